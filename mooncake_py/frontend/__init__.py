@@ -1,1 +1,1 @@
-"""From the source of a function to code whose operations are calls of a context."""
+"""Rewrite the source of a function to code whose operations are calls of a context."""

@@ -1,8 +1,8 @@
 """Rewrite statements that bind or store: see `rewrite` for the grammar.
 
-Python evaluates the value first and then the parts of the targets, left to right.  Where a call
-of the context would evaluate them in another order and somebody could tell, the value goes
-through a temporary name, which is deleted again.
+Python evaluates the value first and then the parts of the targets, left to right.  If a call of the
+context would evaluate them in another order with a visible effect, the value is bound to a
+temporary name, which is deleted again.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Loops that are tried as one compiled region before they run in any other way.
+"""Loops that are first tried as one compiled region.
 
     for i in range(n):          try:
         s = s + x[i]                _mk_given0 = i
@@ -14,7 +14,7 @@
                                     (i, s) = _mk_part0      what is read afterwards
                                 del _mk_part0, _mk_given0
 
-A name that is not bound yet is no error of the trial: the loop itself may never read it.
+An unbound name is not an error of the trial, because the loop may never read it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Rewrite comparisons, truth tests and boolean expressions: see `rewrite` for the grammar.
 
-What is compared or tested may be an instance of a class with special methods in Python, which
-must run derived.  Only operands that are numbers or booleans for certain are left to Python.
+An operand may be an instance of a class with special methods in Python, which must be derived.
+Only operands that are certainly numbers or booleans remain native.
 """
 
 from __future__ import annotations

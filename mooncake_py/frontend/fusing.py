@@ -1,4 +1,4 @@
-"""Rewrite expressions and statements of several operations to what is recorded as one entry.
+"""Rewrite expressions and statements of several operations so that each may be one entry.
 
 ``a * b + c`` becomes ``_mk_f0.run(C, (), (a, b, c))``, ``x[i] = a * x[i - 1]`` becomes
 ``_mk_f0.run(C, (), (a, x, i - 1, i))``.

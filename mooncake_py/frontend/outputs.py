@@ -1,6 +1,6 @@
 """Calls that write into an array by ``out=``, as statements: recorded as one entry.
 
-What is written is tried, as in `spanning`::
+The rewritten code tries the call, as in `spanning`::
 
     np.add(a, b * c, out=y)      if _mk_f0.run(C, (np.add,), (a, b, c, y)) is _mk_else:
                                      C.call(np.add, a, C.mul(b, c), out=y)

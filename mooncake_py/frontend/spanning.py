@@ -1,8 +1,8 @@
 """Statements that span several lines or read attributes, recorded as one entry.
 
-Operation by operation each one names its own line in a traceback; one call that runs them all
-cannot.  Nor can it read attributes in their turn, which may run code.  So the call only tries:
-where it finds no quick form it has done nothing, and the statement runs as it is written.
+Separate operations name their own lines in a traceback; one call for all of them cannot.  It also
+cannot read attributes in their order, which may run code.  So the call is only a trial: if it finds
+no quick form it has no effect, and the statement runs as written.
 
     y = (a * b          _mk_tried = _mk_f0.run(C, (), (a, b, c))
          + c)           if _mk_tried is _mk_else:

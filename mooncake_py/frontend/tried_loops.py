@@ -13,8 +13,8 @@
                                         (i,) = _mk_result0
                                     del _mk_result0, _mk_steps0
 
-Debug mode runs a loop both ways, and compares what is bound then.
-A name that is not bound yet is no error of the trial: the loop itself may never read it.
+Debug mode runs a loop both ways, and compares the bound variables.
+An unbound name is not an error of the trial, because the loop may never read it.
 Attributes are read by ``C.field(o, "v")``, or ``C.own_field(o, "v", ...)`` where the loop stores in
 them, beside the other objects with such an attribute; they are stored as the user would do it.
 """

@@ -1,4 +1,4 @@
-"""The variables of a rewritten function, as `locals` shows those of the user's."""
+"""The variables of a rewritten function, as `locals` shows them in the user's function."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What Python means while a function is differentiated: calls, attributes, iteration, text."""
+"""The meaning of Python's operations in differentiated code: calls, attributes, iteration, text."""

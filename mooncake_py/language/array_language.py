@@ -1,4 +1,4 @@
-"""What operators and brackets mean for arrays and numbers, whatever the mode: which way they go."""
+"""Operators and subscripts of arrays and numbers, in any mode: the dispatch of each."""
 
 from __future__ import annotations
 

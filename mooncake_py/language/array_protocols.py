@@ -1,10 +1,9 @@
-"""Classes whose objects NumPy turns into arrays by calling their methods, which nobody would see.
+"""Classes whose methods NumPy calls from compiled code to convert their objects to arrays.
 
-``__array__``, ``__array_ufunc__`` and ``__array_function__`` run natively, so that the derivative
-of what they return would be lost.  As soon as an object of such a class may hold active data, a
-call looks at what it hands to NumPy: ``__array__`` is called before, derived, and the two others
-are refused.  Calls without such objects pay nothing.
-The same goes for buffers that arrays were made of.
+``__array__``, ``__array_ufunc__`` and ``__array_function__`` would run natively, and the derivative
+of their result would be lost.  If an object of such a class may hold active data, the engine checks
+the arguments that it passes to NumPy: it derives ``__array__`` before the call, and refuses the two
+others.  Calls without such objects cost nothing. The same holds for buffers of arrays.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Subclasses of ndarray: an instance is an array with a class and attributes.
 
-What the class says in Python (``__array_ufunc__``, ``__array_finalize__``, operators) runs derived,
-and where it says nothing, the operation runs on the plain array, with the result made an instance
-as NumPy makes it.  Where nothing is active NumPy itself runs.
+The engine derives the methods that the class defines in Python (``__array_ufunc__``,
+``__array_finalize__``, operators).  Other operations run on the plain array, and the result becomes
+an instance as in NumPy.  If nothing is active, NumPy itself runs.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""``functools.lru_cache`` and ``cache``: a cache for the length of a differentiated call.
+"""``functools.lru_cache`` and ``cache``: a separate cache for each differentiated call.
 
-What the original remembers of active numbers has no derivative, and what is remembered of them
-here must not outlive the call.  So the original is read, never written, and only where neither an
-argument nor what the function captured is active.  An active number is known by identity: equal
-ones may depend on different inputs.
+Results in the original cache have no derivative, and results for active numbers must not outlive
+the call.  So the engine reads the original cache, never writes it, and reads it only if neither the
+arguments nor the captured variables are active.  It identifies an active number by identity,
+because equal numbers may depend on different inputs.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Compiled functions that call back Python code and only take decisions, or text, from it.
+"""Compiled functions with callbacks that only return decisions or text.
 
-The code runs derived, so that what it reads and writes is seen; what it returns has no part in
-the derivative of the result, and reaches the compiled function as plain numbers.
+The engine derives the callback, so that it sees its reads and writes; the result of the callback
+does not contribute to the derivative, and is passed to the compiled function as plain numbers.
 """
 
 from __future__ import annotations

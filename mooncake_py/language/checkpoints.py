@@ -1,4 +1,4 @@
-"""Parts of a program that the user wants to be run again rather than recorded."""
+"""Checkpointed parts of a program, which run again instead of being recorded."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
-"""Compiled code without a rule, called with constants: it runs, and what it wrote is recorded.
+"""Compiled code without a rule, called with constants: it runs, and its writes are recorded.
 
-Nobody knows what such code does.  So all arrays and containers that it can reach are compared with
-copies afterwards; where one has changed, the write is made again in the engine's sight.
-Refused is what happens out of sight: Python code that the compiled code calls, and memory that is
-known by its address.
+The effects of this code are unknown.  So the engine compares all arrays and containers that it can
+reach with copies, and repeats and records each change. It refuses effects that it cannot see:
+Python code that the compiled code calls, and memory that is accessed by address.
 """
 
 from __future__ import annotations

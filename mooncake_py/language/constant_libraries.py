@@ -1,8 +1,8 @@
-"""Libraries whose objects hold constants, as pandas: their code runs as it is, and only reads.
+"""Libraries whose objects hold constants, such as pandas: their code runs natively, and only reads.
 
-Their objects keep data in compiled classes, where the engine can follow neither a derivative nor a
-write.  So constants are read natively, and active data and callbacks are refused by name; so are
-writes, but to objects that the differentiated call has made.
+Their objects keep data in compiled classes, in which the engine can follow neither a derivative nor
+a write.  So it reads constants natively, and refuses active data and callbacks by name, and writes
+except to objects that the differentiated call has made.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What the language means while a function is being differentiated: calls, attributes, loops.
+"""The context of rewritten code: the meaning of calls, attributes and loops.
 
-Rewritten code sends every operation here.  Values flow by reference as Python passes them; the
-context sees to it that Python code which would run unseen (properties, special methods,
-iterators, context managers) is derived as well, and that changes to objects are undone.
+Rewritten code calls a method of the context for every operation.  Values are passed by reference as
+in Python.  The context also derives Python code that compiled code would call (properties, special
+methods, iterators, context managers), and records how to undo changes to objects.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What every part of a differentiated call shares: calls, errors, activity."""
+"""The shared base of a differentiated call: calls, errors, activity."""
 
 from __future__ import annotations
 

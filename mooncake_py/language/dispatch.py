@@ -1,4 +1,4 @@
-"""Which way a call goes: a rule, a native handler, a derived function, or an error."""
+"""Dispatch of a call: to a rule, a native handler, a derived function, or an error."""
 
 from __future__ import annotations
 

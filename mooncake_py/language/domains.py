@@ -1,4 +1,4 @@
-"""Calls of functions whose rule is for some dtypes or layouts only."""
+"""Calls of functions whose rule supports only some dtypes or layouts."""
 
 from __future__ import annotations
 

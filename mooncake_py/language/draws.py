@@ -1,7 +1,7 @@
-"""Generators of random numbers, in parts of a program that are run twice.
+"""Random generators in parts of a program that run twice.
 
-The second run draws the same numbers: the first notes the state of each generator that it draws
-from.
+The first run saves the state of each generator that it uses, so that the second run draws the same
+numbers.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Functions of Python itself that run as they are, with values passed by reference."""
+"""Python builtins that run natively, with values passed by reference."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Context managers written in Python, and the one that makes NumPy raise."""
+"""Context managers written in Python, and ``np.errstate``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The classes of arrays that NumPy itself has in Python: on constants they run as they are."""
+"""NumPy's own array classes in Python, which run natively on constants."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a ``match`` statement asks of its subject.
+"""The tests of a ``match`` statement on its subject.
 
 The rules are those of the language reference, "The match statement".  Subjects, and the parts of
 them that patterns take out, are numbered; rewritten code tests and binds them by number.

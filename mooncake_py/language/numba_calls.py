@@ -1,4 +1,4 @@
-"""Which way a call of one of Numba's objects goes."""
+"""Dispatch of calls of Numba's objects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions that Numba compiled: derived from their Python, or run as they are on constants."""
+"""Jitted functions: derived from their Python source, or run natively on constants."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """The random generators of compiled code, one of each kind for a thread.
 
-Compiled code that draws from them runs on constants only.  What runs a second time draws the same
-numbers, so their state is noted before, and put back, as a whole: Numba's own functions leave out
-the normal number that is kept from the last pair.
+Compiled code that draws from them runs only on constants.  A second run must draw the same numbers,
+so the engine saves and restores their whole state: Numba's own functions omit the cached normal
+number of the last pair.
 """
 
 from __future__ import annotations

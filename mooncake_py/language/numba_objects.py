@@ -1,7 +1,7 @@
-"""Objects of Numba's that compiled code alone understands: refused by name where they matter.
+"""Objects of Numba that only compiled code can use, which are refused if they matter.
 
-Typed containers, instances of jitted classes and structures keep what they hold where neither a
-derivative nor a write can be followed.  Numbers in constant ones can be read.
+The engine can follow neither derivatives nor writes in typed containers, instances of jitted
+classes and structures.  Numbers in constant ones can be read.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What ``numba.vectorize`` and ``numba.guvectorize`` make: derived, or run on constants."""
+"""Functions made by ``numba.vectorize`` and ``numba.guvectorize``: derived, or run on constants."""
 
 from __future__ import annotations
 

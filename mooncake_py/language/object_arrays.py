@@ -1,4 +1,4 @@
-"""What operators and functions of NumPy mean for arrays of objects with active elements."""
+"""Operators and NumPy functions on arrays of objects with active elements."""
 
 from __future__ import annotations
 

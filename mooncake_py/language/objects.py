@@ -1,4 +1,4 @@
-"""Items and operators of what is neither a number nor an array."""
+"""Items and operators of objects other than numbers and arrays."""
 
 from __future__ import annotations
 

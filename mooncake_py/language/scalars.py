@@ -1,7 +1,7 @@
 """Methods and attributes of active numbers.
 
-A number of NumPy has those of an array: they are run on an array that holds the number, where each
-has its rule or is refused.
+A NumPy scalar has those of an array: they run on an array with this number, by their rules, or are
+refused.
 """
 
 from __future__ import annotations

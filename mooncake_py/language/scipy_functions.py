@@ -1,4 +1,4 @@
-"""Functions of SciPy's that search for minima by comparing values have no derivative.
+"""SciPy's searches for minima by comparing values, which have no derivative.
 
 Most of SciPy that is written in Python is derived like any other code.  SciPy is never imported
 here: the table is made when the user has imported it.

@@ -1,7 +1,7 @@
-"""Files that active data were written to: they hold constants, and must not be read back.
+"""Files with active data, which the program must not read back.
 
-A program that stores a result for people to look at is fine.  One that reads it again within the
-same call would go on with a constant, and lose the derivative in silence.
+A program may store a result.  If it read the file again within the same call, it would continue
+with a constant, and the derivative would be lost without an error.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Instances of subclasses of ndarray, made as NumPy makes them: code in Python runs derived."""
+"""Creation of instances of ndarray subclasses as in NumPy, with Python code derived."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operators, comparisons and elements of instances of subclasses, as ndarray has them in C."""
+"""Operators, comparisons and elements of instances of subclasses, as ndarray defines them."""
 
 from __future__ import annotations
 

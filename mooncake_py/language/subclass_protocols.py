@@ -1,4 +1,4 @@
-"""NumPy's protocols: which class of its operands a function of NumPy asks, and what it asks it."""
+"""NumPy's protocols: the operand class whose method a NumPy function calls."""
 
 from __future__ import annotations
 

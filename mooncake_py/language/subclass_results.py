@@ -1,7 +1,7 @@
-"""What class a function of NumPy in C gives its result: found by running it on stand-ins.
+"""The class of the result of a compiled NumPy function, found by running it on stand-ins.
 
-Each function of NumPy has rules of its own for that.  So it is run on the plain arrays, with the
-derivative, and once more on views of classes that do nothing but say where they came from.
+Each NumPy function determines this class in its own way.  So the engine runs it on the plain
+arrays, with the derivative, and again on views of classes that only record their origin.
 """
 
 from __future__ import annotations

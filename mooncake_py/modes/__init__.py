@@ -1,1 +1,1 @@
-"""The ways to differentiate: reverse, forward, and with everything checked."""
+"""The modes of differentiation: reverse, forward, debug and survey."""

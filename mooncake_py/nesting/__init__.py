@@ -1,1 +1,1 @@
-"""Derivatives that are taken inside a function which is itself being differentiated."""
+"""Derivatives inside differentiated functions."""

@@ -1,7 +1,7 @@
-"""Derivatives inside a function that is being differentiated, in reverse or in forward mode.
+"""Derivatives inside a differentiated function, in reverse or in forward mode.
 
-Inside a reverse pass, an inner derivative runs by itself on the way forward and leaves one entry.
-On the way back the entry runs it again, in a way that can be reversed:
+In the forward pass of reverse mode, an inner derivative runs natively and records one entry. In the
+reverse pass the entry runs it again, in a way that can be reversed:
 
 - a gradient G of f has a symmetric Jacobian, so that with a cotangent v of G
 
@@ -9,9 +9,9 @@ On the way back the entry runs it again, in a way that can be reversed:
 
   which is reverse mode over forward mode (Pearlmutter, *Fast exact multiplication by the
   Hessian*, 1994; Christianson, *Automatic Hessians by reverse accumulation*, 1992);
-- anything else (a directional derivative, the output of `vjp`) just runs again, recorded.
+- anything else (a directional derivative, the output of `vjp`) runs again and is recorded.
 
-What is active outside and is met inside, by whatever name, takes part as an input.
+Outer active data that the inner function uses, by any name, become inputs.
 Inside forward mode, the tangent of a gradient is the gradient of the tangent: both are inner
 derivatives of the context below.
 """

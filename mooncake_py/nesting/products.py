@@ -1,4 +1,4 @@
-"""Products with a Hessian: reverse mode over forward mode, in one go where nothing is outside."""
+"""Products with a Hessian: reverse mode over forward mode, in one run outside of derivatives."""
 
 from __future__ import annotations
 

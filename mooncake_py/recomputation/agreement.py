@@ -1,4 +1,4 @@
-"""Whether a function that was run again did the same: if not, its derivative would be another's."""
+"""Check that the second run of a function agrees with the first."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """The log of changes to containers, objects and names in a first run.
 
-A run of many steps may change a place as many times, and change what it has made itself: so a
-place is kept once, a container of which much has changed is kept as a whole, and what nobody can
-reach any more is forgotten.
+A run of many steps may change a place many times, and may change objects that it has made itself.
+So the log keeps each place once, keeps a container as a whole if much of it has changed, and drops
+unreachable objects.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Loops of which a few states are kept, and the steps between them run again.
+"""Checkpointed loops: a few states are kept, and the steps between them run again.
 
 References
 ----------
 A. Griewank, A. Walther, "Algorithm 799: Revolve", ACM Transactions on Mathematical Software 26
-(2000): which states to keep, such that a given number of them needs the fewest steps.
+(2000): the schedule of states that needs the fewest steps for a given number of them.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What a part of a program has brought forth: the nodes of it, and what tells one run from another.
+"""The outcome of a part of a program: its nodes, and the numbers that distinguish two runs.
 
-The two runs of a part make different nodes for the same values.  What the first has made is held
-by what it returned or by places that it has changed; walked through in one order, the k-th node of
-the first run belongs to the k-th of the second.
+The two runs of a part make different nodes for the same values.  The result of the first run, and
+the places that it changed, hold its nodes; in a walk through both runs in the same order, the k-th
+node of the first run matches the k-th of the second.
 """
 
 from __future__ import annotations

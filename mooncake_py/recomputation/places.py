@@ -1,4 +1,4 @@
-"""Places that a program has changed: what entries of the tape bring back, to be read and written.
+"""Places that a program has changed and that entries of the tape restore.
 
 A place is an attribute, a key, a captured variable, a flag or the shape of an array, or all of an
 array, a container or an object.

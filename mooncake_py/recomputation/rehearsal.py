@@ -1,8 +1,7 @@
-"""A first run of a part of a program: nothing is recorded but how to undo it.
+"""The first run of a checkpointed part, which records only how to undo it.
 
-The part will be run again on the reverse pass, with record.  Until then it needs, of all memory
-that existed before it, what it has overwritten, as it was before; a place that is overwritten
-many times is kept once.
+The reverse pass will run the part again and record it.  Until then the tape keeps the old values of
+the places that it has overwritten, each place once.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Running a part of a program without record, and again with record on the reverse pass.
+"""Run a part of a program without recording, and again with recording in the reverse pass.
 
-The tape holds, in place of the record of the part, what undoes it and one entry that runs it
-again.  When the reverse pass comes to that entry, every later change has been undone; it undoes
-the part itself, runs it with record, hands the cotangents of what the first run has made over to
-what the second has made, and leaves the new entries to the reverse pass.
+Instead of the entries of the part, the tape has the entries that undo it, and one entry that runs
+it again.  When the reverse pass reaches this entry, every later change has been undone; the entry
+undoes the part, runs and records it, passes the cotangents of the nodes of the first run to those
+of the second, and leaves the new entries to the reverse pass.
 """
 
 from __future__ import annotations

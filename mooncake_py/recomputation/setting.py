@@ -1,4 +1,4 @@
-"""What a run depends on besides memory and containers, whose changes are undone."""
+"""The state of a run other than memory and containers, whose changes are undone."""
 
 from __future__ import annotations
 

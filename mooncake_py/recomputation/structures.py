@@ -1,4 +1,4 @@
-"""Numbers and arrays in tuples, lists and dicts: apart, and together again."""
+"""Take numbers and arrays out of tuples, lists and dicts, and put them back."""
 
 from __future__ import annotations
 

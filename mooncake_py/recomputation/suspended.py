@@ -1,8 +1,8 @@
-"""Between a forward pass and its pullback: nothing outside shows that the forward pass has run.
+"""The state between a forward pass and its pullback, in which external changes are undone.
 
-The tape of a `vjp` may refer to captured or global state that the function has changed, as it is
-at the end of the function.  When the forward pass is over that state is put back, and brought
-forth again while the pullback runs; whatever happened to it in between is left alone.
+The tape of a `vjp` may refer to captured or global state as it is at the end of the function. After
+the forward pass the engine restores the old state, and sets the changed state again while the
+pullback runs; changes by other code in between persist.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Rules: how to differentiate what Python and NumPy compute in compiled code.
+"""Rules: the derivatives of functions that Python and NumPy compute in compiled code.
 
 `registry` keeps them, `declare` and `rrule` are the forms in which they are written, and each
-other module holds the rules of one family of functions.  Those of modules that many programs do
-not use are read when the program has imported the module: see `optional`.
+other module holds the rules of one family of functions.  Rules for modules that many programs do
+not use are loaded when the program has imported the module: see `optional`.
 """
 
 from mooncake_py.rules import binning as binning

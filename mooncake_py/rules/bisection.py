@@ -1,4 +1,4 @@
-"""Python's ``bisect`` with a key function, which compiled code would call unseen."""
+"""Python's ``bisect`` with a key function, which the engine must derive."""
 
 from __future__ import annotations
 

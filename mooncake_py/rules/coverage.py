@@ -1,4 +1,4 @@
-"""Which functions have a rule, by family, and of what kind each rule is."""
+"""The list of functions with rules, by family, and the kind of each rule."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The declarations in which rules are written, from the plainest to the most general.
+"""The forms of declaration of rules, from the simplest to the most general.
 
 >>> import numpy as np
 >>> from mooncake_py import elementwise

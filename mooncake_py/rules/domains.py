@@ -1,4 +1,4 @@
-"""What a rule is declared for: dtypes and layouts of memory outside of which it is not used."""
+"""Domains of rules: the dtypes and memory layouts for which a rule is declared."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Rules that functions have in the process that pickled them, and perhaps not in this one.
+"""Rules of functions in the process that pickled them, which this process may lack.
 
-Functions of ``__main__`` and of notebooks are pickled by value: a copy arrives, for which nobody
-has declared a rule here.  Functions of modules are pickled by name: a rule that another module
-declares for them is here only if that module is imported.  A derivative of their source would be
-another one, silently; so the registry asks here whenever it has no rule.
+Functions of ``__main__`` and of notebooks are pickled by value: a copy arrives, which has no rule
+in this process.  Functions of modules are pickled by name: a rule that another module declares for
+them is here only if that module is imported.  A derivative of their source would differ without an
+error; so the registry checks here whenever it has no rule.
 """
 
 from __future__ import annotations

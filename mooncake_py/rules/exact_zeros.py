@@ -1,7 +1,7 @@
-"""A zero cotangent contributes exactly zero, even where it meets an infinite factor or nan.
+"""A zero cotangent contributes exactly zero, even if its factor is infinite or nan.
 
 In a sum of products such as ``dy @ b.T`` a term ``0 * inf`` would spoil the whole sum.  One pass
-tells that there is none; what follows otherwise is rare, and may be slow.
+over the data excludes this; the other case is rare, and may be slow.
 """
 
 from __future__ import annotations

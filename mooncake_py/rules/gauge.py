@@ -1,4 +1,4 @@
-"""What a decomposition leaves open, and whether an output depends on it.
+"""Gauge freedom of decompositions, and whether an output depends on it.
 
 Vectors may be fixed only up to a phase, or only as a basis of the space that they span: the
 algorithm makes a choice, which may jump between neighbouring matrices.  An output that does not

@@ -1,4 +1,4 @@
-"""What `rrule` and `frule` have in common: rules by hand are registered, the rest is derived."""
+"""The common part of `rrule` and `frule`: registered hand-written rules, or derived rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Numba makes of ``vectorize`` and ``guvectorize``, as Python that can be derived.
+"""Numba's ``vectorize`` and ``guvectorize`` functions, as Python that can be derived.
 
 The loops call a global name, ``function``: there is a copy of a loop for each function.
 """

@@ -1,9 +1,8 @@
 """The kinds of rule that a declaration creates.
 
-A rule of any kind says the same thing: how the cotangent of an output becomes cotangents of the
-inputs.  The kinds differ in how much of the bookkeeping they leave to the engine, which handles
-activity, broadcasting, dtypes, `out=`, aliasing and the order of undoing for all but
-:class:`CoDualRule`.
+A rule of any kind defines how the cotangent of an output becomes cotangents of the inputs.  The
+kinds differ in how much of the bookkeeping they leave to the engine, which handles activity,
+broadcasting, dtypes, `out=`, aliasing and the order of undoing for all but :class:`CoDualRule`.
 """
 
 from __future__ import annotations

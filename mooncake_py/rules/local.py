@@ -1,4 +1,4 @@
-"""Rules that hold within a block only."""
+"""Local rules, which are valid only within a block."""
 
 from __future__ import annotations
 

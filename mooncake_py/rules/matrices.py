@@ -1,4 +1,4 @@
-"""What the rules of linear algebra share: stacks of matrices, triangles and safe inverses."""
+"""Helpers of the rules of linear algebra: stacks of matrices, triangles and safe inverses."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""``np.nditer`` in Python: the original hands out windows into memory that nobody would see.
+"""``np.nditer`` in Python, because the engine cannot see accesses through the original.
 
-Here each window is a view of its operand, so that what is read through it carries the derivative
-and what is written through it is undone.  The way through the operands is that of the original,
-which is run once without touching them.  Buffers, which are copies, are refused.
+Here each window is a view of its operand, so that reads carry the derivative and writes are undone.
+The order of iteration is that of the original, which runs once without accessing the operands.
+Buffers, which are copies, are refused.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Decorators of `networkx`: a decorated function is compiled from a text when it is first called.
 
-What they compile to is derived, as all else of `networkx`.
+The engine derives the compiled text, like the rest of `networkx`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Functions without a derivative: steps, integers, indices, and questions about values.
+"""Functions without a derivative: steps, integers, indices, and predicates.
 
-They run as they are, on primals, and record nothing.
+They run natively on primals, and record nothing.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Rules for the arithmetic operators on Python scalars.
 
-The engine asks for these where no array takes part; arrays go to the ufuncs.  The partials are
+The engine uses these if no operand is an array; arrays use the ufuncs.  The partials are
 plain arithmetic, which on Python numbers is ten times faster than a ufunc.  Powers are in
 `powers`, the absolute value is in `complex_parts`.
 """

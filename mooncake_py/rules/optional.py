@@ -1,9 +1,8 @@
-"""Rules for what need not be installed or imported: read once the user has imported it.
+"""Rules for optional modules, loaded when the user has imported the module.
 
 SciPy need not be installed; `numpy.random` and `statistics` would add half to the time that
-importing this package takes.  Nothing is imported on the user's behalf.  Whoever asks the registry
-a question calls :func:`load_imported` first, which costs next to nothing as long as no module was
-imported.
+importing this package takes.  This module imports none of them.  Callers of the registry first call
+:func:`load_imported`, which costs almost nothing if no further module was imported.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Polynomials: NumPy's own Python code is derived; here is what stands in the way of that."""
+"""Polynomials: rules for the parts of NumPy's Python code that cannot be derived."""
 
 from __future__ import annotations
 

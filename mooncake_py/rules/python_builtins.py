@@ -1,8 +1,8 @@
-"""Python's own functions that call back or add up, as Python that can be derived.
+"""Python builtins with callbacks or sums, as Python that can be derived.
 
-The functions in C would call user functions outside the engine's sight.  The generators keep the
-laziness of the originals; what the originals check when they are called, and not when they are
-first advanced, stands outside of the generators.
+The C functions would call user functions natively.  The generators are as lazy as the originals;
+checks that the originals make when they are called, not when they are first advanced, are outside
+of the generators.
 """
 
 from __future__ import annotations

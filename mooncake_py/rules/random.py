@@ -1,8 +1,8 @@
-"""Random numbers: draws run as they are, and a draw with parameters is differentiated pathwise.
+"""Random numbers: draws run natively, and draws with parameters have pathwise derivatives.
 
 A draw from a family of location and scale is ``loc + scale * z``, where z has no parameters; its
-derivative keeps z fixed.  Of other families the parameters must be constant.  A draw moves the
-generator on, as the primal does, and the reverse pass does not move it back.
+derivative keeps z fixed.  For other families the parameters must be constant.  A draw advances the
+generator as in the primal, and the reverse pass does not restore it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Where rules are kept: one table from function to rule, and one to rules of forward mode only."""
+"""The registry of rules: a table from functions to rules, and one for forward-mode rules."""
 
 from __future__ import annotations
 

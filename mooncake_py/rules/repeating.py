@@ -1,4 +1,4 @@
-"""Rules for functions in whose result an element may stand several times: repeat, tile, pad."""
+"""Rules for functions whose result may repeat an element: repeat, tile, pad."""
 
 from __future__ import annotations
 

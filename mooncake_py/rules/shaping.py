@@ -1,7 +1,7 @@
 """Rules for functions that rearrange elements: reshape, transpose, flip, roll, diagonals.
 
-Most of these return views, of which the engine records nothing; their adjoints serve the calls
-that have to copy, such as a reshape across strides.
+Most of these return views, which the engine does not record; their adjoints are for calls that must
+copy, such as a reshape across strides.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Functions written in Python that have a rule, as they are without it."""
+"""Python functions with a rule, as they are without it."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Functions that appear in derivatives and that neither NumPy nor `math` provides.
 
-Where a formula needs a case of its own at a point, the function has a rule of its own, so that
-derivatives of every order are right there: the derivative of ``where(x == 0, 1, sin(x) / x)``
-takes the constant for a constant.
+If a formula needs a separate case at a point, the function has its own rule, so that derivatives of
+every order are right there: the derivative of ``where(x == 0, 1, sin(x) / x)`` takes the constant
+for a constant.
 """
 
 from __future__ import annotations

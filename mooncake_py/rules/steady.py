@@ -1,9 +1,9 @@
-"""The functions that rules call, as they were when the rules were read.
+"""The functions that rules call, as they were when the rules were loaded.
 
-A program may put another function in the place of one of NumPy's, say ``np.sin = np.cos``, or one
-of its own in a test.  Then that is what its calls mean.  But the derivative of the cosine is still
-made of the sine: a rule that looked ``np.sin`` up in NumPy when it runs would find the other one.
-So rules look functions up in copies of the libraries, and so does what reads compiled functions.
+A program may replace a function of NumPy, for example ``np.sin = np.cos``, or by a mock in a test.
+This changes the program's calls, but the derivative of the cosine must still use the sine: a rule
+that looked ``np.sin`` up in NumPy at run time would find the replacement. So rules, and the reader
+of compiled functions, look functions up in copies of the libraries.
 """
 
 from __future__ import annotations

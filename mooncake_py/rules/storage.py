@@ -1,4 +1,4 @@
-"""Files: what is read there is constant, and a text of bytes carries no derivative."""
+"""Files: data read from files are constants, and serialized bytes carry no derivative."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Values while they are differentiated: active numbers, memory, cotangents, what is undone."""
+"""Objects of a running derivative: active numbers, memory, cotangents, undo entries."""

@@ -1,8 +1,8 @@
 """Active scalars: floats and complex numbers through which a derivative flows.
 
-A Python float has no address, so an active one is wrapped.  Inside rewritten code the wrapper is
-handled by the context; outside (C callers such as ``functools.reduce``, comparisons, printing)
-its operators come back to the context, and whatever would keep only the number raises.
+A Python float has no address, so an active one is wrapped.  Inside rewritten code the context
+handles the wrapper; outside (C callers such as ``functools.reduce``, comparisons, printing) its
+operators call the context, and conversions that would keep only the number raise.
 """
 
 from __future__ import annotations

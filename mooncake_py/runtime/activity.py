@@ -1,4 +1,4 @@
-"""Which values are active, at any depth of containers, objects and functions."""
+"""Activity of values, at any depth of containers, objects and functions."""
 
 from __future__ import annotations
 

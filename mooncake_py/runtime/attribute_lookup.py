@@ -1,7 +1,7 @@
-"""How Python finds an attribute: which code in Python, if any, a read or a write of it runs.
+"""Attribute look-up: the Python code that a read or a write of an attribute runs.
 
-`getattr` would run properties, descriptors and ``__getattr__`` where nobody sees what they do.  So
-they are found here first, in the order in which Python looks, and then run derived.
+`getattr` would run properties, descriptors and ``__getattr__`` natively.  So the engine first finds
+them, in Python's order, and then derives them.
 """
 
 from __future__ import annotations

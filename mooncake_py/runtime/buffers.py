@@ -1,8 +1,8 @@
 """Objects that lend their memory to arrays: ``bytearray``, ``array.array``, ``mmap``.
 
-An array made of such a buffer is followed like any other; the buffer itself is not.  Reading
-numbers from it that an array put there would lose their derivative, and writing to it would change
-what the reverse pass refers to.
+The engine follows an array of such a buffer like any other, but not the buffer itself.  Reading
+numbers from the buffer that an array has written would lose their derivative, and writing to it
+would change memory that the reverse pass refers to.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Whether the functions are compiled of derivatives that begin now.
+"""The setting of compilation for derivatives that begin now.
 
-It is a setting of the thread or task: a derivative takes what holds where it begins, and keeps it
-for what runs later.  Setting the environment variable ``MOONCAKE_COMPILE=1`` is the default of a
+It belongs to the thread or task: a derivative takes the setting at its beginning, and keeps it for
+its pullback.  The environment variable ``MOONCAKE_COMPILE=1`` turns compilation on by default for a
 process.
 """
 

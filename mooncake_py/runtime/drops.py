@@ -1,4 +1,4 @@
-"""What would drop a derivative in silence: one place that decides, for every mode.
+"""Operations that would lose a derivative without an error, refused in every mode.
 
 Only float and complex arrays and numbers hold derivatives.  Each operation asks here
 
@@ -9,8 +9,8 @@ Only float and complex arrays and numbers hold derivatives.  Each operation asks
   (:func:`constant`),
 - where an array reads the bytes of another one (:func:`refuse_other_bytes`).
 
-Integers and booleans are steps, whose derivative is zero.  Text is remembered: it is for people,
-and only what is read from it again would be wrong.  Anything else is refused.
+Integers and booleans are step functions, whose derivative is zero.  Text is allowed but remembered,
+because only numbers read from it again would be wrong.  Everything else is refused.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Which derivative a derivative is inside of, and which functions are derivatives.
+"""The enclosing derivatives of a call, and the functions that are derivatives.
 
-What an inner derivative reads shows only while it runs: a global, an attribute or a captured
-variable may hold what the outer derivative is taken with respect to.  So the contexts of such
-calls know those round them (see `inner`).
+The data that an inner derivative reads are known only when it runs: a global, an attribute or a
+captured variable may hold a variable of the outer derivative.  So the contexts of inner calls have
+references to the outer ones (see `inner`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Active numbers of another call: of one round this one, or of one in another thread."""
+"""Active numbers of another call: of an outer one, or of one in another thread."""
 
 from __future__ import annotations
 

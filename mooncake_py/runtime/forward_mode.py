@@ -1,4 +1,4 @@
-"""What forward mode promises besides: what computes tangents elsewhere relies on it."""
+"""The protocol of forward mode, beyond that of any mode, for code that computes tangents."""
 
 from __future__ import annotations
 

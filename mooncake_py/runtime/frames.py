@@ -1,7 +1,7 @@
-"""The stack as user code sees it: frames of the engine between its own are passed over.
+"""The stack as user code sees it, without frames of the engine.
 
-Python code asks for its callers in order to name them (warnings, logging, tracebacks, named
-tuples).  The answers are those of the undifferentiated call.
+Python code looks up its callers to name them (warnings, logging, tracebacks, named tuples).  The
+results are those of the plain call.
 """
 
 from __future__ import annotations

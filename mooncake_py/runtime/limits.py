@@ -1,9 +1,9 @@
 """Limits of the interpreter that are raised while a gradient runs.
 
-A tape is many live tuples.  The cyclic garbage collector looks at all new objects each time some
-hundreds were made, and finds nothing: measured on scalar loops it takes a third of the time.  And
-a derived call takes several frames where the user's takes one, so that a recursion which fits
-into the recursion limit would not fit any more.  Both settings return afterwards.
+A tape consists of many live tuples.  The cyclic garbage collector visits all new objects after some
+hundred allocations, and finds nothing: it takes a third of the time of scalar loops.  And a derived
+call takes several frames instead of one, so that a recursion within the recursion limit would
+exceed it.  Both settings are restored afterwards.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Blocks of array memory: what the engine knows of each, and its cotangent.
+"""Blocks of array memory: the engine's record of each, and its cotangent.
 
-Arrays flow through differentiated code as they are.  Whether one is active, and where its
-cotangent lives, is looked up by the array that owns the memory: see `registry`.  Cotangents are
-deferred: a block has no shadow until something is added to it on the reverse pass, and the first
-temporary that is added becomes the shadow.
+Arrays are not wrapped in differentiated code.  The engine looks up the activity and the cotangent
+of an array by the array that owns the memory: see `registry`.  Cotangents are allocated late: a
+block has no shadow until the reverse pass adds to it, and the first added temporary becomes the
+shadow.
 """
 
 from __future__ import annotations

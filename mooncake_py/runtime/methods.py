@@ -1,4 +1,4 @@
-"""Special methods that are written in Python, and so must run derived."""
+"""Special methods written in Python, which the engine must derive."""
 
 from __future__ import annotations
 

@@ -1,14 +1,13 @@
-"""What a mode of differentiation promises to the code that runs in it.
+"""The protocol of a mode of differentiation.
 
-A context gives each operation of rewritten code its meaning.  That of reverse mode records on a
-tape, that of forward mode carries tangents, that of debug mode checks besides; rules, containers
-and the language itself do not know which.  A :class:`Mode` is what all of them may rely on.  It
-is put together of protocols of one concern each: ask for the narrowest that serves.
+A context defines the meaning of each operation of rewritten code.  The context of reverse mode
+records on a tape, that of forward mode computes tangents, that of debug mode also checks; rules,
+containers and the language do not depend on the mode.  They may rely on :class:`Mode`, which
+combines protocols of one concern each: use the narrowest that suffices.
 
-Operators besides ``eq`` are methods too, under their names in the module `operator`: whoever runs
-one has its name at hand and looks it up.  These classes are for type checkers: no class of the
-engine inherits them when it runs.  What a method does is documented where a context defines it;
-here stands a comment where the name alone does not say.
+Operators other than ``eq`` are also methods, with their names in the module `operator`; callers
+look them up by name.  These classes are for type checkers only: no class of the engine inherits
+them at run time.  The contexts document their methods; here only unclear names have a comment.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which mode a context is of, for the few who must know, without importing it."""
+"""The mode of a context, without importing it."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
-"""Active numbers that are written as text, and constants that are read from text later.
+"""Active numbers written as text, and constants read from text later.
 
-Text has no derivative, and is harmless as long as people read it.  A program that reads a number
-back from text that it has made of an active one would lose the derivative in silence.  So a call
-remembers the numbers it has written, and from then on compiled code that reads numbers from text
-is checked for them.
+Text has no derivative, which is harmless unless the program reads a number back from text of an
+active number; the derivative would then be lost without an error.  So a call keeps the numbers that
+it has written as text, and checks for them in compiled code that reads numbers from text.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Arrays of objects that hold active numbers: as lists, they keep references.
+"""Arrays of objects that hold active numbers by reference, like lists.
 
-NumPy computes with their elements by the operators of these, which active numbers send to the
-derivative that they belong to.  Such arrays have no shadow: their elements have.
+NumPy computes with their elements by the operators of the elements, which active numbers pass to
+their derivative.  These arrays have no shadow; their elements have nodes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Python's operators as the engine sees them: one object for each."""
+"""Python's operators, with one object for each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Memory of which a call was passed a copy."""
+"""The originals of memory that a call got as a copy."""
 
 from __future__ import annotations
 

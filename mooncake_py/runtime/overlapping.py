@@ -1,9 +1,9 @@
-"""Writes through a view two of whose elements are the same memory (``as_strided``, windows).
+"""Writes through views with several elements in the same memory (``as_strided``, windows).
 
-Of several writes to one place the last one survives.  Which one that is depends on the order in
-which NumPy goes through the view; it is found by writing numbers to an array of the same layout,
-and the result is compared with what NumPy writes.  What survives is then written to the memory
-itself, each place once, and has the derivative of such a write.
+Of several writes to one element the last one survives, which depends on NumPy's order of iteration.
+The engine finds it by writing numbers to an array of the same layout, and compares the result with
+NumPy's.  Then it writes the surviving values to the memory, each element once, with the derivative
+of an ordinary write.
 """
 
 from __future__ import annotations

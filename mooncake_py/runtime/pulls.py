@@ -1,8 +1,8 @@
 """The reverse of each kind of tape entry.
 
 A tape entry is a tuple whose first element is one of these functions; the reverse pass calls it
-with the entry itself.  A function that undoes a change to primal state is marked by `undoes`:
-those alone run when a call is rolled back.
+with the entry itself.  The decorator `undoes` marks functions that undo a change of primal state:
+only these run when a call is rolled back.
 """
 
 from __future__ import annotations

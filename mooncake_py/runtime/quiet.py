@@ -1,7 +1,7 @@
-"""NumPy without its warnings, for code that runs a few operations at a time.
+"""NumPy without warnings, for code that runs a few operations at a time.
 
-``np.errstate(all="ignore")`` takes 1.3 us, as it makes its setting anew each time; entering the
-same setting again takes 0.2 us.  Which context variable holds it is found by looking.
+``np.errstate(all="ignore")`` takes 1.3 us, because it makes a new setting each time; entering an
+existing setting takes 0.2 us.  A search finds the context variable of the setting.
 """
 
 from __future__ import annotations

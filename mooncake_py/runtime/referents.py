@@ -1,4 +1,4 @@
-"""What compiled code can reach from its arguments: arrays and containers, past any class."""
+"""Arrays and containers that compiled code can reach from its arguments, through any class."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The blocks and views that one differentiated call knows, by the id of the array."""
+"""The table of blocks and views of one differentiated call, by the id of the array."""
 
 from __future__ import annotations
 

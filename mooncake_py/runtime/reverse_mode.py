@@ -1,4 +1,4 @@
-"""What reverse mode promises besides: rules that record, and what runs parts again, rely on it."""
+"""The protocol of reverse mode, beyond that of any mode, for recording and recomputation."""
 
 from __future__ import annotations
 

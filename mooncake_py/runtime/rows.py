@@ -1,4 +1,4 @@
-"""Tangents along several directions: rows, one for each, laid out like what they belong to.
+"""Tangents along several directions: one row for each, with the layout of the primal.
 
 Along k directions those of an array of shape (*s) are an array of shape (k, *s), those of a number
 one of shape (k,).

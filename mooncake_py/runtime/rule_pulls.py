@@ -1,4 +1,4 @@
-"""The reverse of tape entries by rules that give whole cotangents: linear, bilinear, pullbacks."""
+"""The reverse of entries of rules with whole cotangents: linear, bilinear, pullbacks."""
 
 from __future__ import annotations
 

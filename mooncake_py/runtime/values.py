@@ -1,4 +1,4 @@
-"""What kind a value is: whether it can carry a derivative, and how cotangents fit it."""
+"""Kinds of values: whether a value can carry a derivative, and how cotangents fit it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which classes have objects that NumPy turns into arrays by methods written in Python."""
+"""Classes whose objects NumPy converts to arrays by Python methods."""
 
 from __future__ import annotations
 

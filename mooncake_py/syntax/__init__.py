@@ -1,1 +1,1 @@
-"""Syntax trees of the user's functions: found, named and looked into, not changed."""
+"""Syntax trees of the user's functions: finding and analysing them, without changes."""

@@ -1,4 +1,4 @@
-"""The Python of jitted functions, with tests of ints that would wrap around in compiled code."""
+"""The Python source of jitted functions, with tests of ints that would wrap around."""
 
 from __future__ import annotations
 

@@ -1,13 +1,13 @@
-"""Ints that may outgrow the 64 bits that they have in compiled code, where they wrap around.
+"""Tests of ints that may exceed 64 bits, which would wrap around in compiled code.
 
-In Python they grow.  So what may do so is tested first, by a statement before its own:
+In Python ints grow.  So a statement before each operation that may overflow tests it:
 
     f *= i                  if not isinstance(f * i, int) or not -2**63 <= f * i < 2**63:
                                 raise OverflowError("f * i is an int of 64 bits ...")
                             f *= i
 
-Tested are products, powers and shifts of ints that are certain, where one is large, an exponent,
-or what an earlier pass of the loop has made.
+The tests cover products, powers and shifts of static ints, if one of them is large, an exponent, or
+the result of an earlier iteration of the loop.
 """
 
 from __future__ import annotations

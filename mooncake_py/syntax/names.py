@@ -1,8 +1,8 @@
-"""What the global names of a function mean at the time of derivation.
+"""The meaning of a function's global names at the time of derivation.
 
 Only two facts are used: that a name is an unshadowed builtin, and that a dotted name leads to a
-module.  Each use is remembered in ``assumed``, so that a rewritten function is used again only
-where the facts still hold.
+module.  Each use is recorded in ``assumed``, so that a rewritten function is reused only while the
+facts hold.
 """
 
 from __future__ import annotations

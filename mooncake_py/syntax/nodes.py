@@ -1,7 +1,7 @@
 """Syntax-tree nodes: copying without mutation, and calls of the context at the user's positions.
 
-Trees of parsed files are cached and shared, so nothing here changes a node that it is given:
-:class:`Rebuilder` returns the node itself where nothing below it changed, and a new one otherwise.
+Trees of parsed files are cached and shared, so no function here changes its argument:
+:class:`Rebuilder` returns the same node if nothing below it changed, and a new node otherwise.
 """
 
 from __future__ import annotations

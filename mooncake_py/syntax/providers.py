@@ -1,8 +1,8 @@
-"""Text of functions that have no file, where it is known how they were made.
+"""Source text of functions without a file, if their origin is known.
 
-A text need not be certain: `source` accepts it only if it compiles to the very instructions that
-run.  That of registered code (``linecache``: notebooks, doctests, attrs, the prompt of Python 3.13
-on) is found before any of these is asked.
+A text may be a guess, because `source` accepts it only if it compiles to the instructions that run.
+Registered code (``linecache``: notebooks, doctests, attrs, the prompt from Python 3.13 on) has
+precedence over these providers.
 """
 
 from __future__ import annotations

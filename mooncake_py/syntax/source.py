@@ -2,9 +2,9 @@
 
 Text comes from :mod:`linecache`, so notebook cells, doctests and registered generated code work
 like files; that of functions which a library made by ``exec`` comes from :mod:`providers`.  Each
-file is parsed once.  A node is returned only if it compiles to the very
-instructions of the code object: a file that was edited after it was imported is an error, never
-a derivative of another function.
+file is parsed once.  A node is returned only if it compiles to exactly the instructions of the code
+object: a file edited after its import raises an error, and never gives the derivative of another
+function.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Names that are plain ints for certain, found from all their bindings in a function.
+"""Static ints: names that are certainly plain ints, by all their bindings in a function.
 
 Loop counters over ``range`` and arithmetic on them can never carry a derivative, so the rewritten
 code computes them natively.

@@ -1,6 +1,6 @@
-"""Walks over syntax trees, as :mod:`ast` has them, at a third of the time.
+"""Walks over syntax trees, like those of :mod:`ast`, in a third of the time.
 
-Nothing looks for an operator or for the context of a name by walking, so these are left out.
+The walks leave out operators and the contexts of names.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Tangents: what stands for a small change of a value, for each type of value.
+"""Tangents: representations of small changes, for each type of value.
 
 One primal type has one tangent type.  A tangent splits into fdata, identified by address and
 accumulated in place, and rdata, identified by value and returned by pullbacks.

@@ -1,4 +1,4 @@
-"""What type aliases stand for: ``type Vector = NDArray[np.float64]``, and `NDArray` itself.
+"""Resolution of type aliases: ``type Vector = NDArray[np.float64]``, and `NDArray` itself.
 
 Since NumPy 2.5 `NDArray` is such an alias; before, ``NDArray[np.float64]`` was at once the
 ``np.ndarray[...]`` that it means.

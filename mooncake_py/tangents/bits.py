@@ -1,4 +1,4 @@
-"""The bits of numbers, without those that mean nothing."""
+"""The significant bits of numbers."""
 
 from __future__ import annotations
 

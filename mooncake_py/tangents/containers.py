@@ -1,4 +1,4 @@
-"""The tangents that have parts: take them apart, put them together.
+"""Tangents with parts: take them apart, and put them together.
 
 The kinds of tangent are a closed set, whatever types users add: nothing, a number, an array, and
 the containers listed here.

@@ -1,4 +1,4 @@
-"""What an object itself holds: its ``__dict__`` and its slots, read and set past all methods."""
+"""The fields of an object: its ``__dict__`` and its slots, read and set without its methods."""
 
 from __future__ import annotations
 

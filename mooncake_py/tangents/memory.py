@@ -1,4 +1,4 @@
-"""Memory of arrays: who owns it, and what the same view of its shadow is.
+"""Memory of arrays: its owner, and the corresponding view of the owner's shadow.
 
 NumPy views share memory without sharing identity.  Tangents keep the sharing: the array that owns
 the memory has one shadow, and every view of it gets the same view of that shadow.

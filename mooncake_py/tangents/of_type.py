@@ -1,7 +1,7 @@
-"""Type keys: what is the type of a value, of its tangent, of its fdata and of its rdata.
+"""Type keys: the types of a value, of its tangent, of its fdata and of its rdata.
 
-A NumPy dtype is not part of the class, so functions here work on type keys: a class, or what one
-would write in an annotation, such as ``NDArray[np.float64]`` or ``tuple[float, int]``.
+A NumPy dtype is not part of the class, so functions here work on type keys: a class, or an
+annotation, such as ``NDArray[np.float64]`` or ``tuple[float, int]``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Primal values paired with fdata or tangents: what rules take and return."""
+"""Primal values paired with fdata or tangents: the arguments and results of rules."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """How a primal type is taken apart and put together: one small spec for each type.
 
-Everything that tangents can do follows from what a spec says: which fields a value has, whether it
-is mutable, and how to make another such value with other fields.
+All operations on tangents follow from a spec, which defines the fields of a value, whether it is
+mutable, and how to make a similar value with other fields.
 """
 
 from __future__ import annotations

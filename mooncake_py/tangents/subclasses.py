@@ -1,6 +1,6 @@
 """Subclasses of ndarray: an instance is an array with a class and attributes.
 
-Its memory is that of any array: what is known of it is asked through a plain view.
+The engine uses the memory of an instance through a plain view.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Tell whether a tangent, fdata or rdata is an instance of a type key."""
+"""Check whether a tangent, fdata or rdata is an instance of a type key."""
 
 from __future__ import annotations
 

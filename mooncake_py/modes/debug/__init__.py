@@ -1,6 +1,6 @@
-"""Debug mode: the same derivative, computed the general way with everything checked.
+"""Debug mode: the same derivative, computed operation by operation with all checks.
 
-`mode` turns it on, `context` is the kind of differentiated call that it makes, and the others are
-its checks: `handlers`, `declared` and `coduals` of rules, `operands` and `snapshot` of memory,
-`finite` of cotangents, `regions` and `statements` of loops and statements that run as one entry.
+`mode` turns it on, `context` is its context, and the other modules are its checks: `handlers`,
+`declared` and `coduals` of rules, `operands` and `snapshot` of memory, `finite` of cotangents,
+`regions` and `statements` of loops and statements that run as one entry.
 """

@@ -1,8 +1,8 @@
-"""The plain operation beside each one of the engine: same value, type, dtype, shape and flags.
+"""Comparison with the plain operation: same value, type, dtype, shape and flags.
 
-It is run on numbers, arrays and containers of these; functions are handed copies, as some of them
-write.  So nothing happens twice.  What draws random numbers, reads files or calls code of the
-user's is left out, and so are functions of the user's own, whose operations are compared.
+The plain operation runs on numbers, arrays and containers of these; functions get copies, because
+some of them write, so no side effect happens twice.  Functions that draw random numbers, read files
+or call user code are left out, and so are user functions, whose operations are compared.
 """
 
 from __future__ import annotations

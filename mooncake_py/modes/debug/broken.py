@@ -1,4 +1,4 @@
-"""The error for a rule that does not keep to its contract."""
+"""The error for a rule that violates its contract."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A copy of a rule whose functions check what goes in and what comes out."""
+"""A copy of a rule whose functions check their inputs and outputs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks of hand-written rules: what goes in, what comes out, and what is done to memory."""
+"""Checks of hand-written rules: inputs, outputs, and changes of memory."""
 
 from __future__ import annotations
 

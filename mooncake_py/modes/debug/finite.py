@@ -1,4 +1,4 @@
-"""Which adjoint turned finite cotangents into nan or infinity."""
+"""Detection of adjoints that turn finite cotangents into nan or infinity."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Handlers of rules that check what the rule, and the function itself, do."""
+"""Handlers of rules that check the effects of the rule and of the function."""
 
 from __future__ import annotations
 

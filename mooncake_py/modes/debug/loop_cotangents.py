@@ -1,4 +1,4 @@
-"""The cotangents round a loop: those after it, and what its adjoint makes of them, with sizes."""
+"""The cotangents after a loop, and those that its adjoint computes from them, with sizes."""
 
 from __future__ import annotations
 

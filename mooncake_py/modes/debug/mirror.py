@@ -1,7 +1,6 @@
-"""A context like another one, for one statement: on copies of its values, with an empty tape.
+"""A copy of a context for one statement, on copies of its values, with an empty tape.
 
-What is active in the one is in the other, and what has a tangent has the same, at each level of
-forward mode::
+Both have the same active values and the same tangents, at each level of forward mode::
 
     ForwardContext       numbers and arrays with tangents        their copies with copies of these
     Checks               what of both is active                  is active too

@@ -1,7 +1,7 @@
-"""What a tape entry refers to must be the same when it is reversed as when it was recorded.
+"""Check that the operands of a tape entry are unchanged when it is reversed.
 
-The tape keeps operands by reference; every write to them is undone before their entry is
-reversed.  A write that the engine has not seen shows here: the operand differs.
+The tape keeps operands by reference, and the reverse pass undoes every write to them before it
+reverses their entry.  This check detects a write that the engine did not see: the operand differs.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What runs as one entry without debug mode, a quick way, compared with its reference.
+"""Comparison of code that runs as one entry without debug mode with its reference.
 
-Values must be the same bit for bit.  Cotangents and tangents are sums that each way adds up in its
-own order: they may differ by what rounding does to sums of terms of their sizes.
+Values must agree bit for bit.  Cotangents and tangents are sums, whose terms each way adds in its
+own order: they may differ by the rounding errors of these terms.
 """
 
 from __future__ import annotations

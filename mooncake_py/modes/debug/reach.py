@@ -1,4 +1,4 @@
-"""What a call can reach: arguments, captured variables, globals, objects, containers, arrays."""
+"""All data that a call can reach, through arguments, captured variables, globals and objects."""
 
 from __future__ import annotations
 

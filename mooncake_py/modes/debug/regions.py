@@ -1,7 +1,7 @@
-"""Loops that run as one entry without debug mode: here they do so beside, on copies.
+"""Loops that run as one entry without debug mode, checked on copies.
 
-What the program sees is the loop statement by statement, with all checks.  Two entries of the tape
-enclose those of the loop::
+The program runs the loop statement by statement, with all checks.  Two entries of the tape enclose
+those of the loop::
 
     tape                    forward                         on the way back
     check_cotangents        the region runs on copies       its adjoint gives the same cotangents?

@@ -1,8 +1,8 @@
-"""How far rounding may take a derivative: how far small errors in all that it is made of take it.
+"""An estimate of the rounding error of a derivative, from small errors in all its terms.
 
-Each cotangent is multiplied by random numbers near one before it is handed on, and each tangent
-after it is computed.  Where large terms cancel, what is left of them is changed far more than in
-proportion.  This is what Monte Carlo arithmetic does to all numbers.
+Each cotangent is multiplied by random numbers near one before it is propagated, and each tangent
+after it is computed.  If large terms cancel, their sum changes by far more than its share.  This is
+Monte Carlo arithmetic, applied to derivatives only.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Floats that know the size of the terms they are sums of: what rounding may have done to them."""
+"""Floats that carry the size of the terms in their sum, which bounds their rounding error."""
 
 from __future__ import annotations
 

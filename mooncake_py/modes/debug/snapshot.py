@@ -1,4 +1,4 @@
-"""All memory that a call can reach, as it was before: compared bit for bit afterwards.
+"""A snapshot of all memory that a call can reach, compared bit for bit afterwards.
 
 Arrays are compared byte by byte, with their owners; containers, attributes, captured variables
 and globals by the identity of what they hold.

@@ -1,8 +1,8 @@
-"""Statements that run as one entry without debug mode: here both ways run beside, on copies.
+"""Statements that run as one entry without debug mode: both ways run on copies.
 
-What the program sees is the statement operation by operation, with all checks.  Before that it
-runs twice in contexts of its own (`mirror`): by its quick forms, and by the general way.  Values
-and what is written are compared, tangents, and then the cotangents of the operands for random ones
+The program runs the statement operation by operation, with all checks.  Before that, the statement
+runs twice in separate contexts (`mirror`): by its quick forms, and by the general way. Then values,
+written elements and tangents are compared, and the cotangents of the operands for random cotangents
 of the results.
 """
 

@@ -1,4 +1,4 @@
-"""Values in a few words, for messages."""
+"""Short descriptions of values, for messages."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Forward mode: a context over another context, which computes a tangent beside each value.
+"""Forward mode: a context over another context, which computes a tangent with each value.
 
-Primals and tangents are values of the context below, the *base*: what the base does with them
-(nothing, recording for a reverse pass, tangents of its own) is its affair.  So derivatives nest.
+Primals and tangents are values of the context below, the *base*, which may run them natively,
+record them for a reverse pass, or compute their tangents.  So derivatives nest.
 """

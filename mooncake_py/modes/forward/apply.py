@@ -1,4 +1,4 @@
-"""Applying a rule in forward mode, one function for each kind of rule."""
+"""Apply a rule in forward mode, with one function for each kind of rule."""
 
 from __future__ import annotations
 

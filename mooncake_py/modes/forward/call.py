@@ -1,4 +1,4 @@
-"""A function run forward on primals with tangents, from the outside."""
+"""Entry points of forward mode: run a function on primals with tangents."""
 
 from __future__ import annotations
 

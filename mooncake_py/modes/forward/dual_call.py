@@ -1,4 +1,4 @@
-"""Calling a hand-written forward rule, in the interface of Duals, from a forward-mode call."""
+"""Call a hand-written forward rule, with Duals, from a forward-mode call."""
 
 from __future__ import annotations
 

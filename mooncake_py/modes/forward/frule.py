@@ -1,4 +1,4 @@
-"""The forward rule of any function, seen from outside: Duals in, a Dual out."""
+"""The forward rule of any function, from Duals to a Dual."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Gradients by forward mode: along each real number of the chosen arguments, several in a pass.
 
-For functions of a few numbers: nothing is kept for a reverse pass, so that the memory is that of
-the function, however long it runs.
+This is for functions of a few numbers: there is no tape, so the memory is that of the function, for
+a run of any length.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The handlers of forward mode: for rules, and for functions of Python itself."""
+"""The handlers of forward mode: for rules, and for Python builtins."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a forward-mode call keeps beside the values, and how it asks the context below it."""
+"""The state of a forward-mode call, and its interface to the context below."""
 
 from __future__ import annotations
 

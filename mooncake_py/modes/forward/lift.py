@@ -1,4 +1,4 @@
-"""Tangents on their way into a forward-mode call, and out of it."""
+"""Lift tangents into a forward-mode call, and lower them out of it."""
 
 from __future__ import annotations
 

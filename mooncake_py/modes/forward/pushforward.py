@@ -1,7 +1,7 @@
-"""How tangents go through a function, from what its rule declares for the reverse direction.
+"""Propagation of tangents through a function, from the declaration of its reverse rule.
 
-These functions run natively where primals and tangents are plain, and derived where the context
-below differentiates them: they are ordinary Python and NumPy code.
+These functions are ordinary Python and NumPy code: they run natively if primals and tangents are
+plain, and are derived if the context below differentiates them.
 """
 
 from __future__ import annotations

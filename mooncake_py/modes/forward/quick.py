@@ -1,9 +1,9 @@
 """Tangents of arithmetic on floats and float64 arrays without the general way, the commonest case.
 
-They are those of the declared partials.  Each is written once, in operators of `C`: those of
-Python where nothing is active below, or those of the context below.
-Measured with `jvp`, time over the primal's: a recurrence of elements 128 to 35, a stencil on 50 by
-50 points 11 to 5; with `hvp`, of a stencil on 1000 points 80 to 38.
+They follow the declared partials.  Each is written once, with operators of `C`: those of Python if
+nothing is active below, or those of the context below. Measured with `jvp`, time over the primal's:
+a recurrence of elements 128 to 35, a stencil on 50 by 50 points 11 to 5; with `hvp`, of a stencil
+on 1000 points 80 to 38.
 """
 
 from __future__ import annotations

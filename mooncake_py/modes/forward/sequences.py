@@ -1,7 +1,7 @@
-"""Arrays that are made of sequences: their tangents are made of those of the parts, in one call.
+"""Arrays made from sequences: their tangents come from those of the parts, in one call.
 
-By the transpose of the rule for the reverse direction, which serves here too, this took as long as
-some forty operations on numbers.
+The transpose of the reverse rule, which also works here, took as long as about forty operations on
+numbers.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""Tangents through rules by pullback, where the context below differentiates them.
+"""Tangents through rules with pullbacks, if the context below differentiates them.
 
-With y = f(x), tangents t and the pullback J(x)*, the tangent of the output is J(x) t.  As a map
-of x and t it has a pullback of its own: for a cotangent c,
+With y = f(x), tangents t and the pullback J(x)*, the tangent of the output is J(x) t.  As a map of
+x and t it has its own pullback: for a cotangent c,
 
     dt = J(x)* c,    dx = gradient of <J(x)* c, t> with respect to x,
 
-both the gradient of one number that the rule computes.  So derivatives of any order end, also
-where the pullback calls the function itself.
+Both are gradients of one number that the rule computes.  So derivatives of any order terminate,
+even if the pullback calls the function itself.
 """
 
 from __future__ import annotations

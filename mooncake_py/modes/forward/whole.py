@@ -1,8 +1,7 @@
 """Derivatives along a direction, and their gradients, of functions that are compiled whole.
 
 The tangent of a region is a region: it runs forward for `jvp`, and both ways for a product with a
-Hessian.  As in `modes.reverse.whole` nothing is recorded, and what is unusual goes the general
-way.
+Hessian.  As in `modes.reverse.whole`, nothing is recorded, and unusual cases take the general way.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Reverse mode: operators on numbers and arrays.
 
-The four operators of arithmetic are quick on floats: their slopes are known on the way forward.
+The four arithmetic operators have fast paths for floats, whose slopes are known in the forward
+pass.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Reverse mode: what each operation of rewritten code means when cotangents are wanted.
+"""Reverse mode: the context that records operations of rewritten code on a tape.
 
 `tape` records, `arithmetic`, `indexing` and `inplace` are the operations on numbers and arrays,
 `apply` applies rules, and `context` is the language (calls, attributes, iteration).

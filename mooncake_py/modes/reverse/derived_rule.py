@@ -1,9 +1,9 @@
-"""A derived rule seen from outside: CoDuals in, a CoDual and a pullback out.
+"""The interface of a derived rule: from CoDuals to a CoDual and a pullback.
 
-The fdata of the arguments are the shadows that the tape works on, so cotangents of mutated
-arguments enter and leave through them.  Fdata that do not share memory as their primals do are
-copied in and out.  Containers are brought to plain numbers at the end of the forward pass, and
-their fdata follow the structure that they then have.
+The fdata of the arguments are the shadows of the tape, so cotangents of mutated arguments enter and
+leave through them.  Fdata that do not share memory as their primals do are copied in and out.
+Active numbers in containers become plain at the end of the forward pass, and their fdata get the
+structure of the containers at that time.
 """
 
 from __future__ import annotations

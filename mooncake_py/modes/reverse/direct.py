@@ -1,8 +1,8 @@
-"""The short way through a pullback: arrays and numbers go in and come out, adjoints lie between.
+"""The fast path of a pullback: from arrays and numbers to arrays and numbers, by adjoints only.
 
-A short tape of adjoints that nobody outside can see needs no state brought forth, no limits raised
-and no structure walked through.  Measured on functions of 100 elements, Python 3.11: a call takes
-2.9 us where the general way took 15, what the adjoint computes not counted.
+A short tape of adjoints without external effects needs no restored state, no raised limits and no
+walk through structures.  Measured on functions of 100 elements, Python 3.11: a call takes 2.9 us
+where the general way took 15, what the adjoint computes not counted.
 """
 
 from __future__ import annotations

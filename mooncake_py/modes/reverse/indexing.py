@@ -1,7 +1,7 @@
-"""Reverse mode: reading and writing elements of arrays.
+"""Reverse mode: reads and writes of elements of arrays.
 
-A view records nothing, for its shadow is a view.  A write saves what it overwrites, if that may
-be needed again, and moves the slot's cotangent to the value on the way back.
+A view records nothing, because its shadow is a view.  A write saves the overwritten elements, if
+they may be needed again; its adjoint moves the cotangent of the slot to the value.
 """
 
 from __future__ import annotations

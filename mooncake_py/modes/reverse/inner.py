@@ -1,8 +1,8 @@
-"""The context of a derivative that is taken while an outer one is under way.
+"""The context of a derivative inside another one.
 
-Whatever is active outside and is met inside becomes an input of the inner derivative: the memory
-of an array gets a shadow of its own, and a number collects its cotangent where it is.  What was
-met tells whether the result depends on the outer variables at all.
+Outer active data that the inner call uses become inputs of the inner derivative: the memory of an
+array gets a separate shadow, and a number collects its cotangent in its node.  If there are no such
+inputs, the result does not depend on the outer variables.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Turning debug mode and compilation on, and making the contexts of differentiated calls."""
+"""Settings of debug mode and compilation, and the contexts of differentiated calls."""
 
 from __future__ import annotations
 

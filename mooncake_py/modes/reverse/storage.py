@@ -1,4 +1,4 @@
-"""Where the memory of a compiled call comes from."""
+"""The memory of compiled calls."""
 
 from __future__ import annotations
 

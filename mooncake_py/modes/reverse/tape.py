@@ -1,7 +1,7 @@
-"""The tape of a reverse-mode call, and the recording of operations on it.
+"""The tape of a reverse-mode call, and methods that record operations on it.
 
-An operation on constants leaves no trace.  One on active data records an entry: the function that
-reverses it, the nodes of inputs and output, and what its adjoint reads.
+An operation on constants is not recorded.  An operation on active data records an entry: the
+function that reverses it, the nodes of inputs and output, and the data that its adjoint reads.
 """
 
 from __future__ import annotations

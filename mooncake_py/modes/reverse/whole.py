@@ -1,7 +1,7 @@
 """Gradients of functions that are compiled whole: two calls of compiled code, and no tape.
 
-The function runs on copies of the arrays that it writes, so that nothing has to be put back.
-Where anything is unusual nothing has been done, and the general way is taken.
+The function runs on copies of the arrays that it writes, so nothing has to be restored. Unusual
+cases have no effect and take the general way.
 """
 
 from __future__ import annotations

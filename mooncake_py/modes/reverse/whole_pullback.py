@@ -1,7 +1,7 @@
-"""Pullbacks of functions that are compiled whole: the way back, once the cotangent is there.
+"""Pullbacks of functions that are compiled whole: the reverse sweep for a given cotangent.
 
-The first call runs the way back of the forward sweep that gave the output; another one runs both.
-What is unusual is left to `Vjp`, on the same arguments.
+The first call runs the reverse sweep of the forward sweep that computed the output; later calls run
+both.  `Vjp` handles unusual cases, on the same arguments.
 """
 
 from __future__ import annotations

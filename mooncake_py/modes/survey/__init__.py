@@ -1,1 +1,1 @@
-"""What a derivative would refuse, all of it: forward passes that go on after a refusal."""
+"""Survey: forward passes that continue after a refusal, to find all refusals."""

@@ -1,4 +1,4 @@
-"""A reverse-mode forward pass that notes what is refused, computes it plainly, and goes on."""
+"""A forward pass of reverse mode that records refusals, and continues without derivatives."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The refusals that a derivative of a call would meet."""
+"""The refusals of a derivative of a call."""
 
 from __future__ import annotations
 
