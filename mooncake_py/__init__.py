@@ -139,9 +139,8 @@ _LATER = {
     "via_ad": "rrule_via_ad",
 }
 _MODULES = {_name: _module for _module, _names in _LATER.items() for _name in _names.split()}
-__all__ = [  # pyright: ignore[reportUnsupportedDunderAll]
-    _name for _name in [*globals(), *_MODULES] if _name[0] != "_"
-]
+# Out of sight of type checkers, which would take the list for empty, not for all imports.
+globals()["__all__"] = [_name for _name in [*globals(), *_MODULES] if _name[0] != "_"]
 
 
 def __getattr__(name: str) -> _typing.Any:

@@ -55,7 +55,7 @@ class Derivative(Generic[P, Given]):
     ) -> None:
         wrapper: Any = self
         functools.update_wrapper(wrapper, f)
-        self._parts = f, argnums, has_aux, debug
+        self._parts: tuple[Callable[..., Any], ArgNums, bool, bool] = f, argnums, has_aux, debug
         self._compile = compile
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:

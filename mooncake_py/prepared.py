@@ -59,13 +59,13 @@ class Prepared(Generic[P, Given]):
     ) -> None:
         wrapper: Any = self
         functools.update_wrapper(wrapper, derivative)
-        self.name = name
-        self.derivative = derivative
-        self.run = run
-        self.workspace = Workspace()
-        self.lock = threading.Lock()
-        self.holder = 0
-        self.example = Example(name, derivative, args, kwargs)
+        self.name: str = name
+        self.derivative: Callable[..., Any] = derivative
+        self.run: Run = run
+        self.workspace: Workspace = Workspace()
+        self.lock: threading.Lock = threading.Lock()
+        self.holder: int = 0
+        self.example: Example = Example(name, derivative, args, kwargs)
         self(*args, **kwargs)
 
     def __repr__(self) -> str:
