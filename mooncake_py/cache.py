@@ -34,7 +34,8 @@ def description() -> str:
     files = list(disk.files())
     size = sum(path.stat().st_size for path in files)
     regions = sum(path.suffix == ".py" for path in files)
-    return f"{disk.folder()}: {regions} regions, {megabytes(size)}"
+    note = ", not used: everyone may write to it" if disk.is_open(disk.folder()) else ""
+    return f"{disk.folder()}: {regions} regions, {megabytes(size)}{note}"
 
 
 def megabytes(size: int) -> str:

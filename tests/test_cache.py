@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from mooncake_py import MooncakeWarning
 from mooncake_py.cache import main
 from mooncake_py.compiler.native.printing import disk
 
@@ -64,3 +65,18 @@ def test_a_text_is_written_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert disk.stored("a1", "second") == path
     assert path.read_text() == "first"
     assert [each.name for each in tmp_path.iterdir()] == [path.name]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="directories have no modes there")
+def test_a_directory_that_everyone_may_write_to_is_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("MOONCAKE_CACHE_DIR", str(tmp_path))
+    tmp_path.chmod(0o777)
+    with pytest.warns(MooncakeWarning, match="everyone may write to"):
+        assert disk.stored("key", "pass") is None
+    assert list(disk.files()) == []
+    main([])
+    assert "not used" in capsys.readouterr().out
+    tmp_path.chmod(0o770)
+    assert disk.stored("key", "pass") is not None

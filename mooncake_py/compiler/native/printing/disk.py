@@ -7,13 +7,17 @@ Beside the text are Numba's files, which hold machine code.
 from __future__ import annotations
 
 import os
+import stat
 import sys
 import tempfile
+import warnings
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-__all__ = ["cleared", "files", "folder", "stored"]
+from mooncake_py.errors import MooncakeWarning
+
+__all__ = ["cleared", "files", "folder", "is_open", "stored"]
 
 PREFIX = "region_"
 CODE = "__pycache__"
@@ -36,7 +40,7 @@ def folder() -> Path:
 
 
 def stored(key: str, text: str) -> Path | None:
-    """Return the file of a text, written if it is not there; None where that is not possible.
+    """Return the file of a text, written if it is not there; None if that is impossible or unsafe.
 
     Parameters
     ----------
@@ -45,11 +49,24 @@ def stored(key: str, text: str) -> Path | None:
     """
     try:
         path = folder() / f"{PREFIX}{key}.py"
+        if is_open(path.parent):
+            warnings.warn(
+                f"compiled functions are not kept: everyone may write to {path.parent}, and so run "
+                "code in this process;\n  fix:   set MOONCAKE_CACHE_DIR to a directory of your own",
+                MooncakeWarning,
+                stacklevel=2,
+            )
+            return None
         if not path.exists():
             write(path, text)
     except (OSError, RuntimeError):  # no home
         return None
     return path
+
+
+def is_open(place: Path) -> bool:
+    """Return whether every user of the machine may write to a directory."""
+    return sys.platform != "win32" and place.exists() and bool(place.stat().st_mode & stat.S_IWOTH)
 
 
 def write(path: Path, text: str) -> None:
