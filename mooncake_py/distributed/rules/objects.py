@@ -46,6 +46,12 @@ def plain(obj: Any) -> Any:
     return unflatten(np.zeros(vector.size))
 
 
+def vector_of(obj: Any) -> ndarray:
+    """Return the numbers of objects; what receives them expects double precision."""
+    vector, _ = flatten(obj)
+    return vector if vector.dtype == FLOAT else vector.astype(FLOAT)
+
+
 def rebuilt(structure: Any, vector: ndarray) -> Any:
     """Return a structure with the numbers of a vector."""
     _, unflatten = flatten(structure)
@@ -54,7 +60,7 @@ def rebuilt(structure: Any, vector: ndarray) -> Any:
 
 def begin_send(ctx: Mode, comm: Any, obj: Any, dest: int, tag: int, waits: bool = False) -> Sending:
     """Begin to send objects."""
-    vector, _ = ctx.call(flatten, obj)
+    vector = ctx.call(vector_of, obj)
     link = Sending(comm, dest, tag, header_of(ctx.call(plain, obj)), waits)
     start_send_inside(ctx, link, vector)
     return link
@@ -197,14 +203,14 @@ def split(structures: Sequence[Any], vector: ndarray) -> list[Any]:
 
 def joined(objects: Sequence[Any]) -> ndarray:
     """Return the numbers of several objects as one vector."""
-    return np.concatenate([flatten(obj)[0] for obj in objects])
+    return np.concatenate([vector_of(obj) for obj in objects])
 
 
 @overlay(MPI.Comm.bcast)
 def broadcast(comm: Any, obj: Any, root: int = 0) -> Any:
     is_root = comm.rank == root
     structure = shared(comm, "bcast", plain(obj) if is_root else None, root)
-    given = flatten(obj)[0] if is_root else np.empty(0)
+    given = vector_of(obj) if is_root else np.empty(0)
     vector = collected(operation(Broadcast, comm, root, size_of(structure)), given)
     return obj if is_root else rebuilt(structure, vector)
 
@@ -213,7 +219,7 @@ def broadcast(comm: Any, obj: Any, root: int = 0) -> Any:
 def gather(comm: Any, sendobj: Any, root: int = 0) -> Any:
     structures = shared(comm, "gather", plain(sendobj), root)
     counts = [] if structures is None else [size_of(s) for s in structures]
-    vector = collected(operation(Gather, comm, root, counts), flatten(sendobj)[0])
+    vector = collected(operation(Gather, comm, root, counts), vector_of(sendobj))
     return None if structures is None else split(structures, vector)
 
 
@@ -231,7 +237,7 @@ def scatter(comm: Any, sendobj: Any, root: int = 0) -> Any:
 def all_gather(comm: Any, sendobj: Any) -> Any:
     structures = shared(comm, "allgather", plain(sendobj))
     counts = [size_of(s) for s in structures]
-    vector = collected(operation(AllGather, comm, counts), flatten(sendobj)[0])
+    vector = collected(operation(AllGather, comm, counts), vector_of(sendobj))
     return split(structures, vector)
 
 

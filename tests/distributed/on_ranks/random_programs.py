@@ -34,6 +34,10 @@ def check_objects(comm: MPI.Intracomm) -> None:
     compare(comm, [every_step("objects")], ["gradient", "tangent"])
 
 
+def check_objects_of_other_precision(comm: MPI.Intracomm) -> None:
+    compare(comm, [every_step("objects", "single"), every_step("objects", "complex")], ["gradient"])
+
+
 def check_columns_and_halos(comm: MPI.Intracomm) -> None:
     compare(comm, [every_step("tables")], ["gradient", "tangent"])
 

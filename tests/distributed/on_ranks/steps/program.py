@@ -119,7 +119,7 @@ def every_step(family: str, kind: str = "real") -> Program:
             steps += [Local(random.choice(LOCAL["table"])), step, Bound(("u",))]
         else:
             steps += [Local(random.choice(LOCAL[kind])), step, Bound(KINDS[kind])]
-    return Program(len(steps), tuple(steps), 1e-12)
+    return Program(len(steps), tuple(steps), 1e-4 if kind == "single" else 1e-12)
 
 
 def forms(random: Random, family: str, kind: str) -> Iterator[Step]:
