@@ -7,7 +7,7 @@ import pytest
 from tests.distributed.launch import NEEDS_MPI, run_on_ranks
 
 WORKER = "tests.distributed.on_ranks.worker"
-CHECKS = ("calls", "orders", "page", "faults", "random_programs")
+CHECKS = ("calls", "orders", "page", "faults", "random_programs", "traffic")
 
 
 def slow(*ranks: int) -> list[object]:
