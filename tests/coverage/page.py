@@ -12,16 +12,17 @@ from tests.coverage.classification import DERIVED, NONE, REFUSED, RULE, UNKNOWN,
 __all__ = ["header", "page"]
 
 INTRODUCTION = """\
-Every public name of NumPy, and what becomes of its derivative.
-`python -m tests.coverage` prints this page, and a test compares the two.
+This page lists the derivative of every public name of NumPy.
+`python -m tests.coverage` prints this page, and a test compares both.
 
-- **By a rule**: the derivative is declared, and checked by `test_rule`.
-- **Derived from source**: NumPy's own code is differentiated, and checked by `test_rule`.
-- **No derivative**: integers, shapes, steps and questions; the function runs as it is.
-- **Refused where active**: an error says why; on constants the function runs as it is.
+- **By a rule**: the derivative is declared, and `test_rule` checks it.
+- **Derived from source**: the engine differentiates NumPy's code, and `test_rule` checks it.
+- **No derivative**: integers, shapes, step functions and predicates; the function runs natively.
+- **Refused where active**: an active argument raises an error that says why; on constants the
+  function runs natively.
 
-Arguments such as `axis`, `out`, `where`, `initial`, `dtype` and `keepdims` are those of NumPy.
-`numpy.char` and `numpy.strings` work on text, `numpy.rec` and `numpy.ma` on such as are refused.\
+Arguments such as `axis`, `out`, `where`, `initial`, `dtype` and `keepdims` work as in NumPy.
+`numpy.char` and `numpy.strings` work on text; `numpy.rec` has record arrays, which are refused.\
 """
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from tests.packages.collected import NAMES, package
 from tests.packages.suite import Case, Package
 
-HEADER = """# Packages that work as they stand
+HEADER = """# Packages that work unmodified
 
-Functions of published packages, called unmodified from a function that is differentiated.
-Gradient and `jvp` of each are compared with finite differences by `tests/packages`.
+These functions of published packages work unmodified inside differentiated functions.
+`tests/packages` compares the gradient and `jvp` of each with finite differences.
 `python -m tests.packages --page > docs/packages.md` writes this page.
 
-What is not listed may work as well: code in Python is derived, and NumPy's functions have rules.
-Compiled code without a rule raises an error that names it where something active goes in.
+Other functions may work too: the engine derives Python code, and NumPy's functions have rules.
+Compiled code without a rule raises an error that names it, if an argument is active.
 """
 
 
