@@ -137,6 +137,42 @@ def from_anywhere(comm: MPI.Intracomm, x: ndarray) -> Any:
     return total
 
 
+def out_of_order(comm: MPI.Intracomm, x: ndarray) -> Any:
+    """Wait first for what comes second: each cotangent finds its message."""
+    left, right = neighbours(comm)
+    a, b = np.zeros(2), np.zeros(2)
+    first, second = comm.Irecv(a, left, 1), comm.Irecv(b, left, 1)
+    sends = [comm.Isend(x[:2] ** 2, right, 1), comm.Isend(np.sin(x[2:]), right, 1)]
+    second.Wait()
+    x = x * b[0]
+    first.Wait()
+    MPI.Request.Waitall(sends)
+    return np.sum(a * b**2 * x[:2])
+
+
+def wild_before_exact(comm: MPI.Intracomm, x: ndarray) -> Any:
+    """Wait first for the receive that was begun second: the first gets the first message."""
+    left, right = neighbours(comm)
+    a, b = np.zeros(2), np.zeros(2)
+    wild, exact = comm.Irecv(a, left, MPI.ANY_TAG), comm.Irecv(b, left, 1)
+    sends = [comm.Isend(x[:2] ** 2, right, 1), comm.Isend(np.sin(x[2:]), right, 1)]
+    exact.Wait()
+    wild.Wait()
+    MPI.Request.Waitall(sends)
+    return np.sum(a**3 * b * x[:2])
+
+
+def sends_that_wait(comm: MPI.Intracomm, x: ndarray) -> Any:
+    """Send so that it ends only when the others have begun to receive, from anywhere."""
+    _, right = neighbours(comm)
+    a = np.zeros(4)
+    request = comm.Irecv(a, MPI.ANY_SOURCE, 2)
+    comm.Ssend(x, right, 2)
+    request.Wait()
+    comm.Barrier()
+    return np.sum(a**3 * x)
+
+
 def persistent(comm: MPI.Intracomm, x: ndarray) -> Any:
     left, right = neighbours(comm)
     y, h = x.copy(), np.zeros(1)
@@ -200,7 +236,8 @@ def agrees(program: Program, comm: MPI.Intracomm) -> None:
 
 PROGRAMS = (
     columns_first, datatypes, parts, short_message, collective, varying, objects, from_anywhere,
-    persistent, complex_numbers, constants, groups,
+    out_of_order, wild_before_exact, sends_that_wait, persistent, complex_numbers, constants,
+    groups,
 )  # fmt: skip
 
 for program in PROGRAMS:
