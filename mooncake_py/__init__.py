@@ -32,10 +32,10 @@ from mooncake_py.errors import SolverError as SolverError
 from mooncake_py.errors import SourceUnavailableError as SourceUnavailableError
 from mooncake_py.errors import UnsupportedSyntaxError as UnsupportedSyntaxError
 from mooncake_py.errors import UntrackedWriteError as UntrackedWriteError
+from mooncake_py.first_order import grad as grad
+from mooncake_py.first_order import value_and_grad as value_and_grad
 from mooncake_py.interface import build_rrule as build_rrule
-from mooncake_py.interface import grad as grad
 from mooncake_py.interface import jvp as jvp
-from mooncake_py.interface import value_and_grad as value_and_grad
 from mooncake_py.interface import vjp as vjp
 from mooncake_py.modes.reverse.settings import compile_mode as compile_mode
 from mooncake_py.modes.reverse.settings import debug_mode as debug_mode

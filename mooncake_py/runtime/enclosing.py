@@ -37,7 +37,8 @@ ORDINARY = paths(
     "utilities/holomorphic.py",
 )  # fmt: skip
 RUNS = (
-    *paths("interface.py", "derivatives.py", "prepared.py", "utilities", "tangents/kinds.py"),
+    *paths("first_order.py", "interface.py", "derivatives.py", "prepared.py", "utilities"),
+    *paths("tangents/kinds.py"),
     *ENGINE,
 )
 
