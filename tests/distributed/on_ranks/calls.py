@@ -39,7 +39,9 @@ def datatypes(comm: MPI.Intracomm, x: ndarray) -> Any:
     comm.Sendrecv([a, middle], right, 0, [c, middle], left, 0)
     next_to = MPI.DOUBLE.Create_vector(4, 1, 4).Create_resized(0, 8).Commit()
     comm.Sendrecv([a, 2, next_to], right, 0, [b, (2, 1), next_to], left, 0)
-    return np.sum(b**2) + np.sum(c**3)
+    room_for_two = np.zeros((4, 4))
+    comm.Sendrecv([a, 1, next_to], right, 0, [room_for_two, 2, next_to], left, 0)
+    return np.sum(b**2) + np.sum(c**3) + np.sum(room_for_two**2)
 
 
 def parts(comm: MPI.Intracomm, x: ndarray) -> Any:
@@ -212,6 +214,18 @@ def groups(comm: MPI.Intracomm, x: ndarray) -> Any:
     half.Free()
     ring.Free()
     return np.sum(y**2) + z
+
+
+def check_ties_share(comm: MPI.Intracomm) -> None:
+    def largest(x: ndarray) -> Any:
+        y = np.zeros(2)
+        comm.Allreduce(x, y, MPI.MAX)
+        return y[0] + comm.rank * y[1]
+
+    share = value_and_grad(largest, comm=comm)(np.array([3.0, float(comm.rank)]))[1]
+    last = comm.rank == comm.size - 1
+    weights = sum(range(comm.size)) * last
+    np.testing.assert_allclose(share, [1.0, weights], rtol=1e-14)
 
 
 def agrees(program: Program, comm: MPI.Intracomm) -> None:
