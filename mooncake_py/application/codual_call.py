@@ -149,7 +149,7 @@ def handed_codual(ctx: Mode, value: Any, written: bool) -> CoDual:
 
 
 def constant(value: Any) -> CoDual:
-    """Pair a constant container or object with fdata that a rule may add to, and nobody reads."""
+    """Pair a constant container or object with fdata that a rule may add to, and no one reads."""
     try:
         return CoDual(value, fdata(zero_tangent(value)))
     except InvalidTangentError:  # nothing that tangents could look into

@@ -91,7 +91,7 @@ def tree_of(ctx: Mode, value: Any, *, whole: bool = False) -> TangentTree | None
 def plain(value: Any, *, copied: bool = False) -> Any:
     """Return a value with plain numbers: itself if no number is active, else a copy.
 
-    Arrays, random generators and the like are the same; with `copied` containers and objects are
+    Arrays, random generators and similar are the same; with `copied` containers and objects are
     copied in any case.
     """
     if not copied and not any(type(leaf) is Active for leaf in leaves(value, set())):
@@ -157,7 +157,7 @@ def pair_copies(value: Any, copy: Any, found: dict[int, tuple[Any, Any, Any]]) -
 class Activator(Mapper):
     """Makes the numbers and arrays of what a rule returned active, but for those of arguments.
 
-    The rule was handed the primals in place of the arguments.
+    The rule got the primals in place of the arguments.
     """
 
     def __init__(self, ctx: Mode, args: Sequence[Any], primals: Sequence[Any]) -> None:
@@ -211,7 +211,7 @@ def activated(
 ) -> tuple[Any, Result | None]:
     """Make what is in a rule's output active; return it as the user sees it, and its node.
 
-    The rule was handed the primals in place of the arguments.
+    The rule got the primals in place of the arguments.
     """
     if type(value) in INERT or isinstance(value, (FunctionType, MethodType)):
         return value, None

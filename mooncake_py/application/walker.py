@@ -82,7 +82,7 @@ class Walker:
 
 
 class Mapper(Walker):
-    """Puts what stands for the parts of values in their places; of tuples and the like in copies.
+    """Puts what stands for the parts of values in their places; of tuples and similar in copies.
 
     Attributes
     ----------

@@ -74,7 +74,7 @@ def ended(ctx: Mode) -> None:
 def arguments_apart(
     f: Callable[..., Any], argnums: ArgNums, args: Any, kwargs: Any
 ) -> ArgumentsApart:
-    """Return the arguments of a call as memory of their own, a context manager round it."""
+    """Return the arguments of a call in separate memory, a context manager around it."""
     chosen = choose_arguments(f, argnums, args, kwargs)
     for key in chosen:
         refuse_foreign(f, key, args[key] if isinstance(key, int) else kwargs[key])
@@ -89,7 +89,7 @@ def may_be_reached(value: Any) -> bool:
 class ArgumentsApart:
     """The arguments of a call, which share no memory with one another or with other names.
 
-    A context manager round the call, with the arguments to pass.  With `whole`, all of them are
+    A context manager around the call, with the arguments to pass.  With `whole`, all of them are
     copied, not just arrays and what they share.
     """
 

@@ -27,7 +27,7 @@ __all__ = ["Bare"]
 class Bare(Mapper):
     """Replaces active numbers by plain ones, in containers and objects in place.
 
-    A context manager: in the end the active ones are put back where nothing else was put.
+    A context manager: in the end the active ones are restored where nothing else was put.
     """
 
     def __init__(self, ctx: Mode) -> None:

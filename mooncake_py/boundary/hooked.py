@@ -97,7 +97,7 @@ def protect_what_is_read(ctx: Mode, f: Callable[..., Any]) -> None:
 
 
 class _Protector(Bare):
-    """Sees to it that arrays that a function reads are on the reverse pass as they are now."""
+    """Sees to it that arrays that a function reads are in the reverse pass as they are now."""
 
     @override
     def visit_scalar(self, value: Any) -> tuple[Any, Any]:

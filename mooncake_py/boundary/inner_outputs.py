@@ -106,7 +106,7 @@ def unordered(ctx: Reporting, value: Any) -> NestedDerivativeError:
 
 
 def lowered(ctx: Tracking, value: Any) -> Any:
-    """Return a number as one of a context or of those round it, without the levels above."""
+    """Return a number as one of a context or of those around it, without the levels above."""
     while type(value) is Active and value.context.level > ctx.level:
         value = value.primal
     return value

@@ -50,7 +50,7 @@ def independent(ctx: Mode, value: Any) -> Any:
     """Return a copy of a value of any structure, with plain numbers for active scalars.
 
     What is one object in the value is one object in the copy, cycles included.  Each array is
-    copied by itself: views become arrays of their own.  Classes, modules, functions that captured
+    copied by itself: views become their own arrays.  Classes, modules, functions that captured
     nothing active, objects of the standard library and whatever cannot be copied stay the same
     objects; where these hold something active, there is an error.
 
@@ -240,7 +240,7 @@ class Handover(Copier):
 
 
 def not_copied(ctx: Reporting, value: Any) -> DerivativeDropError:
-    """Return the error for an object that is handed out, holds active data and is not copied."""
+    """Return the error for an object that gets out, holds active data and is not copied."""
     return dropped(
         ctx,
         f"a {type(value).__qualname__} that holds active values leaves the differentiated call",
@@ -255,7 +255,7 @@ def unfinished(
     leaves: str = "the differentiated call",
     why: str = "what it yields would be computed when the call and its record have ended",
 ) -> DerivativeDropError:
-    """Return the error for an iterator over active values that is handed out."""
+    """Return the error for an iterator over active values that gets out."""
     return dropped(
         ctx,
         f"a {type(value).__name__} over active values leaves {leaves}",

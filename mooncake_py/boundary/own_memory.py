@@ -67,7 +67,7 @@ class OwnMemory(Watcher):
         self.running = False
 
     def copy(self, key: Key, value: ndarray) -> ndarray:
-        """Return a copy of an array, which derivatives round the call follow."""
+        """Return a copy of an array, which derivatives around the call follow."""
         flags, outer = value.flags, enclosing()
         odd = any(stride % value.itemsize for stride in value.strides)  # a field of a record
         if odd or (
@@ -116,7 +116,7 @@ class OwnMemory(Watcher):
         self.running = True  # what was looked up before, tangents, does not matter
 
     def reach(self, ctx: Tracking, view: ndarray | None) -> None:
-        """Note that originals were looked up, as a view or a whole: nobody must write any more."""
+        """Note that originals were looked up, as a view or a whole: no one must write any more."""
         if not self.running:
             return
         found = [

@@ -54,7 +54,7 @@ Pairs = list[tuple[Key, ndarray]]
 def separation(
     f: Callable[..., Any], chosen: Collection[Key], args: Any, kwargs: Any, whole: bool = False
 ) -> Separation | None:
-    """Return the arguments of a call as memory of their own, None if they share nothing.
+    """Return the arguments of a call in separate memory, None if they share nothing.
 
     With `whole`, all of the arguments are copied, not just what they share.
     """
@@ -101,7 +101,7 @@ def captured_survey(f: Callable[..., Any], values: list[Any]) -> Survey | None:
 
 
 class Separation(Watcher):
-    """Arguments as memory of their own, and what must not be written during their call."""
+    """Arguments in separate memory, and what must not be written during their call."""
 
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
@@ -174,7 +174,7 @@ class Separation(Watcher):
             self.note_holder(value, self.named(held_by))
 
     def note_holder(self, value: Any, names: str) -> None:
-        """Note a container or an object into which nobody must write."""
+        """Note a container or an object into which no one must write."""
         self.holders[id(value)] = value, names
         fields = getattr(value, "__dict__", None)
         if type(fields) is dict:
@@ -204,7 +204,7 @@ class Separation(Watcher):
                 self.arrays += copier.arrays
 
     def note_copies(self, copier: Copier, group: Key | None, names: str) -> None:
-        """Note which memory is a copy of which, and into which containers nobody must write."""
+        """Note which memory is a copy of which, and into which containers no one must write."""
         for old, new in list(copier.memo.values()):
             if isinstance(old, ndarray):
                 if new is not old and old is owner(old):

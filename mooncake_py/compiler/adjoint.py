@@ -97,7 +97,7 @@ class _Adjoint(Sweeper):
     Attributes
     ----------
     counters : list of str
-        Of the loops round a statement.
+        Of the loops around a statement.
     computed : set of str
         Names of ours whose value is more than a copy.
     """

@@ -42,7 +42,7 @@ class Definition(NamedTuple):
     defaults : dict of str to float
         Of the parameters that have a number as default.
     callee : Callee or None
-        What is assumed of it, None for a function that stands in the one round the region.
+        What is assumed of it, None for a function that stands in the one around the region.
     """
 
     key: Any
@@ -94,7 +94,7 @@ def nested_definition(names: Names, found: Bindings, function: Any, name: str) -
     Parameters
     ----------
     names, found : Names, Bindings
-        Of the function round it.
+        Of the function around it.
     function : FunctionDef
     name : str
     """

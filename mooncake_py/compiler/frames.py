@@ -26,7 +26,7 @@ class Frame:
     outer : dict
         The scope of the caller.
     home : dict or None
-        The scope in which the function stands, if that is the function round the region.
+        The scope in which the function stands, if that is the function around the region.
     count : int
         How many values are wanted.
     """

@@ -42,7 +42,7 @@ def owner_of(names: Names, class_name: str | None, function: Any) -> Owner | Non
     names : Names
         Of the function.
     class_name : str or None
-        Of the class round it.
+        Of the class around it.
     function : FunctionDef or Lambda
     """
     first = [*function.args.posonlyargs, *function.args.args][:1]

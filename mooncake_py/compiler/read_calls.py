@@ -57,7 +57,7 @@ class CallReader(ExpressionReader):
     before : list of Statement
         What the statement that is read computes first.
     owner : Owner or None
-        The class of which the function round the region is a method.
+        The class of which the function around the region is a method.
     calls : list of expr
         The functions that the region names, and the object for each method.
     counts : set of str
@@ -112,7 +112,7 @@ class CallReader(ExpressionReader):
             return self.native(node) if self.statics.holds(node) else self.value(node)
 
     def is_free(self, node: ast.expr) -> bool:
-        """Return True if a name, or what an attribute is one of, is of the function round it."""
+        """Return True if a name, or what an attribute is one of, is of the function around it."""
         frame = self.frame
         while isinstance(node, ast.Attribute):
             node = node.value
@@ -383,7 +383,7 @@ class CallReader(ExpressionReader):
         return definition_of(callee)
 
     def nested_definition(self, name: str) -> Definition | None:
-        """Return what is read of a function that stands in the one round the region, or None."""
+        """Return what is read of a function that stands in the one around the region, or None."""
         raise NotImplementedError
 
     def arguments(self, definition: Definition, node: ast.Call) -> dict[str, ast.expr]:

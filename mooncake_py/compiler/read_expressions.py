@@ -77,7 +77,7 @@ class ExpressionReader:
     fields : set of str
         The attributes of names that assignments store in, in the user's terms: ``body.x``.
     within : list of str
-        The counters of the loops round a statement.
+        The counters of the loops around a statement.
     defined : set of str
         The names that are bound before a statement for certain.
     numbers, measured, shaped, data : set of str
@@ -251,7 +251,7 @@ class ExpressionReader:
         return self.element(array, tuple(map(self.steady_int, parts)), place_of(node))
 
     def steady_int(self, node: ast.expr) -> Expr:
-        """Read an int that is computed again on the way back, from elements that are data."""
+        """Read an int that is computed again in the reverse pass, from elements that are data."""
         found = self.whole(node)
         self.data |= {part.array for part in walk_expression(found) if isinstance(part, Load)}
         return found

@@ -231,7 +231,7 @@ class LoopReader(CallReader):
         return own if self.frame is None else f"i{self.frame.number}{own}"
 
     def steps(self, node: ast.For, head: Head) -> Expr:
-        """Read the range of a loop, which must be the same on the way back."""
+        """Read the range of a loop, which must be the same in the reverse pass."""
         place = place_of(node.iter)
         if head.arrays:
             first, *others = [self.length(array, 0) for array in head.arrays]

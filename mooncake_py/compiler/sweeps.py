@@ -37,7 +37,7 @@ __all__ = ["Pair", "Sweeper", "Sweeps", "stops", "with_body"]
 
 
 class Sweeps(NamedTuple):
-    """What runs forward, and what runs on the way back."""
+    """What runs forward, and what runs in the reverse pass."""
 
     forward: Block
     reverse: Block
@@ -53,7 +53,7 @@ class Sweeper:
     Attributes
     ----------
     ends : list of list of Statement
-        What runs forward at the end of each block round a statement, within its loop: a ``break``
+        What runs forward at the end of each block around a statement, within its loop: a ``break``
         does it first.
     """
 

@@ -18,7 +18,7 @@ def define(text: str, scope: dict[str, Any]) -> dict[str, Any]:
 
 
 def forget() -> None:
-    """Forget all texts, so that what is timed compiles them anew."""
+    """Forget all texts, so that what is timed compiles them again."""
     _compiled.cache_clear()
 
 

@@ -200,7 +200,7 @@ class _Globals(dict[str, Any]):
 def visible(value: Any, paths: _Paths) -> Any:
     """Return a global of a rule as a function that takes symbols.
 
-    A function with a rule of its own is called: the rule says more than its text where that makes
+    A function with its own rule is called: the rule says more than its text where that makes
     choices, as at points that it treats apart.
     """
     if type(value) is FunctionType:
@@ -229,7 +229,7 @@ def by_text(f: FunctionType, paths: _Paths) -> FunctionType:
 def inlined(f: FunctionType, args: tuple[Expr, ...], of_arrays: bool) -> Expr | None:
     """Return a call with numbers that are known as arithmetic, else None.
 
-    It may choose only whether it is infinite: other choices have derivatives of their own.
+    It may choose only whether it is infinite: other choices have their own derivatives.
     """
     if not any(isinstance(a, Const) for a in args):
         return None

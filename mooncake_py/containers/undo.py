@@ -22,7 +22,7 @@ PLAIN = (int, str, float, bytes, bool, type(None), complex)
 
 
 def is_plain_key(key: Any) -> bool:
-    """Return whether a key or an element may be put back in place of an equal one.
+    """Return whether a key or an element may be restored in place of an equal one.
 
     If equality is the user's, the one that was taken away must come back: which one that was
     cannot be found without comparing, and the other may have been made inside the call, of which

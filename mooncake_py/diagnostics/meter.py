@@ -1,7 +1,7 @@
 """The progress of a derivative, counted only while a callback is registered.
 
 The context of a derivative that is watched has a :class:`Meter`.  It counts entries as they are
-recorded, by a function in place of `record`; on the reverse pass the context stops at intervals;
+recorded, by a function in place of `record`; in the reverse pass the context stops at intervals;
 loops of the user, in code that is rewritten for it, and checkpointed loops count their steps.  All
 other contexts have none, and pay nothing.
 """
@@ -27,13 +27,13 @@ class Progress(NamedTuple):
     phase : {"forward", "reverse"}
         Which pass runs.
     entries : int
-        On the forward pass, how many operations are recorded; on the reverse pass, how many are
+        On the forward pass, how many operations are recorded; in the reverse pass, how many are
         reversed.
     total_entries : int or None
         On the reverse pass, how many there are, as far as that is known: parts that run again
-        add theirs.  None on the forward pass.
+        add theirs.  None in the forward pass.
     steps : int or None
-        How many steps of the outermost loops are done: on the forward pass they have run, on the
+        How many steps of the outermost loops are done: in the forward pass they have run, on the
         reverse pass they are reversed.  If there are checkpointed loops, how many of their steps
         have run, forward and again.  None without loops.
     total_steps : int or None
@@ -68,7 +68,7 @@ def part(done: int, total: int | None) -> str:
 
 
 class Reporter:
-    """Whom to tell, and how often; nobody once it is closed."""
+    """Whom to tell, and how often; no one once it is closed."""
 
     def __init__(self, callback: Callable[[Progress], object], every: float) -> None:
         self.callback = callback

@@ -84,7 +84,7 @@ def derive(
     """Return the rewritten form of a function's code, the same object as long as it fits.
 
     Of the globals only whether some names are modules or builtins is read; a later call finds out
-    if that changed, and derives anew.
+    if that changed, and derives again.
 
     Parameters
     ----------

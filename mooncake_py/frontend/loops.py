@@ -71,7 +71,7 @@ class CheckpointedLoop:
         self.globals = sorted(bound & found.global_names)
 
     def reason_to_refuse(self) -> ast.AST | None:
-        """Return a part of the body that cannot be in a function of its own, or None."""
+        """Return a part of the body that cannot be in its own function, or None."""
         for item in in_scope(self.node.body):
             match item:
                 case ast.Yield() | ast.YieldFrom() | ast.Await() | ast.AsyncFor():

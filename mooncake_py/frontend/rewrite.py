@@ -13,7 +13,7 @@ Grammar left, by what is taken (operands are rewritten in turn; ``v'`` is a rewr
     o[i] op= v                  C.augitem("iadd", o, i, v)   or, where v may have effects:
                                 t0 = o; t1 = i; t2 = C.getitem(t0, t1); t2 = C.iadd(t2, v')
                                 C.storeback(t0, t1, t2)
-    o.name op= v                C.augattr("iadd", o, "name", v)    or likewise with C.setattr
+    o.name op= v                C.augattr("iadd", o, "name", v)    or also with C.setattr
     o[i] = v    o.name = v      C.setitem(o, i, v)    C.setattr(o, "name", v)
     del o[i]    del o.name      C.delitem(o, i)    C.delattr(o, "name")
     a, (b, *c) = v              a, (b, *c) = C.unpack(v, (None, (None, "*")))
@@ -44,7 +44,7 @@ arithmetic, comparison and truth of literals and of names that are ints for cert
 ``locals()``, ``vars()`` and ``dir()`` are native, without the names that rewriting added.
 
 Refused, all places at once: ``await`` and other asynchronous syntax, ``eval``, ``exec``,
-``locals()`` and the like in classes, comprehensions that store in elements, names that begin with
+``locals()`` and similar in classes, comprehensions that store in elements, names that begin with
 ``_mk_``.
 
 Order of evaluation is Python's, with one exception: ``o.m`` in ``o.m(x)`` is looked up after ``x``

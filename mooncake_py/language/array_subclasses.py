@@ -54,7 +54,7 @@ NEUTRAL = frozenset({
 
 
 def refuse(ctx: Reporting, values: Any) -> None:
-    """Raise because an instance meets active data where nobody knows what its class means."""
+    """Raise because an instance meets active data where no one knows what its class means."""
     raise no_meaning(ctx, "this operation", values)
 
 

@@ -74,7 +74,7 @@ class Attributes(Core):
         return getattr(o, name, Ellipsis) if plain else Ellipsis
 
     def own_field(self, o: Any, name: str, *others: Any) -> Any:
-        """Return ``o.name`` where nobody but `o` has to do with it; else what fits no region.
+        """Return ``o.name`` where no one but `o` has to do with it; else what fits no region.
 
         The others are objects whose attribute of this name the region reads or writes too.
         """
@@ -102,7 +102,7 @@ class Attributes(Core):
         return getattr(o, name)
 
     def own_attribute(self, native: Any, o: Any, name: str) -> Any:
-        """Run ``object.__getattribute__(o, name)`` and the like."""
+        """Run ``object.__getattribute__(o, name)`` and similar."""
         read = attribute_lookup.own_reader(type(o), name)
         if isinstance(o, type):
             read = attribute_lookup.class_reader(o, type, name)
@@ -146,7 +146,7 @@ class Attributes(Core):
             self.set_own_attribute(setattr, o, name, v)
 
     def set_own_attribute(self, native: Any, o: Any, name: str, v: Any) -> None:
-        """Run ``object.__setattr__(o, name, v)`` and the like."""
+        """Run ``object.__setattr__(o, name, v)`` and similar."""
         t = type(o)
         try:
             write = self.writers[t, name]
@@ -162,7 +162,7 @@ class Attributes(Core):
             self.forget_lookups()
 
     def forget_lookups(self) -> None:
-        """Look attributes up anew, as those of a class have changed, and when that is undone."""
+        """Look attributes up again, as those of a class have changed, and when that is undone."""
         state.CHANGERS_OF_CLASSES.add(self)
         self.readers.clear()
         self.writers.clear()
@@ -177,7 +177,7 @@ class Attributes(Core):
             self.delete_own_attribute(delattr, o, name)
 
     def delete_own_attribute(self, native: Any, o: Any, name: str) -> None:
-        """Run ``object.__delattr__(o, name)`` and the like."""
+        """Run ``object.__delattr__(o, name)`` and similar."""
         delete = attribute_lookup.changer(type(o), name, "__delete__")
         if delete is not None:
             delete(self, o)

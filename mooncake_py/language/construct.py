@@ -97,7 +97,7 @@ def refuse_reading(ctx: Tracking, f: Any, method: Any, values: Any) -> None:
     """Raise if a compiled method, part of `f`, would read active values rather than keep them.
 
     What Python's own types are given they keep by reference, or convert to a number, which an
-    active one refuses.  Of others nobody knows what they compute.
+    active one refuses.  Of others no one knows what they compute.
     """
     of = getattr(method, "__objclass__", None)
     if of is None or of.__module__ not in KEEPS_REFERENCES:

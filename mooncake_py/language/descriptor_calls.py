@@ -119,7 +119,7 @@ STORED = (property, MemberDescriptorType, GetSetDescriptorType)
 
 
 def use_descriptor(ctx: Mode, native: Any, descriptor: Any, name: str, args: Any) -> Any:
-    """Run ``descriptor.__set__(o, v)`` and the like for a property or a slot."""
+    """Run ``descriptor.__set__(o, v)`` and similar for a property or a slot."""
     if isinstance(descriptor, property):
         accessor = getattr(descriptor, ACCESSORS[name])
         if accessor is None or args[0] is None:

@@ -324,7 +324,7 @@ def refuse_made_of_python(ctx: Reporting, f: np.ufunc, args: Any) -> None:
 
 
 def is_plain(part: Any) -> bool:
-    """Return whether what a ufunc refers to is a dict of its own or a function of a C module."""
+    """Return whether what a ufunc refers to is its own dict or a function of a C module."""
     return type(part) is dict or (
         type(part) is BuiltinFunctionType and type(part.__self__) is ModuleType
     )

@@ -260,6 +260,6 @@ def iterate_backwards(ctx: Language, a: Any) -> Iterator[Any]:
 
 
 def run_generator_method(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
-    """Run ``generator.send(value)`` and the like."""
+    """Run ``generator.send(value)`` and similar."""
     refuse_foreign(ctx, args[0])
     return f(*args, **kwargs)

@@ -213,7 +213,7 @@ def wraps_results(*operands: Any) -> bool:
 def plain_number(value: Any, other: Any) -> Any:
     """Return a member of an enumeration of numbers, or the like, as a plain number.
 
-    Beside NumPy's values it has a precision of its own, as numbers of Python's own have not.
+    Beside NumPy's values it has its own precision, as numbers of Python's own have not.
     """
     if type(value) is Active or type(value) in NUMBERS or isinstance(value, np.generic):
         return value

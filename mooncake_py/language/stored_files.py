@@ -75,7 +75,7 @@ def path_of(file: Any) -> str | None:
 
 
 def remember(ctx: Tracking, file: Any) -> None:
-    """Note a file that active data are written to, here and in the derivatives round this one."""
+    """Note a file that active data are written to, here and in the derivatives around this one."""
     for context in (ctx, *ctx.outers):
         if context.stored is None:
             context.stored = ctx.stored or StoredFiles()

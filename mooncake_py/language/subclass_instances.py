@@ -28,7 +28,7 @@ SCALAR_PRIORITY = -1_000_000.0  # that of NumPy
 def dressed(ctx: Mode, a: ndarray, cls: type, template: Any) -> Any:
     """Return a plain array as an instance of a class, which shares its memory.
 
-    The template is what ``__array_finalize__`` is handed.
+    The template is what ``__array_finalize__`` gets.
     """
     if cls is ndarray:
         return a

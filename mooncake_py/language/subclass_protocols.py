@@ -28,7 +28,7 @@ BY_POSITION = {
 
 
 def overriding(operands: Any, name: str) -> list[Any]:
-    """Return one operand of each class with a protocol of its own, in the order NumPy asks them.
+    """Return one operand of each class with its own protocol, in the order NumPy asks them.
 
     It goes from left to right, but asks a subclass before a class that it is derived from.
     """

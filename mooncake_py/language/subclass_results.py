@@ -51,7 +51,7 @@ def asked(*args: Any, **kwargs: Any) -> Any:
 
 
 def no_meaning(ctx: Reporting, f: Any, values: Any) -> DerivativeDropError:
-    """Return the error for an operation that a class takes part in, in a way nobody knows."""
+    """Return the error for an operation that a class takes part in, in a way no one knows."""
     name = next(filter(None, map(named, values)), "a subclass of ndarray")
     return dropped(
         ctx,

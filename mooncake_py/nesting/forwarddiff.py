@@ -113,7 +113,7 @@ def value_and_jacobian(outer: ReverseContext, f: Any, x: Any) -> tuple[Any, Any]
 
 
 def plain(x: Any) -> Any:
-    """Return `x` as a value of its own that nothing differentiates."""
+    """Return `x` as its own value that nothing differentiates."""
     return x.copy() if type(x) is ndarray else unwrapped(x)
 
 

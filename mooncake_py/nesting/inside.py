@@ -132,7 +132,7 @@ def along(ctx: InnerContext, call: Call, value: Any, gradients: Any) -> tuple[An
 def run_inside(
     outer: Mode, name: str, call: Callable[[Mode], Any], setting: Setting | None = None
 ) -> Any:
-    """Run something in a context of its own, inside a derivative, and leave the state as it was.
+    """Run something in its own context, inside a derivative, and leave the state as it was.
 
     What is called returns values of the context that it is given; it may run again on the way back.
     A setting that is given is filled with what else the output depends on.
@@ -166,7 +166,7 @@ def recorded(
 
     All of the plain values `computed` becomes active.  In what is `handed` out, what is active is
     so in the outer call already.  A run `again`, from the cotangent of `computed`, returns the
-    first value in it, what is handed out, and further cotangents.
+    first value in it, what gets out, and further cotangents.
     """
     for number, _ in inner.numbers.values():
         if number.context is not outer:
@@ -311,7 +311,7 @@ def gradient_in_forward_mode(
 def run_inside_forward_mode(
     outer: ForwardContext, name: str, call: Callable[[Mode], Any], setting: Setting | None
 ) -> Any:
-    """Run something in a context of its own inside forward mode."""
+    """Run something in its own context inside forward mode."""
     shells: list[Shell] = []
 
     def run_below(ctx: Mode) -> Any:

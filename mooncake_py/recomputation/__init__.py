@@ -1,1 +1,1 @@
-"""Parts of a program that run again on the reverse pass: checkpoints and what they need."""
+"""Parts of a program that run again in the reverse pass: checkpoints and what they need."""

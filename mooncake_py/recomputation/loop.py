@@ -103,7 +103,7 @@ def advance(
     slots: int,
     ends: Callable[[Any], bool] = lambda state: False,
 ) -> Any:
-    """Run some of the steps; all but the last run again on the reverse pass.
+    """Run some of the steps; all but the last run again in the reverse pass.
 
     A state that ends the loop is returned at once.
     """

@@ -38,7 +38,7 @@ FIX = "take what changes as an argument, or leave the checkpoint out"
 
 
 def run_unrecorded(ctx: ReverseMode, run: Run) -> Any:
-    """Run a part of a program, to be run again on the reverse pass, and return what it returns."""
+    """Run a part of a program, to be run again in the reverse pass, and return what it returns."""
     start = len(ctx.tape)
     rehearsal = Rehearsal(ctx)
     error: Exception | None = None

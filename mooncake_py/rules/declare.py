@@ -245,7 +245,7 @@ def overlay(
 def contextual(*functions: Hashable, replace: bool = False) -> Callable[[F], F]:
     """Declare functions that do something else inside a derivative, to which they belong.
 
-    Decorates ``rule(context, *args, **kwargs)``, which runs in their place and is handed the
+    Decorates ``rule(context, *args, **kwargs)``, which runs in their place and gets the
     context of the derivative.  Not for users: contexts have no public interface.
     """
     origin = registry.calling_location(1)

@@ -1,6 +1,6 @@
 """Functions and methods that change an array in place, written as assignments.
 
-An assignment saves what it overwrites, restores it on the reverse pass and handles overlapping
+An assignment saves what it overwrites, restores it in the reverse pass and handles overlapping
 memory, so these functions need no rule of their own.  What they check of their arguments beyond
 an assignment is checked on primals by the small functions without derivative.
 """

@@ -20,7 +20,7 @@ def function(*args: Any) -> Any:
 
 
 def bound_to(f: FunctionType, loop: FunctionType) -> FunctionType:
-    """Return a loop that calls `f`, with code of its own: what is derived is kept by code."""
+    """Return a loop that calls `f`, with its own code: what is derived is kept by code."""
     return FunctionType(loop.__code__.replace(), {**globals(), "function": f}, loop.__name__)
 
 

@@ -138,7 +138,7 @@ class Wirtinger:
 
 
 class AtOnce:
-    """A partial derivative that is evaluated on the forward pass and kept in place of operands.
+    """A partial derivative that is evaluated in the forward pass and kept in place of operands.
 
     For functions that choose, such as ``maximum``: a mask of booleans takes an eighth of the
     memory of an operand, and an operand that is not kept may be overwritten without a log.

@@ -35,7 +35,7 @@ class OperatorRuleError(MooncakeError, ValueError):
 
 
 class LocalRules:
-    """The rules declared in one block, and those of the blocks round it.
+    """The rules declared in one block, and those of the blocks around it.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class LocalRules:
     own_forward : dict
         Those that this block itself has declared.
     handlers : dict
-        What each mode makes of all the rules that hold here, made anew when they change.
+        What each mode makes of all the rules that hold here, made again when they change.
     """
 
     def __init__(self, outer: LocalRules | None, without: Iterable[Hashable]) -> None:

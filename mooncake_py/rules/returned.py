@@ -1,4 +1,4 @@
-"""What rules return on the way back: a cotangent for each argument."""
+"""What rules return in the reverse pass: a cotangent for each argument."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ OF_SEQUENCES: set[Callable[..., Any]] = set()
 
 
 def of_sequences(jvp: F) -> F:
-    """Note that a function is handed sequences with their tangents, and no arrays made of them."""
+    """Note that a function gets sequences with their tangents, and no arrays made of them."""
     OF_SEQUENCES.add(jvp)
     return jvp
 

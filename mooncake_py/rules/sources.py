@@ -10,7 +10,7 @@ __all__ = ["without_rule"]
 
 
 def without_rule(f: Any) -> Callable[..., Any]:
-    """Return a function of its own with the code of `f`, which is derived where `f` has a rule."""
+    """Return its own function with the code of `f`, which is derived where `f` has a rule."""
     copy = FunctionType(f.__code__, f.__globals__, f.__name__, f.__defaults__, f.__closure__)
     copy.__kwdefaults__ = f.__kwdefaults__
     return copy

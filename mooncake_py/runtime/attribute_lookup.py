@@ -202,7 +202,7 @@ def is_one_of(value: Any, known: tuple[Any, ...]) -> bool:
 
 
 def is_kept_by_instances(t: type, name: str) -> bool:
-    """Return whether nobody but the instance, in its dict or a slot, takes part in an attribute."""
+    """Return whether no one but the instance, in its dict or a slot, takes part in an attribute."""
     found = in_class(t, name)
     return (
         (found is MISSING or type(found) is MemberDescriptorType)

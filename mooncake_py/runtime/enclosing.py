@@ -53,14 +53,14 @@ _thread = _Thread()
 
 
 def enclosing() -> Mode | None:
-    """Return the context round a derivative that begins now, or None."""
+    """Return the context around a derivative that begins now, or None."""
     return _thread.context
 
 
 class enclosed:
     """Let derivatives that begin meanwhile in this thread be inner ones of a context, or of none.
 
-    Rules written by hand may take derivatives of their own, of the arrays that they are given.
+    Rules written by hand may take their own derivatives, of the arrays that they are given.
     """
 
     def __init__(self, ctx: Mode | None) -> None:

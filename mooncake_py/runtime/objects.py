@@ -47,7 +47,7 @@ def meet_objects(ctx: Mode, a: Any, b: Any) -> bool:
 
 
 def mark(ctx: Mode) -> None:
-    """Let a derivative, and those round it, look for such arrays among arguments from now on."""
+    """Let a derivative, and those around it, look for such arrays among arguments from now on."""
     for context in (ctx, *ctx.outers):
         context.watches = context.objects = True
 

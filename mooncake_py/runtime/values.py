@@ -33,7 +33,7 @@ SET_DTYPE: Any = getattr(ndarray, "_set_dtype", ndarray.__dict__["dtype"].__set_
 def take_usual_dtype(a: ndarray) -> None:
     """Give an array NumPy's one instance of its dtype, if it has an equal one.
 
-    Arrays that were pickled have a dtype of their own, and so has what is computed of them.  Quick
+    Arrays that were pickled have their own dtype, and so has what is computed of them.  Quick
     ways ask which dtype it is, not what it equals.
     """
     usual = USUAL.get(a.dtype)

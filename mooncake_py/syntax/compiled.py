@@ -49,7 +49,7 @@ def compile_function(
     parameters : tuple of str
         Names that are free variables of the function.
     class_name : str, optional
-        The class round the function, by which private names are mangled.
+        The class around the function, by which private names are mangled.
     imports : iterable of str
         Names that the module imports: CPython calls their attributes by other instructions.
     """
@@ -80,7 +80,7 @@ def _template(
 
     That name is declared global, or it would turn the user's global of the same name into a
     free variable.  The class stands in a class body, whose names functions do not see; the
-    class round it is called ``_`` because that mangles nothing.
+    class around it is called ``_`` because that mangles nothing.
     """
     lines = [f"import {name}" for name in imports]
     lines.append(f"def _mk_factory({', '.join(parameters)}):")

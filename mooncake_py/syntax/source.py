@@ -38,7 +38,7 @@ _IMPORTED = time.time()
 class SourceNode(NamedTuple):
     """Where a function stands in its file; the trees are shared and must not be changed.
 
-    By the innermost class round the function its private names are mangled.
+    By the innermost class around the function its private names are mangled.
     """
 
     node: FunctionNode | ast.GeneratorExp
@@ -162,7 +162,7 @@ def _parse(file: str) -> Parsed | None:
 
 
 def _functions_at(line: int, module: ast.Module) -> Iterator[tuple[Any, str | None]]:
-    """Yield the functions in statements that a line is part of, with the classes round them.
+    """Yield the functions in statements that a line is part of, with the classes around them.
 
     Other statements are not looked into: for a function of NumPy that is all but one of the file.
     """
@@ -186,7 +186,7 @@ def _statements_at(line: int, module: ast.Module) -> list[ast.stmt]:
 
 
 def _imports(body: list[Any]) -> Iterator[str]:
-    """Yield the names imported at the top level, also within ``if``, ``try`` and the like."""
+    """Yield the names imported at the top level, also within ``if``, ``try`` and similar."""
     for node in body:
         if isinstance(node, ast.Import | ast.ImportFrom):
             for alias in node.names:

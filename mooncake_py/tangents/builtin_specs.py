@@ -123,7 +123,7 @@ def is_of_table(cls: type) -> bool:
 
 
 def builtin_spec(cls: type) -> TangentSpec:
-    """Return the spec of a class for which nobody registered one."""
+    """Return the spec of a class for which no one registered one."""
     if issubclass(cls, enum.Enum):
         return NOTHING
     if issubclass(cls, tuple) and hasattr(cls, "_fields"):

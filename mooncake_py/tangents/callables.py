@@ -1,7 +1,7 @@
 """The specs of functions, methods and what wraps them.
 
 A closure is an object whose fields are the captured variables.  Each captured variable lives in a
-cell, which other closures may share, so a cell is a mutable object of its own.
+cell, which other closures may share, so a cell is its own mutable object.
 """
 
 from __future__ import annotations

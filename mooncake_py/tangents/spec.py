@@ -83,7 +83,7 @@ class TangentSpec:
         return None
 
     def gradient(self, x: Any, fields: Mapping[Any, Any]) -> Any:
-        """Return what users are handed as the gradient of `x`, from the gradients of its fields.
+        """Return what users get as the gradient of `x`, from the gradients of its fields.
 
         By default, for which this returns None, a dataclass like `x` if it is one, and a `Tangent`
         or a `MutableTangent` otherwise.  A value that takes part in a cycle needs the default.

@@ -59,7 +59,7 @@ def plain(a: ndarray) -> ndarray:
 def plain_parts(value: Any, above: frozenset[int] = frozenset()) -> Any:
     """Return a value with plain arrays for instances of subclasses, in sequences and dicts too.
 
-    What contains itself is entered once: `above` are the ids of the containers round the value.
+    What contains itself is entered once: `above` are the ids of the containers around the value.
     """
     t = type(value)
     if t is not list and t is not tuple and t is not dict:

@@ -180,7 +180,7 @@ def require_elementwise(
     """Raise if an element of the output depends on another element of the input.
 
     For random real weights w, the pullback of w is ``w * du`` element by element exactly if the
-    Jacobian of u is diagonal, up to an event of probability zero; likewise for v.
+    Jacobian of u is diagonal, up to an event of probability zero; also for v.
     """
     weights = np.random.default_rng(0).uniform(1.0, 2.0, np.shape(y))
     for unit, slope in ((1.0, du), (1j, dv)) if np.iscomplexobj(y) else ((1.0, du),):

@@ -351,7 +351,7 @@ def marks_of(given: Sequence[Any]) -> list[Any] | None:
 
 
 def by_code(type_: Type) -> Any:
-    """Return a type, of a function its code: a lambda may be made anew in each call."""
+    """Return a type, of a function its code: a lambda may be made again in each call."""
     f = python_function(type_.value) if isinstance(type_, KnownType) else None
     return type_ if f is None else f.__code__
 

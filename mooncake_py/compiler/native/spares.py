@@ -2,7 +2,7 @@
 
 The operating system hands out new memory page by page when it is touched, and that takes longer
 than to compute with it.  What is kept is bounded for the process, and a full run of the garbage
-collector drops what nobody took since the one before.
+collector drops what no one took since the one before.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ class Spares:
 
 
 class Stack:
-    """What a forward sweep saved, until nobody can run the way back any more.
+    """What a forward sweep saved, until no one can run the way back any more.
 
     Attributes
     ----------

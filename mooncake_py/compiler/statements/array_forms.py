@@ -343,7 +343,7 @@ class ArrayForm:
     def store(self, value: Expr) -> list[str]:
         """Return the lines that write, and record what is undone and the adjoint.
 
-        The old contents are put back before the adjoint runs: it may read them.  As a write can
+        The old contents are restored before the adjoint runs: it may read them.  As a write can
         raise, its adjoint is recorded after it, below what undoes it.
         """
         target, o = self.plan.target, self.plan.owner

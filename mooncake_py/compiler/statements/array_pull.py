@@ -47,10 +47,10 @@ class PullWriter:
     saved : list of str
         Operands, results and shares that the entry holds, and ``like_v0`` for the shape of one.
     masks : dict of str to list of Let
-        What works out shares on the way forward, by the operation that it comes before.
+        What works out shares in the forward pass, by the operation that it comes before.
     text : str
     delivers : bool
-        Whether there is anything to do on the way back.
+        Whether there is anything to do in the reverse pass.
     """
 
     def __init__(self, plan: Plan, scope: dict[str, Any]) -> None:
@@ -74,7 +74,7 @@ class PullWriter:
         self.text = self.pull()
 
     def shares(self, words: set[str]) -> None:
-        """Note which shares are worked out on the way forward, and which of them together."""
+        """Note which shares are worked out in the forward pass, and which of them together."""
         for let in self.plan.core.lets:
             partials = self.plan.masked.get(let.name)
             assert isinstance(let.value, Call) or partials is None

@@ -18,7 +18,7 @@ __all__ = ["ArrayText", "is_share"]
 
 
 def is_share(e: Expr) -> bool:
-    """Return True for a partial derivative that was worked out on the way forward."""
+    """Return True for a partial derivative that was worked out in the forward pass."""
     return isinstance(e, Name) and e.name.startswith("w_")
 
 

@@ -113,7 +113,7 @@ class Core:
         Parameters
         ----------
         ndims : dict of str to int
-            Of the operands that are arrays, how many axes they have; 0 if nobody knows.
+            Of the operands that are arrays, how many axes they have; 0 if no one knows.
         """
         found = set(ndims)
         known = dict(ndims)

@@ -75,7 +75,7 @@ def is_finite(t: Any) -> bool:
 
 
 def new_memory(e: Expr) -> Expr:
-    """Return an expression whose value is in memory of its own."""
+    """Return an expression whose value is in its own memory."""
     return Op("pos", (e,)) if isinstance(e, Name) and e.name[0] != "e" else e
 
 

@@ -113,7 +113,7 @@ def writing(target: Place, method: str | None, value: Way) -> Way:
         Positions of what is written to and of the index; or of a name, which is changed in place
         if it is bound to an array.
     method : str or None
-        Of the context: ``iadd`` and the like.
+        Of the context: ``iadd`` and similar.
     value : callable
     """
     if isinstance(target, int):

@@ -1,6 +1,6 @@
 """The choices of a function of two operands, kept in few bytes.
 
-Masks are made on the way forward and live until the reverse pass, in memory that is new; a bit for
+Masks are made in the forward pass and live until the reverse pass, in memory that is new; a bit for
 each element takes an eighth of the pages.  Measured on shortest paths in 250 nodes: a third of
 the forward pass.
 """

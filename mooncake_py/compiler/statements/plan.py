@@ -92,7 +92,7 @@ class Plan:
 
     @cached_property
     def masked(self) -> dict[str, tuple[Any, ...]]:
-        """The operations whose derivatives are worked out on the way forward: their partials."""
+        """The operations whose derivatives are worked out in the forward pass: their partials."""
         found: dict[str, tuple[Any, ...]] = {}
         for let in self.core.lets:
             given = declared(let.value)
@@ -177,7 +177,7 @@ class Plan:
     def partials(self, let: Let) -> list[tuple[Expr, Expr | None]]:
         """Return the operands of an operation with its partial derivatives; None for zero.
 
-        One that is worked out on the way forward is a `share`.
+        One that is worked out in the forward pass is a `share`.
         """
         return partials_on_arrays(
             let.value, self.result(let), lambda p, k, args: share(let.name, k)
@@ -204,7 +204,7 @@ class Plan:
 
 
 def share(name: str, k: int) -> Name:
-    """Return the partial derivative for operand `k`, which is worked out on the way forward."""
+    """Return the partial derivative for operand `k`, which is worked out in the forward pass."""
     return Name(f"w_{name}_{k}")
 
 

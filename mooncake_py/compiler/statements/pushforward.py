@@ -133,7 +133,7 @@ def with_part_carefully(e: Expr, k: int, t: Expr) -> Expr:
 
 
 def traced(partial: Any, args: list[Expr]) -> Expr:
-    """Return a partial derivative in operations that have derivatives of their own, or its call."""
+    """Return a partial derivative in operations that have their own derivatives, or its call."""
     try:
         return trace(partial, args, of_arrays=True)
     except Untraceable:

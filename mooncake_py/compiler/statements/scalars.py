@@ -372,7 +372,7 @@ class ScalarForm:
     def adjoint(self) -> tuple[list[str], list[str]]:
         """Return the lines that give g to the operands, and the names that the entry holds.
 
-        A shadow is looked up anew for each array, as a look-up may lay out another one anew.
+        A shadow is looked up again for each array, as a look-up may lay out another one again.
         """
         lines: list[str] = []
         entry: list[str] = []

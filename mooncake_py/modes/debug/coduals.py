@@ -33,7 +33,7 @@ def checked_derived(rule: Any, f: CoDual, args: tuple[CoDual, ...], kwargs: Any)
 
 
 def checked_codual(rule: CoDualRule) -> CoDualRule:
-    """Return the rule with checks round it and its pullback."""
+    """Return the rule with checks around it and its pullback."""
 
     @functools.wraps(rule.rule)
     def run(f: CoDual, *args: CoDual, **kwargs: Any) -> Any:

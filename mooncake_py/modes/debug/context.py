@@ -102,7 +102,7 @@ class Checks(ReverseContext):
         self.is_within_statement = False
 
     def load_handlers(self) -> None:
-        """Take the tables of handlers, with checks round each rule."""
+        """Take the tables of handlers, with checks around each rule."""
         super().load_handlers()
         self.handlers: Any = CheckedHandlers(self.handlers)
         self.unary_handlers = {}

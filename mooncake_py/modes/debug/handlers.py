@@ -48,7 +48,7 @@ __all__ = ["CheckedHandlers"]
 
 
 class CheckedHandlers:
-    """The table from function to handler, with checks round each rule that is used.
+    """The table from function to handler, with checks around each rule that is used.
 
     Parameters
     ----------

@@ -168,7 +168,7 @@ class Mirror:
     def log_before(self, random: np.random.Generator) -> None:
         """Log the contents of half of the blocks: none of their writes needs it from then on.
 
-        So it shows where an adjoint reads what nobody has kept for it.
+        So it shows where an adjoint reads what no one has kept for it.
         """
         if not self.inputs:
             return

@@ -3,7 +3,7 @@
 The program runs the loop statement by statement, with all checks.  Two entries of the tape enclose
 those of the loop::
 
-    tape                    forward                         on the way back
+    tape                    forward                         in the reverse pass
     check_cotangents        the region runs on copies       its adjoint gives the same cotangents?
     ...                     the loop runs
     note_cotangents         the same values?                those that the loop is about to take
@@ -72,8 +72,8 @@ def beside(
 class LoopBeside(QuickWay):
     """A loop that has run as one entry, beside the same loop statement by statement.
 
-    An array that is constant before the loop is handed cotangents by the region all the same, which
-    nobody takes: they are not compared.
+    An array that is constant before the loop gets cotangents by the region all the same, which
+    no one takes: they are not compared.
 
     Parameters
     ----------

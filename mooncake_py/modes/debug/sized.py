@@ -57,7 +57,7 @@ _define("mul", operator.mul, operator.mul)
 
 
 class SizedCells:
-    """The elements of an array as floats with sizes, which stand in an array of their own.
+    """The elements of an array as floats with sizes, which stand in their own array.
 
     Parameters
     ----------

@@ -221,7 +221,7 @@ class StatementBeside(QuickWay):
                 )  # fmt: skip
 
     def compare_cotangents(self) -> None:
-        """Compare what the operands receive, and see that what was written is put back."""
+        """Compare what the operands receive, and see that what was written is restored."""
         expected = self.reference.pull(self.seeds)
         found = self.quick.pull(self.seeds)
         inputs = self.reference.mirror.inputs

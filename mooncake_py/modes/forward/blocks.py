@@ -87,7 +87,7 @@ class Blocks:
         return self.view(known.tangent, owner, a)
 
     def put(self, owner: ndarray, tangent: ndarray) -> None:
-        """Register the tangent of a block, an array of its own with the layout of the owner."""
+        """Register the tangent of a block, its own array with the layout of the owner."""
         self.spare -= tangent.nbytes
         if len(self.known) >= self.room or self.spare < 0:
             self.drop_dead()

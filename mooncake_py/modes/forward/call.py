@@ -40,7 +40,7 @@ def push_forward(
 def pushed(
     f: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ...]
 ) -> tuple[Any, Any]:
-    """Return the output and its tangent, for arguments that are memory of their own."""
+    """Return the output and its tangent, for arguments that are their own memory."""
     outer = enclosing()
     if outer is not None:
         # Only where derivatives nest.

@@ -126,7 +126,7 @@ class Levels(ArrayLanguage, ForwardMode):
 
     @property
     def outers(self) -> Sequence[Mode]:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """The calls under and round this one."""
+        """The calls under and around this one."""
         return (self.base, *self.base.outers)
 
     def node_at(self, key: int) -> Any:
@@ -269,7 +269,7 @@ class Levels(ArrayLanguage, ForwardMode):
     def tangent_to_write(self, a: ndarray) -> ndarray:
         """Return the tangent of an array for a region to read and write.
 
-        Where nothing is active below, nobody undoes writes to tangents: they need no log.
+        Where nothing is active below, no one undoes writes to tangents: they need no log.
         """
         t = self.blocks.activate(a)
         if self.plain:
@@ -340,7 +340,7 @@ class Levels(ArrayLanguage, ForwardMode):
         return active
 
     def converted(self, f: Any, x: Active) -> Any:
-        """Run ``float(x)`` and the like for an active number."""
+        """Run ``float(x)`` and similar for an active number."""
         if x.context is not self:
             return self.base.call(f, x)
         y = self.base.call(f, x.primal)

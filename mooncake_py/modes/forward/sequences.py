@@ -56,7 +56,7 @@ def before(handler: Handler) -> Handler:
 
 
 def is_sequence(value: Any) -> bool:
-    """Return whether a value is a list or a tuple of numbers, arrays and the like sequences."""
+    """Return whether a value is a list or a tuple of numbers, arrays and similar sequences."""
     return (type(value) is list or type(value) is tuple) and all(
         type(part) in SCALARS
         or (part.dtype.kind in "fciub" if type(part) is ndarray else is_sequence(part))

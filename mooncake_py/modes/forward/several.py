@@ -83,7 +83,7 @@ def moves(tangent: Any) -> bool:
 def pushed_along(
     f: Callable[..., Any], args: tuple[Any, ...], directions: Sequence[tuple[Any, ...]]
 ) -> tuple[Any, list[Any]]:
-    """Do so for arguments that are memory of their own."""
+    """Do so for arguments that are their own memory."""
     ctx = stacked_context(len(directions))
     with InputLifter(ctx) as lifter, guarded(ctx):
         pairs = [lifter.visit(a) for a in args]

@@ -66,11 +66,11 @@ class ReverseContext(InPlace):
         """Note what an exception holds that leaves the call."""
 
     def meet(self, number: Active) -> None:
-        """Note a number that is active in another call; only those round this one may be met."""
+        """Note a number that is active in another call; only those around this one may be met."""
         raise shared_number(number)
 
     def meet_numbers(self, entry: tuple[Any, ...]) -> None:
-        """Note the numbers of calls round this one to which an entry gives cotangents."""
+        """Note the numbers of calls around this one to which an entry gives cotangents."""
 
     def outside(self) -> AbstractContextManager[None]:
         """Return a block for code that is no part of the call: what it changes stays changed."""

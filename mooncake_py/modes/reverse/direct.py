@@ -66,7 +66,7 @@ class Direct:
         return cls(node, output, tape)
 
     def isolate(self, ctx: ReverseMode, output: ndarray) -> None:
-        """Give the last operation a cotangent of its own where its result is a reshaped array.
+        """Give the last operation its own cotangent where its result is a reshaped array.
 
         Nothing else will read or write that of the block; to take it from there, one would have
         to fill the block before.
@@ -99,7 +99,7 @@ class Direct:
         return True
 
     def lend_shadow(self, ctx: ReverseMode) -> None:
-        """Let the adjoint read the fdata of the output where they are; nobody reads them later."""
+        """Let the adjoint read the fdata of the output where they are; no one reads them later."""
         shadow = self.node.grad if self.lends else None
         if shadow is not None:
             self.isolate(ctx, shadow)

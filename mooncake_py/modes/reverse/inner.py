@@ -171,7 +171,7 @@ class InnerContext(ReverseContext):
 def refuse_to_catch(contexts: Any, error: BaseException, where: Any) -> None:
     """Let calls fail that go on after an exception which holds what is active in them.
 
-    It passes through them as it is: where nobody catches it, no derivative is lost.
+    It passes through them as it is: where no one catches it, no derivative is lost.
     """
     refusal = NestedDerivativeError(
         "an exception that carries active data out of an inner derivative was caught",

@@ -440,7 +440,7 @@ class Tape(ArrayLanguage, ReverseMode):
         return True
 
     def converted(self, f: Any, x: Active) -> Any:
-        """Run ``float(x)`` and the like for an active number."""
+        """Run ``float(x)`` and similar for an active number."""
         y = f(x.primal)
         if type(y) is x.__class__:
             return x

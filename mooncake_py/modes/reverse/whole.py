@@ -71,7 +71,7 @@ def gradient_of_whole(
 ) -> Result | None:
     """Return the result and the gradients of a call, or None if it goes the general way.
 
-    For a call that no other derivative, and nobody who looks on, is round.
+    For a call that no other derivative, and no one who looks on, is round.
 
     Parameters
     ----------

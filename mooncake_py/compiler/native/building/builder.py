@@ -127,7 +127,7 @@ class Builder:
         return e
 
     def steady(self, e: Expr) -> Expr:
-        """Return an int as it is now: under a name of its own if others may be bound again."""
+        """Return an int as it is now: under its own name if others may be bound again."""
         if self.is_steady(e):
             return e
         found = linear(e)
@@ -237,7 +237,7 @@ class Builder:
         return stored_complex(found.base, found.shape[:-1], kind)
 
     def kept(self, a: Array) -> Array:
-        """Return an array whose elements are computed, in memory of its own."""
+        """Return an array whose elements are computed, in its own memory."""
         if isinstance(a, ComplexArray):
             copy = self.new_complex(a.shape, a.re.kind)
             for own, part in zip(copy.parts, a.parts, strict=True):

@@ -8,11 +8,11 @@ __all__ = ["Again", "Findings"]
 
 
 class Again(Exception):
-    """Something was found out late: the function must be read anew."""
+    """Something was found out late: the function must be read again."""
 
 
 class Findings:
-    """What is found out while a function is read, and is known when it is read anew.
+    """What is found out while a function is read, and is known when it is read again.
 
     Attributes
     ----------
@@ -23,11 +23,11 @@ class Findings:
     narrow : set of str
         Those that are a float32 in one place and a float or an int in another.
     carried : set of str
-        Variables of arrays that a loop binds anew in each pass.
+        Variables of arrays that a loop binds again in each pass.
     dropped : set of str
         Variables of which a pass of a loop does not tell what they stand for in the next one.
     unpacked : set of str
-        Variables of tuples that a loop or a branch binds anew.
+        Variables of tuples that a loop or a branch binds again.
     mixed : set of str
         The memory of lists that hold floats of Python and of NumPy.
     unrolled : set of Place or None

@@ -88,13 +88,13 @@ class KnownType(NamedTuple):
 
 
 class ObjectType(NamedTuple):
-    """An instance that keeps its attributes in a dict, with nobody's code taking part in a read.
+    """An instance that keeps its attributes in a dict, with no one's code taking part in a read.
 
     Attributes
     ----------
     cls : weak reference
     is_written_plainly : bool
-        Whether nobody's code takes part in a write either.
+        Whether no one's code takes part in a write either.
     attributes : tuple of (str, Type or None)
         None for what compiled code must not read: it is no number, array or such, or an object
         that has another name too.

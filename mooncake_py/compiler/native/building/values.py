@@ -298,12 +298,12 @@ Value = (
 
 
 def stored(name: str, shape: tuple[Expr, ...], kind: str) -> Array:
-    """Return an array as it stands in memory."""
+    """Return an array unchanged in memory."""
     return Array(shape, kind, lambda index: Load(name, index), name, whole=True)
 
 
 def stored_complex(name: str, shape: tuple[Expr, ...], kind: str) -> ComplexArray:
-    """Return a complex array as it stands in memory: real and imaginary parts side by side."""
+    """Return a complex array unchanged in memory: real and imaginary parts side by side."""
 
     def part(k: int) -> Array:
         return Array(shape, kind, lambda index: Load(name, (*index, Const(k))), name)

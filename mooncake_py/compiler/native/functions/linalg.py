@@ -19,7 +19,7 @@ __all__ = ["LINEAR_ALGEBRA"]
 
 
 def square(b: Builder, value: Value | None) -> Array:
-    """Return an argument that must be a square matrix of floats, in memory of its own."""
+    """Return an argument that must be a square matrix of floats, in its own memory."""
     a = array_of(b, value)
     if len(a.shape) != 2 or a.kind != FLOAT:
         raise Unfit("a function of numpy.linalg on what is no matrix of float64", b.place)

@@ -126,7 +126,7 @@ class Printer:
         self.functions[name] = Printed(text, types)
 
     def names(self, names: Sequence[str]) -> list[str]:
-        """Return names as they stand in the text."""
+        """Return names unchanged in the text."""
         return [self.expressions.spelled(name) for name in names]
 
     def statements(

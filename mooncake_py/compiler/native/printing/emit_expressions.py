@@ -1,7 +1,7 @@
 """Print expressions of numbers as Python, for plain Python and for Numba alike.
 
 Load("x", (Name("i"),))      x[U(i)]        an index is never negative: `U` says so
-Length("x", 1)               n1_x           a number of its own
+Length("x", 1)               n1_x           its own number
 Name("np")                   np_            where a name is one of ours
 """
 
@@ -163,7 +163,7 @@ class Expressions:
     # Names.
 
     def spelled(self, name: str) -> str:
-        """Return a name as it stands in the text."""
+        """Return a name unchanged in the text."""
         return (
             name[1:]
             if name in (STACK, TOP)

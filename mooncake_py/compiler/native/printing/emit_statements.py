@@ -288,7 +288,7 @@ class Statements:
         return f"{text(Name(w.array))}[{', '.join(parts)}]{'.T' if w.is_transposed else ''}"
 
     def loops(self, s: ForAll) -> list[str]:
-        """Return the lines of loops over counters, as they stand."""
+        """Return the lines of loops over counters, unchanged."""
         text = self.expressions.text
         lines: list[str] = []
         for inner in s.body:

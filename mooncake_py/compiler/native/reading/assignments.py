@@ -48,7 +48,7 @@ class AssignmentReader(MemoryWriter):
     few : dict of str to Place
         By their counters where loops of few passes stand.
     buffers : set of str
-        The memory of arrays that a loop binds anew.
+        The memory of arrays that a loop binds again.
     """
 
     findings: Findings
@@ -74,7 +74,7 @@ class AssignmentReader(MemoryWriter):
 
     @contextmanager
     def taking_masks(self) -> Iterator[None]:
-        """Read an assignment; anew, if what a mask picks stands beside something else."""
+        """Read an assignment; again, if what a mask picks stands beside something else."""
         before, self.has_picked = self.has_picked, False
         try:
             yield
@@ -173,7 +173,7 @@ class AssignmentReader(MemoryWriter):
                 del env[name]
 
     def unpack(self, name: str, old: Value | None, value: Value | None) -> None:
-        """Find out that a variable of a tuple is bound anew where it must stand for one thing."""
+        """Find out that a variable of a tuple is bound again where it must stand for one thing."""
         if not isinstance(old, Tuple) or not isinstance(value, Tuple):
             return
         if alike(old, value):

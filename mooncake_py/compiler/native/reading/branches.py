@@ -38,7 +38,7 @@ class BranchReader(AssignmentReader):
     result : Value or None
         What the function that is being read gives back, where it is known.
     loops_outside : int
-        How many of the loops that a statement is in are of functions round this one.
+        How many of the loops that a statement is in are of functions around this one.
     initial, known_as : dict
         What attributes that nothing assigns, and captured variables, stand for.
     """

@@ -148,7 +148,7 @@ class ExpressionReader:
         return self.variable_in(self.scope, name)
 
     def variable_in(self, scope: Scope, name: str) -> Value:
-        """Read a variable of a function that is being read, or of one round it."""
+        """Read a variable of a function that is being read, or of one around it."""
         if name in scope.env:
             bound = scope.maybe.get(name)
             if bound is not None:

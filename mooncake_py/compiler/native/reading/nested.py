@@ -1,6 +1,6 @@
-"""What has a scope of its own within a function: functions, and lists that are made by a loop.
+"""What has its own scope within a function: functions, and lists that are made by a loop.
 
-def g(t): return a * t          g(x) is read where it is called, a in the scope round it
+def g(t): return a * t          g(x) is read where it is called, a in the scope around it
 
 [f(t) for t in x]               b = array(len(x))
 for i in range(len(x)):
@@ -85,7 +85,7 @@ class NestedReader(ObjectReader):
         return Tuple(tuple(items), is_list=True)
 
     def renamed(self, node: Comprehension) -> tuple[ast.For, ast.expr]:
-        """Return the loop and the element of a comprehension, with names of their own."""
+        """Return the loop and the element of a comprehension, with their own names."""
         generator = copy.deepcopy(node.generators[0])
         element = copy.deepcopy(node.elt)
         suffix = self.b.fresh("_of")

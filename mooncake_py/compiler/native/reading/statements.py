@@ -321,9 +321,9 @@ class StatementReader(BranchReader):
         return low, high, int(step.value)
 
     def enter_loop(self, body: Sequence[ast.stmt], runs: Expr | None, over: set[str]) -> None:
-        """Note what a loop binds; arrays that it binds anew get memory of their own.
+        """Note what a loop binds; arrays that it binds again get their own memory.
 
-        Not those that a loop round it binds anew.  Memory that it runs over must not be written.
+        Not those that a loop around it binds again.  Memory that it runs over must not be written.
         """
         self.b.loops += 1
         self.jumps.append([])

@@ -8,7 +8,7 @@ A ForAll, and what is found in it::
                                                     right    y[:p].T
 
 The loops stay beside it, for small matrices and for what BLAS cannot do.  On the way back each
-operand has a product of its own, in which a cotangent of zero must stay zero beside an infinite
+operand has its own product, in which a cotangent of zero must stay zero beside an infinite
 partial: BLAS multiplies them all, so that what is not finite then is left to the loops.
 """
 

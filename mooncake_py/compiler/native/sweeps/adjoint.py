@@ -15,7 +15,7 @@ Before: the grammar of a region as read.  After: that, with ``Push``, ``Pop`` an
                                                                    d_a += g
 
 Saved is what is overwritten, and only what the way back still reads (see `needs`); what lives in a
-block is saved at the end of the block.  The first statement saved is the last one put back, so one
+block is saved at the end of the block.  The first statement saved is the last one restored, so one
 stack serves floats and ints.  Numbers that do not change are computed again (see `scopes`).
 """
 
@@ -258,7 +258,7 @@ class _Adjoint(Sweeper):
     def saving(self, names: list[str]) -> tuple[list[Statement], list[Statement], list[Statement]]:
         """Return what saves names and arrays, and what puts back the numbers, and the arrays.
 
-        Numbers are put back first: shapes of arrays are made of them.
+        Numbers are restored first: shapes of arrays are made of them.
         """
         saved: list[Statement] = []
         numbers: list[Statement] = []

@@ -1,4 +1,4 @@
-"""Slow operations in names of their own, so that the way back reads what they gave.
+"""Slow operations in their own names, so that the way back reads what they gave.
 
     y = a * x ** p                  w0 = x ** p
                                     y = a * w0

@@ -50,7 +50,7 @@ ZERO = Const(0.0)
 
 
 class Pull(NamedTuple):
-    """What an assignment does on the way back.
+    """What an assignment does in the reverse pass.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class Pull(NamedTuple):
         Names and arrays whose values it reads.
     reuses : bool
         Whether it reads the value that was assigned, so it comes before what was overwritten is
-        put back.
+        restored.
     """
 
     back: Block

@@ -64,7 +64,7 @@ class Scopes:
         Of the arrays that the region makes: the same wherever they are read.
     first : set of int
         The ids of the statements that are the first to mention an array which lives in their block
-        and is no result: on the way back nothing reads its cotangent after them.
+        and is no result: in the reverse pass nothing reads its cotangent after them.
     """
 
     def __init__(self, region: NativeRegion, body: Block, active: set[str]) -> None:

@@ -65,7 +65,7 @@ def eig_rule(
 
 
 def standard_cotangent(w: ndarray, v: ndarray, dw: Any, dv: Any, scaled: bool) -> Any:
-    """Return the cotangent of A = V diag(w) V^-1; `scaled` vectors have a phase of their own."""
+    """Return the cotangent of A = V diag(w) V^-1; `scaled` vectors have their own phase."""
     if dv is not None and scaled and np.iscomplexobj(v):
         return ON_PHASE
     return eig_cotangent(w, v, dw, dv, np.complex128)

@@ -1,4 +1,4 @@
-"""Kernels for sums, quotients and the like of two sparse matrices, and for scaling."""
+"""Kernels for sums, quotients and similar of two sparse matrices, and for scaling."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bessel functions and their kin (DLMF chapters 9, 10 and 11).
+"""Bessel functions and similar functions (DLMF chapters 9, 10 and 11).
 
 J, Y and the Hankel functions: C' = (C_{v-1} - C_{v+1}) / 2  (10.6.1); I: the sum, K: minus the sum
 (10.29.1).  These hold at zero, where the forms with v / z divide by it.  The scaled functions have

@@ -36,7 +36,7 @@ def attach_parsers(self: Any) -> None:
 
 
 def fresh(distribution: Any) -> Any:
-    """Return a distribution of the same kind, with a random state of its own."""
+    """Return a distribution of the same kind, with its own random state."""
     return distribution.__class__(**distribution._updated_ctor_param())
 
 
