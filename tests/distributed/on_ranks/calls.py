@@ -41,7 +41,8 @@ def datatypes(comm: MPI.Intracomm, x: ndarray) -> Any:
     comm.Sendrecv([a, 2, next_to], right, 0, [b, (2, 1), next_to], left, 0)
     room_for_two = np.zeros((4, 4))
     comm.Sendrecv([a, 1, next_to], right, 0, [room_for_two, 2, next_to], left, 0)
-    return np.sum(b**2) + np.sum(c**3) + np.sum(room_for_two**2)
+    weights = np.arange(16.0).reshape(4, 4)  # where elements are put matters
+    return np.sum(b**2 * weights) + np.sum(c**3 * weights) + np.sum(room_for_two**2 * weights)
 
 
 def parts(comm: MPI.Intracomm, x: ndarray) -> Any:
