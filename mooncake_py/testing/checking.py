@@ -20,7 +20,7 @@ from mooncake_py.testing.derivative_checks import DerivativeTest
 from mooncake_py.testing.domain_checks import check_domain, check_mutates, is_within
 from mooncake_py.testing.forward_checks import Reference, check_forward
 from mooncake_py.testing.frule_checks import check_frule
-from mooncake_py.testing.leaving_out import naming, warn_of_restrictions
+from mooncake_py.testing.leaving_out import naming, warn_of_ints, warn_of_restrictions
 from mooncake_py.testing.output_checks import check_each_output
 from mooncake_py.testing.pushforward_checks import check_pushforward
 from mooncake_py.testing.quiet import quiet
@@ -98,6 +98,8 @@ def check_rule(
         options = replace(options, forward=False)
     reference = _call_primal(case)
     check_domain(case, declared)
+    if not options.interface_only:
+        warn_of_ints(case, declared)
     check_mutates(case, declared, reference)
     _check_fully(case, reference, options)
     given = rule is not None and by_hand

@@ -5,15 +5,19 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
 
 from mooncake_py.errors import MooncakeWarning, RuleTestError, describe
 from mooncake_py.rules.domains import unrestricted
-from mooncake_py.rules.kinds import OverlayRule, Rule
+from mooncake_py.rules.kinds import OverlayRule, Rule, ZeroDerivativeRule
 from mooncake_py.testing.case import Case
 from mooncake_py.testing.domain_checks import declared_dtypes
+from mooncake_py.testing.structure import is_inexact, walk_all
 from mooncake_py.testing.variants import Variant
 
-__all__ = ["naming", "warn_of_restrictions"]
+__all__ = ["naming", "warn_of_ints", "warn_of_restrictions"]
 
 _DECLARED = "the engine then uses it for nothing else, and test_rule tests just that"
 
@@ -70,8 +74,39 @@ def warn_of_restrictions(
             f"test_rule({option}=False) leaves out what the rule of {case.name} is wrong for: "
             f"{variant.label}.\n{meaning(option, case, variant.label)}",
             MooncakeWarning,
-            stacklevel=6,
+            stacklevel=4,
         )
+
+
+def warn_of_ints(case: Case, rule: Rule | None) -> None:
+    """Warn if an argument is an int and there are no floats, so that no derivative was compared.
+
+    Parameters
+    ----------
+    case : Case
+    rule : Rule or None
+        The declared rule.  Those of the package and by `zero_derivative` may be for ints.
+    """
+    if rule is None:
+        may_be_for_ints = not hasattr(case.inputs.values[0], "__code__")  # an operator
+    else:
+        may_be_for_ints = not rule.by_user or isinstance(unrestricted(rule), ZeroDerivativeRule)
+    if may_be_for_ints:
+        return
+    values = [value for _, value in walk_all(case.inputs.roots())]
+    if any(map(is_integral, case.inputs.values[1:])) and not any(map(is_inexact, values)):
+        warnings.warn(
+            f"test_rule compared no derivative of {case.name}: all numbers in the arguments are "
+            "ints; pass floats",
+            MooncakeWarning,
+            stacklevel=4,
+        )
+
+
+def is_integral(value: Any) -> bool:
+    """Return whether a value is an int, or an array of ints."""
+    kind = value.dtype.kind if isinstance(value, (np.ndarray, np.generic)) else ""
+    return type(value) is int or kind in ("i", "u")
 
 
 def meaning(option: str, case: Case, variant: str = "") -> str:

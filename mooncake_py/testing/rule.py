@@ -85,6 +85,7 @@ def test_rule(
     MooncakeWarning
         If `dtypes` or `layouts` is False, and a registered rule is wrong for arguments that are
         left out: the engine uses the rule for them unless its declaration excludes them.
+        If all numbers in the arguments are ints, so that there is no derivative to compare.
 
     Raises
     ------
