@@ -318,7 +318,7 @@ def apply_refused(rule: RefusedRule, ctx: Mode, f: Any, args: Any, kwargs: Any) 
 
 
 def apply_contextual(rule: ContextRule, ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
-    """Run what a function does inside a derivative."""
+    """Run the effect of a function inside a derivative."""
     return rule.rule(ctx, *args, **kwargs)
 
 

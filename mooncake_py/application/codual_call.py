@@ -25,7 +25,7 @@ __all__ = ["ArrayCoDual", "apply_codual", "pull_codual"]
 
 
 class ArrayCoDual(CoDual):
-    """An array with its shadow on the tape, made only when the rule asks for it."""
+    """An array with its shadow on the tape, made when the rule first reads it."""
 
     __slots__ = ("_node",)
 
@@ -44,7 +44,7 @@ class ArrayCoDual(CoDual):
 
 
 class HandedCoDual(CoDual):
-    """A copy of a container or an object with plain numbers, and fdata for what it holds."""
+    """A copy of a container or an object with plain numbers, and fdata for its parts."""
 
     __slots__ = ("tree",)
 
@@ -96,7 +96,7 @@ def keyword_active(rule: Rule, ctx: Reporting, kwargs: Any) -> MissingRuleError:
 
 
 def container_written(rule: Rule, ctx: Reporting) -> MissingRuleError:
-    """Return the error for a rule that changed what a container or an object holds."""
+    """Return the error for a rule that changed the contents of a container or an object."""
     return unsupported(
         ctx,
         f"the rule of {rule.name} changed a container or an object among its arguments",
@@ -149,7 +149,7 @@ def handed_codual(ctx: Mode, value: Any, written: bool) -> CoDual:
 
 
 def constant(value: Any) -> CoDual:
-    """Pair a constant container or object with fdata that a rule may add to, and no one reads."""
+    """Pair a constant container or object with fdata that a rule may add to, unread."""
     try:
         return CoDual(value, fdata(zero_tangent(value)))
     except InvalidTangentError:  # nothing that tangents could look into
@@ -157,7 +157,7 @@ def constant(value: Any) -> CoDual:
 
 
 def protect_arrays(ctx: Tracking, value: Any) -> None:
-    """Protect what the rule's pullback may refer to."""
+    """Protect the memory that the rule's pullback may refer to."""
     if type(value) is ndarray:
         ctx.registry.memory_of(value).protected = True
     else:
@@ -273,7 +273,7 @@ def rdata_of(node: Any, primal: Any) -> Any:
 
 
 def collect(value: Any, codual: CoDual, rdata: Any) -> None:
-    """Add the rdata of an argument, and what the fdata of containers gathered, to the nodes."""
+    """Add the rdata of an argument, and the cotangents in fdata of containers, to the nodes."""
     if type(codual) is HandedCoDual:
         shadows.collect(codual.tree, codual.fdata, set())
         shadows.seed(codual.tree, rdata)

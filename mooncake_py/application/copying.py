@@ -144,7 +144,7 @@ def _shareable(cell: types.CellType, parts: dict[str, Any]) -> bool:
 
 
 def _without_tangent(value: Any) -> Any:
-    """Copy what has no tangent but may have state, such as a random generator."""
+    """Copy a value without a tangent that may have state, such as a random generator."""
     if callable(value) or isinstance(value, (slice, range)):
         return value
     return _deep_copy(value)

@@ -105,7 +105,7 @@ class Lifter(Mapper):
             in_containers.release()
 
     def settle(self, tape: list[tuple[Any, ...]]) -> None:
-        """Raise if the forward pass has met a number that another thread had made active."""
+        """Raise if the forward pass has used a number that is active in another thread."""
         if not self.locked and self.before != (Lifter.liftings, 0):
             refuse_shared(self.ctx, tape)
 

@@ -37,7 +37,7 @@ __all__ = ["Contents", "Result", "activated", "leaves", "note_results", "plain",
 
 
 class Reader(Finder):
-    """Finds the nodes of what is active in a value.
+    """Finds the nodes of the active parts of a value.
 
     With `whole`, constant numbers and arrays get nodes too, for fdata that have a place for each.
     """
@@ -155,7 +155,7 @@ def pair_copies(value: Any, copy: Any, found: dict[int, tuple[Any, Any, Any]]) -
 
 
 class Activator(Mapper):
-    """Makes the numbers and arrays of what a rule returned active, but for those of arguments.
+    """Makes the numbers and arrays in a rule's output active, except those of arguments.
 
     The rule got the primals in place of the arguments.
     """
@@ -209,7 +209,7 @@ class Result:
 def activated(
     ctx: Mode, value: Any, args: Sequence[Any], primals: Sequence[Any]
 ) -> tuple[Any, Result | None]:
-    """Make what is in a rule's output active; return it as the user sees it, and its node.
+    """Make the parts of a rule's output active; return the output for the user, and its node.
 
     The rule got the primals in place of the arguments.
     """

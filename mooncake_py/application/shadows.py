@@ -93,7 +93,7 @@ class Follower:
 
 
 def followed(follow: Callable[[Any, Any], Any], tree: TangentTree, data: Any) -> dict[Any, Any]:
-    """Return what stands for the parts of a tree, beside which there may be parts of fdata."""
+    """Return the replacements of the parts of a tree, which may have parts of fdata."""
     return {name: follow(part, part_of(data, name)) for name, part in tree.parts.items()}
 
 

@@ -32,7 +32,7 @@ class Walker:
         self.memo: dict[int, tuple[Any, Any, Any]] = {}  # keeps the object whose id is the key
 
     def visit(self, value: Any) -> tuple[Any, Any]:
-        """Return what stands for a value, and its tree: a node, a `TangentTree` or None."""
+        """Return the replacement of a value, and its tree: a node, a `TangentTree` or None."""
         t = type(value)
         if t is Active or t in INEXACT_SCALARS:
             return self.visit_scalar(value)
@@ -58,18 +58,18 @@ class Walker:
         return new, tree
 
     def visit_parts(self, fields: Mapping[Any, Any], tree: TangentTree) -> dict[Any, Any]:
-        """Visit the parts of a container, fill in its tree and return what stands for them."""
+        """Visit the parts of a container, fill in its tree and return their replacements."""
         parts: dict[Any, Any] = {}
         for name, part in list(fields.items()):
             parts[name], tree.parts[name] = self.visit(part)
         return parts
 
     def visit_scalar(self, value: Any) -> tuple[Any, Any]:
-        """Return what stands for a number, and its node."""
+        """Return the replacement of a number, and its node."""
         raise NotImplementedError
 
     def visit_array(self, value: ndarray) -> tuple[Any, Any]:
-        """Return what stands for an array, and its node."""
+        """Return the replacement of an array, and its node."""
         raise NotImplementedError
 
     def visit_mutable(self, value: Any, spec: TangentSpec, fields: Any, tree: TangentTree) -> None:
@@ -77,12 +77,12 @@ class Walker:
         raise NotImplementedError
 
     def visit_immutable(self, value: Any, spec: TangentSpec, fields: Any, tree: TangentTree) -> Any:
-        """Return what stands for a tuple, a frozen dataclass or a method; fill in its tree."""
+        """Return the replacement of a tuple, a frozen dataclass or a method; fill in its tree."""
         raise NotImplementedError
 
 
 class Mapper(Walker):
-    """Puts what stands for the parts of values in their places; of tuples and similar in copies.
+    """Puts replacements of the parts of values in their places; copies tuples and similar values.
 
     Attributes
     ----------

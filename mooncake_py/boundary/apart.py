@@ -132,7 +132,7 @@ class ArgumentsApart:
     def note_copies(
         self, own: OwnMemory, copies: Copies, arrays: Any, args: Any, kwargs: Any
     ) -> None:
-        """Note what was copied of some arguments, and the arrays among it."""
+        """Note the copied parts of some arguments, and the arrays among them."""
         names: dict[int, Key] = {id(v): key for key, v in (*enumerate(args), *kwargs.items())}
         for old, new in arrays:
             own.add(names.get(id(old)), old, new)

@@ -33,7 +33,7 @@ ArgNums = int | str | tuple[int | str, ...]
 
 
 def require_callable(f: Any) -> None:
-    """Raise if what is to be differentiated is not a function."""
+    """Raise if the function to differentiate is not callable."""
     if not callable(f):
         raise NonDifferentiableArgumentError(
             f"cannot differentiate {f!r}: it is not a function",
@@ -121,7 +121,7 @@ class Call(NamedTuple):
         return self.args[key] if isinstance(key, int) else self.kwargs[key]
 
     def lift(self, walker: Walker) -> tuple[tuple[Any, ...], dict[str, Any], list[Any]]:
-        """Return the arguments with what a walker makes of the chosen ones, and their trees.
+        """Return the arguments, the chosen ones replaced by a walker, and their trees.
 
         The chosen ones must have a derivative.
         """

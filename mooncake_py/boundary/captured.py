@@ -73,7 +73,7 @@ def reaches_libraries_only(f: Any) -> bool:
 
 
 def captured_values(f: Any) -> Iterator[Any]:
-    """Yield what the names in the code of a function are bound to.
+    """Yield the values of the names in the code of a function.
 
     Functions that it names, captured or holds are followed; those of packages that it only uses
     have no names for what the user's code holds, except by what they captured.
@@ -107,7 +107,7 @@ def captured_values(f: Any) -> Iterator[Any]:
 
 
 def parts_of_callable(f: Any) -> list[Any]:
-    """Return what a method or a partial function consists of."""
+    """Return the parts of a method or a partial function."""
     if type(f) is MethodType:
         return [f.__func__, f.__self__]
     return [f.func, *f.args, *f.keywords.values()]
@@ -151,7 +151,7 @@ def bound_to(f: FunctionType, names: Iterable[str]) -> list[Any]:
 
 
 def held_by(f: FunctionType) -> list[Any]:
-    """Return what a function has captured, its defaults and attributes."""
+    """Return the captured variables, defaults and attributes of a function."""
     held = [*(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values(), *vars(f).values()]
     for cell in f.__closure__ or ():
         with suppress(ValueError):  # empty

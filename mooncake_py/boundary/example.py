@@ -22,7 +22,7 @@ MANY = 8  # keys that a message names
 
 
 class Form(NamedTuple):
-    """What an argument, or a part of one, is like.
+    """A description of an argument, or of a part of one.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class Form(NamedTuple):
 
 
 class Example:
-    """What the arguments of a call were like.
+    """A description of the arguments of a call.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ class Example:
                 self.refuse(key, form, kwargs[key])
 
     def refuse(self, key: int | str, form: Form, a: Any) -> None:
-        """Raise if an argument is not like that of the example, saying what of it is not."""
+        """Raise if an argument does not match the example, and name the part that differs."""
         different = difference(form, form_of(a, ()), "")
         if different is not None:
             path, expected, got = different
@@ -114,7 +114,7 @@ def fits(form: Form, a: Any) -> bool:
 
 
 def form_of(value: Any, above: tuple[int, ...]) -> Form:
-    """Return what a value is like; `above` are the ids of what it is part of."""
+    """Return the description of a value; `above` are the ids of the values that contain it."""
     t = type(value)
     if isinstance(value, ndarray):
         return Form(t, value.shape, value.dtype)

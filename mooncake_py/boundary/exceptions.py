@@ -68,7 +68,7 @@ def end_by(error: BaseException, ctx: Mode) -> None:
 
 
 def undo(ctx: Mode, *errors: BaseException | None) -> None:
-    """Roll a call back; exceptions keep what they carry."""
+    """Roll a call back; exceptions keep their data."""
     try:
         carried = [(error, carried_by(ctx, error)) for error in related(*errors)]
     finally:
@@ -80,7 +80,7 @@ def undo(ctx: Mode, *errors: BaseException | None) -> None:
 
 
 def carried_by(ctx: Mode, error: BaseException) -> tuple[Any, Any]:
-    """Return copies of what an exception carries: its arguments and its attributes."""
+    """Return copies of the data of an exception: its arguments and its attributes."""
     group = isinstance(error, BaseExceptionGroup)  # its members stay the same objects
     held = (() if group else error.args), own_attributes(error)
     ctx.carry_out(error, held)

@@ -18,7 +18,7 @@ __all__ = ["FollowedCopier", "PartCopier"]
 
 
 class FollowedCopier(Copier):
-    """Copies values such that a derivative around the call follows the copying."""
+    """Copies values so that an outer derivative follows the copying."""
 
     def __init__(self, outer: Mode | None, share_others: bool = False) -> None:
         super().__init__(None, share_others=share_others)

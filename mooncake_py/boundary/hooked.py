@@ -111,7 +111,7 @@ class _Protector(Bare):
 
 @dataclass(slots=True, eq=False)
 class _Passage:
-    """What the tape keeps of a hook; nothing in it is an operand that must stay as it is."""
+    """The data of a hook on the tape; none of them is an operand that must remain unchanged."""
 
     ctx: Mode
     treat: Treatment

@@ -71,7 +71,7 @@ def part_at(value: Any, path: Path) -> Any:
 
 
 def ordered(value: Any) -> list[Any]:
-    """Return what a value holds; the numbers of a set by size, as their places are by chance."""
+    """Return the parts of a value; the numbers of a set by size, as their order is arbitrary."""
     held = list(parts(value))
     if isinstance(value, (set, frozenset)) and not is_unordered(value):
         return sorted(held, key=sortable)
@@ -136,7 +136,7 @@ class Shell(Handover):
         return new
 
     def halves(self, value: Any) -> tuple[list[Any], list[Any]]:
-        """Return the primals of what is active in such a value, and their tangents."""
+        """Return the primals of the active parts of such a value, and their tangents."""
         found = [lowered(self.ctx, part_at(value, path)) for path in self.paths]
         pairs = [self.ctx.split(leaf) for leaf in found]
         return [p for p, _ in pairs], [zero_like(p) if t is None else t for p, t in pairs]
@@ -223,7 +223,7 @@ class Replacer(Lifter):
 
 
 def with_tangent(ctx: ForwardMode, value: Any) -> tuple[Any, Any]:
-    """Return what a forward-mode call returned, and its tangent in the structure of a gradient."""
+    """Return the output of a forward-mode call, and its tangent in the structure of a gradient."""
     leaves = Leaves(ctx)
     _, tree = leaves.visit(value)
     for leaf, known in leaves.found:

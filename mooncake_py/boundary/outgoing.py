@@ -164,7 +164,7 @@ class Copier:
         return new
 
     def copy_builtin_method(self, value: Any) -> Any:
-        """Return the method of the copy of what it belongs to."""
+        """Return the method, bound to the copy of its object."""
         owner = self.copy(value.__self__)
         same = owner is value.__self__
         return self.remember(value, value if same else getattr(owner, value.__name__))
@@ -217,7 +217,7 @@ class Copier:
 
 
 class Handover(Copier):
-    """A copy in which what is active in the call is active in the one outside."""
+    """A copy whose active parts are active in the outer call."""
 
     def __init__(self, ctx: Mode, receiver: Mode) -> None:
         super().__init__(ctx)

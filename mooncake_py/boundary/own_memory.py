@@ -116,7 +116,7 @@ class OwnMemory(Watcher):
         self.running = True  # what was looked up before, tangents, does not matter
 
     def reach(self, ctx: Tracking, view: ndarray | None) -> None:
-        """Note that originals were looked up, as a view or a whole: no one must write any more."""
+        """Note that originals were looked up, as a view or a whole: later writes are errors."""
         if not self.running:
             return
         found = [
@@ -183,7 +183,7 @@ class OwnMemory(Watcher):
                 raise self.of_pair(ctx, pair)
 
     def of_pair(self, ctx: Reporting, pair: Pair) -> SharedArgumentsError:
-        """Return the error for a write into what an argument and another name share."""
+        """Return the error for a write into memory that an argument and another name share."""
         name = "an argument" if pair.key is None else describe(self.f, pair.key)
         return self.written(ctx, f"{name} and a captured or global name")
 

@@ -78,7 +78,7 @@ def separation(
 
 
 def captured_survey(f: Callable[..., Any], values: list[Any]) -> Survey | None:
-    """Return what the names in a function share with containers and objects, None if nothing.
+    """Return the memory that names in a function share with containers and objects, or None.
 
     Arrays by themselves are copied in any case.
     """
@@ -101,7 +101,7 @@ def captured_survey(f: Callable[..., Any], values: list[Any]) -> Survey | None:
 
 
 class Separation(Watcher):
-    """Arguments in separate memory, and what must not be written during their call."""
+    """Arguments in separate memory, and the memory that their call must not write."""
 
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
@@ -174,7 +174,7 @@ class Separation(Watcher):
             self.note_holder(value, self.named(held_by))
 
     def note_holder(self, value: Any, names: str) -> None:
-        """Note a container or an object into which no one must write."""
+        """Note a container or an object that must not be written."""
         self.holders[id(value)] = value, names
         fields = getattr(value, "__dict__", None)
         if type(fields) is dict:
@@ -204,7 +204,7 @@ class Separation(Watcher):
                 self.arrays += copier.arrays
 
     def note_copies(self, copier: Copier, group: Key | None, names: str) -> None:
-        """Note which memory is a copy of which, and into which containers no one must write."""
+        """Note the originals of copied memory, and containers that must not be written."""
         for old, new in list(copier.memo.values()):
             if isinstance(old, ndarray):
                 if new is not old and old is owner(old):

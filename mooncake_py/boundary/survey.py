@@ -71,7 +71,7 @@ class Survey:
 
 
 def parts_of(value: Any) -> Any:
-    """Return what a container or an object holds."""
+    """Return the contents of a container or an object."""
     t = type(value)
     if t is list or t is tuple:
         return value
@@ -136,7 +136,7 @@ def overlap(a: ndarray, b: ndarray) -> bool:
 
 
 class Part:
-    """What a write changes, as part of the original memory."""
+    """The part of the original memory that a write changes."""
 
     def __init__(self, o: ndarray, i: Any, own: ndarray, original: ndarray) -> None:
         part = o[i]

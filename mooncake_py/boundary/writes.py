@@ -38,7 +38,7 @@ class Watcher:
         raise NotImplementedError
 
     def note_further_copies(self, copies: Copies) -> None:
-        """Note what was copied, and the copies: they may be of what must not be written."""
+        """Note the copied memory and its copies, which may be of protected memory."""
         raise NotImplementedError
 
     def forget_copies(self, copies: Copies) -> None:
@@ -48,7 +48,7 @@ class Watcher:
         """Note that the function of the call is about to run."""
 
     def ended(self, ctx: Mode) -> None:
-        """Check what was not watched, when a function has run."""
+        """Check unwatched memory after a function has run."""
 
     def is_watched(self, o: ndarray) -> bool:
         """Return whether an array is memory of which every write must be seen."""
@@ -140,12 +140,12 @@ class Watch:
 
 
 def nodes_of(ctx: Mode) -> dict[int, Any]:
-    """Return what a context knows of memory, by the id of the array."""
+    """Return the memory that a context has registered, by the id of the array."""
     return ctx.blocks.known if is_forward(ctx) else ctx.registry.known
 
 
 def keep_logging(ctx: Tracking, block: ndarray) -> None:
-    """Let the next write to a block be logged, whatever was logged before."""
+    """Require that the next write to a block is logged, even if it was logged before."""
     for nodes in (ctx.registry.known, ctx.registry.constants):
         node = dict.get(nodes, id(block))
         if node is not None and hasattr(node, "memory") and node.ref() is block:

@@ -26,7 +26,7 @@ READING = frozenset({"get", "pop", "setdefault", "__getitem__"})
 
 
 def changes_of(o: Any) -> dict[str, Callable[..., Any]]:
-    """Return the methods that change a container, none for what is no container."""
+    """Return the methods that change a container; empty for other values."""
     module = CONTAINERS.get(type(o))
     if module is None:
         module = next((m for base, m in CONTAINERS.items() if isinstance(o, base)), None)
@@ -62,7 +62,7 @@ def guard(ctx: Mode, o: Any, name: str, args: Any) -> None:
 
 
 def keys_in(o: Any, name: str, a: Any) -> Any:
-    """Return what a method of a dict or a set would hash of an argument."""
+    """Return the part of an argument that a method of a dict or a set hashes."""
     if isinstance(a, (dict, set)):
         return a
     if name == "update" and isinstance(o, dict) and type(a) in (list, tuple):
@@ -108,7 +108,7 @@ MODULES: dict[type, Any] = {**CONTAINERS, array: lists}
 
 
 def module_of(o: Any) -> Any:
-    """Return the module that knows a container, None for what is none."""
+    """Return the module for a kind of container, None for other values."""
     return next((module for base, module in MODULES.items() if isinstance(o, base)), None)
 
 

@@ -142,7 +142,7 @@ def clear(ctx: Recording, d: deque[Any]) -> None:
 
 
 def initialize(ctx: Mode, d: deque[Any], values: Any = (), maxlen: int | None = None) -> None:
-    """Run ``deque.__init__``, which replaces what is there."""
+    """Run ``deque.__init__``, which replaces the contents."""
     note(ctx, deque.__init__, d, list(deque.__iter__(d)), d.maxlen)
     deque.__init__(d, ctx.iter(values), maxlen)
 

@@ -37,7 +37,7 @@ def set_key(ctx: Recording, d: dict[Any, Any], key: Any, v: Any) -> None:
 
 
 def value_at(d: dict[Any, Any], key: Any) -> Any:
-    """Return what a dict holds under a key, or MISSING."""
+    """Return the value of a dict under a key, or MISSING."""
     return dict.get(d, key, MISSING)
 
 
@@ -118,7 +118,7 @@ def restore(d: dict[Any, Any], old: dict[Any, Any]) -> None:
 
 
 def update(ctx: Mode, d: dict[Any, Any], /, *others: Any, **values: Any) -> None:
-    """Run ``d.update(...)``; what was set before an exception stays set."""
+    """Run ``d.update(...)``; items set before an exception remain."""
     new: dict[Any, Any] = {}
     try:
         dict.update(new, *(filling(ctx, other) for other in others), **values)
@@ -173,7 +173,7 @@ def merge(ctx: Mode, d: dict[Any, Any], other: Any) -> Any:
 
 
 def initialize(ctx: Mode, d: dict[Any, Any], /, *args: Any, **values: Any) -> None:
-    """Run ``dict.__init__``, which adds to what is there."""
+    """Run ``dict.__init__``, which adds to the contents."""
     if isinstance(d, defaultdict):
         note(ctx, FACTORY.__set__, d, d.default_factory)
         defaultdict.__init__(d, *args[:1])

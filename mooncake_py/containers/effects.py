@@ -102,7 +102,7 @@ def refuse_finalizer(ctx: Reporting, cls: type) -> None:
 
 
 def refuse_class_hooks(ctx: Reporting, cls: type) -> None:
-    """Raise if what runs while a class is made changes more than attributes."""
+    """Raise if code that runs when a class is created changes more than attributes."""
     hooks: list[Any] = [getattr(type(v), "__set_name__", None) for v in vars(cls).values()]
     hooks.append(getattr(getattr(super(cls, cls), "__init_subclass__", None), "__func__", None))
     hooks += [getattr(type(cls), name, None) for name in ("__new__", "__init__", "__prepare__")]

@@ -20,7 +20,7 @@ __all__ = ["refuse_other_key"]
 
 
 class Probe(Active):
-    """An active number in a key that is looked up; notes what it was found equal to."""
+    """An active number in a looked-up key, which records the numbers that compare equal to it."""
 
     __slots__ = ("met",)
 

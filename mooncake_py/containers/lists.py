@@ -129,7 +129,7 @@ def remove(ctx: Recording, o: Any, v: Any) -> None:
 
 
 def extend(ctx: Mode, o: Any, values: Any) -> None:
-    """Run ``o.extend(values)``; what was added before an exception stays there."""
+    """Run ``o.extend(values)``; items added before an exception remain."""
     size = len(o)
     try:
         methods_of(o).extend(o, ctx.iter(values))
@@ -138,7 +138,7 @@ def extend(ctx: Mode, o: Any, values: Any) -> None:
 
 
 def truncate(o: Any, size: int) -> None:
-    """Take away what was added at the end."""
+    """Remove the items added at the end."""
     methods_of(o).__delitem__(o, slice(size, None))
 
 
@@ -173,7 +173,7 @@ def clear(ctx: Recording, o: Any) -> None:
 
 
 def initialize(ctx: Mode, o: Any, *args: Any) -> None:
-    """Run ``list.__init__``, which replaces what is there."""
+    """Run ``list.__init__``, which replaces the contents."""
     snapshot(ctx, o)
     methods_of(o).__init__(o, *map(ctx.iter, args))
 

@@ -21,7 +21,7 @@ def run_defaultdict(ctx: Language, f: Any, args: Any, kwargs: Any) -> Any:
 
 
 def filling(ctx: Language, value: Any) -> Any:
-    """Return what a dict is filled from, as a mapping or an iterator of pairs."""
+    """Return the source of a dict, as a mapping or an iterator of pairs."""
     found = ctx.mapping(value)
     if hasattr(found, "keys"):
         return found

@@ -111,7 +111,7 @@ def union(ctx: Mode, s: set[Any], other: Any) -> Any:
 
 
 def whole(name: str) -> Any:
-    """Return what runs a method whose cost is that of a copy, or nearly so."""
+    """Return the handler of a method that costs about as much as a copy."""
     native = getattr(set, name)
 
     def run(ctx: Mode, s: set[Any], *others: Any) -> Any:
@@ -122,7 +122,7 @@ def whole(name: str) -> Any:
 
 
 def iterated(ctx: Language, others: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return what a method iterates over, with the elements of vectors active."""
+    """Return the iterable of a method, with the elements of vectors active."""
     return tuple([v if isinstance(v, (set, frozenset)) else ctx.iter(v) for v in others])
 
 

@@ -60,7 +60,7 @@ def change_slot(
 
 
 def slot_value(slot: Any, o: Any) -> Any:
-    """Return what an object holds in a slot, or MISSING."""
+    """Return the value in a slot of an object, or MISSING."""
     try:
         return slot.__get__(o)
     except AttributeError:
@@ -76,7 +76,7 @@ def restore_slot(o: Any, slot: Any, old: Any) -> None:
 
 
 def old_attribute(o: Any, name: str) -> Any:
-    """Return what an object itself, not its class, holds under a name."""
+    """Return the value of an attribute of the object itself, not of its class."""
     found = in_class(type(o), name)
     if isinstance(found, property):
         return MISSING  # one that cannot be set
@@ -126,7 +126,7 @@ def restore_shape(a: Any, old: tuple[int, ...], known: Any) -> None:
 
 
 def old_cell(cell: CellType) -> Any:
-    """Return what a captured variable is bound to."""
+    """Return the value of a captured variable."""
     try:
         return cell.cell_contents
     except ValueError:

@@ -68,7 +68,7 @@ def part(done: int, total: int | None) -> str:
 
 
 class Reporter:
-    """Whom to tell, and how often; no one once it is closed."""
+    """The callback and its interval; without a callback once it is closed."""
 
     def __init__(self, callback: Callable[[Progress], object], every: float) -> None:
         self.callback = callback
@@ -153,7 +153,7 @@ class Meter:
         return not self.loops.depth and not self.runs.within_step and self.phase == "forward"
 
     def steps_of(self, items: Iterable[Any]) -> Iterable[Any]:
-        """Return what a loop runs over, so that its steps are counted if it is outermost."""
+        """Return the iterable of a loop, which counts the steps if the loop is outermost."""
         return self.stepping(items) if self.is_outermost else items
 
     def stepping(self, items: Iterable[Any]) -> Iterator[Any]:

@@ -38,6 +38,6 @@ def is_constant_library(module: str | None) -> bool:
 
 
 def data_taken_out(module: str) -> str:
-    """Return what to do with objects of such a package."""
+    """Return the advice for objects of such a package."""
     example = CONSTANT_LIBRARIES[module.partition(".")[0]]
     return f"take the data out first, {example}, and compute with arrays"

@@ -18,12 +18,12 @@ PAGES["jaxlib"] = PAGES["jax"]
 
 
 def with_page(fix: str, subject: str) -> str:
-    """Return what to do, with the page about a package or an option."""
+    """Return the advice, with the page about a package or an option."""
     return f"{fix};\n{PAGES[subject]}"
 
 
 def with_page_about(fix: str, *values: Any) -> str:
-    """Return what to do, with the page about the package that functions or values belong to."""
+    """Return the advice, with the page about the package of functions or values."""
     modules = (
         getattr(owner, "__module__", None) for value in values for owner in (type(value), value)
     )

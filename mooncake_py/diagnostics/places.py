@@ -74,7 +74,7 @@ def positions_running(depth: int = 1) -> tuple[Position | None, Position | None]
 
 
 def position_for_rule(origin: Location) -> Position | None:
-    """Return what is being run, for a rule declared outside of this package.
+    """Return the running position, for a rule declared outside of this package.
 
     Its adjoint may raise; that costs one or two microseconds, which the package's rules save.
     """

@@ -79,7 +79,7 @@ def names(f: Any) -> tuple[str, str]:
 def fix(
     ctx: Reporting, f: Any, name: str, core: str, values: Any, keywords: Any, unseen: bool
 ) -> str:
-    """Return what to do about a function without a rule."""
+    """Return the fix for a function without a rule."""
     other = other_way(f, values)
     if other:
         return other

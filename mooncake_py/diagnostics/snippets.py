@@ -53,7 +53,7 @@ def operand_names(count: int) -> list[str]:
 
 
 def options(present: bool) -> list[str]:
-    """Return what stands for keyword arguments, if there are any."""
+    """Return the placeholder of keyword arguments, if there are any."""
     return ["**options"] if present else []
 
 

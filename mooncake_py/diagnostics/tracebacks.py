@@ -48,7 +48,7 @@ def is_full() -> bool:
 
 
 def hint() -> str:
-    """Return what a note says of the frames that are left out."""
+    """Return the text of a note about the frames that are left out."""
     return "" if is_full() else f"\n(frames of mooncake_py are left out; {VARIABLE}=1 shows them)"
 
 

@@ -77,7 +77,7 @@ def forwarddiff(f: Callable[[X], Y], x: X) -> Y:
 
 
 class _Context(InnerContext):
-    """The call of `f`: of what is differentiated outside it may read `x` only."""
+    """The call of `f`, which may read only `x` of the outer active values."""
 
     @override
     def refusal(self) -> NestedDerivativeError:

@@ -162,7 +162,7 @@ def run_inside(
 def recorded(
     outer: Mode, inner: InnerContext, computed: Any, handed: Any, name: str, again: RunAgain
 ) -> tuple[Any, Any]:
-    """Make what an inner call leaves active in the outer one, and record how to reverse it.
+    """Make the results of an inner call active in the outer one, and record how to reverse it.
 
     All of the plain values `computed` becomes active.  In what is `handed` out, what is active is
     so in the outer call already.  A run `again`, from the cotangent of `computed`, returns the
@@ -239,7 +239,7 @@ def pull_back(
     cotangent: Any,
     expected: Fingerprint,
 ) -> tuple[Any, ...]:
-    """Return the gradient of <f(*args), cotangent> for each argument, inside what runs outside."""
+    """Return the gradient of <f(*args), cotangent> for each argument, inside the outer call."""
     chosen = [i for i, a in enumerate(args) if is_differentiable(Leaves(outer).visit(a)[1])]
     (_, y), gradients = gradients_of(
         outer,

@@ -27,7 +27,7 @@ KEPT_WHOLE = frozenset({list, dict, set, deque})
 
 
 class Changes:
-    """Entries that undo changes, each with the inverse, what was changed, and details."""
+    """Entries that undo changes, each with the inverse, the changed object, and details."""
 
     def __init__(self) -> None:
         self.kept: list[Any] = []  # entries; None where one was dropped
@@ -50,7 +50,7 @@ class Changes:
         pass
 
     def pop(self, key: int, default: None) -> None:
-        """Leave the group: what is undone in it is about a copy."""
+        """Leave the group, whose undo entries are about a copy."""
 
     def add(self, entry: Entry) -> None:
         """Keep an entry unless an earlier one brings the place back anyway."""
@@ -146,7 +146,7 @@ def part_of(entry: Entry) -> Any:
 
 
 def adds_at_the_end(entry: Entry) -> bool:
-    """Return whether a change has added to a list, so that indices mean what they meant before."""
+    """Return whether a change has added to a list, so that indices keep their meaning."""
     return entry[1] is lists.truncate or (entry[1] is list.pop and len(entry) == 3)
 
 

@@ -40,7 +40,7 @@ PART = "a part that is checkpointed"  # and so is run again
 
 
 class Outcome:
-    """What some values lead to: the nodes of numbers and arrays in the order in which they are met.
+    """The nodes of numbers and arrays reachable from some values, in the order of the walk.
 
     Two runs are equal if the tokens are, which tell what else is met.
     """
@@ -77,7 +77,7 @@ class Outcome:
         )
 
     def is_spent(self, met: set[int]) -> bool:
-        """Return whether no node has a cotangent left, except for those met elsewhere, by id."""
+        """Return whether no node has a cotangent left, except those seen elsewhere, by id."""
         return not any(
             node is not None and id(node) not in met and np.any(node.grad) for node in self.nodes
         )
@@ -94,7 +94,7 @@ class Outcome:
                 new.add(g)
 
     def visit(self, value: Any) -> None:
-        """Note a value, and put what it holds on the list of what is to be visited."""
+        """Note a value, and append its parts to the values to visit."""
         t = type(value)
         if t is Active:
             self.nodes.append(value)
@@ -114,7 +114,7 @@ class Outcome:
                 self.visit_parts(value)
 
     def visit_array(self, a: ndarray) -> None:
-        """Note an array; what was not overwritten is the same in both runs."""
+        """Note an array; unwritten elements are the same in both runs."""
         owner = owner_of(a)
         same = self.unchanged.get(id(owner))
         if same is not None and same() is owner:  # ids are reused
@@ -160,7 +160,7 @@ def same_state(a: Any, b: Any) -> bool:
 
 
 def plain(number: Any) -> Any:
-    """Return a number such that nan is equal to nan."""
+    """Return a number for comparison, in which nan equals nan."""
     return number if number == number else "nan"
 
 

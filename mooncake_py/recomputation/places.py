@@ -37,7 +37,7 @@ READ: dict[Any, Callable[[Any, Any], Any]] = {
 
 
 class Place(NamedTuple):
-    """What was changed, the inverse of the change, None for all of it, and where in it."""
+    """A changed object, the inverse of the change (None for all of it), and the position in it."""
 
     o: Any
     inverse: Any = None
@@ -49,11 +49,11 @@ class Place(NamedTuple):
         return id(self.o), self.inverse, self.detail
 
     def read(self) -> Any:
-        """Return what is there now; it does not change with the place."""
+        """Return a copy of the present value of the place."""
         return READ[self.inverse](self.o, self.detail)
 
     def write(self, contents: Any) -> None:
-        """Put there what was read."""
+        """Restore a value that was read."""
         o, inverse, detail = self
         if inverse is undo_assign:
             undo_assign((undo_assign, plain(o), Ellipsis, contents))
@@ -70,7 +70,7 @@ class Place(NamedTuple):
 
 
 def contents_of(o: Any) -> Any:
-    """Return what a container holds, or an object itself."""
+    """Return the contents of a container, or an object itself."""
     module = containers.module_of(o)
     return own_attributes(o) if module is None else module.contents(o)
 

@@ -135,7 +135,7 @@ class Rehearsal:
                 self.limit = FEW + 2 * len(self.met)
 
     def forget_dead(self) -> None:
-        """Drop what was kept of arrays that are gone."""
+        """Drop the data of deleted arrays."""
         self.met = {key: kept for key, kept in self.met.items() if kept[0]() is not None}
 
     # Rules by hand: only their pullbacks know how to undo them.

@@ -38,7 +38,7 @@ FIX = "take what changes as an argument, or leave the checkpoint out"
 
 
 def run_unrecorded(ctx: ReverseMode, run: Run) -> Any:
-    """Run a part of a program, to be run again in the reverse pass, and return what it returns."""
+    """Run a part of a program that the reverse pass will run again, and return its result."""
     start = len(ctx.tape)
     rehearsal = Rehearsal(ctx)
     error: Exception | None = None
@@ -62,7 +62,7 @@ def run_unrecorded(ctx: ReverseMode, run: Run) -> Any:
 def run_to_error(
     ctx: ReverseMode, run: Run, start: int, rehearsal: Rehearsal, error: Exception
 ) -> Any:
-    """Run with record a part that has raised, as what it raises may be handled."""
+    """Run again, and record, a part that has raised, because its exception may be handled."""
     undo(ctx, len(ctx.tape) - start)
     rehearsal.setting.draws.rewind()
     ctx.caches = copied(rehearsal.caches)
@@ -79,7 +79,7 @@ def run_to_error(
 
 
 def undo(ctx: ReverseMode, count: int) -> None:
-    """Take entries off the tape and undo what they are about."""
+    """Take entries off the tape and undo their changes."""
     for _ in range(count):
         entry = ctx.tape.pop()
         entry[0](entry)
@@ -109,7 +109,7 @@ class Replay:
         self.main, self.changed = self.outcome(value)
 
     def outcome(self, value: Any) -> tuple[Outcome, list[Outcome]]:
-        """Return what a run has brought forth: by what it returned, and at each place.
+        """Return the outcome of a run: of its result, and of each changed place.
 
         What the run has made itself is met where it is held; its own places do not count.
         """
@@ -157,7 +157,7 @@ class Replay:
 
     @contextmanager
     def as_before(self) -> Iterator[None]:
-        """Let a run find what the first has found."""
+        """Set the state that the first run has found."""
         ctx = self.ctx
         thread, ctx.thread = ctx.thread, get_ident()
         ctx.ordered = {}
@@ -183,5 +183,5 @@ class Replay:
 
 
 def pull_replay(entry: tuple[Any, ...]) -> None:
-    """Run a part again, with record: what it records is reversed next."""
+    """Run a part again and record it; its entries are reversed next."""
     entry[1].again()

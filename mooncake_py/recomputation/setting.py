@@ -44,12 +44,12 @@ class Setting:
         ]
 
     def entering(self, f: FunctionType) -> None:
-        """Note what the captured variables of a function that is about to run are bound to."""
+        """Save the bindings of the captured variables of a function that is about to run."""
         for cell in f.__closure__ or ():
             self.note_cell(cell)
 
     def note_cell(self, cell: CellType) -> None:
-        """Note what a captured variable is bound to, before anything changes it."""
+        """Save the binding of a captured variable before it changes."""
         if id(cell) in self.cells:
             return
         self.cells[id(cell)] = cell, old_cell(cell)

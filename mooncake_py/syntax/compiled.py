@@ -37,7 +37,7 @@ def compile_function(
     class_name: str | None = None,
     imports: Iterable[str] = (),
 ) -> CodeType:
-    """Compile a function node as if it stood where the function of `original` stands.
+    """Compile a function node at the position of the function of `original`.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def _template(
 
 
 def _bare(node: FunctionNode) -> FunctionNode:
-    """Strip what is evaluated in the enclosing scope; keep the line the code object starts on."""
+    """Strip parts evaluated in the enclosing scope; keep the line the code object starts on."""
     arguments = node.args
     args = replaced(
         arguments,
@@ -130,7 +130,7 @@ def _renamed(code: CodeType, old: str, new: str) -> CodeType:
 
 
 def same_code(a: CodeType, b: CodeType) -> bool:
-    """Return whether two code objects do the same, whatever their qualified names and positions."""
+    """Return whether two code objects agree, apart from qualified names and positions."""
     return (
         _WHAT_IT_DOES(a) == _WHAT_IT_DOES(b)
         and a.co_flags | _CO_NESTED == b.co_flags | _CO_NESTED

@@ -41,7 +41,7 @@ MESSAGE = (
 
 
 def guarded(node: ast.FunctionDef, names: Names, ints: Collection[str]) -> ast.FunctionDef:
-    """Return a function with tests of what may outgrow 64 bits; itself if there is nothing.
+    """Return a function with tests of ints that may exceed 64 bits; itself if there are none.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ class Guards:
                 rest += children(e)
 
     def is_whole(self, e: ast.BinOp) -> bool:
-        """Return True for what is to be tested as a whole: ints, or one operation that grows."""
+        """Return True for expressions to test as a whole: ints, or one operation that grows."""
         if not self.is_risky(e):
             return False
         return self.ints.holds(e) or not any(map(self.is_risky, (e.left, e.right)))
@@ -155,7 +155,7 @@ class Guards:
         return all(map(self.is_carried, sides))
 
     def is_carried(self, e: ast.expr) -> bool:
-        """Return True if an expression reads what an earlier pass of a loop may have made."""
+        """Return True if an expression may read a result of an earlier iteration of a loop."""
         return any(isinstance(part, ast.Name) and part.id in self.carried for part in walk(e))
 
 
@@ -180,7 +180,7 @@ def is_large(e: ast.expr) -> bool:
 
 
 def is_float(e: ast.expr) -> bool:
-    """Return True for a number that makes floats of what it meets."""
+    """Return True for a number whose operations return floats."""
     return any(isinstance(n, ast.Constant) and type(n.value) in (float, complex) for n in walk(e))
 
 

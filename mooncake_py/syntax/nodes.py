@@ -56,7 +56,7 @@ class Place(NamedTuple):
 
 
 def place_of(node: Any) -> Place:
-    """Return where a statement or an expression stands."""
+    """Return the position of a statement or an expression."""
     return Place(node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)
 
 

@@ -36,7 +36,7 @@ _IMPORTED = time.time()
 
 
 class SourceNode(NamedTuple):
-    """Where a function stands in its file; the trees are shared and must not be changed.
+    """The position of a function in its file; the trees are shared and must not be changed.
 
     By the innermost class around the function its private names are mangled.
     """

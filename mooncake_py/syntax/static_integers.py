@@ -72,7 +72,7 @@ def bindings_of(body: list[Any]) -> Bindings:
 
 
 def _collect(todo: list[Any], in_class: bool, found: Bindings, values: dict[int, Any]) -> None:
-    """Collect the bindings of nodes, each given before what is below it."""
+    """Collect the bindings of nodes, each before the nodes below it."""
     while todo:
         item = todo.pop()
         kind = item.__class__
