@@ -92,6 +92,7 @@ def test_function_of_one_argument():
     assert grad(f)(3.0) == 2.0
 
 
+@pytest.mark.without_modes("the text of the rule is in no file", "compiled")
 def test_function_that_cannot_have_a_rule():
     double = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double)(lambda v: 2 * v)
     error = message(lambda x: double(x) * x, 3.0)

@@ -193,6 +193,22 @@ except OperatorRuleError:
     assert output_of(program, tmp_path) == "refused\n"
 
 
+def test_rules_of_modules_that_are_imported_in_a_block_hold_after_it(tmp_path: Path) -> None:
+    program = """
+import numpy as np
+from mooncake_py import grad, jvp, local_rules, vjp
+
+def f(x):
+    return np.sum(x**3)
+
+x = np.ones(2)
+with local_rules():
+    jvp(f, (x,), (x,))  # imports forward mode
+print(grad(lambda x: np.sum(vjp(f, x)[1](1.0)[0]))(x))
+"""
+    assert output_of(program, tmp_path) == "[6. 6.]\n"
+
+
 def test_forward_rule_declared_for_good_is_used_in_expressions_too(tmp_path: Path) -> None:
     program = """
 import numpy as np

@@ -88,7 +88,7 @@ def test_a_list_for_a_list_and_any_number_for_any_number() -> None:
     with local_rules():
         from_vjp(total)(lambda v: (v[0] * v[1], lambda dy: [dy * v[1], dy * v[0]]))
         assert grad(lambda x: total([x, 3.0]))(2.0) == 3.0
-        from_vjp(product_of_all)(lambda *v: (np.prod(v), lambda dy: tuple(6.0 / a for a in v)))
+        from_vjp(product_of_all)(lambda *v: (np.prod(v), lambda dy: tuple(dy * 6.0 / a for a in v)))
         assert grad(lambda x: product_of_all(x, 2.0, 3.0))(1.0) == 6.0
 
 
