@@ -32,7 +32,7 @@ Array = NDArray[np.float64]
 
 SIZE = 400  # points of a rank's block in each direction
 STEPS = 10
-ROUNDS = 15
+ROUNDS = 20
 LONG = 1 << 17  # numbers of a long message: a megabyte
 MEASURED = (1, 2, 4)
 PREDICTED = (1, 4, 16, 100, 1_024, 10_000)
@@ -121,7 +121,7 @@ def measured_network(comm: MPI.Intracomm, rounds: int) -> tuple[float, float, fl
     trips = 20  # few, so that some round is over before the core is given to others
     short, long = np.ones(1), np.ones(LONG)
     gradient = value_and_grad(ping_pong, comm=comm)
-    rounds *= 5
+    rounds *= 3
     here = shortest(lambda: ping_pong(short, comm, trips), comm, rounds) / (2 * trips)
     there_and_back = shortest(lambda: gradient(short, comm, trips), comm, rounds) / (4 * trips)
     of_long = shortest(lambda: ping_pong(long, comm, 2), comm, rounds) / 4

@@ -18,6 +18,10 @@ def check_pairs(comm: MPI.Intracomm) -> None:
     compare(comm, [every_step("pairs")], ["gradient", "tangent"])
 
 
+def check_pairs_of_complex_numbers(comm: MPI.Intracomm) -> None:
+    compare(comm, [every_step("pairs", "complex")], ["gradient"])
+
+
 def check_collectives(comm: MPI.Intracomm) -> None:
     compare(comm, [every_step("collectives")], ["gradient", "tangent"])
 

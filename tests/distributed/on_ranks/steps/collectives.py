@@ -172,7 +172,10 @@ class Spreading:
     operation: str
     root: int
 
-    choices = {"call": ("Scatter", "Alltoall", "Alltoall in place", "Reduce_scatter_block")}
+    choices = {
+        "call": ("Scatter", "Alltoall", "Alltoall in place", "Reduce_scatter_block"),
+        "operation": ("SUM", "MAX"),
+    }
 
     @classmethod
     def random(cls, random: Random, kind: str) -> Spreading:

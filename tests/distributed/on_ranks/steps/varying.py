@@ -37,7 +37,10 @@ class Varying:
     operation: str
     root: int
 
-    choices = {"call": ("Gatherv", "Allgatherv", "Scatterv", "Alltoallv", "Reduce_scatter")}
+    choices = {
+        "call": ("Gatherv", "Allgatherv", "Scatterv", "Alltoallv", "Reduce_scatter"),
+        "operation": ("SUM", "MAX"),
+    }
 
     @classmethod
     def random(cls, random: Random, kind: str) -> Varying:
