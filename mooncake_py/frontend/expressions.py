@@ -119,7 +119,7 @@ class ExpressionRewriter(FusingRewriter):
         return context_call("getitem", operands, place_of(node))
 
     def index(self, node: ast.expr) -> ast.expr:
-        """Rewrite what stands between brackets; constant slices are built once, beforehand."""
+        """Rewrite a subscript; constant slices are built once, in advance."""
         parts = node.elts if isinstance(node, ast.Tuple) else [node]
         if any(isinstance(part, ast.Slice) for part in parts):
             value = _constant_value(node)
@@ -262,7 +262,7 @@ class ExpressionRewriter(FusingRewriter):
     visit_SetComp = visit_DictComp = visit_GeneratorExp = visit_ListComp
 
     def iterable(self, loop: Any) -> ast.expr:
-        """Rewrite what a loop or a comprehension runs over."""
+        """Rewrite the iterable of a loop or a comprehension."""
         if isinstance(loop.target, ast.Name) and self.names.calls_builtin(loop.iter, "range"):
             return self.visit(loop.iter)
         args = [self.visit(loop.iter)]

@@ -146,7 +146,7 @@ def in_scope(nodes: list[Any]) -> list[ast.AST]:
 
 
 class _Exits(Rebuilder):
-    """Turns what leaves the body into what it returns as a function."""
+    """Turns exits from the body into results of its function."""
 
     depth = 0  # of loops within
 

@@ -13,7 +13,7 @@ SHOWN = f"{PREFIX}shown"
 
 
 def variables(own: dict[str, Any]) -> dict[str, Any]:
-    """Return what `locals` gives in the user's function, of what it gives in the rewritten one.
+    """Return the `locals` of the user's function, from those of the rewritten one.
 
     Before Python 3.13 that is one dict for each call of the function, which every ``locals()``
     brings up to date; from then on it is a new one each time.

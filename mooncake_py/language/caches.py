@@ -26,7 +26,7 @@ NOTHING = object()
 
 
 class Cache:
-    """What a function that ``lru_cache`` made has returned during a differentiated call."""
+    """The results of an ``lru_cache`` function during a differentiated call."""
 
     def __init__(self, function: Any) -> None:
         self.function = function  # kept: the cache is found by its id
@@ -49,7 +49,7 @@ class Cache:
         self.hits = self.misses = 0
 
     def call(self, ctx: Mode, args: Any, kwargs: Any) -> Any:
-        """Return what was remembered, or run the function."""
+        """Return the cached result, or run the function."""
         key = functools._make_key(
             tuple(map(by_identity, args)),
             {name: by_identity(v) for name, v in kwargs.items()},
@@ -73,7 +73,7 @@ class Cache:
 
 
 class Original:
-    """What a cached function remembers itself.
+    """The original cache of a cached function.
 
     There is no public way to look into it.  What the collector sees of it is, after the class,
     three objects for each result if their number is limited (key, result and a class); then the
@@ -92,7 +92,7 @@ class Original:
         )
 
     def result(self, args: Any, kwargs: Any) -> Any:
-        """Return what is remembered for a call, or `NOTHING`."""
+        """Return the cached result of a call, or `NOTHING`."""
         key = tuple(args)
         if kwargs:
             key += (self.mark, *(part for item in kwargs.items() for part in item))

@@ -40,7 +40,7 @@ def run_calling_back(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
 
 
 def run_ref(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
-    """Run ``weakref.ref(o)``; a callback would run when no one looks."""
+    """Run ``weakref.ref(o)``; refuse a callback, which the engine could not see."""
     callback = args[-1] if len(args) > (1 if f is weakref.ref else 2) else None
     if callback is not None and not is_of_weakref(callback):
         ctx.refuse(

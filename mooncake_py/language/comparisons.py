@@ -222,7 +222,7 @@ class Comparisons(Attributes):
 
 
 def derived_comparison(ctx: Comparisons, value: Any, name: str) -> Callable[[Any, Any], Any] | None:
-    """Return what runs a comparison that is written in Python, or None if it is not."""
+    """Return the method of a comparison written in Python, or None."""
     method = derivable(value, name)
     if method is not None:
         return partial(ctx.call, method)

@@ -122,7 +122,7 @@ class Watch:
         self.contents = [module.contents(o) for o, module in self.containers]
 
     def record_writes(self) -> None:
-        """Put back what has been written, and write it again so that it can be undone."""
+        """Undo writes, and repeat them so that the engine can undo them."""
         changed = [(a, a.copy(), old) for a, old in self.arrays if not same_bits(a, old)]
         for a, _, old in changed:
             a[...] = old

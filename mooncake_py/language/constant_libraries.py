@@ -63,7 +63,7 @@ def make(ctx: Mode, cls: type, args: Any, kwargs: Any) -> Any:
 
 
 def note_made(ctx: Mode, y: Any, values: Any) -> None:
-    """Remember an object that the call has made: no one outside will see it change."""
+    """Remember an object that the call has made, whose changes have no external effect."""
     is_new = is_constant_library(type(y).__module__) and not any(y is v for v in values)
     if is_new and type(y).__weakrefoffset__:
         ctx.made[id(y)] = weakref.ref(y)
@@ -88,7 +88,7 @@ def write(ctx: Mode, f: FunctionType, args: Any, kwargs: Any) -> Any:
 
 
 def refuse_unseen(ctx: Tracking, f: Any, values: Any) -> None:
-    """Raise if active data or code of the user's would go where no one can see them."""
+    """Raise if active data or user code would reach code that the engine cannot see."""
     if any(ctx.contains_active(v) or is_active_within(ctx, v) for v in values):
         raise refusal(ctx, f, "its objects cannot hold a derivative")
     if any(map(is_users_code, values)):

@@ -30,7 +30,7 @@ __all__ = ["assign_flat", "iterate_object", "read_flat", "run_generator_method",
 
 
 def iterate_object(ctx: Mode, iterable: Any) -> Any:
-    """Return what a loop over an object of any type but the common ones runs over."""
+    """Return the iterator of a loop over an object of an uncommon type."""
     t = type(iterable)
     if t in NEXT:
         return iterate_remaining(ctx, iterable)
@@ -236,7 +236,7 @@ def run_iter(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
 
 
 def iterate_calls(ctx: Language, function: Any, sentinel: Any) -> Iterator[Any]:
-    """Yield what a function returns until it returns the sentinel."""
+    """Yield the results of a function until it returns the sentinel."""
     while (item := ctx.call(function)) != sentinel:
         yield item
 

@@ -34,7 +34,7 @@ def function(f: Any) -> Operation:
 
 
 def table() -> dict[str, Operation]:
-    """Return what each special method stands for."""
+    """Return the meaning of each special method."""
     found: dict[str, Operation] = {}
     for name, op in BINARY.items():
         found[op.method] = binary(name)

@@ -28,7 +28,7 @@ _raised = 0
 
 
 class _Thread(threading.local):
-    """How many frames fit into the stack of this thread, once that was asked for."""
+    """The cached number of frames that fit into the stack of this thread."""
 
     frames = 0
 
@@ -87,7 +87,7 @@ def frames_that_fit() -> int:
 
 
 def stack_of_process() -> int:
-    """Return the size of the C stack of threads, unless Python was told another."""
+    """Return the size of the C stack of threads, unless it was set in Python."""
     if sys.platform == "win32":
         return USUAL_STACK
     import resource

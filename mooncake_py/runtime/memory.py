@@ -98,7 +98,7 @@ class Memory:
         self.protected = True
 
     def keep(self, a: ndarray) -> ndarray:
-        """Return what the tape may keep of the contents of `a`: the array itself, protected."""
+        """Return an array with the contents of `a` for the tape: `a` itself, protected."""
         self.protected = True
         return a
 
@@ -119,7 +119,7 @@ class Memory:
         self.protected.add(place_of(part))
 
     def keep_part(self, a: ndarray) -> ndarray:
-        """Return what the tape may keep of a view of this block, whose layout is known.
+        """Return the array that the tape may keep for a view of this block with a known layout.
 
         Protection is a matter of whole blocks: with a column of a matrix kept by reference,
         every later write to the matrix is logged.  Where a block is written again and again, a
@@ -165,7 +165,7 @@ class Memory:
         return self.like_owner()
 
     def add(self, g: Any) -> None:
-        """Add a temporary that nobody else holds; the first one becomes the shadow."""
+        """Add a temporary without other references; the first one becomes the shadow."""
         if self.grad is None:
             self.grad = g if type(g) is ndarray else np.array(g)
         else:

@@ -56,7 +56,7 @@ class Numerals:
         return short != value and short in self.rounded
 
     def in_text(self, text: str) -> bool:
-        """Return whether one of the numbers stands in a text."""
+        """Return whether a text contains one of the numbers."""
         return any(self.holds(magnitude(token)) for token in re.findall(NUMERAL, text))
 
 
@@ -100,7 +100,7 @@ def refuse_assigned(ctx: Tracking, o: ndarray, v: Any) -> None:
 
 
 def given(numerals: Numerals, value: Any) -> bool:
-    """Return whether a value is a source of text, or a text in which such a number stands."""
+    """Return whether a value is a source of text, or a text with such a number."""
     if isinstance(value, numbers.Number):  # also of the modules decimal and fractions
         return not isinstance(value, (int, float, complex, np.number))
     if hasattr(value, "readline") or hasattr(value, "__next__"):

@@ -17,7 +17,7 @@ __all__ = ["Quiet", "is_strict", "loud_again", "quiet"]
 
 
 def _holding_variable() -> tuple[ContextVar[Any], Any] | None:
-    """Return what holds NumPy's setting, and a silent one; None if NumPy keeps it elsewhere."""
+    """Return the context variable of NumPy's setting, and a silent setting, or None."""
     before = copy_context()
     with np.errstate(all="ignore"):
         inside = copy_context()
@@ -28,7 +28,7 @@ def _holding_variable() -> tuple[ContextVar[Any], Any] | None:
 
 
 def _made_once() -> tuple[Callable[[], Any], Callable[[Any], None]] | None:
-    """Return what enters the setting and what leaves it; None if NumPy keeps it elsewhere."""
+    """Return functions that enter and leave the setting; None if NumPy keeps it elsewhere."""
     found = _holding_variable()
     if found is None:
         return None

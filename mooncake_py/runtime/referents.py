@@ -46,7 +46,7 @@ class Reached:
 
 
 def reached_from(values: Any) -> Reached:
-    """Return what can be reached from values, past the methods of their classes.
+    """Return the objects reachable from values, without running methods of their classes.
 
     Raises
     ------

@@ -151,7 +151,7 @@ THUNKS = (FunctionType, MethodType, functools.partial)
 
 
 def hand_over_parts(tree: TangentTree, c: Any, rule: Any, position: int) -> None:
-    """Give a rule's cotangents to the parts of a container or an object; what is absent is zero."""
+    """Give a rule's cotangents to the parts of a container or an object; missing ones are zero."""
     if isinstance(c, NotImplementedDerivative):
         raise c.fail(rule.name, position)
     given = parts_given(tree, c, rule, position)

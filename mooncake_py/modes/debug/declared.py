@@ -33,7 +33,7 @@ NUMERIC = "fciub"
 
 
 def checked_elementwise(rule: ElementwiseRule) -> ElementwiseRule:
-    """Return the rule with partials that check what they return."""
+    """Return the rule with partials that check their results."""
     partials = tuple(checked_partial(rule, i, p) for i, p in enumerate(rule.partials))
     new = ElementwiseRule(rule.functions, rule.origin, partials)
     new._reads = rule.reads
@@ -41,7 +41,7 @@ def checked_elementwise(rule: ElementwiseRule) -> ElementwiseRule:
 
 
 def checked_partial(rule: Rule, position: int, partial: Any) -> Any:
-    """Return a partial derivative that checks what it returns, if it is a function."""
+    """Return a partial derivative that checks its result, if it is a function."""
     if not callable(partial) or isinstance(partial, NotImplementedDerivative):
         return partial
     compact = type(partial) is AtOnce  # made to be kept: masks, in few bytes
@@ -111,13 +111,13 @@ class CheckedAdjoint:
 
 
 def checked_linear(rule: LinearRule) -> LinearRule:
-    """Return the rule with an adjoint that checks what it returns."""
+    """Return the rule with an adjoint that checks its result."""
     adjoint = CheckedAdjoint(rule, rule.adjoint, rule.wrt)
     return LinearRule(rule.functions, rule.origin, adjoint, rule.wrt, rule.stepwise)
 
 
 def checked_bilinear(rule: BilinearRule) -> BilinearRule:
-    """Return the rule with adjoints that check what they return."""
+    """Return the rule with adjoints that check their results."""
 
     def one(position: int, adjoint: Any) -> Any:
         if isinstance(adjoint, NotImplementedDerivative):
@@ -129,7 +129,7 @@ def checked_bilinear(rule: BilinearRule) -> BilinearRule:
 
 
 def checked_vjp(rule: VjpRule) -> VjpRule:
-    """Return the rule with checks of what it and its pullback return."""
+    """Return the rule with checks of its results and those of its pullback."""
     code = getattr(rule.rule, "__code__", None)
     positional = 0 if code is None else code.co_argcount
 

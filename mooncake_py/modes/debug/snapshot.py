@@ -38,7 +38,7 @@ FIX = (
 
 
 class Snapshot:
-    """What a call can reach, as it is now.
+    """The present state of all data that a call can reach.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ class Snapshot:
 
     @contextmanager
     def leaving_out_changes(self) -> Iterator[None]:
-        """Stop comparing what is changed within this block, which is meant to change."""
+        """Stop comparing data that change within this block, which is intended."""
         states = [contents_of(value) for _, value, _ in self.kept]
         try:
             yield
@@ -97,7 +97,7 @@ class Snapshot:
             ]
 
     def difference(self) -> str | None:
-        """Return what is not as it was, in words, or None."""
+        """Return a description of the first change, or None."""
         for path, value, old in self.kept:
             found = difference_between(value, old)
             if found is not None:
@@ -105,7 +105,7 @@ class Snapshot:
         return None
 
     def restore_arrays(self) -> None:
-        """Put back what the arrays held."""
+        """Restore the contents of the arrays."""
         for _, value, old in self.kept:
             if is_plain_array(value):
                 restore(value, old)
@@ -176,7 +176,7 @@ def first_difference(value: ndarray, old: ndarray) -> tuple[str, str, str] | Non
 
 
 def restore(value: ndarray, old: ndarray) -> None:
-    """Put back what was overwritten unseen, so that nothing else is wrong."""
+    """Restore memory overwritten by unseen writes, so that nothing else is wrong."""
     if value.flags.writeable:
         value[...] = old
 

@@ -194,7 +194,7 @@ class StatementBeside(QuickWay):
         return self.differs("another value", "its result", text, "no exception")
 
     def compare_primals(self) -> None:
-        """Compare values and what is written."""
+        """Compare values and written elements."""
         # In forward mode what is written by `out=` is computed before, by another loop of NumPy.
         exactly = not (self.levels and self.site.statement.into)
         for key in self.reference.parts:
@@ -221,7 +221,7 @@ class StatementBeside(QuickWay):
                 )  # fmt: skip
 
     def compare_cotangents(self) -> None:
-        """Compare what the operands receive, and see that what was written is restored."""
+        """Compare the cotangents of the operands, and check that written elements are restored."""
         expected = self.reference.pull(self.seeds)
         found = self.quick.pull(self.seeds)
         inputs = self.reference.mirror.inputs

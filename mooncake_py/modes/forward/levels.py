@@ -92,7 +92,7 @@ class Levels(ArrayLanguage, ForwardMode):
 
     @property
     def numerals(self) -> Numerals | None:
-        """What was written as text at any level: the base checks what is read."""
+        """Numbers written as text at any level, which the base checks in reads."""
         return self.base.numerals
 
     @numerals.setter
@@ -101,7 +101,7 @@ class Levels(ArrayLanguage, ForwardMode):
 
     @property
     def registry(self) -> Registry:
-        """What the base knows of memory: whether writes must be logged."""
+        """The base's record of memory: whether writes must be logged."""
         return self.base.registry
 
     @property
@@ -139,7 +139,7 @@ class Levels(ArrayLanguage, ForwardMode):
         self.base.record(entry)
 
     def log_write(self, memory: Any, o: ndarray, i: Any) -> None:
-        """Record what a write is about to overwrite."""
+        """Record the elements that a write is about to overwrite."""
         self.base.log_write(memory, o, i)
 
     def change_shape(self, o: ndarray, shape: Any) -> None:
@@ -168,7 +168,7 @@ class Levels(ArrayLanguage, ForwardMode):
         return self.base.outside()
 
     def carry_out(self, error: BaseException, held: Any) -> None:
-        """Note what an exception holds that leaves the call."""
+        """Note the data of an exception that leaves the call."""
         self.base.carry_out(error, held)
 
     def meet(self, number: Active) -> None:

@@ -63,7 +63,7 @@ class ReverseContext(InPlace):
         """Note a value that the function returns or raises."""
 
     def carry_out(self, error: BaseException, held: Any) -> None:
-        """Note what an exception holds that leaves the call."""
+        """Note the data of an exception that leaves the call."""
 
     def meet(self, number: Active) -> None:
         """Note a number that is active in another call; only those around this one may be met."""

@@ -65,12 +65,12 @@ class InnerContext(ReverseContext):
 
     @property
     def depends(self) -> bool:
-        """Whether anything was met that is active outside."""
+        """Whether the call has used outer active data."""
         return bool(self.captured or self.numbers)
 
     @property
     def receiver(self) -> Mode | None:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """The call outside, if it follows what this one hands out; once this one has run."""
+        """The outer call, if it follows the results of this one, after this one has run."""
         return self.outers[0] if self.follows and self.depends else None
 
     def record(self, entry: tuple[Any, ...]) -> None:
@@ -94,7 +94,7 @@ class InnerContext(ReverseContext):
         self.numbers.setdefault(id(number), (number, number.grad))
 
     def refusal(self) -> NestedDerivativeError:
-        """Return the error for meeting what is active outside."""
+        """Return the error for the use of outer active data."""
         return nested_derivative(self.outers)
 
     @override
@@ -157,7 +157,7 @@ class InnerContext(ReverseContext):
         return own
 
     def deliver(self) -> None:
-        """Add the cotangents of what was captured to those of outside."""
+        """Add the cotangents of captured data to those of the outer call."""
         for own, outside in self.captured.values():
             if own.grad is not None:
                 outside.add_shared(own.like_owner())

@@ -29,33 +29,33 @@ _current: ContextVar[Settings | None] = ContextVar("mooncake_py.debug_mode", def
 
 @contextmanager
 def debug_mode(*, check_finite: bool = True, compare_fused: bool = True) -> Iterator[None]:
-    """Check everything about the derivatives that are taken within this block.
+    """Turn debug mode on, in which derivatives within this block check each step.
 
-    The result is the same, or an error that says what is wrong; it takes many times as long.
+    A derivative returns the same result, or raises an error that says what is wrong; it takes many
+    times as long.
 
     Parameters
     ----------
     check_finite : bool
-        Whether it is an error if an adjoint turns finite cotangents into nan or infinity.
+        If true, an adjoint that turns finite cotangents into nan or infinity raises an error.
     compare_fused : bool
-        Whether loops and statements that run as one entry without debug mode do so beside, to be
-        compared: values bit for bit, cotangents and tangents to rounding.
+        If true, compare loops and statements that run as one entry with their parts: values bit for
+        bit, cotangents and tangents up to rounding.
 
     Raises
     ------
     InvalidRuleError
-        From derivatives within: a rule does not keep to the contract of rules.
+        If a rule violates the contract of rules.
     DifferentResultError
-        An operation, or a loop or statement that runs as one entry, gives something else than the
-        plain one.
+        If an operation, or a loop or statement that runs as one entry, differs from the plain one.
     UntrackedWriteError
-        Memory was changed and the engine has not seen it.
+        If memory has changed through a write that the engine did not see.
     NonFiniteDerivativeError
-        The first adjoint that turned finite cotangents into nan or infinity.
+        If an adjoint turns finite cotangents into nan or infinity.
 
     Notes
     -----
-    Belongs to the thread or task that runs the block.  For a single derivative there is
+    The block affects only the thread or task that runs it.  For a single derivative use
     ``value_and_grad(f, debug=True)``.
 
     Examples
@@ -75,14 +75,14 @@ def debug_mode(*, check_finite: bool = True, compare_fused: bool = True) -> Iter
 
 
 def settings(debug: bool = False) -> Settings | None:
-    """Return the settings in force, None outside of debug mode; `debug` asks for it."""
+    """Return the current settings, None outside of debug mode; `debug` turns it on."""
     current = _current.get()
     return Settings() if debug and current is None else current
 
 
 @contextmanager
 def compile_mode(compile: bool = True) -> Iterator[None]:
-    """Compile the functions of the derivatives that are taken within this block.
+    """Turn compilation on or off for derivatives within this block.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def compile_mode(compile: bool = True) -> Iterator[None]:
 
     Notes
     -----
-    Belongs to the thread or task that runs the block.  For a single derivative there is
+    The block affects only the thread or task that runs it.  For a single derivative use
     ``grad(f, compile=True)``, which precedes the block; debug mode compiles nothing.
 
     Examples
@@ -112,7 +112,7 @@ def compile_mode(compile: bool = True) -> Iterator[None]:
 
 
 def compiling(compile: bool | None, debug: bool = False) -> using:
-    """Return a block in which functions are compiled, or not; None leaves it to what is outside.
+    """Return a context manager that turns compilation on or off; None keeps the outer setting.
 
     Debug mode compiles nothing.
     """

@@ -376,7 +376,7 @@ class Tape(ArrayLanguage, ReverseMode):
         return index
 
     def log_write(self, memory: Memory, o: ndarray, i: Any) -> bool:
-        """Record what a write to ``o[i]`` is about to overwrite; tell whether it was needed."""
+        """Record the elements that a write to ``o[i]`` overwrites; return whether it was needed."""
         entry = self.overwritten(memory, o, i)
         if entry is None:
             return False
@@ -384,7 +384,7 @@ class Tape(ArrayLanguage, ReverseMode):
         return True
 
     def overwritten(self, memory: Memory, o: ndarray, i: Any) -> tuple[Any, ...] | None:
-        """Save what a write to ``o[i]`` will overwrite, or once the whole block if that is less.
+        """Save the elements that a write to ``o[i]`` will overwrite, or the block if smaller.
 
         When as many bytes were logged as the block has, a full copy serves as a restore point:
         from there on nothing needs to be logged until the tape refers to the block again.

@@ -16,7 +16,7 @@ __all__ = ["Forward", "WholeSweeps"]
 
 
 class Forward(NamedTuple):
-    """What a forward sweep leaves for the way back.
+    """The data of a forward sweep for the reverse sweep.
 
     Attributes
     ----------

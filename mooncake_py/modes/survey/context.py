@@ -74,7 +74,7 @@ class SurveyContext(ReverseContext):
         return error
 
     def refused(self, error: MooncakeError, name: str, operands: Any, keywords: Any) -> Any:
-        """Note an error, and return what the operation gives without derivatives.
+        """Record an error, and return the result of the operation without derivatives.
 
         If there is no such thing the error is raised on, and a larger operation is tried.
         """
