@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from typing import Any, TypeVar
 
-from mooncake_py.rules import registry
+from mooncake_py.rules import local, registry
 from mooncake_py.rules.domains import DTypes, restricted
 from mooncake_py.rules.kinds import (
     BilinearRule,
@@ -251,7 +251,8 @@ def contextual(*functions: Hashable, replace: bool = False) -> Callable[[F], F]:
     origin = registry.calling_location(1)
 
     def declare(rule: F) -> F:
-        registry.add(ContextRule(functions, origin, rule), replace=replace)
+        with local.using(None):  # it holds everywhere, also if a block imports its module
+            registry.add(ContextRule(functions, origin, rule), replace=replace)
         return rule
 
     return declare

@@ -41,7 +41,7 @@ def add(rule: Rule, *, replace: bool = False) -> None:
         If a function cannot be hashed.
     """
     global _version
-    block = block_for(rule)
+    block = local.current()
     for function in rule.functions:
         _require_hashable(rule, function)
         present = _rules.get(function) if block is None else declared_in(block, function)
@@ -66,7 +66,7 @@ def add_forward(rule: DualRule, *, replace: bool = False) -> None:
         If one of Python's operators goes by the rule of a function.
     """
     global _version
-    block = block_for(rule)
+    block = local.current()
     table = _forward if block is None else block.own_forward
     for function in rule.functions:
         _require_hashable(rule, function)
@@ -79,14 +79,6 @@ def add_forward(rule: DualRule, *, replace: bool = False) -> None:
         else:
             block.put_forward(function, rule)
     _version += 1
-
-
-def block_for(rule: Rule) -> local.LocalRules | None:
-    """Return the block that a rule is declared for, or None if it holds everywhere.
-
-    Rules of the package hold everywhere: their module may be imported within a block.
-    """
-    return local.current() if rule.by_user else None
 
 
 def _require_hashable(rule: Rule, function: Any) -> None:
