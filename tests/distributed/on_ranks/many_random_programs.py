@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
 from mpi4py import MPI
 
 from tests.distributed.on_ranks.comparing import WAYS, compare
@@ -18,3 +20,9 @@ def check_all_steps_in_all_ways(comm: MPI.Intracomm) -> None:
 
 def check_long_programs(comm: MPI.Intracomm) -> None:
     compare(comm, [random_program(seed, 12) for seed in range(200, 204)], ["gradient"])
+
+
+def check_compiled_between_communications(comm: MPI.Intracomm) -> None:
+    if comm.size != 2 or find_spec("numba") is None:  # compiling takes long, on every rank
+        return
+    compare(comm, [random_program(300, 2)], ["gradient", "tangent"], compile=True)
