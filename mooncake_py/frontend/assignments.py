@@ -35,6 +35,7 @@ _EFFECTS = (
     *(ast.Call, ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr, ast.Lambda),
     *(ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp),
 )
+_OPERATIONS = ast.BinOp, ast.UnaryOp, ast.Compare, ast.Subscript
 
 
 class Temporaries:
@@ -184,21 +185,20 @@ class AssignmentRewriter(ExpressionRewriter):
             kinds = ("augattr", "getattr", "setattr")
             key = constant(self.mangled(target.attr), place_of(target))
         value = self.visit(node.value)
-        if any(self._may_change(part, target) for part in walk(node.value)):
+        if any(map(self._may_change, walk(node.value))):
             return self._augmented_in_order(node, kinds, owner, key, value)
         name = constant(INPLACE[type(node.op)], place)
         return statement(context_call(kinds[0], [name, owner, key, value], place), place)
 
-    def _may_change(self, part: ast.AST, target: ast.expr) -> bool:
+    def _may_change(self, part: ast.AST) -> bool:
         """Return whether a part of a value may change what the target holds.
 
-        An attribute that is changed may be so by properties and operators too.
+        Properties and operators of objects may change it too.
         """
-        if isinstance(target, ast.Attribute):
-            if isinstance(part, ast.Attribute):
-                return self.names.module(part.value) is None
-            if isinstance(part, ast.BinOp | ast.Subscript):
-                return not self.statics.holds(part)
+        if isinstance(part, ast.Attribute):
+            return self.names.module(part.value) is None
+        if isinstance(part, _OPERATIONS):
+            return not self.statics.holds(part)
         return isinstance(part, _EFFECTS)
 
     def _augmented_in_order(

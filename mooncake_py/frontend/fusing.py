@@ -143,13 +143,21 @@ class FusingRewriter(ConditionRewriter):
         return way if not is_entry(expression) else StatementSite(expression, way).start
 
     def _is_certain(self, index: ast.expr) -> bool:
-        """Return whether an index is made of ints, slices, None and the ellipsis for certain."""
-        match index:
-            case ast.Tuple(elts=elts):
-                return all(map(self._is_certain, elts))
+        """Return whether an index is made of ints, slices, None and the ellipsis for certain.
+
+        A tuple within a tuple is an array of positions to NumPy.
+        """
+        parts = index.elts if isinstance(index, ast.Tuple) else [index]
+        return all(map(self._is_certain_part, parts))
+
+    def _is_certain_part(self, part: ast.expr) -> bool:
+        """Return whether a part of an index picks elements at most once, for certain."""
+        match part:
+            case ast.Tuple():
+                return False
             case ast.Slice() | ast.Constant(value=None) | ast.Constant(value=builtins.Ellipsis):
                 return True
-        return self.statics.holds(index)
+        return self.statics.holds(part)
 
     def run_statement(
         self, statement: Statement, otherwise: Way, reader: StatementReader, node: ast.AST

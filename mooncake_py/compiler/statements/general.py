@@ -130,14 +130,23 @@ def changing(o: int, i: int, method: str, value: Way) -> Way:
     """Return what changes elements in place."""
 
     def change(ctx: Language, functions: Any, values: Any) -> None:
-        if type(values[o]) is ndarray:
+        if type(values[o]) is ndarray and are_plain(ctx, values):
             ctx.augitem(method, values[o], values[i], value(ctx, functions, values))
             return
         old = ctx.getitem(values[o], values[i])  # first, as objects can tell
         new = getattr(ctx, method)(old, value(ctx, functions, values))
-        ctx.setitem(values[o], values[i], new)
+        ctx.storeback(values[o], values[i], new)
 
     return change
+
+
+PLAIN = frozenset({ndarray, slice, tuple, list, str, type(None), type(Ellipsis)})
+
+
+def are_plain(ctx: Language, values: Any) -> bool:
+    """Return whether no operator on these values runs code of the user's."""
+    numbers = ctx.numbers
+    return all(type(v) in PLAIN or type(v) in numbers for v in values)
 
 
 def rebinding(position: int, method: str | None, value: Way) -> Way:
