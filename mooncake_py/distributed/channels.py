@@ -80,7 +80,7 @@ class Channels:
     def __post_init__(self) -> None:
         self.rank: int = self.program.Get_rank()
         self.size: int = self.program.Get_size()
-        limit = MPI.COMM_WORLD.Get_attr(MPI.TAG_UB)  # others need not have it
+        limit: Any = MPI.COMM_WORLD.Get_attr(MPI.TAG_UB)  # others need not have it
         self.window = (limit + 1) // TAGS
 
     def reversed(self) -> Any:

@@ -31,6 +31,7 @@ class Link:
         self.request: Any = None
         self.answer: Any = None  # the request for the cotangent
         self.number = 0
+        self.is_outermost = False  # whether no other derivative is around that of the message
         self.position = positions_running(1)[0]  # of the call; its line is read if it is needed
 
     @property
@@ -117,6 +118,9 @@ class Sending(Link):
         else:
             request.Free()
 
+    def answer_neglected(self) -> None:
+        """Do nothing: only a receive is answered."""
+
     # The way back.
 
     def expect(self) -> None:
@@ -133,7 +137,8 @@ class Sending(Link):
         if self.answer is None:
             return None
         status = MPI.Status()
-        self.session.wait(self.answer, status)
+        with self.session.answering(self.is_outermost):
+            self.session.wait(self.answer, status)
         if status.Get_count(MPI.BYTE) != self.cotangent.nbytes:
             raise mismatch(self, status.Get_count(MPI.BYTE))
         self.answer = None
@@ -218,11 +223,21 @@ class Receiving(Link):
         """Return whether the data are there."""
         self.session.listen()
         self.session.progress()
+        return self.has_come()
+
+    def has_come(self) -> bool:
+        """Return whether the data are there now."""
         if not self.match():
             return False
         if self.request is not None and self.request.Test(self.status):
             self.shorten()
         return self.request is None
+
+    def answer_neglected(self) -> None:
+        """Send a cotangent of zero for what the program has never waited for: an error later."""
+        if self.is_outermost and not self.finished and self.has_come():
+            self.session.neglected = self
+            self.give(np.zeros_like(self.finish()))
 
     def shorten(self) -> None:
         """Keep as much of the buffer as has come: the request is over."""

@@ -142,6 +142,7 @@ def start_send_inside(ctx: Mode, link: Sending, x: Any) -> None:
     else:
         assert isinstance(ctx, ReverseContext)
         depend(ctx)
+        link.is_outermost = not ctx.outers
         link.start(x)
         ctx.record((pull_start_send, link, ctx.find(x)))
 
@@ -180,6 +181,7 @@ def start_receive_inside(ctx: Mode, link: Receiving, depth: int = 0) -> None:
         return
     link.start(depth)
     if isinstance(ctx, ReverseContext):
+        link.is_outermost = not ctx.outers
         ctx.record((pull_start_receive, link))
 
 

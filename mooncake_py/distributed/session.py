@@ -57,6 +57,7 @@ class Session:
         self.told: Fault | None = None
         self.freed: list[Any] = []  # communicators that the way back may still need
         self.is_ending = False
+        self.is_answering = False
         self.asked: set[tuple[Channels, int, int]] = set()  # who was told that it waits in vain
         self.notices: list[Any] = []
         self.top.blocks += 1
@@ -112,6 +113,22 @@ class Session:
         for found in self.channels:
             for link in list(found.deferred):
                 link.match()
+        if self.is_answering:
+            for link in list(self.open.values()):
+                link.answer_neglected()
+
+    @contextmanager
+    def answering(self, is_outermost: bool) -> Iterator[None]:
+        """Answer meanwhile what the program has begun to receive and never waited for.
+
+        On the way back of the outermost derivative nothing of the program is under way, and another
+        rank may wait for the answer.
+        """
+        self.is_answering = is_outermost
+        try:
+            yield
+        finally:
+            self.is_answering = False
 
     def listen(self) -> None:
         """Raise if another rank has failed, or has ended and left messages of this one there."""

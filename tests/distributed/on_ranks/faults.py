@@ -299,6 +299,19 @@ def check_a_receive_that_nobody_waits_for(comm: MPI.Intracomm) -> None:
     expect_rings(comm)
 
 
+def check_receives_of_a_ring_that_nobody_waits_for(comm: MPI.Intracomm) -> None:
+    """Each rank waits on the way back for one that waits for another."""
+
+    def f(x: Array) -> float:
+        comm.Irecv(np.empty_like(x), (comm.rank - 1) % comm.size)
+        comm.Send(x, (comm.rank + 1) % comm.size)
+        return float(np.sum(x))
+
+    with pytest.raises(RankError, match="never ended"):
+        run(comm, f)
+    expect_rings(comm)
+
+
 def check_a_message_that_nobody_receives(comm: MPI.Intracomm) -> None:
     if comm.size == 1:  # MPI itself may wait for ever
         return
