@@ -15,7 +15,7 @@ from tests.compiler.statements.cores import read
 class Recorder:
     """A context that notes what is called."""
 
-    numbers = (float,)
+    numbers = (int, float)
 
     def __init__(self) -> None:
         self.calls: list[tuple[Any, ...]] = []
@@ -84,14 +84,15 @@ def test_changes_of_arrays_are_one_call():
     assert ctx.calls[1][:2] == ("augitem", "iadd")
 
 
-def test_changes_of_other_objects_read_first():
+@pytest.mark.parametrize("values", [("x", 2), (np.ones(3), 2, object())])
+def test_changes_of_other_objects_and_by_them_read_first(values):
     ctx = Recorder()
-    writing((0, 1), "iadd", value)(ctx, (), ("x", 2))  # type: ignore[arg-type]
+    writing((0, 1), "iadd", value)(ctx, (), values)  # type: ignore[arg-type]
     assert [call if call == "value" else call[0] for call in ctx.calls] == [
         "getitem",
         "value",
         "iadd",
-        "setitem",
+        "storeback",
     ]
 
 
