@@ -14,7 +14,7 @@ from mooncake_py.rules import registry
 from mooncake_py.rules.domains import unrestricted
 from mooncake_py.rules.kinds import CoDualRule, function_name
 from mooncake_py.testing.case import Case, Inputs, Rule
-from mooncake_py.testing.constant_checks import check_constants
+from mooncake_py.testing.constant_checks import check_constant_numbers, check_constants
 from mooncake_py.testing.cycle import Cycle
 from mooncake_py.testing.derivative_checks import DerivativeTest
 from mooncake_py.testing.domain_checks import check_domain, check_mutates, is_within
@@ -193,6 +193,9 @@ def _check_fully(case: Case, reference: Reference, options: Options) -> None:
             with naming("forward", case):
                 check_frule(case, seeded, reference, options.atol)
                 check_pushforward(case, seeded, options.atol, reference.output, required)
+            if options.constants and required:
+                with naming("constants", case):
+                    check_constant_numbers(case, seeded, options.atol, reference)
     else:
         check_no_nan(case, seeded)
     check_each_output(case, seeded, derivatives)

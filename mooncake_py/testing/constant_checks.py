@@ -1,4 +1,8 @@
-"""Checks with one constant array argument, which has `NoFData()` in place of its fdata."""
+"""Checks with one constant argument.
+
+In reverse mode a constant array has `NoFData()` in place of its fdata; a constant number looks like
+any other there, so it is checked in forward mode.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +15,12 @@ from mooncake_py.testing.derivative_checks import DerivativeTest
 from mooncake_py.testing.failure import failure
 from mooncake_py.testing.forward_checks import Reference, check_inputs_after, check_output
 from mooncake_py.testing.pairing import holds_nothing
+from mooncake_py.testing.pushforward_checks import check_pushforward
 from mooncake_py.testing.reverse_checks import check_restored
 from mooncake_py.testing.sharing import overlap
-from mooncake_py.testing.structure import is_inexact, walk
+from mooncake_py.testing.structure import is_inexact, is_number, walk
 
-__all__ = ["check_constants"]
+__all__ = ["check_constant_numbers", "check_constants"]
 
 
 def check_constants(case: Case, reference: Reference, derivatives: DerivativeTest | None) -> None:
@@ -27,6 +32,24 @@ def check_constants(case: Case, reference: Reference, derivatives: DerivativeTes
         is_array = isinstance(value, np.ndarray) and is_inexact(value)
         if is_array and i not in reference.mutated:
             _check_constant(case, reference, derivatives, i)
+
+
+def check_constant_numbers(case: Case, cycle: Cycle, atol: float, reference: Reference) -> None:
+    """Check forward mode with each float or complex argument constant in turn.
+
+    Parameters
+    ----------
+    case : Case
+    cycle : Cycle
+        After its reverse pass.
+    atol : float
+        Absolute tolerance.
+    reference : Reference
+    """
+    for i, value in enumerate(case.inputs.values):
+        if is_number(value) and is_inexact(value):
+            constant_case = case.with_inputs(case.inputs, _variant(case, i))
+            check_pushforward(constant_case, cycle, atol, reference.output, True, constant=i)
 
 
 def _check_constant(

@@ -23,7 +23,7 @@ _DECLARED = "the engine then uses it for nothing else, and test_rule tests just 
 
 _MEANINGS = {
     "aliasing": "rules for arguments that share no memory",
-    "constants": "rules for array arguments that are all active",
+    "constants": "rules for arguments that are all active",
     "cotangent_kept": "rules that use up the cotangent of their output",
     "forward": "rules that forward mode does not use",
     "order": "rules without second derivatives",

@@ -68,7 +68,8 @@ def test_rule(
         itself rejects by an exception, a warning or a result that is not finite, and arguments that
         the declaration of the rule excludes (``dtypes=``, ``layouts=``).
     constants : bool
-        Check the rule with each array argument constant in turn.
+        Check the rule with each array argument constant in turn; with each float too, if there is a
+        forward rule by hand.
     special_points : bool
         Check first and second derivatives again at zeros, ones, ties and equal rows; if differences
         show a kink there, derivatives are not compared.

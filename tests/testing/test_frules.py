@@ -111,6 +111,28 @@ def test_no_dual() -> None:
         check(returns_nothing)
 
 
+def for_active_numbers_only(_, x, a):
+    if type(a.tangent) is float and a.tangent == 0.0:
+        raise TypeError("a constant")
+    return right(_, x, a)
+
+
+def wrong_beside_a_constant(_, x, a):
+    if a.tangent == 0.0:
+        return product_rule_forgotten(_, x, Dual(2.0 * a.primal, 0.0))
+    return right(_, x, a)
+
+
+def test_each_number_is_constant_once() -> None:
+    with pytest.raises(TypeError, match="a constant"):
+        check(for_active_numbers_only)
+
+
+def test_wrong_tangent_beside_a_constant_number() -> None:
+    with pytest.raises(RuleTestError, match=r"(?s)args\[1\] constant.*constants=False"):
+        check(wrong_beside_a_constant)
+
+
 def root(x):
     return np.sqrt(x)
 

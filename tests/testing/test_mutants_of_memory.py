@@ -249,7 +249,7 @@ def test_rule_that_computes_with_the_cotangent_of_a_constant() -> None:
 
         return y, pullback
 
-    option = "constants=False leaves this check out: for rules for array arguments that are all"
+    option = "constants=False leaves this check out: for rules for arguments that are all"
     message = caught_rule(
         r"constant args[0]", "args[1]", option, rule, product, A, B, layouts="C", dtypes=np.float64
     )

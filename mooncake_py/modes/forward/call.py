@@ -16,6 +16,7 @@ from mooncake_py.modes.forward.duals import TangentFinder, TangentReader, Tangen
 from mooncake_py.modes.forward.lift import TangentLifter, give_tangent, require_one_tangent
 from mooncake_py.modes.reverse.context import ReverseContext
 from mooncake_py.modes.reverse.settings import Settings, new_context, settings
+from mooncake_py.runtime.activity import INERT
 from mooncake_py.runtime.enclosing import enclosed, enclosing
 from mooncake_py.tangents import NoTangent
 from mooncake_py.tangents.subclasses import plain_parts
@@ -112,8 +113,11 @@ def push_state_forward(
 
 
 def lifted(ctx: ForwardContext, lifter: TangentLifter, values: Any, tangents: Any) -> Any:
-    """Return values made active, with their tangents."""
-    pairs = [lifter.visit(a) for a in values]
+    """Return values made active, with their tangents; a number with NoTangent stays as it is."""
+    pairs = [
+        (a, None) if type(t) is NoTangent and type(a) in INERT else lifter.visit(a)
+        for a, t in zip(values, tangents, strict=True)
+    ]
     give_all(ctx, [tree for _, tree in pairs], tangents, "tangents")
     return tuple(v for v, _ in pairs)
 

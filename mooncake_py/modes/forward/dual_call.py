@@ -20,6 +20,7 @@ from mooncake_py.overriding import override
 from mooncake_py.rules.kinds import DualRule
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import INERT
+from mooncake_py.runtime.values import is_inexact
 from mooncake_py.tangents import Dual, NoTangent
 from mooncake_py.tangents.builtin_specs import differentiable_array
 from mooncake_py.tangents.memory import owner
@@ -63,9 +64,12 @@ def log_arrays(ctx: ForwardContext, value: Any) -> None:
 
 
 def dual_of(ctx: ForwardContext, value: Any, written: bool) -> Dual:
-    """Pair an argument with its tangent; a container or an object comes as a copy."""
+    """Pair an argument with its tangent; a container or an object comes as a copy.
+
+    That of a constant number is zero, as rules compute with tangents.
+    """
     if type(value) in INERT:
-        return Dual(value, NoTangent())
+        return Dual(value, type(value)(0) if is_inexact(value) else NoTangent())
     _, tree = TangentFinder(ctx).visit(value)
     tangent = Tangents(ctx, written).tangent(tree, None)
     if any(type(leaf) is Active for leaf in marshalling.leaves(value, set())):

@@ -26,6 +26,7 @@ from mooncake_py import (
     frule,
     grad,
     hessian,
+    hvp,
     jvp,
     local_rules,
     rrule,
@@ -212,6 +213,37 @@ def test_a_constant_array_that_the_rule_writes_gets_a_tangent() -> None:
         return y
 
     np.testing.assert_array_equal(jvp(f, (3.0,), (1.0,))[1], [1.0, 1.0])
+
+
+@pytest.mark.parametrize("kind", [float, np.float64, np.float32, np.float16, np.longdouble])
+def test_the_tangent_of_a_constant_number_is_zero(kind) -> None:
+    declare_scale()
+    declare_scale_forward()
+    f = lambda x: twice(x, kind(3.0))  # noqa: E731
+    v = np.array([1.0, 0.0])
+    assert jvp(f, (X,), (v,))[1] == 18.0
+    assert jvp(f, (X,), [(v,), (X,)])[1] == [18.0, 42.0]
+    np.testing.assert_array_equal(hvp(f, (X,), v), [18.0, 0.0])
+    assert jvp(lambda x: jvp(f, (x,), (v,))[1], (X,), (v,))[1] == 18.0
+    np.testing.assert_array_equal(grad(lambda x: jvp(f, (x,), (v,))[1])(X), [18.0, 0.0])
+
+
+def test_the_tangents_of_constants_have_their_types() -> None:
+    seen = []
+
+    @frule.register(scaled, mutates=())
+    def scaled_frule(_, x, a):
+        seen.append((type(a.tangent), a.tangent))
+        return Dual(scaled(x.primal, a.primal), a.primal * x.tangent)
+
+    for a in (2.0, 2j, np.float32(2), np.complex128(2), 2, True):
+        jvp(lambda x: abs(scaled(x, a)), (1.0,), (1.0,))  # noqa: B023
+    assert seen[:4] == [(float, 0.0), (complex, 0j), (np.float32, 0.0), (np.complex128, 0j)]
+    assert seen[4:] == [(NoTangent, NONE)] * 2
+
+
+def scaled(x, a):
+    return a * x
 
 
 def test_derivatives_of_higher_order_go_through_the_rule() -> None:
