@@ -262,7 +262,10 @@ def register_outputs(
 ) -> tuple[Any, Any]:
     """Register the output of a rule, or each of a tuple of outputs."""
     if isinstance(y, (tuple, list)):
-        pairs = [register_outputs(rule, ctx, part, inputs) for part in y]
+        pairs = [
+            (None, None) if part is None else register_outputs(rule, ctx, part, inputs)
+            for part in y
+        ]
         values = [value for value, _ in pairs]
         if hasattr(y, "_fields"):
             result: Any = type(y)(*values)

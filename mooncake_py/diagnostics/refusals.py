@@ -35,6 +35,7 @@ OTHER_WAYS = {
     np.frompyfunc: "use np.vectorize(f, otypes=[float]), which is differentiated, or write a loop "
     "or an array expression",
 }
+IN_PLACE = "or, if it writes into its arguments, an overlay or rrule.register"
 COMPILED = "it is compiled, so there is no Python source to derive a rule from"
 
 
@@ -102,11 +103,13 @@ def fix(
     if not is_hashable(f):
         return (
             "it cannot have a rule itself: call it in a Python function, and declare a rule for "
-            f"that function\n{by_wrapper(active[:count], bool(keywords))}"
+            f"that function\n{by_wrapper(active[:count], bool(keywords))}\n"
+            f"{IN_PLACE}(call, mutates=...)"
         )
     positional = None if core else active[:count]
     return (
         f"{outside}register a rule, for example\n{by_vjp(name, positional, bool(keywords))}\n"
+        f"{IN_PLACE}({name}, mutates=...)\n"
         f"or, if it has no derivative, zero_derivative({name})"
     )
 

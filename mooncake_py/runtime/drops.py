@@ -25,7 +25,7 @@ from numpy import ndarray
 from mooncake_py.diagnostics.places import current_place
 from mooncake_py.diagnostics.refusals import names
 from mooncake_py.diagnostics.reporting import Reporting, dropped
-from mooncake_py.errors import DerivativeDropError, MooncakeError
+from mooncake_py.errors import DerivativeDropError, InvalidRuleError, MooncakeError
 from mooncake_py.rules import creation
 from mooncake_py.runtime import numerals, objects
 from mooncake_py.runtime.activity import INERT, unwrapped
@@ -49,6 +49,8 @@ def output(ctx: Mode, rule: Any, y: Any, operands: Any) -> Any:
 
     Integers that are made of floats are steps, those that are read from their bytes are not.
     """
+    if y is None and rule.by_user:
+        raise ctx.failed(no_output(ctx, rule))
     for a in operands:
         if type(a) is ndarray and a.dtype.kind not in "fcVO" and ctx.find(a) is not None:
             raise ctx.failed(read_as_bytes(a.dtype))
@@ -71,6 +73,18 @@ def output(ctx: Mode, rule: Any, y: Any, operands: Any) -> Any:
             fix="keep the dtype float or complex, or use a list",
         )
     return y
+
+
+def no_output(ctx: Reporting, rule: Any) -> InvalidRuleError:
+    """Return the error for a function that changes its arguments instead of returning a result."""
+    return InvalidRuleError(
+        f"{rule.name} returned None, and its rule is by {rule.declaration}",
+        where=ctx.user_location(),
+        why="such a rule is for a function that returns numbers or arrays and changes nothing:\n"
+        f"what it writes would have no derivative; the rule is declared at {rule.origin}",
+        fix="if it writes into its arguments, declare it by overlay, in Python, or by "
+        "rrule.register(f, mutates=...);\notherwise let it return what it computes",
+    )
 
 
 def is_converted(rule: Any, operands: Any) -> bool:

@@ -111,6 +111,7 @@ MissingRuleError: no rule for struct.pack
              @from_vjp(struct.pack)
              def rule(x, y):
                  return struct.pack(x, y), lambda dy: (None, dy * ...,)
+         or, if it writes into its arguments, an overlay or rrule.register(struct.pack, mutates=...)
          or, if it has no derivative, zero_derivative(struct.pack)
 """,
     "packs_constants": """
@@ -141,6 +142,7 @@ MissingRuleError: no rule for struct.pack
              @from_vjp(struct.pack)
              def rule(x, y):
                  return struct.pack(x, y), lambda dy: (None, dy * ...,)
+         or, if it writes into its arguments, an overlay or rrule.register(struct.pack, mutates=...)
          or, if it has no derivative, zero_derivative(struct.pack)
 """,
     "calls_text": """

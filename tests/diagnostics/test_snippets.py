@@ -100,6 +100,7 @@ def test_function_that_cannot_have_a_rule():
     text = declare(error, "2 * x", "2.0")
     assert "def call(x):\n" in text
     assert "@from_vjp(call)\n" in text
+    assert error.fix.endswith("overlay or rrule.register(call, mutates=...)")
     space: dict[str, Any] = {}
     exec(text, space)
     assert grad(lambda x: space["call"](x) * x)(3.0) == 12.0

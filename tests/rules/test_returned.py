@@ -11,8 +11,10 @@ from mooncake_py import (
     CoDual,
     NoFData,
     NoRData,
+    elementwise,
     from_vjp,
     grad,
+    hvp,
     jvp,
     linear,
     local_rules,
@@ -52,6 +54,47 @@ def test_is_refused(returned: str, derive: Any) -> None:
         with pytest.raises(InvalidRuleError, match="the rule of") as caught:
             derive()
     assert caught.value.what.endswith(f"product returned {returned}")
+
+
+def zero(x):
+    x[:] = 0.0
+
+
+FORMS = {
+    "from_vjp": lambda: from_vjp(zero)(lambda x: (zero(x), lambda dy: (dy,))),
+    "linear": lambda: linear(zero)(lambda dy, x: dy),
+    "elementwise": lambda: elementwise(zero, 0.0),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("derive", [
+    lambda f: grad(f)(X),
+    lambda f: jvp(f, (X,), (X,)),
+    lambda f: hvp(f, (X,), X),
+    lambda f: grad(lambda x: jvp(f, (x,), (X,))[1])(X),
+], ids=["reverse", "forward", "forward over reverse", "reverse over forward"])  # fmt: skip
+def test_function_that_changes_its_argument_and_returns_none(form: str, derive: Any) -> None:
+    def f(x):
+        y = x * x
+        zero(y)
+        return np.sum(y)
+
+    with local_rules():
+        FORMS[form]()
+        message = rf"(?s)zero returned None, and its rule is by {form}.*overlay.*rrule\.register"
+        with pytest.raises(InvalidRuleError, match=message):
+            derive(f)
+
+
+def test_one_of_several_outputs_may_be_none() -> None:
+    def with_note(x):
+        return None, x * x
+
+    with local_rules():
+        from_vjp(with_note)(lambda x: (with_note(x), lambda dy: (2.0 * dy[1] * x,)))
+        np.testing.assert_array_equal(grad(lambda x: np.sum(with_note(x)[1]))(X), 2.0 * X)
+        np.testing.assert_array_equal(jvp(lambda x: with_note(x)[1], (X,), (X,))[1], 2.0 * X * X)
 
 
 @pytest.mark.parametrize("returned", ["a list", "None", "2 cotangents instead of 1"])

@@ -222,6 +222,8 @@ def apply_vjp(rule: VjpRule, ctx: ForwardContext, f: Any, args: Any, kwargs: Any
         t = tangent_below(ctx, rule, primals, kwargs, tuple(tangents))
     if before is not None and before.changed():
         raise container_written(rule, ctx)
+    if y is None:
+        return drops.output(ctx, rule, y, ())
     return paired(ctx, y, t, rule)
 
 
