@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ParamSpec, TypeVar
 
-__all__ = ["checkpoint", "checkpointed", "checkpointed_loop", "checkpointed_while"]
+__all__ = ["checkpoint", "checkpointed", "checkpointed_loop", "checkpointed_while", "note_use"]
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -56,7 +57,22 @@ def checkpoint(f: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
     >>> grad(energy)(np.linspace(0.0, 1.0, 3)).round(6)
     array([0.5, 0. , 2.5])
     """
-    return f(*args, **kwargs)
+    try:
+        return f(*args, **kwargs)
+    except TypeError as error:
+        if not args and not kwargs:
+            note_use(f, error)
+        raise
+
+
+def note_use(f: Callable[..., Any], error: TypeError) -> None:
+    """Add a note that says how to pass arguments, if those of a function are missing."""
+    try:
+        inspect.signature(f).bind()
+    except TypeError:
+        error.add_note("mooncake_py: write checkpoint(f, x), not checkpoint(f)(x)")
+    except ValueError:  # it has no signature
+        pass
 
 
 def checkpointed(items: Iterable[Item], /, slots: int = 10) -> Sequence[Item]:

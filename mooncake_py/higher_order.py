@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, ParamSpec, SupportsFloat, TypeVar
+from typing import Any, ParamSpec, SupportsFloat, TypeVar, cast
 
 import numpy as np
+from numpy import ndarray
 
 from mooncake_py.boundary.apart import arguments_apart
 from mooncake_py.boundary.arguments import ArgNums, choose_arguments, name_of
+from mooncake_py.boundary.outputs import has_shape
 from mooncake_py.errors import InvalidTangentError, NonScalarOutputError
 from mooncake_py.interface import grad, jvp, value_and_grad
 from mooncake_py.jacobians import jacobian, of_chosen, value_and_jacobian
@@ -106,6 +108,7 @@ def hvp(
 def value_and_product(f: Any, args: tuple[Any, ...], v: Any, argnums: ArgNums) -> tuple[Any, Any]:
     """Return the value, and the product of the Hessian with `v`."""
     require_tuple("hvp", args)
+    require_one_vector(f, args, v, argnums)
     v = copied(v)  # it may share memory with an argument
     several = isinstance(argnums, tuple)
     tangents = v if several else (v,)
@@ -185,6 +188,7 @@ def value_and_hvp(
     array([  6., 120.])
     """
     require_tuple("value_and_hvp", args)
+    require_one_vector(f, args, v, argnums)
     v = copied(v)  # it may share memory with an argument
     several = isinstance(argnums, tuple)
     tangents: Any = v if several else (v,)
@@ -283,4 +287,19 @@ def require_tuple(name: str, args: Any) -> None:
         raise InvalidTangentError(
             f"{name} takes a tuple of arguments, not a {type(args).__name__}",
             fix=f"{name}(f, (x,), v) for a function of one argument",
+        )
+
+
+def require_one_vector(f: Any, args: tuple[Any, ...], v: Any, argnums: ArgNums) -> None:
+    """Raise if there is a vector for each argument, but one argument is chosen."""
+    if type(v) is not tuple or isinstance(argnums, tuple) or len(v) != len(args):
+        return
+    [chosen] = choose_arguments(f, argnums, args, {})
+    x: Any = args[cast("int", chosen)]
+    if isinstance(x, (float, complex, np.number, ndarray)) and not has_shape(v, np.shape(x)):
+        raise InvalidTangentError(
+            f"v is a tuple of {len(v)}, but argnums={argnums!r}",
+            why="with one argument chosen, v has the structure of that argument",
+            fix=f"pass argnums={tuple(range(len(v)))} for a vector for each argument, or only "
+            "that of the chosen one",
         )

@@ -63,7 +63,7 @@ def show(
     -  3      return x.sum()
     <BLANKLINE>
     =    one entry, if an operand is active
-    -    one operation after another: an entry for each, if an operand is active
+    -    operations not fused: an entry for each, if an operand is active
     """
     from mooncake_py.reflection.compiled import compiled_lines
 

@@ -279,3 +279,17 @@ def test_derivatives_of_value_gradient_and_product(outer: Any) -> None:
 def test_arguments_of_products_are_a_tuple(product: Any) -> None:
     with pytest.raises(InvalidTangentError, match=f"{product.__name__} takes a tuple of arguments"):
         product(lambda x: np.sum(x**3), np.ones(2), np.ones(2))
+
+
+@pytest.mark.parametrize("product", [hvp, value_and_hvp])
+def test_a_vector_for_each_argument_needs_argnums(product: Any) -> None:
+    def scaled(x: np.ndarray, a: float) -> Any:
+        return a * np.sum(x**2)
+
+    x, v = np.array([1.0, 2.0]), np.ones(2)
+    with pytest.raises(InvalidTangentError, match="v is a tuple of 2, but argnums=0") as caught:
+        product(scaled, (x, 3.0), (v, 1.0))
+    assert "argnums=(0, 1)" in caught.value.fix
+    with pytest.raises(InvalidTangentError, match="but argnums='a'"):
+        product(scaled, (x, 3.0), (v, 1.0), "a")
+    np.testing.assert_allclose(hvp(scaled, (x, 3.0), (1.0, 0.0)), [6.0, 0.0])  # a tuple as array

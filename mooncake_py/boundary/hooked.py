@@ -13,7 +13,7 @@ from mooncake_py.application.copying import copy_jointly
 from mooncake_py.application.gradients import gradient_of
 from mooncake_py.application.walker import Finder
 from mooncake_py.boundary.detached import Bare
-from mooncake_py.boundary.outputs import part_of
+from mooncake_py.boundary.outputs import has_shape, part_of
 from mooncake_py.diagnostics.notes import located
 from mooncake_py.diagnostics.places import positions_running
 from mooncake_py.errors import InvalidTangentError
@@ -141,12 +141,12 @@ def assign(tree: Any, g: Any, path: str, seen: set[int]) -> None:
             if part is not None:
                 assign(part, part_of(g, name, path, unfit), f"{path}[{name!r}]", seen)
     elif type(tree) is Active:
-        if np.shape(g) != () or not fits_dtype(g, np.asarray(tree.primal).dtype):
+        if not has_shape(g, ()) or not fits_dtype(g, np.asarray(tree.primal).dtype):
             raise unfit(path, f"a {type(tree.primal).__name__}", g)
         tree.grad = np.asarray(g)[()]
     else:
         value = tree.ref()
-        if np.shape(g) != value.shape or not fits_dtype(g, value.dtype):
+        if not has_shape(g, value.shape) or not fits_dtype(g, value.dtype):
             raise unfit(path, f"{value.dtype}{list(value.shape)}", g)
         tree.grad = fit(np.array(g), value.shape, value.dtype)
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode, Tracking
 
 __all__ = [
-    "auxiliary", "described", "is_numeric", "member", "paired", "part_of", "run",
+    "auxiliary", "described", "has_shape", "is_numeric", "member", "paired", "part_of", "run",
     "scalar_value", "seed", "value_and_auxiliary", "value_and_copy",
 ]  # fmt: skip
 
@@ -139,7 +139,7 @@ def paired(
         expected = "a number" if t is Active else f"an array of shape {output.shape}"
         given = unwrapped(cotangent)
         shape = () if t is Active else output.shape
-        if np.shape(given) != shape or not is_numeric(given):
+        if not has_shape(given, shape) or not is_numeric(given):
             raise wrong_cotangent(path, expected, given)
         yield output, cotangent
         return
@@ -191,6 +191,14 @@ def part_of(cotangent: Any, name: Any, path: str, misfit: Misfit) -> Any:
         return member(cotangent, name)
     except (LookupError, AttributeError, TypeError):
         raise misfit(path, f"something with a part {name!r}", cotangent) from None
+
+
+def has_shape(tangent: Any, shape: tuple[int, ...]) -> bool:
+    """Return whether a tangent is an array of that shape, or can become one."""
+    try:
+        return np.shape(tangent) == shape
+    except ValueError:  # its rows differ in length
+        return False
 
 
 def is_numeric(cotangent: Any) -> bool:

@@ -49,9 +49,19 @@ def refuse_other_key(ctx: Reporting, d: dict[Any, Any], key: Any) -> None:
         return
     if not any(map(can_vary, within(dict.__getitem__(d, probing), is_number, set()))):
         return
+    what = "a dict was read at an active number, and holds a value for another one that is equal"
+    if all(type(p.met) is Active for _, p in probes):
+        raise dropped(
+            ctx,
+            what,
+            why=f"what is stored under {primal_of(key)!r} was computed for another active number:\n"
+            "each read of an element, such as x[0], is a new number to the engine",
+            fix="use an int or a str as the key, such as the index of the element,\n"
+            "or read the element once and use that variable both times",
+        )
     raise dropped(
         ctx,
-        "a dict was read at an active number, and holds a value for another one that is equal",
+        what,
         why=f"what is stored under {primal_of(key)!r} was computed before the call or for "
         "another variable,\nso that its derivative with respect to this key is not known",
         fix="clear the dict before you take the gradient, or use functools.cache;\n"

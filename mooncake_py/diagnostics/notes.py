@@ -25,6 +25,7 @@ COUNTS = (
 ENGINE = r"mooncake_py\.(?:modes|language|runtime|application|boundary)\.[\w.]+\(\)"  # by CPython
 SAVING = PAGES["memory"]
 MARK = "mooncake_py: while differentiating, at"
+NAMED_BY_DEBUG = "debug=True names the line"
 
 
 def in_plain_words(error: Exception) -> None:
@@ -54,15 +55,17 @@ def name_adjoint(error: Exception, entry: tuple[Any, ...]) -> None:
     where = place_at(position)
     if isinstance(error, MooncakeError):
         locate(error, where)
+        if error.where is None and not hasattr(error, "__notes__"):
+            error.add_note(f"mooncake_py: {NAMED_BY_DEBUG}")
     elif rule is not None:
         note_adjoint(error, rule.name, where)
     else:
-        error.add_note("mooncake_py: in an adjoint; debug=True names the line")
+        error.add_note(f"mooncake_py: in an adjoint; {NAMED_BY_DEBUG}")
 
 
 def note_adjoint(error: Exception, operation: str, where: Location | None) -> None:
     """Add a note that names the operation whose adjoint raised an exception."""
-    place = f", run at {where}" if where is not None else "; debug=True names the line"
+    place = f", run at {where}" if where is not None else f"; {NAMED_BY_DEBUG}"
     error.add_note(f"mooncake_py: in the adjoint of {operation}{place}")
 
 

@@ -36,6 +36,7 @@ OTHER_WAYS = {
     "or an array expression",
 }
 IN_PLACE = "or, if it writes into its arguments, an overlay or rrule.register"
+FROM_PYTHON = " (vectorized)"  # ends the names that np.frompyfunc gives, which are no Python
 COMPILED = "it is compiled, so there is no Python source to derive a rule from"
 
 
@@ -90,6 +91,12 @@ def fix(
     if isinstance(f, type) and not core:
         return f"keep the numbers in arrays, lists or objects instead of {name}"
     outside = "do it outside of the function, or " if unseen else ""
+    if type(f) is np.ufunc and f.__name__.endswith(FROM_PYTHON):
+        return (
+            f"{OTHER_WAYS[np.frompyfunc]};\n"
+            "or call it in a Python function, and declare a rule for that function\n"
+            f"{by_wrapper([True] * f.nin, False)}"
+        )
     if type(f) is np.ufunc and f.nout == 1 and not core and f.signature is None:
         return f"{outside}declare its partial derivatives:\n{by_partials(name, f.nin)}"
     active = [ctx.contains_active(value) for value in values]

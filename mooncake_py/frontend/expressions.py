@@ -35,8 +35,8 @@ __all__ = ["ExpressionRewriter"]
 
 # `globals` answers for the frame that calls it, so it must be called by the user's.
 _NATIVE_BUILTINS = frozenset({"range", "globals", "breakpoint"})
-_SCOPE_BUILTINS = frozenset({"eval", "exec"})
-_SCOPE_BUILTINS_WITHOUT_ARGUMENTS = frozenset({"locals", "vars", "dir"})
+_TEXT_BUILTINS = frozenset({"eval", "exec"})
+_SCOPE_BUILTINS = frozenset({"locals", "vars", "dir"})  # without arguments
 _NOT_CONSTANT: Any = object()
 
 
@@ -165,9 +165,11 @@ class ExpressionRewriter(FusingRewriter):
             return node
         if builtin in _NATIVE_BUILTINS:
             return self.rebuild(node)
-        if plain and builtin in _SCOPE_BUILTINS_WITHOUT_ARGUMENTS and not self.in_class:
+        if plain and builtin in _SCOPE_BUILTINS and not self.in_class:
             return self._variables(node, builtin)
-        if builtin in _SCOPE_BUILTINS or (builtin in _SCOPE_BUILTINS_WITHOUT_ARGUMENTS and plain):
+        if builtin in _TEXT_BUILTINS:
+            self.refused.add(node, unsupported.TEXT)
+        if builtin in _SCOPE_BUILTINS and plain:
             self.refused.add(node, unsupported.SCOPE)
         args = self.visit_all(node.args)
         keywords = [self._keyword(keyword) for keyword in node.keywords]

@@ -9,6 +9,7 @@ from mooncake_py.checkpointing import (
     checkpointed,
     checkpointed_loop,
     checkpointed_while,
+    note_use,
 )
 
 if TYPE_CHECKING:
@@ -20,7 +21,12 @@ __all__ = ["HANDLERS"]
 def run_checkpoint(ctx: Mode, _: Any, args: Any, kwargs: Any) -> Any:
     """Run ``checkpoint(f, *args, **kwargs)``."""
     f, *rest = args
-    return ctx.repeatable(lambda: ctx.call(f, *rest, **kwargs))
+    try:
+        return ctx.repeatable(lambda: ctx.call(f, *rest, **kwargs))
+    except TypeError as error:
+        if not rest and not kwargs:
+            note_use(f, error)
+        raise
 
 
 def run_elsewhere(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:

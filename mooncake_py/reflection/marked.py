@@ -19,7 +19,7 @@ __all__ = ["marked_lines"]
 LEGEND = {
     Mark.LOOP: "[ |  a loop that runs as one entry, where its values allow it",
     Mark.ENTRY: "=    one entry, if an operand is active",
-    Mark.OPERATIONS: "-    one operation after another: an entry for each, if an operand is active",
+    Mark.OPERATIONS: "-    operations not fused: an entry for each, if an operand is active",
     Mark.STEPS: "~    a loop whose steps run again on the way back",
 }
 CALLS = {

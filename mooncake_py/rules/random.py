@@ -76,9 +76,12 @@ refused(
 )  # fmt: skip
 
 
-def constant_parameter(name: str) -> NotImplementedDerivative:
+def constant_parameter(name: str, parameter: str) -> NotImplementedDerivative:
     """Return what stands for the derivative with respect to such a parameter."""
-    return not_implemented(f"{name} draws: {NO_SMOOTH_MAP}")
+    return not_implemented(
+        f"{name} draws: {NO_SMOOTH_MAP}\n"
+        f"it is the parameter {parameter!r}; argument 0 is the generator"
+    )
 
 
 # Location and scale: y = loc + scale * z.

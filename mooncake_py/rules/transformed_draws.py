@@ -24,7 +24,7 @@ def gamma_rule(self: Any, shape: Any, scale: Any = 1.0, size: Any = None) -> Res
     y = self.gamma(shape, scale, size)
 
     def gamma_pullback(dy: Any) -> tuple[Any, ...]:
-        return None, constant_parameter("gamma"), lambda: dy * quotient_or_zero(y, scale)
+        return None, constant_parameter("gamma", "shape"), lambda: dy * quotient_or_zero(y, scale)
 
     return y, gamma_pullback
 
@@ -33,7 +33,7 @@ def gamma_rule(self: Any, shape: Any, scale: Any = 1.0, size: Any = None) -> Res
 def vonmises_rule(self: Any, mu: Any, kappa: Any, size: Any = None) -> Result:
     """Return y = mu + z, brought into one turn, where z depends on kappa by rejection."""
     y = self.vonmises(mu, kappa, size)
-    return y, lambda dy: (None, dy, constant_parameter("vonmises"))
+    return y, lambda dy: (None, dy, constant_parameter("vonmises", "kappa"))
 
 
 # Powers of draws: y = u^(1/a), so that dy/da = -y log(y) / a.

@@ -15,6 +15,7 @@ __all__ = ["Unsupported"]
 
 ASYNCHRONOUS = "an event loop runs other code in between, whose effects could not be undone"
 SCOPE = "it reads or writes local variables by name, which the rewritten code cannot follow"
+TEXT = "it runs code from a text, which is not rewritten and so cannot be differentiated"
 TARGET = "a comprehension that assigns to an element or an attribute"
 RUNS_AGAIN = "the body of a loop over checkpointed(...) runs again, which this cannot"
 RESERVED = f"names that begin with {PREFIX!r} are reserved for generated code"
@@ -22,6 +23,7 @@ RESERVED = f"names that begin with {PREFIX!r} are reserved for generated code"
 _FIXES = {
     ASYNCHRONOUS: "make the differentiated part an ordinary function and await outside it",
     SCOPE: "name the variables, or use a dict of your own",
+    TEXT: "write the expression as code, or pass a function instead of the text",
     TARGET: "write a for statement",
     RUNS_AGAIN: "loop over the items themselves, write super(Class, self), name the variables",
     RESERVED: "rename them",

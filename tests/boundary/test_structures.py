@@ -19,6 +19,7 @@ from mooncake_py import (
     build_rrule,
     grad,
     hessian,
+    hook,
     hvp,
     jacobian,
     jvp,
@@ -264,3 +265,22 @@ def test_a_pullback_that_returns_other_rdata_than_there_are_inputs_is_named(rdat
     ):
         with pytest.raises(InvalidRuleError, match=r"the pullback of the rule of .*product"):
             derivative()
+
+
+RAGGED = (np.ones(2), 1.0)
+
+
+@pytest.mark.parametrize(
+    "give",
+    [
+        lambda: jvp(np.sum, (X,), (RAGGED,)),
+        lambda: jvp(lambda a: 2 * a, (1.0,), (RAGGED,)),
+        lambda: vjp(np.cumsum, X)[1](RAGGED),
+        lambda: vjp(np.sum, X)[1](RAGGED),
+        lambda: grad(lambda x: np.sum(hook(lambda g: RAGGED, x)))(X),
+        lambda: grad(lambda a: hook(lambda g: RAGGED, a))(1.0),
+    ],
+)
+def test_rows_that_differ_in_length_do_not_fit(give):
+    with pytest.raises(InvalidTangentError, match=r"not fit.* expected .*, got tuple"):
+        give()

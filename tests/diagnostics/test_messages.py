@@ -158,14 +158,14 @@ UnsupportedSyntaxError: two_places uses syntax that cannot be differentiated (2 
   where: FILE:49:5 in two_places
          | exec("y = 1")
          | ^^^^^^^^^^^^^
-  why:   it reads or writes local variables by name, which the rewritten code cannot follow:
+  why:   it runs code from a text, which is not rewritten and so cannot be differentiated:
            FILE:49:5 in two_places
              exec("y = 1")
              ^^^^^^^^^^^^^
            FILE:50:16 in two_places
              return x * eval("2.0")
                         ^^^^^^^^^^^
-  fix:   name the variables, or use a dict of your own
+  fix:   write the expression as code, or pass a function instead of the text
 """,
     "takes_number": """
 MissingRuleError: no rule for ctypes.c_double

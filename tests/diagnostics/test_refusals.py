@@ -6,6 +6,7 @@ from __future__ import annotations
 import array
 import collections
 import functools
+import math
 import pickle
 import struct
 import threading
@@ -51,6 +52,14 @@ def test_name_and_mend(name):
     error = refused(f)
     assert error.what == f"no rule for {name}"
     assert fix in error.fix
+
+
+def test_the_mend_for_what_frompyfunc_made_is_python():
+    sine = np.frompyfunc(math.sin, 1, 1)
+    fix = refused(lambda x: np.sum(sine(x))).fix
+    assert "use np.vectorize(f, otypes=[float])" in fix
+    assert "declare a rule for that function\n    def call(x):" in fix
+    assert "(vectorized)" not in fix
 
 
 def test_functions_of_scipy():

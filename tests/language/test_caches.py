@@ -241,6 +241,22 @@ def test_equal_keys_of_different_variables_are_refused():
         grad(memory_of_equal, (0, 1))(2.0, 2.0)
     assert caught.value.where is not None
     assert caught.value.where.function.endswith("memory_of_equal")
+    assert "was computed for another active number" in caught.value.why
+
+
+def test_elements_read_twice_are_different_keys():
+    def squares(x):
+        found = {}
+        for v in x:
+            found[v] = v * v
+        return sum(found[v] for v in x)
+
+    with pytest.raises(
+        DerivativeDropError, match=r"each read of an element, such as x\[0\]"
+    ) as caught:
+        grad(squares)(np.array([1.0, 2.0]))
+    assert "the index of the element" in caught.value.fix
+    assert "clear the dict" not in caught.value.fix
 
 
 def test_equal_keys_may_count():

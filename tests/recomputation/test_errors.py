@@ -89,3 +89,20 @@ def test_exception_that_leaves_restores_everything() -> None:
     np.testing.assert_array_equal(x, X)
     assert log == [0]
     assert grad(lambda x: np.sum(x * x))(x).tolist() == (2 * X).tolist()
+
+
+@pytest.mark.parametrize("derivative", [grad, lambda f: f])
+def test_missing_arguments_say_that_checkpoint_calls_the_function(derivative) -> None:
+    def step(x):
+        return x * x
+
+    with pytest.raises(TypeError, match="missing 1 required") as caught:
+        derivative(lambda x: checkpoint(step)(x))(3.0)
+    assert "mooncake_py: write checkpoint(f, x), not checkpoint(f)(x)" in caught.value.__notes__
+
+    def broken():
+        raise TypeError("of its own")
+
+    with pytest.raises(TypeError, match="of its own") as caught:
+        derivative(lambda x: checkpoint(broken))(3.0)
+    assert not any("write checkpoint" in note for note in getattr(caught.value, "__notes__", ()))

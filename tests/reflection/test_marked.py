@@ -85,7 +85,7 @@ MARKS = """
 
 [ |  a loop that runs as one entry, where its values allow it
 =    one entry, if an operand is active
--    one operation after another: an entry for each, if an operand is active
+-    operations not fused: an entry for each, if an operand is active
 ~    a loop whose steps run again on the way back
 >    calls what is derived from its own source: helper, shifted
 0    calls what has no derivative, its result is constant: steps_of

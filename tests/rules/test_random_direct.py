@@ -179,8 +179,14 @@ def test_parameters_without_a_smooth_map_are_refused(name: str, make: Any) -> No
 
 
 def test_shape_of_gamma_is_refused_and_its_scale_is_not() -> None:
-    with pytest.raises(MissingRuleError, match="argument 1 is not implemented"):
+    with pytest.raises(MissingRuleError, match="argument 1 is not implemented") as caught:
         grad(lambda shape: generator().gamma(shape))(2.0)
+    assert "it is the parameter 'shape'; argument 0 is the generator" in caught.value.why
+    assert caught.value.__notes__ == ["mooncake_py: debug=True names the line"]
+    with pytest.raises(MissingRuleError) as caught:
+        grad(lambda shape: generator().gamma(shape), debug=True)(2.0)
+    assert caught.value.where is not None
+    assert not hasattr(caught.value, "__notes__")
     z = generator().standard_gamma(2.0)
     assert_allclose(grad(lambda scale: generator().gamma(2.0, scale))(3.0), z)
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.application.lift import Lifter
-from mooncake_py.boundary.outputs import described, is_numeric, part_of
+from mooncake_py.boundary.outputs import described, has_shape, is_numeric, part_of
 from mooncake_py.errors import InvalidTangentError
 from mooncake_py.overriding import override
 from mooncake_py.runtime.active import Active, active_number
@@ -76,13 +76,13 @@ def give_tangent(
         if type(tangent) is Active or type(tangent) is kind:
             tree.grad = tangent
             return
-        if np.shape(tangent) != () or not is_numeric(tangent):
+        if not has_shape(tangent, ()) or not is_numeric(tangent):
             raise misfit(path, "a number", tangent)
         if not np.iscomplexobj(tree.primal) and np.iscomplexobj(tangent):
             raise misfit(path, "a real number", tangent)
         tree.grad = kind(tangent)
     elif type(tree) is ndarray:
-        if np.shape(tangent) != tree.shape or not is_numeric(tangent):
+        if not has_shape(tangent, tree.shape) or not is_numeric(tangent):
             raise misfit(path, f"an array of shape {tree.shape}", tangent)
         given = np.asarray(tangent)
         if tree.dtype.kind != "c" and given.dtype.kind == "c":
