@@ -18,8 +18,11 @@ ROWS = (
 SQUARES = ("m", "m[::-1]", "m[:, ::-1]", "u[0]", "u[1]", "t", "v")
 VIEWED_ROWS = ("np.flip(x[1:4])", "np.flip(z)", "np.flip(m[:, 1])", "np.flip(y[::2])")
 VIEWED_SQUARES = ("m.T", "np.flip(m)", "u[1].T", "np.fliplr(v)", "np.transpose(t)", "v.T")
-GATHERED_ROWS = ("x[j]", "w[h]", "m[j - 1, 1]", "y[j]", "m[1][j - 2]", "z[j % 3]")
-GATHERED_SQUARES = ("m[j - 1]", "v[j // 2]")
+GATHERED_ROWS = (
+    "x[j]", "w[h]", "m[j - 1, 1]", "y[j]", "m[1][j - 2]", "z[j % 3]", "x[(0, 2, 2),]",
+    "m[(0, 1, 0), (1, 2, 1)]", "t[1, (2, 0, 2)]",
+)  # fmt: skip
+GATHERED_SQUARES = ("m[j - 1]", "v[j // 2]", "v[:, (2, 0, 2)]")
 MORE_SQUARES = VIEWED_SQUARES + GATHERED_SQUARES
 COLUMNS = ("m[:, 2, None]", "x[:3, None]", "w[2:, None]", "m[:, :1]", "t[:, 1:2]")
 NUMBERS = ("x[0]", "x[j[k]]", "w[3]", "m[1, 2]", "0.5", "2.0", "a", "u[1, 0, 2]", "y[k]", "t[k, 1]")
