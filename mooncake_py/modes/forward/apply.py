@@ -277,12 +277,12 @@ def apply_codual(rule: CoDualRule, ctx: ForwardContext, f: Any, args: Any, kwarg
     """Raise where a hand-written rule in the interface of CoDuals would be applied."""
     if not any(map(ctx.contains_active, args)) and rule.mutates == ():
         return ctx.base.call(f, *args, **kwargs)
+    others = "elementwise, linear, bilinear\nor from_vjp" if rule.mutates == () else "overlay"
     raise unsupported(
         ctx,
         f"the rule of {rule.name} is for reverse mode only",
         why=f"it is written by hand in CoDuals, at {rule.origin}",
-        fix="add a forward rule by frule.register, or declare it by elementwise, linear, "
-        "bilinear\nor from_vjp, which work in both modes",
+        fix=f"add a forward rule by frule.register, or declare it by {others}, for both modes",
     )
 
 
