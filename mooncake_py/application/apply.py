@@ -262,7 +262,7 @@ def register_outputs(
 ) -> tuple[Any, Any]:
     """Register the output of a rule, or each of a tuple of outputs."""
     if isinstance(y, (tuple, list)):
-        pairs = [
+        pairs: list[tuple[Any, Any]] = [
             (None, None) if part is None else register_outputs(rule, ctx, part, inputs)
             for part in y
         ]
