@@ -19,6 +19,7 @@ from mooncake_py.frontend.load import derive, instantiate
 from mooncake_py.jitted import is_jitted
 from mooncake_py.language.matching import Matching
 from mooncake_py.rooms import PACKAGE
+from mooncake_py.runtime.methods import LookedUp
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Language
@@ -133,7 +134,16 @@ class Context:
         descriptor = getattr(type(o), name, None)
         if type(descriptor) is MethodDescriptorType:
             return self.operation(descriptor, o, *args, **kwargs)
+        if type(o) is LookedUp:
+            return self.call(o.method, *args, **kwargs)
         return self.call(self.getattr(o, name), *args, **kwargs)
+
+    def looked_up(self, o: Any, name: str) -> Any:
+        """Look up ``o.name`` for :meth:`method`, before its arguments are evaluated."""
+        descriptor = getattr(type(o), name, None)
+        if type(descriptor) is MethodDescriptorType:
+            return o
+        return LookedUp(self.getattr(o, name))
 
     def decorator(self, decorator: Any) -> Callable[[Any], Any]:
         """Return what a decorator does to a function."""

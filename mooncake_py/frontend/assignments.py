@@ -13,6 +13,7 @@ from typing import Any
 
 from mooncake_py.frontend.expressions import ExpressionRewriter, leaves, pattern
 from mooncake_py.syntax.nodes import (
+    EFFECTS,
     INPLACE,
     PREFIX,
     Place,
@@ -31,10 +32,6 @@ from mooncake_py.syntax.trees import walk
 
 __all__ = ["AssignmentRewriter", "Temporaries"]
 
-_EFFECTS = (
-    *(ast.Call, ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr, ast.Lambda),
-    *(ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp),
-)
 _OPERATIONS = ast.BinOp, ast.UnaryOp, ast.Compare, ast.Subscript
 
 
@@ -199,7 +196,7 @@ class AssignmentRewriter(ExpressionRewriter):
             return self.names.module(part.value) is None
         if isinstance(part, _OPERATIONS):
             return not self.statics.holds(part)
-        return isinstance(part, _EFFECTS)
+        return isinstance(part, EFFECTS)
 
     def _augmented_in_order(
         self,

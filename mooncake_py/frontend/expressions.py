@@ -21,6 +21,7 @@ from mooncake_py.syntax.nodes import (
     attribute_place,
     constant,
     context_call,
+    has_effects,
     load,
     located,
     mangle,
@@ -188,8 +189,10 @@ class ExpressionRewriter(FusingRewriter):
         if self.names.module(function.value) is not None:
             return context_call(call, [function, *args], place, keywords)
         name = constant(self.mangled(function.attr), place_of(function))
-        args = [self.visit(function.value), name, *args]
-        return context_call("method", args, place, keywords)
+        receiver = self.visit(function.value)
+        if any(map(has_effects, (*node.args, *node.keywords))):
+            receiver = context_call("looked_up", [receiver, name], place_of(function))
+        return context_call("method", [receiver, name, *args], place, keywords)
 
     def _keyword(self, node: ast.keyword) -> ast.keyword:
         """Rewrite ``**d`` to ``**C.mapping(d)``."""

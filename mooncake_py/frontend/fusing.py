@@ -85,7 +85,7 @@ class FusingRewriter(ConditionRewriter):
         self, node: ast.AugAssign, old: ast.Name | ast.Attribute
     ) -> ast.expr | None:
         """Fuse ``s += a * b`` with operand s, in place if s is an array."""
-        found = read_expression(node.value, self.names, self.spans)
+        found = read_expression(node.value, self.names, self.spans, is_first=False)
         if found is None or type(node.op) not in ARITHMETIC:
             return None
         reader, value = found
@@ -111,7 +111,7 @@ class FusingRewriter(ConditionRewriter):
             or (node.lineno != node.end_lineno and not self.spans)
         ):
             return None
-        found = read_expression(value, self.names, self.spans)
+        found = read_expression(value, self.names, self.spans, is_first=not augments)
         index = plain_index(target.slice, self.names)
         if found is None or index is None:
             return None

@@ -8,7 +8,8 @@ Grammar left, by what is taken (operands are rewritten in turn; ``v'`` is a rewr
     a + b    -a                 C.add(a, b)    C.neg(a)            names as in `operator`
     o[i]     o.name             C.getitem(o, i)    C.getattr(o, "name")
     f(x, *y, k=z, **m)          C.call(f, x, *C.iter(y), k=z, **C.mapping(m))
-    o.m(x)                      C.method(o, "m", x)
+    o.m(x)                      C.method(o, "m", x)   or, where x may have effects:
+                                C.method(C.looked_up(o, "m"), "m", x)
     x op= v                     x = C.iadd(x, v)
     o[i] op= v                  C.augitem("iadd", o, i, v)   or, where v may have effects:
                                 t0 = o; t1 = i; t2 = C.getitem(t0, t1); t2 = C.iadd(t2, v')
@@ -47,8 +48,8 @@ Refused, all places at once: ``await`` and other asynchronous syntax, ``eval``, 
 ``locals()`` and similar in classes, comprehensions that store in elements, names that begin with
 ``_mk_``.
 
-Order of evaluation is Python's, with one exception: ``o.m`` in ``o.m(x)`` is looked up after ``x``
-is evaluated.  Constant slices and the builtin ``slice`` are free variables of the new function.
+Order of evaluation is Python's.  Constant slices and the builtin ``slice`` are free variables of
+the new function.
 """
 
 from __future__ import annotations

@@ -19,6 +19,7 @@ from mooncake_py.language.comparisons import Comparisons
 from mooncake_py.language.objects import Objects
 from mooncake_py.runtime import numerals
 from mooncake_py.runtime.active import Active
+from mooncake_py.runtime.methods import LookedUp
 from mooncake_py.tangents.subclasses import Met
 
 __all__ = ["Context"]
@@ -62,8 +63,21 @@ class Context(Comparisons, Objects):
             return scalars.call_scalar_method(self, o, name, args, kwargs)
         if t in CONTAINERS:
             return containers.call_method(self, o, name, args, kwargs)
+        if t is LookedUp:
+            return type(self).call(self, o.method, *args, **kwargs)
         # From Python 3.12 on a starred call of a function takes no C stack; that of a method does.
         return type(self).call(self, self.getattr(o, name), *args, **kwargs)
+
+    def looked_up(self, o: Any, name: str) -> Any:
+        """Return what :meth:`method` takes for `o` if its arguments may have effects.
+
+        Python looks up ``o.name`` before it evaluates them.  The methods of arrays, numbers and
+        containers are always the same.
+        """
+        t = type(o)
+        if t is Active or ((t is ndarray or t in CONTAINERS) and hasattr(t, name)):
+            return o
+        return LookedUp(self.getattr(o, name))
 
     def iter(self, iterable: Any, pattern: Any = None) -> Iterable[Any]:
         """Return what a loop over `iterable` runs over, with active elements active."""

@@ -9,7 +9,7 @@ from typing import Any
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.generated import has_no_source
 
-__all__ = ["ANSWERED", "DESCRIPTORS", "derivable", "is_generated", "is_other"]
+__all__ = ["ANSWERED", "DESCRIPTORS", "LookedUp", "derivable", "is_generated", "is_other"]
 
 # Functions of one value that a class may answer with anything.
 ANSWERED: dict[Any, str] = {
@@ -46,3 +46,12 @@ def is_other(method: Any, name: str) -> bool:
     ``__setattr__`` may be ``dict.__setitem__``, and ``__setitem__`` ``object.__setattr__``.
     """
     return type(method) in COMPILED and method.__name__ != name
+
+
+class LookedUp:
+    """A method that was looked up before its arguments are evaluated."""
+
+    __slots__ = ("method",)
+
+    def __init__(self, method: Any) -> None:
+        self.method = method

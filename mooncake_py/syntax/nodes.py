@@ -13,10 +13,34 @@ from typing import Any, NamedTuple
 from mooncake_py.syntax.trees import walk
 
 __all__ = [
-    "BINARY", "CONTEXT", "INPLACE", "PREFIX", "SLICE", "STEADY_SLICE", "UNARY", "Place",
-    "Rebuilder", "assign", "attribute_place", "constant", "context_attribute", "context_call",
-    "dotted", "forget", "is_plain", "is_plain_index", "load", "located", "mangle", "place_of",
-    "replaced", "statement", "store", "when",
+    "BINARY",
+    "CONTEXT",
+    "EFFECTS",
+    "INPLACE",
+    "PREFIX",
+    "SLICE",
+    "STEADY_SLICE",
+    "UNARY",
+    "Place",
+    "Rebuilder",
+    "assign",
+    "attribute_place",
+    "constant",
+    "context_attribute",
+    "context_call",
+    "dotted",
+    "forget",
+    "has_effects",
+    "is_plain",
+    "is_plain_index",
+    "load",
+    "located",
+    "mangle",
+    "place_of",
+    "replaced",
+    "statement",
+    "store",
+    "when",
 ]  # fmt: skip
 
 PREFIX = "_mk_"
@@ -207,3 +231,15 @@ def is_plain(node: ast.AST) -> bool:
 
 
 _PLAIN = frozenset({ast.Name, ast.Constant, ast.Slice, ast.Tuple, ast.BinOp, ast.UnaryOp})
+
+
+EFFECTS = (
+    *(ast.Call, ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr, ast.Lambda),
+    *(ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp),
+)
+"""Expressions that may change what others read."""
+
+
+def has_effects(node: ast.AST) -> bool:
+    """Return whether an expression may change what others read, properties and operators apart."""
+    return any(isinstance(part, EFFECTS) for part in walk(node))

@@ -62,6 +62,45 @@ class Changing:
     __hash__ = None
 
 
+class Missing(dict):
+    def __missing__(self, key):
+        self.y[0] *= 3.0
+        return 1
+
+
+@programs(X)
+def element_in_an_index(x):
+    y = x.copy()
+    q = Missing()
+    q.y = y
+    y[0] += x[q["a"]]
+    return y[0]
+
+
+@programs(X)
+def element_in_an_index_of_a_product(x):
+    y = x.copy()
+    q = Missing()
+    q.y = y
+    y[0] += x[q["a"]] * 2.0
+    return y[0]
+
+
+@programs(X)
+def element_in_an_index_beside_a_name(x):
+    t = x[0]
+
+    class Q:
+        def __getitem__(self, i):
+            nonlocal t
+            t = t * 3.0
+            return i
+
+    q = Q()
+    t += x[q[1]] * 2.0
+    return t * x[1]
+
+
 @programs(X)
 def property_of_an_array(x):
     tank = Tank(x.copy())

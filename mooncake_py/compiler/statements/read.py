@@ -41,6 +41,9 @@ class StatementReader:
     names : Names
     peeks : bool
         Whether attributes of names may be read before their turn: the statement is only tried.
+    is_first : bool
+        Whether the expression is what the statement evaluates first: an element in an index may
+        then be read where it stands, which may run code of the user's.
 
     Attributes
     ----------
@@ -53,9 +56,10 @@ class StatementReader:
         See `Statement`.
     """
 
-    def __init__(self, names: Names, peeks: bool) -> None:
+    def __init__(self, names: Names, peeks: bool, is_first: bool = True) -> None:
         self.names = names
         self.peeks = peeks
+        self.is_first = is_first
         self.values: list[ast.expr] = []
         self.layout: list[Part] = []
         self.functions: list[ast.expr] = []
@@ -174,7 +178,8 @@ class StatementReader:
         Elements may be in the index of what is evaluated first: ``values[starts[i]:]``.
         """
         index = plain_index(node.slice, self.names)
-        if index is None and not self.layout and not self.peeks and is_of_elements(node.slice):
+        comes_first = self.is_first and not self.layout
+        if index is None and comes_first and not self.peeks and is_of_elements(node.slice):
             index = node.slice
         if index is None or not self.is_steady(node.value):
             raise Unfit
@@ -298,15 +303,16 @@ def is_of_elements(node: ast.expr) -> bool:
 
 
 def read_expression(
-    node: ast.expr, names: Names, peeks: bool = False
+    node: ast.expr, names: Names, peeks: bool = False, *, is_first: bool = True
 ) -> tuple[StatementReader, Expr] | None:
     """Return an expression as IR and its reader, or None if it cannot be one entry.
 
-    One on several lines may only be tried: a traceback could not tell the line of an operation.
+    For the parameters see `StatementReader`.  One on several lines may only be tried: a traceback
+    could not tell the line of an operation.
     """
     if node.lineno != node.end_lineno and not peeks:
         return None
-    reader = StatementReader(names, peeks)
+    reader = StatementReader(names, peeks, is_first)
     try:
         return reader, reader.value(node)
     except Unfit:
