@@ -205,9 +205,15 @@ class _Inference:
         """Return the types that the value of a statement may have; for tangents see `Region`."""
         if isinstance(s, Assign) and isinstance(s.target, Name) and s.target.name in self.like:
             return ONE_FLOAT
+        if isinstance(s, Assign) and isinstance(s.target, Load):
+            self.look_at_index(s.target, env)
         found = self.types_of(s.value, env)
         self.is_unclear |= is_unclear(found)
         return found
+
+    def look_at_index(self, element: Load, env: Env) -> None:
+        """Note an index that may be a truth, which is a mask to NumPy."""
+        self.is_unclear |= any(not TOLD.isdisjoint(self.types_of(i, env)) for i in element.index)
 
     def types_of(self, e: Expr, env: Env) -> Kinds:
         """Return the types that the value of an expression may have."""
@@ -218,6 +224,7 @@ class _Inference:
                 self.is_unclear |= is_unclear(env[name])
                 return env[name]
             case Load(array=array):
+                self.look_at_index(e, env)
                 return self.items.get(array, ONE_FLOAT64)
             case Select(a=a, b=b):
                 return self.types_of(a, env) | self.types_of(b, env)

@@ -166,8 +166,11 @@ def iterate_remaining(ctx: Language, iterator: Any) -> Iterator[Any]:
 
 
 def flat_index(base: ndarray, i: Any) -> Any:
-    """Return the multi-dimensional index of ``base.flat[i]``; `base` has dimensions."""
-    return np.unravel_index(np.arange(base.size)[i], base.shape)
+    """Return the multi-dimensional index of ``base.flat[i]``; `base` has dimensions.
+
+    The iterator reads some indices otherwise than an array does: `True` is a position.
+    """
+    return np.unravel_index(np.arange(base.size).flat[i], base.shape)
 
 
 def with_dimensions(a: ndarray) -> ndarray:

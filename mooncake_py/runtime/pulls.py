@@ -362,8 +362,8 @@ def deliver_written(shadow: ndarray, index: Any, g: ndarray, value: Any, spec: A
         g = g.copy()
     else:
         last = last_writes(shadow.shape, index)
-        if last is not None:
-            g = np.where(last, g, 0)
+        # A copy in any case: an object that is an index picks a view.
+        g = g.copy() if last is None else np.where(last, g, 0)
     shadow[index] = 0
     if spec and len(spec[0]) > g.ndim:  # NumPy leaves out leading ones of what is assigned
         g = g.reshape((1,) * (len(spec[0]) - g.ndim) + g.shape)
@@ -429,11 +429,11 @@ def pull_inplace_scale_active(entry: Entry) -> None:
         return
     shadow = node.shadow()
     if multiplies:
-        s.add(product(shadow, kept).sum())
+        s.add(np.sum(product(shadow, kept)))
         shadow[...] = product(shadow, factor)
     else:
         quotient = product(shadow, np.float64(1.0) / factor)
-        s.add(-product(quotient, kept).sum())
+        s.add(-np.sum(product(quotient, kept)))
         shadow[...] = quotient
 
 

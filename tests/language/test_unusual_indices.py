@@ -1,0 +1,132 @@
+"""Indices that are neither ints nor arrays of ints: other integers, objects, truths in names."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+from mooncake_py import grad
+from tests.support.gradients import Program, Programs
+
+programs = Programs()
+X = np.array([1.0, 2.0, 3.0])
+Y = np.array([0.7, -1.3, 1.9, 0.4, -0.6, 2.3])
+
+
+class Position:
+    def __index__(self):
+        return 1
+
+
+def writes_a_row(i):
+    def row(x):
+        y = np.zeros((2, 3))
+        y[i] = x
+        return np.sum(y * y)
+
+    return row
+
+
+def writes_with_a_slice(i):
+    def row(x):
+        y = np.zeros((2, 3))
+        y[i, :] = np.exp(x)
+        y[i] *= x
+        return np.sum(y * y)
+
+    return row
+
+
+KINDS = (np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64)
+INDICES = [kind(1) for kind in KINDS] + [Position(), np.array(1, np.int8)]
+for index in INDICES:
+    programs(X)(writes_a_row(index))
+    programs(X)(writes_with_a_slice(index))
+
+
+def scales(truth):
+    def loop(x):
+        y, k = x * 1.0, 0
+        while k < 2:
+            y[truth] *= 0.5
+            k += 1
+        return np.sum(y * y)
+
+    return loop
+
+
+def reads(truth):
+    def loop(x):
+        s = 0.0
+        for j in range(3):
+            s = s + np.sum(x[truth]) * x[j]
+        return s
+
+    return loop
+
+
+def writes(truth):
+    def loop(x):
+        y, k = x * 1.0, 0
+        while k < 2:
+            y[truth] = x[0] * x[1]
+            k += 1
+        return np.sum(y * y)
+
+    return loop
+
+
+def in_a_callee(truth):
+    def bump(y, b, c):
+        y[b] *= c
+
+    def loop(x):
+        y, j = x * 1.0, 0
+        while j < 3:
+            bump(y, truth, x[j])
+            j += 1
+        return np.sum(y)
+
+    return loop
+
+
+for truth in (True, False, np.bool_(True), np.bool_(False)):
+    for make in (scales, reads, writes, in_a_callee):
+        programs(Y)(make(truth))
+
+
+@programs(Y)
+def flat_iterators(x):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        y = x * 1.0
+        y.flat[True] = 0.0
+        y.flat[1:4] = x[0]
+        y.flat[[0, 5]] *= 2
+        return np.sum(y**2) + np.sum(x.flat[True] ** 2) + np.sum(x.flat[::2] ** 3) + x.flat[-1]
+
+
+@programs(X)
+def a_quotient_without_dimensions(x):
+    y = x * 1.5
+    y[1, ...] /= x[0] + 1.0
+    z = np.array(x[0] * 1.5)
+    z /= x[1]
+    return np.sum(np.tanh(y)) + np.tanh(z)
+
+
+@pytest.mark.parametrize("program", programs, ids=str)
+def test_index(program: Program) -> None:
+    program.check()
+
+
+def test_a_quotient_by_zero_without_dimensions() -> None:
+    def f(x):
+        with np.errstate(all="ignore"):
+            y = x * 1.5
+            y[1, ...] /= x[0] - x[0]
+            return np.sum(np.tanh(y))
+
+    assert grad(f)(X).shape == X.shape
