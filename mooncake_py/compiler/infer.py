@@ -289,9 +289,9 @@ class _Inference:
             if isinstance(s, Assign):
                 kind = only(self.results[id(s)])
                 s = Assign(s.target, s.value, kind, place=s.place)
-            result.append(s)
-            if flag is not None:
+            if flag is not None:  # first, as it may read what the name is bound to before
                 result.append(Count(flag_of(name), flag, place=s.place))
+            result.append(s)
         return tuple(result)
 
     def flag(self, s: Assign | Let, e: Expr) -> Expr:

@@ -201,7 +201,15 @@ def type_of(b: Builder, op: str, x: Number, y: Number) -> tuple[str, Expr | None
     ranks = [rank_of(b, x), rank_of(b, y)]
     if op == "truediv":
         ranks.append(Const(RANKS["float"]))
+    elif op == "pow" and not is_natural_constant(y.e):
+        is_negative = Compare(("lt",), (y.e, ZERO))
+        ranks.append(Select(is_negative, Const(RANKS["float"]), Const(RANKS["int"])))
     return found, largest(ranks)
+
+
+def is_natural_constant(e: Expr) -> bool:
+    """Return whether an expression is a number written down that is not negative."""
+    return isinstance(e, Const) and e.value is not None and e.value >= 0
 
 
 def negative(b: Builder, x: Value) -> Value:

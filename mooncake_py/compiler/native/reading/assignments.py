@@ -196,7 +196,10 @@ class AssignmentReader(MemoryWriter):
         b, own = self.b, self.scope.named(name)
         if value.kind == INT and self.scope.bindings[name] == 1 and value.type == "int":
             return Number(b.steady(value.e), "int")
-        kind = FLOAT if own in self.findings.widened else value.kind
+        is_widened = own in self.findings.widened
+        if is_widened and value.kind == BOOL:
+            raise Unfit("a variable that is a truth or a number", b.place)
+        kind = FLOAT if is_widened else value.kind
         known = b.kinds.setdefault(own, kind)
         if known != kind:
             if BOOL in (known, kind):
@@ -206,17 +209,18 @@ class AssignmentReader(MemoryWriter):
             if FLOAT32 in (known, kind):
                 self.findings.narrow.add(own)
             raise Again
+        rank = f"{own}_rank"
+        if own in self.findings.varied:
+            if kind != FLOAT:
+                raise Unfit("a variable whose type varies", b.place)
+            b.kinds[rank] = INT  # first, as it may read what the name is bound to before
+            b.add(Count(rank, operations.rank_of(b, value), place=b.place))
         e = narrow.as_float64(value) if kind == FLOAT else value.e
         target = Name(own, place=b.place)
         b.add(Assign(target, e, place=b.place) if kind in REAL else Count(own, e, place=b.place))
         b.ranges.natural.discard(own)
         b.frozen = {}
         if own in self.findings.varied:
-            if kind != FLOAT:
-                raise Unfit("a variable whose type varies", b.place)
-            rank = f"{own}_rank"
-            b.kinds[rank] = INT
-            b.add(Count(rank, operations.rank_of(b, value), place=b.place))
             if narrow.is_narrow(value) and own not in self.findings.narrow:
                 self.findings.narrow.add(own)
                 raise Again
