@@ -436,7 +436,9 @@ class ExpressionReader:
         nodes = node.elts if isinstance(node, ast.Tuple) else [node]
         with self.among_others():
             found: list[Part] = [self.part(n) for n in nodes]
-        if len(found) == 1 and isinstance(found[0], Tuple) and not found[0].is_list:
+        # A name of a tuple is an index of several parts; a tuple within one is an array to NumPy.
+        is_named = not isinstance(node, ast.Tuple)
+        if is_named and isinstance(found[0], Tuple) and not found[0].is_list:
             found = [*found[0].items]
         return found
 
