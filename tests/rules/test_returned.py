@@ -22,6 +22,9 @@ from mooncake_py import (
 )
 from mooncake_py.errors import InvalidRuleError
 
+# Debug mode checks rules itself, and says it in other words.
+pytestmark = pytest.mark.plain
+
 X = np.array([1.0, 2.0])
 
 

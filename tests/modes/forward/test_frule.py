@@ -228,6 +228,7 @@ def test_the_tangent_of_a_constant_number_is_zero(kind) -> None:
     np.testing.assert_array_equal(grad(lambda x: jvp(f, (x,), (v,))[1])(X), [18.0, 0.0])
 
 
+@pytest.mark.plain
 def test_the_tangents_of_constants_have_their_types() -> None:
     seen = []
 
