@@ -178,6 +178,7 @@ def test_parameters_without_a_smooth_map_are_refused(name: str, make: Any) -> No
         grad(draws)(2.0)
 
 
+@pytest.mark.plain
 def test_shape_of_gamma_is_refused_and_its_scale_is_not() -> None:
     with pytest.raises(MissingRuleError, match="argument 1 is not implemented") as caught:
         grad(lambda shape: generator().gamma(shape))(2.0)
