@@ -83,6 +83,7 @@ class RegionSite:
             if isinstance(s, Assign) and isinstance(s.target, Load)
         }
         self.written = [name for name in self.arrays if name in written]
+        written |= region.private
         self.demands = [(name, dtype_of(region, name), name in written) for name in self.arrays]
         self.misses = 0
         self.repeats = False
@@ -428,6 +429,22 @@ def bytes_kept(entry: tuple[Any, ...]) -> int:
     return entry[2].array.nbytes
 
 
+def overlapping(memories: list[Any], shadows: list[ndarray]) -> set[int]:
+    """Return the places of cotangents that have elements of others.
+
+    Their arrays are not written (see `RegionSite.serves`), so the way back only adds to them; what
+    is compiled takes for granted that nothing overlaps.
+    """
+    if len(set(map(id, memories))) == len(memories):
+        return set()
+    return {
+        k
+        for k, a in enumerate(shadows)
+        for other, b in enumerate(shadows)
+        if k != other and memories[k] is memories[other] and share_memory(a, b)
+    }
+
+
 def pull_native(entry: tuple[Any, ...]) -> None:
     """Reverse of a region: give the cotangents of what it wrote and gave back to what it read."""
     _, form, stack, values, nodes, outputs, leaves = entry
@@ -436,11 +453,16 @@ def pull_native(entry: tuple[Any, ...]) -> None:
     for node in nodes:
         node.shadow()  # may lay out anew what another one shares
     shadows = [node.shadow() for node in nodes]
-    packed = list(map(in_order, shadows))
+    added = overlapping([node.memory for node in nodes], shadows)
+    packed = [
+        np.zeros(a.shape, a.dtype) if k in added else in_order(a) for k, a in enumerate(shadows)
+    ]
     reals = [as_real(a) if a.dtype.kind == "c" else a for a in packed]
     found = form.reverse(stack.array, stack.top, *values, *reals, *(float(y.grad) for y in outputs))
-    for a, own in zip(shadows, packed, strict=True):
-        if own is not a:
+    for k, (a, own) in enumerate(zip(shadows, packed, strict=True)):
+        if k in added:
+            a += own
+        elif own is not a:
             a[...] = own
     for leaf, grad in zip(leaves, found, strict=True):
         if leaf is not None:

@@ -275,6 +275,8 @@ class FunctionSite(Site):
         if found is None:
             return InParts
         reading, inputs = found
+        if reading.site.region.private:
+            return InParts
         given = self.arguments(f, args, kwargs) if reading.set_after else ()
         assert given is not None
         result = self.run(ctx, reading, inputs, given)

@@ -255,8 +255,7 @@ def generator_that_runs_later(x, A):
 
 REFUSED = (
     column_that_crosses_a_row, column_that_crosses_a_reversed_row, copy_onto_itself,
-    element_that_the_call_changes, index_that_the_call_changes, written_while_bound_anew,
-    argument_that_a_loop_binds_anew, generator_that_runs_later,
+    element_that_the_call_changes, index_that_the_call_changes, generator_that_runs_later,
 )  # fmt: skip
 COMPILED = (
     views_that_overlap, another_name, row_that_is_overwritten, rows_that_change_places,
@@ -264,7 +263,7 @@ COMPILED = (
     old_array, given_as_out, results_that_are_arguments, previous_array, transposition_in_place,
     elements_in_a_tuple, index_that_is_bound_again, leaving_loops, diagonal_of_what_changes,
     columns_that_are_copies_of_rows, tuples_in_tuples, previous_array_in_one_statement,
-    part_of_the_previous_array,
+    part_of_the_previous_array, written_while_bound_anew, argument_that_a_loop_binds_anew,
 )  # fmt: skip
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from mooncake_py.compiler.native import effort
+from mooncake_py.compiler.native.region_site import overlapping
 from tests.compiler.native.test_loop_sites import X, agree
 
 pytestmark = pytest.mark.plain
@@ -91,3 +92,28 @@ CASES = [attributes_are_assigned, objects_share_an_array, names_change, whiles_w
 def test_all_modes(f, n, tried):
     agree(f, X, n)
     assert True in tried
+
+
+def loops_read_overlapping_arrays(x, n):
+    a, b, total, out = x[1:], x[:-1], 0.0, io.StringIO()
+    print(n, file=out)
+    for i in range(n):
+        total += np.sum(a * b * b) / (i + 1)
+    print(n, file=out)
+    for i in range(n):
+        total += a[i] * b[i] * b[i]
+    print(n, file=out)
+    return total
+
+
+def test_cotangents_of_overlapping_arrays_get_all_that_is_added(tried):
+    agree(loops_read_overlapping_arrays, np.linspace(0.5, -1.0, 200), 3)
+    assert any(tried)
+
+
+def test_overlapping_cotangents_are_found():
+    memory, x = object(), np.zeros(8)
+    views = [x[:4], x[3:], x[4:5], x[0:1]]
+    assert overlapping([memory] * 4, views) == {0, 1, 2, 3}
+    assert overlapping([memory] * 2, [x[:4], x[4:]]) == set()
+    assert overlapping([memory, object()], views[:2]) == set()

@@ -52,6 +52,8 @@ class Builder:
     ranges : Ranges
     stable : set of str
         The names of ints that keep their value in the pass in which they are bound.
+    before_write : callable
+        Takes an array that the user's code writes; raises `Unfit` if that is not to be.
     place : Place or None
         Of the statement that is being read.
     loops : int
@@ -62,7 +64,8 @@ class Builder:
         Names for what ints that are bound again are now.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, before_write: Callable[[Array], None] = lambda a: None) -> None:
+        self.before_write = before_write
         self.block: list[Statement] = []
         self.kinds: dict[str, str] = {}
         self.arrays: dict[str, int] = {}

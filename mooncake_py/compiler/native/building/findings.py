@@ -24,6 +24,10 @@ class Findings:
         Those that are a float32 in one place and a float or an int in another.
     carried : set of str
         Variables of arrays that a loop binds again in each pass.
+    named_twice : set of str
+        Those whose arrays have other names, which would not see a write.
+    same : set of frozenset of str
+        Pairs of those that may stand for one array when a pass of a loop begins.
     dropped : set of str
         Variables of which a pass of a loop does not tell what they stand for in the next one.
     unpacked : set of str
@@ -46,6 +50,8 @@ class Findings:
         self.widened: set[str] = set()
         self.narrow: set[str] = set()
         self.carried: set[str] = set()
+        self.named_twice: set[str] = set()
+        self.same: set[frozenset[str]] = set()
         self.dropped: set[str] = set()
         self.unpacked: set[str] = set()
         self.mixed: set[str] = set()

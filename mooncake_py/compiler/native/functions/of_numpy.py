@@ -235,6 +235,7 @@ def flat(b: Builder, args: Sequence[Value], given: Given) -> Value:
     if not isinstance(value, Number) or target.kind not in REAL:
         raise Unfit("fill with what is no number", b.place)
     e = operations.as_float(operations.as_element(b, value))
+    b.before_write(target)
     b.store(target, lambda at: e)
     return Known(None)
 
@@ -275,7 +276,8 @@ def diag(b: Builder, args: Sequence[Value], given: Given) -> Value:
 def fill_diagonal(b: Builder, args: Sequence[Value], given: Given) -> Value:
     """Read ``np.fill_diagonal(a, number)``."""
     a, value = arranged(b, args, given, "a val")
-    return flat(b, [diagonal(b, array_of(b, a)), *([] if value is None else [value])], {})
+    on_it = replace(diagonal(b, array_of(b, a)), frozen=False)
+    return flat(b, [on_it, *([] if value is None else [value])], {})
 
 
 def astype(b: Builder, args: Sequence[Value], given: Given) -> Value:
@@ -339,6 +341,7 @@ def copied_to(b: Builder, args: Sequence[Value], given: Given) -> Value:
     a = array_of(b, target)
     if not isinstance(value, Number | Array) or value.kind != a.kind or not a.base:
         raise Unfit("copyto of another kind of number", b.place)
+    b.before_write(a)
     b.store(a, operations.broadcast_to(value, a.shape, b))
     return Known(None)
 
@@ -351,6 +354,7 @@ def added_at(b: Builder, args: Sequence[Value], given: Given) -> Value:
         raise Unfit("np.add.at of what is no vector of float64", b.place)
     if values is None or not isinstance(values, Number | Array) or values.kind != FLOAT:
         raise Unfit("np.add.at with what are no float64", b.place)
+    b.before_write(a)
     where = viewed(b, a, [at])  # whose indices are checked
     values = values if isinstance(values, Number) else b.kept(values)
     more = operations.broadcast_to(values, at.shape, b)

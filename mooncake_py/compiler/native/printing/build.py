@@ -28,6 +28,7 @@ from mooncake_py.compiler.native.printing.called import (
 )
 from mooncake_py.compiler.native.printing.emit import Printed, Printer
 from mooncake_py.compiler.native.printing.emit_expressions import GLOBALS
+from mooncake_py.compiler.native.printing.pipeline import pipeline
 from mooncake_py.compiler.native.regions import helpers
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, FLOAT32, INT
 
@@ -99,7 +100,8 @@ def compiled(
     for name, printed in printer.functions.items():
         f = scope[name]
         f.__qualname__ = name if path is None else f"{name}_{path.stem}"
-        scope[name] = dispatcher = numba().njit(cache=path is not None, **OPTIONS)(f)
+        options = {"cache": path is not None, "pipeline_class": pipeline(), **OPTIONS}
+        scope[name] = dispatcher = numba().njit(**options)(f)
         found[name] = dispatcher.compile(signature(printed))
     return found
 

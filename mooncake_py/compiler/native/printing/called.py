@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 import mooncake_py
+from mooncake_py.compiler.native.printing.pipeline import pipeline
 from mooncake_py.compiler.native.regions import helpers
 from mooncake_py.compiler.number_functions import NUMPY_FUNCTIONS
 
@@ -93,7 +94,8 @@ def compilable(f: Any) -> Any:
             raise CannotCompile(f"{f.__qualname__} reads the global variable {name}")
     own = FunctionType(f.__code__, scope, f.__name__, f.__defaults__, f.__closure__)
     own.__qualname__ = f"{f.__name__}_{digest(fingerprint(f) or '')}"  # see `build.compiled`
-    return numba().njit(**OPTIONS)(own)
+    options = {"pipeline_class": pipeline()} if is_own(f) else {}
+    return numba().njit(**OPTIONS, **options)(own)
 
 
 def intrinsic(f: FunctionType) -> Any:

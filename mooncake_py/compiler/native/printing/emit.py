@@ -4,8 +4,10 @@ How statements are printed::
 
     Push(FLOATS, Name("v0"))                       S[U(p)] = v0
                                                    p += 1
-    ForAll(("i",), (n,), (Push(FLOATS, e),))       for i in range(n):
+    ForAll(("i",), (n,), (Push(FLOATS, e),))       i = 0
+                                                   while i < n:
                                                        S[U(p + i)] = e
+                                                       i += 1
                                                    p += n
     Assign(Name("s"), Pop(FLOATS))                 p -= 1
                                                    s = S[U(p)]

@@ -288,14 +288,21 @@ class Statements:
         return f"{text(Name(w.array))}[{', '.join(parts)}]{'.T' if w.is_transposed else ''}"
 
     def loops(self, s: ForAll) -> list[str]:
-        """Return the lines of loops over counters, unchanged."""
+        """Return the lines of loops over counters, unchanged.
+
+        A range takes Numba a hundred instructions more.
+        """
         text = self.expressions.text
         lines: list[str] = []
         for inner in s.body:
             lines += self.loops(inner) if isinstance(inner, ForAll) else self.lines(inner)
         for counter, extent in zip(reversed(s.counters), reversed(s.extents), strict=True):
-            lines = [INDENT + line for line in lines]
-            lines.insert(0, f"for {text(Name(counter))} in range({text(extent)}):")
+            k, n = text(Name(counter)), text(extent)
+            if any(isinstance(part, Load) for part in walk(extent)):  # the loop may write it
+                lines = [f"for {k} in range({n}):", *(INDENT + line for line in lines)]
+            else:
+                inner = [INDENT + line for line in (*lines, f"{k} += 1")]
+                lines = [f"{k} = 0", f"while {k} < {n}:", *inner]
         return lines
 
     # The stack.

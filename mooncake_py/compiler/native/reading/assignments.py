@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from mooncake_py.compiler.ir import Assign, Const, Count, Name
 from mooncake_py.compiler.native.building import complexes, narrow, operations
-from mooncake_py.compiler.native.building.findings import Again, Findings
+from mooncake_py.compiler.native.building.findings import Again
 from mooncake_py.compiler.native.building.indexing import viewed
 from mooncake_py.compiler.native.building.values import (
     Array,
@@ -23,8 +23,7 @@ from mooncake_py.compiler.native.building.values import (
     Value,
 )
 from mooncake_py.compiler.native.reading import lists
-from mooncake_py.compiler.native.reading.merging import bases_in
-from mooncake_py.compiler.native.reading.scope import Scope, shown
+from mooncake_py.compiler.native.reading.scope import shown
 from mooncake_py.compiler.native.reading.writes import MemoryWriter
 from mooncake_py.compiler.native.regions.linear import ZERO, minus
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, FLOAT32, INT, REAL
@@ -38,25 +37,17 @@ class AssignmentReader(MemoryWriter):
 
     Attributes
     ----------
-    findings : Findings
-    scopes : list of Scope
-        Of the functions that are being read, from the outermost on.
     types : dict of str to str
         Of the variables of numbers in the region their types.
-    guarded : set of str
-        Memory that stands for other memory, and must not be written.
     few : dict of str to Place
         By their counters where loops of few passes stand.
-    buffers : set of str
-        The memory of arrays that a loop binds again.
+    is_straight : bool
+        Whether what is read runs in each pass of the innermost loop.
     """
 
-    findings: Findings
-    scopes: list[Scope]
     types: dict[str, str]
-    guarded: set[str]
     few: dict[str, Place]
-    buffers: set[str]
+    is_straight: bool
 
     def assigned(self, targets: Sequence[ast.expr], value: Value) -> None:
         """Bind or write targets."""
@@ -126,7 +117,9 @@ class AssignmentReader(MemoryWriter):
             if isinstance(target, ast.Name)
             and isinstance(found := self.scope.env.get(target.id), Array)
         }
-        own &= self.buffers
+        own &= self.buffers.keys()
+        if not all(isinstance(target, ast.Name) for target in targets):  # attributes, say
+            own = set(self.buffers)
         moved = [v.base if isinstance(v, Array) and v.base in own else "" for v in values]
         bases = [base for base in moved if base]
         if len(set(bases)) < len(bases):
@@ -137,10 +130,14 @@ class AssignmentReader(MemoryWriter):
         """Return an array as it is now, in memory that only the new name for it stands for."""
         assert isinstance(value, Array)
         found = self.b.kept(value)
-        if value.whole:
-            return of_no_memory(found)
-        self.guarded.add(found.base)  # it was a view of what may have other names
-        return found
+        self.require_private(value.base)
+        if value.base in self.guarded or not value.whole:  # which may have other names
+            self.guarded.add(found.base)
+            return found
+        if self.aliases.others(value.base):
+            self.aliases.copied(found.base, value.base, True)
+            return found
+        return of_no_memory(found)
 
     def bind(self, name: str, value: Value) -> None:
         """Bind a variable."""
@@ -243,24 +240,39 @@ class AssignmentReader(MemoryWriter):
                     raise Unfit(
                         f"{shown(name)} becomes another view in each pass of a loop", b.place
                     )
-                self.guarded.add(value.base)  # which has two names until the next pass
+                self.name_anew(own, value.base)
             if value.kind != before.kind or len(value.shape) != len(before.shape):
                 raise Unfit(f"{shown(name)} becomes another kind of array in a loop", b.place)
+            self.require_new(before.base)
             self.unroll_for(own, value, before)
             self.of_shape(value, before)
+            self.aliases.copied(before.base, value.base, self.is_straight)
+            if self.is_straight:
+                self.holds_input.pop(before.base, None)
             if isinstance(before, ComplexArray):
                 complexes.store(b, before, *self.parts_for(before, value))
             else:
                 b.store(before, operations.broadcast_to(value, before.shape, b))
-            self.forget_views(name, before)
+            self.forget(before.base, name)  # what was there before
             return before
         if value.base in self.buffers:
             if not value.whole:
                 return value
             found = b.kept(value)  # it keeps what the other name has now
-            self.guarded |= {value.base, found.base}
+            if value.base in self.guarded:
+                self.guarded.add(found.base)
+            if value.base in self.holds_input:
+                self.holds_input[found.base] = self.holds_input[value.base]
+            self.aliases.copied(found.base, value.base, True)
             return found
         return value if value.base else b.kept(value)
+
+    def name_anew(self, own: str, base: str) -> None:
+        """Note that an array becomes that of a variable which a loop binds again."""
+        self.require_private(base)
+        if base in self.guarded and own not in self.findings.named_twice:
+            self.findings.named_twice.add(own)
+            raise Again
 
     def unroll_for(self, own: str, value: Array, before: Array) -> None:
         """Have a short loop read pass by pass where an array may get another shape in each."""
@@ -271,13 +283,6 @@ class AssignmentReader(MemoryWriter):
             self.findings.unrolled.add(place)
             self.findings.carried.discard(own)  # unless a loop round it binds it anew too
             raise Again
-
-    def forget_views(self, name: str, a: Array) -> None:
-        """Forget what other variables are views of: the array that was there before."""
-        for scope in self.scopes:
-            for other, value in list(scope.env.items()):
-                if other != name and a.base in bases_in([value]):
-                    del scope.env[other]
 
     def augmented(self, node: ast.AugAssign) -> None:
         """Read ``target op= value``."""

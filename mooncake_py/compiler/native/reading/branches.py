@@ -63,6 +63,7 @@ class BranchReader(AssignmentReader):
             self.read(sides[0 if test.value else 1])
             return
         before = dict(self.scope.env), dict(self.scope.maybe), self.result
+        was_straight, self.is_straight = self.is_straight, False
         known = Before.of(b)
         found: list[tuple[Any, dict[str, Value], dict[str, Expr], Value | None, bool]] = []
         for side in sides:
@@ -88,6 +89,7 @@ class BranchReader(AssignmentReader):
             maybe = {name: e for name, e in (maybe | maybe2).items() if name in env}
         b.add(If(test, tuple(x), tuple(y), place=place_of(node)))
         self.scope.env, self.scope.maybe = env, maybe
+        self.is_straight = was_straight
         self.result = result if result is not None else before[2]
 
     def merge(

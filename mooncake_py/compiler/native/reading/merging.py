@@ -19,6 +19,7 @@ from mooncake_py.compiler.native.building.values import (
     Cells,
     ComplexArray,
     Dictionary,
+    Function,
     Tuple,
     Value,
 )
@@ -83,5 +84,7 @@ def bases_in(values: Iterable[Value]) -> Iterator[str]:
     for value in values:
         if isinstance(value, Tuple | Dictionary):
             yield from bases_in(value.items)
+        elif isinstance(value, Function):
+            yield from bases_in(value.defaults.values())
         elif isinstance(value, Array | Cells):
             yield value.base

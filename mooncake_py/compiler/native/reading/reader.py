@@ -42,6 +42,7 @@ from mooncake_py.compiler.native.building.values import (
     stored,
     stored_complex,
 )
+from mooncake_py.compiler.native.reading.aliases import Aliases
 from mooncake_py.compiler.native.reading.lowering import ended, lowered
 from mooncake_py.compiler.native.reading.nested import NestedReader
 from mooncake_py.compiler.native.reading.objects import Field, Path
@@ -145,7 +146,7 @@ class FunctionReader(NestedReader):
     """Reads one function, and those that it calls."""
 
     def __init__(self, findings: Findings) -> None:
-        self.b = Builder()
+        self.b = Builder(self.require_memory)
         self.findings = findings
         self.types = {}
         self.guarded = set()
@@ -154,7 +155,13 @@ class FunctionReader(NestedReader):
         self.result = None
         self.loops_outside = 0
         self.few = {}
-        self.buffers = set()
+        self.buffers = {}
+        self.aliases = Aliases()
+        self.holds_input = {}
+        self.from_input: set[str] = set()
+        self.private = set()
+        self.is_straight = True
+        self.around = []
         self.jumps = []
         self.short = {}
         self.counted = {}
@@ -198,6 +205,7 @@ class FunctionReader(NestedReader):
             self.b.arrays,
             tuple(results),
             frozenset(self.b.complexes),
+            frozenset(self.private),
         )
         return Reading(region, self.callees, self.captures, output, set_after)
 
@@ -339,6 +347,8 @@ class FunctionReader(NestedReader):
                 self.bind(name, value)
             else:
                 inner.env[name] = value
+        is_once = self.b.loops == self.loops_outside and not outer.repeats
+        outer.calls_at = place if is_once else None
         before = self.result, self.loops_outside, self.rebound
         self.result, self.loops_outside = None, self.b.loops
         self.body(inner)

@@ -25,6 +25,7 @@ from mooncake_py.compiler.native.building.values import (
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.attribute_lookup import in_class
 from mooncake_py.syntax.names import MISSING
+from mooncake_py.syntax.nodes import Place
 
 __all__ = [
     "INPUTS",
@@ -62,6 +63,10 @@ class Scope:
         How often each variable is bound in the text.
     parent : Scope or None
         Of the function within which this one is made.
+    calls_at : Place or None
+        The statement in which it calls the function that is being read, if that runs once.
+    repeats : int
+        How many loops the reader is in that are read pass by pass.
     """
 
     def __init__(
@@ -79,6 +84,8 @@ class Scope:
         self.body = body
         self.env: dict[str, Value] = {}
         self.maybe: dict[str, Expr] = {}
+        self.calls_at: Place | None = None
+        self.repeats = 0
         self.bindings = Counter(bound_in(body))
         code = f.__code__
         self.local = {*code.co_varnames, *code.co_cellvars}
@@ -87,6 +94,29 @@ class Scope:
     def named(self, name: str) -> str:
         """Return how a variable, or an attribute, is called in the region."""
         return name.lstrip(".") if is_hidden(name) else f"{self.prefix}_{name}"
+
+    def may_read(self, names: set[str]) -> bool:
+        """Return True if variables may be read after the call of the function that is read.
+
+        One of them may be read in the statement of the call, as the argument.
+        """
+        if self.calls_at is None:
+            return True
+        line, column, *end = self.calls_at
+        reads = 0
+        for node in (part for s in self.body for part in ast.walk(s)):
+            if isinstance(node, OWN_SCOPE) and not names.isdisjoint(names_in(node)):
+                return True
+            if isinstance(node, ast.AugAssign):
+                node = node.target
+            elif not isinstance(node, ast.Name) or not isinstance(node.ctx, ast.Load):
+                continue
+            if names.isdisjoint(names_in(node)) or (node.lineno, node.col_offset) < (line, column):
+                continue
+            reads += 1
+            if reads > 1 or [node.lineno, node.col_offset] >= end:
+                return True
+        return False
 
     def items_of(self, name: str, value: Tuple) -> list[str]:
         """Return the names of the items of a tuple that is a variable."""
@@ -173,6 +203,11 @@ def constant(value: Any) -> Value | None:
     if isinstance(value, np.ndarray):
         return None
     return Known(value)
+
+
+def names_in(node: ast.AST) -> Iterator[str]:
+    """Yield the names in a node, those of functions within it too."""
+    return (part.id for part in ast.walk(node) if isinstance(part, ast.Name))
 
 
 def bound_in(body: list[ast.stmt]) -> Iterator[str]:

@@ -33,7 +33,11 @@ from mooncake_py.compiler.native.building.values import (
 )
 from mooncake_py.compiler.native.reading import lists
 from mooncake_py.compiler.native.reading.branches import LEAVING, NOTHING, BranchReader, may_leave
-from mooncake_py.compiler.native.reading.scope import bound_in, is_hidden, shown
+from mooncake_py.compiler.native.reading.scope import (
+    bound_in,
+    is_hidden,
+    shown,
+)
 from mooncake_py.compiler.native.regions.linear import ONE, ZERO, minus, plus
 from mooncake_py.compiler.native.regions.region import INT
 from mooncake_py.overriding import override
@@ -56,10 +60,16 @@ class StatementReader(BranchReader):
         The variables that the innermost loop binds.
     jumps : list of list of dict
         For each loop that is being read what variables stand for where a pass is left.
+    from_input : set of str
+        Memory of variables that loops bind again, which stood for inputs before.
+    around : list of (bool, set)
+        For each whether it runs in each pass of the loop around it, and the aliases before it.
     """
 
     rebound: set[str]
     jumps: list[list[dict[str, Value]]]
+    from_input: set[str]
+    around: list[tuple[bool, set[frozenset[str]]]]
     counted: dict[str, Number]
 
     @override
@@ -153,6 +163,7 @@ class StatementReader(BranchReader):
             raise Unfit("a loop over a tuple or list that is left", place_of(node))
         self.scope.bindings.update(bound_in([node]))  # what it binds is bound again
         scope, others = self.scope, names_bound(node.body)
+        scope.repeats += 1
         for item in items:
             self.to_target(node.target, item)
             ints = {k: v for k, v in known_ints(node.target, item).items() if k not in others}
@@ -162,6 +173,7 @@ class StatementReader(BranchReader):
             for name, value in bound.items():  # what it is after the loop
                 if scope.env.get(name) == ints[name]:
                     scope.env[name] = value
+        scope.repeats -= 1
 
     def known_items(self, node: ast.expr) -> Sequence[Value] | None:
         """Return the items over which a loop runs, if they are those of tuples and lists."""
@@ -327,6 +339,8 @@ class StatementReader(BranchReader):
         """
         self.b.loops += 1
         self.jumps.append([])
+        self.around.append((self.is_straight, self.aliases.pairs))
+        self.is_straight = not has_jump(body, LEAVING)
         scope, b = self.scope, self.b
         for name in names_bound(body):
             if scope.named(name) in self.findings.dropped:
@@ -336,23 +350,32 @@ class StatementReader(BranchReader):
                 continue
             if not is_hidden(name) and name not in names_bound(body):
                 continue
-            if value.base in self.buffers:
+            own = scope.named(name)
+            if self.buffers.get(value.base) == own:
                 if value.base in over:
                     raise Unfit(f"a loop over {shown(name)}, which it binds anew", b.place)
                 continue
-            shared = [
-                v for v in scope.env.values() if isinstance(v, Array) and v.base == value.base
-            ]
-            seen = value.base in self.inputs | over or not value.whole or len(shared) > 1
-            if seen:
+            is_named = value.base in over or not value.whole or self.is_named_twice(value.base)
+            if is_named or value.base in self.inputs:
                 if runs is None:
                     raise Unfit(f"{shown(name)}, which a while loop binds anew", b.place)
                 b.require(runs)  # else it is the very array afterwards
             buffer = b.kept(value)
-            if seen:
+            if is_named or value.base in self.guarded or own in self.findings.named_twice:
                 self.guarded.add(buffer.base)
-            self.buffers.add(buffer.base)
+            if value.base in self.inputs:
+                self.from_input.add(buffer.base)
+            if value.base in self.inputs and buffer.base not in self.guarded:
+                self.holds_input[buffer.base] = value.base
+            if is_named:  # who writes it by another name would not write the buffer
+                self.guarded.add(value.base)
+            self.buffers[buffer.base] = own
             scope.env[name] = buffer
+        own_buffers = {own: base for base, own in self.buffers.items()}
+        for pair in self.findings.same:
+            if pair <= own_buffers.keys():
+                same = frozenset([own_buffers[own] for own in pair])
+                self.aliases.pairs = self.aliases.pairs | {same}
         for name in list(scope.env):
             self.refresh(name)
         self.rebound = names_bound(body)
@@ -360,6 +383,13 @@ class StatementReader(BranchReader):
     def leave_loop(self, before: dict[str, Value], runs: Expr | None) -> None:
         """Note what variables stand for after a loop, which may not have run."""
         self.b.loops -= 1
+        at_the_end = [pair for pair in self.aliases.pairs if pair <= self.buffers.keys()]
+        same = {frozenset([self.buffers[base] for base in pair]) for pair in at_the_end}
+        if not same <= self.findings.same:
+            self.findings.same |= same
+            raise Again
+        self.is_straight, pairs = self.around.pop()
+        self.aliases.pairs = self.aliases.pairs | pairs
         scope = self.scope
         ends = [scope.env, *self.jumps.pop()]
         changed = {

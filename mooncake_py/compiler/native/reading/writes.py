@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 from mooncake_py.compiler.ir import Assign, Const, Expr, Load, Op, Select
 from mooncake_py.compiler.native.building import complexes, operations
@@ -24,8 +25,11 @@ from mooncake_py.compiler.native.building.values import (
 )
 from mooncake_py.compiler.native.functions import joining
 from mooncake_py.compiler.native.reading import lists
+from mooncake_py.compiler.native.reading.aliases import Aliases
 from mooncake_py.compiler.native.reading.calls import CallReader
+from mooncake_py.compiler.native.reading.merging import bases_in
 from mooncake_py.compiler.native.reading.picked import is_same
+from mooncake_py.compiler.native.reading.scope import Scope, is_attribute
 from mooncake_py.compiler.native.regions.region import BOOL, INT, REAL
 from mooncake_py.overriding import override
 
@@ -45,12 +49,30 @@ class MemoryWriter(CallReader):
     Attributes
     ----------
     findings : Findings
+    scopes : list of Scope
+        Of the functions that are being read, from the outermost on.
     guarded : set of str
         Memory that stands for other memory, and must not be written.
+    buffers : dict of str to str
+        By the memory of arrays that a loop binds again, the variable in the region.
+    aliases : Aliases
+    holds_input : dict of str to str
+        Of memory that stands for an input, of which the function has no other name, that input.
+    private : set of str
+        Inputs that may have been written, though not in their memory.
+    initial, known_as : dict
+        What attributes that nothing assigns, and captured variables, stand for.
     """
 
     findings: Findings
+    scopes: list[Scope]
     guarded: set[str]
+    buffers: dict[str, str]
+    aliases: Aliases
+    holds_input: dict[str, str]
+    private: set[str]
+    initial: dict[str, Value]
+    known_as: dict[Any, Value]
 
     def kept_apart(self, value: Value) -> Value:
         """Return a value as it is now, before other targets are bound."""
@@ -177,8 +199,48 @@ class MemoryWriter(CallReader):
             raise Unfit("a write to elements that an array of ints picks", self.b.place)
         if a.frozen:
             raise Unfit("a write to a view that must not be written", self.b.place)
-        if a.base in self.guarded:
+        others = self.aliases.others(a.base)
+        if a.base in self.guarded or not others.isdisjoint(self.buffers):
             raise Unfit("a write to an array that a loop binds anew", self.b.place)
+        self.require_private(a.base)
+        for base in others:
+            self.forget(base)
+
+    def require_private(self, base: str) -> None:
+        """Note that nobody must look at an input afterwards, if memory stands for one."""
+        if base in self.holds_input:
+            self.private.add(self.holds_input[base])
+
+    def is_named_twice(self, base: str) -> bool:
+        """Return True for memory to which several names refer, and captured or global memory."""
+        if base in bases_in([*self.initial.values(), *self.known_as.values()]):
+            return True
+        *outside, scope = self.scopes
+        if len(self.names_of(scope, base)) > 1:
+            return True
+        # Attributes are there what they were before the call.
+        others = [(s, {n for n in self.names_of(s, base) if not is_attribute(n)}) for s in outside]
+        return any(names and s.may_read(names) for s, names in others)
+
+    def names_of(self, scope: Scope, base: str) -> list[str]:
+        """Return the variables of a function that stand for memory, each item of a tuple once."""
+        return [
+            name
+            for name, value in scope.env.items()
+            if base in bases_in([value])
+            and not (isinstance(value, Tuple) and scope.named(name) in self.findings.unpacked)
+        ]
+
+    def require_new(self, base: str) -> None:
+        """Note that the variable that memory stands for is bound to another array."""
+
+    def forget(self, base: str, but: str = "") -> None:
+        """Forget what variables stand for that refer to memory, all but one of this function."""
+        for scope in self.scopes:
+            kept = but if scope is self.scope or is_attribute(but) else ""
+            for name, value in list(scope.env.items()):
+                if name != kept and base in bases_in([value]):
+                    del scope.env[name]
 
     def converted(self, e: Expr, kind: str, to: str) -> Expr:
         """Return an element as one of the array that it is written to."""

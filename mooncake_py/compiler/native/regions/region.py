@@ -32,6 +32,9 @@ class NativeRegion:
         top level of the body.
     complexes : frozenset of str
         The arrays that hold complex numbers: as their last axis real and imaginary parts.
+    private : frozenset of str
+        Inputs that the function may write though the region does not: who passes them must not
+        look at them afterwards.
     """
 
     body: Block
@@ -40,3 +43,4 @@ class NativeRegion:
     arrays: dict[str, int]
     results: tuple[str, ...]
     complexes: frozenset[str] = frozenset()
+    private: frozenset[str] = frozenset()
