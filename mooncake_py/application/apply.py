@@ -17,6 +17,7 @@ from numpy import ndarray
 from mooncake_py.application import marshalling
 from mooncake_py.application.codual_call import apply_codual, container_written
 from mooncake_py.application.elementwise import apply_elementwise, operands
+from mooncake_py.application.native_writes import WRITERS, refuse_other_writes
 from mooncake_py.application.out_argument import (
     named_out,
     run_into,
@@ -308,7 +309,12 @@ def apply_overlay(rule: OverlayRule, ctx: Mode, f: Any, args: Any, kwargs: Any) 
         return f(*args)
     if not ctx.watches and are_given(args) and ctx.contains_active(args):
         ctx.refuse_subclasses(args)  # the replacement may be of a function of NumPy
-    return ctx.call_function(rule.replacement, args, kwargs)
+    try:
+        return ctx.call_function(rule.replacement, args, kwargs)
+    except Exception as error:
+        if f in WRITERS:
+            refuse_other_writes(ctx, error, f, args, kwargs)
+        raise
 
 
 def apply_refused(rule: RefusedRule, ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:

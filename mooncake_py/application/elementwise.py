@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy import ndarray
 
+from mooncake_py.application.native_writes import refuse_other_writes
 from mooncake_py.application.out_argument import named_out, signature_of, single_output, write_into
 from mooncake_py.compiler.declared import partial_for_one
 from mooncake_py.compiler.number_functions import NUMPY_FUNCTIONS, slope_of
@@ -19,6 +20,7 @@ from mooncake_py.rules.kinds import AtOnce, ElementwiseRule, Rule
 from mooncake_py.rules.precision import at_precision_of
 from mooncake_py.runtime import activity, drops, overlapping, pulls
 from mooncake_py.runtime.active import Active, active_number
+from mooncake_py.runtime.late_errors import has_written
 from mooncake_py.runtime.methods import ANSWERED, derivable
 from mooncake_py.runtime.values import is_of_math
 from mooncake_py.tangents.memory import has_overlaps
@@ -166,7 +168,12 @@ def elementwise_with_options(
         require_partials(rule, ctx, f, args, kwargs)
     if out is not None and isinstance(f, np.ufunc):
         return elementwise_into(rule, ctx, f, primals, nodes, out, kwargs)
-    y = f(*primals, **kwargs)
+    try:
+        y = f(*primals, **kwargs)
+    except Exception as error:
+        if out is not None:
+            refuse_other_writes(ctx, error, f, primals, {**kwargs, "out": out})
+        raise
     if out is not None:
         y = ctx.record_elementwise(rule, y, primals, nodes) if active else y
         return write_into(ctx, out, y, where=True if where is None else where)
@@ -209,28 +216,29 @@ def elementwise_into(
             ctx.registry.protect(where)
         partials = at_precision_of(out, kept_at_once(plan[1], primals), primals)
     undo = ctx.overwritten(memory, out, Ellipsis) if memory.protected else None
+    written = True
     try:
         f(*primals, out=out, **kwargs)
-    except BaseException:
+    except BaseException as error:
+        written = has_written(ctx, error, out, *primals)
+        raise
+    finally:
+        # On the way back the old contents return first: the partials may read them.
+        if written and plan is not None and flows:
+            positions, _, keep = plan
+            saved.append(out.copy() if keep[-1] else None)
+            node = ctx.registry.activate(out)
+            fits = [
+                0 if type(nodes[i]) is Active else (primals[i].shape, primals[i].dtype)
+                for i in positions
+            ]
+            targets = [nodes[i] for i in positions]
+            ctx.record((pulls.pull_elementwise_out, node, where, partials, targets, fits, saved))
+        elif written and ctx.find(out) is not None:
+            node = ctx.registry.activate(out)
+            ctx.record((pulls.pull_elementwise_out, node, where, (), (), (), ()))
         if undo is not None:
             ctx.record(undo)
-        raise
-    # On the way back the old contents return first: the partials may read them.
-    if plan is not None and flows:
-        positions, _, keep = plan
-        saved.append(out.copy() if keep[-1] else None)
-        node = ctx.registry.activate(out)
-        fits = [
-            0 if type(nodes[i]) is Active else (primals[i].shape, primals[i].dtype)
-            for i in positions
-        ]
-        targets = [nodes[i] for i in positions]
-        ctx.record((pulls.pull_elementwise_out, node, where, partials, targets, fits, saved))
-    elif ctx.find(out) is not None:
-        node = ctx.registry.activate(out)
-        ctx.record((pulls.pull_elementwise_out, node, where, (), (), (), ()))
-    if undo is not None:
-        ctx.record(undo)
     return out
 
 
@@ -245,17 +253,18 @@ def elementwise_through(
 ) -> None:
     """Run a ufunc with an `out=` that overlaps itself: first the values, then the write."""
     where = kwargs.get("where", True)
-    with np.errstate() if where is True else np.errstate(all="ignore"):
-        y = f(*primals, **{**kwargs, "where": True})
-    if any(node is not None for node in nodes):
-        y = ctx.record_elementwise(rule, y, primals, nodes)
-    if where is not True:
-        y = ctx.call(np.where, where, y, out)
 
     def run(w: ndarray) -> None:
         f(*[w if x is out else x for x in primals], out=w, **kwargs)
 
-    overlapping.write(ctx, out, ctx.registry.activate(out), Ellipsis, y, run)
+    with overlapping.watched(ctx, out, run):
+        with np.errstate() if where is True else np.errstate(all="ignore"):
+            y = f(*primals, **{**kwargs, "where": True})
+        if any(node is not None for node in nodes):
+            y = ctx.record_elementwise(rule, y, primals, nodes)
+        if where is not True:
+            y = ctx.call(np.where, where, y, out)
+        overlapping.write(ctx, out, ctx.registry.activate(out), Ellipsis, y, run)
 
 
 def kept_at_once(partials: Any, primals: Any) -> Any:

@@ -10,12 +10,13 @@ import inspect
 import operator
 import sys
 from collections.abc import Callable
-from functools import lru_cache, wraps
+from functools import lru_cache, partial, wraps
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy import ndarray
 
+from mooncake_py.application.native_writes import refuse_other_writes
 from mooncake_py.runtime import activity, overlapping
 from mooncake_py.runtime.active import Active
 from mooncake_py.tangents.bits import bits_of
@@ -183,7 +184,11 @@ def run_into(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     out = single_output(kwargs["out"])
     scratch = tuple(part.copy() for part in out) if type(out) is tuple else out.copy()
     args, kwargs = activity.unwrapped(tuple(args)), activity.unwrapped(kwargs)
-    f(*args, **{**kwargs, "out": scratch})
+    try:
+        f(*args, **{**kwargs, "out": scratch})
+    except Exception as error:
+        refuse_other_writes(ctx, error, f, args, kwargs)
+        raise
     where = kwargs.get("where", True) if isinstance(f, np.ufunc) else True
     pairs = zip(out, scratch, strict=True) if type(out) is tuple else [(out, scratch)]
     for part, written in pairs:
@@ -216,9 +221,8 @@ def without_out(apply: Callable[..., Any]) -> Callable[..., Any]:
     def apply_and_write(rule: Any, ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         if len(args) > 1:
             args, kwargs = named_out(f, args, kwargs)
-        where = True
+        given = kwargs
         if "where" in kwargs and isinstance(f, np.ufunc):  # all is computed, and a part written
-            where = kwargs["where"]
             kwargs = {name: v for name, v in kwargs.items() if name != "where"}
         if "out" not in kwargs:
             return apply(rule, ctx, f, args, kwargs)
@@ -226,23 +230,35 @@ def without_out(apply: Callable[..., Any]) -> Callable[..., Any]:
         kwargs = {name: v for name, v in kwargs.items() if name != "out"}
         if out is None:
             return apply(rule, ctx, f, args, kwargs)
-        if type(out) is tuple:
-            return write_into(ctx, out, apply(rule, ctx, f, args, kwargs), where=where)
-        if isinstance(out, ndarray) and out.dtype.kind in "biu":
-            return write_steps(ctx, f, args, kwargs, out)
-        if f in overlapping.JOINS and overlapping.holds_part_of(out, args[0]):
-            return overlapping.join_into(ctx, f, out, *args, **kwargs)
-        if f in AVERAGES and args and getattr(args[0], "dtype", None) != out.dtype:
-            return ctx.call_function(AVERAGES[f].__wrapped__, args, {**kwargs, "out": out})
-        args, kwargs = accumulated(f, args, kwargs, out)
-        y = apply(rule, ctx, f, args, kwargs)
-        casting = kwargs.get("casting", "same_kind")
-        if isinstance(f, np.ufunc):
-            if isinstance(out, ndarray) and not fits(activity.unwrapped(y), out):
-                f(*activity.unwrapped(tuple(args)), out=out.copy())  # raises, in NumPy's words
-            return write_into(ctx, out, y, casting)
-        index = place_in(f, args, kwargs, out, activity.unwrapped(y))
-        write_into(ctx, out[index], y, "unsafe" if f.__name__ in ACCUMULATES else casting)
-        return out
+        where = given.get("where", True) if isinstance(f, np.ufunc) else True
+        try:
+            return compute_into(partial(apply, rule), ctx, f, args, kwargs, out, where)
+        except Exception as error:
+            refuse_other_writes(ctx, error, f, args, given)
+            raise
 
     return apply_and_write
+
+
+def compute_into(
+    apply: Callable[..., Any], ctx: Mode, f: Any, args: Any, kwargs: Any, out: Any, where: Any
+) -> Any:
+    """Write the result of a function into its argument `out`, which is not among the keywords."""
+    if type(out) is tuple:
+        return write_into(ctx, out, apply(ctx, f, args, kwargs), where=where)
+    if isinstance(out, ndarray) and out.dtype.kind in "biu":
+        return write_steps(ctx, f, args, kwargs, out)
+    if f in overlapping.JOINS and overlapping.holds_part_of(out, args[0]):
+        return overlapping.join_into(ctx, f, out, *args, **kwargs)
+    if f in AVERAGES and args and getattr(args[0], "dtype", None) != out.dtype:
+        return ctx.call_function(AVERAGES[f].__wrapped__, args, {**kwargs, "out": out})
+    args, kwargs = accumulated(f, args, kwargs, out)
+    y = apply(ctx, f, args, kwargs)
+    casting = kwargs.get("casting", "same_kind")
+    if isinstance(f, np.ufunc):
+        if isinstance(out, ndarray) and not fits(activity.unwrapped(y), out):
+            f(*activity.unwrapped(tuple(args)), out=out.copy())  # raises, in NumPy's words
+        return write_into(ctx, out, y, casting)
+    index = place_in(f, args, kwargs, out, activity.unwrapped(y))
+    write_into(ctx, out[index], y, "unsafe" if f.__name__ in ACCUMULATES else casting)
+    return out

@@ -17,7 +17,8 @@ from mooncake_py.language.context import Context
 from mooncake_py.rules import registry
 from mooncake_py.runtime import drops, objects
 from mooncake_py.runtime.active import Active
-from mooncake_py.runtime.activity import INERT
+from mooncake_py.runtime.activity import INERT, unwrapped
+from mooncake_py.runtime.late_errors import refuse_part
 from mooncake_py.runtime.objects import OBJECT, meet_objects
 from mooncake_py.runtime.operators import BINARY, UNARY, BinaryOperator
 from mooncake_py.runtime.values import NUMBERS
@@ -138,11 +139,15 @@ class ArrayLanguage(Context):
             )
         return v
 
-    def sequence_for(self, o: ndarray, value: Any) -> Any:
-        """Return a list or tuple that is written into an array, as one if it has active parts."""
+    def sequence_for(self, o: ndarray, i: Any, value: Any) -> Any:
+        """Return a list or tuple written to ``o[i]``, as an array if it has active parts."""
         if o.dtype.kind in "OV" and self.contains_active(value):
             drops.holds(self, o)  # raises
-        return self.as_operand(value)
+        try:
+            return self.as_operand(value)
+        except Exception as error:
+            refuse_part(self, error, o, i, unwrapped(value))
+            raise
 
     def as_operand(self, value: Any) -> Any:
         """Return a list or tuple with active parts as an array; anything else unchanged."""

@@ -17,6 +17,7 @@ from numpy import ndarray
 
 from mooncake_py.application.apply import handler
 from mooncake_py.application.elementwise import unary_handler
+from mooncake_py.application.native_writes import refuse_other_writes
 from mooncake_py.application.out_argument import named_out, signature_of
 from mooncake_py.containers import containers, effects
 from mooncake_py.diagnostics.native_modules import is_constant_library, is_native_module
@@ -359,7 +360,11 @@ def call_opaque(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         if out is None or out is Ellipsis:
             y = array_protocols.watch_array(ctx, f(*args, **kwargs))
             return numerals.checked(ctx, f, values, y)
-        y = f(*args, **{name: v for name, v in kwargs.items() if name != "out"})
+        try:
+            y = f(*args, **{name: v for name, v in kwargs.items() if name != "out"})
+        except Exception as error:
+            refuse_other_writes(ctx, error, f, args, kwargs)
+            raise
         ctx.assign(out[0] if type(out) is tuple else out, Ellipsis, y)
         return out
     if (any(map(can_be_written, values)) or compiled_code.keeps_data(f)) and (

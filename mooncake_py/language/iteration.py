@@ -18,7 +18,8 @@ from mooncake_py.language import subclass_operators
 from mooncake_py.language.subclass_instances import dressed
 from mooncake_py.rooms import PACKAGE
 from mooncake_py.runtime import buffers, overlapping
-from mooncake_py.runtime.activity import contains_active
+from mooncake_py.runtime.activity import contains_active, unwrapped
+from mooncake_py.runtime.late_errors import refuse_if_written, unusual
 from mooncake_py.syntax.compiled import walk_code
 from mooncake_py.tangents.subclasses import is_instance, plain, plain_parts
 
@@ -192,10 +193,17 @@ def assign_flat(ctx: Mode, base: ndarray, i: Any, v: Any) -> None:
     if type(v) is ndarray and np.may_share_memory(base, v):
         overlapping.copy_in_turn(ctx, base, v, functools.partial(copy_flat, i=i))
         return
-    index = flat_index(base, i)
+    try:
+        index = flat_index(base, i)
+    except IndexError as error:
+        copy = functools.partial(copy_flat, of=unwrapped(v), i=i)
+        refuse_if_written(ctx, error, copy, unusual(base))
+        raise
     count = index[0].size if type(index[0]) is ndarray else 1
     if type(v) is ndarray or type(v) is list or type(v) is tuple:
         v = ctx.call(np.resize, ctx.call(np.ravel, v), (count,))
+        if v.dtype != base.dtype:
+            v = ctx.call(np.astype, v, base.dtype)  # NumPy converts before it writes
         if count == 1 and type(index[0]) is not ndarray:
             v = ctx.getitem(v, 0)
     ctx.assign(base, index, v)

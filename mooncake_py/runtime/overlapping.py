@@ -8,16 +8,18 @@ of an ordinary write.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy import ndarray
 
 from mooncake_py.diagnostics.reporting import Reporting, dropped
-from mooncake_py.errors import DerivativeDropError
+from mooncake_py.errors import DerivativeDropError, MooncakeError
 from mooncake_py.runtime.active import primal_of
 from mooncake_py.runtime.dense import dense
+from mooncake_py.runtime.late_errors import refuse_if_written
 from mooncake_py.runtime.pulls import survivors
 from mooncake_py.tangents.bits import bits_of
 from mooncake_py.tangents.memory import address
@@ -27,13 +29,12 @@ if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
 # fmt: off
-__all__ = ["JOINS", "assign", "assign_parts", "copy_in_turn",
-           "crosses", "crossing", "holds_part_of", "join_into", "refuse_shared_outputs", "write"]
+__all__ = ["JOINS", "assign", "assign_parts", "copy_in_turn", "crosses", "crossing",
+           "holds_part_of", "join_into", "refuse_shared_outputs", "watched", "write"]
 # fmt: on
 
 JOINS = (np.concatenate, np.concatenate.__wrapped__, np.stack)  # type: ignore[attr-defined]
 
-FEW = 4  # elements of which each is looked at
 Native = Callable[[ndarray], Any]
 
 
@@ -43,7 +44,27 @@ def assign(ctx: Mode, o: ndarray, node: Any, index: Any, v: Any) -> None:
     def assign_natively(view: ndarray) -> None:
         view[index] = primal_of(v)
 
-    write(ctx, o, node, index, v, assign_natively)
+    with watched(ctx, o, assign_natively):
+        write(ctx, o, node, index, v, assign_natively)
+
+
+@contextmanager
+def watched(ctx: Mode, o: ndarray, native: Native) -> Iterator[None]:
+    """Let the call not go on after an error within the block if ``native(o)`` has written by then.
+
+    The block runs ``native(o)`` in another way, which raises before it writes.
+    """
+    try:
+        yield
+    except Exception as error:
+        owner = ctx.registry.owner(o)
+
+        def on_memory(memory: ndarray) -> None:
+            native(twin(o, owner, dense(plain(memory)).reshape(-1).view(o.dtype)))
+
+        if not isinstance(error, MooncakeError):
+            refuse_if_written(ctx, error, on_memory, owner.copy("K"))
+        raise
 
 
 def write(ctx: Mode, o: ndarray, node: Any, index: Any, v: Any, native: Native) -> None:
@@ -77,9 +98,9 @@ def crosses(slot: Any, v: ndarray) -> bool:
         return False
     if slot.strides == v.strides or slot.dtype != v.dtype or not np.may_share_memory(slot, v):
         return False
-    places = [address(slot), address(v)]
-    if meet_in_step(slot, v, places[1] - places[0]):
+    if meet_in_step(slot, v):
         return False
+    places = [address(slot), address(v)]
     ends = [place + a.strides[0] * (a.size - 1) for place, a in zip(places, (slot, v), strict=True)]
     low, unit = min(*places, *ends), slot.itemsize
     marks = np.arange((max(*places, *ends) - low) // unit + 1)
@@ -93,31 +114,12 @@ def crosses(slot: Any, v: ndarray) -> bool:
     return not np.array_equal(into, expected)
 
 
-def meet_in_step(slot: ndarray, v: ndarray, apart: int) -> bool:
-    """Return whether two vectors hold their shared elements at equal positions, if quickly seen.
+def meet_in_step(slot: ndarray, v: ndarray) -> bool:
+    """Return whether two vectors of one length hold their shared elements at equal positions.
 
-    A row and a column of a matrix have an element or none in common.
-
-    Parameters
-    ----------
-    slot, v : ndarray
-        Of one length and dtype.
-    apart : int
-        How many bytes the first element of `v` is behind that of `slot`.
+    So do a row and a column of a matrix that begin at one element.
     """
-    wide, narrow = slot.strides[0], v.strides[0]
-    if abs(wide) < abs(narrow):
-        wide, narrow, apart = narrow, wide, -apart
-    if wide < 0:
-        wide, narrow, apart = -wide, -narrow, -apart
-    if not narrow or apart % slot.itemsize:
-        return False
-    ends = apart, apart + narrow * (slot.size - 1)
-    low, high = max(0, -(-min(ends) // wide)), min(slot.size - 1, max(ends) // wide)
-    return high - low < FEW and all(
-        (j * wide - apart) % narrow or (j * wide - apart) // narrow == j
-        for j in range(low, high + 1)
-    )
+    return not (np.shares_memory(slot[:-1], v[1:]) or np.shares_memory(slot[1:], v[:-1]))
 
 
 def copy_in_turn(ctx: Mode, o: ndarray, v: ndarray, native: Callable[..., Any]) -> None:

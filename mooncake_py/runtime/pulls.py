@@ -297,6 +297,12 @@ def scalar_cotangent(node: Active, c: Any) -> Any:
     return c
 
 
+def pull_conversion(entry: Entry) -> None:
+    _, y, x = entry
+    if y.grad:
+        x.grad += scalar_cotangent(x, y.grad)
+
+
 # Reads of elements.
 
 
@@ -362,8 +368,10 @@ def deliver_written(shadow: ndarray, index: Any, g: ndarray, value: Any, spec: A
         g = g.copy()
     else:
         last = last_writes(shadow.shape, index)
-        # A copy in any case: an object that is an index picks a view.
-        g = g.copy() if last is None else np.where(last, g, 0)
+        if last is not None:
+            g = np.where(last, g, 0)
+        elif g.base is not None:  # an object that is an index may pick a view
+            g = g.copy()
     shadow[index] = 0
     if spec and len(spec[0]) > g.ndim:  # NumPy leaves out leading ones of what is assigned
         g = g.reshape((1,) * (len(spec[0]) - g.ndim) + g.shape)

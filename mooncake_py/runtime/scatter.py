@@ -16,13 +16,14 @@ from numpy import ndarray
 from mooncake_py.rules.ufunc_methods import add_at, subtract_at
 from mooncake_py.runtime import pulls
 from mooncake_py.runtime.active import Active, primal_of
+from mooncake_py.runtime.late_errors import has_written
 from mooncake_py.tangents.memory import has_overlaps
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Handler
     from mooncake_py.runtime.reverse_mode import ReverseMode
 
-__all__ = ["HANDLERS"]
+__all__ = ["HANDLERS", "is_common"]
 
 
 def handler(ufunc: np.ufunc, sign: int, general: Callable[..., Any]) -> Handler:
@@ -40,10 +41,16 @@ def handler(ufunc: np.ufunc, sign: int, general: Callable[..., Any]) -> Handler:
         memory = ctx.registry.memory_of(a) if node is None else node.memory
         if memory.protected:
             ctx.log_write(memory, a, index)
-        ufunc.at(a, index, primal_of(b))
-        if value is not None:
-            spec = (b.shape, b.dtype) if type(b) is ndarray else 0
-            ctx.record((pull_accumulate, node, ctx.frozen_index(index), value, sign, spec))
+        written = value is not None
+        try:
+            ufunc.at(a, index, primal_of(b))
+        except BaseException as error:
+            written = written and has_written(ctx, error, a, b)
+            raise
+        finally:
+            if written:
+                spec = (b.shape, b.dtype) if type(b) is ndarray else 0
+                ctx.record((pull_accumulate, node, ctx.frozen_index(index), value, sign, spec))
 
     return accumulate
 
