@@ -13,7 +13,7 @@ from mooncake_py.compiler.ir import Call, Const, Op
 from mooncake_py.rules import registry
 from mooncake_py.rules.kinds import AtOnce, ElementwiseRule, read_arguments
 
-__all__ = ["SMALL", "as_operator", "partial_for_one", "partials_of"]
+__all__ = ["SMALL", "as_operator", "as_power", "partial_for_one", "partials_of"]
 
 SERVED = (FunctionType, AtOnce, int, float, NoneType)
 SMALL = range(2, 9)  # exponents
@@ -63,3 +63,10 @@ def as_operator(e: Call) -> Op | None:
         return Op("pow", e.args) if type(n) is int and n in SMALL else None
     op = OPERATORS.get(e.function)
     return None if op is None else Op(op, e.args)
+
+
+def as_power(e: Op) -> Call | None:
+    """Return the function whose derivatives on arrays a power has that is not a small one."""
+    if e.op != "pow" or (isinstance(e.args[1], Const) and e.args[1].value in SMALL):
+        return None
+    return Call(np.power, e.args)

@@ -15,18 +15,26 @@ from mooncake_py.compiler.ir import Call, Const, Expr, Finite, Let, Name, Op, pa
 from mooncake_py.compiler.simplify import ONE, inlined, names_of, negated, product
 from mooncake_py.compiler.statements.array_text import is_share
 from mooncake_py.compiler.statements.choices import adjoints_of_choice, is_choice
-from mooncake_py.compiler.statements.contractions import adjoints_of, is_contraction, is_sum
+from mooncake_py.compiler.statements.contractions import (
+    adjoints_of,
+    is_built_in,
+    is_contraction,
+    is_sum,
+)
 from mooncake_py.compiler.statements.finiteness import (
     is_finite,
     numbers_behind,
     to_check,
     without_implied,
 )
+from mooncake_py.compiler.statements.kinds import FACTORS, FULL
+from mooncake_py.compiler.statements.matrix_sums import careful_sum, matrix_sum
 from mooncake_py.compiler.statements.plan import Plan
 from mooncake_py.compiler.statements.reductions import (
     adjoint_of_reduction,
     is_extremum,
     is_reduction,
+    is_spread,
 )
 from mooncake_py.compiler.steps import Names, Steps
 from mooncake_py.runtime import pulls, rule_pulls
@@ -39,6 +47,8 @@ __all__ = [
 G, SHAPE = Name("g"), Name("shape")
 ONE_OF_NUMPY = Name("one")  # np.float64(1.0)
 SUMS = ("summed", "fitted")
+SAME_SIZE = frozenset({FULL, *FACTORS.values()})
+"""Kinds of operands of which two have, or may have, one size."""
 VALUE = attrgetter("value")
 
 
@@ -113,6 +123,7 @@ class Adjoint:
 
     def totals(self, steps: Steps, seed: Expr) -> dict[int, Expr]:
         """Return what each active operand receives, not yet fitted to its shape."""
+        self.steps = steps
         active = {f"v{k}" for k in self.plan.active}
         core = self.plan.core
         found = cotangents(core.lets, core.root, active, seed, self.contributions, steps)
@@ -125,7 +136,8 @@ class Adjoint:
             (a,) = parts_of(e)
             return [(a, along(lambda d: Op("spread", (d, SHAPE)), d) if self.spreads else d)]
         if is_contraction(e):
-            return self.of_product(e, d)
+            is_inner = let.name not in self.plan.arrays and is_built_in(e)
+            return self.of_inner(e, d) if is_inner else self.of_product(e, d)
         if is_reduction(e):
             adjoint, (array, axes) = adjoint_of_reduction(e), parts_of(e)
             read = (array, Name(let.name)) if is_extremum(e) else (like(array),)
@@ -161,7 +173,19 @@ class Adjoint:
         changed = plan.by_operator and let is plan.core.lets[-1] and (plan.whole or a == Name("v0"))
         if not plan.core.reductions or changed or alone:
             return c
-        return along(lambda c: Op("fitted", (c, shape_of(a))), c)
+        return along(lambda c: self.sum_of_products(c, a), c)
+
+    def sum_of_products(self, c: Expr, a: Expr) -> Expr:
+        """Return a cotangent summed to the shape of an operand, of a spread one by matrices."""
+        is_product = isinstance(c, Call) and c.function is pulls.product  # a careful one
+        if is_product or (isinstance(c, Op) and c.op == "mul"):
+            d, factor = parts_of(c)
+            spread = next((let.value for let in self.steps.lets if Name(let.name) == d), None)
+            if spread is not None and is_spread(spread) and self.plan.is_array(factor):
+                g, *_, axes = parts_of(spread)
+                found = careful_sum if is_product else matrix_sum
+                return Call(found, (g, factor, shape_of(a), axes))
+        return Op("fitted", (c, shape_of(a)))
 
     def of_product(self, e: Expr, d: Expr) -> Iterable[Contribution]:
         """Return what the factors of a product of vectors or matrices receive."""
@@ -173,6 +197,20 @@ class Adjoint:
             (a, along(lambda d: Call(left, (d, like(a), b)), d)),
             (b, along(lambda d: Call(right, (d, a, like(b))), d)),
         ]
+
+    def of_inner(self, e: Expr, d: Expr) -> Iterable[Contribution]:
+        """Return what two vectors receive whose inner product is a number.
+
+        NumPy multiplies an array by another one in less time than by a number, even of no axes.
+        """
+        a, b = parts_of(e)
+
+        def times(p: Expr) -> Expr:
+            if self.careful:
+                return carefully_times(d, p)
+            return along(lambda d: product(Op("array", (d,)), p), d)
+
+        return [(a, times(b)), (b, times(a))]
 
     def times(self, d: Expr, p: Expr) -> Expr:
         """Return a cotangent times a partial derivative."""
@@ -224,10 +262,17 @@ def finished(steps: Steps, totals: dict[int, Expr], augments: bool) -> Received:
     kept = set(names_of(totals.values()))
     if is_masked_g(totals.get(0, G)):  # the rest of the other share is a difference
         kept |= {let.name for let in lets if is_masked_g(let.value) and let.value != totals[0]}
+    # Numbers are looked at in the place of arrays: see `tests`.
+    kept |= {name for e in values.values() if is_array_of(e) for name in names_of([e])}
     block = inlined(
         (*lets, *(Finite(e) for e in totals.values())), {let.name for let in lets} - kept
     )
     return Received([s for s in block if isinstance(s, Let)], totals, lets)
+
+
+def is_array_of(e: Expr) -> bool:
+    """Return True for a number that is made an array of no axes."""
+    return isinstance(e, Op) and e.op == "array"
 
 
 def is_masked_g(e: Expr) -> bool:
@@ -272,7 +317,20 @@ def tests(received: Received, plan: Plan) -> list[str]:
         else:
             finite.append(plan.factor_of_outer(values.get(name)) or name)
     # Where g is zero, nothing is done.
-    return [*sorted(nonzero - {"g"}), *(f"finite({name})" for name in dict.fromkeys(finite))]
+    return [*sorted(nonzero - {"g"}), *paired(list(dict.fromkeys(finite)), received, plan)]
+
+
+def paired(names: list[str], received: Received, plan: Plan) -> list[str]:
+    """Return the tests whether arrays are finite, two at once if they may have one size."""
+    kinds = {e.name: plan.kinds[k] for k, e in received.totals.items() if isinstance(e, Name)}
+    tests: list[str] = []
+    while names:
+        first, *names = names
+        alike = [n for n in names if n in kinds and kinds[n] == kinds.get(first) in SAME_SIZE]
+        if alike:
+            names.remove(alike[0])
+        tests.append(f"both_finite({first}, {alike[0]})" if alike else f"finite({first})")
+    return tests
 
 
 def quotient_first(d: Expr, p: Expr) -> Expr:
@@ -283,13 +341,22 @@ def quotient_first(d: Expr, p: Expr) -> Expr:
     return product(d, p)
 
 
-def carefully_times(d: Expr, p: Expr) -> Expr:
-    """Return ``d * p`` that is zero where d is, whatever p is."""
+def carefully_times(d: Expr, p: Expr, exact: Callable[..., Any] = pulls.product) -> Expr:
+    """Return ``d * p`` that is zero where d is, whatever p is.
+
+    Parameters
+    ----------
+    d : Expr
+        A cotangent, or a tangent.
+    p : Expr
+    exact : callable
+        The product of such that does so; that of cotangents conjugates p.
+    """
     if isinstance(p, Const) and is_finite(p):
         return product(d, p)
     if isinstance(p, Op) and p.op == "truediv" and isinstance(p.args[0], Const):
         p = Op("truediv", (product(ONE_OF_NUMPY, p.args[0]), p.args[1]))  # never raises
-    return along(lambda d: Call(pulls.product, (d, p)), d)
+    return along(lambda d: Call(exact, (d, p)), d)
 
 
 def along(linear: Callable[[Expr], Expr], d: Expr) -> Expr:

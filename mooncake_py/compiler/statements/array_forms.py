@@ -14,14 +14,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
-from weakref import ref
-
-import numpy as np
-from numpy import ndarray
 
 from mooncake_py.compiler.ir import Call, Expr, Let, Name, Op, parts_of
 from mooncake_py.compiler.simplify import inlined
-from mooncake_py.compiler.statements import fitting, gathers, masks
 from mooncake_py.compiler.statements.array_pull import PullWriter, described
 from mooncake_py.compiler.statements.array_text import ArrayText
 from mooncake_py.compiler.statements.core import Core
@@ -34,32 +29,20 @@ from mooncake_py.compiler.statements.lines import (
     function,
     indented,
 )
-from mooncake_py.compiler.statements.nodes import are_active, look_up, no_nodes, nodes_of
+from mooncake_py.compiler.statements.nodes import look_up, no_nodes
 from mooncake_py.compiler.statements.plan import Plan
+from mooncake_py.compiler.statements.single import SCOPES
 from mooncake_py.compiler.statements.statement import Statement, is_operand
 from mooncake_py.compiler.statements.views import through, views_in
 from mooncake_py.compiler.text import define
 from mooncake_py.rules import registry
-from mooncake_py.runtime import pulls
 from mooncake_py.runtime.active import Active
-from mooncake_py.runtime.memory import Memory
-from mooncake_py.runtime.overlapping import crosses
-from mooncake_py.runtime.values import FLOAT64, like
+from mooncake_py.runtime.pulls import reads
 
 __all__ = ["Way", "array_form", "bases_of"]
 
 Way = Callable[[Any, Any, Any], Any]
 Activity = tuple[tuple[int, bool], ...]
-SCOPE: dict[str, Any] = {
-    "Active": Active, "Ellipsis": Ellipsis, "FLOAT64": FLOAT64, "Memory": Memory,
-    "add": np.add, "are_active": are_active, "crosses": crosses, "finite": fitting.finite,
-    "fitted": fitting.fitted, "float64": np.float64, "frozen": gathers.frozen,
-    "inner": fitting.inner, "is_basic": pulls.is_basic, "is_gather": gathers.is_gather,
-    "like": like, "multiply": np.multiply, "ndarray": ndarray, "nodes_of": nodes_of,
-    "one": np.float64(1.0), "reduced": fitting.reduced, "ref": ref, "scatter": gathers.scatter,
-    "selected": masks.selected, "shares": masks.shares, "spread": fitting.spread,
-    "subtract": np.subtract, "summed": fitting.summed, "take_rest": masks.take_rest,
-}  # fmt: skip
 OTHER_KINDS = {
     ELEMENT: "type({0}) is not float64",
     PART: "type({0}) is not ndarray or not {0}.ndim",
@@ -83,14 +66,19 @@ class ArrayForm:
         self.names = plan.statement.names
         self.bases = bases_of(plan.statement)
         self.indices = tuple(dict.fromkeys(index for _, index in plan.statement.pairs))
-        self.scope = dict(SCOPE)
+        self.scope = dict(SCOPES[plan.dtype])
         self.scope |= {f"f{i}": f for i, f in enumerate(plan.core.functions)}
         self.scope |= views_in(plan.layout, plan.core.functions)
         self.pull = PullWriter(plan, self.scope) if plan.records else None
-        self.text = ArrayText(self.scope)
+        self.text = ArrayText(self.scope, (), plan.arrays_of_float64, plan.axes, plan.int_names)
         named = {p: f"v{k}" for k, p in self.names.items() if plan.kinds[k] is not Active}
         count = 1 + max([*self.names.values(), *self.bases, *self.indices])
         self.at = [named.get(p, f"a{p}") for p in range(count)]
+
+    @property
+    def dtype(self) -> str:
+        """The name of the dtype of the arrays."""
+        return "FLOAT32" if self.plan.is_single else "FLOAT64"
 
     def printed(self) -> tuple[str, dict[str, Any]]:
         """Return the text of the form, and what it reads besides `choose` and `otherwise`."""
@@ -113,10 +101,10 @@ class ArrayForm:
         if plan.on:
             arrays = [at[p] for p in plan.on]
             fits += same([f"type({a})" for a in arrays], "ndarray")
-            fits += same([f"{a}.dtype" for a in arrays], "FLOAT64")
+            fits += same([f"{a}.dtype" for a in arrays], self.dtype)
         for p in self.indices:
             if p not in plan.statement.certain:
-                fits.append(f"{'is_gather' if p in plan.gathers else 'is_basic'}(a{p})")
+                fits.append(self.fits_as_index(p))
         kinds: dict[str, list[str]] = {}
         for k, p in self.names.items():
             if p not in plan.on:
@@ -129,6 +117,20 @@ class ArrayForm:
         constants = [at[p] for p, active in plan.on.items() if not active]
         fits += [no_nodes(constants)] if constants else []
         return [f"{', '.join(at)}, = V", f"if not ({' and '.join(fits)}):", CHOOSE]
+
+    def fits_as_index(self, p: int) -> str:
+        """Return the test whether an index is of the kind that is expected."""
+        plan = self.plan
+        written = plan.statement.written
+        if p not in plan.gathers:
+            return f"is_basic(a{p})"
+        if p in plan.same:
+            return f"a{p} is a{plan.index(p)}"
+        if written is not None and p == written[1]:
+            return f"is_mask(a{p}, a{written[0]})"
+        # The same mask has a form of its own: sums would depend on which one ran before.
+        other = f" and a{p} is not a{written[1]}" if plan.by_mask and written is not None else ""
+        return f"is_gather(a{p}){other}"
 
     def nodes(self) -> list[str]:
         """Return the lines that look up the nodes n0, n1, ... of the arrays."""
@@ -152,9 +154,10 @@ class ArrayForm:
         lines = []
         for k, p in self.names.items():
             if self.plan.kinds[k] is Active:
+                numpy = "" if self.plan.is_single else f" and type(v{k}) is not float64"
                 lines += [
                     f"v{k} = a{p}.primal",
-                    f"if type(v{k}) is not float and type(v{k}) is not float64:",
+                    f"if type(v{k}) is not float{numpy}:",
                     OTHERWISE,
                 ]
         return lines
@@ -168,7 +171,10 @@ class ArrayForm:
             if isinstance(part, tuple)
         ]
         if isinstance(plan.target, tuple) and not plan.augments:
-            lines.append(f"slot = a{plan.target[0]}[a{plan.target[1]}]")
+            read = [f"v{k}" for k, part in enumerate(plan.layout) if part == plan.target]
+            read += [] if plan.old is None else [f"v{plan.old}"]
+            again = f"a{plan.target[0]}[a{plan.target[1]}]"
+            lines.append(f"slot = {read[0] if read else again}")
         elif plan.target is not None and not plan.augments:
             lines.append(f"slot = a{plan.target}")
         return lines
@@ -178,7 +184,8 @@ class ArrayForm:
         plan = self.plan
         wrong = self.other_kinds()
         if plan.whole is None:
-            return [], wrong + ([] if plan.target is None else ["type(slot) is not float64"])
+            read_as_element = plan.target is None or plan.old is not None
+            return [], wrong + ([] if read_as_element else ["type(slot) is not float64"])
         full = plan.full
         if plan.target is not None:
             shape = "v0.shape" if plan.augments else "slot.shape"
@@ -279,6 +286,8 @@ class ArrayForm:
             return []
         text = self.text.operand(value)
         numbers = choosing([f"type({name}) is not ndarray" for name in self.reductions])
+        if plan.is_single:
+            numbers = [f"if {text}.dtype is not FLOAT32:", OTHERWISE]
         return [*numbers, *self.checks_of_array(text, products)]
 
     def checks_of_array(self, text: str, products: list[str]) -> list[str]:
@@ -364,20 +373,28 @@ class ArrayForm:
         lines += self.keep()
         if not self.pull.delivers:
             return [*lines, *log, *write, result]
-        is_element = self.plan.whole is None
-        logging = f"C.log_element(m{o}, {where}, slot)" if is_element else log[1].strip()
+        write, after = self.plan.watched(write)
         return [
             *lines,
-            f"logged = m{o}.protected and {logging}",
+            f"logged = m{o}.protected and {self.logging(f'm{o}, {where}')}",
             *write,
             f"(C.record_below if logged else C.record)(({', '.join(self.pull.entry())}))",
+            *after,
             result,
         ]
+
+    def logging(self, place: str) -> str:
+        """Return the call that logs what is overwritten."""
+        if self.plan.whole is None:
+            return f"C.log_element({place}, slot)"
+        if not self.plan.by_mask:
+            return f"C.log_write({place})"
+        return f"C.log_masked({place}, slot, {f'v{self.plan.old}' in self.saved})"
 
     def unless_crossing(self, value: Expr) -> list[str]:
         """Return the lines that see that what is copied is not written in another order."""
         plan = self.plan
-        if plan.augments or plan.statement.into or not is_operand(value):
+        if plan.augments or plan.by_mask or plan.statement.into or not is_operand(value):
             return []
         if not plan.is_array(value):
             return []
@@ -443,12 +460,12 @@ def array_form(
     found = printed(core, kinds, on, registry.version())
     if found is None:
         return None
-    text, scope, reads = found
+    text, scope, only_reads = found
     scope = define(text, {**scope, "choose": choose, "otherwise": otherwise})
     form = scope["run"]
     form.text = text  # for those who want to see it
-    if reads:
-        pulls.reads(scope["pull"])
+    if only_reads:
+        reads(scope["pull"])
     return form
 
 

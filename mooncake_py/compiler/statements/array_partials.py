@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from mooncake_py.compiler.declared import as_operator, partials_of
+from mooncake_py.compiler.declared import as_operator, as_power, partials_of
 from mooncake_py.compiler.ir import Call, Const, Expr, Op, parts_of
 from mooncake_py.compiler.partials import called, partials
 from mooncake_py.compiler.statements.contractions import is_contraction, is_sum
@@ -48,7 +48,10 @@ def partials_on_arrays(
     if isinstance(e, Call):
         e = as_operator(e) or e
     if isinstance(e, Op):
-        return [] if is_int(e) else partials(e, y)
+        power = as_power(e)
+        if power is None:
+            return [] if is_int(e) else partials(e, y)
+        e = power
     found = declared(e)
     assert found is not None
     args = list(parts_of(e))

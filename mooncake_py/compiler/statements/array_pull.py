@@ -18,10 +18,12 @@ from mooncake_py.compiler.statements.array_text import ArrayText, is_share
 from mooncake_py.compiler.statements.kinds import ELEMENT, PART
 from mooncake_py.compiler.statements.lines import function
 from mooncake_py.compiler.statements.masks import kept
+from mooncake_py.compiler.statements.matrix_sums import matrix_sum
 from mooncake_py.compiler.statements.plan import Plan
 from mooncake_py.compiler.statements.reductions import is_reduction
 from mooncake_py.compiler.statements.views import through
 from mooncake_py.compiler.text import define
+from mooncake_py.rules.extrema import extremum_cotangent
 from mooncake_py.rules.kinds import AtOnce
 
 __all__ = ["PullWriter"]
@@ -105,7 +107,7 @@ class PullWriter:
         names: list[str] = []
         for part in parts:
             if isinstance(part, tuple):
-                names += [f"n{part[0]}", f"a{part[1]}"]
+                names += [f"n{part[0]}", f"a{plan.index(part[1])}"]
             else:
                 names.append(f"n{part}" if part in plan.on else f"a{part}")
         return list(dict.fromkeys(names))
@@ -139,6 +141,13 @@ class PullWriter:
         names = ["_", *out, *self.held(), *self.saved, *shapes, *self.spread]
         return f"{', '.join(names)}, = entry"
 
+    @property
+    def arrays(self) -> set[str]:
+        """The names that are arrays of float64 in the function."""
+        if self.plan.is_single:
+            return set()
+        return self.plan.arrays | ({"g"} if self.plan.whole is not None else set())
+
     # The function.
 
     def pull(self) -> str:
@@ -148,7 +157,8 @@ class PullWriter:
         delivered = self.deliveries(found, self.together)
         self.delivers = bool(delivered)
         self.scope["careful"] = self.careful(slot)
-        text = ArrayText(self.scope, self.together)
+        plan = self.plan
+        text = ArrayText(self.scope, self.together, self.arrays, plan.axes, plan.int_names)
         lines = [self.unpacked(), *self.seed(found), *self.likes_again(), *self.apart(found)]
         lines += self.computed(found.lets, text)
         self.scope.update(text.scope)
@@ -201,8 +211,8 @@ class PullWriter:
     def seed(self, received: Received) -> list[str]:
         """Return the lines that find the cotangent of the value, or of the target afterwards."""
         plan = self.plan
-        if plan.whole is None:
-            return self.number_seed()
+        if plan.whole is None or plan.by_mask:
+            return self.slot_seed()
         if plan.target is None:
             found = ["g = out.take()", "if g is None:", "    return"]
             if list(received.totals.values()).count(Name("g")) == 1:  # handed on, but maybe lent
@@ -214,15 +224,15 @@ class PullWriter:
         found.append(f"slot = d[a{part[1]}]" if isinstance(part, tuple) else "slot = d")
         return [*found, "g = slot.copy()" if self.copies(received) else "g = slot"]
 
-    def number_seed(self) -> list[str]:
-        """Return the lines that find the cotangent of a number."""
+    def slot_seed(self) -> list[str]:
+        """Return the lines that find the cotangent of a number, or of what a mask has picked."""
         if self.plan.target is None:
             return ["g = out.grad", "if not g:", "    return"]
         assert isinstance(self.plan.target, tuple)
         o, i = self.plan.target
         return [
             f"slot = n{o}.grad", "if slot is None:", "    return", f"g = slot[a{i}]",
-            "if not g:", "    return",
+            *([] if self.plan.by_mask else ["if not g:", "    return"]),
         ]  # fmt: skip
 
     def copies(self, received: Received) -> bool:
@@ -232,18 +242,15 @@ class PullWriter:
         what is added to is the same memory: one addition is safe, as NumPy looks after operands
         that overlap, if it comes first.
         """
-        if self.plan.whole is None:
+        if self.plan.whole is None or self.plan.by_mask:
             return False
-        if self.plan.core.reductions:
-            return True
-        fitted = {
-            let.name
-            for let in received.lets
-            if is_fitted(let.value) and parts_of(let.value)[0] == Name("g")
-        }
+        same = {"g"}  # what is g, or may be a view of it
+        for let in received.lets:
+            if is_view_of(let.value, same):
+                same.add(let.name)
         totals, augments = received.totals, self.plan.augments
         others = [unsigned(e) for k, e in totals.items() if k or not augments]
-        raw = [e for e in others if e == Name("g") or (isinstance(e, Name) and e.name in fitted)]
+        raw = [e for e in others if isinstance(e, Name) and e.name in same]
         if not augments or totals.get(0) != Name("g"):
             return bool(raw)
         return len(raw) > 1 or (len(others) > 1 and raw not in ([], [Name("g")]))
@@ -255,18 +262,21 @@ class PullWriter:
         plan, totals = self.plan, received.totals
         text = ArrayText(self.scope, together)
         result: list[str] = []
+        kept = plan.old
         if plan.target is not None:
             own = totals.get(0) if plan.augments else None
-            if own is None:
+            if kept in totals:
+                result += self.element_kept(totals[kept])
+            elif own is None:
                 result.append(self.cleared())
             elif is_masked_g(own):
                 result.append(self.masked_in_place(own, received, together))
             elif own != Name("g"):
                 result.append(f"slot[...] = {text.text(own)}")
-        active = sorted(plan.active - ({0} if plan.augments else set()))
+        active = sorted(plan.active - ({0} if plan.augments else {kept}))
         active.sort(key=lambda k: unsigned(totals[k]) != Name("g"))  # before it may change
         values = list(totals.values())
-        fresh = plan.target is None or self.copies(received)
+        fresh = plan.target is None or plan.by_mask or self.copies(received)
         fits = {let.name for let in received.lets if may_be_view(let.value)}
         for k in active:
             total = totals[k]
@@ -286,19 +296,28 @@ class PullWriter:
             p, i = part[:2]
             if plan.is_gathered(part):
                 ufunc = "add" if sign == "+" else "subtract"
-                return [f"scatter({ufunc}, n{p}.shadow(), a{i}, {amount})"]
+                return [f"scatter({ufunc}, n{p}, a{plan.index(i)}, {amount})"]
             if plan.kinds[k] is ELEMENT:
                 return [f"n{p}.shadow()[a{i}] {sign}= {amount}"]
             return [f"d = {through(part, f'n{p}.shadow()[a{i}]')}", f"d {sign}= {amount}"]
         if part not in plan.on:
             return [f"a{part}.grad {sign}= {amount}"]
+        if plan.is_single:
+            amount = f"single({amount})"
         if sign == "-":
             return [f"n{part}.add(-{amount})"]
         return [f"n{part}.{'add' if owned else 'add_shared'}({amount})"]
 
+    def element_kept(self, total: Expr) -> list[str]:
+        """Return the line that puts what is written, and was read before, into its slot."""
+        assert isinstance(self.plan.target, tuple)
+        if total == Name("g"):  # it is there
+            return []
+        return [f"slot[a{self.plan.target[1]}] = {ArrayText(self.scope).text(total)}"]
+
     def cleared(self) -> str:
         """Return the line that takes the cotangent of what is overwritten."""
-        if self.plan.whole is None:
+        if self.plan.whole is None or self.plan.by_mask:
             assert isinstance(self.plan.target, tuple)
             return f"slot[a{self.plan.target[1]}] = 0.0"
         return "slot.fill(0.0)"
@@ -330,7 +349,19 @@ def is_fitted(e: Expr) -> bool:
 
 def may_be_view(e: Expr) -> bool:
     """Return True for what may be memory of another cotangent: it is fitted, or repeated."""
-    return is_fitted(e) or (isinstance(e, Call) and is_reduction(e))
+    return is_fitted(e) or (isinstance(e, Call) and is_reduction(e) and not is_new(e))
+
+
+def is_new(e: Call) -> bool:
+    """Return True for the adjoint of a reduction whose result is new memory."""
+    return e.function is extremum_cotangent or e.function is matrix_sum
+
+
+def is_view_of(e: Expr, names: set[str]) -> bool:
+    """Return True for what may be a view of one of some arrays."""
+    if isinstance(e, Name):
+        return e.name in names
+    return may_be_view(e) and is_view_of(parts_of(e)[0], names)
 
 
 def products_with_shares(e: Expr) -> list[Op]:

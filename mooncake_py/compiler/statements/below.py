@@ -38,7 +38,7 @@ def below(core: Core, moving: frozenset[int]) -> Below | None:
     if any(is_extremum(let.value) for let in core.lets):
         raise NoPartial
     steps = Steps(Names("e"), None)
-    root = tangent_of(core, sorted(moving), steps)
+    root = tangent_of(core, sorted(moving), steps, is_followed=True)
     if root is None:
         return None
     values: dict[str, Expr] = {}
@@ -120,6 +120,6 @@ class Below:
         try:
             with Quiet():
                 t = self.site.run(ctx, tuple(self.functions), values)
+                return t if is_finite(t) else None
         except Exception:
             return None  # the value raises it in its own words
-        return t if is_finite(t) else None

@@ -1,24 +1,31 @@
-"""Choices by comparisons within statements: ``np.where(x > 0.0, a * x, b)``."""
+"""Choices within statements: ``np.where(x > 0.0, a * x, b)``, and maxima of two operands."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from functools import lru_cache
 from operator import itemgetter
 from typing import Any
 
 import numpy as np
 
-from mooncake_py.compiler.ir import Call, Const, Expr
+from mooncake_py.compiler.ir import Call, Const, Expr, Op
+from mooncake_py.compiler.simplify import added, product
+from mooncake_py.compiler.statements.array_partials import declared
 from mooncake_py.rules import registry
-from mooncake_py.rules.kinds import LinearRule
+from mooncake_py.rules.exact_zeros import pushed
+from mooncake_py.rules.kinds import AtOnce, LinearRule
 
 __all__ = [
     "COMPARISONS",
     "adjoint_of_choice",
     "adjoints_of_choice",
     "is_choice",
+    "is_selection",
+    "tangent_by_comparisons",
     "tangent_of_choice",
+    "tangent_of_selection",
 ]
 
 COMPARISONS: dict[type[ast.cmpop], str] = {
@@ -51,3 +58,51 @@ def tangent_of_choice(e: Expr, a: Expr | None, b: Expr | None) -> Expr:
     """Return the tangent of a choice, given those of both operands; None for zero."""
     assert isinstance(e, Call)
     return Call(e.function, (e.args[0], a or Const(0.0), b or Const(0.0)))
+
+
+# Maxima and minima of two operands.
+
+ORDERS = {np.maximum: ("gt", "lt"), np.minimum: ("lt", "gt")}
+"""How the first operand compares where it is chosen, and where the second one is."""
+
+
+def is_selection(e: Expr) -> bool:
+    """Return True for a maximum or a minimum of two operands, by the declared derivatives."""
+    return shares_of(e) is not None and isinstance(e, Call) and e.function in ORDERS
+
+
+def shares_of(e: Expr) -> Callable[..., Any] | None:
+    """Return what evaluates the partial derivatives of a selection together, if it is one."""
+    partials = declared(e)
+    first = partials[0] if partials else None
+    return first.both if type(first) is AtOnce else None
+
+
+def tangent_of_selection(e: Expr, a: Expr | None, b: Expr | None) -> Expr:
+    """Return the tangent of a selection, given those of both operands; None for zero."""
+    assert isinstance(e, Call)
+    return Call(selected_by(shares_of(e)), (a or Const(0.0), b or Const(0.0), *e.args))
+
+
+@lru_cache(maxsize=64)
+def selected_by(shares: Callable[..., Any]) -> Callable[..., Any]:
+    """Return what chooses between two tangents, as operands were chosen; those that tie share."""
+
+    def selected(ta: Any, tb: Any, a: Any, b: Any) -> Any:
+        share, rest = shares(a, b)
+        if rest is not None:
+            return pushed(ta, share) + pushed(tb, rest)
+        t = np.where(share, ta, tb)
+        return t if t.ndim else t[()]
+
+    return selected
+
+
+def tangent_by_comparisons(e: Expr, a: Expr | None, b: Expr | None) -> Expr:
+    """Return the tangent of a selection in operations that have their own derivatives."""
+    assert isinstance(e, Call)
+    ta, tb = a or Const(0.0), b or Const(0.0)
+    tied = Call(np.where, (Op("eq", e.args), product(added(ta, tb), Const(0.5)), Const(0.0)))
+    first, second = ORDERS[e.function]
+    rest = Call(np.where, (Op(second, e.args), tb, tied))
+    return Call(np.where, (Op(first, e.args), ta, rest))

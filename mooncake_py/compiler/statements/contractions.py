@@ -6,19 +6,40 @@ the shapes of operands that are contracted are their own.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from mooncake_py.compiler.ir import Call, Expr, Op
 from mooncake_py.compiler.statements.reductions import is_reduction, reduced
-from mooncake_py.rules import registry
+from mooncake_py.rules import contraction, registry
 from mooncake_py.rules.kinds import BilinearRule
 
-__all__ = ["PRODUCTS", "adjoints_of", "is_contraction", "is_sum", "ndim_of", "shape_of"]
+__all__ = [
+    "PRODUCTS", "adjoints_of", "is_built_in", "is_contraction", "is_sum", "ndim_of", "shape_of",
+]  # fmt: skip
+
+Texts = Mapping[tuple[int | None, ...], str]
 
 PRODUCTS = (np.matmul, np.dot, np.outer)
+LEFT: Texts = {
+    (2, 2): "{d}.dot({b}.T)",
+    (2, 1): "{d}[:, None].dot({b}[None])",
+    (1, 2): "{b}.dot({d})",
+}
+RIGHT: Texts = {
+    (2, 2): "{a}.T.dot({d})",
+    (2, 1): "{d}.dot({a})",
+    (1, 2): "{a}[:, None].dot({d}[None])",
+}
+ADJOINT_TEXTS: Mapping[Any, Texts] = {
+    contraction.matmul_left: LEFT, contraction.matmul_right: RIGHT,
+    contraction.dot_left: LEFT, contraction.dot_right: RIGHT,
+    contraction.outer_left: {(1, 1): "{d}.dot({b})"},
+    contraction.outer_right: {(1, 1): "{a}.dot({d})"},
+}  # fmt: skip
+"""The declared adjoints, by the axes of both factors a and b as one call of BLAS."""
 IDS = frozenset(map(id, PRODUCTS))
 Shape = tuple[int, ...]
 
@@ -45,6 +66,12 @@ def adjoints_of(e: Expr) -> Any:
     if not isinstance(rule, BilinearRule) or not all(map(callable, rule.adjoints)):
         return None
     return rule.adjoints
+
+
+def is_built_in(e: Expr) -> bool:
+    """Return True if the adjoints of a product are those of this package."""
+    rule = registry.find(e.function if isinstance(e, Call) else np.matmul)
+    return rule is not None and rule.built_in
 
 
 def ndim_of(e: Expr, left: int, right: int) -> int:

@@ -11,8 +11,15 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from mooncake_py.compiler.ir import Call, Const, Expr, Let, Name, Op, parts_of
 from mooncake_py.compiler.simplify import names_of
+from mooncake_py.compiler.statements.choices import is_choice
+from mooncake_py.compiler.statements.contractions import is_contraction, is_sum
+from mooncake_py.compiler.statements.reductions import is_extremum, is_reduction, is_spread
+from mooncake_py.rules.extrema import extremum_cotangent
 
-__all__ = ["is_finite", "numbers_behind", "to_check", "without_implied"]
+__all__ = ["Factor", "factors_of", "is_finite", "numbers_behind", "to_check", "without_implied"]
+
+Factor = tuple[str, bool]
+"""The name of a number by which tangents are multiplied, and whether they are divided by it."""
 
 
 def to_check(totals: Iterable[Expr], lets: Sequence[Let], bounded: Iterable[str]) -> list[str]:
@@ -36,7 +43,10 @@ def to_check(totals: Iterable[Expr], lets: Sequence[Let], bounded: Iterable[str]
 
 def is_safe(e: Expr, safe: set[str]) -> bool:
     """Return True if a result is finite as long as the cotangent that comes in is."""
-    if isinstance(e, Call) or (isinstance(e, Op) and e.op in ("truediv", "pow")):
+    if isinstance(e, Call):  # those cotangents of extrema are chosen, and of sums repeated
+        chosen = e.function is extremum_cotangent or is_spread(e)
+        return chosen and isinstance(e.args[0], Name) and e.args[0].name in safe
+    if isinstance(e, Op) and e.op in ("truediv", "pow"):
         return False
     return all(
         is_finite(part) if isinstance(part, Const) else isinstance(part, Name) and part.name in safe
@@ -106,12 +116,20 @@ def numbers_behind(
     e = lets.get(name)
     if e is None or not is_multiple(e):
         return None
-    parts = [part.name for part in parts_of(e) if isinstance(part, Name)]
+    parts = [number_of(part.name, lets) for part in parts_of(e) if isinstance(part, Name)]
     numbers = [part for part in parts if part == "g" or part in lets]
     if len(numbers) != 1 or (numbers[0] != "g" and not is_number(lets[numbers[0]], arrays)):
         return None
     behind = numbers_behind(numbers[0], lets, arrays)
     return None if behind is None else behind | {numbers[0]}
+
+
+def number_of(name: str, lets: Mapping[str, Expr]) -> str:
+    """Return the name of the number that an array of no axes is made of, else the name."""
+    e = lets.get(name)
+    if isinstance(e, Op) and e.op == "array" and isinstance(e.args[0], Name):
+        return e.args[0].name
+    return name
 
 
 def is_multiple(e: Expr) -> bool:
@@ -132,3 +150,55 @@ def is_number(e: Expr, arrays: Collection[str]) -> bool:
         isinstance(part, Const) or (isinstance(part, Name) and part.name not in arrays)
         for part in parts_of(e)
     )
+
+
+def factors_of(
+    tangents: Iterable[str], own: Sequence[Let], lets: Sequence[Let], numbers: Collection[str]
+) -> list[Factor] | None:
+    """Return the numbers that keep zeros of tangents exact if they are finite.
+
+    None if tangents meet something else, such as arrays: then the result shows whether all went
+    well, by a pass over it.
+
+    Parameters
+    ----------
+    tangents : iterable of str
+        Of the operands.
+    own, lets : sequence of Let
+        The operations of the value, and those of its tangent.
+    numbers : collection of str
+        The operands that are numbers.
+    """
+    moving, known = set(tangents), set(numbers)
+    factors: dict[Factor, None] = {}
+    for let in (*own, *lets):
+        parts = [part.name for part in parts_of(let.value) if isinstance(part, Name)]
+        if not moving.intersection(parts):
+            if is_sum(let.value) or (not is_contraction(let.value) and known.issuperset(parts)):
+                known.add(let.name)
+            continue
+        found = factors_within(let.value, moving, known)
+        if found is None:
+            return None
+        moving.add(let.name)
+        factors |= dict.fromkeys(found)
+    return list(factors)
+
+
+def factors_within(e: Expr, moving: set[str], numbers: set[str]) -> list[Factor] | None:
+    """Return the numbers by which one operation multiplies or divides a tangent."""
+    if is_sum(e) or is_choice(e) or (is_reduction(e) and not is_extremum(e)):
+        return []
+    if not isinstance(e, Op) or e.op not in ("add", "sub", "neg", "pos", "mul", "truediv"):
+        return None
+    if e.op not in ("mul", "truediv"):
+        return []
+    factors = [part for part in e.args if not (isinstance(part, Name) and part.name in moving)]
+    if len(factors) != 1 or (e.op == "truediv" and factors[0] is e.args[0]):
+        return None
+    (factor,) = factors
+    if isinstance(factor, Const):
+        return [] if is_finite(factor) and (e.op == "mul" or factor.value) else None
+    if isinstance(factor, Name) and factor.name in numbers:
+        return [(factor.name, e.op == "truediv")]
+    return None

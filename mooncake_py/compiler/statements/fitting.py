@@ -14,7 +14,7 @@ from mooncake_py.rules.exact_zeros import ONE_THREAD, surely_finite
 from mooncake_py.runtime import pulls
 from mooncake_py.runtime.values import FLOAT64
 
-__all__ = ["finite", "fitted", "inner", "reduced", "spread", "summed"]
+__all__ = ["both_finite", "finite", "fitted", "inner", "reduced", "spread", "summed"]
 
 SHORT = 1024  # length up to which vectors of ones are kept
 
@@ -25,6 +25,15 @@ def finite(d: Any) -> bool:
         flat = d if d.ndim == 1 else d.ravel("K")
         return math.isfinite(flat.dot(flat))
     return surely_finite(d)
+
+
+def both_finite(a: Any, b: Any) -> bool:
+    """Return ``finite(a) and finite(b)``, by one pass if they have one size."""
+    if type(a) is type(b) is ndarray and a.size == b.size <= ONE_THREAD:
+        if a.ndim != 1 or b.ndim != 1:
+            a, b = a.ravel("K"), b.ravel("K")
+        return math.isfinite(a.dot(b))
+    return finite(a) and finite(b)
 
 
 def reduced(d: Any, factor: Any, shape: tuple[int, ...]) -> Any:

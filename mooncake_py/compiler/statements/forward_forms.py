@@ -10,7 +10,9 @@ T1[a3] = t
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from functools import cached_property
+from math import isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,10 +22,11 @@ from mooncake_py.compiler.ir import Expr, Finite, Let, Name, Op
 from mooncake_py.compiler.simplify import inlined, names_of
 from mooncake_py.compiler.statements.array_text import ArrayText
 from mooncake_py.compiler.statements.core import Core
-from mooncake_py.compiler.statements.gathers import is_index
+from mooncake_py.compiler.statements.finiteness import Factor, factors_of
+from mooncake_py.compiler.statements.gathers import is_index, is_mask
 from mooncake_py.compiler.statements.general import Way
 from mooncake_py.compiler.statements.kinds import NUMBERS
-from mooncake_py.compiler.statements.lines import attempt, function
+from mooncake_py.compiler.statements.lines import attempt, function, indented, raised, watched
 from mooncake_py.compiler.statements.pushforward import tangent_of
 from mooncake_py.compiler.statements.statement import Statement
 from mooncake_py.compiler.statements.views import through, views_in
@@ -31,15 +34,16 @@ from mooncake_py.compiler.steps import Names, Steps
 from mooncake_py.compiler.text import define
 from mooncake_py.rules.exact_zeros import surely_finite
 from mooncake_py.runtime.active import Active
+from mooncake_py.runtime.late_errors import late_error
 from mooncake_py.runtime.overlapping import crosses
 from mooncake_py.runtime.pulls import is_basic
 from mooncake_py.runtime.quiet import loud_again, quiet
 from mooncake_py.runtime.values import FLOAT64
 from mooncake_py.tangents.memory import has_overlaps
 
-__all__ = ["ForwardForm", "Pattern", "indented", "is_finite", "new_memory"]
+__all__ = ["ForwardForm", "Pattern", "is_finite", "new_memory"]
 
-SYMBOLS = {"add": "+=", "sub": "-=", "": "="}
+SYMBOLS = {"add": "+", "sub": "-"}
 READ = """\
 b{p} = known.get(id(a{p}))
 if b{p} is not None and b{p}.ref() is a{p}:
@@ -71,7 +75,12 @@ def is_finite(t: Any) -> bool:
         return t.dtype is FLOAT64 and surely_finite(t)
     while type(t) is Active:
         t = t.primal
-    return type(t) in NUMBERS and bool(np.isfinite(t))
+    return type(t) in NUMBERS and isfinite(t)
+
+
+def shape_of(v: Any) -> tuple[int, ...]:
+    """Return the shape of an array or a number."""
+    return getattr(v, "shape", ())
 
 
 def new_memory(e: Expr) -> Expr:
@@ -79,14 +88,38 @@ def new_memory(e: Expr) -> Expr:
     return Op("pos", (e,)) if isinstance(e, Name) and e.name[0] != "e" else e
 
 
+class Computation(NamedTuple):
+    """The lines of a statement.
+
+    Attributes
+    ----------
+    first : list of str
+        Those that compute the value y.
+    then : list of str
+        Those that compute its tangent t; none for zero.
+    fine : str
+        What tells that zeros in t are exact; empty if they are in any case.
+    """
+
+    first: list[str]
+    then: list[str]
+    fine: str
+
+
 def computation(
-    core: Core, moving: list[int], text: ArrayText, careful: bool
-) -> tuple[list[str], list[str]]:
-    """Return the lines that compute the value y, and those for its tangent t; none for zero."""
+    core: Core,
+    moving: list[int],
+    text: ArrayText,
+    numbers: Collection[str] = (),
+    careful: bool = False,
+) -> Computation:
+    """Return the lines that compute value and tangent; `numbers` are operands that are numbers."""
     steps = Steps(Names("e"), None)
     root = tangent_of(core, moving, steps, careful)
     results = [] if root is None else [Finite(root)]
-    tangents = inlined((*steps.lets, *results), {let.name for let in steps.lets})
+    factors = factors_of([f"d{k}" for k in moving], core.lets, steps.lets, numbers)
+    kept = {let.name for let in steps.lets} - {name for name, _ in factors or ()}
+    tangents = inlined((*steps.lets, *results), kept)
     read = set(names_of([s.value for s in tangents if isinstance(s, Let | Finite)]))
     read |= set(names_of([core.root]))
     own = {let.name for let in core.lets} - read
@@ -94,10 +127,19 @@ def computation(
     first = [line for s in values[:-1] for line in text.lines(s)]
     first.append(f"y = {text.text(core.root)}")
     if root is None:
-        return first, []
+        return Computation(first, [], "")
     then = [line for s in tangents[:-1] for line in text.lines(s)]
     assert isinstance(tangents[-1], Finite)
-    return first, [*then, f"t = {text.text(new_memory(tangents[-1].value))}"]
+    then.append(f"t = {text.text(new_memory(tangents[-1].value))}")
+    return Computation(first, then, tests_of(factors))
+
+
+def tests_of(factors: list[Factor] | None) -> str:
+    """Return what tells that no zero of a tangent meets an infinite factor."""
+    if factors is None:
+        return "is_finite(t)"
+    tests = [f"{name} - {name} == 0{f' != {name}' * divides}" for name, divides in factors]
+    return " and ".join(tests)
 
 
 class ForwardForm:
@@ -144,17 +186,18 @@ class ForwardForm:
             "Active": Active, "Ellipsis": Ellipsis, "FLOAT64": FLOAT64, "choose": choose,
             "crosses": crosses, "float64": np.float64, "has_overlaps": has_overlaps,
             "is_basic": is_basic, "is_finite": is_finite, "is_index": is_index,
-            "loud_again": loud_again, "ndarray": ndarray, "otherwise": otherwise, "quiet": quiet,
-            "shape_of": np.shape,
+            "is_mask": is_mask, "late_error": late_error, "loud_again": loud_again,
+            "ndarray": ndarray, "otherwise": otherwise, "quiet": quiet, "shape_of": shape_of,
         }  # fmt: skip
         self.scope |= {f"f{i}": f for i, f in enumerate(core.functions)}
         self.scope |= views_in(statement.layout, core.functions)
 
     def made(self) -> Way:
         """Return the form."""
-        first, then = computation(self.core, self.operands, self.text, careful=False)
-        after = self.given(bool(then)) if self.base is None else self.stored(bool(then))
-        tried, then = self.attempted(first, then)
+        found = computation(self.core, self.operands, self.text, self.operand_numbers)
+        moves = bool(found.then)
+        after = self.given(moves) if self.base is None else self.stored(moves)
+        tried, then = self.attempted(found)
         lines = [*self.guards(), *self.tangents(), *self.numbers()]
         lines += [*attempt(tried), *indented([*then, *after])]
         self.scope["exactly"] = self.exactly
@@ -163,13 +206,16 @@ class ForwardForm:
         form.text = text  # for those who want to see it
         return form
 
-    def attempted(self, first: list[str], then: list[str]) -> tuple[list[str], list[str]]:
+    def attempted(self, found: Computation) -> tuple[list[str], list[str]]:
         """Return the lines that compute value and tangent, and may raise; and those after them."""
+        first, then, fine = found
         if not then:
             return [*self.reads(), *first], []
+        if not fine:
+            return [*self.reads(), *first, *self.quietly(then)], []
         exactly = ["    try:", f"        t = exactly({', '.join(self.names())})"]
         exactly += ["    except Exception:", "        return otherwise(C, F, V)"]
-        tangent = self.quietly([*then, "fine = is_finite(t)"])
+        tangent = self.quietly([*then, f"fine = {fine}"])
         return [*self.reads(), *first, *tangent], ["if not fine:", *exactly]
 
     def quietly(self, lines: list[str]) -> list[str]:
@@ -182,6 +228,12 @@ class ForwardForm:
         sources = [part[0] if isinstance(part, tuple) else part for part in self.statement.layout]
         first = 1 if self.op else 0
         return [k for k, p in enumerate(sources) if k >= first and p in self.moving]
+
+    @property
+    def operand_numbers(self) -> list[str]:
+        """The operands that are numbers for certain."""
+        named = self.statement.names.items()
+        return [f"v{k}" for k, p in named if self.kinds[p] is not ndarray]
 
     def names(self) -> list[str]:
         """Return the names of the operands, and of the tangents of those that move."""
@@ -196,7 +248,7 @@ class ForwardForm:
     def exact(self) -> Way:
         """The function that does so, generated when it is first needed."""
         text = ArrayText({})
-        first, then = computation(self.core, self.operands, text, careful=True)
+        first, then, _ = computation(self.core, self.operands, text, careful=True)
         lines = ["before = quiet()", "try:", *indented([*first, *then, "return t"])]
         lines += ["finally:", "    loud_again(before)"]
         made = function("exact", ", ".join(self.names()), lines)
@@ -211,8 +263,12 @@ class ForwardForm:
         fits = [self.marker]
         fits += [f"type(a{p}) is ndarray and a{p}.dtype is FLOAT64" for p in self.arrays]
         readings = statement.readings
+        written = statement.written
         for i in sorted({i for _, i in statement.pairs if i not in statement.certain}):
-            fits.append(f"{'is_index' if i in readings else 'is_basic'}(a{i})")
+            test = f"{'is_index' if i in readings else 'is_basic'}(a{i})"
+            if written is not None and i == written[1]:
+                test = f"({test} or is_mask(a{i}, a{written[0]}))"
+            fits.append(test)
         for p, kind in self.kinds.items():
             if kind is Active:
                 fits.append(f"type(a{p}) is Active and a{p}.context is C")
@@ -276,34 +332,56 @@ class ForwardForm:
     def stored(self, moves: bool) -> list[str]:
         """Return the lines that write the value and its tangent."""
         o, i = f"a{self.base}", "Ellipsis" if self.index is None else f"a{self.index}"
+        old = "v0" if self.statement.augments and not self.statement.into else f"{o}[{i}]"
         unusual = [f"{o}.base is not None and has_overlaps({o})"]
         if self.statement.into or (self.statement.augments and not self.op):
             # What is computed anew is written in place by NumPy, which says so where it cannot.
-            unusual.append(f"shape_of(y) != shape_of({o}[{i}])")
+            unusual.append(f"shape_of(y) != shape_of({old})")
         if self.statement.into:  # NumPy has other loops for results in steps: other last bits
             unusual.append(f"not {o}[{i}].flags.c_contiguous")
         unusual.append(f"type(y) is ndarray and y.base is not None and crosses({o}[{i}], y)")
         before, after = self.tangents_stored(moves, i)
         return [
             f"if {' or '.join(unusual)}:", "    return otherwise(C, F, V)", *before,
-            f"m = C.registry.memory_of({o})", "if m.protected:", f"    C.log_write(m, {o}, {i})",
-            f"{o}[{i}] {self.symbol} y", *after, f"return {o if self.index is None else None}",
+            f"m = B.constants.get(id({o}))", f"if m is None or m.ref() is not {o}:",
+            f"    m = C.registry.memory_of({o})",
+            "if m.protected:", f"    C.log_write(m, {o}, {i})",
+            *self.written(o, i, after), f"return {o if self.index is None else None}",
         ]  # fmt: skip
 
-    @property
-    def symbol(self) -> str:
-        """What stands between an array and what is written to it."""
-        return SYMBOLS[self.op]
+    def written(self, o: str, i: str, after: list[str]) -> list[str]:
+        """Return the lines that write, and those that follow also where NumPy raises then.
+
+        What a mask picks is a copy, which is not written back after an error.
+        """
+        change = self.change("v0", o, i, "y")
+        if not self.op or not after:
+            return [*change, *after]
+        slot = o if self.index is None else f"None if type({i}) is ndarray else v0"
+        return [*watched(change, slot, "y"), *after, *raised()]
+
+    def change(self, old: str, o: str, i: str, new: str) -> list[str]:
+        """Return the lines that write a part of an array, or change it: a view of it, or a number.
+
+        ``o[i] += new`` would write the view once more to itself.  What a mask picks is a copy.
+        """
+        if not self.op:
+            return [f"{o}[{i}] = {new}"]
+        symbol = SYMBOLS[self.op]
+        if self.index is None:
+            return [f"{o} {symbol}= {new}"]
+        picked = [f"    if type({i}) is ndarray:", f"        {o}[{i}] = {old}"]
+        return [
+            f"if type({old}) is ndarray:", f"    {old} {symbol}= {new}",
+            *(picked if self.index not in self.statement.certain else []),
+            "else:", f"    {o}[{i}] = {old} {symbol} {new}",
+        ]  # fmt: skip
 
     def tangents_stored(self, moves: bool, i: str) -> tuple[list[str], list[str]]:
         """Return the lines that write the tangent: those before the value is written, and after."""
         T = f"T{self.base}"
         if moves:
             activate = [] if self.base in self.moving else [f"{T} = B.activate(a{self.base})"]
-            return [], [*activate, f"{T}[{i}] {self.symbol} t"]
+            read = [f"d = {T}[{i}]"] if self.op and self.index is not None else []
+            return [], [*activate, *read, *self.change("d", T, i, "t")]
         return [], [f"{T}[{i}] = 0.0"] if self.base in self.moving and not self.op else []
-
-
-def indented(lines: list[str]) -> list[str]:
-    """Return lines within a block."""
-    return ["    " + line for line in lines]

@@ -9,8 +9,9 @@ from numpy import ndarray
 
 from mooncake_py.compiler.ir import Name
 from mooncake_py.compiler.statements.core import Core
-from mooncake_py.compiler.statements.gathers import gathers_in
-from mooncake_py.compiler.statements.statement import View
+from mooncake_py.compiler.statements.gathers import gathers_in, is_gather, same_as_mask
+from mooncake_py.compiler.statements.single import dtype_of, is_simple
+from mooncake_py.compiler.statements.statement import Statement, View
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.values import FLOAT64
 
@@ -43,12 +44,19 @@ class Kinds(NamedTuple):
         if it is a number that is bound to a name or stored in an element: then the shape is that of
         what was summed.
     gathers : frozenset of int
-        The positions of index arrays and masks by which operands are read.
+        The positions of index arrays and masks by which operands are read, and of the mask by
+        which an array is written.
+    same : frozenset of int
+        The positions at which the same mask is by which an array is written.
+    dtype : dtype
+        Of the arrays.
     """
 
     operands: tuple[Any, ...]
     whole: bool | None
     gathers: frozenset[int] = frozenset()
+    same: frozenset[int] = frozenset()
+    dtype: np.dtype[Any] = FLOAT64
 
 
 def kinds_of(core: Core, operands: list[Any], values: Any) -> Kinds | None:
@@ -59,11 +67,15 @@ def kinds_of(core: Core, operands: list[Any], values: Any) -> Kinds | None:
     ValueError
         If shapes do not fit.
     """
-    if not all(map(is_served, operands)):
-        return None
     statement = core.statement
+    target = [] if statement.target is None else [values[position_of_target(statement)]]
+    dtype = dtype_of([*operands, *target])
+    if dtype is None or not all(map(is_served, operands)):
+        return None
     in_place = statement.augments and type(operands[0]) is ndarray
-    by_operator = in_place and core.by_operator
+    written = statement.written
+    by_mask = written is not None and is_gather(values[written[1]])
+    by_operator = in_place and core.by_operator and not by_mask
     given = {f"v{k}": v.shape if type(v) is ndarray else () for k, v in enumerate(operands)}
     shapes = core.shapes(given, len(core.lets) - by_operator)
     root = core.change if by_operator else core.root
@@ -94,16 +106,28 @@ def kinds_of(core: Core, operands: list[Any], values: Any) -> Kinds | None:
     if any(product not in (shape, ()) for product in products):
         return None
     kinds = [kind_of(core, k, v, shape) for k, v in enumerate(operands)]
+    if None in kinds or (dtype is not FLOAT64 and not is_simple(core, kinds, whole)):
+        return None
     gathers = gathers_in(statement.readings - statement.certain, values)
-    return (
-        None if None in kinds else Kinds(tuple(kinds), True if statement.into else whole, gathers)
-    )
+    same = frozenset[int]()
+    if by_mask:
+        assert written is not None
+        same = same_as_mask(written[1], gathers, values)
+        gathers |= {written[1]}
+    return Kinds(tuple(kinds), True if statement.into else whole, gathers, same, dtype)
+
+
+def position_of_target(statement: Statement) -> int:
+    """Return the position of what is written."""
+    target = statement.target
+    assert target is not None
+    return target[0] if isinstance(target, tuple) else target
 
 
 def is_served(value: Any) -> bool:
-    """Return True for a float64 array of at least one axis, and for a number."""
+    """Return True for an array of at least one axis, and for a number."""
     if type(value) is ndarray:
-        return value.dtype is FLOAT64 and value.ndim > 0
+        return value.ndim > 0
     return type(value) is Active or type(value) in NUMBERS
 
 

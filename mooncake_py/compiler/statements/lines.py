@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-__all__ = ["CHOOSE", "OTHERWISE", "attempt", "choosing", "function", "indented"]
+__all__ = [
+    "CHOOSE",
+    "OTHERWISE",
+    "attempt",
+    "choosing",
+    "function",
+    "indented",
+    "raised",
+    "watched",
+]
 
 CHOOSE, OTHERWISE = "    return choose(C, F, V)", "    return otherwise(C, F, V)"
 
@@ -22,6 +31,22 @@ def choosing(wrong: list[str]) -> list[str]:
 def attempt(lines: list[str]) -> list[str]:
     """Return lines whose errors are left to the reference; what follows is in the ``else``."""
     return ["try:", *indented(lines), "except Exception:", "    pass", "else:"]
+
+
+def watched(write: list[str], *arrays: str) -> list[str]:
+    """Return lines that write in place, and keep an error that NumPy raises afterwards.
+
+    The first of the arrays is written, the others are operands.
+    """
+    return [
+        "late = None", "try:", *indented(write), "except Exception as error:",
+        f"    late = late_error(C, error, {', '.join(arrays)})",
+    ]  # fmt: skip
+
+
+def raised() -> list[str]:
+    """Return the lines that raise what `watched` has kept."""
+    return ["if late is not None:", "    raise late"]
 
 
 def indented(lines: list[str]) -> list[str]:

@@ -52,7 +52,7 @@ def selected(d: Any, w: Any, i: int) -> Any:
         return d * w[i]
     if d.shape != w.shape:
         return d * w.mask(i)
-    product = w.mask(i).astype(np.float64)  # a conversion by itself is quicker than one on the way
+    product = w.mask(i).astype(d.dtype)  # a conversion by itself is quicker than one on the way
     product *= d
     return product
 

@@ -14,8 +14,10 @@ from mooncake_py.compiler.statements.array_partials import declared, is_int, par
 from mooncake_py.compiler.statements.choices import adjoint_of_choice, is_choice
 from mooncake_py.compiler.statements.contractions import adjoints_of, is_contraction, is_sum
 from mooncake_py.compiler.statements.core import Core
-from mooncake_py.compiler.statements.kinds import ARRAYS, FULL_NAMES, NDIMS, PART, Kinds
+from mooncake_py.compiler.statements.kinds import ARRAYS, ELEMENT, FULL_NAMES, NDIMS, PART, Kinds
+from mooncake_py.compiler.statements.lines import raised, watched
 from mooncake_py.compiler.statements.reductions import adjoint_of_reduction, is_reduction
+from mooncake_py.compiler.statements.single import FLOAT32, has_functions_of_numbers
 from mooncake_py.compiler.statements.statement import Part, is_operand, position_of
 from mooncake_py.rules.kinds import AtOnce
 from mooncake_py.runtime.active import Active
@@ -39,6 +41,8 @@ class Plan:
         Whether an array is changed in place.
     target : Place or None
         Where the value is written; None if it is given back.
+    by_mask : bool
+        Whether it is written by a mask: also if it augments the array, all of it is computed.
     owner : int or None
         The position of the array that is written.
     arrays : set of str
@@ -58,11 +62,13 @@ class Plan:
         self.core = core
         self.statement = statement
         self.layout = statement.layout
-        self.kinds, self.whole, self.gathers = kinds
+        self.kinds, self.whole, self.gathers, self.same, self.dtype = kinds
+        written = statement.written
+        self.by_mask = written is not None and written[1] in self.gathers
         self.on = on
         self.full = [k for k, kind in enumerate(self.kinds) if kind in FULL_NAMES]
         self.broadcast = [k for k, kind in enumerate(self.kinds) if kind is PART]
-        self.augments = statement.augments and self.kinds[0] in ARRAYS
+        self.augments = statement.augments and self.kinds[0] in ARRAYS and not self.by_mask
         writes = self.augments or statement.into or isinstance(statement.target, tuple)
         target = statement.target if writes else None
         self.target = target
@@ -86,9 +92,59 @@ class Plan:
         return isinstance(part, tuple) and part[1] in self.gathers
 
     @property
+    def is_single(self) -> bool:
+        """Whether the arrays are of float32."""
+        return self.dtype is FLOAT32
+
+    @property
+    def arrays_of_float64(self) -> set[str]:
+        """The operands and results that are arrays of float64."""
+        return set() if self.is_single else self.arrays
+
+    @cached_property
+    def old(self) -> int | None:
+        """The operand that is about to be overwritten: an element, or what a mask picks."""
+        if not isinstance(self.target, tuple) or not (self.whole is None or self.by_mask):
+            return None
+        base, index = self.target
+        for k, (part, kind) in enumerate(zip(self.layout, self.kinds, strict=True)):
+            is_there = type(part) is tuple and part[0] == base and part[1] in {index, *self.same}
+            if is_there and (self.by_mask or kind is ELEMENT):
+                return k
+        return None
+
+    def index(self, position: int) -> int:
+        """Return the position of an index, of those that are the same mask that of the target."""
+        if position in self.same:
+            assert isinstance(self.target, tuple)
+            return self.target[1]
+        return position
+
+    @property
+    def axes(self) -> dict[str, int]:
+        """How many axes operands have, if that is certain."""
+        return {f"v{k}": NDIMS[kind] for k, kind in enumerate(self.kinds) if kind in NDIMS}
+
+    @property
+    def int_names(self) -> list[str]:
+        """The operands that are ints."""
+        return [f"v{k}" for k, kind in enumerate(self.kinds) if kind is int]
+
+    @property
     def by_operator(self) -> bool:
         """Whether an operator changes the target, and is no operation of its own."""
         return self.augments and not self.statement.into
+
+    def watched(self, write: list[str]) -> tuple[list[str], list[str]]:
+        """Return the lines that write, and those after what is recorded then.
+
+        Arithmetic in place may raise when it has written: that is raised after the record.
+        """
+        if not self.statement.into and not self.augments:
+            return write, []
+        arrays = [f"v{k}" for k, kind in enumerate(self.kinds) if kind in ARRAYS]
+        slot = "v0" if self.augments else "slot"
+        return [*watched(write[:1], slot, *arrays), *write[1:]], raised()
 
     @cached_property
     def masked(self) -> dict[str, tuple[Any, ...]]:
@@ -101,7 +157,9 @@ class Plan:
         return found
 
     def can_be_written(self) -> bool:
-        """Return True if each operation has derivatives, and makes float64 arrays of such."""
+        """Return True if each operation has derivatives, and makes arrays of their dtype."""
+        if self.is_single and has_functions_of_numbers(self.core, self.arrays):
+            return False
         for let in self.core.lets:
             e = let.value
             of_arrays = any(self.is_array(part) for part in parts_of(e))
@@ -115,7 +173,7 @@ class Plan:
                 if not (self.is_array(Name(let.name)) and self.is_choice_of_floats(e)):
                     return False
             elif isinstance(e, Call) and not is_sum(e):
-                if declared(e) is None or (of_arrays and not keeps_float64(e.function)):
+                if declared(e) is None or (of_arrays and not keeps(e.function, self.dtype)):
                     return False
             elif is_int(e) and of_arrays:
                 return False
@@ -208,6 +266,6 @@ def share(name: str, k: int) -> Name:
     return Name(f"w_{name}_{k}")
 
 
-def keeps_float64(f: Any) -> bool:
-    """Return True if a function is a ufunc that makes float64 arrays of such."""
-    return type(f) is np.ufunc and f"{'d' * f.nin}->d" in f.types
+def keeps(f: Any, dtype: np.dtype[Any]) -> bool:
+    """Return True if a function is a ufunc that makes arrays of such a dtype of such."""
+    return type(f) is np.ufunc and f"{dtype.char * f.nin}->{dtype.char}" in f.types

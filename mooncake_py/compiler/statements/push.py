@@ -22,12 +22,13 @@ from mooncake_py.compiler.partials import NoPartial
 from mooncake_py.compiler.statements.below import Below, below
 from mooncake_py.compiler.statements.core import Core
 from mooncake_py.compiler.statements.forward_forms import ForwardForm, Pattern
-from mooncake_py.compiler.statements.gathers import is_index
+from mooncake_py.compiler.statements.gathers import is_index, is_mask
 from mooncake_py.compiler.statements.kinds import NUMBERS
 from mooncake_py.compiler.statements.row_forms import RowForm
 from mooncake_py.compiler.statements.statement import Part, Statement, is_operand, position_of
 from mooncake_py.compiler.statements.views import read_part
 from mooncake_py.runtime.active import Active
+from mooncake_py.runtime.late_errors import is_of_settings, refuse_to_go_on
 from mooncake_py.runtime.overlapping import crosses
 from mooncake_py.runtime.pulls import is_basic
 from mooncake_py.runtime.values import FLOAT64
@@ -74,6 +75,8 @@ class Reader:
         be arrays.
     readings : frozenset of int
         The positions of indices by which operands are read.
+    written : (int, int) or None
+        What may be written by a mask, and the position of that.
     sources : list of int
         For each operand the position of the value whose tangent decides whether it moves.
     """
@@ -84,6 +87,7 @@ class Reader:
         self.names = tuple(statement.names.values())
         self.indices = tuple({i for _, i in pairs if i not in statement.certain})
         self.readings = statement.readings
+        self.written = statement.written
         self.sources = [part[0] if isinstance(part, tuple) else part for part in statement.layout]
 
     def read(self, ctx: ForwardMode, values: Any) -> Values:
@@ -116,7 +120,10 @@ class Reader:
                 raise Unusual
         for p in self.indices:
             if not (is_index if p in self.readings else is_basic)(values[p]):
-                raise Unusual
+                if self.written is None or p != self.written[1]:
+                    raise Unusual
+                if not is_mask(values[p], values[self.written[0]]):
+                    raise Unusual
         moving = frozenset([k for k, p in enumerate(self.sources) if tangents[p] is not None])
         return Values(primals, tangents, moving)
 
@@ -249,7 +256,12 @@ class Push:
         """Write a value and its tangent into an array."""
         o, i, op = place
         t = computed(ctx, tangent, found)
-        result = self.site.run(ctx.base, functions, tuple(found.primals))
+        try:
+            result = self.site.run(ctx.base, functions, tuple(found.primals))
+        except Exception as error:
+            if (self.statement.augments or self.statement.into) and is_of_settings(error):
+                refuse_to_go_on(ctx, error)  # NumPy may have written by then
+            raise
         if result is Elsewhere:
             return result
         whole = ctx.blocks.tangent_of(o) if t is None else ctx.blocks.activate(o)

@@ -20,20 +20,30 @@ from mooncake_py.compiler.statements.array_partials import (
     evaluated_at_once,
     partials_on_arrays,
 )
-from mooncake_py.compiler.statements.choices import is_choice, tangent_of_choice
+from mooncake_py.compiler.statements.choices import (
+    is_choice,
+    is_selection,
+    tangent_by_comparisons,
+    tangent_of_choice,
+    tangent_of_selection,
+)
 from mooncake_py.compiler.statements.contractions import is_contraction, is_sum
 from mooncake_py.compiler.statements.core import Core
 from mooncake_py.compiler.statements.reductions import axes_of, is_extremum, is_reduction
 from mooncake_py.compiler.steps import Steps
 from mooncake_py.compiler.trace import Untraceable, trace
-from mooncake_py.rules.exact_zeros import sum_of_products
+from mooncake_py.rules.exact_zeros import pushed, sum_of_products
 from mooncake_py.rules.extrema import extremum_tangent
 
 __all__ = ["tangent_of"]
 
 
 def tangent_of(
-    core: Core, moving: Iterable[int], steps: Steps, careful: bool = False
+    core: Core,
+    moving: Iterable[int],
+    steps: Steps,
+    careful: bool = False,
+    is_followed: bool = False,
 ) -> Expr | None:
     """Return the tangent of the value of a statement, None where it is zero.
 
@@ -46,6 +56,8 @@ def tangent_of(
         Takes what is computed; it may read the results of the operations.
     careful : bool
         Whether a zero tangent stays zero beside what is not finite.
+    is_followed : bool
+        Whether the tangent is differentiated in turn.
 
     Raises
     ------
@@ -64,7 +76,11 @@ def tangent_of(
             lets = (*core.lets, *steps.lets)
             if moving_part is not None and shaped_by(summed, lets) - shaped_by(moving_part, lets):
                 raise NoPartial
-        found = of_operation(let, of_operand, careful)
+        if is_selection(let.value):
+            select = tangent_by_comparisons if is_followed else tangent_of_selection
+            found = of_selection(let.value, of_operand, select)
+        else:
+            found = of_operation(let, of_operand, careful)
         tangents[let.name] = None if found is None else atom(steps, found)
     return of_operand(core.root)
 
@@ -82,6 +98,14 @@ def shaped_by(e: Expr, lets: Sequence[Let]) -> set[str]:
         return {f"{axes_of(e)} of {sorted(shapes)}"} if is_reduction(e) else shapes
 
     return of(e)
+
+
+def of_selection(
+    e: Expr, of_operand: Callable[[Expr], Expr | None], select: Callable[..., Expr]
+) -> Expr | None:
+    """Return the tangent of a maximum or a minimum of two operands."""
+    moving = [of_operand(part) for part in parts_of(e)]
+    return None if moving == [None, None] else select(e, *moving)
 
 
 def of_operation(let: Let, of_operand: Callable[[Expr], Expr | None], careful: bool) -> Expr | None:
@@ -104,13 +128,13 @@ def of_operation(let: Let, of_operand: Callable[[Expr], Expr | None], careful: b
         return total
     if is_choice(e):
         return tangent_of_choice(e, *moving[1:])
-    times = carefully_times if careful else quotient_first
     total = Const(0.0)
     pairs = partials_on_arrays(e, Name(let.name), evaluated_at_once, traced)
     for a, p in pairs:
         t = of_operand(a)
         if t is not None and p is not None:
-            total = added(total, times(t, p))
+            term = carefully_times(t, p, pushed) if careful else quotient_first(t, p)
+            total = added(total, term)
     return None if total == Const(0.0) else total
 
 

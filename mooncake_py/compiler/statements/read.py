@@ -24,7 +24,14 @@ from mooncake_py.compiler.read_expressions import ARITHMETIC, Unfit
 from mooncake_py.compiler.statements.choices import COMPARISONS
 from mooncake_py.compiler.statements.contractions import PRODUCTS
 from mooncake_py.compiler.statements.reductions import REDUCTIONS, read_axes
-from mooncake_py.compiler.statements.statement import Part, Statement, View, is_operand, operand
+from mooncake_py.compiler.statements.statement import (
+    Part,
+    Statement,
+    View,
+    is_operand,
+    operand,
+    position_of,
+)
 from mooncake_py.compiler.statements.views import VIEWS
 from mooncake_py.syntax.names import Names
 from mooncake_py.syntax.nodes import dotted, is_plain, is_plain_index, located, place_of, replaced
@@ -66,6 +73,7 @@ class StatementReader:
         self.index_positions: list[int] = []
         self.ints: dict[int, int] = {}
         self._bases: dict[str, int] = {}
+        self._indices: dict[Any, int] = {}
         self._known: dict[str, Name] = {}
         self._products: list[Expr] = []
         self._sums: list[Expr] = []
@@ -97,8 +105,11 @@ class StatementReader:
         return self._bases[text]
 
     def add_index(self, node: ast.expr) -> int:
-        """Pass an index; return its position."""
-        position = self.add_value(node)
+        """Pass an index, an equal one once; return its position."""
+        key = tuple(map(key_of, walk(node)))
+        if key in self._indices:
+            return self._indices[key]
+        self._indices[key] = position = self.add_value(node)
         self.index_positions.append(position)
         parts = node.elts if isinstance(node, ast.Tuple) else [node]
         is_element = len(parts) > 1 or not isinstance(node, ast.Tuple)
@@ -142,7 +153,7 @@ class StatementReader:
         raise Unfit
 
     def binary(self, node: ast.BinOp) -> Expr:
-        """Return an operator of two operands; powers are small ones that are written down."""
+        """Return an operator of two operands; exponents are numbers that are written down."""
         kind = type(node.op)
         if kind in ARITHMETIC:
             return Op(
@@ -152,11 +163,29 @@ class StatementReader:
             )
         if kind is ast.MatMult:
             return self.contraction(node, None, node.left, node.right)
-        n = node.right.value if isinstance(node.right, ast.Constant) else None
-        if kind is ast.Pow and type(n) is int and n in SMALL:
-            place = place_of(node)
-            return Op("pow", (self.value(node.left), Const(n, place=place)), place=place)
+        if kind is ast.Pow:
+            return self.power(node)
         raise Unfit
+
+    def power(self, node: ast.BinOp) -> Expr:
+        """Return a power, of numbers a small one: others may be complex, as those of NumPy never.
+
+        What is indexed is a number or an array of NumPy.
+        """
+        place = place_of(node)
+        match node.right:
+            case ast.Constant(value=int(n) | float(n)):
+                pass
+            case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(n) | float(n))):
+                n = -n
+            case _:
+                raise Unfit
+        value = self.value(node.left)
+        if type(n) is not int or n not in SMALL:
+            is_indexed = is_operand(value) and isinstance(self.layout[position_of(value)], tuple)
+            if not is_indexed or type(n) is bool or not n:
+                raise Unfit
+        return Op("pow", (value, Const(n, place=place)), place=place)
 
     def is_steady(self, node: ast.expr) -> bool:
         """Return True if a name or an attribute may be read at any time."""
@@ -275,6 +304,24 @@ class StatementReader:
             found = Call(self.function(function), args, place=place)
         self._products.append(found)
         return found
+
+
+def key_of(node: ast.AST) -> tuple[Any, ...]:
+    """Return what tells a part of an index from other ones."""
+    match node:
+        case ast.Name(id=name):
+            return ast.Name, name
+        case ast.Attribute(attr=name):
+            return ast.Attribute, name
+        case ast.Constant(value=value):
+            return ast.Constant, type(value), value
+        case ast.BinOp(op=op) | ast.UnaryOp(op=op):
+            return type(node), type(op)
+        case ast.Slice(lower=lower, upper=upper, step=step):
+            return ast.Slice, lower is None, upper is None, step is None
+        case ast.Tuple(elts=parts):
+            return ast.Tuple, len(parts)
+    return (node,)  # which may run code of the user's
 
 
 def plain_index(node: ast.expr, names: Names) -> ast.expr | None:

@@ -21,12 +21,14 @@ from mooncake_py.rules.extrema import extremum_cotangent
 from mooncake_py.rules.kinds import LinearRule
 
 __all__ = [
+    "ALL_AXES",
     "REDUCTIONS",
     "Along",
     "adjoint_of_reduction",
     "axes_of",
     "is_extremum",
     "is_reduction",
+    "is_spread",
     "read_axes",
     "reduced",
 ]
@@ -39,12 +41,15 @@ REDUCTIONS = (np.sum, np.mean, *EXTREMA)
 class Along(NamedTuple):
     """Along which axes is reduced; it is printed as the arguments of a call."""
 
-    axis: int | tuple[int, ...]
+    axis: int | tuple[int, ...] | None
     keepdims: bool
 
     @override
     def __repr__(self) -> str:
         return f"axis={self.axis}, keepdims=True" if self.keepdims else f"axis={self.axis}"
+
+
+ALL_AXES = Const(Along(None, False))  # type: ignore[arg-type]
 
 
 def is_reduction(e: Expr) -> bool:
@@ -55,6 +60,14 @@ def is_reduction(e: Expr) -> bool:
 def is_extremum(e: Expr) -> bool:
     """Return True for a maximum or a minimum along axes."""
     return is_reduction(e) and isinstance(e, Call) and any(e.function is f for f in EXTREMA)
+
+
+def is_spread(e: Expr) -> bool:
+    """Return True for the adjoint of a sum, if it is that of this package."""
+    rule = registry.find(np.sum)
+    if not (is_reduction(e) and isinstance(e, Call) and isinstance(rule, LinearRule)):
+        return False
+    return rule.built_in and e.function is first_of(rule.adjoint)
 
 
 def axes_of(e: Expr) -> Any:

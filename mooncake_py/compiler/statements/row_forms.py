@@ -25,7 +25,8 @@ from typing import Any
 
 from numpy import ndarray
 
-from mooncake_py.compiler.statements.forward_forms import ForwardForm, indented
+from mooncake_py.compiler.statements.forward_forms import Computation, ForwardForm
+from mooncake_py.compiler.statements.lines import indented
 from mooncake_py.compiler.statements.views import through
 from mooncake_py.overriding import override
 from mooncake_py.runtime.rows import aligned, rows_at
@@ -71,7 +72,8 @@ class RowForm(ForwardForm):
         return not (self.statement.views or core.sums or core.contractions or core.reductions)
 
     @override
-    def attempted(self, first: list[str], then: list[str]) -> tuple[list[str], list[str]]:
+    def attempted(self, found: Computation) -> tuple[list[str], list[str]]:
+        first, then, _ = found
         if not then:
             return [*self.reads(), *first], []
         self.scope |= {"aligned": aligned, "is_small": is_small, "part_of": part_of, "write": write}
@@ -138,6 +140,8 @@ def write(rows: ndarray, i: Any, found: Any, op: str) -> None:
     if at is None:
         for k, t in enumerate(found):
             changed(rows[k, ...], i, t, op)
+    elif type(i) is ndarray:  # a mask, which picks a copy
+        changed(rows, at, aligned(found, rows.ndim - i.ndim), op)
     else:
         part = rows[at]
         changed(part, Ellipsis, aligned(found, part.ndim - 1), op)

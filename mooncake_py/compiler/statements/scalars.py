@@ -228,9 +228,9 @@ class ScalarForm:
         """Return the lines of the value, the slopes, and a sum that tells if all are finite."""
         ahead: list[Statement] = []
         for let in self.steps.lets:
+            check = domain_check(let.value)
+            ahead += [] if check is None else [check]
             if isinstance(let.value, Call):
-                check = domain_check(let.value)
-                ahead += [] if check is None else [check]
                 let = Let(let.name, on_floats(let.value))
             ahead.append(let)
         results = [self.root, *self.slopes.values()]

@@ -10,11 +10,12 @@ from numpy import ndarray
 
 from mooncake_py.compiler.statements.array_forms import array_form, bases_of
 from mooncake_py.compiler.statements.core import Core
-from mooncake_py.compiler.statements.gathers import is_index
+from mooncake_py.compiler.statements.gathers import is_index, is_mask
 from mooncake_py.compiler.statements.general import Way, text_of
 from mooncake_py.compiler.statements.kinds import ARRAYS, Kinds, kind_name, kinds_of
 from mooncake_py.compiler.statements.push import Push, Unusual
 from mooncake_py.compiler.statements.scalars import INTS, scalar_form
+from mooncake_py.compiler.statements.single import dtype_of
 from mooncake_py.compiler.statements.statement import Statement
 from mooncake_py.compiler.statements.views import read_part
 from mooncake_py.runtime.pulls import is_basic
@@ -159,14 +160,22 @@ class StatementSite:
             return form
 
     def serves(self, values: Any) -> bool:
-        """Return True if all that is indexed are float64 arrays, by what is served."""
+        """Return True if all that is indexed are arrays of one dtype, by what is served."""
         certain, readings = self.statement.certain, self.readings
-        return all(
-            type(values[p]) is ndarray and values[p].dtype is FLOAT64 for p in self.bases
-        ) and all(
+        bases = [values[p] for p in self.bases]
+        are_arrays = all(type(a) is ndarray for a in bases) and dtype_of(bases) is not None
+        return are_arrays and all(
             p in certain or (is_index if p in readings else is_basic)(values[p])
+            or self.is_written_by_mask(p, values)
             for p in self.indices
-        )
+        )  # fmt: skip
+
+    def is_written_by_mask(self, position: int, values: Any) -> bool:
+        """Return True for the position of a mask by which an array is written."""
+        written = self.statement.written
+        if written is None or written[1] != position:
+            return False
+        return is_mask(values[position], values[written[0]])
 
     def form_on_arrays(self, ctx: ReverseMode, functions: Any, values: Any) -> Way | None:
         """Return the form for arrays of such kinds."""

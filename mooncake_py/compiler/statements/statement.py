@@ -102,6 +102,11 @@ class Statement(NamedTuple):
         return frozenset([p[1] for p in self.layout if type(p) is tuple and p[1] != written])
 
     @property
+    def written(self) -> tuple[int, int] | None:
+        """What is written and by which index, if it may be written by a mask."""
+        return self.target if isinstance(self.target, tuple) and not self.into else None
+
+    @property
     def views(self) -> list[View]:
         """The operands that are read through views."""
         return [part for part in self.layout if isinstance(part, View)]

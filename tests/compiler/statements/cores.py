@@ -36,7 +36,8 @@ def core_of(text: str, target: str = "", out: bool = False) -> Core:
     text : str
         Of an expression, or of the operator and the right operand, as in ``+= b``.
     target : str
-        The name that is changed, or written by ``out=``.
+        The name that is changed, or written by ``out=``; or what a mask picks, with ``=`` before
+        the expression.
     out : bool
         Whether the value goes into the target.
     """
@@ -47,7 +48,10 @@ def core_of(text: str, target: str = "", out: bool = False) -> Core:
     assert found is not None
     reader, value = found
     rest: dict[str, Any] = {}
-    if operator:
+    if operator == "" and "[" in target:
+        node: Any = ast.parse(target, mode="eval").body
+        rest = {"target": (reader.add_base(node.value), reader.add_index(node.slice))}
+    elif operator:
         position = reader.add_value(ast.parse(target, mode="eval").body)
         ops = {"+": "add", "-": "sub", "*": "mul", "/": "truediv"}
         value = reader.changed(ops[operator], position, value)
@@ -58,7 +62,7 @@ def core_of(text: str, target: str = "", out: bool = False) -> Core:
         position = passed.index(target) if augments else reader.add_value(ast.Name(target))
         rest = {"target": position, "into": True, "augments": augments}
     statement = reader.statement(value, frozenset(), **rest)
-    functions = [eval(ast.unparse(f), SCOPE) for f in reader.functions]
+    functions = tuple(eval(ast.unparse(f), SCOPE) for f in reader.functions)
     return Core(statement, functions)
 
 
@@ -80,7 +84,10 @@ def plan_of(core: Core, kinds: str, active: str, whole: bool | None = True) -> P
     target = core.statement.target
     if core.statement.into and isinstance(target, int):
         positions.setdefault(target, True)
-    return Plan(core, Kinds(tuple(operands), whole), positions)
+    written = core.statement.written
+    gathers = frozenset() if written is None else core.statement.readings | {written[1]}
+    same = gathers - {written[1]} if written is not None else gathers
+    return Plan(core, Kinds(tuple(operands), whole, gathers, same), positions)
 
 
 def texts(lets: list[Let]) -> list[str]:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from mooncake_py import grad
+from mooncake_py import grad, jvp
 from mooncake_py.modes.reverse.context import ReverseContext
 from tests.compiler.statements.derivatives import check_to_second_order
 from tests.support.gradients import check
@@ -73,3 +73,44 @@ def test_what_is_not_chosen_may_have_an_infinite_slope() -> None:
 
     found = grad(program)(np.array([0.0, 4.0, 1.0]))
     assert_array_equal(found, [0.0, 1.0, 1.0])
+
+
+# Maxima and minima.
+
+
+def test_maxima_of_arrays_and_numbers_to_second_order() -> None:
+    def program(x: Any, m: Any) -> Any:
+        y = np.maximum(x * x, m) * np.minimum(m[0], 0.4)
+        np.minimum(y, m * x, out=y)
+        m[1] -= np.maximum(x, 0.0) * x + np.minimum(2.0, m[2])
+        s = np.maximum(x[0], x[1]) * x[0]
+        return np.sum(y * y * s) + np.sum(m * m)
+
+    check_to_second_order(program, X, M)
+
+
+@pytest.mark.parametrize("f", [np.maximum, np.minimum])
+def test_tangents_of_what_ties_are_shared_and_those_of_nan_are_zero(f: Any) -> None:
+    a, b = np.array([1.0, 2.0, 3.0, np.nan, 1.0]), np.array([1.0, 3.0, 2.0, 1.0, np.nan])
+    ta, tb = np.full(5, 10.0), np.full(5, 1.0)
+    _, t = jvp(lambda a, b: f(a, b) + 0.0, (a, b), (ta, tb))
+    first, second = (1.0, 10.0) if f is np.maximum else (10.0, 1.0)
+    assert_array_equal(t, [5.5, first, second, 0.0, 0.0])
+    _, t = jvp(lambda a: f(a, 2.0) + 0.0, (a,), (ta,))
+    assert_array_equal(t, [0.0, 5.0, 10.0, 0.0, 0.0] if f is np.maximum else [10, 5, 0, 0, 10])
+
+
+def test_what_is_not_chosen_may_move_infinitely() -> None:
+    a, b = np.array([1.0, 2.0]), np.array([2.0, 1.0])
+    _, t = jvp(lambda a, b: np.maximum(a, b) * 2.0, (a, b), (np.array([np.inf, 1.0]), np.ones(2)))
+    assert_array_equal(t, [2.0, 2.0])
+
+
+def test_neither_tangent_is_chosen_beside_nan_even_if_it_is_nan():
+    def f(a, b):
+        a[:] = np.maximum(a + 0.0, b)
+        return a
+
+    a, b = np.array([np.nan, 1.0, 3.0]), np.array([1.0, np.nan, 1.0])
+    given = (np.array([np.nan, 1.0, 2.0]), np.array([1.0, np.inf, 5.0]))
+    np.testing.assert_array_equal(jvp(f, (a, b), given)[1], [0.0, 0.0, 2.0])

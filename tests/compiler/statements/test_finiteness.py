@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
 from mooncake_py.compiler.ir import Call, Const, Expr, Let, Name, Op
 from mooncake_py.compiler.statements.finiteness import (
+    factors_of,
     is_finite,
     numbers_behind,
     to_check,
@@ -113,6 +115,8 @@ DOT = Call(math.sin, (D(0), Name("like_v1"), Name("v2")))  # an adjoint of a pro
         ([op("truediv", G, A), op("mul", A, D(0))], {"g", "d0"}),
         ([op("truediv", G, A), DOT], {"g", "d0"}),
         ([op("mul", G, A), op("mul", D(0), A), op("mul", D(1), A)], {"g", "d0", "d1"}),
+        ([op("truediv", G, A), op("array", D(0)), op("mul", D(1), Name("v1"))], {"g", "d0"}),
+        ([op("array", G), op("mul", D(0), Name("v1"))], {"g"}),
         ([op("mul", G, Name("v1")), DOT], None),  # v1 is an array: zeros may be anywhere in it
         ([op("mul", G, op("mul", A, Name("v1"))), DOT], None),
         ([op("mul", G, A), op("add", D(0), G)], None),
@@ -124,3 +128,45 @@ DOT = Call(math.sin, (D(0), Name("like_v1"), Name("v2")))  # an adjoint of a pro
 def test_multiples_of_numbers_are_spoilt_by_zeros_only(values, behind):
     found = {let.name: let.value for let in lets(*values)}
     assert numbers_behind(f"d{len(values) - 1}", found, {"v1", "v2"}) == behind
+
+
+T, N = Name("t"), Name("n")
+
+
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [
+        (op("add", T, T), []),
+        (op("neg", T), []),
+        (op("mul", T, Const(2.0)), []),
+        (op("mul", T, N), [("n", False)]),
+        (op("mul", N, T), [("n", False)]),
+        (op("truediv", T, N), [("n", True)]),
+        (op("truediv", T, Const(2.0)), []),
+        (Call(np.sum, (T,)), []),
+        (Call(np.where, (A, T, Const(0.0))), []),
+        (op("mul", T, Const(math.inf)), None),
+        (op("truediv", T, Const(0.0)), None),
+        (op("truediv", N, T), None),
+        (op("mul", T, A), None),
+        (op("mul", T, T), None),
+        (op("pow", T, Const(2)), None),
+        (Call(np.dot, (T, N)), None),
+        (Call(math.sin, (T,)), None),
+    ],
+)
+def test_numbers_that_multiply_tangents(value, found):
+    assert factors_of(["t"], [], lets(value), {"n"}) == found
+
+
+def test_what_is_made_of_numbers_is_one_and_so_is_a_sum():
+    own = [Let("m", op("mul", N, N)), Let("s", Call(np.sum, (A,))), Let("p", op("mul", A, N))]
+    assert factors_of(["t"], own, lets(op("mul", T, Name("m"))), {"n"}) == [("m", False)]
+    assert factors_of(["t"], own, lets(op("mul", T, Name("s"))), {"n"}) == [("s", False)]
+    assert factors_of(["t"], own, lets(op("mul", T, Name("p"))), {"n"}) is None
+
+
+def test_what_tangents_become_is_followed():
+    found = lets(op("mul", T, N), op("truediv", D(0), Name("m")))
+    assert factors_of(["t"], [], found, {"n", "m"}) == [("n", False), ("m", True)]
+    assert factors_of(["t"], [], lets(op("mul", T, N), op("mul", D(0), A)), {"n"}) is None

@@ -73,10 +73,14 @@ CASES = {
     "sum_of_products": Case("np.sum(a * b)", "array, array", "0,1", whole=None),
     "sum_of_squares": Case("np.sum(a * a) * 0.5", "array", "0", whole=None),
     "inner_product": Case("a @ b * c", "vector, vector, float", "0,1", whole=None),
+    "element_less_inner_product": Case(
+        "-= x[j] @ y[j]", "element, vector, vector", "0,2", "x[i]", whole=None
+    ),
     "add_in_place": Case("+= b * c", "array, array, array", "0,1,2", "a"),
     "subtract_number": Case("-= b", "array, Active", "0", "a", False),
     "multiply_in_place": Case("*= np.sin(b)", "array, array", "0,1", "a"),
     "divide_in_place": Case("/= b", "array, broadcast array", "0,1", "a", False),
+    "mask": Case("= x[h] ** 2 + w[h] * b", "array, array, float", "0,1", "x[h]"),
     "choice_by_out": Case("np.maximum(a, b)", "array, array", "0,1", "c", out=True),
     "numbers": Case("a * b - np.sin(a)", "Active, float", "", whole=None),
     "elements": Case("x[i] * a + y[i, j]", "element, Active, element", "0,2", whole=None),

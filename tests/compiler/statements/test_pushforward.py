@@ -49,9 +49,9 @@ def test_tangents(text, moving, expected):
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("a * b", "f_product(d0, v1) + f_product(d1, v0)"),
+        ("a * b", "f_pushed(d0, v1) + f_pushed(d1, v0)"),
         ("a * 2.0 - b", "d0 * 2.0 - d1"),
-        ("-a * b", "f_product(d1, t0) - f_product(d0, v1)"),
+        ("-a * b", "f_pushed(d1, t0) - f_pushed(d0, v1)"),
     ],
 )
 def test_careful_tangents(text, expected):
@@ -92,3 +92,42 @@ def test_what_does_not_fit_is_said_of_the_value():
     x = np.ones(3)
     with pytest.raises(ValueError, match=r"shapes \(3,\) \(0,\)"):
         value_and_hvp(f, (x, x), x, 1)
+
+
+@pytest.mark.parametrize("a", [np.inf, -np.inf, np.nan])
+def test_zeros_of_tangents_are_exact_beside_numbers_that_are_not_finite(a):
+    def f(x):
+        y = a * x[1:]
+        x[1:] -= a * x[:-1]
+        return y, x
+
+    with np.errstate(all="ignore"):
+        _, (dy, dx) = jvp(f, (np.array([1.0, 2.0, 3.0]),), (np.array([0.0, 0.0, 1.0]),))
+    assert_allclose(dy, [0.0, a])
+    assert_allclose(dx, [0.0, 0.0, 1.0])
+
+
+def test_zeros_of_tangents_are_exact_over_zero():
+    zero = 0.0
+
+    def f(x):
+        return x[1:] / zero
+
+    with np.errstate(all="ignore"):
+        _, dy = jvp(f, (np.array([1.0, 2.0, 3.0]),), (np.array([0.0, 0.0, 1.0]),))
+    assert_allclose(dy, [0.0, np.inf])
+
+
+def test_elements_and_slices_are_changed_in_place():
+    def f(x, y):
+        x[0] += x[1] * y[0]
+        x[:2] -= y[1:]
+        x[..., 2] += y[2]
+        y += x
+        return y
+
+    x, y = np.array([1.0, 2.0, 3.0]), np.array([0.5, 0.25, 2.0])
+    value, t = jvp(f, (x, y), (np.array([1.0, 1.0, 0.0]), np.array([0.0, 2.0, 1.0])))
+    assert_allclose(value, f(x.copy(), y.copy()))
+    assert_allclose(t, [0.5 + 1.0 - 2.0, 1.0 - 1.0 + 2.0, 1.0 + 1.0])
+    assert_allclose(x, [1.0, 2.0, 3.0])

@@ -43,6 +43,36 @@ def test_names_are_passed_once_and_each_item_is_read_for_itself():
     assert reader.layout == [0, (1, 2), (1, 3)]
 
 
+@pytest.mark.parametrize(
+    ("text", "indices"),
+    [
+        ("x[i + 1, :k] * y[i + 1, :k]", ["i + 1, :k"]),
+        ("x[i] * y[i] * x[i]", ["i"]),
+        ("x[1:] * x[:1]", ["1:", ":1"]),
+        ("x[::1] * x[:1]", ["::1", ":1"]),
+        ("x[i - j] * x[i + j] * x[j - i]", ["i - j", "i + j", "j - i"]),
+        ("x[-i] * x[~i]", ["-i", "~i"]),
+        ("x[True] * x[1]", ["True", "1"]),
+        ("x[i, j] * x[i]", ["(i, j)", "i"]),
+        ("x[(i, j), k] * x[i, (j, k)]", ["((i, j), k)", "(i, (j, k))"]),
+        ("x[n[0] : n[0]] * 2.0", ["n[0]:n[0]"]),
+    ],
+)
+def test_equal_indices_are_passed_once(text, indices):
+    found = read(text)
+    assert found is not None
+    reader, _ = found
+    passed = [ast.unparse(reader.values[p]) for p in reader.index_positions]
+    assert passed == [ast.unparse(ast.parse(f"x[{i}]", mode="eval").body.slice) for i in indices]  # type: ignore[attr-defined]
+
+
+def test_an_index_that_may_run_code_is_passed_each_time():
+    node = ast.parse("n[0]", mode="eval").body
+    found = read("a * b")
+    assert found is not None
+    assert found[0].add_index(node) != found[0].add_index(ast.parse("n[0]", mode="eval").body)
+
+
 def test_functions_are_passed_apart():
     found = read("np.sin(a) * np.hypot(a, b) + np.sum(np.sin(b))")
     assert found is not None

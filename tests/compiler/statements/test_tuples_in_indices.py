@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import linecache
 from typing import Any
 
 import numpy as np
 import pytest
 
 from mooncake_py import grad, hvp, jvp, value_and_grad
+from tests.programs.comparing import function_of
 
 INDICES = (
     ":, (0, -1)", "(0, 2),", "((0, 1),)", "(0, 1), (1, 0)", "k, (0, 1)", "(0, 1), k", "..., (1, 0)",
@@ -27,13 +27,12 @@ STEP = 1e-6
 
 
 def program(index: str, statement: str) -> Any:
-    """Return a function with one index in it, which has source."""
-    text = f"def f(u):\n    k = 1\n    {STATEMENTS[statement].format(i=index)}\n    return y\n"
-    file = f"<index {index}, {statement}>"
-    linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file
-    names: dict[str, Any] = {"np": np, "COLUMNS": (0, 2)}
-    exec(compile(text, file, "exec"), names)
-    return names["f"]
+    """Return a function with one index in it."""
+    text = STATEMENTS[statement].format(i=index)
+    return function_of(
+        f"import numpy as np\nCOLUMNS = (0, 2)\ndef f(u):\n    k = 1\n    {text}\n    return y\n",
+        f"<index {index}, {statement}>",
+    )
 
 
 @pytest.mark.parametrize("statement", STATEMENTS)
