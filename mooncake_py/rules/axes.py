@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from math import prod
 from typing import Any
 
@@ -45,8 +46,14 @@ def keep(dy: Any, axis: Axes, shape: tuple[int, ...]) -> ndarray:
     dy = np.asarray(dy)
     if dy.ndim == len(shape):  # keepdims=True, or nothing was reduced
         return dy
-    axes = normalize(axis, len(shape))
-    return dy.reshape([1 if k in axes else n for k, n in enumerate(shape)])
+    return dy[with_axes(axis, len(shape))]
+
+
+@lru_cache(maxsize=256)
+def with_axes(axis: Axes, ndim: int) -> tuple[Any, ...]:
+    """Return the index by which a reduced array has its axes again, of length 1."""
+    axes = normalize(axis, ndim)
+    return tuple([np.newaxis if k in axes else slice(None) for k in range(ndim)])
 
 
 def spread(dy: Any, axis: Axes, shape: tuple[int, ...]) -> ndarray:

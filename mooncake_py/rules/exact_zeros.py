@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-__all__ = ["ONE_THREAD", "is_sound", "scaled", "sum_of_products", "surely_finite"]
+from mooncake_py.rules.kinds import Wirtinger
+
+__all__ = ["ONE_THREAD", "is_sound", "pushed", "scaled", "sum_of_products", "surely_finite"]
 
 INFINITY = float("inf")
 ONE_THREAD = 10_000  # numbers that BLAS multiplies in one thread
@@ -50,6 +52,19 @@ def scaled(dy: Any, factor: Any) -> Any:
     """
     c = dy * factor
     return c if surely_finite(c) else np.where((dy == 0) & np.isnan(c), 0, c)
+
+
+def pushed(t: Any, p: Any) -> Any:
+    """Return the tangent p * t, exactly zero where t is zero even if p is infinite or nan."""
+    if isinstance(p, Wirtinger):
+        return pushed(t, p.dz) + pushed(np.conj(t), p.dzbar)
+    if isinstance(p, np.ndarray) and p.dtype == bool:
+        return np.where(p, t, 0)  # a choice, not a product
+    c = t * p
+    if np.all(np.isfinite(c)):
+        return c
+    kept = np.where((t == 0) & np.isnan(c), 0, c)
+    return kept if kept.ndim else kept[()]
 
 
 def sum_of_products(terms: Callable[..., Any], dy: Any, *factors: Any) -> Any:

@@ -134,7 +134,7 @@ def extremum_cotangent(dy: Any, a: Any, y: Any, axis: Axes, keepdims: bool = Fal
     peak: Any = keep(y, axis, a.shape)
     share: Any = keep(dy, axis, a.shape)
     tied = a == peak
-    if np.count_nonzero(tied) != np.size(y) or not surely_finite(y):
+    if np.count_nonzero(tied) != peak.size or not surely_finite(y):
         number = np.sum(tied, axis=axis, keepdims=True)
         share = share / np.maximum(number, 1).astype(share.real.dtype)
     return np.where(tied, share, 0)

@@ -25,8 +25,8 @@ from mooncake_py.rules.matrices import (
     complete_triangle,
     diagonal,
     fold_triangle,
+    inverse_lower,
     quiet,
-    solve_upper,
 )
 
 __all__: list[str] = []
@@ -34,7 +34,19 @@ __all__: list[str] = []
 Rule = tuple[Any, Any]
 
 
-@from_vjp(np.linalg.cholesky)
+def cholesky_jvp(tangents: Any, y: ndarray, a: Any, /, *, upper: bool = False) -> ndarray:
+    """Differentiate A = L L^H:  dL = L F(L^-1 dA L^-H)  (Murray 2016, equation 8)."""
+    da = np.asarray(tangents[0])
+    factor = adjoint_matrix(y) if upper else y
+    inverse = inverse_lower(factor)
+    moved = complete_triangle(da, lower=not upper)
+    inner = np.tril(inverse @ moved @ adjoint_matrix(inverse))
+    diagonal(inner)[...] *= 0.5
+    t = quiet(factor @ inner, da)
+    return adjoint_matrix(t) if upper else t
+
+
+@from_vjp(np.linalg.cholesky, jvp=cholesky_jvp)
 def cholesky_rule(a: Any, /, *, upper: bool = False) -> Rule:
     """Differentiate A = L L^H.
 
@@ -45,11 +57,10 @@ def cholesky_rule(a: Any, /, *, upper: bool = False) -> Rule:
 
     def cholesky_pullback(dy: ndarray) -> ndarray:
         factor, df = (adjoint_matrix(y), adjoint_matrix(dy)) if upper else (y, dy)
-        adjoint = adjoint_matrix(factor)
-        inner = np.tril(adjoint @ np.tril(df))
+        inner = np.tril(adjoint_matrix(factor) @ np.tril(df))
         diagonal(inner)[...] *= 0.5
-        half = solve_upper(adjoint, inner)
-        s = adjoint_matrix(solve_upper(adjoint, adjoint_matrix(half)))
+        inverse = inverse_lower(factor)
+        s = adjoint_matrix(inverse) @ inner @ inverse
         return quiet(fold_triangle(s, lower=not upper), dy)
 
     return y, cholesky_pullback

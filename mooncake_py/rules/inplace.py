@@ -75,6 +75,7 @@ def check_fill(a: ndarray, value: Any) -> None:
 @overlay(np.place)
 def place(arr: ndarray, mask: Any, vals: Any) -> None:
     positions = masked_positions(arr, mask, "place")
+    check_safe(arr, vals)
     values = np.reshape(np.asarray(vals), -1)
     if len(positions) and not values.size:
         raise ValueError("Cannot insert from an empty array!")
@@ -100,6 +101,7 @@ def reads_what_it_writes(arr: ndarray, vals: Any) -> bool:
 def putmask(a: ndarray, mask: Any, values: Any) -> None:
     """Set element n to values[n] where the mask is True; `np.place` counts masked elements."""
     positions = masked_positions(a, mask, "putmask")
+    check_safe(a, values)
     given = np.reshape(np.asarray(values), -1)
     if given.size:
         assign_in_turn(a, positions, given[positions % given.size])
@@ -113,6 +115,15 @@ def masked_positions(a: Any, mask: Any, name: str) -> ndarray:
     if flags.size != a.size:
         raise ValueError(f"{name}: mask and data must be the same size")
     return np.flatnonzero(flags)
+
+
+def check_safe(a: ndarray, values: Any) -> None:
+    """Raise what NumPy raises for an array of values that are not safe to cast."""
+    if isinstance(values, ndarray) and not np.can_cast(values.dtype, a.dtype, "safe"):
+        what = "array data" if values.ndim else "scalar"
+        raise TypeError(
+            f"Cannot cast {what} from {values.dtype!r} to {a.dtype!r} according to the rule 'safe'"
+        )
 
 
 # Elements by position.
@@ -131,10 +142,15 @@ def put(a: ndarray, ind: Any, v: Any, mode: str = "raise") -> None:
 
 
 def assign_in_turn(a: ndarray, positions: ndarray, values: ndarray) -> None:
-    """Write values to flat positions, from the start again when there are too few."""
+    """Write values to flat positions, from the start again when there are too few.
+
+    NumPy converts the values first, so that an overflow raises before anything is written.
+    """
     refuse_overlaps(a)
     count = len(positions)
     if count and values.size:
+        if values.dtype != a.dtype:
+            values = values.astype(a.dtype)
         if values.size != count:
             values = values[np.arange(count) % values.size]
         if a.ndim == 0:
@@ -214,8 +230,8 @@ def diagonal_positions(a: ndarray, wrap: bool) -> ndarray:
 
 
 zero_derivative(
-    check_copy, check_fill, check_shapes, reads_what_it_writes, refuse_overlaps, masked_positions,
-    flat_positions, index_along_axis, diagonal_positions,
+    check_copy, check_fill, check_safe, check_shapes, reads_what_it_writes, refuse_overlaps,
+    masked_positions, flat_positions, index_along_axis, diagonal_positions,
     because="returns positions, or nothing",
 )  # fmt: skip
 

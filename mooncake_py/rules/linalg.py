@@ -63,7 +63,13 @@ def dyads(x: ndarray, y: ndarray) -> ndarray:
     return sum_of_products(lambda left, right: left @ adjoint_matrix(right), x, y)
 
 
-@from_vjp(np.linalg.inv)
+def inv_jvp(tangents: Any, y: Any, a: Any) -> ndarray:
+    """Y = A^-1:  dY = -Y dA Y  (Giles 2.2.3)."""
+    da = np.asarray(tangents[0])
+    return quiet(-y @ da @ y, da)
+
+
+@from_vjp(np.linalg.inv, jvp=inv_jvp)
 def inv_rule(a: Any) -> Rule:
     """Y = A^-1:  dA = -Y^H dY Y^H  (Giles 2.2.3)."""
     y = np.linalg.inv(a)

@@ -134,6 +134,25 @@ def order_of(keys: list[Any], reverse: bool) -> list[int]:
     return sorted(range(len(keys)), key=keys.__getitem__, reverse=reverse)
 
 
+def sorting_order(
+    items: list[Any], key: Any = None, reverse: bool = False
+) -> tuple[list[int], Exception | None]:
+    """Return in which order `list.sort` leaves items, and the error of a comparison or None."""
+    keys = items if key is None else [key(item) for item in items]
+    about_to_compare(keys)
+    return order_left(keys, reverse)
+
+
+def order_left(keys: list[Any], reverse: bool) -> tuple[list[int], Exception | None]:
+    """Return the positions of the keys as far as they are sorted, and the error that ended it."""
+    order = list(range(len(keys)))
+    try:
+        order.sort(key=keys.__getitem__, reverse=reverse)
+    except Exception as error:
+        return order, error
+    return order, None
+
+
 # Arithmetic with two results, or in steps.
 
 
@@ -189,7 +208,9 @@ def rounded(number: Any, ndigits: Any) -> Any:
     return round(number) if ndigits is None else round(number, ndigits)
 
 
-zero_derivative(are_numbers, order_of, position_of, because="returns positions or an answer")
+zero_derivative(
+    are_numbers, order_of, order_left, position_of, because="returns positions or an answer"
+)
 zero_derivative(modular_power, rounded, because="piecewise constant")
 
 

@@ -13,13 +13,26 @@ from mooncake_py.rules.no_value import NoValue, given
 
 __all__: list[str] = []
 
+MEAN = 7  # the position of `mean`, which may be active
+
 
 def declare(function: Any, *methods: Any, skips_nan: bool = False, root: bool = False) -> None:
     """Declare a variance, or its square root."""
 
+    def jvp(
+        tangents, y, a, axis=None, dtype=None, out=None, ddof=0, keepdims=False,
+        where=True, mean=NoValue, correction=NoValue,
+    ) -> Any:  # fmt: skip
+        freedom = ddof if correction is NoValue else correction
+        held = counted(a, where) if skips_nan else where
+        dmean = tangents[MEAN] if len(tangents) > MEAN else None
+        dv = variance_tangent((tangents[0], dmean), a, axis, freedom, held, mean)
+        dv = np.reshape(dv, np.shape(y))
+        return root_cotangent(dv, y) if root else dv
+
     # All but the array may be given by keyword only; `mean` stands by position here, as it may
     # be active.
-    @from_vjp(function, *methods)
+    @from_vjp(function, *methods, jvp=jvp)
     def rule(
         a, axis=None, dtype=None, out=None, ddof=0, keepdims=False,
         where=True, mean=NoValue, correction=NoValue,
@@ -55,8 +68,22 @@ def spread_cotangents(
     return da, *[None] * 6, lambda: -da
 
 
+def variance_tangent(tangents: Any, a: Any, axis: Axes, ddof: float, where: Any, mean: Any) -> Any:
+    """Return the sum of 2 (a - mean) (da - dmean) / (n - ddof), with the axes kept."""
+    da, dmean = tangents
+    a = np.asarray(a)
+    center = np.mean(a, axis, keepdims=True, where=where) if mean is NoValue else mean
+    moved = -dmean if da is None else da if dmean is None else da - dmean
+    terms = np.real(scaled(moved, np.conj(a - center)))
+    freedom = np.maximum(count(a.shape, axis, where) - ddof, 0)
+    return scaled(np.sum(select(where, terms), axis, keepdims=True), 2 / freedom)
+
+
 def root_cotangent(dy: Any, y: Any) -> Any:
-    """Return the cotangent of v for y = sqrt(v), and zero where y is zero: all elements equal."""
+    """Return dv = dy / (2 y), and zero where y is zero: all elements equal.
+
+    Given dy this is the cotangent of v for y = sqrt(v), given dv the tangent of y.
+    """
     zero = y == 0
     return np.where(zero, 0, scaled(dy, 1 / (2 * np.where(zero, 1, y))))
 

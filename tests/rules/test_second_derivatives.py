@@ -1,7 +1,7 @@
 """Second derivatives through every rule, and first ones at special points, by `test_rule`.
 
-The other tests of the rules leave both out, for time: here some cases are in the fast set, all in
-the slow one.
+The other tests of the rules leave both out, for time: here one case of a family is in the fast
+set, all are in the slow one.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import pkgutil
 import warnings
 from collections.abc import Iterator
 from importlib.util import find_spec
+from itertools import islice
 
 import numpy as np
 import pytest
@@ -102,7 +103,7 @@ def check(case: Case) -> None:
 
 @pytest.mark.parametrize("name", NAMES, ids=lambda name: name.rpartition(".")[2])
 def test_some_second_derivatives_match_differences(name: str) -> None:
-    for case in list(smooth_cases(name))[::80]:
+    for case in islice(smooth_cases(name), 1):
         check(case)
 
 

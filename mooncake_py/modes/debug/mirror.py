@@ -186,6 +186,8 @@ class Mirror:
         for a in {id(a): a for a in arrays}.values():
             if a.flags.writeable and a.dtype.kind in "fiu":
                 self.own.inplace(BINARY["add"], a, 1)
+            elif a.flags.writeable and a.dtype.kind == "b":
+                self.own.setitem(a, Ellipsis, ~a)
 
     # Cotangents.
 

@@ -42,7 +42,9 @@ from mooncake_py.rules.kinds import (
 from mooncake_py.rules.sequences import takes_sequences
 from mooncake_py.runtime import activity, drops
 from mooncake_py.runtime.active import Active
+from mooncake_py.runtime.late_errors import has_written
 from mooncake_py.runtime.methods import ANSWERED, derivable
+from mooncake_py.runtime.quiet import is_strict
 from mooncake_py.runtime.values import NUMBERS, is_inexact
 from mooncake_py.tangents import NoTangent
 from mooncake_py.tangents.memory import owner as owner_of
@@ -118,8 +120,8 @@ def apply_elementwise(
 
     try:
         return compute()
-    except FloatingPointError:
-        if out is not None:  # NumPy raises when all is written
+    except Exception as error:
+        if out is not None and has_written(ctx, error, out, *primals):
             with np.errstate(all="ignore"):
                 compute()
         raise
@@ -217,6 +219,9 @@ def apply_vjp(rule: VjpRule, ctx: ForwardContext, f: Any, args: Any, kwargs: Any
         y, t = ctx.lower(
             pushforward.of_vjp, rule, primals, kwargs, tuple(tangents), gradient_of_first
         )
+        draws = any(isinstance(a, GENERATORS) for a in args)
+        if rule.built_in and not draws and (is_strict() or not is_finite(y)):
+            f(*primals, **kwargs)  # what NumPy has to say
     else:
         y = ctx.base.call(f, *primals, **kwargs)
         t = tangent_below(ctx, rule, primals, kwargs, tuple(tangents))
@@ -225,6 +230,13 @@ def apply_vjp(rule: VjpRule, ctx: ForwardContext, f: Any, args: Any, kwargs: Any
     if y is None:
         return drops.output(ctx, rule, y, ())
     return paired(ctx, y, t, rule)
+
+
+def is_finite(y: Any) -> bool:
+    """Return whether an output of a rule, or each part of it, is finite."""
+    if isinstance(y, (tuple, list)):
+        return all(map(is_finite, y))
+    return not is_inexact(y) or bool(np.isfinite(y).all())
 
 
 def paired(ctx: ForwardContext, y: Any, t: Any, rule: Rule) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 from weakref import ref
 
+import numpy as np
 from numpy import ndarray
 
 from mooncake_py.runtime.drops import Reporter, read_as_bytes, refuse_other_bytes
@@ -47,6 +48,11 @@ class Blocks:
     report : callable
         Notes an error in the call, from :func:`drops.reporter`.
 
+    Attributes
+    ----------
+    constants : dict of int to Memory
+        Those of the registry: generated code asks them whether a write must be logged.
+
     Notes
     -----
     Tangents of arrays that are gone are dropped before they take much: a loop over short-lived
@@ -59,6 +65,7 @@ class Blocks:
 
     def __init__(self, registry: Registry, report: Reporter) -> None:
         self.owner = registry.owner
+        self.constants = registry.constants
         self.look_up = registry.look_up
         self.report = report
         self.known: dict[int, Any] = {}  # blocks, and originals, which note that they are looked up
@@ -92,6 +99,20 @@ class Blocks:
         if len(self.known) >= self.room or self.spare < 0:
             self.drop_dead()
         self.known[id(owner)] = Block.of(owner, tangent)
+
+    def put_first(self, owner: ndarray, tangent: ndarray) -> bool:
+        """Register a copy of the tangent that a block is given, unless there is one already.
+
+        False where the block must be activated.
+        """
+        if self.of_id(id(owner)) is not None:
+            return False
+        copy = np.empty_like(owner, subok=False)
+        if copy.strides != owner.strides:
+            return False
+        copy[...] = tangent
+        self.put(owner, copy)
+        return True
 
     def drop_dead(self) -> None:
         """Drop the tangents of arrays that are gone, and say when to look again.

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
+
+from numpy import ndarray
 
 from mooncake_py.application.gradients import gradient_of
 from mooncake_py.boundary.apart import ArgumentsApart, guard
@@ -18,6 +20,7 @@ from mooncake_py.modes.reverse.context import ReverseContext
 from mooncake_py.modes.reverse.settings import Settings, new_context, settings
 from mooncake_py.runtime.activity import INERT
 from mooncake_py.runtime.enclosing import enclosed, enclosing
+from mooncake_py.runtime.tangent_tree import TangentTree
 from mooncake_py.tangents import NoTangent
 from mooncake_py.tangents.subclasses import plain_parts
 
@@ -35,13 +38,19 @@ def push_forward(
     for i in chosen:
         refuse_foreign(f, i, primals[i])
     with ArgumentsApart(f, chosen, primals, {}) as apart:
-        return pushed(f, apart.args, tangents)
+        return pushed(f, apart.args, tangents, apart.own_copies)
 
 
 def pushed(
-    f: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ...]
+    f: Callable[..., Any],
+    primals: tuple[Any, ...],
+    tangents: tuple[Any, ...],
+    copies: Sequence[ndarray],
 ) -> tuple[Any, Any]:
-    """Return the output and its tangent, for arguments that are their own memory."""
+    """Return the output and its tangent, for arguments that are their own memory.
+
+    The `copies` among them are for this call alone: nothing restores them.
+    """
     outer = enclosing()
     if outer is not None:
         # Only where derivatives nest.
@@ -52,6 +61,8 @@ def pushed(
             outer, name_of(f), lambda ctx: with_tangent(*run_over(ctx, f, primals, tangents))
         )
     ctx = forward_context(settings(), f, primals, {})
+    for a in copies:
+        ctx.note_new(a)
     with TangentLifter(ctx) as lifter, guarded(ctx):
         values = lifted(ctx, lifter, primals, tangents)
         output = run(ctx, f, values, {})
@@ -124,6 +135,22 @@ def lifted(ctx: ForwardContext, lifter: TangentLifter, values: Any, tangents: An
 
 def give_all(ctx: ForwardContext, trees: list[Any], tangents: Any, name: str) -> None:
     """Give its tangent to each of the values that were lifted; messages use the `name`."""
-    for give in (give_tangent, require_one_tangent):
+    ways = (give_tangent,) if are_apart(trees) else (give_tangent, require_one_tangent)
+    for give in ways:
         for i, (tree, t) in enumerate(zip(trees, tangents, strict=True)):
             give(ctx, tree, t, f"{name}[{i}]")
+
+
+def are_apart(trees: list[Any]) -> bool:
+    """Return whether all arrays that were lifted are their own memory, each met once."""
+    found: set[int] = set()
+    todo = list(trees)
+    while todo:
+        tree = todo.pop()
+        if type(tree) is TangentTree:
+            todo += tree.parts.values()
+        if isinstance(tree, (ndarray, TangentTree)):
+            if id(tree) in found or (isinstance(tree, ndarray) and tree.base is not None):
+                return False
+            found.add(id(tree))
+    return True

@@ -13,6 +13,7 @@ from mooncake_py.language import domains
 from mooncake_py.language.dispatch import call_unregistered, table_of
 from mooncake_py.modes.forward.apply import handler
 from mooncake_py.modes.forward.dual_call import apply_dual
+from mooncake_py.modes.forward.scatter import HANDLERS
 from mooncake_py.modes.forward.sequences import with_sequences
 from mooncake_py.rules import local, registry
 from mooncake_py.rules.kinds import ElementwiseRule
@@ -55,7 +56,7 @@ def make_handlers(replaced: dict[Any, Any]) -> ForwardHandlers:
         for f, rule in registry.registered()
         if isinstance(f, np.ufunc) and isinstance(rule, ElementwiseRule) and len(rule.partials) == 1
     }
-    table = with_sequences(table_of(handler, replaced, {}))
+    table = with_sequences(table_of(handler, replaced, HANDLERS))
     for f, rule in registry.registered_forward():
         within = domains.within(
             lambda rule: partial(apply_dual, rule), table.get(f, call_unregistered)

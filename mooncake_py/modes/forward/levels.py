@@ -139,7 +139,14 @@ class Levels(ArrayLanguage, ForwardMode):
         self.base.record(entry)
 
     def log_write(self, memory: Any, o: ndarray, i: Any) -> None:
-        """Record the elements that a write is about to overwrite."""
+        """Record the elements that a write is about to overwrite; of what moves, the whole block.
+
+        The tangent of a block took as much memory, and later writes need no log then.
+        """
+        if self.plain and not getattr(memory, "rewritten", False):
+            owner = memory.ref()
+            if owner is not None and self.blocks.of_id(id(owner)) is not None:
+                memory.logged = owner.nbytes
         self.base.log_write(memory, o, i)
 
     def change_shape(self, o: ndarray, shape: Any) -> None:
@@ -304,18 +311,11 @@ class Levels(ArrayLanguage, ForwardMode):
             return y
         if type(y) is not ndarray:
             return self.fresh_number(y, t)
-        owner = y if y.base is None else self.registry.owner(y)
-        if (
-            owner is not y
-            or type(t) is not ndarray
-            or t.strides != y.strides
-            or (t.shape != y.shape or t.base is not None)
-        ):
-            whole = self.blocks.activate(y)
-            self.write(whole, Ellipsis, t)
-        else:
-            self.blocks.put(y, t)
-        self.note_new(owner)
+        whole = y.base is None and type(t) is ndarray and t.base is None
+        if whole and t.strides == y.strides and t.shape == y.shape:
+            return self.fresh_array(y, t)
+        self.write(self.blocks.activate(y), Ellipsis, t)
+        self.note_new(y if y.base is None else self.registry.owner(y))
         return y
 
     def fresh_array(self, y: ndarray, t: ndarray) -> ndarray:
@@ -327,8 +327,9 @@ class Levels(ArrayLanguage, ForwardMode):
     def note_new(self, owner: ndarray) -> None:
         """Note that nobody else has seen an array yet: writes need no log."""
         if self.plain:
-            constants = self.base.registry.constants
-            if id(owner) not in constants:
+            constants = self.blocks.constants
+            known = constants.get(id(owner))
+            if known is None or known.ref() is not owner:
                 constants[id(owner)] = Memory.of(owner)
 
     def fresh_number(self, y: Any, t: Any) -> Any:

@@ -93,7 +93,8 @@ def give_tangent(
             cotangents[id(tangent)] = tangent
             before = ctx.blocks.tangent_of(tree)
             given = given if before is None else ctx.base.call(np.add, before, given)
-        ctx.write(ctx.blocks.activate(tree), Ellipsis, given)
+        if not (ctx.plain and tree.base is None and ctx.blocks.put_first(tree, given)):
+            ctx.write(ctx.blocks.activate(tree), Ellipsis, given)
     elif id(tree) not in above:
         above = above | {id(tree)}
         for name, part in tree.parts.items():

@@ -17,6 +17,8 @@ from mooncake_py.rules.precision import at_precision_of
 from mooncake_py.runtime import drops
 from mooncake_py.runtime import overlapping as overlapping_writes
 from mooncake_py.runtime.active import REAL_SCALARS, Active
+from mooncake_py.runtime.activity import unwrapped
+from mooncake_py.runtime.late_errors import has_assigned, has_written, refuse_part
 from mooncake_py.runtime.objects import meet_objects
 from mooncake_py.runtime.operators import BINARY, BinaryOperator
 from mooncake_py.runtime.quiet import Quiet, loud_again, quiet
@@ -159,15 +161,21 @@ class Operations(Levels):
 
     def assign(self, o: ndarray, i: Any, v: Any) -> None:
         """Run ``o[i] = v`` for an array."""
+        given = v
         if type(v) is list or type(v) is tuple:
             if overlapping_writes.holds_part_of(o, v) and (
                 overlapping_writes.assign_parts(self, o, i, v)
             ):
                 return
-            v = self.sequence_for(o, v)
+            v = self.sequence_for(o, i, v)
         elif type(v) is not ndarray and type(v) is not Active and type(v) not in NUMBERS:
             v = self.as_value(v)
-        self.store(o, i, v)
+        try:
+            self.store(o, i, v)
+        except Exception as error:
+            if type(given) is list or type(given) is tuple:
+                refuse_part(self, error, o, i, unwrapped(given))
+            raise
 
     def store(self, o: ndarray, i: Any, v: Any) -> None:
         """Run ``o[i] = v`` for a number or an array."""
@@ -178,9 +186,15 @@ class Operations(Levels):
                 o, i = o[i], Ellipsis
             if drops.holds(self, o, p):
                 t = self.blocks.activate(o)
-        self.base.assign(o, i, p)
-        if t is not None:
-            self.write(t, i, 0.0 if tv is None else real_for(self, tv, t))
+        written = True
+        try:
+            self.base.assign(o, i, p)
+        except BaseException as error:
+            written = t is not None and has_assigned(self, error, o, i, p)
+            raise
+        finally:
+            if written and t is not None:
+                self.write(t, i, 0.0 if tv is None else real_for(self, tv, t))
 
     def storeback(self, o: Any, i: Any, v: Any) -> None:
         """Finish ``o[i] op= v``: a view was changed in place and need not be stored."""
@@ -217,17 +231,23 @@ class Operations(Levels):
             return
         if has_overlaps(x):
             raise self.failed(overlapping(self))
-        if op in LINEAR:
+        new = None
+        if op not in LINEAR:
+            with Quiet():  # what NumPy has to say it says below
+                _, new = self.split(self.array_operator(op, x, v))
+        written = True
+        try:
             self.base.inplace(op, x, p)
-            if tv is not None and (t is not None or drops.holds(self, x, p)):
-                t = self.blocks.activate(x)
-                self.change(op, t, t if v is x else real_for(self, tv, t))
-            return
-        with Quiet():  # what NumPy has to say it says below
-            _, new = self.split(self.array_operator(op, x, v))
-        self.base.inplace(op, x, p)
-        if t is not None or (new is not None and drops.holds(self, x, p)):
-            self.write(self.blocks.activate(x), Ellipsis, 0.0 if new is None else new)
+        except BaseException as error:
+            written = has_written(self, error, x, p)
+            raise
+        finally:
+            if written and op in LINEAR:
+                if tv is not None and (t is not None or drops.holds(self, x, p)):
+                    t = self.blocks.activate(x)
+                    self.change(op, t, t if v is x else real_for(self, tv, t))
+            elif written and (t is not None or (new is not None and drops.holds(self, x, p))):
+                self.write(self.blocks.activate(x), Ellipsis, 0.0 if new is None else new)
 
     def augitem(self, name: str, o: Any, i: Any, v: Any) -> None:
         """Run ``o[i] op= v``, where `v` has no side effects."""

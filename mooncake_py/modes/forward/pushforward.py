@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mooncake_py.rules.declare import contextual
+from mooncake_py.rules.exact_zeros import pushed
 from mooncake_py.rules.kinds import NotImplementedDerivative, VjpRule, Wirtinger
 from mooncake_py.rules.returned import cotangents_in, positional_count
 
@@ -44,20 +45,7 @@ def contribution(partial: Any, t: Any, primals: Any, y: Any) -> Any:
             partial = partial(*[np.asarray(v)[()] for v in primals], np.asarray(y)[()])
     elif not isinstance(partial, Wirtinger) and partial == 1:
         return +t
-    return scaled(t, partial)
-
-
-def scaled(t: Any, p: Any) -> Any:
-    """Return p * t, exactly zero where t is zero even if p is infinite or nan."""
-    if isinstance(p, Wirtinger):
-        return scaled(t, p.dz) + scaled(np.conj(t), p.dzbar)
-    if isinstance(p, np.ndarray) and p.dtype == bool:
-        return np.where(p, t, 0)  # a choice, not a product
-    c = t * p
-    if np.all(np.isfinite(c)):
-        return c
-    kept = np.where((t == 0) & np.isnan(c), 0, c)
-    return kept if kept.ndim else kept[()]
+    return pushed(t, partial)
 
 
 def fitted(t: Any, y: Any) -> Any:

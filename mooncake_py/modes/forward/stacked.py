@@ -26,6 +26,7 @@ from mooncake_py.overriding import override
 from mooncake_py.rules.exact_zeros import surely_finite
 from mooncake_py.runtime import drops
 from mooncake_py.runtime.active import REAL_SCALARS, Active, active_number, primal_of
+from mooncake_py.runtime.late_errors import has_assigned, has_written
 from mooncake_py.runtime.operators import BinaryOperator
 from mooncake_py.runtime.quiet import Quiet, loud_again, quiet
 from mooncake_py.runtime.rows import aligned, rows_at
@@ -313,9 +314,15 @@ class StackedContext(ForwardContext):
         if moves and self.blocks.rows_to_write(o) is None:
             super().store(o, i, v)
             return
-        self.base.assign(o, i, p)
-        if moves:
-            self.write_rows(o, i, rows)
+        written = moves
+        try:
+            self.base.assign(o, i, p)
+        except BaseException as error:
+            written = moves and has_assigned(self, error, o, i, p)
+            raise
+        finally:
+            if written:
+                self.write_rows(o, i, rows)
 
     # In place.
 
@@ -329,17 +336,23 @@ class StackedContext(ForwardContext):
         if has_overlaps(x):
             raise self.failed(overlapping(self))
         p = v.primal if type(v) is Active and u is not None else v
-        if op in LINEAR:
+        rows = None
+        if op not in LINEAR:
+            with Quiet():  # what NumPy has to say it says below
+                rows = self.rows_of(self.binary(op, x, v))
+        written = True
+        try:
             self.base.inplace(op, x, p)
-            if u is not None:
+        except BaseException as error:
+            written = has_written(self, error, x, p)
+            raise
+        finally:
+            if written and op not in LINEAR:
+                self.write_rows(x, Ellipsis, rows)
+            elif written and u is not None:
                 whole = self.blocks.rows_of(x)
                 with Quiet():
                     op.inplace(whole, aligned(u, x.ndim))
-            return
-        with Quiet():  # what NumPy has to say it says below
-            rows = self.rows_of(self.binary(op, x, v))
-        self.base.inplace(op, x, p)
-        self.write_rows(x, Ellipsis, rows)
 
 
 def may_run(site: Any, steps: Any, inputs: dict[str, Any]) -> bool:

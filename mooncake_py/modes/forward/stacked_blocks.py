@@ -61,6 +61,10 @@ class StackedBlocks(Blocks):
         self.keep_first()
         return super().activate(a)
 
+    @override
+    def put_first(self, owner: ndarray, tangent: ndarray) -> bool:
+        return not self.several and super().put_first(owner, tangent)
+
     def rows_to_write(self, a: ndarray) -> ndarray | None:
         """Return the rows of an array, zeros if it had none; None if it cannot have rows."""
         rows = self.rows_of(a)

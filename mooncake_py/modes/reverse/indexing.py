@@ -14,6 +14,7 @@ from numpy import ndarray
 from mooncake_py.modes.reverse.tape import Node, Tape
 from mooncake_py.runtime import drops, numerals, overlapping, pulls
 from mooncake_py.runtime.active import Active, active_number
+from mooncake_py.runtime.late_errors import has_assigned
 from mooncake_py.runtime.memory import Memory
 from mooncake_py.runtime.values import INEXACT_SCALARS, NUMBERS
 from mooncake_py.runtime.views import IndexView, View
@@ -68,6 +69,7 @@ class Indexing(Tape):
     def assign(self, o: ndarray, i: Any, v: Any) -> None:
         """Run ``o[i] = v`` for an array."""
         tv = type(v)
+        given = v
         if tv is ndarray:
             value = self.find(v)
             if self.numerals is not None:
@@ -79,7 +81,7 @@ class Indexing(Tape):
                 numerals.refuse_assigned(self, o, v)
             if overlapping.holds_part_of(o, v) and overlapping.assign_parts(self, o, i, v):
                 return
-            v = self.sequence_for(o, v)
+            v = self.sequence_for(o, i, v)
             value = self.find(v) if type(v) is ndarray else None
         elif tv in NUMBERS:
             value = None
@@ -113,16 +115,20 @@ class Indexing(Tape):
                 self.log_element(memory, o, i, o[i])
             else:
                 self.log_write(memory, o, i)
-        o[i] = v
-        if node is not None:
-            if memory.shape is None:
-                self.registry.activate(o)
-            if type(i) is not int:
-                i = self.frozen_index(i)
-            if type(v) is ndarray:
-                self.record((pulls.pull_assign, node, i, value, (v.shape, v.dtype)))
-            else:
-                self.record((pulls.pull_assign, node, i, value, None))
+        written = node is not None
+        try:
+            o[i] = v
+        except BaseException as error:
+            written = written and has_assigned(self, error, o, i, given)
+            raise
+        finally:
+            if written:
+                if memory.shape is None:
+                    self.registry.activate(o)
+                if type(i) is not int:
+                    i = self.frozen_index(i)
+                spec = (v.shape, v.dtype) if type(v) is ndarray else None
+                self.record((pulls.pull_assign, node, i, value, spec))
 
     def storeback(self, o: Any, i: Any, v: Any) -> None:
         """Finish ``o[i] op= v``: a view was changed in place and need not be stored."""

@@ -14,6 +14,7 @@ from mooncake_py.modes.reverse.indexing import Indexing
 from mooncake_py.modes.reverse.tape import Node
 from mooncake_py.runtime import drops, overlapping, pulls
 from mooncake_py.runtime.active import REAL_SCALARS, Active, primal_of
+from mooncake_py.runtime.late_errors import has_assigned, has_written
 from mooncake_py.runtime.memory import undo_assign
 from mooncake_py.runtime.operators import BINARY, BinaryOperator
 from mooncake_py.runtime.values import FLOAT64, NUMBERS, fit_to
@@ -60,9 +61,7 @@ class InPlace(Arithmetic, Indexing):
         if node is None and value is not None and has_overlaps(x) and drops.holds(self, x):
             node = self.registry.activate(x)
         if node is not None and node.overlaps:
-            y = getattr(self, op.name)(x, v)
-            native = lambda w: op.inplace(w, w if v is x else primal_of(v))  # noqa: E731
-            overlapping.write(self, x, node, Ellipsis, y, native)
+            self.inplace_overlapping(op, x, v, node)
         elif node is None and value is None:
             if x.dtype.kind == "O":  # methods of its objects run unseen
                 self.refuse_if_active(op.inplace, (x, v))
@@ -91,6 +90,16 @@ class InPlace(Arithmetic, Indexing):
         else:
             self.call(op.ufunc, x, v, out=x)
 
+    def inplace_overlapping(self, op: BinaryOperator, x: ndarray, v: Any, node: Any) -> None:
+        """Run ``x op= v`` for active `x` with several elements in the same memory."""
+
+        def native(w: ndarray) -> None:
+            op.inplace(w, w if v is x else primal_of(v))
+
+        with overlapping.watched(self, x, native):
+            y = getattr(self, op.name)(x, v)
+            overlapping.write(self, x, node, Ellipsis, y, native)
+
     def inplace_linear(
         self, op: BinaryOperator, x: ndarray, v: Any, node: Any, value: Node | None
     ) -> None:
@@ -98,30 +107,39 @@ class InPlace(Arithmetic, Indexing):
         memory = self.registry.memory_of(x) if node is None else node.memory
         if memory.protected:
             self.log_write(memory, x, Ellipsis)
-        op.inplace(x, primal_of(v))
-        if value is not None:
-            if node is None and not drops.holds(self, x):
-                return
-            if node is None or memory.shape is None:
-                node = self.registry.activate(x)
-            spec = 0 if type(value) is Active else fit_to(v, x)
-            sign = 1 if op is _ADD else -1
-            self.record((pulls.pull_inplace_linear, node, value, sign, spec))
+        written = True
+        try:
+            op.inplace(x, primal_of(v))
+        except BaseException as error:
+            written = has_written(self, error, x, v)
+            raise
+        finally:
+            if written and value is not None and (node is not None or drops.holds(self, x)):
+                if node is None or memory.shape is None:
+                    node = self.registry.activate(x)
+                spec = 0 if type(value) is Active else fit_to(v, x)
+                sign = 1 if op is _ADD else -1
+                self.record((pulls.pull_inplace_linear, node, value, sign, spec))
 
     def inplace_scale(self, op: BinaryOperator, x: ndarray, v: Any, node: Any) -> None:
         """Run ``x *= c`` or ``x /= c`` with active `x` and a constant."""
         memory = node.memory
         if memory.protected:
             self.log_write(memory, x, Ellipsis)
-        op.inplace(x, v)
-        if memory.shape is None:
-            memory.describe(x)
-        if type(v) is ndarray:
-            self.registry.protect(v)
-        if op is _MUL:
-            self.record((pulls.pull_inplace_scale, node, v))
-        else:
-            self.record((pulls.pull_inplace_scale, node, lambda one: one / v))
+        written = True
+        try:
+            op.inplace(x, v)
+        except BaseException as error:
+            written = has_written(self, error, x, v)
+            raise
+        finally:
+            if written:
+                if memory.shape is None:
+                    memory.describe(x)
+                if type(v) is ndarray:
+                    self.registry.protect(v)
+                scale = v if op is _MUL else lambda one: one / v
+                self.record((pulls.pull_inplace_scale, node, scale))
 
     def inplace_scale_active(self, op: BinaryOperator, x: ndarray, v: Active, node: Any) -> None:
         """Run ``x *= s`` or ``x /= s`` with active `x` and an active number."""
@@ -132,10 +150,16 @@ class InPlace(Arithmetic, Indexing):
         kept = x.copy() if op is _MUL else None
         if memory.protected:
             self.log_write(memory, x, Ellipsis)
-        op.inplace(x, v.primal)
-        if kept is None:
-            kept = x.copy()
-        self.record((pulls.pull_inplace_scale_active, node, kept, v, v.primal, op is _MUL))
+        written = True
+        try:
+            op.inplace(x, v.primal)
+        except BaseException as error:
+            written = has_written(self, error, x, v)
+            raise
+        finally:
+            if written:
+                kept = x.copy() if kept is None else kept
+                self.record((pulls.pull_inplace_scale_active, node, kept, v, v.primal, op is _MUL))
 
     def augitem(self, name: str, o: Any, i: Any, v: Any) -> None:
         """Run ``o[i] op= v``, where `v` has no side effects."""
@@ -168,11 +192,19 @@ class InPlace(Arithmetic, Indexing):
             self.registry.activate(o)
         if memory.protected:
             self.log_element(memory, o, i, slot)
-        o[i] = op.function(slot, v.primal)
-        sign = 1 if op is _ADD else -1
-        if type(i) is not int:
-            i = self.frozen_index(i)
-        self.record((pulls.pull_inplace_element, node, i, v, sign))
+        y = op.function(slot, v.primal)
+        written = True
+        try:
+            o[i] = y
+        except BaseException as error:
+            written = has_assigned(self, error, o, i, y)
+            raise
+        finally:
+            if written:
+                sign = 1 if op is _ADD else -1
+                if type(i) is not int:
+                    i = self.frozen_index(i)
+                self.record((pulls.pull_inplace_element, node, i, v, sign))
 
     # Regions, which write unseen.
 

@@ -439,13 +439,28 @@ class Tape(ArrayLanguage, ReverseMode):
         self.record((undo_assign, o, i if type(i) is int else self.frozen_index(i, o), old))
         return True
 
+    def log_masked(self, memory: Memory, o: ndarray, i: ndarray, old: ndarray, kept: bool) -> bool:
+        """Record what a mask picks that is about to be overwritten; `kept` if the tape has it.
+
+        The mask is frozen.
+        """
+        owner = memory.ref()
+        logged = getattr(memory, "logged", 0) + old.nbytes
+        full = not kept and type(owner) is ndarray and logged >= owner.nbytes
+        if full or self.rehearsal is not None or not o.flags.writeable:
+            return self.log_write(memory, o, i)
+        if not kept:
+            memory.logged = logged
+        self.record((undo_assign, o, i, old))
+        return True
+
     def converted(self, f: Any, x: Active) -> Any:
         """Run ``float(x)`` and similar for an active number."""
         y = f(x.primal)
         if type(y) is x.__class__:
             return x
         y = active_number(y, self)
-        self.record((pulls.pull_scalar_one, y, x, 1.0))
+        self.record((pulls.pull_conversion, y, x))
         return y
 
 

@@ -51,3 +51,19 @@ def test_large_tangents_of_dead_arrays_take_little_memory() -> None:
         blocks.activate(np.ones(SPARE))
         kept = sum(block.tangent.nbytes for block in blocks.known.values())
         assert kept <= 4 * 8 * SPARE * 5 // 4 + SPARE + 8 * SPARE
+
+
+def test_a_first_tangent_is_copied_in_the_layout_of_its_array() -> None:
+    blocks, a, given = made(), np.asfortranarray(np.ones((2, 3))), np.arange(6.0).reshape(2, 3)
+    assert blocks.put_first(a, given)
+    tangent = blocks.tangent_of(a)
+    assert tangent is not None
+    assert tangent is not given
+    assert tangent.strides == a.strides
+    assert np.array_equal(tangent, given)
+    assert not blocks.put_first(a, given)  # it has one
+
+
+def test_an_array_in_steps_of_other_memory_gets_its_tangent_otherwise() -> None:
+    whole = np.zeros((3, 3), np.dtype([("x", float), ("y", float)]))
+    assert not made().put_first(whole["x"], np.ones((3, 3)))

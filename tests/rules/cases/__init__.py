@@ -6,12 +6,14 @@ from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import pytest
+
 from mooncake_py.rules import registry
 from mooncake_py.rules.kinds import ElementwiseRule
 from mooncake_py.testing import RuleCase, test_rule
 from tests.rules.written import between_writes
 
-__all__ = ["PLAIN", "Case", "layouts_once", "quick", "repeated"]
+__all__ = ["PLAIN", "Case", "few_derived", "layouts_once", "quick", "repeated"]
 
 PLAIN = {"layouts": False, "dtypes": False, "aliasing": False, "constants": False}
 """Options for functions that are derived: their parts are checked with all layouts elsewhere."""
@@ -21,7 +23,7 @@ UNVARIED = {**ONE_LAYOUT, "dtypes": False}
 """Options that leave out the variants of the arguments."""
 
 ONCE: dict[str, Any] = {"order": 1, "special_points": False}
-"""Options of most checks: `test_second_derivatives` checks these, at some cases in the fast set."""
+"""Options of most checks: `test_second_derivatives` checks these, at few cases in the fast set."""
 
 
 @dataclass
@@ -79,6 +81,18 @@ def quick(cases: Iterable[Case]) -> list[Case]:
     for case, options in repeated(found):
         case.options = {**options, **case.options}
     return found
+
+
+def few_derived(cases: Iterable[Case]) -> list[Any]:
+    """Return cases as parameters of a test: slow, of functions without a rule, those but some.
+
+    The first call of such a function is not slow, and each fourth of the others: what they call has
+    rules, which their own cases check.
+    """
+    found = list(cases)
+    derived = [case for case, _ in repeated(found) if registry.find(case.function) is None]
+    slow = {id(case) for i, case in enumerate(derived) if i % 4}
+    return [pytest.param(c, marks=pytest.mark.slow) if id(c) in slow else c for c in found]
 
 
 def repeated(cases: Iterable[Case]) -> Iterator[tuple[Case, dict[str, Any]]]:
