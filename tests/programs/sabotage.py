@@ -18,7 +18,7 @@ import pytest
 from mooncake_py.application import apply, out_argument
 from mooncake_py.application import elementwise as elementwise_rules
 from mooncake_py.boundary import inner_outputs
-from mooncake_py.compiler.statements import array_forms
+from mooncake_py.compiler.statements import array_forms, scope
 from mooncake_py.compiler.statements.array_forms import ArrayForm
 from mooncake_py.frontend import expressions
 from mooncake_py.language import construct, dispatch
@@ -257,8 +257,8 @@ def cotangents_are_not_summed_over_broadcast_axes(patch: Patch) -> None:
 
 @breaks
 def numbers_receive_the_mean(patch: Patch) -> None:
-    patch.setitem(array_forms.SCOPE, "summed", lambda d: float(np.mean(d)))
-    patch.setitem(array_forms.SCOPE, "inner", lambda d, factor: float(np.mean(d * factor)))
+    patch.setitem(scope.SCOPE, "summed", lambda d: float(np.mean(d)))
+    patch.setitem(scope.SCOPE, "inner", lambda d, factor: float(np.mean(d * factor)))
 
 
 @breaks

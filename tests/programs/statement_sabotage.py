@@ -31,6 +31,7 @@ from mooncake_py.compiler.statements import (
     reductions,
     row_forms,
     scalars,
+    scope,
 )
 from mooncake_py.compiler.statements.statement import View
 from mooncake_py.modes.reverse.tape import Tape
@@ -92,18 +93,18 @@ def quotients_are_not_divided(patch: Patch) -> None:
 
 @breaks
 def numbers_beside_arrays_receive_the_first_element(patch: Patch) -> None:
-    patch.setitem(array_forms.SCOPE, "summed", lambda d: float(np.ravel(d)[0]))
+    patch.setitem(scope.SCOPE, "summed", lambda d: float(np.ravel(d)[0]))
 
 
 @breaks
 def sums_of_products_lose_a_factor(patch: Patch) -> None:
-    patch.setitem(array_forms.SCOPE, "inner", lambda d, factor: float(np.sum(d)))
+    patch.setitem(scope.SCOPE, "inner", lambda d, factor: float(np.sum(d)))
 
 
 @breaks
 def broadcast_operands_lose_a_factor(patch: Patch) -> None:
-    fitted = array_forms.SCOPE["fitted"]
-    patch.setitem(array_forms.SCOPE, "reduced", lambda d, factor, shape: fitted(d, shape))
+    fitted = scope.SCOPE["fitted"]
+    patch.setitem(scope.SCOPE, "reduced", lambda d, factor, shape: fitted(d, shape))
 
 
 @breaks
@@ -111,8 +112,8 @@ def broadcast_operands_receive_of_one_row(patch: Patch) -> None:
     def fitted(d: Any, shape: Any) -> Any:
         return d[:1].reshape(shape) if d.ndim == 2 and shape == d.shape[1:] else original(d, shape)
 
-    original = array_forms.SCOPE["fitted"]
-    patch.setitem(array_forms.SCOPE, "fitted", fitted)
+    original = scope.SCOPE["fitted"]
+    patch.setitem(scope.SCOPE, "fitted", fitted)
 
 
 @breaks
@@ -179,7 +180,7 @@ def a_target_takes_the_other_share(patch: Patch) -> None:
 
 @breaks
 def the_rest_is_a_sum(patch: Patch) -> None:
-    patch.setitem(array_forms.SCOPE, "take_rest", lambda g, d, w, i, slot: np.add(g, d, out=slot))
+    patch.setitem(scope.SCOPE, "take_rest", lambda g, d, w, i, slot: np.add(g, d, out=slot))
 
 
 @breaks
@@ -201,10 +202,11 @@ def cotangents_are_not_added_through_views(patch: Patch) -> None:
 
 @breaks
 def elements_that_are_read_repeatedly_receive_once(patch: Patch) -> None:
-    def scatter(ufunc: Any, d: Any, index: Any, c: Any) -> None:
+    def scatter(ufunc: Any, node: Any, index: Any, c: Any) -> None:
+        d = node.shadow()
         d[index] = ufunc(d[index], c)
 
-    patch.setitem(array_forms.SCOPE, "scatter", scatter)
+    patch.setitem(scope.SCOPE, "scatter", scatter)
 
 
 @breaks
@@ -242,13 +244,13 @@ def what_is_chosen_otherwise_receives_it(patch: Patch) -> None:
 
 @breaks
 def index_arrays_are_not_frozen(patch: Patch) -> None:
-    patch.setitem(array_forms.SCOPE, "frozen", lambda ctx, index: index)
+    patch.setitem(scope.SCOPE, "frozen", lambda ctx, index: index)
 
 
 @breaks
 def what_is_gathered_is_taken_for_a_slice(patch: Patch) -> None:
     patch.setattr(kinds, "gathers_in", lambda *args: frozenset())
-    patch.setitem(array_forms.SCOPE, "is_basic", lambda index: True)
+    patch.setitem(scope.SCOPE, "is_basic", lambda index: True)
 
 
 @breaks

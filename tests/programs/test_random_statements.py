@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -22,6 +22,7 @@ from tests.programs.outcomes import (
     derivatives,
     outcome,
 )
+from tests.programs.random_masks import masked_text
 from tests.programs.random_statements import (
     STATE,
     arguments,
@@ -34,27 +35,30 @@ WITH_STEPS = re.compile(r"np\.(sin|tanh|arctan|arctan2)\(.*out=")
 IN_DEBUG_MODE = "DifferentResultError", "UntrackedWriteError", "InvalidRuleError"
 
 
-def compare(seed: int) -> None:
-    compare_gradients(seed)
-    compare_every_mode(seed)
-    compare_directions(seed)
+Write = Callable[..., str]
 
 
-def compare_gradients(seed: int) -> None:
-    f = function_of(random_text(seed), f"<random statements {seed}>")
+def compare(seed: int, write: Write = random_text) -> None:
+    compare_gradients(seed, write)
+    compare_every_mode(seed, write)
+    compare_directions(seed, write)
+
+
+def compare_gradients(seed: int, write: Write = random_text) -> None:
+    f = function_of(write(seed), f"<random statements {seed}>")
     assert_as_unfused(f, list(arguments(seed)), ((0, 1, 2), (0,), (2,)))
 
 
-def compare_every_mode(seed: int) -> None:
+def compare_every_mode(seed: int, write: Write = random_text) -> None:
     """Compare values, state, exceptions and derivatives; every second program is an odd one."""
-    to_the_bit = not WITH_STEPS.search(random_text(seed, odd=seed % 2 == 1))
+    to_the_bit = not WITH_STEPS.search(write(seed, odd=seed % 2 == 1))
     with sizes_for(seed):
-        assert_agrees(*program(seed), seed, to_the_bit)
+        assert_agrees(*program(seed, write), seed, to_the_bit)
 
 
-def compare_directions(seed: int) -> None:
+def compare_directions(seed: int, write: Write = random_text) -> None:
     """Compare derivatives along several directions at once with those along each."""
-    number, state, given = program(seed)
+    number, state, given = program(seed, write)
     random = np.random.default_rng(seed)
     moving = random.random(len(given)) < 0.7
     directions = [
@@ -80,20 +84,20 @@ def along(f: Any, given: tuple[Any, ...], directions: Any) -> Outcome:
     return outcome("jvp", lambda *a: jvp(f, a, directions), given, lambda y: ([y[0]], [y[1]]))
 
 
-def check_in_debug_mode(seed: int) -> None:
+def check_in_debug_mode(seed: int, write: Write = random_text) -> None:
     """Let debug mode compare each statement, in all derivatives."""
     with warnings.catch_warnings(), sizes_for(seed), debug_mode(check_finite=False):
         warnings.simplefilter("ignore")
-        for found in derivatives(*program(seed), seed):
+        for found in derivatives(*program(seed, write), seed):
             assert found.raised is None or found.raised[0] not in IN_DEBUG_MODE, found.raised
 
 
-def program(seed: int) -> tuple[Any, Any, tuple[Any, ...]]:
+def program(seed: int, write: Write = random_text) -> tuple[Any, Any, tuple[Any, ...]]:
     """Return a function that returns a number, the same with its state, and arguments."""
     odd = seed % 2 == 1
-    number = function_of(random_text(seed, odd=odd), f"<statements {seed}>")
-    state = function_of(random_text(seed, odd=odd, tail=STATE), f"<state of statements {seed}>")
-    to_the_bit = not WITH_STEPS.search(random_text(seed, odd=odd))
+    number = function_of(write(seed, odd=odd), f"<statements {seed}>")
+    state = function_of(write(seed, odd=odd, tail=STATE), f"<state of statements {seed}>")
+    to_the_bit = not WITH_STEPS.search(write(seed, odd=odd))
     finite = seed % 8 < 4 or not to_the_bit  # the sine of a huge number tells its last bit
     given = special_arguments(seed, finite) if seed % 4 >= 2 else arguments(seed)
     return number, state, given
@@ -115,6 +119,11 @@ def test_few(seed):
     compare_gradients(seed)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_few_by_masks(seed):
+    compare(seed, masked_text)
+
+
 @pytest.mark.parametrize("seed", range(20, 24))
 def test_few_in_every_mode(seed):
     compare_every_mode(seed)
@@ -126,18 +135,25 @@ def test_few_along_several_directions(seed):
 
 
 @pytest.mark.plain
+@pytest.mark.parametrize("write", [random_text, masked_text])
 @pytest.mark.parametrize("seed", range(2))
-def test_few_in_debug_mode(seed):
-    check_in_debug_mode(seed)
+def test_few_in_debug_mode(seed, write):
+    check_in_debug_mode(seed, write)
 
 
 @pytest.mark.slow
 @pytest.mark.plain
-@pytest.mark.parametrize(("check", "end"), [(compare, 1600), (check_in_debug_mode, 1060)])
-def test_many(check, end):
+@pytest.mark.parametrize(
+    ("check", "write", "end"),
+    [
+        (compare, random_text, 1600), (check_in_debug_mode, random_text, 1060),
+        (compare, masked_text, 1100), (check_in_debug_mode, masked_text, 1010),
+    ],
+)  # fmt: skip
+def test_many(check, write, end):
     for seed in (*range(40), *range(1000, end)):
         try:
-            check(seed)
+            check(seed, write)
         except Exception as error:
-            error.add_note(f"seed {seed}:\n{random_text(seed, odd=seed % 2 == 1)}")
+            error.add_note(f"seed {seed}:\n{write(seed, odd=seed % 2 == 1)}")
             raise
