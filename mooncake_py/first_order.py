@@ -194,21 +194,9 @@ def value_and_grad(
     (0.606455, -0.606758)
     """
     with boundary:
-        require_callable(f)
-        require_argnums(f, argnums)
-        require_compiler(compile)
-        if comm is not None:
-            # Only for programs that run on several ranks.
-            from mooncake_py.distributed import gradients
-
-            require_over_ranks(mode, output)
-            return gradients.DistributedValueAndGrad(
-                f, argnums, has_aux, debug, compile, comm=comm, output=output
-            )
-        if mode != "reverse":
-            require_forward(mode)
-            return ForwardValueAndGrad(f, argnums, has_aux, debug, compile)
-    return ValueAndGrad(f, argnums, has_aux, debug, compile)
+        return derivative_of(
+            f, argnums, has_aux, debug, mode, compile, comm, output, with_value=True
+        )
 
 
 @overload
@@ -280,18 +268,37 @@ def grad(
     6.0
     """
     with boundary:
-        require_callable(f)
-        require_argnums(f, argnums)
-        require_compiler(compile)
-        if comm is not None:
-            # Only for programs that run on several ranks.
-            from mooncake_py.distributed import gradients
+        return derivative_of(
+            f, argnums, has_aux, debug, mode, compile, comm, output, with_value=False
+        )
 
-            require_over_ranks(mode, output)
-            return gradients.DistributedGrad(
-                f, argnums, has_aux, debug, compile, comm=comm, output=output
-            )
-        if mode != "reverse":
-            require_forward(mode)
-            return ForwardGrad(f, argnums, has_aux, debug, compile)
-    return Grad(f, argnums, has_aux, debug, compile)
+
+def derivative_of(
+    f: Callable[..., Any],
+    argnums: ArgNums,
+    has_aux: bool,
+    debug: bool,
+    mode: Mode,
+    compile: bool | None,
+    comm: Any,
+    output: OverRanks,
+    *,
+    with_value: bool,
+) -> Derivative[..., Any]:
+    """Return the derivative that the options ask for, or raise if they do not fit."""
+    require_callable(f)
+    require_argnums(f, argnums)
+    require_compiler(compile)
+    if comm is not None:
+        # Only for programs that run on several ranks.
+        from mooncake_py.distributed import gradients as over
+
+        require_over_ranks(mode, output)
+        distributed = over.DistributedValueAndGrad if with_value else over.DistributedGrad
+        return distributed(f, argnums, has_aux, debug, compile, comm=comm, output=output)
+    if mode == "reverse":
+        kind = ValueAndGrad if with_value else Grad
+    else:
+        require_forward(mode)
+        kind = ForwardValueAndGrad if with_value else ForwardGrad
+    return kind(f, argnums, has_aux, debug, compile)

@@ -16,8 +16,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 __all__ = [
-    "Difference", "cuts", "difference", "effects", "is_its_python", "is_jitted", "is_of_numba",
-    "is_prange", "is_written_by_numba", "key_of", "python_function", "with_items",
+    "Difference", "captured", "cuts", "difference", "effects", "is_its_python", "is_jitted",
+    "is_of_numba", "is_prange", "is_written_by_numba", "key_of", "python_function", "with_items",
 ]  # fmt: skip
 
 DISPATCHER = ("numba.core.registry", "CPUDispatcher")
@@ -74,12 +74,16 @@ def with_items(y: Any) -> Any:
 # What a function names.
 
 
-def named_in(f: FunctionType) -> Iterator[Any]:
-    """Yield the values of global and captured names in a function, and of attributes of modules."""
-    scope = dict(f.__globals__)
+def captured(f: FunctionType) -> Iterator[tuple[str, Any]]:
+    """Yield the captured variables of a function that are bound."""
     for name, cell in zip(f.__code__.co_freevars, f.__closure__ or (), strict=True):
         with suppress(ValueError):  # empty
-            scope[name] = cell.cell_contents
+            yield name, cell.cell_contents
+
+
+def named_in(f: FunctionType) -> Iterator[Any]:
+    """Yield the values of global and captured names in a function, and of attributes of modules."""
+    scope = {**f.__globals__, **dict(captured(f))}
     rest: list[CodeType] = [f.__code__]
     for code in rest:
         rest += [part for part in code.co_consts if isinstance(part, CodeType)]

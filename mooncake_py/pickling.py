@@ -10,10 +10,10 @@ import functools
 import linecache
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from types import FunctionType, MethodType
 from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar
 
+from mooncake_py.jitted import captured
 from mooncake_py.rules import registry
 from mooncake_py.rules.elsewhere import Declaration, declaration, expect, expected
 
@@ -113,9 +113,7 @@ def functions_of(value: Any) -> Iterator[FunctionType]:
 
 def reached(function: FunctionType) -> Iterator[Any]:
     """Yield what a function captures and, in a script or a notebook, the global variables."""
-    for cell in function.__closure__ or ():
-        with suppress(ValueError):  # not bound yet
-            yield cell.cell_contents
+    yield from dict(captured(function)).values()
     if function.__module__ == "__main__":
         yield from list(function.__globals__.values())
 

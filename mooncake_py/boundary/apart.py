@@ -93,7 +93,7 @@ class ArgumentsApart:
     copied, not just arrays and what they share.
     """
 
-    __slots__ = ("args", "chosen", "copies", "kwargs", "outside", "watchers")
+    __slots__ = ("args", "chosen", "copies", "kwargs", "outside", "own_copies", "watchers")
 
     def __init__(
         self,
@@ -109,6 +109,7 @@ class ArgumentsApart:
         self.args, self.kwargs = args, kwargs
         self.outside = _thread.watchers
         self.copies: Copies = ()
+        self.own_copies: list[ndarray] = []
         self.watchers: tuple[Watcher, ...] = ()
         own = OwnMemory(f)
         separated = separation(f, chosen, args, kwargs, whole)
@@ -147,7 +148,10 @@ class ArgumentsApart:
             if may_be_reached(value) and (
                 value.nbytes < LARGE or not is_closed(own.f, (*self.args, *self.kwargs.values()))
             ):
-                self.pass_instead(key, own.copy(key, value))
+                new = own.copy(key, value)
+                self.pass_instead(key, new)
+                if new.base is None:
+                    self.own_copies.append(new)
 
     def copy_blocks(self, own: OwnMemory) -> None:
         """Copy the memory of arrays among the arguments, with all that shares it.

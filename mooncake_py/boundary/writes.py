@@ -96,6 +96,7 @@ class Watch:
         patches = {
             "overwritten": self.overwritten,
             "log_element": self.log_element,
+            "log_masked": self.log_masked,
             "log_whole": self.log_whole,
             "tries_loops": False,  # which write unseen, and may wait for a write to show
             "write_watch": self,
@@ -121,6 +122,10 @@ class Watch:
         needed = self.log[1](memory, o, i, old)
         self.keep_watching(memory, o)
         return needed
+
+    def log_masked(self, memory: Any, o: ndarray, i: Any, old: Any, kept: bool) -> bool:
+        """Check, and record, a write by a mask."""
+        return bool(self.ctx.log_write(memory, o, i))
 
     def log_whole(self, o: ndarray, old: ndarray) -> None:
         """Check, and record, a write to the whole of an array."""

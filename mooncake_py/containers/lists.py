@@ -11,6 +11,7 @@ from array import array
 from typing import TYPE_CHECKING, Any
 
 from mooncake_py.containers.undo import note
+from mooncake_py.rules.python_builtins import sorting_order
 from mooncake_py.runtime.active import primal_of
 
 if TYPE_CHECKING:
@@ -162,9 +163,13 @@ def reverse(ctx: Recording, o: Any) -> None:
 
 
 def sort(ctx: Mode, o: list[Any], *, key: Any = None, reverse: bool = False) -> None:
-    ordered = ctx.call(sorted, list.copy(o), key=key, reverse=reverse)
+    """Run ``o.sort()``; it has sorted a part when a comparison raises."""
+    items = list.copy(o)
+    order, error = ctx.call_function(sorting_order, (items, key, reverse), {})
     snapshot(ctx, o)
-    list.__setitem__(o, slice(None), ordered)
+    list.__setitem__(o, slice(None), [items[i] for i in order])
+    if error is not None:
+        raise error
 
 
 def clear(ctx: Recording, o: Any) -> None:

@@ -57,8 +57,6 @@ class Channels:
         How many blocks were begun over this communicator.
     faults : list of Fault
         What was heard of failures.
-    balance : int
-        How many messages this rank has sent, less those that it has received.
     deferred : list of Receiving
         Receives that are matched when a message is there, in the order of their calls.
     """
@@ -71,7 +69,6 @@ class Channels:
     broken: bool = False
     blocks: int = 0
     faults: list[Any] = field(default_factory=list)
-    balance: int = 0
     sent: dict[tuple[int, int], int] = field(default_factory=dict)
     received: dict[tuple[int, int], int] = field(default_factory=dict)
     deferred: list[Receiving] = field(default_factory=list)
@@ -82,6 +79,11 @@ class Channels:
         self.size: int = self.program.Get_size()
         limit: Any = MPI.COMM_WORLD.Get_attr(MPI.TAG_UB)  # others need not have it
         self.window = (limit + 1) // TAGS
+
+    @property
+    def balance(self) -> int:
+        """How many messages this rank has sent, less those that it has received."""
+        return sum(self.sent.values()) - sum(self.received.values())
 
     def reversed(self) -> Any:
         """Return the communicator for the adjoint of scans: the ranks in reverse order.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from mpi4py import MPI
 
-from mooncake_py.derivatives import Derivative
+from mooncake_py.derivatives import Derivative, Grad
 from mooncake_py.distributed.session import Session, is_running, over
 from mooncake_py.errors import NestedDerivativeError, RankError
 from mooncake_py.modes.reverse.differentiate import run_both_ways, value_and_gradient
@@ -62,8 +62,8 @@ class DistributedValueAndGrad(Derivative):
         """Return the value of all ranks together."""
         x = np.array([value], np.float64).reshape(1)
         if self.output == "sum":
-            return like(value, reduced(session, x, MPI.SUM))
-        pair = reduced(session, np.array([x[0], -x[0]]), MPI.MAX)
+            return like(value, session.reduced(x))
+        pair = session.reduced(np.array([x[0], -x[0]]), MPI.MAX)
         if pair[0] != -pair[1] and not np.isnan(pair).all():
             raise RankError(
                 f"with output='same', ranks returned {-pair[1]!r} and {pair[0]!r}",
@@ -78,17 +78,7 @@ class DistributedGrad(DistributedValueAndGrad):
     """What :func:`grad` returns for a communicator."""
 
     name = "gradient over ranks"
-
-    def given_back(self, value: Any, g: Any) -> Any:  # noqa: D102
-        _, _, has_aux, _ = self._parts
-        return (g, value[1]) if has_aux else g
-
-
-def reduced(session: Session, x: Any, op: Any) -> Any:
-    """Return a reduction over all ranks."""
-    y = np.empty_like(x)
-    session.wait(session.top.control.Iallreduce(x, y, op))
-    return y
+    given_back = Grad.given_back
 
 
 def like(value: Any, total: Any) -> Any:

@@ -78,7 +78,7 @@ class Sending(Link):
 
     def start(self, x: ndarray) -> None:
         """Send a copy of the data."""
-        self.like = x.shape, x.dtype
+        self.shape, self.dtype = x.shape, x.dtype
         if self.is_null:
             return
         if self.header is None:
@@ -87,7 +87,6 @@ class Sending(Link):
             data = np.frombuffer(self.header + x.tobytes(), np.uint8)
         self.data = data
         self.number = self.channels.next_number(self.channels.sent, self.peer, self.tag)
-        self.channels.balance += 1
         self.session.sent.add(data.nbytes)
         program = self.channels.program
         send = program.Issend if self.waits else program.Isend
@@ -96,8 +95,7 @@ class Sending(Link):
 
     def is_done(self) -> bool:
         """Return whether the data have left."""
-        self.session.listen()
-        self.session.progress()
+        self.session.poll()
         return self.request is None or self.request.Test()
 
     def finish(self) -> None:
@@ -125,9 +123,8 @@ class Sending(Link):
 
     def expect(self) -> None:
         """Begin to receive the cotangent."""
-        shape, dtype = self.like
-        if self.answer is None and not self.is_null and math.prod(shape):
-            self.cotangent = np.empty(shape, dtype)
+        if self.answer is None and not self.is_null and math.prod(self.shape):
+            self.cotangent = np.empty(self.shape, self.dtype)
             self.answer = self.channels.adjoint.Irecv(self.cotangent, self.peer, self.number)
             self.opened()
 
@@ -186,7 +183,6 @@ class Receiving(Link):
     def receive_into(self, rows: int, source: Any, *of: Any) -> None:
         """Begin to receive so many elements, from a communicator or as a message that was found."""
         self.number = self.channels.next_number(self.channels.received, self.peer, self.tag)
-        self.channels.balance -= 1
         self.buffer = np.empty((rows, *self.width), self.dtype)
         self.request = source.Irecv(self.buffer, *of)
 
@@ -213,7 +209,6 @@ class Receiving(Link):
     def receive_object(self, message: Any, nbytes: int) -> None:
         """Receive a message of objects, which is as long as it is."""
         self.number = self.channels.next_number(self.channels.received, self.peer, self.tag)
-        self.channels.balance -= 1
         data = np.empty(nbytes, np.uint8)
         message.Recv(data)
         length, self.header = read_header(data)
@@ -221,8 +216,7 @@ class Receiving(Link):
 
     def is_done(self) -> bool:
         """Return whether the data are there."""
-        self.session.listen()
-        self.session.progress()
+        self.session.poll()
         return self.has_come()
 
     def has_come(self) -> bool:
@@ -234,10 +228,14 @@ class Receiving(Link):
         return self.request is None
 
     def answer_neglected(self) -> None:
-        """Send a cotangent of zero for what the program has never waited for: an error later."""
+        """Answer what the program has never waited for, if it is there and was for this pass."""
         if self.is_outermost and not self.finished and self.has_come():
-            self.session.neglected = self
-            self.give(np.zeros_like(self.finish()))
+            self.neglect()
+
+    def neglect(self) -> None:
+        """Send a cotangent of zero for what the program has never waited for: an error later."""
+        self.session.neglected = self
+        self.give(np.zeros_like(self.finish()))
 
     def shorten(self) -> None:
         """Keep as much of the buffer as has come: the request is over."""
@@ -252,8 +250,7 @@ class Receiving(Link):
         if self.is_null:
             return np.empty((0, *self.width), self.dtype)
         while not self.match():
-            self.session.listen()
-            self.session.progress()
+            self.session.poll()
         if self.request is not None:
             self.session.wait(self.request, self.status)
             self.shorten()

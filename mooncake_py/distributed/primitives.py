@@ -163,7 +163,7 @@ def finish_send_inside(ctx: Mode, link: Sending) -> None:
         return
     assert isinstance(ctx, ReverseContext)
     link.finish()
-    if link.like[1].kind in "fc":
+    if is_followed(link):
         ctx.record((pull_finish_send, link))
 
 
@@ -189,8 +189,7 @@ def pull_start_receive(entry: tuple[Any, ...]) -> None:
     """Answer what the program has never waited for, so that nobody waits; it is an error."""
     link = entry[1]
     if not link.finished:
-        link.session.neglected = link
-        link.give(np.zeros_like(link.finish()))
+        link.neglect()
 
 
 @contextual(finish_receive)

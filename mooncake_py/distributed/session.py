@@ -47,7 +47,6 @@ class Session:
     """
 
     def __init__(self, comms: list[Any]) -> None:
-        self.comms = comms
         self.channels = [channels.made(comm) for comm in comms]
         self.top = self.channels[0]
         self.sent = Traffic()
@@ -85,11 +84,26 @@ class Session:
                     fix="name it where the derivative begins: comm=[comm, cart], or over([comm, "
                     "cart]);\nthose made within, and those of collective calls, need no name",
                 )
-            self.wait(comm.Ibarrier())
+            self.wait(comm.Ibarrier())  # now all are there: what they make together will end
             found = channels.made(comm)
         if found not in self.channels:
             self.channels.append(found)
         return found
+
+    def meet(self, comm: Any) -> Channels:
+        """Wait until all ranks of a communicator have come here, and return its channels.
+
+        A call of them all will then end, though it cannot hear of a rank that has failed.
+        """
+        found = self.channels_of(comm, together=True)
+        self.wait(found.program.Ibarrier())
+        return found
+
+    def reduced(self, x: np.ndarray, op: Any = MPI.SUM) -> np.ndarray:
+        """Return the reduction of an array over all ranks of the block."""
+        y = np.empty_like(x)
+        self.wait(self.top.control.Iallreduce(x, y, op))
+        return y
 
     def adopt(self, comm: Any) -> None:
         """Make the channels of a new communicator, which all its ranks have made together."""
@@ -102,11 +116,15 @@ class Session:
         """Wait for a request, and meanwhile for word that another rank has failed."""
         spins = 0
         while not request.Test(status):
-            self.listen()
-            self.progress()
+            self.poll()
             spins += 1
             if spins > SPINS:
                 os.sched_yield()
+
+    def poll(self) -> None:
+        """Raise if another rank has failed, and go on with what is under way."""
+        self.listen()
+        self.progress()
 
     def progress(self) -> None:
         """Match deferred receives with messages that are there."""
@@ -189,9 +207,7 @@ class Session:
         """Wait until all ranks have come to the end, or one has failed."""
         self.end()
         lost = np.array([sum(found.balance for found in self.channels)])
-        total = np.zeros_like(lost)
-        self.wait(self.top.control.Iallreduce(lost, total))
-        if total[0]:
+        if self.reduced(lost)[0]:
             raise never_received("message", None, None)
         for comm in self.freed:
             comm.Free()

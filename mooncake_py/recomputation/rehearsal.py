@@ -10,7 +10,6 @@ import copy
 from typing import TYPE_CHECKING, Any, Self
 from weakref import ref
 
-import numpy as np
 from numpy import ndarray
 
 from mooncake_py.containers import containers
@@ -50,7 +49,6 @@ class Rehearsal:
         self.limit = FEW
         self.changes = Changes()
         self.setting = Setting(ctx)
-        self.errors = np.geterr()
         self.caches = copied(ctx.caches)
 
     def __enter__(self) -> Self:

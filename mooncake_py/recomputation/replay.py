@@ -13,10 +13,10 @@ from contextlib import contextmanager
 from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from numpy import ndarray
 
 from mooncake_py.application.lift import Lifter, refuse_shared
+from mooncake_py.diagnostics.tracebacks import related
 from mooncake_py.errors import CheckpointError, Location, MooncakeError
 from mooncake_py.recomputation.outcome import Outcome, same_state, state_at
 from mooncake_py.recomputation.places import LAYOUT, places_of
@@ -64,6 +64,8 @@ def run_to_error(
 ) -> Any:
     """Run again, and record, a part that has raised, because its exception may be handled."""
     undo(ctx, len(ctx.tape) - start)
+    if ctx.failure is not None and ctx.failure.__cause__ in related(error):
+        ctx.failure = None  # of going on after an error that the second run raises anew
     rehearsal.setting.draws.rewind()
     ctx.caches = copied(rehearsal.caches)
     where = ctx.user_location()
@@ -95,7 +97,6 @@ class Replay:
         self.run = run
         self.caches = rehearsal.caches
         self.setting = rehearsal.setting
-        self.errors = rehearsal.errors
         self.undoing = undoing
         self.where: Location | None = ctx.user_location()
         changes = places_of(ctx.tape[len(ctx.tape) - undoing :])
@@ -164,7 +165,7 @@ class Replay:
         ctx.forget_lookups()  # of attributes of classes that were changed
         ctx.caches = copied(self.caches)
         try:
-            with np.errstate(**self.errors), self.setting.again(keeps_bindings=True):
+            with self.setting.again(keeps_bindings=True):
                 ctx.load_handlers()
                 yield
         finally:

@@ -8,6 +8,8 @@ from functools import partial
 from types import CellType, FunctionType
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from mooncake_py.containers.dicts import restore_key, value_at
 from mooncake_py.containers.state import old_cell, restore_cell
 from mooncake_py.language.draws import Draws
@@ -32,6 +34,7 @@ class Setting:
     def __init__(self, *contexts: Mode) -> None:
         self.rules = local.current()
         self.compiles = compiles()
+        self.errors = {**np.geterr(), "call": np.geterrcall()}  # the reverse pass is silent
         self.draws = Draws()
         # By id, captured variables of functions that ran: those that they are local to bind them
         # anew without anybody being told.
@@ -74,7 +77,12 @@ class Setting:
         try:
             for _, bind, value in names:
                 bind(value)
-            with self.draws.again(), local.using(self.rules), using(self.compiles):
+            with (
+                self.draws.again(),
+                local.using(self.rules),
+                using(self.compiles),
+                np.errstate(**self.errors),
+            ):
                 yield
         finally:
             for (read, bind, then), value in zip(names, now, strict=True):

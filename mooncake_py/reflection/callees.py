@@ -10,6 +10,7 @@ from enum import StrEnum
 from types import FunctionType, MethodType, ModuleType
 from typing import Any, NamedTuple
 
+from mooncake_py.jitted import captured
 from mooncake_py.reflection.rules import COMPILED, rule_in_use
 from mooncake_py.rules.kinds import RefusedRule, ZeroDerivativeRule
 from mooncake_py.syntax.source import locate
@@ -89,7 +90,7 @@ class Names:
         self.scope: Mapping[str, Any] = {
             **vars(builtins),
             **derived.__globals__,
-            **{name: cell.cell_contents for name, cell in cells(derived)},
+            **dict(captured(derived)),
             **dict.fromkeys(nested(node), NESTED),
             **dict.fromkeys(bound(node), UNKNOWN),
         }
@@ -108,16 +109,6 @@ class Names:
                 return UNKNOWN
             value = getattr(value, name, UNKNOWN)
         return value
-
-
-def cells(function: FunctionType) -> Iterator[tuple[str, Any]]:
-    """Yield the captured variables of a function that are bound."""
-    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-        try:
-            cell.cell_contents  # noqa: B018
-        except ValueError:
-            continue
-        yield name, cell
 
 
 def bound(node: ast.AST) -> Iterator[str]:

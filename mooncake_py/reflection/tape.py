@@ -27,6 +27,7 @@ OPERATIONS = {
     "pull_element": "read of an element",
     "pull_elementwise": "elementwise",
     "pull_elementwise_out": "elementwise, in place",
+    "pull_conversion": "number",
     "pull_gather": "read by index arrays",
     "pull_inplace_element": "element += or -=",
     "pull_inplace_linear": "+= or -=",

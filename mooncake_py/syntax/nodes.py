@@ -221,7 +221,7 @@ def dotted(node: Any) -> str:
 
 
 def is_plain_index(node: ast.expr) -> bool:
-    """Return whether an index is made of names, numbers and arithmetic on them, and slices."""
+    """Return whether an index is made of names, numbers, arithmetic, comparisons and slices."""
     return _PLAIN.issuperset([part.__class__ for part in walk(node)])
 
 
@@ -230,7 +230,9 @@ def is_plain(node: ast.AST) -> bool:
     return node.__class__ in _PLAIN
 
 
-_PLAIN = frozenset({ast.Name, ast.Constant, ast.Slice, ast.Tuple, ast.BinOp, ast.UnaryOp})
+_PLAIN = frozenset(
+    {ast.Name, ast.Constant, ast.Slice, ast.Tuple, ast.BinOp, ast.UnaryOp, ast.Compare}
+)
 
 
 EFFECTS = (

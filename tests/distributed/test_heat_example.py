@@ -18,9 +18,8 @@ def number(before: str, text: str) -> float:
 
 
 @NEEDS_MPI
-@pytest.mark.parametrize(
-    "ranks", [pytest.param(n, marks=pytest.mark.slow) for n in (1, 2, 4)] + [3]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4])
 def test_plate_is_recovered(ranks: int, tmp_path: Path) -> None:
     picture = tmp_path / "plates.png"
     text = run_on_ranks(ranks, str(EXAMPLE), "--quick", "--plot", str(picture), seconds=100)

@@ -7,21 +7,25 @@ import pytest
 from tests.distributed.launch import NEEDS_MPI, run_on_ranks
 
 WORKER = "tests.distributed.on_ranks.worker"
-CHECKS = ("calls", "orders", "page", "faults", "random_programs", "traffic")
-
-
-def slow(*ranks: int) -> list[object]:
-    return [pytest.param(n, marks=pytest.mark.slow) for n in ranks]
+QUICK = ("calls", "orders", "faults", "traffic")
+CHECKS = (*QUICK, "page", "random_programs")
 
 
 @NEEDS_MPI
-@pytest.mark.parametrize("ranks", [1, 3, *slow(2, 4)])
+def test_quick_checks() -> None:
+    run_on_ranks(2, "-m", WORKER, *QUICK, seconds=120)
+
+
+@NEEDS_MPI
+@pytest.mark.slow
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4])
 def test_checks(ranks: int) -> None:
     run_on_ranks(ranks, "-m", WORKER, *CHECKS, seconds=120)
 
 
 @NEEDS_MPI
-@pytest.mark.parametrize("ranks", slow(1, 2, 3, 4))
+@pytest.mark.slow
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4])
 def test_many_random_programs(ranks: int) -> None:
     run_on_ranks(ranks, "-m", WORKER, "many_random_programs", seconds=300)
 
@@ -40,4 +44,4 @@ def test_failures_are_told() -> None:
 @NEEDS_MPI
 def test_ranks_that_hang_are_ended() -> None:
     with pytest.raises(pytest.fail.Exception, match="did not end within"):
-        run_on_ranks(2, "-m", WORKER, "wrong", "-k=check_hangs", seconds=3)
+        run_on_ranks(2, "-m", WORKER, "wrong", "-k=check_hangs", seconds=1)

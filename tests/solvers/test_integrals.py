@@ -14,7 +14,10 @@ from mooncake_py import MissingRuleError, SolverError, grad, hessian, jvp, value
 pytest.importorskip("scipy")
 from scipy import integrate as si
 
+from tests.solvers.differences import along, slow_but
+
 A = np.array([1.2, 0.5, 0.7])
+V = np.array([1.0, 2.0, 3.0])
 
 
 def wave(x: Any, a: Any, b: Any) -> Any:
@@ -64,25 +67,23 @@ SEVERAL: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def differences(f: Callable[[Any], Any], h: float = 1e-3) -> Any:
-    """Return the gradient by central differences of fourth order."""
-    weights = {-2: 1 / 12, -1: -2 / 3, 1: 2 / 3, 2: -1 / 12}
-    return np.array([sum(w * f(A + k * h * u) for k, w in weights.items()) / h for u in np.eye(3)])
-
-
 @pytest.mark.without_modes("the differences of many of them take long")
 @pytest.mark.parametrize("name", INTEGRALS | SEVERAL)
 def test_against_differences(name: str) -> None:
     f = (INTEGRALS | SEVERAL)[name]
-    v = np.array([1.0, 2.0, 3.0])
     value, gradient = value_and_grad(f)(A)
     assert value == f(A)
-    np.testing.assert_allclose(gradient, differences(f), rtol=1e-8, atol=1e-9)
-    assert jvp(f, (A,), (v,))[1] == pytest.approx(gradient @ v, rel=1e-12)
-    if name in INTEGRALS:
-        expected = differences(lambda a: grad(f)(a) @ v)
-        for found in (hessian(f)(A) @ v, grad(lambda a: grad(f)(a) @ v)(A)):
-            np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-8)
+    assert gradient @ V == pytest.approx(along(f, A, V), rel=1e-8, abs=1e-9)
+    assert jvp(f, (A,), (V,))[1] == pytest.approx(gradient @ V, rel=1e-12)
+
+
+@pytest.mark.without_modes("the differences of many of them take long")
+@pytest.mark.parametrize("name", slow_but(["args", "to infinity", "quad_vec"], INTEGRALS))
+def test_second_derivatives_against_differences(name: str) -> None:
+    f = INTEGRALS[name]
+    expected = pytest.approx(along(lambda a: grad(f)(a) @ V, A, V), rel=1e-6, abs=1e-8)
+    assert V @ hessian(f)(A) @ V == expected
+    assert grad(lambda a: grad(f)(a) @ V)(A) @ V == expected
 
 
 def test_gaussian_integral() -> None:

@@ -13,6 +13,8 @@ from mooncake_py import MissingRuleError, SolverError, grad, hessian, jvp, value
 pytest.importorskip("scipy")
 from scipy import optimize as so
 
+from tests.solvers.differences import along, slow_but
+
 A = np.array([1.0, -0.5, 0.7])
 T = np.linspace(0, 1, 12)
 Y = 2 * np.exp(-3 * T) + 0.5 + 0.01 * np.cos(40 * T)
@@ -113,35 +115,45 @@ def grad_free(a: Any) -> Callable[[Any], Any]:
     return lambda x: (x - a[0]) ** 2 + 0.1 * x**4
 
 
-def difference(f: Callable[[Any], Any], v: Any, h: float = 1e-3) -> Any:
-    """Return the derivative along a direction, by a central difference of fourth order."""
-    weights = {-2: 1 / 12, -1: -2 / 3, 1: 2 / 3, 2: -1 / 12}
-    return sum(w * f(A + k * h * v) for k, w in weights.items()) / h
-
-
 # Where SciPy compares values of the function it stops at the square root of their precision.
 ROUGH = {"Nelder-Mead", "minimize_scalar", "bounded", "at a bound", "trust-constr", "arctan"}
+V = np.array([1.0, 2.0, 3.0])
 
 
-@pytest.mark.without_modes("they are as precise as the solver")
-@pytest.mark.parametrize("name", SOLUTIONS)
-def test_against_differences(name: str) -> None:
-    tolerance = 1e-4 if name in ROUGH else 2e-6
+def weighed(name: str) -> Callable[[Any], Any]:
+    """Return a number for each of the solutions."""
     weights = np.random.default_rng(1).normal(size=100)
-    v = np.array([1.0, 2.0, 3.0])
 
     def f(a: Any) -> Any:
         solution = np.ravel(SOLUTIONS[name](a))
         return solution @ weights[: solution.size]
 
+    return f
+
+
+def tolerance(name: str) -> float:
+    return 1e-4 if name in ROUGH else 2e-6
+
+
+@pytest.mark.without_modes("they are as precise as the solver")
+@pytest.mark.parametrize("name", SOLUTIONS)
+def test_against_differences(name: str) -> None:
+    f = weighed(name)
     value, gradient = value_and_grad(f)(A)
     assert value == f(A)
-    slope = difference(f, v)
-    assert gradient @ v == pytest.approx(slope, rel=tolerance, abs=tolerance)
-    assert jvp(f, (A,), (v,))[1] == pytest.approx(gradient @ v, rel=1e-10)
-    curvature = difference(lambda a: grad(f)(a) @ v, v)
-    for found in (v @ hessian(f)(A) @ v, grad(lambda a: grad(f)(a) @ v)(A) @ v):
-        assert found == pytest.approx(curvature, rel=10 * tolerance, abs=10 * tolerance)
+    expected = pytest.approx(along(f, A, V), rel=tolerance(name), abs=tolerance(name))
+    assert gradient @ V == expected
+    assert jvp(f, (A,), (V,))[1] == pytest.approx(gradient @ V, rel=1e-10)
+
+
+@pytest.mark.without_modes("they are as precise as the solver")
+@pytest.mark.parametrize("name", slow_but(["jac=True", "fixed", "at a bound", "lm"], SOLUTIONS))
+def test_second_derivatives_against_differences(name: str) -> None:
+    f = weighed(name)
+    curvature = along(lambda a: grad(f)(a) @ V, A, V)
+    expected = pytest.approx(curvature, rel=10 * tolerance(name), abs=10 * tolerance(name))
+    assert V @ hessian(f)(A) @ V == expected
+    assert grad(lambda a: grad(f)(a) @ V)(A) @ V == expected
 
 
 def test_linear_regression() -> None:

@@ -14,7 +14,10 @@ from mooncake_py import MissingRuleError, SolverError, grad, hvp, is_deriving, j
 pytest.importorskip("scipy")
 from scipy import integrate as si
 
+from tests.solvers.differences import along, slow_but
+
 A = np.array([1.2, 0.5, 0.7])
+V = np.array([1.0, 2.0, 3.0])
 T = np.linspace(0, 2, 7)
 TIGHT: dict[str, Any] = {"rtol": 1e-9, "atol": 1e-11}
 
@@ -63,12 +66,6 @@ STIFF: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def differences(f: Callable[[Any], Any], h: float = 1e-3) -> Any:
-    """Return the gradient by central differences of fourth order."""
-    weights = {-2: 1 / 12, -1: -2 / 3, 1: 2 / 3, 2: -1 / 12}
-    return np.array([sum(w * f(A + k * h * u) for k, w in weights.items()) / h for u in np.eye(3)])
-
-
 def weighed(solution: Callable[[Any], Any]) -> Callable[[Any], Any]:
     def f(a: Any) -> Any:
         y = np.ravel(solution(a))
@@ -81,13 +78,18 @@ def weighed(solution: Callable[[Any], Any]) -> Callable[[Any], Any]:
 @pytest.mark.parametrize("name", SOLUTIONS)
 def test_against_differences(name: str) -> None:
     f = weighed(SOLUTIONS[name])
-    v = np.array([1.0, 2.0, 3.0])
     value, gradient = value_and_grad(f)(A)
     assert value == f(A)
-    np.testing.assert_allclose(gradient, differences(f), rtol=1e-6, atol=1e-6)
-    assert jvp(f, (A,), (v,))[1] == pytest.approx(gradient @ v, rel=1e-9)
-    found, expected = hvp(f, (A,), v), differences(lambda a: grad(f)(a) @ v)
-    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
+    assert gradient @ V == pytest.approx(along(f, A, V), rel=1e-6, abs=1e-6)
+    assert jvp(f, (A,), (V,))[1] == pytest.approx(gradient @ V, rel=1e-9)
+
+
+@pytest.mark.without_modes("they are as precise as the solver")
+@pytest.mark.parametrize("name", slow_but(["limits", "of the class"], SOLUTIONS))
+def test_second_derivatives_against_differences(name: str) -> None:
+    f = weighed(SOLUTIONS[name])
+    expected = pytest.approx(along(lambda a: grad(f)(a) @ V, A, V), rel=1e-5, abs=1e-6)
+    assert hvp(f, (A,), V) @ V == expected
 
 
 @pytest.mark.without_modes("they are as precise as the solver")
@@ -96,7 +98,7 @@ def test_stiff(name: str) -> None:
     f = weighed(STIFF[name])
     value, gradient = value_and_grad(f)(A)
     assert value == f(A)
-    np.testing.assert_allclose(gradient, differences(f, 1e-2), rtol=1e-3, atol=1e-4)
+    assert gradient @ V == pytest.approx(along(f, A, V, 1e-2), rel=1e-3, abs=1e-4)
 
 
 def test_exponential() -> None:

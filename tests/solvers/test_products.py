@@ -15,7 +15,7 @@ from scipy import optimize as so
 
 from mooncake_py.solvers.scipy import minima
 
-N = 8
+N = 4
 A = np.random.default_rng(0).normal(size=N)
 V = np.cos(3 * np.arange(N))
 COEFFICIENTS = 1 + np.arange(N) / N

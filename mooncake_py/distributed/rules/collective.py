@@ -12,7 +12,8 @@ from mooncake_py.distributed.data import packed, unpack
 from mooncake_py.distributed.operations import AllGather, AllToAll, Broadcast, Gather, Scatter
 from mooncake_py.distributed.primitives import collected, natively
 from mooncake_py.distributed.session import current
-from mooncake_py.rules.declare import overlay
+from mooncake_py.rules.declare import contextual, overlay
+from mooncake_py.runtime.mode import Mode
 
 __all__ = ["operation"]
 
@@ -28,21 +29,10 @@ def operation(kind: Any, comm: Any, *options: Any) -> Any:
     return kind(comm, *options)
 
 
-@overlay(MPI.Comm.Barrier)
-def barrier(comm: Any) -> None:
-    meet(comm)
-
-
-@overlay(MPI.Comm.barrier)
-def barrier_of_objects(comm: Any) -> None:
-    meet(comm)
-
-
-@natively
-def meet(comm: Any) -> None:
+@contextual(MPI.Comm.Barrier, MPI.Comm.barrier)
+def barrier(ctx: Mode, comm: Any) -> None:
     """Wait until all ranks have come here."""
-    session = current()
-    session.wait(session.channels_of(comm, together=True).program.Ibarrier())
+    current().meet(comm)
 
 
 @overlay(MPI.Comm.Bcast)

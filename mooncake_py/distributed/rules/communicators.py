@@ -12,7 +12,7 @@ from mooncake_py.rules.declare import contextual, zero_derivative
 from mooncake_py.runtime.activity import unwrapped
 from mooncake_py.runtime.mode import Mode
 
-__all__ = ["HARMLESS"]
+__all__: list[str] = []
 
 MAKING = (
     MPI.Comm.Clone, MPI.Comm.Dup, MPI.Comm.Dup_with_info, MPI.Comm.Create, MPI.Comm.Split,
@@ -25,8 +25,7 @@ def making(make: Callable[..., Any]) -> Callable[..., Any]:
 
     def run(ctx: Mode, comm: Any, *args: Any, **kwargs: Any) -> Any:
         session = current()
-        found = session.channels_of(comm, together=True)
-        session.wait(found.program.Ibarrier())  # now all are there: the call will end
+        session.meet(comm)
         made = make(comm, *args, **unwrapped(kwargs))
         session.adopt(made)
         return made
@@ -54,8 +53,7 @@ def probing(name: str) -> Callable[..., Any]:
         session = current()
         program = session.channels_of(comm).program
         while not program.Iprobe(source, tag, status):
-            session.listen()
-            session.progress()
+            session.poll()
             if name == "iprobe":
                 return False
         return True

@@ -166,16 +166,13 @@ def shared(comm: Any, name: str, *args: Any) -> Any:
 
     What cannot be pickled raises before any rank waits for it.
     """
-    session = current()
-    program = session.channels_of(comm, together=True).program
     given, *rest = args
     pickled: Any
     if name in ("scatter", "alltoall") and given is not None:
         pickled = [pickle.dumps(part) for part in given]
     else:
         pickled = pickle.dumps(given)
-    session.wait(program.Ibarrier())  # now all are there: the call will end
-    got = getattr(program, name)(pickled, *rest)
+    got = getattr(current().meet(comm).program, name)(pickled, *rest)
     return [pickle.loads(part) for part in got] if isinstance(got, list) else loaded(got)
 
 
