@@ -13,7 +13,6 @@ from numpy import ndarray
 from mooncake_py.rules.axes import Axes, Result, keep
 from mooncake_py.rules.declare import from_vjp, overlay
 from mooncake_py.rules.exact_zeros import surely_finite
-from mooncake_py.rules.inplace import written
 from mooncake_py.rules.no_value import NoValue, given
 
 __all__ = ["extremum_cotangent", "extremum_tangent"]
@@ -63,8 +62,10 @@ def nanmin_rule(a, axis=None, out=None, keepdims=False, initial=NoValue, where=T
 
 @overlay(np.ptp)
 def ptp(a, axis=None, out=None, keepdims=False):
-    result = np.max(a, axis, keepdims=keepdims) - np.min(a, axis, keepdims=keepdims)
-    return result if out is None else written(out, result)
+    if out is None:
+        return np.max(a, axis, keepdims=keepdims) - np.min(a, axis, keepdims=keepdims)
+    highest = np.maximum.reduce(a, axis, None, out, keepdims)  # in `out`, which `a` may overlap
+    return np.subtract(highest, np.minimum.reduce(a, axis, keepdims=keepdims), out)
 
 
 # Reductions by ufuncs.

@@ -15,7 +15,7 @@ from numpy import ndarray
 
 from mooncake_py.errors import MissingRuleError
 from mooncake_py.rules.declare import from_vjp, not_implemented, overlay, zero_derivative
-from mooncake_py.tangents.memory import has_overlaps
+from mooncake_py.tangents.memory import address, has_overlaps
 
 __all__ = ["refuse_overlaps", "written"]
 
@@ -48,6 +48,10 @@ def copyto(dst: ndarray, src: Any, casting: Any = "same_kind", where: Any = True
         dst[...] = src
         return
     mask = np.broadcast_to(np.asarray(where, dtype=bool), dst.shape)
+    if copies_in_turn(dst, src):
+        for position in copying_order(dst, src, mask):
+            dst[position] = np.reshape(src, -1)[position]
+        return
     dst[mask] = src if np.ndim(src) == 0 else np.broadcast_to(src, dst.shape)[mask]
 
 
@@ -59,6 +63,32 @@ def check_copy(dst: Any, src: Any, casting: Any, where: Any) -> None:
             src = np.empty(0, np.asarray(src).dtype)
     where = np.empty(0, where.dtype if isinstance(where, ndarray) else bool)
     np.copyto(dst, src, casting=casting, where=where)
+
+
+def copies_in_turn(dst: ndarray, src: Any) -> bool:
+    """Return whether NumPy may read elements that it has written: vectors it does not copy first.
+
+    Where strides are equal, it chooses the order in which it does not.
+    """
+    return (
+        isinstance(src, ndarray)
+        and dst.ndim == 1 <= src.ndim
+        and src.size == dst.size
+        and src.strides[-1:] != dst.strides
+        and src.strides[-1] * dst.strides[0] > 0
+        and np.may_share_memory(dst, src)
+    )
+
+
+def copying_order(dst: ndarray, src: ndarray, mask: ndarray) -> ndarray:
+    """Return the positions to copy in the order of NumPy: backwards if `src` begins below `dst`."""
+    positions, flat = np.flatnonzero(mask), src.reshape(-1)
+    turned = dst.strides[0] < 0
+    if turned:
+        dst, flat = dst[::-1], flat[::-1]
+    first, start = address(dst), address(flat)
+    backwards = start < first < start + flat.size * flat.strides[0]
+    return positions[::-1] if backwards != turned else positions
 
 
 @overlay(np.ndarray.fill)
@@ -230,8 +260,9 @@ def diagonal_positions(a: ndarray, wrap: bool) -> ndarray:
 
 
 zero_derivative(
-    check_copy, check_fill, check_safe, check_shapes, reads_what_it_writes, refuse_overlaps,
-    masked_positions, flat_positions, index_along_axis, diagonal_positions,
+    check_copy, check_fill, check_safe, check_shapes, copies_in_turn, copying_order,
+    reads_what_it_writes, refuse_overlaps, masked_positions, flat_positions, index_along_axis,
+    diagonal_positions,
     because="returns positions, or nothing",
 )  # fmt: skip
 
