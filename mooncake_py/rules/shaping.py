@@ -172,9 +172,10 @@ def rot90_adjoint(dy, m, k=1, axes=(0, 1)):
 
 @linear(np.roll)
 def roll_adjoint(dy, a, shift, axis=None):
+    back = np.negative(shift, dtype=np.intp, casting="unsafe")  # of unsigned ints and bools too
     if axis is None:
-        return shaped(np.roll(dy.reshape(-1), np.negative(shift), 0), a.shape)
-    return np.roll(dy, np.negative(shift), axis)
+        return shaped(np.roll(dy.reshape(-1), back, 0), a.shape)
+    return np.roll(dy, back, axis)
 
 
 # Diagonals and triangles.

@@ -101,6 +101,8 @@ def flip_cases() -> list[Case]:
         Case(np.roll, (x, (1, 2), (0, 2)), label="axes"),
         Case(np.roll, (x, (1, 1), (2, 2)), label="same-axis-twice"),
         Case(np.roll, (x, 1, (0, 1)), label="one-shift"),
+        Case(np.roll, (x, np.uint8(1), 2), label="unsigned"),
+        Case(np.roll, (x, True), label="bool"),
     ]
 
 
