@@ -32,6 +32,7 @@ ACCUMULATES = {
     "nansum": 2, "nanprod": 2, "nancumsum": 2, "nancumprod": 2, "trace": 4,
     "einsum_of_one": sys.maxsize, "einsum_of_several": sys.maxsize,
 }  # fmt: skip
+CASTS_SAFELY = frozenset({"take", "einsum_of_one", "einsum_of_several"})
 # Computed in several steps, into an output of another type as NumPy's Python code has it.
 AVERAGES: dict[Any, Any] = {
     f: g for g in (np.mean, np.var, np.std) for f in (g, getattr(ndarray, g.__name__))
@@ -130,14 +131,19 @@ def place_in(f: Any, args: Any, kwargs: Any, out: Any, y: Any) -> Any:
 
     Most raise for another shape; cumulative sums write as much as there is, and repeat it.
     """
-    fits = f.__name__ != "dot" or out.flags.c_contiguous
-    if fits and np.shape(y) == np.shape(out):
+    converts = np.asarray(y).dtype != out.dtype
+    if f.__name__ == "dot" and (converts or not out.flags.c_contiguous):
+        raise ValueError(
+            "output array is not acceptable "
+            "(must have the right datatype, number of dimensions, and be a C-Array)"
+        )
+    if np.shape(y) == np.shape(out) and not (converts and f.__name__ in CASTS_SAFELY):
         return Ellipsis
     given, old = activity.unwrapped((args, kwargs)), out.copy()
     native = out.copy()
     f(*given[0], **given[1], out=native)  # raises
-    places: list[Any] = [Ellipsis] if fits else []
-    if f.__name__ in ACCUMULATES:
+    places: list[Any] = [Ellipsis]
+    if f.__name__ in ACCUMULATES and f.__name__ not in CASTS_SAFELY:
         places.append(along(kwargs.get("axis", args[1] if len(args) > 1 else 0), y))
     for index in places:
         expected = old.copy()
