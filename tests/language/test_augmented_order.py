@@ -1,10 +1,17 @@
-"""``o[i] op= e`` reads the old value before it computes the new one, as Python does."""
+"""``o[i] op= e`` reads the old value before it computes the new one, as Python does.
+
+If both raise, the error of the old value counts.
+"""
 
 from __future__ import annotations
+
+import math
+from typing import Any
 
 import numpy as np
 import pytest
 
+from mooncake_py import value_and_grad
 from tests.support.gradients import Program, Programs
 
 programs = Programs()
@@ -189,3 +196,48 @@ def in_a_loop(x):
 @pytest.mark.parametrize("program", programs, ids=str)
 def test_order(program: Program) -> None:
     program.check()
+
+
+# Two errors in one statement: that of the element comes first.
+
+
+def element_of_an_array(x, j):
+    z = x * 1.0
+    z[j] -= math.log(0.0 * len(x))
+    return z
+
+
+def product(x, j):
+    z = x * 1.0
+    z[j] *= x[0] * math.sqrt(-1.0)
+    return z
+
+
+def rows_in_a_loop(x, j):
+    z = np.outer(x, x)
+    for k in range(2):
+        z[j + k] += x[k] * math.log(-1.0)
+    return z
+
+
+def element_of_a_list(x, j):
+    z = [x[0], x[1]]
+    z[j] += math.log(0.0)
+    return z
+
+
+@pytest.mark.parametrize("j", [0, 9])
+@pytest.mark.parametrize("mode", ["reverse", "forward"])
+@pytest.mark.parametrize(
+    "statement", [element_of_an_array, product, rows_in_a_loop, element_of_a_list]
+)
+def test_error_of_the_element_comes_first(statement: Any, mode: Any, j: int) -> None:
+    def first_error(x: Any) -> Any:
+        try:
+            statement(x, j)
+        except (ValueError, IndexError) as error:
+            return x[0], (type(error), str(error), error.__context__)
+        return x[0], None
+
+    (_, found), _ = value_and_grad(first_error, has_aux=True, mode=mode)(X)
+    assert found == first_error(X)[1]

@@ -131,13 +131,27 @@ def changing(o: int, i: int, method: str, value: Way) -> Way:
 
     def change(ctx: Language, functions: Any, values: Any) -> None:
         if type(values[o]) is ndarray and are_plain(ctx, values):
-            ctx.augitem(method, values[o], values[i], value(ctx, functions, values))
+            try:
+                new = value(ctx, functions, values)
+            except Exception:
+                refuse_index(values[o], values[i])
+                raise
+            ctx.augitem(method, values[o], values[i], new)
             return
         old = ctx.getitem(values[o], values[i])  # first, as objects can tell
         new = getattr(ctx, method)(old, value(ctx, functions, values))
         ctx.storeback(values[o], values[i], new)
 
     return change
+
+
+def refuse_index(array: ndarray, index: Any) -> None:
+    """Raise the error of an index, if there is one: Python reads elements before it computes."""
+    try:
+        array[index]
+    except Exception as error:
+        error.__context__ = None
+        raise
 
 
 PLAIN = frozenset({ndarray, slice, tuple, list, str, type(None), type(Ellipsis)})
