@@ -120,18 +120,18 @@ def reachable(values: Iterable[Any]) -> Iterator[Any]:
     while todo:
         value = todo.pop()
         t = type(value)
-        if t in INERT or t is Active or isinstance(value, ndarray):
+        if t in INERT or t is Active or issubclass(t, ndarray):
             continue
         if id(value) in seen:
             continue
         seen.add(id(value))
-        if isinstance(value, dict):
+        if issubclass(t, dict):
             todo += [*value, *value.values()]
-        elif isinstance(value, (list, tuple, set, frozenset, deque)):
+        elif issubclass(t, (list, tuple, set, frozenset, deque)):
             todo += value
         elif hasattr(t, "__dataclass_fields__"):
             todo += own_attributes(value).values()
-        if t.__module__ != "builtins" and not isinstance(value, type):
+        if t.__module__ != "builtins" and not issubclass(t, type):
             yield value
 
 

@@ -75,7 +75,7 @@ def probe(key: Any, probes: list[tuple[Active, Probe]]) -> Any:
         new = Probe(key)
         probes.append((key, new))
         return new
-    if isinstance(key, tuple):
+    if issubclass(type(key), tuple):
         return tuple(probe(part, probes) for part in key)
     return key
 

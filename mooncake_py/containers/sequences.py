@@ -35,9 +35,9 @@ def readable(ctx: Mode, f: Any, value: Any) -> Any:
     t = type(value)
     if t in KNOWN:
         return value
-    if isinstance(value, np.memmap):
+    if issubclass(t, np.memmap):
         return value.view(ndarray)
-    if isinstance(value, ndarray):
+    if issubclass(t, ndarray):
         ctx.refuse_subclass(value)
         return value
     if t is np.flatiter:
@@ -61,14 +61,14 @@ def belongs_to_numpy(f: Any) -> bool:
 
 def is_sequence(value: Any) -> bool:
     """Return whether NumPy would take a value for a sequence."""
-    if isinstance(value, (list, tuple, deque)):
-        return True
     t = type(value)
+    if issubclass(t, (list, tuple, deque)):
+        return True
     return (
         type(getattr(t, "__getitem__", None)) is FunctionType
         and hasattr(t, "__len__")
         and not hasattr(t, "__array__")
-        and not isinstance(value, dict)
+        and not issubclass(t, dict)
     )
 
 

@@ -43,7 +43,7 @@ def set_attribute(ctx: Recording, setter: Callable[..., None], o: Any, name: str
 def delete_attribute(ctx: Recording, deleter: Callable[..., None], o: Any, name: str) -> None:
     """Run ``del o.name`` by Python's own `deleter` and record the old value."""
     old = old_attribute(o, name)
-    held = getattr(o, "__dict__", None)
+    held = fields_of(o)
     if type(held) is dict and name in held:
         dicts.note_order(ctx, held)
     deleter(o, name)
@@ -82,13 +82,21 @@ def old_attribute(o: Any, name: str) -> Any:
         return MISSING  # one that cannot be set
     if hasattr(type(found), "__set__"):  # a slot, or a descriptor in C
         return slot_value(found, o)
-    fields = getattr(o, "__dict__", None)
+    fields = fields_of(o)
     return MISSING if fields is None else fields.get(name, MISSING)
+
+
+def fields_of(o: Any) -> Any:
+    """Return the ``__dict__`` of an object, past the method of its class that reads attributes."""
+    try:
+        return object.__getattribute__(o, "__dict__")
+    except AttributeError:
+        return None
 
 
 def restore_attribute(o: Any, name: str, old: Any) -> None:
     """Undo a change of an attribute."""
-    if isinstance(o, type):
+    if issubclass(type(o), type):
         for ctx in list(CHANGERS_OF_CLASSES):
             ctx.forget_lookups()
     if old is not MISSING and type(o).__setattr__ is object.__setattr__:

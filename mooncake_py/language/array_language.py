@@ -72,7 +72,7 @@ class ArrayLanguage(Context):
             return self.unary_array(function, ufunc, a)
         if t is Active:
             return self.scalar_operation(registry.find(function), function, (a,))
-        if isinstance(a, np.memmap):
+        if issubclass(t, np.memmap):
             return self.unary_array(function, ufunc, a.view(ndarray))
         if is_instance(a) and type(getattr(t, method)) is not FunctionType:
             self.watches = True
@@ -89,7 +89,7 @@ class ArrayLanguage(Context):
             else:
                 self.inplace_array(op, x, object_arrays.convertible(self, x, v))
             return x
-        if not isinstance(x, ndarray):
+        if not issubclass(type(x), ndarray):
             return self.inplace_of_objects(op, x, v)
         if is_instance(x):
             if type(getattr(type(x), op.inplace_method)) is FunctionType:
@@ -102,7 +102,7 @@ class ArrayLanguage(Context):
 
     def item_of_other(self, o: Any, i: Any) -> Any:
         """Run ``o[i]`` for what is no plain array."""
-        if isinstance(o, np.memmap) and self.contains_active(o):
+        if issubclass(type(o), np.memmap) and self.contains_active(o):
             return self.getitem(o.view(ndarray), i)
         native = is_instance(o) and type(type(o).__getitem__) is not FunctionType
         if native and self.contains_active(o):
@@ -116,9 +116,9 @@ class ArrayLanguage(Context):
                 objects.store(self, o, i, v)
             else:
                 self.assign(o, i, object_arrays.convertible(self, o, v))
-        elif isinstance(o, np.memmap):
+        elif issubclass(type(o), np.memmap):
             self.assign(o.view(ndarray), i, v)
-        elif isinstance(o, ndarray):
+        elif issubclass(type(o), ndarray):
             method = type(o).__setitem__
             if type(method) is FunctionType:
                 self.call(method, o, i, v)

@@ -63,7 +63,7 @@ def refuse(ctx: Reporting, values: Any) -> None:
 
 def takes(ctx: Mode, f: Any, args: Any, kwargs: Any) -> bool:
     """Return whether a call is of a function of NumPy, and active data meets a class of arrays."""
-    if isinstance(f, type):
+    if issubclass(type(f), type):
         return False
     if f is VECTORIZED and overriding(args, "__array_ufunc__"):
         refuse(ctx, args)

@@ -104,7 +104,7 @@ class Attributes(Core):
     def own_attribute(self, native: Any, o: Any, name: str) -> Any:
         """Run ``object.__getattribute__(o, name)`` and similar."""
         read = attribute_lookup.own_reader(type(o), name)
-        if isinstance(o, type):
+        if issubclass(type(o), type):
             read = attribute_lookup.class_reader(o, type, name)
         return native(o, name) if read is None else read(self, o)
 
@@ -158,7 +158,7 @@ class Attributes(Core):
             write(self, o, v)
             return
         state.set_attribute(self, native, o, name, v)
-        if isinstance(o, type):
+        if issubclass(type(o), type):
             self.forget_lookups()
 
     def forget_lookups(self) -> None:
@@ -183,7 +183,7 @@ class Attributes(Core):
             delete(self, o)
             return
         state.delete_attribute(self, native, o, name)
-        if isinstance(o, type):
+        if issubclass(type(o), type):
             self.forget_lookups()
 
     def augattr(self, name: str, o: Any, attribute: str, v: Any) -> None:

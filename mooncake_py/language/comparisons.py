@@ -132,7 +132,7 @@ class Comparisons(Attributes):
         t = type(container)
         if t is str or t is ndarray or t is range or t is bytes:
             return primal_of(item) in container
-        if isinstance(container, HASHED) and derivable(container, "__contains__") is None:
+        if issubclass(t, HASHED) and derivable(container, "__contains__") is None:
             return self.key(item) in container
         method = getattr(t, "__contains__", None)
         if type(method) is FunctionType and not is_generated(method):

@@ -44,11 +44,11 @@ def call_descriptor(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         return f(**kwargs)
     if type(receiver) is ndarray:
         return ctx.method(receiver, name, *args, **kwargs)
-    if isinstance(receiver, np.memmap) and name in WRITING:
-        special.run(ctx, receiver.view(ndarray), name, args)
+    if name in WRITING and issubclass(type(receiver), np.memmap):
+        special.run(ctx, np.asarray(receiver), name, args)
         return None if name == "__setitem__" else receiver
-    if isinstance(receiver, np.memmap) and name in special.OPERATIONS:
-        return special.run(ctx, receiver.view(ndarray), name, args)
+    if name in special.OPERATIONS and issubclass(type(receiver), np.memmap):
+        return special.run(ctx, np.asarray(receiver), name, args)
     if is_instance(receiver) and is_of_arrays(native):
         ctx.watches = True
         return array_subclasses.call_method(ctx, receiver, name, args, kwargs)

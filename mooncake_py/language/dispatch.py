@@ -146,9 +146,9 @@ def call_unregistered(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         if type(f.__self__) is Active:
             return f(*args, **kwargs)
         return type(ctx).call(ctx, f.__func__, f.__self__, *args, **kwargs)
-    if NUMBA in sys.modules and (is_of_numba(t) or (isinstance(f, type) and is_of_numba(f))):
+    if NUMBA in sys.modules and (is_of_numba(t) or (issubclass(t, type) and is_of_numba(f))):
         return of_numba().call(ctx, f, args, kwargs)
-    if isinstance(f, type):
+    if issubclass(t, type):
         return construct.instance(ctx, f, args, kwargs)
     if issubclass(t, BuiltinFunctionType):  # the types of some bound methods are subclasses
         return call_builtin(ctx, f, args, kwargs)

@@ -143,7 +143,8 @@ class Objects(Core):
         ):
             attempts.reverse()
         for function, first, second in attempts:
-            scalar = isinstance(primal_of(first), np.generic)  # which NumPy takes for an array
+            kind = type(primal_of(first))
+            scalar = issubclass(kind, np.generic)  # which NumPy takes for an array
             if function is None and not (scalar and subclass_operators.takes_part(second)):
                 continue
             if type(first) is ndarray and getattr(type(second), "__array_ufunc__", 0) is None:
@@ -154,7 +155,8 @@ class Objects(Core):
                 function is None
                 or subclass_operators.takes_part(first)
                 or (
-                    (scalar or isinstance(first, ndarray)) and subclass_operators.takes_part(second)
+                    issubclass(kind, (np.generic, ndarray))
+                    and subclass_operators.takes_part(second)
                 )
             ):
                 if subclass_operators.defers(first, second):
@@ -202,7 +204,7 @@ SEQUENCES = (list, tuple, str, bytes, bytearray, deque)
 
 def concatenates(op: Any, a: Any) -> bool:
     """Return whether an operand is a sequence, which Python asks after the other operand."""
-    return op.name in ("add", "mul") and isinstance(a, SEQUENCES)
+    return op.name in ("add", "mul") and issubclass(type(a), SEQUENCES)
 
 
 def wraps_results(*operands: Any) -> bool:

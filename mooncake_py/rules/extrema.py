@@ -64,7 +64,8 @@ def nanmin_rule(a, axis=None, out=None, keepdims=False, initial=NoValue, where=T
 def ptp(a, axis=None, out=None, keepdims=False):
     if out is None:
         return np.max(a, axis, keepdims=keepdims) - np.min(a, axis, keepdims=keepdims)
-    highest = np.maximum.reduce(a, axis, None, out, keepdims)  # in `out`, which `a` may overlap
+    # In `out`, which `a` may overlap.
+    highest = np.maximum.reduce(a, axis, out=out, keepdims=keepdims)
     return np.subtract(highest, np.minimum.reduce(a, axis, keepdims=keepdims), out)
 
 

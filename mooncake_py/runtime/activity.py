@@ -61,13 +61,13 @@ def contains_active(ctx: Tracking, value: Any, seen: set[int]) -> bool:
         return False
     if t is Active:
         return True
-    if isinstance(value, ndarray) and value.dtype.kind != "O":
+    if issubclass(t, ndarray) and value.dtype.kind != "O":
         if t is ndarray:
             return ctx.find(value) is not None
         if value.dtype.kind in "fc" and ctx.find(plain(value)) is not None:
             return True
         return bool(getattr(value, "__dict__", None)) and holds_active(ctx, value, seen)
-    if isinstance(value, buffers.BUFFERS) and buffers.is_active(ctx, value):
+    if issubclass(t, buffers.BUFFERS) and buffers.is_active(ctx, value):
         return True
     return holds_active(ctx, value, seen, parts)
 
@@ -108,32 +108,32 @@ def parts(value: Any) -> Iterable[Any]:
         return list(value)
     if t is dict:
         return [*value, *value.values()]
-    if isinstance(value, CONTAINERS):
+    if issubclass(t, CONTAINERS):
         return [*elements(value), *own_attributes(value).values()]
-    if isinstance(value, ndarray):
+    if issubclass(t, ndarray):
         return value.ravel().tolist()  # the objects of an array of objects
-    if isinstance(value, FunctionType):
+    if issubclass(t, FunctionType):
         return held_by_function(value)
-    if isinstance(value, MethodType):
+    if issubclass(t, MethodType):
         return [value.__self__, value.__func__]
-    if isinstance(value, (np.flatiter, np.broadcast, memoryview)):
+    if issubclass(t, (np.flatiter, np.broadcast, memoryview)):
         return windows(value)
-    if isinstance(value, (BuiltinFunctionType, MethodWrapperType)):
+    if issubclass(t, (BuiltinFunctionType, MethodWrapperType)):
         return [value.__self__]
-    if isinstance(value, CellType):
+    if issubclass(t, CellType):
         return [value.cell_contents] if _filled(value) else ()
-    if isinstance(value, BaseException):
+    if issubclass(t, BaseException):
         causes = value.__cause__, value.__context__
         return [*value.args, *own_attributes(value).values(), *causes]
-    if isinstance(value, weakref.ref):
+    if issubclass(t, weakref.ref):
         return [value(), *own_attributes(value).values()]
-    if isinstance(value, (type, ModuleType)):
+    if issubclass(t, (type, ModuleType)):
         return ()
     if is_of_numba(t):
         return [value.py_func] if is_jitted(value) else ()
-    if isinstance(value, GeneratorType):
+    if issubclass(t, GeneratorType):
         return list(value.gi_frame.f_locals.values()) if value.gi_frame is not None else ()
-    if is_iterator(type(value)) or isinstance(value, VIEWS):
+    if is_iterator(t) or issubclass(t, VIEWS):
         return gc.get_referents(value)
     return own_attributes(value).values()
 

@@ -28,7 +28,7 @@ DESCRIPTORS = (*COMPILED, MethodWrapperType)
 def derivable(value: Any, name: str) -> FunctionType | None:
     """Return a special method that is written in Python, by the user."""
     t = type(value)
-    if t is Active or isinstance(value, type):
+    if t is Active or issubclass(t, type):
         return None
     method = getattr(t, name, None)
     return method if type(method) is FunctionType and not is_generated(method) else None

@@ -15,9 +15,10 @@ def own_attributes(value: Any) -> dict[Any, Any]:
     for slot in slots(type(value)):
         with suppress(AttributeError):  # a slot without a value
             fields[slot] = slot.__get__(value, type(value))
-    held = getattr(value, "__dict__", None)
-    if type(held) is dict:
-        fields.update(held)
+    with suppress(AttributeError):  # an object without one
+        held = object.__getattribute__(value, "__dict__")  # past the method of its class
+        if type(held) is dict:
+            fields.update(held)
     return fields
 
 

@@ -28,9 +28,8 @@ class Met(BaseException):
 
 def is_instance(value: Any) -> TypeGuard[ndarray]:
     """Return whether a value is an instance of a subclass; memory maps count as plain arrays."""
-    return (
-        isinstance(value, ndarray) and type(value) is not ndarray and type(value) is not np.memmap
-    )
+    t = type(value)  # isinstance would ask `__getattribute__` of an object for its class
+    return issubclass(t, ndarray) and t is not ndarray and t is not np.memmap
 
 
 def named(value: Any) -> str | None:
