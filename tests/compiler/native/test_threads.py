@@ -18,14 +18,13 @@ from tests.compiler.native.ir_text import written
 pytest.importorskip("numba")
 
 EMPTY = np.empty(0)
-ROUNDS = 2_000_000_000
-WAITING = f"""
-for k in range({ROUNDS}):
+WORKING = """
+for k in range(2000000000):
     y[k % 5] = y[k % 5] + x[0]
     if y[5 + k % 5] > 0.5:
         break
 """
-"""The compiler does not see that what it reads is the same in all passes."""
+"""It works for about a second; it is over at once where y[5] is one."""
 
 
 @pytest.fixture(autouse=True)
@@ -41,14 +40,18 @@ def made(text: str) -> Printer:
 
 
 def test_other_threads_run_meanwhile() -> None:
-    forward = built(made(WAITING))["forward"]
+    forward = built(made(WORKING))["forward"]
     x, y = np.ones(1), np.zeros(10)
+    y[5] = 1.0
+    forward(EMPTY, x, y)
+    y[:] = 0.0
+    rounds = 0
     with ThreadPoolExecutor(1) as pool:
         future = pool.submit(forward, EMPTY, x, y)
-        while not y[0] and not future.done():
+        while not future.done():
             time.sleep(0.001)
-        y[5:] = 1.0
-    assert future.result()[-1] < ROUNDS - 1
+            rounds += 1
+    assert rounds > 20, "a region that holds the lock of the interpreter leaves two or three"
 
 
 def test_filters_of_warnings_are_left_alone() -> None:
