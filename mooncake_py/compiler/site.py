@@ -281,15 +281,17 @@ class Site:
         }
         floats: list[float] = []
         ints: list[Any] = []
-        results: Any = None
+        stands = False
         try:
             results = self.swept(form, (floats, ints, steps), inputs, given)
+            if results is not None:
+                self.log(ctx, form, inputs, before)  # raises for what must not be written
+                stands = True
         finally:
-            if results is None:
+            if not stands:
                 put_back(inputs, before)
         if results is None:
             return Elsewhere
-        self.log(ctx, form, inputs, before)
         bound = dict(zip(form.results, results, strict=False))
         outputs = typed(form, bound, results[len(bound) :])
         if not form.shadows and not form.outputs:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from numpy.lib.stride_tricks import as_strided
 from numpy.testing import assert_array_equal
 
-from mooncake_py import grad, value_and_grad
+from mooncake_py import SharedArgumentsError, grad, value_and_grad
 from mooncake_py.modes.reverse.context import ReverseContext
 from tests.compiler.comparing import agrees
 
@@ -218,3 +220,20 @@ def test_what_a_loop_wrote_is_undone_where_something_raises_later():
     with pytest.raises(KeyError):
         value_and_grad(f)(x)
     assert_array_equal(x, X)
+
+
+HELD = np.array([1.0, 2.0, 3.0])
+OTHER = np.array([4.0, 5.0, 6.0])
+
+
+def test_a_refused_loop_leaves_all_memory_as_it_was() -> None:
+    def writes_what_it_takes(x: Any) -> Any:
+        for i in range(3):
+            OTHER[i] += x[i]
+            HELD[i] = HELD[i] + 2.0 * x[i] * x[i]
+        return HELD.sum()
+
+    with pytest.raises(SharedArgumentsError):
+        grad(writes_what_it_takes)(HELD)
+    assert HELD.tolist() == [1.0, 2.0, 3.0]
+    assert OTHER.tolist() == [4.0, 5.0, 6.0]
