@@ -143,8 +143,11 @@ def extremum_cotangent(dy: Any, a: Any, y: Any, axis: Axes, keepdims: bool = Fal
 
 
 def extremum_tangent(da: Any, a: Any, y: Any, axis: Axes, keepdims: bool = False) -> Any:
-    """Return the tangent of extrema along axes, `y`, from that of the array."""
-    return extremum_jvp((da,), y, a, axis, None, keepdims)
+    """Return the tangent of extrema along axes, `y`, from that of the array; no ties: as above."""
+    tied = a == keep(y, axis, a.shape)
+    if np.count_nonzero(tied) != np.size(y) or not surely_finite(y):
+        return extremum_jvp((da,), y, a, axis, None, keepdims)
+    return np.add.reduce(np.where(tied, da, 0.0), axis, keepdims=keepdims)
 
 
 def ties(peak: Any, a: ndarray, axis: Axes, initial: Any, where: Any) -> tuple[Any, Any]:

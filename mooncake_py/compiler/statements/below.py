@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from mooncake_py.compiler.ir import Call, Expr, Name, parts_of, rebuilt, substituted
-from mooncake_py.compiler.partials import NoPartial
 from mooncake_py.compiler.statements.core import Core
 from mooncake_py.compiler.statements.forward_forms import is_finite, new_memory
 from mooncake_py.compiler.statements.general import one_by_one
 from mooncake_py.compiler.statements.pushforward import tangent_of
-from mooncake_py.compiler.statements.reductions import is_extremum
 from mooncake_py.compiler.statements.statement import Part, Statement, View, operand
 from mooncake_py.compiler.steps import Names, Steps
 from mooncake_py.runtime.quiet import Quiet
@@ -33,10 +31,8 @@ def below(core: Core, moving: frozenset[int]) -> Below | None:
     Raises
     ------
     NoPartial
-        If it cannot be worked out, or is no function that is declared: that of an extremum.
+        If it cannot be worked out.
     """
-    if any(is_extremum(let.value) for let in core.lets):
-        raise NoPartial
     steps = Steps(Names("e"), None)
     root = tangent_of(core, sorted(moving), steps, is_followed=True)
     if root is None:

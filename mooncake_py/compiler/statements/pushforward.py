@@ -29,7 +29,12 @@ from mooncake_py.compiler.statements.choices import (
 )
 from mooncake_py.compiler.statements.contractions import is_contraction, is_sum
 from mooncake_py.compiler.statements.core import Core
-from mooncake_py.compiler.statements.reductions import axes_of, is_extremum, is_reduction
+from mooncake_py.compiler.statements.reductions import (
+    axes_of,
+    is_extremum,
+    is_reduction,
+    tangent_by_ties,
+)
 from mooncake_py.compiler.steps import Steps
 from mooncake_py.compiler.trace import Untraceable, trace
 from mooncake_py.rules.exact_zeros import pushed, sum_of_products
@@ -79,6 +84,8 @@ def tangent_of(
         if is_selection(let.value):
             select = tangent_by_comparisons if is_followed else tangent_of_selection
             found = of_selection(let.value, of_operand, select)
+        elif is_extremum(let.value):
+            found = of_extremum(let, of_operand, is_followed)
         else:
             found = of_operation(let, of_operand, careful)
         tangents[let.name] = None if found is None else atom(steps, found)
@@ -108,6 +115,19 @@ def of_selection(
     return None if moving == [None, None] else select(e, *moving)
 
 
+def of_extremum(
+    let: Let, of_operand: Callable[[Expr], Expr | None], is_followed: bool
+) -> Expr | None:
+    """Return the tangent of a maximum or a minimum along axes."""
+    array, axes = parts_of(let.value)
+    t = of_operand(array)
+    if t is None:
+        return None
+    if is_followed:
+        return tangent_by_ties(let.value, t)
+    return Call(extremum_tangent, (t, array, Name(let.name), axes))
+
+
 def of_operation(let: Let, of_operand: Callable[[Expr], Expr | None], careful: bool) -> Expr | None:
     """Return the tangent of the result of one operation."""
     e = let.value
@@ -115,10 +135,6 @@ def of_operation(let: Let, of_operand: Callable[[Expr], Expr | None], careful: b
     moving = [of_operand(part) for part in parts]
     if is_flat(e) or all(t is None for t in moving):
         return None
-    if is_extremum(e):
-        (t, _), (array, axes) = moving, parts
-        assert t is not None
-        return Call(extremum_tangent, (t, array, Name(let.name), axes))
     if is_sum(e) or is_contraction(e) or is_reduction(e):
         total: Expr = Const(0.0)
         for k, t in enumerate(moving):

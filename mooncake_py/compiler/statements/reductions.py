@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mooncake_py.compiler.ir import Call, Const, Expr
+from mooncake_py.compiler.ir import Call, Const, Expr, Op, parts_of
 from mooncake_py.overriding import override
 from mooncake_py.rules import registry
 from mooncake_py.rules.extrema import extremum_cotangent
@@ -31,6 +31,7 @@ __all__ = [
     "is_spread",
     "read_axes",
     "reduced",
+    "tangent_by_ties",
 ]
 
 EXTREMA = (np.max, np.min)
@@ -129,3 +130,18 @@ def adjoint_of_reduction(e: Expr) -> Callable[..., Any] | None:
     if is_extremum(e):
         return extremum_cotangent if rule is not None and rule.built_in else None
     return first_of(rule.adjoint) if isinstance(rule, LinearRule) and rule.wrt[0] == 0 else None
+
+
+def tangent_by_ties(e: Expr, t: Expr) -> Expr:
+    """Return the tangent of an extremum in operations that have their own derivatives.
+
+    It is the mean of the tangents of what ties, which is not finite for an extremum that is nan.
+    """
+    assert isinstance(e, Call)
+    array, axes = parts_of(e)
+    peaks = Call(e.function, (array, Const(Along(axes_of(e).axis, True))))  # type: ignore[arg-type]
+    tied = Op("eq", (array, peaks))
+    total, number = [
+        Call(np.sum, (Call(np.where, (tied, value, Const(0.0))), axes)) for value in (t, Const(1.0))
+    ]
+    return Op("truediv", (total, number))

@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from mooncake_py import grad, jvp
+from mooncake_py import grad, hvp, jvp
+from mooncake_py.compiler.statements.below import below
 from mooncake_py.modes.reverse.context import ReverseContext
+from tests.compiler.statements.cores import core_of
 from tests.compiler.statements.derivatives import check_to_second_order
 from tests.support.gradients import check
 
@@ -182,3 +184,38 @@ def test_tangents_of_what_is_reduced_have_its_shape() -> None:
     _, slope = jvp(program, (M, column), (M[::-1], None))
     found = grad(program)(M, column)
     assert_allclose(slope, np.sum(found * M[::-1]))
+
+
+@pytest.mark.without_modes("no derivative is certain where elements tie")
+def test_second_derivatives_where_elements_tie() -> None:
+    def program(m: Any, w: Any) -> Any:
+        y = np.empty(4)
+        y[:] = w * np.max(m * m, axis=1)
+        return np.sum(y)
+
+    m = np.array([[1.0, 3.0, 3.0], [2.0, 0.0, 1.0], [4.0, -4.0, 4.0], [5.0, 0.5, 0.5]])
+    share = np.array([[0, 0.5, 0.5], [1, 0, 0], [1 / 3, 1 / 3, 1 / 3], [1, 0, 0]])
+    w, v = np.array([2.0, 3.0, 7.0, 4.0]), np.cos(np.arange(12.0)).reshape(4, 3)
+    (found,) = hvp(program, (m, w), (v,), argnums=(0,))
+    assert_allclose(found, 2.0 * w[:, None] * share * v, rtol=1e-14)
+
+
+@pytest.mark.plain
+def test_the_tangent_of_an_extremum_is_one_entry_of_the_mode_below() -> None:
+    ctx = ReverseContext()
+    m, dm = np.array([[1.0, 3.0, 3.0], [2.0, 0.0, 1.0]]), np.array([[5.0, 1.0, 2.0], [3, 4, 5]])
+    ctx.registry.activate(m)
+    found = below(core_of("np.max(a, axis=1)"), frozenset({0}))
+    assert found is not None
+    assert_array_equal(found.run(ctx, [m], [dm]), [1.5, 3.0])
+    ctx.registry.activate(dm)
+    found.run(ctx, [m], [dm])
+    assert len(ctx.tape) == 1
+
+
+def test_tangents_of_extrema_pass_over_what_is_smaller() -> None:
+    def program(m: Any, w: Any) -> Any:
+        return np.max(m * w, axis=1)
+
+    _, found = jvp(program, (M, X), (np.where(M * X > 1.4, 1.0, np.inf), None))
+    assert_array_equal(found, [0.7, np.inf, 0.8])
