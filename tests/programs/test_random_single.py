@@ -16,6 +16,7 @@ from tests.programs.random_statements import STATE, TAIL, random_text
 from tests.programs.test_random_statements import WITH_STEPS, arguments, sizes_for
 
 NEW = ("np.ones((3, 3)", "np.zeros((2, 3, 3)", "np.ones(5")
+STEPS = "(3, 3), (8, 8))"  # in bytes
 
 
 def single_text(seed: int, tail: str) -> str:
@@ -24,6 +25,7 @@ def single_text(seed: int, tail: str) -> str:
     text = write(seed, odd=seed % 4 == 1, tail=tail)
     for made in NEW:
         text = text.replace(made + ")", made + ", np.float32)")
+    text = text.replace(STEPS, STEPS.replace("8", "4"))
     numbers = "a = float(x[4])" if seed % 2 else "a = x[4]"
     return text.replace("a = x[4]", numbers)
 
