@@ -22,6 +22,7 @@ from mooncake_py import (
 )
 from mooncake_py.testing import test_rule as check_rule
 from tests.support.gradients import Program, Programs, check
+from tests.support.marks import each_second
 
 programs = Programs()
 X = np.array([0.5, 1.2, 0.3, 0.7])
@@ -405,7 +406,7 @@ def test_gradient(program: Program) -> None:
     program.check()
 
 
-@pytest.mark.parametrize("program", programs, ids=str)
+@pytest.mark.parametrize("program", each_second(programs), ids=str)
 def test_forward_mode_and_second_order(program: Program) -> None:
     f, d = program.f, np.linspace(0.3, 1.1, 4)
     slope = jvp(f, (X,), (d,))[1]

@@ -9,6 +9,7 @@ import pytest
 
 from mooncake_py import SharedArgumentsError, debug_mode, grad, hvp, jvp, vjp
 from tests.nesting.test_structures import HANDED, SECOND, X, differences
+from tests.support.marks import each_third
 
 NAMES = [
     "number", "array", "0-d array", "tuple", "list", "dict", "object", "object with slots",
@@ -95,7 +96,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("name", "way"), CASES)
+@pytest.mark.parametrize(("name", "way"), each_third(CASES))
 def test_an_argument_of_an_inner_derivative_keeps_its_derivative(name, way):
     s = HANDED[name]
 

@@ -13,6 +13,7 @@ import pytest
 from mooncake_py import grad, hvp, jacobian, jvp, value_and_grad, vjp
 from mooncake_py.errors import NestedDerivativeError
 from tests.support.directions import check_second, sixth_order
+from tests.support.marks import each_second
 
 X = np.array([0.3, -1.2, 0.7, 0.5])
 SETTINGS: dict[str, Any] = {}
@@ -146,7 +147,7 @@ PROGRAMS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("program", PROGRAMS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("program", each_second(PROGRAMS), ids=lambda f: f.__name__)
 def test_second_and_third_derivatives(program):
     check_second(program, X.copy())
 

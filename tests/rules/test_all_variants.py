@@ -1,6 +1,6 @@
 """The variants of the arguments of all cases: layouts, shapes, dtypes and shared memory.
 
-In the tests of the families only some cases go through them, see `quick`.
+In the tests of the families only some cases go through them, see `parameters`.
 """
 
 from __future__ import annotations

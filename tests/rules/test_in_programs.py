@@ -19,6 +19,7 @@ import pytest
 from mooncake_py import value_and_grad
 from tests.rules import cases as families
 from tests.rules.cases import Case
+from tests.support.marks import each_second
 
 LEFT_OUT = ("nondifferentiable", "scipy")  # steps; functions with narrow domains
 DECOMPOSITIONS = ("eigen", "factorizations", "linalg", "singular_values")
@@ -96,7 +97,7 @@ def directional(f: Any, arrays: list[Any], directions: list[Any]) -> float:
 
 
 @pytest.mark.filterwarnings("ignore:future versions will not create a writeable array")
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", each_second(FAMILIES))
 def test_cases_between_writes_match_differences(family: str) -> None:
     for case in smooth_cases(family):
         f, arrays = program(case), [x.copy() for x in case.args if is_inexact(x)]
@@ -134,7 +135,7 @@ def check_dtypes(case: Case, dtype: Any) -> None:
             assert np.max(np.abs(g - h)) <= scale, case.id
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", each_second(FAMILIES))
 def test_some_gradients_have_the_dtype_of_the_arguments(family: str) -> None:
     for case in list(smooth_cases(family))[::4]:
         check_dtypes(case, np.float32)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from tests.rules.cases import Case, quick
+from tests.rules.cases import Case, parameters
 from tests.rules.cases.linalg import cases
 
 
-@pytest.mark.parametrize("case", quick(cases()), ids=lambda case: case.id)
+@pytest.mark.parametrize("case", parameters(cases()), ids=lambda case: case.id)
 def test_linalg_follow_their_rules(case: Case) -> None:
     case.check()
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.rules.cases import Case, quick
+from tests.rules.cases import Case, parameters
 from tests.rules.cases.nondifferentiable import cases
 
 
-@pytest.mark.parametrize("case", quick(cases()), ids=lambda case: case.id)
+@pytest.mark.parametrize("case", parameters(cases()), ids=lambda case: case.id)
 def test_nondifferentiable(case: Case) -> None:
     with np.errstate(all="ignore"):  # some points are poles
         case.check()

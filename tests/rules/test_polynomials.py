@@ -6,12 +6,13 @@ import pytest
 
 from tests.rules.cases import Case
 from tests.rules.cases.polynomials import FAMILIES, common_cases, family_cases
+from tests.support.marks import each_third
 
 POWERS, CHEBYSHEV, *OTHERS = map(family_cases, FAMILIES)
 FAST = [*common_cases(), *POWERS, *CHEBYSHEV]
 
 
-@pytest.mark.parametrize("case", FAST, ids=lambda case: case.id)
+@pytest.mark.parametrize("case", each_third(FAST), ids=lambda case: case.id)
 def test_polynomials_follow_their_rules(case: Case) -> None:
     case.check()
 

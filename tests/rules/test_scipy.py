@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 from mooncake_py.testing import test_rule
-from tests.rules.cases import Case, few_derived, quick
+from tests.rules.cases import Case, parameters
 from tests.rules.cases.scipy import cases
+from tests.support.marks import each_third
 
 
-@pytest.mark.parametrize("case", few_derived(quick(cases())), ids=lambda case: case.id)
+@pytest.mark.parametrize("case", each_third(parameters(cases())), ids=lambda case: case.id)
 def test_scipy_follows_its_rules(case: Case) -> None:
     with np.errstate(all="ignore"):  # some points are poles
         case.check()

@@ -20,6 +20,7 @@ from mooncake_py.testing import test_rule
 from tests.rules import cases as families
 from tests.rules.cases import PLAIN, Case
 from tests.rules.special_points import is_inexact
+from tests.support.marks import each_third
 
 NAMES = [
     m.name
@@ -101,7 +102,7 @@ def check(case: Case) -> None:
         test_rule(case.function, *case.args, kwargs=case.kwargs, **options)
 
 
-@pytest.mark.parametrize("name", NAMES, ids=lambda name: name.rpartition(".")[2])
+@pytest.mark.parametrize("name", each_third(NAMES), ids=lambda name: name.rpartition(".")[2])
 def test_some_second_derivatives_match_differences(name: str) -> None:
     for case in islice(smooth_cases(name), 1):
         check(case)

@@ -14,6 +14,7 @@ pytest.importorskip("scipy")
 from scipy import optimize as so
 
 from tests.solvers.differences import along, slow_but
+from tests.support.marks import each_third
 
 A = np.array([1.0, -0.5, 0.7])
 T = np.linspace(0, 1, 12)
@@ -136,7 +137,7 @@ def tolerance(name: str) -> float:
 
 
 @pytest.mark.without_modes("they are as precise as the solver")
-@pytest.mark.parametrize("name", SOLUTIONS)
+@pytest.mark.parametrize("name", each_third(SOLUTIONS))
 def test_against_differences(name: str) -> None:
     f = weighed(name)
     value, gradient = value_and_grad(f)(A)

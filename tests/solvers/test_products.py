@@ -14,6 +14,7 @@ pytest.importorskip("scipy")
 from scipy import optimize as so
 
 from mooncake_py.solvers.scipy import minima
+from tests.support.marks import each_second
 
 N = 4
 A = np.random.default_rng(0).normal(size=N)
@@ -87,7 +88,7 @@ def derivatives(solution: Callable[[Any], Any]) -> list[Any]:
 
 
 @pytest.mark.without_modes("they are as precise as the solver")
-@pytest.mark.parametrize("solution", PROGRAMS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("solution", each_second(PROGRAMS), ids=lambda f: f.__name__)
 def test_like_the_matrix(solution: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = derivatives(solution)
     monkeypatch.setattr(minima, "MANY", 2)

@@ -17,6 +17,7 @@ from mooncake_py.modes.reverse.direct import Direct
 from mooncake_py.tangents.equality import value_mismatch
 from tests.rules.cases import Case
 from tests.rules.test_in_programs import FAMILIES, smooth_cases
+from tests.support.marks import each_third
 
 pytestmark = pytest.mark.plain
 
@@ -178,7 +179,7 @@ def check_cotangent_is_left_alone(case: Case) -> None:
         assert not any(np.shares_memory(d, a) for a in (*others, *arrays[:i])), case.id
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", each_third(FAMILIES))
 def test_rules_do_not_write_in_the_cotangent_that_they_are_lent(family, goes):
     goes("lent")
     seen = set()

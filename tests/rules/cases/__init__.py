@@ -13,7 +13,7 @@ from mooncake_py.rules.kinds import ElementwiseRule
 from mooncake_py.testing import RuleCase, test_rule
 from tests.rules.written import between_writes
 
-__all__ = ["PLAIN", "Case", "few_derived", "layouts_once", "quick", "repeated"]
+__all__ = ["PLAIN", "Case", "layouts_once", "parameters", "repeated"]
 
 PLAIN = {"layouts": False, "dtypes": False, "aliasing": False, "constants": False}
 """Options for functions that are derived: their parts are checked with all layouts elsewhere."""
@@ -75,23 +75,19 @@ def layouts_once(cases: Iterable[Case]) -> list[Case]:
     return found
 
 
-def quick(cases: Iterable[Case]) -> list[Case]:
-    """Return cases of which others go through fewer variants of the arguments than the first."""
-    found = list(cases)
-    for case, options in repeated(found):
-        case.options = {**options, **case.options}
-    return found
+def parameters(cases: Iterable[Case]) -> list[Any]:
+    """Return cases as parameters of a test, of which the fast set has the first of each call.
 
-
-def few_derived(cases: Iterable[Case]) -> list[Any]:
-    """Return cases as parameters of a test: slow, of functions without a rule, those but some.
-
-    The first call of such a function is not slow, and each fourth of the others: what they call has
-    rules, which their own cases check.
+    Of the repeated ones the fast set has each fourth; all go through fewer variants of the
+    arguments, and the slow set has the others.
     """
     found = list(cases)
-    derived = [case for case, _ in repeated(found) if registry.find(case.function) is None]
-    slow = {id(case) for i, case in enumerate(derived) if i % 4}
+    again = []
+    for case, options in repeated(found):
+        case.options = {**options, **case.options}
+        if options is UNVARIED:
+            again.append(case)
+    slow = {id(case) for i, case in enumerate(again) if i % 4}
     return [pytest.param(c, marks=pytest.mark.slow) if id(c) in slow else c for c in found]
 
 

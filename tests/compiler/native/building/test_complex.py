@@ -13,6 +13,7 @@ from numpy.testing import assert_allclose
 from mooncake_py import grad, hvp, jvp, value_and_grad
 from mooncake_py.compiler.native.site import report
 from tests.programs.comparing import function_of
+from tests.support.marks import each_second
 
 pytestmark = pytest.mark.plain
 
@@ -371,7 +372,7 @@ def test_numbers(first: int, tried: list[bool]) -> None:
     check(function(f"    return {terms}", str(first)), tried, thoroughly=False)
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", each_second(PROGRAMS))
 def test_programs(name: str, tried: list[bool]) -> None:
     check(function(PROGRAMS[name], name), tried)
 

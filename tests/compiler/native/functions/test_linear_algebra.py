@@ -16,6 +16,7 @@ from mooncake_py.compiler.native.sweeps.applied import Derivatives
 from mooncake_py.compiler.native.sweeps.pull import NOTHING
 from mooncake_py.compiler.steps import Names
 from tests.compiler.native.agreeing import FLOATS, agree, copies, function
+from tests.support.marks import each_second
 
 pytestmark = pytest.mark.plain
 
@@ -53,7 +54,7 @@ ERRORS = [
 
 
 @pytest.mark.parametrize("block", [2, 48])
-@pytest.mark.parametrize("text", COMPILED)
+@pytest.mark.parametrize("text", each_second(COMPILED))
 def test_agree(text: str, block: int, tried: list[bool], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(systems, "BLOCK", block)
     monkeypatch.setattr(systems, "LARGE", 0 if block == 2 else 700)
