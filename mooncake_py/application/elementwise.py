@@ -10,7 +10,13 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.application.native_writes import refuse_other_writes
-from mooncake_py.application.out_argument import named_out, signature_of, single_output, write_into
+from mooncake_py.application.out_argument import (
+    converts,
+    named_out,
+    signature_of,
+    single_output,
+    write_into,
+)
 from mooncake_py.compiler.declared import partial_for_one
 from mooncake_py.compiler.number_functions import NUMPY_FUNCTIONS, slope_of
 from mooncake_py.containers.sequences import readable
@@ -210,8 +216,12 @@ def elementwise_into(
     flows = plan is not None and drops.holds(ctx, out)
     saved: list[Any] = []
     partials: Any = ()
+    unconverted: Any = None
     if plan is not None and flows:
         saved = ctx.saved_operands(primals, nodes, plan[2])
+        if plan[2][-1] and converts(f, primals, out, kwargs):
+            with np.errstate(all="ignore"):
+                unconverted = f(*primals, **{**kwargs, "where": True})
         if type(where) is ndarray:
             ctx.registry.protect(where)
         partials = at_precision_of(out, kept_at_once(plan[1], primals), primals)
@@ -226,7 +236,8 @@ def elementwise_into(
         # On the way back the old contents return first: the partials may read them.
         if written and plan is not None and flows:
             positions, _, keep = plan
-            saved.append(out.copy() if keep[-1] else None)
+            y = out.copy() if keep[-1] and unconverted is None else unconverted
+            saved.append(y)
             node = ctx.registry.activate(out)
             fits = [
                 0 if type(nodes[i]) is Active else (primals[i].shape, primals[i].dtype)

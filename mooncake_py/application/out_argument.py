@@ -24,7 +24,10 @@ from mooncake_py.tangents.bits import bits_of
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["named_out", "run_into", "signature_of", "single_output", "without_out", "write_into"]
+__all__ = [
+    "converts", "fits", "named_out", "result_dtype", "run_into", "signature_of", "single_output",
+    "without_out", "write_into",
+]  # fmt: skip
 
 # Where functions that add up or multiply take `dtype` by position: by default that of `out`.
 ACCUMULATES = {
@@ -211,9 +214,29 @@ def write_steps(ctx: Mode, f: Any, args: Any, kwargs: Any, out: ndarray) -> ndar
     return f(*args, out=out, **kwargs)
 
 
-def fits(y: Any, out: ndarray) -> bool:
-    """Return True if a result has the shape of its output, or is broadcast to it."""
+def result_dtype(f: np.ufunc, primals: Any, kwargs: Any) -> np.dtype[Any]:
+    """Return the dtype that a ufunc computes in, before it converts to that of `out=`."""
+    if kwargs.get("dtype") is not None:
+        return np.dtype(kwargs["dtype"])
+    weak = (int, float, complex)
+    operands = [type(x) if type(x) in weak else np.asarray(x).dtype for x in primals]
+    casting = kwargs.get("casting", "same_kind")
+    return f.resolve_dtypes((*operands, *[None] * f.nout), casting=casting)[f.nin]
+
+
+def converts(f: np.ufunc, primals: Any, out: ndarray, kwargs: Any) -> bool:
+    """Return True if `out=` does not hold all of what a ufunc computes."""
+    dtype = out.dtype
+    if all(getattr(x, "dtype", dtype) is dtype for x in primals):
+        return False
+    return not np.can_cast(result_dtype(f, primals, kwargs), dtype, "safe")
+
+
+def fits(y: Any, out: ndarray, casting: Any) -> bool:
+    """Return True if a ufunc may write a result into its output, broadcast to its shape."""
     shape = np.shape(y)
+    if not np.can_cast(np.asarray(y).dtype, out.dtype, casting):
+        return False
     if shape == out.shape:
         return True
     ends = zip(shape[::-1], out.shape[::-1], strict=False)
@@ -262,8 +285,9 @@ def compute_into(
     y = apply(ctx, f, args, kwargs)
     casting = kwargs.get("casting", "same_kind")
     if isinstance(f, np.ufunc):
-        if isinstance(out, ndarray) and not fits(activity.unwrapped(y), out):
-            f(*activity.unwrapped(tuple(args)), out=out.copy())  # raises, in NumPy's words
+        if isinstance(out, ndarray) and not fits(activity.unwrapped(y), out, casting):
+            plain_args, plain_kwargs = activity.unwrapped((tuple(args), kwargs))
+            f(*plain_args, **plain_kwargs, out=out.copy())  # raises, in NumPy's words
         return write_into(ctx, out, y, casting)
     index = place_in(f, args, kwargs, out, activity.unwrapped(y))
     write_into(ctx, out[index], y, "unsafe" if f.__name__ in ACCUMULATES else casting)

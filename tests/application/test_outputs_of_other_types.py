@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mooncake_py import value_and_grad
+from mooncake_py import jvp, value_and_grad
 
 X = np.array([1.0, 2.0, 3.0])
 
@@ -43,8 +43,13 @@ def test_outputs_are_accepted_as_in_the_plain_call(call: str, output: str) -> No
         CALLS[call](x, out)
         return np.sum(out.real) + x[0]
 
-    expected, found = (outcome(f) for f in (program, lambda x: value_and_grad(program)(x)[0]))
-    assert found == expected
+    def forward(x: Any) -> Any:
+        return jvp(program, (x,), (x,))[0]
+
+    expected = outcome(program)
+    assert outcome(lambda x: value_and_grad(program)(x)[0]) == expected
+    if call == "add":  # others say it in words of their own
+        assert outcome(forward) == expected
 
 
 def outcome(f: Callable[[Any], Any]) -> Any:
@@ -53,3 +58,46 @@ def outcome(f: Callable[[Any], Any]) -> Any:
         return float(f(X))
     except (TypeError, ValueError) as error:
         return type(error), str(error)
+
+
+CONVERTED: dict[str, Callable[[Any], Any]] = {
+    "real part of an exponential": lambda x: np.exp(1j * x, out=np.zeros_like(x), casting="unsafe"),
+    "of some elements": lambda x: np.exp(
+        1j * x, out=np.zeros_like(x), where=[True, False, True], casting="unsafe"
+    ),
+    "real part of a product": lambda x: np.multiply(
+        x + 1j, x - 2j, out=np.zeros_like(x), casting="unsafe"
+    ),
+}
+
+
+@pytest.mark.filterwarnings("ignore::numpy.exceptions.ComplexWarning")
+@pytest.mark.parametrize("name", CONVERTED)
+def test_partials_read_the_result_before_it_is_converted_to_the_output(name: str) -> None:
+    def program(x: Any) -> Any:
+        return np.sum(CONVERTED[name](x) * np.array([1.0, 2.0, 4.0]))
+
+    h = 1e-5
+    slope = (program(X + h * X) - program(X - h * X)) / (2 * h)
+    value, g = value_and_grad(program)(X)
+    y, dy = jvp(program, (X,), (X,))
+    assert value == y == program(X)
+    np.testing.assert_allclose([g @ X, dy], slope, rtol=1e-8)
+
+
+@pytest.mark.filterwarnings("ignore::numpy.exceptions.ComplexWarning")
+def test_integers_that_are_computed_by_force_have_no_derivative() -> None:
+    def program(x: Any) -> Any:
+        return np.sum(np.add(x, x, out=np.zeros(3, int), casting="unsafe") * x)
+
+    value, g = value_and_grad(program)(X)
+    y, dy = jvp(program, (X,), (X,))
+    assert value == y == program(X)
+    assert g @ X == dy == 28.0
+
+
+@pytest.mark.parametrize("out", [[0.0, 0.0, 0.0], 5, np.float32(2)], ids=repr)
+def test_outputs_that_are_no_arrays_are_a_type_error(out: Any) -> None:
+    for derivative in (value_and_grad, lambda f: lambda x: jvp(f, (x,), (x,))):
+        with pytest.raises(TypeError, match="return arrays must be of ArrayType"):
+            derivative(lambda x: np.sum(np.add(x, 1.0, out=out)))(X)

@@ -8,6 +8,7 @@ import math
 import numpy as np
 import pytest
 
+from mooncake_py import grad
 from tests.support.directions import check_jvp
 from tests.support.gradients import Program, Programs
 
@@ -66,3 +67,13 @@ def converted_real_part(x):
 def test_complex_numbers(program: Program) -> None:
     program.check()
     check_jvp(program.f, *program.args)
+
+
+@pytest.mark.parametrize("dtype", [complex, np.complex64, np.float32])
+def test_cotangents_of_arrays_without_axes_have_their_dtype(dtype: type) -> None:
+    def f(a):
+        return float(np.real(1j * a) + np.imag(a * 2j) + np.real(a * 0.5) + np.real(a + 1.0))
+
+    gradient = grad(f)(np.array(1.5, dtype))
+    assert gradient.dtype == dtype
+    np.testing.assert_allclose(gradient, 3.5 - 1j * (dtype is not np.float32), rtol=1e-6)

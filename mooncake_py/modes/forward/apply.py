@@ -19,8 +19,10 @@ from mooncake_py.application.apply import (
 from mooncake_py.application.codual_call import container_written
 from mooncake_py.application.elementwise import as_arrays, bound_arguments, require_partials
 from mooncake_py.application.out_argument import (
+    converts,
     fits,
     named_out,
+    result_dtype,
     single_output,
     without_out,
     write_into,
@@ -103,11 +105,19 @@ def apply_elementwise(
     if len(args) != len(rule.partials) or kwargs:
         require_partials(rule, ctx, f, args, kwargs)
     masked = where is not None and where is not True
-    scratch = {} if out is None or not masked else {"out": ctx.base.call(np.copy, out)}
+    casting = kwargs.get("casting", "same_kind")
+    if out is not None and not isinstance(out, ndarray):
+        return ctx.on_primals(f, *primals, **kwargs, out=out)  # raises, in NumPy's words
+    scratch = {}
+    if masked and out is not None:
+        plain = activity.unwrapped(primals)
+        wide = converts(f, plain, out, kwargs)
+        dtype = result_dtype(f, plain, kwargs) if wide else out.dtype
+        scratch["out"] = ctx.base.call(ndarray.astype, out, dtype)
 
     def compute() -> Any:
         y = ctx.on_primals(f, *primals, **kwargs, **scratch)
-        if type(out) is ndarray and not fits(activity.unwrapped(y), out):
+        if type(out) is ndarray and not fits(activity.unwrapped(y), out, casting):
             ctx.on_primals(f, *primals, **kwargs, out=out.copy())  # raises, in NumPy's words
         y = ctx.push_elementwise(rule, y, primals, tangents)
         if masked and type(y) is ndarray:
@@ -116,7 +126,7 @@ def apply_elementwise(
                 y = ctx.call(np.where, mask, y, out)
             elif (t := ctx.blocks.tangent_of(y)) is not None:
                 ctx.write(t, ~mask, 0.0)
-        return y if out is None else write_into(ctx, out, y)
+        return y if out is None else write_into(ctx, out, y, casting)
 
     try:
         return compute()

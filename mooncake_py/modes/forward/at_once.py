@@ -49,6 +49,8 @@ def of_linear_only(
     rows = tangents[0].rows
     if f not in REDUCTIONS or rows.dtype is not FLOAT64:
         return None
+    if rows.ndim == 1:  # of a number, whose axis 0 or -1 NumPy accepts
+        return tangents[0]
     axis = kwargs.get("axis")
     axes = range(rows.ndim - 1) if axis is None else axis if isinstance(axis, tuple) else (axis,)
     moved = tuple([i + 1 if i >= 0 else i for i in axes])

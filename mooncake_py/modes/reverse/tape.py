@@ -239,20 +239,21 @@ class Tape(ArrayLanguage, ReverseMode):
         ):
             pa, pb = at_precision_of(y, (pa, pb), (a, b))
         spec_a = spec_b = None
+        shape = y.shape if type(y) is ndarray else None  # numbers get cotangents of other types
         if type(pa) is AtOnce is type(pb) and pa.both is not None:
             pa, pb = pa.both(a, b)
             pb = ~pa if pb is None else pb
         if pa is None:
             na = None
         else:
-            if type(a) is not ndarray or a.dtype is not y.dtype or a.shape != y.shape:
+            if type(a) is not ndarray or a.dtype is not y.dtype or a.shape != shape:
                 spec_a = fit_to(a, y)
             if type(pa) is AtOnce:
                 pa = pa.partial(a, b, y)
         if pb is None:
             nb = None
         else:
-            if type(b) is not ndarray or b.dtype is not y.dtype or b.shape != y.shape:
+            if type(b) is not ndarray or b.dtype is not y.dtype or b.shape != shape:
                 spec_b = fit_to(b, y)
             if type(pb) is AtOnce:
                 pb = pb.partial(a, b, y)

@@ -113,6 +113,7 @@ def reductions(a, s):
         c.sum(axis=(0, -1)), np.sum(c, axis=(-2, 0)), np.sum(c, -1), np.sum(b.T, axis=0),
         np.sum(b, initial=2.0), np.sum(b, where=a > 0, axis=1), np.sum(s), np.sum(b[0, 0]),
         np.mean(a[:1], axis=-2), np.sum(a.astype(np.float32), axis=0), np.sum(c, axis=()),
+        np.sum(s, axis=0), np.sum(s, axis=-1),
     )  # fmt: skip
 
 
