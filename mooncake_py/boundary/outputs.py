@@ -16,7 +16,7 @@ from mooncake_py.diagnostics.notes import locate
 from mooncake_py.diagnostics.places import definition_of
 from mooncake_py.errors import InvalidTangentError, MooncakeError, NonScalarOutputError
 from mooncake_py.rules.broadcasting import fit
-from mooncake_py.runtime.active import Active, primal_of
+from mooncake_py.runtime.active import Active, plain_class
 from mooncake_py.runtime.activity import INERT, unwrapped
 from mooncake_py.tangents import NoTangent, Tangent
 from mooncake_py.tangents.kinds import Fields
@@ -65,7 +65,7 @@ def auxiliary(f: Callable[..., Any], output: Any) -> tuple[Any, Any]:
     raise NonScalarOutputError(
         f"with has_aux=True, {name_of(f)} must return (value, aux)",
         where=definition_of(f),
-        why=f"it returned a {type(primal_of(output)).__name__}",
+        why=f"it returned a {plain_class(output).__name__}",
         fix="return a tuple of the value and anything else",
     )
 

@@ -14,6 +14,8 @@ from numpy import ndarray
 
 from mooncake_py.diagnostics.reporting import dropped
 from mooncake_py.language import intrinsics
+from mooncake_py.rules import python_builtins, registry
+from mooncake_py.rules.kinds import OverlayRule
 from mooncake_py.runtime import buffers
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.methods import ANSWERED, derivable
@@ -42,7 +44,7 @@ def arrays_for(ctx: Mode, f: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
         native = True
     if native:
         return args, kwargs
-    if f in ANSWERED:
+    if f in ANSWERED or passes_objects_on(f):
         return args, kwargs
     if is_of_math(f):
         return tuple(as_float(ctx, v) for v in args), kwargs
@@ -50,6 +52,13 @@ def arrays_for(ctx: Mode, f: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
         tuple(as_array(ctx, v) for v in args),
         {name: as_array(ctx, v) for name, v in kwargs.items()},
     )
+
+
+def passes_objects_on(f: Any) -> bool:
+    """Return whether a function is one of Python's own, such as `sorted`, or a part of its rule."""
+    rule = registry.find(f)
+    code = rule.replacement if isinstance(rule, OverlayRule) else f
+    return getattr(code, "__module__", None) == python_builtins.__name__
 
 
 def as_float(ctx: Language, value: Any) -> Any:

@@ -17,7 +17,7 @@ from mooncake_py.language import texts
 from mooncake_py.language.attributes import Attributes
 from mooncake_py.language.matching import Matching
 from mooncake_py.language.subclass_operators import COMPARING
-from mooncake_py.runtime.active import Active, primal_of
+from mooncake_py.runtime.active import Active, plain_class, primal_of
 from mooncake_py.runtime.methods import derivable, is_generated
 from mooncake_py.tangents.subclasses import is_instance
 
@@ -108,7 +108,7 @@ class Comparisons(Attributes):
             return (a is b) is (comparison.symbol == "==")
         raise TypeError(
             f"{comparison.symbol!r} not supported between instances of "
-            f"{type(primal_of(a)).__name__!r} and {type(primal_of(b)).__name__!r}"
+            f"{plain_class(a).__name__!r} and {plain_class(b).__name__!r}"
         )
 
     def identical(self, a: Any, b: Any) -> bool:

@@ -16,7 +16,7 @@ from mooncake_py.diagnostics.reporting import dropped
 from mooncake_py.language import array_attributes, array_protocols, iteration, subclass_operators
 from mooncake_py.language.core import Core
 from mooncake_py.runtime import activity, buffers, numerals
-from mooncake_py.runtime.active import Active, primal_of
+from mooncake_py.runtime.active import Active, plain_class, primal_of
 from mooncake_py.runtime.attribute_lookup import PROXIES, referent
 from mooncake_py.runtime.methods import is_other
 from mooncake_py.tangents.subclasses import is_instance
@@ -104,7 +104,7 @@ class Objects(Core):
         ta, tb = type(a), type(b)
         left = getattr(ta, op.method, None) if ta is not Active else None
         right = getattr(tb, op.reflected, None) if tb is not Active else None
-        if type(left) is FunctionType or type(right) is FunctionType:
+        if type(left) is FunctionType or type(right) is FunctionType or overrides(a, b):
             return self.special_methods(op, a, b, left, right)
         if op.name == "mod" and isinstance(a, (str, bytes)):
             effects.refuse_writers(self, (b,), effects.PRINTING)
@@ -143,7 +143,7 @@ class Objects(Core):
         ):
             attempts.reverse()
         for function, first, second in attempts:
-            kind = type(primal_of(first))
+            kind = plain_class(first)
             scalar = issubclass(kind, np.generic)  # which NumPy takes for an array
             if function is None and not (scalar and subclass_operators.takes_part(second)):
                 continue
@@ -210,6 +210,14 @@ def concatenates(op: Any, a: Any) -> bool:
 def wraps_results(*operands: Any) -> bool:
     """Return whether one of these has ``__array_wrap__``, by which NumPy wraps its results."""
     return any(type(v) is not ndarray and hasattr(type(v), "__array_wrap__") for v in operands)
+
+
+def overrides(a: Any, b: Any) -> bool:
+    """Return whether NumPy's operator runs ``__array_ufunc__`` of the other operand."""
+    kinds = plain_class(a), plain_class(b)
+    return any(issubclass(kind, (ndarray, np.generic)) for kind in kinds) and any(
+        type(getattr(kind, "__array_ufunc__", None)) is FunctionType for kind in kinds
+    )
 
 
 def plain_number(value: Any, other: Any) -> Any:

@@ -20,7 +20,7 @@ from mooncake_py.errors import DerivativeDropError
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["Active", "active_number", "primal_of", "shared_number"]
+__all__ = ["Active", "active_number", "plain_class", "primal_of", "shared_number"]
 
 
 class Active:
@@ -133,6 +133,11 @@ def active_number(primal: Any, context: Mode) -> Active:
 def primal_of(value: Any) -> Any:
     """Return the number of an active scalar, and anything else unchanged."""
     return value.primal if type(value) is Active else value
+
+
+def plain_class(value: Any) -> type:
+    """Return the class of a value; of an active scalar that of its number, at any level."""
+    return value.__class__ if type(value) is Active else type(value)
 
 
 def _context(value: Active) -> Mode:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
+import operator
 from typing import Any
 
 import numpy as np
 import pytest
 
-from mooncake_py import grad
+from mooncake_py import grad, hessian
 from mooncake_py.errors import MissingRuleError
 from tests.support.gradients import Program, Programs, check
 
@@ -96,9 +99,67 @@ def objects_that_override_functions(x):
     return np.exp(Overriding(x)).sum() + np.add(x, Overriding(x)).sum() + np.sum(Overriding(x))
 
 
+class Wrapped:
+    """An object whose operators beside NumPy's numbers and arrays are those of its protocol."""
+
+    def __init__(self, v: Any) -> None:
+        self.v = v
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        plain = [a.v if isinstance(a, Wrapped) else a for a in inputs]
+        return Wrapped(getattr(ufunc, method)(*plain, **options))
+
+
+class Added(Wrapped):
+    def __add__(self, other: Any) -> Added:
+        return Added(self.v + getattr(other, "v", other))
+
+    __radd__ = __add__
+
+    def __lt__(self, other: Added) -> bool:
+        return bool(self.v[0] < other.v[0])
+
+
+wrapped: Any = Wrapped
+added: Any = Added
+
+
+@programs(X)
+def numbers_beside_objects_that_override_ufuncs(x):
+    y = (x[0] * wrapped(x)).v + (wrapped(x) / x[2]).v + (np.float64(2.0) - wrapped(x)).v * x
+    y += (np.float32(2.0) ** wrapped(x)).v
+    s = x[1]
+    s *= wrapped(x)
+    return np.sum(y * s.v)
+
+
+@programs(X)
+def arrays_beside_objects_that_override_ufuncs(x):
+    y = x * wrapped(x)
+    z = (np.ones((3, 3)) @ y).v + (wrapped(np.ones(3)) - x).v
+    x *= 2.0
+    w = x.copy()
+    w -= wrapped(x * x)
+    return np.sum(z * w.v) + np.sum(y.v)
+
+
+@programs(X)
+def objects_that_override_ufuncs_in_lists(x):
+    held = [added(x), added(x * x)]
+    total = sum(held).v + functools.reduce(lambda a, b: a + b, held).v * x
+    total += list(itertools.accumulate(held, initial=added(x)))[-1].v + min(held).v
+    total += next(map(operator.attrgetter("v"), filter(lambda a: a.v[1] > 0, held)))
+    return np.sum(total * sorted(held, reverse=True)[0].v) + max(held, key=lambda a: a.v[2]).v[0]
+
+
 @pytest.mark.parametrize("program", programs, ids=str)
 def test_gradient(program: Program) -> None:
     program.check()
+
+
+def test_second_derivatives_of_numbers_beside_objects_that_override_ufuncs():
+    h = hessian(lambda x: np.sum((x[0] * wrapped(x * x)).v))(X)
+    np.testing.assert_allclose(h[0], [6 * X[0], 2 * X[1], 2 * X[2]])
 
 
 def test_object_as_argument():
