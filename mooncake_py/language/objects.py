@@ -17,7 +17,7 @@ from mooncake_py.language import array_attributes, array_protocols, iteration, s
 from mooncake_py.language.core import Core
 from mooncake_py.runtime import activity, buffers, numerals
 from mooncake_py.runtime.active import Active, plain_class, primal_of
-from mooncake_py.runtime.attribute_lookup import PROXIES, referent
+from mooncake_py.runtime.attribute_lookup import MISSING, PROXIES, in_class, referent
 from mooncake_py.runtime.methods import is_other
 from mooncake_py.tangents.subclasses import is_instance
 
@@ -102,8 +102,7 @@ class Objects(Core):
     def operator_of_objects(self, op: Any, a: Any, b: Any) -> Any:
         """Run a binary operator for operands that are not numbers or arrays."""
         ta, tb = type(a), type(b)
-        left = getattr(ta, op.method, None) if ta is not Active else None
-        right = getattr(tb, op.reflected, None) if tb is not Active else None
+        left, right = special_method(ta, op.method), special_method(tb, op.reflected)
         if type(left) is FunctionType or type(right) is FunctionType or overrides(a, b):
             return self.special_methods(op, a, b, left, right)
         if op.name == "mod" and isinstance(a, (str, bytes)):
@@ -210,6 +209,17 @@ def concatenates(op: Any, a: Any) -> bool:
 def wraps_results(*operands: Any) -> bool:
     """Return whether one of these has ``__array_wrap__``, by which NumPy wraps its results."""
     return any(type(v) is not ndarray and hasattr(type(v), "__array_wrap__") for v in operands)
+
+
+def special_method(cls: type, name: str) -> Any:
+    """Return the operator of a class, not that of its metaclass; None if it has none.
+
+    ``int | float`` is an operator of `type`, and no operator of ints.
+    """
+    if cls is Active:
+        return None
+    method = in_class(cls, name)
+    return None if method is MISSING else method
 
 
 def overrides(a: Any, b: Any) -> bool:

@@ -214,6 +214,33 @@ def values_that_change_what_they_are_added_to(x):
     return account.balance * x
 
 
+class Joinable(type):
+    """Classes that may be added to one another, unlike their instances."""
+
+    def __add__(cls, other: Any) -> Any:
+        raise AssertionError("an operator of classes")
+
+
+class Joined(metaclass=Joinable):
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+class Reflected:
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __ror__(self, other: Any) -> Any:
+        return self.value * getattr(other, "value", other)
+
+    __radd__ = __ror__
+
+
+@programs(2.0)
+def operators_that_only_the_class_of_the_class_has(x):
+    return (2.0 | Reflected(x)) + (Joined(x) | Reflected(x)) + (Joined(x) + Reflected(x)) * x
+
+
 @pytest.mark.parametrize("program", programs, ids=str)
 def test_gradient(program: Program) -> None:
     program.check()
