@@ -95,9 +95,9 @@ def of_one_type(b: Builder, *numbers: Number) -> list[Number]:
 
 
 def as_array(b: Builder, part: Part, shape: Sequence[Expr], kind: str) -> Array:
-    """Return a part as an array of a shape and a kind."""
+    """Return a part as an array of a shape and a kind: a new one, even if nothing is computed."""
     if isinstance(part, Array) and part.shape == tuple(shape) and part.kind == kind:
-        return part
+        return Array(part.shape, kind, part.at)
     at = operations.broadcast_to(part, shape, b)
     return Array(tuple(shape), kind, lambda index: as_float(as_kind(at(index), part.kind, kind)))
 

@@ -216,6 +216,18 @@ PROGRAMS = {
         z.real[2] += x[1]
         return np.sum(np.abs(z) ** 2 * r)
     """,
+    "new_arrays_of_equal_elements": """
+        u = z * 1.0
+        v = w - 0.0
+        r = (z + 1j).real
+        s = (1j * x).imag
+        t = (w ** 1).imag
+        z *= 2
+        x[1:] = 3.0
+        w[0] = z[1]
+        r[0] = 0.5
+        return np.sum(np.abs(z + u * v)) + np.sum(r * s * t * x)
+    """,
     "new_arrays": """
         u = np.empty_like(z)
         for i in range(5):
