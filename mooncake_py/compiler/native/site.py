@@ -15,7 +15,6 @@ from mooncake_py.compiler.callees import UNFIT_FLAGS, is_own
 from mooncake_py.compiler.elsewhere import Elsewhere, InParts
 from mooncake_py.compiler.native.building.types import (
     FLOATS,
-    LARGE,
     KnownType,
     Type,
     flattened,
@@ -26,6 +25,7 @@ from mooncake_py.compiler.native.building.values import Unfit
 from mooncake_py.compiler.native.reading.objects import Path
 from mooncake_py.compiler.native.reading.reader import Captured, Output, Reading, read_function
 from mooncake_py.compiler.native.region_site import RegionSite, warn_of
+from mooncake_py.compiler.native.regions.linear import LARGE
 from mooncake_py.errors import file_and_line
 from mooncake_py.jitted import python_function
 from mooncake_py.overriding import override

@@ -154,6 +154,7 @@ class Builder:
         name = self.fresh(prefix)
         self.kinds[name] = INT
         self.stable.add(name)
+        self.ranges.sizes[name] = self.ranges.size(e)
         self.add(Count(name, e, place=self.place))
         return Name(name, place=self.place)
 

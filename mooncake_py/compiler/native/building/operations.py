@@ -36,13 +36,18 @@ from mooncake_py.compiler.native.regions.linear import ONE, ZERO, linear
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, FLOAT32, INT, REAL
 from mooncake_py.runtime.values import is_of_math
 
-__all__ = ["applied", "broadcast_to", "chosen", "compared", "negative", "operated", "shape_of_all"]
+__all__ = [
+    "applied", "broadcast_to", "chosen", "compared", "int_of_python", "negative", "operated",
+    "require_exact", "shape_of_all",
+]  # fmt: skip
 
 Element = Callable[..., Expr]
 OF_NUMPY = frozenset({"bool_", "int64", "float32", "float64"})
 SMALL = (0, 1, 2, 3, 4)
 """The exponents of powers of ints that become products."""
-LARGE = Const(2.0**62)  # products of ints stay below
+EXACT = 1.25 * 2.0**62
+"""The ints of Python that compiled code computes stay below: they do not wrap around."""
+STEP = 1 << 16  # added again and again it takes hours from there to the largest int of 64 bits
 
 
 def broadcast_to(a: Value, shape: Sequence[Expr], b: Builder) -> Callable[[Index], Expr]:
@@ -127,15 +132,34 @@ def on_numbers(b: Builder, op: str, x: Number, y: Number) -> Number:
     found, rank = type_of(b, op, x, y)
     e: Expr = Op(op, (x.e, y.e), place=b.place)
     if kind == INT:
-        if op == "mul" and not (b.is_steady(x.e) and b.is_steady(y.e)):
-            product = Op("mul", (Op("float", (x.e,)), Op("float", (y.e,))))
-            b.require(Compare(("lt",), (Op("abs", (product,)), LARGE)))
         if op in ("add", "sub", "mul"):
+            if may_wrap(b, op, x, y) and (found == "int" or op == "mul"):
+                require_exact(b, Op(op, (Op("float", (x.e,)), Op("float", (y.e,)))))
             e = linear(e).expression()
         return Number(e, found, rank)
     if op == "pow" and may_be_of_python(x, y):
         return power(b, x, y, Number(e, found, rank))
     return Number(e, found, rank)
+
+
+def may_wrap(b: Builder, op: str, x: Number, y: Number) -> bool:
+    """Return True if a sum or a product of ints may be none of 64 bits, as far as is known."""
+    sizes = [1 if v.kind == BOOL else b.ranges.size(v.e) for v in (x, y)]
+    if op == "mul":
+        return sizes[0] * sizes[1] > EXACT
+    return sizes[0] + sizes[1] > EXACT and min(sizes) > STEP
+
+
+def require_exact(b: Builder, size: Expr) -> None:
+    """Leave the region unless a float, which is about an int of Python, is not too large."""
+    b.require(Compare(("lt",), (Op("abs", (size,)), Const(EXACT))))
+
+
+def int_of_python(b: Builder, x: Number) -> Number:
+    """Return an int as one of Python; that of NumPy may be too large for others to be added."""
+    if x.type == "int64" and b.ranges.size(x.e) > EXACT:
+        require_exact(b, Op("float", (x.e,)))
+    return Number(x.e, "int")
 
 
 def may_be_of_python(*numbers: Number) -> bool:
@@ -174,7 +198,7 @@ def int_power(b: Builder, x: Number, y: Number) -> Number:
         return Number(result.e, found, rank)
     base, n = b.steady(x.e), b.natural(b.steady(y.e))
     size = Op("pow", (Op("float", (base,)), Op("float", (n,))))
-    b.require(Compare(("lt",), (Op("abs", (size,)), LARGE)))
+    require_exact(b, size)
     power = b.counted(Op("pow", (base, n), place=b.place))
     if b.ranges.is_natural(base):
         b.ranges.natural.add(power.name)
@@ -336,4 +360,6 @@ def of_math(b: Builder, f: Any, values: Sequence[Value]) -> Value | None:
         for v in values
     ]
     call = Call(f, tuple(args), place=b.place)
+    if flat:
+        require_exact(b, args[0])
     return Number(call, "int") if flat else bounded(b, Number(call, "float"))

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy import ndarray
 
+from mooncake_py.compiler.native.regions.linear import LARGE
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, FLOAT32, INT
 from mooncake_py.jitted import is_jitted
 from mooncake_py.runtime.active import Active
@@ -40,7 +41,6 @@ COMPLEX_TYPES = {"complex": "float", "complex128": "float64"}
 """By the types of complex numbers the types of their parts."""
 FLOATS = float, np.float64, np.float32
 GROWING = frozenset({list, dict})
-LARGE = 1 << 31  # ints below stay exact in sums and products of two
 MOST_ATTRIBUTES, DEEP = 64, 4  # of objects and tuples that are looked into
 MOST_ITEMS = 64  # of lists: functions are read for each length
 HEAP = 1 << 9  # the flag of classes that are not of C
@@ -126,7 +126,9 @@ def type_of(value: Any, met: set[int] | None = None, depth: int = 0) -> Type | N
         return NumberType(NUMBERS[t]) if t in FLOATS else None
     if t is ndarray:
         kind = KINDS.get(value.dtype)
-        if kind is None or not value.ndim or (kind == INT and not runs_forward(value.strides)):
+        if kind is None or not value.ndim or max(value.shape) >= LARGE:
+            return None
+        if kind == INT and not runs_forward(value.strides):
             return None
         return ArrayType(kind, tuple([n == 1 for n in value.shape]))
     if t in NUMBERS:

@@ -80,6 +80,10 @@ def total(b: Builder, args: Sequence[Value], given: Given) -> Value:
             found = operations.operated(b, "add", found, item)
         return found
     if isinstance(x, Cells) and x.array.kind == INT:
+        floats = operations.elementwise(b, lambda e: Op("float", (e,)), FLOAT, [x.as_array])
+        about = reductions.added_up(b, floats, None)
+        assert isinstance(about, Number)
+        operations.require_exact(b, about.e)
         return Number(truths.sum_of_ints(b, x.as_array).e, type_in(b, x))
     a = array_of(b, x)
     if len(a.shape) != 1 or a.kind != FLOAT:
@@ -174,9 +178,11 @@ def as_int(b: Builder, args: Sequence[Value], given: Given) -> Value:
     (x,) = args
     if not isinstance(x, Number):
         raise Unfit("int of what is no number", b.place)
+    if x.kind == INT:
+        return operations.int_of_python(b, x)
     if x.kind == FLOAT:
-        b.require(Compare(("lt",), (Op("abs", (x.e,)), operations.LARGE)))
-    return Number(x.e if x.kind == INT else Op("int", (x.e,), place=b.place), "int")
+        operations.require_exact(b, x.e)
+    return Number(Op("int", (x.e,), place=b.place), "int")
 
 
 def as_truth(b: Builder, args: Sequence[Value], given: Given) -> Value:

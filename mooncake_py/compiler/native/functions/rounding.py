@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mooncake_py.compiler.ir import Call, Compare, Const, Expr, Op
+from mooncake_py.compiler.ir import Call, Const, Expr, Op
 from mooncake_py.compiler.native.building import operations
 from mooncake_py.compiler.native.building.arguments import Given, Reader, arranged, written
 from mooncake_py.compiler.native.building.builder import Builder
@@ -23,8 +23,8 @@ def to_int(b: Builder, args: Sequence[Value], given: Given) -> Value:
     if not isinstance(x, Number) or x.kind == BOOL:
         raise Unfit("round of what is no number, or to digits", b.place)
     if x.kind == INT:
-        return Number(x.e, "int")
-    b.require(Compare(("lt",), (Op("abs", (x.e,)), operations.LARGE)))
+        return operations.int_of_python(b, x)
+    operations.require_exact(b, x.e)
     return Number(Op("int", (Call(np.rint, (x.e,), place=b.place),), place=b.place), "int")
 
 

@@ -47,6 +47,7 @@ from mooncake_py.compiler.native.reading.lowering import ended, lowered
 from mooncake_py.compiler.native.reading.nested import NestedReader
 from mooncake_py.compiler.native.reading.objects import Field, Path
 from mooncake_py.compiler.native.reading.scope import Scope, constant
+from mooncake_py.compiler.native.regions.linear import LARGE
 from mooncake_py.compiler.native.regions.region import FLOAT, INT, REAL, NativeRegion
 from mooncake_py.errors import MooncakeError
 from mooncake_py.jitted import python_function
@@ -285,6 +286,7 @@ class FunctionReader(NestedReader):
                 self.b.kinds[name] = found.kind
                 if found.kind == INT and steady:
                     self.b.stable.add(name)
+                    self.b.ranges.sizes[name] = LARGE
                 if found.kind != FLOAT or not steady:
                     self.types[name] = number
                 self.order.append(name)

@@ -5,14 +5,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import NamedTuple
 
 from mooncake_py.compiler.ir import Const, Expr, Length, Name, Op
 
-__all__ = ["Linear", "Ranges", "linear", "minus", "plus", "times"]
+__all__ = ["LARGE", "Linear", "Ranges", "linear", "minus", "plus", "times"]
 
 ZERO, ONE = Const(0), Const(1)
+LARGE = 1 << 31  # ints and lengths that are passed are below
 
 
 class Linear(NamedTuple):
@@ -90,11 +92,14 @@ class Ranges:
         The counters in scope, from the outermost on: their least and their greatest value.
     natural : set of str
         Names of ints that are not negative.
+    sizes : dict of str to float
+        By the names of ints what these, without their sign, do not exceed.
     """
 
     def __init__(self) -> None:
         self.counters: dict[str, tuple[Expr, Expr]] = {}
         self.natural: set[str] = set()
+        self.sizes: dict[str, float] = {}
 
     def is_natural(self, e: Expr) -> bool:
         """Return True if an int cannot be negative, wherever the counters are."""
@@ -116,3 +121,27 @@ class Ranges:
     def is_below(self, e: Expr, bound: Expr) -> bool:
         """Return True if an int is surely less than another one."""
         return self.is_natural(minus(minus(bound, e), ONE))
+
+    def size(self, e: Expr) -> float:
+        """Return what an int, without its sign, does not exceed; infinity if that is unknown."""
+        if isinstance(e, Op) and e.op in ("floordiv", "mod", "abs"):
+            return self.size(e.args[1 if e.op == "mod" else 0])
+        found = linear(e)
+        return abs(found.constant) + sum(
+            abs(count) * self.size_of_part(part) for part, count in found.parts.items()
+        )
+
+    def size_of_part(self, part: Expr) -> float:
+        """Return what an int that is no sum does not exceed."""
+        match part:
+            case Length():
+                return LARGE
+            case Name(name=name) if name in self.counters:
+                return max(map(self.size, self.counters[name]))
+            case Name(name=name):
+                return self.sizes.get(name, math.inf)
+            case Op(op="mul", args=(a, b)):
+                return self.size(a) * self.size(b)
+            case Op(op="floordiv" | "mod" | "abs"):
+                return self.size(part)
+        return math.inf

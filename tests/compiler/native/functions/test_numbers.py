@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 from mooncake_py import NoTangent, hvp, jvp, value_and_grad
-from mooncake_py.compiler.native.site import report
+from mooncake_py.compiler.ir import Check, statements
+from mooncake_py.compiler.native.site import known_site, report
 
 pytestmark = pytest.mark.plain
 
@@ -139,8 +141,64 @@ def zero_to_the_minus_one(x, k):
     return (k - 3) ** -1 * x[0]
 
 
+def doubled(x, k):
+    s = k
+    for _ in range(70):
+        s = s + s
+    return x[0] * s
+
+
+def fibonacci(x, k):
+    s, t = 1, 1
+    for _ in range(k + 100):
+        s, t = t, s + t
+    return x[0] * s
+
+
+def lowered(x, k):
+    s = k
+    for _ in range(12):
+        s -= 2**60
+    return x[0] * s
+
+
+def power_of_a_size(x, k):
+    n = 40000 * len(x)
+    return x[0] / n**4
+
+
+def product_of_products(x, k):
+    n = 2**28 * k
+    m = n * n
+    return x[0] * (m * n % 7)
+
+
+def sign_of_a_product(x, k):
+    n = 2**30 * k
+    return x[0] if n * n * n > 0 else x[1]
+
+
+def sum_of_truncated(x, k):
+    n = int(x[2] * 1.6e18)
+    return x[0] * (n + n + n)
+
+
+def large_floor(x, k):
+    return x[0] * math.floor(x[2] * 1e19)
+
+
+def sum_of_a_list(x, k):
+    return x[0] * sum([4**30 + i for i in range(k + 9)])
+
+
+TOO_LARGE = (
+    doubled, fibonacci, lowered, power_of_a_size, product_of_products, sign_of_a_product,
+    sum_of_truncated, large_floor, sum_of_a_list,
+)  # fmt: skip
+
+
 @pytest.mark.parametrize(
-    "f", [power_below_zero, too_large, rounded_infinity, zero_to_the_minus_one]
+    "f", [power_below_zero, too_large, rounded_infinity, zero_to_the_minus_one, *TOO_LARGE]
 )
 def test_what_ints_cannot_hold_runs_as_without(f: Any, tried: list[bool]) -> None:
     results: list[Any] = []
@@ -157,3 +215,31 @@ def test_what_ints_cannot_hold_runs_as_without(f: Any, tried: list[bool]) -> Non
         assert compiled[0] == plain[0]
         assert_allclose(compiled[1], plain[1])
     assert tried == [False]
+
+
+def flattened(x, k):
+    n = len(x)
+    s = 0.0
+    for i in range(n):
+        for j in range(k):
+            s += x[(i * n + j) % n] * (k * n + i)
+    return s
+
+
+def counted(x, k):
+    m = 0
+    last = k
+    while m < 40:
+        m += 1
+        last = 5 - m
+    return x[0] * m + x[1] * last
+
+
+def test_ints_that_cannot_be_too_large_are_not_checked(tried: list[bool]) -> None:
+    for f in (flattened, counted):
+        value, _ = value_and_grad(f, compile=True)(X, 3)
+        assert_allclose(value, f(X, 3))
+        (reread,) = next(iter(known_site(f.__code__).readings.values()))
+        checks = [s for s in statements(reread.site.region.body) if isinstance(s, Check)]
+        assert not any("float" in repr(s.test) for s in checks)
+    assert all(tried)

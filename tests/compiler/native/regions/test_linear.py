@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
+
 from mooncake_py.compiler.ir import Const, Length, Name, Op
-from mooncake_py.compiler.native.regions.linear import Ranges, linear, minus, plus, times
+from mooncake_py.compiler.native.regions.linear import LARGE, Ranges, linear, minus, plus, times
 
 n, i, j = Length("x", 0), Name("i"), Name("j")
 ONE, TWO = Const(1), Const(2)
@@ -29,3 +31,16 @@ def test_ranges_of_counters_prove_bounds():
     assert not ranges.is_natural(Name("k"))
     ranges.natural.add("k")
     assert ranges.is_natural(Name("k"))
+
+
+def test_what_ints_do_not_exceed():
+    ranges = Ranges()
+    ranges.counters["i"] = Const(-9), minus(n, ONE)
+    ranges.sizes["k"] = 5
+    k = Name("k")
+    assert ranges.size(minus(times(TWO, k), Const(7))) == 17
+    assert ranges.size(plus(i, ONE)) == LARGE + 2
+    assert ranges.size(times(k, times(k, i))) == 25 * (LARGE + 1)
+    assert ranges.size(Op("floordiv", (k, j))) == ranges.size(Op("mod", (j, k))) == 5
+    assert ranges.size(plus(k, j)) == math.inf
+    assert ranges.size(minus(plus(k, j), j)) == 5
