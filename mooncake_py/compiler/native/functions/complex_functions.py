@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mooncake_py.compiler.ir import Call, Compare, Const, Expr, Op, Select
+from mooncake_py.compiler.ir import Call, Check, Compare, Const, Expr, Op, Select
 from mooncake_py.compiler.native.building import operations
 from mooncake_py.compiler.native.building.arguments import Given, Reader
 from mooncake_py.compiler.native.building.builder import Builder
@@ -164,9 +164,10 @@ def of_one_type(r: Part, re: Part, im: Part) -> tuple[Part, Part, Part]:
 
 
 def root(b: Builder, z: Value) -> Value:
-    """Read ``np.sqrt(z)``, of which neither part loses digits."""
+    """Read ``np.sqrt(z)``, of which neither part loses digits; its slope at zero is infinite."""
     re, im = (computed(b, part) for part in parts_of(b, z))
-    re, im, size = of_one_type(function(np.hypot, b, re, im), re, im)
+    re, im, size = of_one_type(computed(b, function(np.hypot, b, re, im)), re, im)
+    require_nonzero(b, size)
 
     def larger(x: Expr, r: Expr) -> Expr:
         half = Op("mul", (HALF, Op("add", (Op("abs", (x,)), r))))
@@ -193,6 +194,16 @@ def root(b: Builder, z: Value) -> Value:
         b, lambda x, y, t, s: Select(is_right(x), s, Op("mul", (sign(y), t))), re, im, t, s
     )
     return joined(b, first, second)
+
+
+def require_nonzero(b: Builder, x: Part) -> None:
+    """Leave the region where a number, or an element of an array, is zero."""
+    if isinstance(x, Number):
+        b.require(Compare(("ne",), (x.e, ZERO)))
+    else:
+        b.in_order(
+            x.shape, lambda at: b.add(Check(Compare(("ne",), (x.at(at), ZERO)), place=b.place))
+        )
 
 
 # Of several.

@@ -415,6 +415,21 @@ def test_root_on_its_cut(tried: list[bool]) -> None:
     assert tried == [True]
 
 
+@pytest.mark.parametrize(
+    "f",
+    [lambda x: np.sum(np.sqrt(x + 0j).real), lambda x: np.sqrt(x[0] + 1j * x[1]).imag],
+)
+def test_slope_of_the_root_of_zero_is_infinite(f: Any, tried: list[bool]) -> None:
+    x = np.array([0.0, 0.0])
+    for how in (True, False):
+        with catch_warnings():
+            simplefilter("ignore")
+            (_, t), g = jvp(f, (x,), (np.ones(2),), compile=how), grad(f, compile=how)(x)
+        assert not np.isfinite(t)
+        assert not np.all(np.isfinite(g))
+    assert tried == [False, False]
+
+
 @pytest.mark.parametrize("w", [1e-170 + 1e-170j, 1e170 - 2e170j, 1e-200j, 3e200 + 0j])
 def test_quotients_of_large_and_small_numbers(w: complex, tried: list[bool]) -> None:
     z = np.array([w * (1 + 2j)])
