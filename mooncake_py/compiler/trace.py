@@ -176,8 +176,8 @@ def expression(value: Any) -> Expr:
     if isinstance(value, Symbol):
         e = value.expr
         return Select(e, Const(1.0), Const(0.0)) if isinstance(e, Compare) else e
-    if type(value) is int or type(value) is float:
-        return Const(value)
+    if type(value) is int or type(value) is float or type(value) is complex:
+        return Const(value)  # type: ignore[arg-type]
     if isinstance(value, bool | np.floating | np.bool_):
         return Const(float(value))
     raise Untraceable

@@ -123,7 +123,13 @@ def pulled(f: Function, args: tuple[Any, ...], seed: int) -> Any:
     """Return the value, and what the arguments receive for random cotangents."""
     random = np.random.default_rng(seed)
     value, pullback = vjp(f, *args)
-    return value, pullback(tuple(random.normal(size=np.shape(part))[()] for part in value))
+    return value, pullback(tuple(random_like(random, part) for part in value))
+
+
+def random_like(random: np.random.Generator, part: Any) -> Any:
+    """Return random numbers like those of a part of a value."""
+    found = random.normal(size=np.shape(part))[()]
+    return found + 1j * random.normal(size=np.shape(part))[()] if np.iscomplexobj(part) else found
 
 
 def first_and_rest(y: Any) -> tuple[list[Any], list[Any]]:

@@ -15,6 +15,7 @@ from mooncake_py.compiler.ir import Call, Const, Expr, Finite, Let, Name, Op, pa
 from mooncake_py.compiler.simplify import ONE, inlined, names_of, negated, product
 from mooncake_py.compiler.statements.array_text import is_share
 from mooncake_py.compiler.statements.choices import adjoints_of_choice, is_choice
+from mooncake_py.compiler.statements.complexes import conjugated, is_arithmetic
 from mooncake_py.compiler.statements.contractions import (
     adjoints_of,
     is_built_in,
@@ -98,6 +99,8 @@ class Adjoint:
             seed = Op("fitted", (G, shape_of(plan.core.root)))
         if plan.whole is not None and not plan.is_array(plan.core.root):
             seed = Op("summed", (G,))  # a number that is written to all elements
+        if plan.owner in plan.complex_at and not plan.is_complex(plan.core.root):
+            seed = Op("real", (seed,))
         steps = Steps(Names("d"), None)
         totals = self.totals(steps, steps.of(seed))
         for k in plan.broadcast:
@@ -143,14 +146,20 @@ class Adjoint:
             read = (array, Name(let.name)) if is_extremum(e) else (like(array),)
             return [(array, along(lambda d: Call(adjoint, (d, *read, axes)), d))]
         found = [(a, c) for a, c in self.of_parts(let, d, receiving) if is_among(a, receiving)]
-        if let.name not in self.plan.arrays:
-            return found
-        return [
-            (a, self.of_shape(let, a, c))
-            if self.plan.is_array(a)
-            else (a, along(lambda c: Op("summed", (c,)), c))
-            for a, c in found
-        ]
+        if let.name in self.plan.arrays:
+            found = [
+                (a, self.of_shape(let, a, c))
+                if self.plan.is_array(a)
+                else (a, along(lambda c: Op("summed", (c,)), c))
+                for a, c in found
+            ]
+        return [(a, self.of_dtype(let, a, c)) for a, c in found] if self.plan.is_mixed else found
+
+    def of_dtype(self, let: Let, a: Expr, c: Expr) -> Expr:
+        """Return what an operand receives: the real part if it is real beside complex ones."""
+        if not self.plan.is_complex(Name(let.name)) or self.plan.is_complex(a):
+            return c
+        return along(lambda c: Op("real", (c,)), c)
 
     def of_parts(self, let: Let, d: Expr, receiving: set[str]) -> Iterable[Contribution]:
         """Return what the operands of an elementwise operation receive, not fitted to them."""
@@ -213,8 +222,14 @@ class Adjoint:
         return [(a, times(b)), (b, times(a))]
 
     def times(self, d: Expr, p: Expr) -> Expr:
-        """Return a cotangent times a partial derivative."""
-        return carefully_times(d, p) if self.careful else quotient_first(d, p)
+        """Return a cotangent times the conjugate of a partial derivative."""
+        if self.careful:
+            return carefully_times(d, p)
+        if not self.plan.is_mixed:
+            return quotient_first(d, p)
+        if not is_arithmetic(p):
+            return along(lambda d: Call(pulls.product, (d, p)), d)
+        return quotient_first(d, conjugated(p, self.plan.complexes))
 
 
 def adjoint_of(plan: Plan) -> Received:
@@ -246,7 +261,8 @@ def is_of_one_array(plan: Plan) -> bool:
     kinds = [plan.kinds[k] for k in plan.active]
     return (
         not plan.broadcast and not plan.core.contractions and not plan.masked and kinds == ["array"]
-    )
+        and not plan.is_mixed
+    )  # fmt: skip
 
 
 def finished(steps: Steps, totals: dict[int, Expr], augments: bool) -> Received:

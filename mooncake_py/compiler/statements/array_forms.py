@@ -20,6 +20,7 @@ from mooncake_py.compiler.simplify import inlined
 from mooncake_py.compiler.statements.array_pull import PullWriter, described
 from mooncake_py.compiler.statements.array_text import ArrayText
 from mooncake_py.compiler.statements.core import Core
+from mooncake_py.compiler.statements.dtypes import NAMES, SCOPES
 from mooncake_py.compiler.statements.kinds import ANY, ARRAYS, ELEMENT, NDIMS, PART, Kinds
 from mooncake_py.compiler.statements.lines import (
     CHOOSE,
@@ -31,7 +32,6 @@ from mooncake_py.compiler.statements.lines import (
 )
 from mooncake_py.compiler.statements.nodes import look_up, no_nodes
 from mooncake_py.compiler.statements.plan import Plan
-from mooncake_py.compiler.statements.single import SCOPES
 from mooncake_py.compiler.statements.statement import Statement, is_operand
 from mooncake_py.compiler.statements.views import through, views_in
 from mooncake_py.compiler.text import define
@@ -75,11 +75,6 @@ class ArrayForm:
         count = 1 + max([*self.names.values(), *self.bases, *self.indices])
         self.at = [named.get(p, f"a{p}") for p in range(count)]
 
-    @property
-    def dtype(self) -> str:
-        """The name of the dtype of the arrays."""
-        return "FLOAT32" if self.plan.is_single else "FLOAT64"
-
     def printed(self) -> tuple[str, dict[str, Any]]:
         """Return the text of the form, and what it reads besides `choose` and `otherwise`."""
         lines = [*self.guards(), *self.nodes(), *self.active_numbers()]
@@ -101,7 +96,11 @@ class ArrayForm:
         if plan.on:
             arrays = [at[p] for p in plan.on]
             fits += same([f"type({a})" for a in arrays], "ndarray")
-            fits += same([f"{a}.dtype" for a in arrays], self.dtype)
+            dtypes: dict[str, list[str]] = {}
+            for p in plan.on:
+                dtypes.setdefault(NAMES[plan.dtype_at(p)], []).append(f"{at[p]}.dtype")
+            for name, found in dtypes.items():
+                fits += same(found, name)
         for p in self.indices:
             if p not in plan.statement.certain:
                 fits.append(self.fits_as_index(p))
@@ -286,8 +285,9 @@ class ArrayForm:
             return []
         text = self.text.operand(value)
         numbers = choosing([f"type({name}) is not ndarray" for name in self.reductions])
-        if plan.is_single:
-            numbers = [f"if {text}.dtype is not FLOAT32:", OTHERWISE]
+        if plan.is_single or plan.is_mixed:
+            name = NAMES[plan.dtype_of(value)]
+            numbers = [f"if {text}.dtype is not {name}:", OTHERWISE]
         return [*numbers, *self.checks_of_array(text, products)]
 
     def checks_of_array(self, text: str, products: list[str]) -> list[str]:

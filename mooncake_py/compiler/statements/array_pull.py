@@ -144,9 +144,8 @@ class PullWriter:
     @property
     def arrays(self) -> set[str]:
         """The names that are arrays of float64 in the function."""
-        if self.plan.is_single:
-            return set()
-        return self.plan.arrays | ({"g"} if self.plan.whole is not None else set())
+        found = self.plan.arrays_of_float64
+        return found and found | ({"g"} if self.plan.whole is not None else set())
 
     # The function.
 
@@ -347,9 +346,18 @@ def is_fitted(e: Expr) -> bool:
     return isinstance(e, Op) and e.op == "fitted"
 
 
+def is_real_part(e: Expr) -> bool:
+    """Return True for the real part of a cotangent."""
+    return isinstance(e, Op) and e.op == "real"
+
+
 def may_be_view(e: Expr) -> bool:
-    """Return True for what may be memory of another cotangent: it is fitted, or repeated."""
-    return is_fitted(e) or (isinstance(e, Call) and is_reduction(e) and not is_new(e))
+    """Return True for what may be memory of another cotangent: fitted, repeated, its real part."""
+    return (
+        is_fitted(e)
+        or is_real_part(e)
+        or (isinstance(e, Call) and is_reduction(e) and not is_new(e))
+    )
 
 
 def is_new(e: Call) -> bool:

@@ -128,6 +128,10 @@ class ArrayText(Emitter):
             return f"{self.operand(a)} @ {self.operand(b)}"
         if op == "mul" and is_share(args[1]):
             return self.share_of(*args)
+        if op == "real":
+            return f"{self.operand(args[0])}.real"
+        if op == "conj":
+            return f"{self.operand(args[0])}.conjugate()"
         if op in ("summed", "fitted"):
             first, *rest = args
             if isinstance(first, Op) and first.op == "mul" and not is_share(first.args[1]):

@@ -99,7 +99,8 @@ class Below:
             if not isinstance(old, View):
                 return place
             f = old.function
-            return View(*place, old.whole, None if f is None else self.function(self.of_own[f]))
+            own = f if isinstance(f, str) else self.function(self.of_own[f])
+            return View(*place, old.whole, own)
         return self.position(is_tangent, old)
 
     def position(self, is_tangent: bool, position: int) -> int:

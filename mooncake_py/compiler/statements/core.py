@@ -67,9 +67,9 @@ class Core:
     def is_declared(self) -> bool:
         """Whether all functions compute, with derivatives that are known, or make views."""
         calls = [let.value for let in self.lets if isinstance(let.value, Call)]
-        views = [part.function for part in self.statement.views if part.function is not None]
+        views = [part.function for part in self.statement.views]
         return all(map(has_derivative, calls)) and all(
-            any(self.functions[k] is f for f in VIEWS) for k in views
+            isinstance(k, str) or any(self.functions[k] is f for f in VIEWS) for k in views
         )
 
     @property

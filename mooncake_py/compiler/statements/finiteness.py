@@ -80,7 +80,12 @@ def without_implied(names: list[str], lets: Sequence[Let]) -> list[str]:
 
 
 def leaves_out(e: Expr, values: Mapping[str, Expr]) -> bool:
-    """Return True for what BLAS may compute as a product with a matrix; inner ones take all in."""
+    """Return True for what BLAS may compute as a product with a matrix; inner ones take all in.
+
+    So does a real part, as another one may not be finite.
+    """
+    if isinstance(e, Op) and e.op == "real":
+        return True
     if isinstance(e, Op) and e.op == "fitted":
         summed = e.args[0]
         if isinstance(summed, Name):

@@ -70,9 +70,8 @@ def text_of_part(part: Part) -> str:
     if not isinstance(part, View):
         return f"C.getitem(V[{part[0]}], V[{part[1]}])"
     a = f"V[{part.base}]" if part.whole else text_of_part((part.base, part.at))
-    return (
-        f"C.getattr({a}, 'T')" if part.function is None else f"C.call_one(F[{part.function}], {a})"
-    )
+    f = part.function
+    return f"C.getattr({a}, {f!r})" if isinstance(f, str) else f"C.call_one(F[{f}], {a})"
 
 
 def general_way(statement: Statement) -> Way:

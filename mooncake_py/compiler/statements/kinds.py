@@ -8,9 +8,11 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.compiler.ir import Name
+from mooncake_py.compiler.statements.complexes import COMPLEX128
+from mooncake_py.compiler.statements.complexes import NUMBERS as COMPLEX_NUMBERS
 from mooncake_py.compiler.statements.core import Core
+from mooncake_py.compiler.statements.dtypes import dtype_of, is_simple, with_constants
 from mooncake_py.compiler.statements.gathers import gathers_in, is_gather, same_as_mask
-from mooncake_py.compiler.statements.single import dtype_of, is_simple
 from mooncake_py.compiler.statements.statement import Statement, View
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.values import FLOAT64
@@ -49,7 +51,9 @@ class Kinds(NamedTuple):
     same : frozenset of int
         The positions at which the same mask is by which an array is written.
     dtype : dtype
-        Of the arrays.
+        Of the arrays; of a statement with real and complex ones that of the latter.
+    complexes : frozenset of int
+        The positions of the arrays that are complex.
     """
 
     operands: tuple[Any, ...]
@@ -57,6 +61,7 @@ class Kinds(NamedTuple):
     gathers: frozenset[int] = frozenset()
     same: frozenset[int] = frozenset()
     dtype: np.dtype[Any] = FLOAT64
+    complexes: frozenset[int] = frozenset()
 
 
 def kinds_of(core: Core, operands: list[Any], values: Any) -> Kinds | None:
@@ -69,7 +74,7 @@ def kinds_of(core: Core, operands: list[Any], values: Any) -> Kinds | None:
     """
     statement = core.statement
     target = [] if statement.target is None else [values[position_of_target(statement)]]
-    dtype = dtype_of([*operands, *target])
+    dtype = with_constants(dtype_of([*operands, *target]), core.value)
     if dtype is None or not all(map(is_served, operands)):
         return None
     in_place = statement.augments and type(operands[0]) is ndarray
@@ -106,7 +111,7 @@ def kinds_of(core: Core, operands: list[Any], values: Any) -> Kinds | None:
     if any(product not in (shape, ()) for product in products):
         return None
     kinds = [kind_of(core, k, v, shape) for k, v in enumerate(operands)]
-    if None in kinds or (dtype is not FLOAT64 and not is_simple(core, kinds, whole)):
+    if None in kinds or (dtype is not FLOAT64 and not is_simple(core, kinds, whole, dtype)):
         return None
     gathers = gathers_in(statement.readings - statement.certain, values)
     same = frozenset[int]()
@@ -114,7 +119,15 @@ def kinds_of(core: Core, operands: list[Any], values: Any) -> Kinds | None:
         assert written is not None
         same = same_as_mask(written[1], gathers, values)
         gathers |= {written[1]}
-    return Kinds(tuple(kinds), True if statement.into else whole, gathers, same, dtype)
+    complexes = complex_arrays(values) if dtype is COMPLEX128 else frozenset()
+    return Kinds(tuple(kinds), True if statement.into else whole, gathers, same, dtype, complexes)
+
+
+def complex_arrays(values: Any) -> frozenset[int]:
+    """Return the positions of the complex arrays."""
+    return frozenset(
+        [p for p, v in enumerate(values) if type(v) is ndarray and v.dtype is COMPLEX128]
+    )
 
 
 def position_of_target(statement: Statement) -> int:
@@ -128,7 +141,7 @@ def is_served(value: Any) -> bool:
     """Return True for an array of at least one axis, and for a number."""
     if type(value) is ndarray:
         return value.ndim > 0
-    return type(value) is Active or type(value) in NUMBERS
+    return type(value) is Active or type(value) in NUMBERS or type(value) in COMPLEX_NUMBERS
 
 
 def kind_of(core: Core, k: int, value: Any, shape: Any) -> Any:

@@ -12,15 +12,23 @@ from mooncake_py.compiler.flat import is_flat
 from mooncake_py.compiler.ir import Call, Const, Expr, Let, Name, parts_of
 from mooncake_py.compiler.statements.array_partials import declared, is_int, partials_on_arrays
 from mooncake_py.compiler.statements.choices import adjoint_of_choice, is_choice
+from mooncake_py.compiler.statements.complexes import (
+    COMPLEX128,
+    NUMBERS,
+    complex_names,
+    is_complex,
+    returns_real,
+)
 from mooncake_py.compiler.statements.contractions import adjoints_of, is_contraction, is_sum
 from mooncake_py.compiler.statements.core import Core
 from mooncake_py.compiler.statements.kinds import ARRAYS, ELEMENT, FULL_NAMES, NDIMS, PART, Kinds
 from mooncake_py.compiler.statements.lines import raised, watched
 from mooncake_py.compiler.statements.reductions import adjoint_of_reduction, is_reduction
 from mooncake_py.compiler.statements.single import FLOAT32, has_functions_of_numbers
-from mooncake_py.compiler.statements.statement import Part, is_operand, position_of
+from mooncake_py.compiler.statements.statement import Part, View, is_operand, position_of
 from mooncake_py.rules.kinds import AtOnce
 from mooncake_py.runtime.active import Active
+from mooncake_py.runtime.values import FLOAT64
 
 __all__ = ["Plan", "share"]
 
@@ -62,7 +70,7 @@ class Plan:
         self.core = core
         self.statement = statement
         self.layout = statement.layout
-        self.kinds, self.whole, self.gathers, self.same, self.dtype = kinds
+        self.kinds, self.whole, self.gathers, self.same, self.dtype, self.complex_at = kinds
         written = statement.written
         self.by_mask = written is not None and written[1] in self.gathers
         self.on = on
@@ -97,9 +105,41 @@ class Plan:
         return self.dtype is FLOAT32
 
     @property
+    def is_mixed(self) -> bool:
+        """Whether some operands or results are complex."""
+        return self.dtype is COMPLEX128
+
+    @property
     def arrays_of_float64(self) -> set[str]:
-        """The operands and results that are arrays of float64."""
-        return set() if self.is_single else self.arrays
+        """The operands and results that are arrays of float64 for certain."""
+        return self.arrays if self.dtype is FLOAT64 else set()
+
+    @cached_property
+    def complexes(self) -> set[str]:
+        """The operands and results that are complex."""
+        return complex_names(
+            self.core, {f"v{k}" for k in range(len(self.layout)) if self.reads_complex(k)}
+        )
+
+    def reads_complex(self, k: int) -> bool:
+        """Return True if an operand is complex."""
+        part = self.layout[k]
+        if isinstance(part, View) and part.is_real:
+            return False
+        p = part[0] if isinstance(part, tuple) else part
+        return p in self.complex_at or self.kinds[k] in NUMBERS
+
+    def is_complex(self, e: Expr) -> bool:
+        """Return True if a value is complex."""
+        return is_complex(e, self.complexes)
+
+    def dtype_of(self, e: Expr) -> np.dtype[Any]:
+        """Return the dtype that an array has that is an operand or a result."""
+        return FLOAT64 if self.is_mixed and not self.is_complex(e) else self.dtype
+
+    def dtype_at(self, position: int) -> np.dtype[Any]:
+        """Return the dtype of an array among the values."""
+        return FLOAT64 if self.is_mixed and position not in self.complex_at else self.dtype
 
     @cached_property
     def old(self) -> int | None:
@@ -160,6 +200,10 @@ class Plan:
         """Return True if each operation has derivatives, and makes arrays of their dtype."""
         if self.is_single and has_functions_of_numbers(self.core, self.arrays):
             return False
+        if self.is_mixed and not self.fits_target():
+            return False
+        if any(part.is_real and part.base not in self.complex_at for part in self.statement.views):
+            return False
         for let in self.core.lets:
             e = let.value
             of_arrays = any(self.is_array(part) for part in parts_of(e))
@@ -173,11 +217,29 @@ class Plan:
                 if not (self.is_array(Name(let.name)) and self.is_choice_of_floats(e)):
                     return False
             elif isinstance(e, Call) and not is_sum(e):
-                if declared(e) is None or (of_arrays and not keeps(e.function, self.dtype)):
+                if declared(e) is None or (of_arrays and not self.is_computed_by(e.function, let)):
                     return False
             elif is_int(e) and of_arrays:
                 return False
         return not self.statement.into or self.is_array(self.core.root)
+
+    def is_computed_by(self, f: Any, let: Let) -> bool:
+        """Return True if the result of a function of arrays is of the dtype that it should have."""
+        if not self.is_mixed:
+            return keeps(f, self.dtype)
+        if let.name in self.masked:
+            return False
+        if not any(map(self.is_complex, parts_of(let.value))):
+            return keeps(f, FLOAT64)
+        return keeps(f, COMPLEX128) or returns_real(f)
+
+    def fits_target(self) -> bool:
+        """Return True if a value that is complex is not written to what is real."""
+        return (
+            self.owner is None
+            or self.owner in self.complex_at
+            or not self.is_complex(self.core.root)
+        )
 
     def is_choice_of_floats(self, e: Expr) -> bool:
         """Return True if the result of a choice is float64, and its adjoint is declared."""

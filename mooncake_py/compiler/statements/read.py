@@ -13,6 +13,7 @@ that it may be done again.
 from __future__ import annotations
 
 import ast
+import cmath
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,7 @@ from mooncake_py.compiler.statements.statement import (
     operand,
     position_of,
 )
-from mooncake_py.compiler.statements.views import VIEWS
+from mooncake_py.compiler.statements.views import ATTRIBUTES, VIEWS
 from mooncake_py.syntax.names import Names
 from mooncake_py.syntax.nodes import dotted, is_plain, is_plain_index, located, place_of, replaced
 from mooncake_py.syntax.trees import walk
@@ -140,10 +141,12 @@ class StatementReader:
         match node:
             case ast.Attribute() if self.is_steady(node):
                 return self.name(node)
-            case ast.Attribute(value=inner, attr="T"):
-                return self.view(inner, None)
+            case ast.Attribute(value=inner, attr=name) if name in ATTRIBUTES:
+                return self.view(inner, name)
             case ast.Constant(value=int(number) | float(number)) if type(number) is not bool:
                 return Const(number, place=place)
+            case ast.Constant(value=complex() as number) if cmath.isfinite(number):
+                return Const(number, place=place)  # type: ignore[arg-type]
             case ast.UnaryOp(op=ast.USub(), operand=inner):
                 return Op("neg", (self.value(inner),), place=place)
             case ast.Subscript():
@@ -215,7 +218,7 @@ class StatementReader:
         assert isinstance(node.value, ast.Name | ast.Attribute)
         return self.add_operand((self.add_base(node.value), self.add_index(index)))
 
-    def view(self, node: ast.expr, function: ast.expr | None) -> Name:
+    def view(self, node: ast.expr, function: ast.expr | str) -> Name:
         """Return the operand that is a view of a name or of a slice."""
         whole = not isinstance(node, ast.Subscript)
         index = located(ast.Constant(...), place_of(node)) if whole else node.slice
@@ -224,7 +227,7 @@ class StatementReader:
         if plain is None or not self.is_steady(base):
             raise Unfit
         assert isinstance(base, ast.Name | ast.Attribute)
-        position = None if function is None else self.function(function)
+        position = function if isinstance(function, str) else self.function(function)
         return self.add_operand(View(self.add_base(base), self.add_index(plain), whole, position))
 
     def call(self, node: ast.Call) -> Expr:

@@ -10,12 +10,12 @@ from numpy import ndarray
 
 from mooncake_py.compiler.statements.array_forms import array_form, bases_of
 from mooncake_py.compiler.statements.core import Core
+from mooncake_py.compiler.statements.dtypes import dtype_of
 from mooncake_py.compiler.statements.gathers import is_index, is_mask
 from mooncake_py.compiler.statements.general import Way, text_of
 from mooncake_py.compiler.statements.kinds import ARRAYS, Kinds, kind_name, kinds_of
 from mooncake_py.compiler.statements.push import Push, Unusual
 from mooncake_py.compiler.statements.scalars import INTS, scalar_form
-from mooncake_py.compiler.statements.single import dtype_of
 from mooncake_py.compiler.statements.statement import Statement
 from mooncake_py.compiler.statements.views import read_part
 from mooncake_py.runtime.pulls import is_basic

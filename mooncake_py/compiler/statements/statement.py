@@ -25,14 +25,19 @@ class View(NamedTuple):
         The positions of what is indexed, and of the index.
     whole : bool
         Whether all of a name is read; the index is the ellipsis then.
-    function : int or None
-        Which function makes the view; None for ``.T``.
+    function : int or str
+        Which function makes the view, or which attribute is one: ``T``, ``real``, ``imag``.
     """
 
     base: int
     at: int
     whole: bool
-    function: int | None
+    function: int | str
+
+    @property
+    def is_real(self) -> bool:
+        """Whether it is the real or the imaginary part of an array."""
+        return self.function in ("real", "imag")
 
 
 Place = int | tuple[int, int]

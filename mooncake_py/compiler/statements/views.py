@@ -1,4 +1,4 @@
-"""Operands read through a view: ``x.T``, ``np.flip(x[:k])``.
+"""Operands read through a view: ``x.T``, ``np.flip(x[:k])``, ``z.real``.
 
 Values and tangents are read, and cotangents are added, through the same view, which is not
 recorded.
@@ -14,8 +14,10 @@ from numpy import ndarray
 
 from mooncake_py.compiler.statements.statement import Part, View
 
-__all__ = ["VIEWS", "read_part", "through", "viewed", "views_in"]
+__all__ = ["ATTRIBUTES", "VIEWS", "read_part", "through", "viewed", "views_in"]
 
+ATTRIBUTES = ("T", "real", "imag")
+"""Attributes of an array that are views of it: parts of it if it is complex."""
 VIEWS = (np.flip, np.flipud, np.fliplr, np.transpose)
 """Functions of one array whose result is a view of it."""
 
@@ -32,7 +34,8 @@ def viewed(part: Part, functions: Sequence[Any], a: ndarray) -> ndarray:
     """Return what an operand sees of the part of an array that it reads."""
     if not isinstance(part, View):
         return a
-    return a.T if part.function is None else functions[part.function](a)
+    f = part.function
+    return getattr(a, f) if isinstance(f, str) else functions[f](a)
 
 
 def read_part(part: Part, functions: Sequence[Any], values: Sequence[Any]) -> Any:
@@ -46,11 +49,12 @@ def through(part: Part, text: str) -> str:
     """Return the text of what an operand sees of the part of an array that it reads."""
     if not isinstance(part, View):
         return text
-    return f"{text}.T" if part.function is None else f"view{part.function}({text})"
+    f = part.function
+    return f"{text}.{f}" if isinstance(f, str) else f"view{f}({text})"
 
 
 def views_in(layout: Sequence[Part], functions: Sequence[Any]) -> dict[str, Any]:
     """Return what texts of views call, by name."""
     positions = [part.function for part in layout if isinstance(part, View)]
-    called = {k: functions[k] for k in positions if k is not None}
+    called = {k: functions[k] for k in positions if not isinstance(k, str)}
     return {f"view{k}": QUICK.get(f, f) for k, f in called.items()}

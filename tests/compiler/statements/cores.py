@@ -9,6 +9,7 @@ import numpy as np
 
 from mooncake_py.compiler.ir import Expr, Let
 from mooncake_py.compiler.statements.array_text import ArrayText
+from mooncake_py.compiler.statements.complexes import COMPLEX128
 from mooncake_py.compiler.statements.core import Core
 from mooncake_py.compiler.statements.kinds import ELEMENT, FULL, PART, Kinds
 from mooncake_py.compiler.statements.plan import Plan
@@ -66,8 +67,10 @@ def core_of(text: str, target: str = "", out: bool = False) -> Core:
     return Core(statement, functions)
 
 
-def plan_of(core: Core, kinds: str, active: str, whole: bool | None = True) -> Plan:
-    """Return the plan for kinds of the operands and active ones, both separated by commas.
+def plan_of(
+    core: Core, kinds: str, active: str, whole: bool | None = True, complexes: str | None = None
+) -> Plan:
+    """Return the plan for kinds of the operands, active and complex ones, separated by commas.
 
     The kinds ``float`` and ``Active`` are types; active are the numbers of operands that are
     arrays, as all active floats are.
@@ -87,7 +90,12 @@ def plan_of(core: Core, kinds: str, active: str, whole: bool | None = True) -> P
     written = core.statement.written
     gathers = frozenset() if written is None else core.statement.readings | {written[1]}
     same = gathers - {written[1]} if written is not None else gathers
-    return Plan(core, Kinds(tuple(operands), whole, gathers, same), positions)
+    found = Kinds(tuple(operands), whole, gathers, same)
+    if complexes is not None:
+        parts = [core.statement.layout[int(k)] for k in complexes.split(",") if k]
+        at = frozenset([part[0] if isinstance(part, tuple) else part for part in parts])
+        found = found._replace(dtype=COMPLEX128, complexes=at)
+    return Plan(core, found, positions)
 
 
 def texts(lets: list[Let]) -> list[str]:

@@ -114,7 +114,6 @@ def test_the_target_of_a_change_is_the_first_operand():
         "a % b",
         "a and b",
         "True * a",
-        "1j * a",
         "x[f(a)]",
         "np.sin(a, out=b)",
         "np.sum(a, axis=b)",

@@ -108,7 +108,7 @@ def test_views_of_names_and_slices_are_read() -> None:
     assert found is not None
     reader, e = found
     assert text_of(e) == "v0 * v1 + v2"
-    assert reader.layout == [(0, 1, False, 0), (2, 3, True, None), (0, 3, True, None)]
+    assert reader.layout == [(0, 1, False, 0), (2, 3, True, "T"), (0, 3, True, "T")]
     assert read("np.flip(x * 2.0) + x") is None
     assert read("np.flip(x, 0) + x") is None
 

@@ -1,0 +1,74 @@
+"""The dtypes of arrays that statements are for, and what their forms call.
+
+float64         every statement
+float32         elementwise functions and choices; numbers beside the arrays are Python's, so that
+                NumPy computes in float32
+complex128      the same, with real arrays of float64 among the operands
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.compiler.ir import Expr
+from mooncake_py.compiler.statements import complexes, single
+from mooncake_py.compiler.statements.complexes import COMPLEX128, NUMBERS, is_complex_within
+from mooncake_py.compiler.statements.core import Core
+from mooncake_py.compiler.statements.scope import SCOPE
+from mooncake_py.compiler.statements.single import FLOAT32
+from mooncake_py.runtime.active import Active
+from mooncake_py.runtime.values import FLOAT64
+
+__all__ = ["NAMES", "SCOPES", "dtype_of", "is_simple", "with_constants"]
+
+NAMES = {FLOAT64: "FLOAT64", FLOAT32: "FLOAT32", COMPLEX128: "COMPLEX128"}
+"""What the generated functions call dtypes."""
+SCOPES: dict[np.dtype[Any], dict[str, Any]] = {
+    FLOAT64: SCOPE,
+    FLOAT32: {**SCOPE, **single.SCOPE},
+    COMPLEX128: {**SCOPE, **complexes.SCOPE},
+}
+"""What the generated functions call, by the dtype of the statement."""
+BESIDE = {
+    FLOAT32: frozenset({float, int, Active}),
+    COMPLEX128: frozenset({float, int, np.float64, Active, *NUMBERS}),
+}
+"""The types of numbers beside arrays that are not all of float64."""
+
+
+def dtype_of(values: Iterable[Any]) -> np.dtype[Any] | None:
+    """Return the dtype of a statement on some values, None if it is not served."""
+    found: dict[int, np.dtype[Any]] = {}
+    for v in values:
+        if type(v) is ndarray:
+            found[id(v.dtype)] = v.dtype
+        elif type(v) in NUMBERS:
+            found[id(COMPLEX128)] = COMPLEX128
+    if not found:
+        return FLOAT64
+    first, *others = found.values()
+    if not others:
+        return first if any(first is dtype for dtype in NAMES) else None
+    is_mixed = all(dtype is FLOAT64 or dtype is COMPLEX128 for dtype in found.values())
+    return COMPLEX128 if is_mixed else None
+
+
+def with_constants(dtype: np.dtype[Any] | None, value: Expr) -> np.dtype[Any] | None:
+    """Return the dtype of a statement in which numbers may be written down that are complex."""
+    if dtype is None or dtype is COMPLEX128 or not is_complex_within(value):
+        return dtype
+    return COMPLEX128 if dtype is FLOAT64 else None
+
+
+def is_simple(core: Core, kinds: Iterable[Any], whole: bool | None, dtype: np.dtype[Any]) -> bool:
+    """Return True for elementwise functions of arrays, and arithmetic with numbers of a dtype."""
+    if whole is None or core.statement.into or core.contractions or core.sums or core.reductions:
+        return False
+    numbers = BESIDE[dtype]
+    if any(isinstance(kind, type) and kind not in numbers for kind in kinds):
+        return False
+    return not any(kind == "element" for kind in kinds)

@@ -1,0 +1,160 @@
+"""Statements on complex arrays, beside which real ones and numbers stand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from mooncake_py import grad
+from mooncake_py.compiler.statements.array_adjoint import Adjoint, checks
+from mooncake_py.compiler.statements.complexes import COMPLEX128, conjugated
+from mooncake_py.compiler.statements.dtypes import dtype_of, with_constants
+from mooncake_py.modes.reverse.context import ReverseContext
+from tests.compiler.statements.cores import core_of, plan_of, read, text_of
+from tests.compiler.statements.derivatives import check_to_second_order
+from tests.compiler.statements.test_array_adjoint import totals
+
+Z = np.array([1.0 + 0.5j, -0.25j, 2.0 - 1.0j])
+X = np.array([0.5, -1.25, 2.0])
+M = np.array([[1.5, 0.25, -0.75], [0.5, 2.5, 1.0], [-1.25, 0.75, 0.5]])
+
+
+# What operands receive.
+
+
+@pytest.mark.parametrize(
+    ("text", "complexes", "expected"),
+    [
+        ("a * b", "0,1", {0: "g * v1.conjugate()", 1: "g * v0.conjugate()"}),
+        ("a * b", "0", {0: "g * v1", 1: "(g * v0.conjugate()).real"}),
+        ("a + b", "0", {0: "g", 1: "g.real"}),
+        ("a - b", "0", {0: "g", 1: "-g.real"}),
+        ("a / b", "0,1", {0: "g / v1.conjugate()", 1: "-(t0.conjugate() * (g / v1.conjugate()))"}),
+        ("1j * a - 2.0 * b", "0", {0: "g * (-1j)", 1: "-(g.real * 2.0)"}),
+        ("a ** 2 + b", "0,1", {0: "g * (2 * v0.conjugate())", 1: "g"}),
+        ("a * b", "", {0: "g * v1", 1: "g * v0"}),
+    ],
+)
+def test_products_with_conjugates(text: str, complexes: str, expected: dict[int, str]) -> None:
+    plan = plan_of(core_of(text), "array, array", "0,1", complexes=complexes)
+    found = totals(Adjoint(plan).received())
+    assert found == {k: expected[k] for k in sorted(found)}
+
+
+def test_functions_are_left_to_the_general_product() -> None:
+    plan = plan_of(core_of("np.exp(a) * b"), "array, array", "0", complexes="0")
+    assert totals(Adjoint(plan).received()) == {0: "f_product(g * v1, f_rule(None, t0))"}
+
+
+def test_real_parts_do_not_tell_of_what_is_not_finite() -> None:
+    plan = plan_of(core_of("a * b"), "array, array", "0,1", complexes="0")
+    assert len(checks(Adjoint(plan).received())) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a", "v0.conjugate()"),
+        ("2.0 * a - b", "2.0 * v0.conjugate() - v1"),
+        ("a ** 2", "(v0 ** 2).conjugate()"),
+        ("a * 1j", "v0.conjugate() * (-1j)"),
+        ("-a * 2.0", "(-v0.conjugate()) * 2.0"),
+    ],
+)
+def test_conjugates(text: str, expected: str) -> None:
+    found = read(text)
+    assert found is not None
+    assert text_of(conjugated(found[1], {"v0"})) == expected
+
+
+# What is served.
+
+
+def test_dtypes_of_statements() -> None:
+    assert dtype_of([X, 1.0]) is X.dtype
+    assert dtype_of([X, Z]) is dtype_of([X, 1j]) is dtype_of([Z, 1]) is COMPLEX128
+    for other in (X.astype(np.float32), np.arange(3), Z.astype(np.complex64)):
+        assert dtype_of([other, Z]) is None
+    assert with_constants(X.dtype, core_of("a + 1j").value) is COMPLEX128
+    assert with_constants(np.dtype(np.float32), core_of("a + 1j").value) is None
+
+
+def test_what_is_complex_is_not_written_to_what_is_real() -> None:
+    for complexes, expected in (("0,1", True), ("0", True), ("1", False), ("", True)):
+        plan = plan_of(core_of("*= b", "a"), "array, array", "0,1", complexes=complexes)
+        assert plan.can_be_written() is expected
+
+
+@pytest.mark.parametrize("text", ["np.maximum(a, b)", "a.imag * b", "np.cbrt(a) * b"])
+def test_what_has_no_form(text: str) -> None:
+    complexes = "1" if ".imag" in text else "0,1"
+    plan = plan_of(core_of(text), "array, array", "0,1", complexes=complexes)
+    assert not plan.can_be_written()
+
+
+# What they compute.
+
+
+def statements(z: Any, c: Any, x: Any) -> Any:
+    y = z * c + x * (0.5 - 1j) - c / (z + 3.0)
+    y[1:] -= 1j * 0.1 * (z[1:] - 2 * z[:-1]) * x[:-1]
+    y *= x
+    y /= c + 4.0
+    z[...] = x * 2.0 - x[::-1]
+    z += z.real * c - c.imag
+    h = np.abs(y) < 2.0
+    y[h] = y[h] ** 2 + c[h] * 0.5
+    return np.exp(y * 0.1) * np.abs(c) + z
+
+
+def test_statements_are_entries_of_their_own() -> None:
+    ctx = ReverseContext()
+    arrays = [Z.copy(), Z[::-1].copy(), X.copy()]
+    nodes = [ctx.registry.activate(a) for a in arrays]
+    y = ctx.call(statements, *arrays)
+    assert np.array_equal(y, statements(Z.copy(), Z[::-1].copy(), X.copy()))
+    written = [entry for entry in ctx.tape if entry[0].__name__ == "pull"]
+    assert len(written) == 7  # one step is a single operation
+    ctx.registry.activate(y).shadow()[...] = 1.0
+    ctx.run_backwards()
+    assert [node.grad.dtype for node in nodes] == [COMPLEX128, COMPLEX128, X.dtype]  # type: ignore[union-attr]
+
+
+def energy(x: Any, m: Any) -> Any:
+    z = np.zeros(3, complex)
+    for _ in range(2):
+        z[...] = z * x + 1j * m[0] - np.exp(0.1j * m[1] * z)
+        z[1:] += 0.5j * (z[:-1] * x[1:] - z[1:].real)
+        inside = np.abs(z) < 1.5
+        z[inside] = z[inside] ** 2 + 0.5 * z[inside]
+        z = z / (x + 3.0 - 1j) + m[2] * z.imag
+    return np.sum(z.real * z.imag) + np.sum(np.abs(z) ** 2)
+
+
+def test_values_and_derivatives_to_second_order() -> None:
+    check_to_second_order(energy, X, M)
+
+
+def test_one_site_meets_real_and_complex_arrays() -> None:
+    def scaled(a: Any) -> Any:
+        return a * 0.5 + a
+
+    def total(x: Any) -> Any:
+        real, more = scaled(x), scaled(1j * x + 1.0)
+        return np.sum(scaled(real)) + np.sum(np.abs(scaled(more)) ** 2)
+
+    size = 1.5**4
+    assert_allclose(grad(total)(X), 1.5**2 + 2.0 * size * X)
+
+
+def test_zero_cotangents_remain_zero_beside_what_is_not_finite() -> None:
+    def total(x: Any) -> Any:
+        z = 1j * x + 0.0
+        y = z / np.array([1.0 + 0j, 0.0, 2.0])
+        return np.sum(np.abs(y[::2]) ** 2)
+
+    with np.errstate(all="ignore"):
+        assert np.array_equal(grad(total)(X), [1.0, 0.0, 1.0])
