@@ -30,7 +30,9 @@ FUNCTION = re.compile(r"\bnp\.(sin|tanh|arctan|negative)\b")
 CONSTANT = re.compile(r"(?<![\w.])\d\.\d(?![\w.])")
 OPERAND = re.compile(r"\b[xmzu](\[[^\[\]]*:[^\[\]]*\]|(?![\w\[.]))")
 IN_PLACE_OF_BINARY = ("np.add", "np.subtract", "np.multiply")
-IN_PLACE_OF_UNARY = ("np.abs", "np.conj", "np.square", "np.exp", "np.sqrt", "np.reciprocal")
+IN_PLACE_OF_UNARY = (
+    "np.abs", "np.conj", "np.square", "np.exp", "np.sqrt", "np.reciprocal", "np.sign", "np.rint",
+)  # fmt: skip
 CONSTANTS = ("0.5j", "1j", "(0.5 - 0.25j)", "-2j")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from mooncake_py.compiler.ir import Call, Expr, Name, parts_of, rebuilt, substituted
+from mooncake_py.compiler.statements.complexes import complex_names
 from mooncake_py.compiler.statements.core import Core
 from mooncake_py.compiler.statements.forward_forms import is_finite, new_memory
 from mooncake_py.compiler.statements.general import one_by_one
@@ -19,7 +20,9 @@ if TYPE_CHECKING:
 __all__ = ["Below", "below"]
 
 
-def below(core: Core, moving: frozenset[int]) -> Below | None:
+def below(
+    core: Core, moving: frozenset[int], complexes: frozenset[int] = frozenset()
+) -> Below | None:
     """Return the tangent of the value of a statement, None where it is zero.
 
     Parameters
@@ -27,6 +30,8 @@ def below(core: Core, moving: frozenset[int]) -> Below | None:
     core : Core
     moving : frozenset of int
         The operands that have a tangent.
+    complexes : frozenset of int
+        The positions of values that are complex.
 
     Raises
     ------
@@ -34,7 +39,8 @@ def below(core: Core, moving: frozenset[int]) -> Below | None:
         If it cannot be worked out.
     """
     steps = Steps(Names("e"), None)
-    root = tangent_of(core, sorted(moving), steps, is_followed=True)
+    names = complex_names(core, complexes)
+    root = tangent_of(core, sorted(moving), steps, is_followed=True, complexes=names)
     if root is None:
         return None
     values: dict[str, Expr] = {}

@@ -7,20 +7,25 @@ and multiplied as in the general way: those of a function that is not holomorphi
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
 from numpy import ndarray
 
+from mooncake_py.compiler.flat import is_flat
 from mooncake_py.compiler.ir import Call, Const, Expr, Name, Op, parts_of, walk
+from mooncake_py.compiler.statements.array_partials import declared
 from mooncake_py.compiler.statements.core import Core
+from mooncake_py.compiler.statements.statement import View
 from mooncake_py.rules.broadcasting import fit
 from mooncake_py.rules.exact_zeros import surely_finite
+from mooncake_py.rules.kinds import AtOnce
 
 __all__ = [
-    "COMPLEX128", "NUMBERS", "SCOPE", "complex_names", "conjugated", "is_arithmetic", "is_complex",
-    "is_complex_within", "returns_real",
+    "COMPLEX128", "NUMBERS", "SCOPE", "complex_at", "complex_names", "conjugated",
+    "has_complex_partials", "is_arithmetic", "is_complex", "is_complex_within", "keeps",
+    "returns_real",
 ]  # fmt: skip
 
 COMPLEX128 = np.dtype(np.complex128)
@@ -29,9 +34,24 @@ ARITHMETIC = frozenset({"add", "sub", "mul", "truediv", "neg", "pos"})
 REAL = frozenset({"lt", "le", "gt", "ge", "eq", "ne", "int", "real"})
 
 
-def complex_names(core: Core, operands: Collection[str]) -> set[str]:
-    """Return the names of operands and results that are complex, given those of operands."""
-    found = set(operands)
+def complex_at(values: Sequence[Any]) -> frozenset[int]:
+    """Return the positions of the values that are complex."""
+    return frozenset(
+        [
+            p
+            for p, v in enumerate(values)
+            if (v.dtype is COMPLEX128 if type(v) is ndarray else type(v) in NUMBERS)
+        ]
+    )
+
+
+def complex_names(core: Core, positions: Collection[int]) -> set[str]:
+    """Return the names of operands and results that are complex, given what values are."""
+    found = set[str]()
+    for k, part in enumerate(core.statement.layout):
+        is_real = isinstance(part, View) and part.is_real
+        if not is_real and (part[0] if isinstance(part, tuple) else part) in positions:
+            found.add(f"v{k}")
     for let in core.lets:
         if is_complex(let.value, found):
             found.add(let.name)
@@ -60,6 +80,21 @@ def is_complex_within(e: Expr) -> bool:
 def returns_real(f: Any) -> bool:
     """Return True for a function whose result is real where its operands are complex."""
     return type(f) is np.ufunc and f"{'D' * f.nin}->d" in f.types
+
+
+def keeps(f: Any, dtype: np.dtype[Any]) -> bool:
+    """Return True if a function is a ufunc that makes arrays of such a dtype of such."""
+    return type(f) is np.ufunc and f"{dtype.char * f.nin}->{dtype.char}" in f.types
+
+
+def has_complex_partials(e: Call) -> bool:
+    """Return True for a call that is known on complex numbers, as to its result and its partials.
+
+    A choice, as maxima are, is not; nor is what is constant for real numbers alone, as signs are.
+    """
+    if is_flat(e) or AtOnce in map(type, declared(e) or ()):
+        return False
+    return keeps(e.function, COMPLEX128) or returns_real(e.function)
 
 
 def is_arithmetic(e: Expr) -> bool:

@@ -8,29 +8,38 @@ complex128      the same, with real arrays of float64 among the operands
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.compiler.ir import Expr
-from mooncake_py.compiler.statements import complexes, single
-from mooncake_py.compiler.statements.complexes import COMPLEX128, NUMBERS, is_complex_within
+from mooncake_py.compiler.ir import Call, Expr
+from mooncake_py.compiler.statements import complexes as of_complex_arrays
+from mooncake_py.compiler.statements import single
+from mooncake_py.compiler.statements.choices import is_choice
+from mooncake_py.compiler.statements.complexes import (
+    COMPLEX128,
+    NUMBERS,
+    complex_names,
+    has_complex_partials,
+    is_complex,
+    is_complex_within,
+)
 from mooncake_py.compiler.statements.core import Core
 from mooncake_py.compiler.statements.scope import SCOPE
 from mooncake_py.compiler.statements.single import FLOAT32
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.values import FLOAT64
 
-__all__ = ["NAMES", "SCOPES", "dtype_of", "is_simple", "with_constants"]
+__all__ = ["NAMES", "SCOPES", "dtype_of", "has_tangent", "is_simple", "with_constants"]
 
 NAMES = {FLOAT64: "FLOAT64", FLOAT32: "FLOAT32", COMPLEX128: "COMPLEX128"}
 """What the generated functions call dtypes."""
 SCOPES: dict[np.dtype[Any], dict[str, Any]] = {
     FLOAT64: SCOPE,
     FLOAT32: {**SCOPE, **single.SCOPE},
-    COMPLEX128: {**SCOPE, **complexes.SCOPE},
+    COMPLEX128: {**SCOPE, **of_complex_arrays.SCOPE},
 }
 """What the generated functions call, by the dtype of the statement."""
 BESIDE = {
@@ -66,9 +75,36 @@ def with_constants(dtype: np.dtype[Any] | None, value: Expr) -> np.dtype[Any] | 
 
 def is_simple(core: Core, kinds: Iterable[Any], whole: bool | None, dtype: np.dtype[Any]) -> bool:
     """Return True for elementwise functions of arrays, and arithmetic with numbers of a dtype."""
-    if whole is None or core.statement.into or core.contractions or core.sums or core.reductions:
+    if whole is None or core.statement.into or not is_elementwise(core):
         return False
     numbers = BESIDE[dtype]
     if any(isinstance(kind, type) and kind not in numbers for kind in kinds):
         return False
     return not any(kind == "element" for kind in kinds)
+
+
+def is_elementwise(core: Core) -> bool:
+    """Return True for a value without sums and products of vectors or matrices."""
+    return not (core.contractions or core.sums or core.reductions)
+
+
+def has_tangent(core: Core, dtype: np.dtype[Any], complexes: Collection[int]) -> bool:
+    """Return True if the tangent of a value of a dtype can be worked out.
+
+    Parameters
+    ----------
+    core : Core
+    dtype : dtype
+    complexes : collection of int
+        The positions of values that are complex.
+    """
+    if dtype is FLOAT64:
+        return True
+    if not is_elementwise(core):
+        return False
+    if any(view.is_real and view.base not in complexes for view in core.statement.views):
+        return False
+    names = complex_names(core, complexes)
+    calls = [let.value for let in core.lets if isinstance(let.value, Call)]
+    of_complex = [e for e in calls if any(is_complex(part, names) for part in e.args)]
+    return all(is_choice(e) or has_complex_partials(e) for e in of_complex)

@@ -21,7 +21,9 @@ from numpy import ndarray
 from mooncake_py.compiler.ir import Expr, Finite, Let, Name, Op
 from mooncake_py.compiler.simplify import inlined, names_of
 from mooncake_py.compiler.statements.array_text import ArrayText
+from mooncake_py.compiler.statements.complexes import COMPLEX128, complex_names, is_complex
 from mooncake_py.compiler.statements.core import Core
+from mooncake_py.compiler.statements.dtypes import NAMES
 from mooncake_py.compiler.statements.finiteness import Factor, factors_of
 from mooncake_py.compiler.statements.gathers import is_index, is_mask
 from mooncake_py.compiler.statements.general import Way
@@ -63,16 +65,27 @@ class Pattern(NamedTuple):
         Of the values that are operands by themselves, in the order of `Statement.names`.
     moving : frozenset of int
         The positions of values that have a tangent, the target among them.
+    dtype : dtype
+        Of the statement.
+    complexes : frozenset of int
+        The positions of values that are complex.
     """
 
     kinds: tuple[type, ...]
     moving: frozenset[int]
+    dtype: np.dtype[Any] = FLOAT64
+    complexes: frozenset[int] = frozenset()
+
+    def dtype_at(self, position: int) -> np.dtype[Any]:
+        """Return the dtype of an array among the values."""
+        is_real = self.dtype is COMPLEX128 and position not in self.complexes
+        return FLOAT64 if is_real else self.dtype
 
 
 def is_finite(t: Any) -> bool:
-    """Return True for a float64 array or a float that is finite."""
+    """Return True for an array of floats or complex numbers, or a float, that is finite."""
     if type(t) is ndarray:
-        return t.dtype is FLOAT64 and surely_finite(t)
+        return (t.dtype is FLOAT64 or t.dtype.kind in "fc") and surely_finite(t)
     while type(t) is Active:
         t = t.primal
     return type(t) in NUMBERS and isfinite(t)
@@ -112,10 +125,19 @@ def computation(
     text: ArrayText,
     numbers: Collection[str] = (),
     careful: bool = False,
+    complexes: Collection[str] = (),
 ) -> Computation:
-    """Return the lines that compute value and tangent; `numbers` are operands that are numbers."""
+    """Return the lines that compute value and tangent.
+
+    Parameters
+    ----------
+    numbers : collection of str
+        Operands that are numbers.
+    complexes : collection of str
+        Operands and results that are complex.
+    """
     steps = Steps(Names("e"), None)
-    root = tangent_of(core, moving, steps, careful)
+    root = tangent_of(core, moving, steps, careful, complexes=complexes)
     results = [] if root is None else [Finite(root)]
     factors = factors_of([f"d{k}" for k in moving], core.lets, steps.lets, numbers)
     kept = {let.name for let in steps.lets} - {name for name, _ in factors or ()}
@@ -174,6 +196,8 @@ class ForwardForm:
         self.op = op
         self.kinds = dict(zip(statement.names.values(), pattern.kinds, strict=True))
         self.moving = pattern.moving
+        self.pattern = pattern
+        self.complexes = complex_names(core, pattern.complexes)
         target = statement.target
         self.base, self.index = target if isinstance(target, tuple) else (target, None)
         if self.base is not None and self.kinds.get(self.base, ndarray) is not ndarray:
@@ -183,23 +207,27 @@ class ForwardForm:
         self.arrays = sorted(bases | arrays | ({self.base} if self.base is not None else set()))
         self.text = ArrayText({})
         self.scope: dict[str, Any] = {
-            "Active": Active, "Ellipsis": Ellipsis, "FLOAT64": FLOAT64, "choose": choose,
-            "crosses": crosses, "float64": np.float64, "has_overlaps": has_overlaps,
-            "is_basic": is_basic, "is_finite": is_finite, "is_index": is_index,
+            "Active": Active, "Ellipsis": Ellipsis, "choose": choose,
+            "complex128": np.complex128, "crosses": crosses, "float64": np.float64,
+            "has_overlaps": has_overlaps, "is_basic": is_basic, "is_finite": is_finite,
+            "is_index": is_index,
             "is_mask": is_mask, "late_error": late_error, "loud_again": loud_again,
             "ndarray": ndarray, "otherwise": otherwise, "quiet": quiet, "shape_of": shape_of,
         }  # fmt: skip
+        self.scope |= {name: dtype for dtype, name in NAMES.items()}
         self.scope |= {f"f{i}": f for i, f in enumerate(core.functions)}
         self.scope |= views_in(statement.layout, core.functions)
 
     def made(self) -> Way:
         """Return the form."""
-        found = computation(self.core, self.operands, self.text, self.operand_numbers)
+        found = computation(
+            self.core, self.operands, self.text, self.operand_numbers, complexes=self.complexes
+        )
         moves = bool(found.then)
         after = self.given(moves) if self.base is None else self.stored(moves)
         tried, then = self.attempted(found)
         lines = [*self.guards(), *self.tangents(), *self.numbers()]
-        lines += [*attempt(tried), *indented([*then, *after])]
+        lines += [*attempt(tried), *indented([*self.type_of_value(), *then, *after])]
         self.scope["exactly"] = self.exactly
         text = function("run", "C, F, V", [*lines, "return otherwise(C, F, V)"])
         form = define(text, {**self.text.scope, **self.scope})["run"]
@@ -217,6 +245,17 @@ class ForwardForm:
         exactly += ["    except Exception:", "        return otherwise(C, F, V)"]
         tangent = self.quietly([*then, f"fine = {fine}"])
         return [*self.reads(), *first, *tangent], ["if not fine:", *exactly]
+
+    def type_of_value(self) -> list[str]:
+        """Return the lines that see that the value is an array, unless all arrays are float64."""
+        dtype = self.pattern.dtype
+        if dtype is FLOAT64:
+            return []
+        is_real = dtype is COMPLEX128 and not is_complex(self.core.root, self.complexes)
+        name = NAMES[FLOAT64 if is_real else dtype]
+        return [
+            f"if type(y) is not ndarray or y.dtype is not {name}:", "    return otherwise(C, F, V)",
+        ]  # fmt: skip
 
     def quietly(self, lines: list[str]) -> list[str]:
         """Return lines that run without warnings."""
@@ -248,7 +287,9 @@ class ForwardForm:
     def exact(self) -> Way:
         """The function that does so, generated when it is first needed."""
         text = ArrayText({})
-        first, then, _ = computation(self.core, self.operands, text, careful=True)
+        first, then, _ = computation(
+            self.core, self.operands, text, careful=True, complexes=self.complexes
+        )
         lines = ["before = quiet()", "try:", *indented([*first, *then, "return t"])]
         lines += ["finally:", "    loud_again(before)"]
         made = function("exact", ", ".join(self.names()), lines)
@@ -261,7 +302,10 @@ class ForwardForm:
         """Return the lines that name the values, and see that they fit."""
         statement = self.statement
         fits = [self.marker]
-        fits += [f"type(a{p}) is ndarray and a{p}.dtype is FLOAT64" for p in self.arrays]
+        fits += [
+            f"type(a{p}) is ndarray and a{p}.dtype is {NAMES[self.pattern.dtype_at(p)]}"
+            for p in self.arrays
+        ]
         readings = statement.readings
         written = statement.written
         for i in sorted({i for _, i in statement.pairs if i not in statement.certain}):

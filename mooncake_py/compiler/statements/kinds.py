@@ -8,7 +8,7 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.compiler.ir import Name
-from mooncake_py.compiler.statements.complexes import COMPLEX128
+from mooncake_py.compiler.statements.complexes import COMPLEX128, complex_at
 from mooncake_py.compiler.statements.complexes import NUMBERS as COMPLEX_NUMBERS
 from mooncake_py.compiler.statements.core import Core
 from mooncake_py.compiler.statements.dtypes import dtype_of, is_simple, with_constants
@@ -53,7 +53,7 @@ class Kinds(NamedTuple):
     dtype : dtype
         Of the arrays; of a statement with real and complex ones that of the latter.
     complexes : frozenset of int
-        The positions of the arrays that are complex.
+        The positions of arrays and numbers that are complex.
     """
 
     operands: tuple[Any, ...]
@@ -119,15 +119,8 @@ def kinds_of(core: Core, operands: list[Any], values: Any) -> Kinds | None:
         assert written is not None
         same = same_as_mask(written[1], gathers, values)
         gathers |= {written[1]}
-    complexes = complex_arrays(values) if dtype is COMPLEX128 else frozenset()
+    complexes = complex_at(values) if dtype is COMPLEX128 else frozenset()
     return Kinds(tuple(kinds), True if statement.into else whole, gathers, same, dtype, complexes)
-
-
-def complex_arrays(values: Any) -> frozenset[int]:
-    """Return the positions of the complex arrays."""
-    return frozenset(
-        [p for p, v in enumerate(values) if type(v) is ndarray and v.dtype is COMPLEX128]
-    )
 
 
 def position_of_target(statement: Statement) -> int:

@@ -14,10 +14,10 @@ from mooncake_py.compiler.statements.array_partials import declared, is_int, par
 from mooncake_py.compiler.statements.choices import adjoint_of_choice, is_choice
 from mooncake_py.compiler.statements.complexes import (
     COMPLEX128,
-    NUMBERS,
     complex_names,
+    has_complex_partials,
     is_complex,
-    returns_real,
+    keeps,
 )
 from mooncake_py.compiler.statements.contractions import adjoints_of, is_contraction, is_sum
 from mooncake_py.compiler.statements.core import Core
@@ -25,7 +25,7 @@ from mooncake_py.compiler.statements.kinds import ARRAYS, ELEMENT, FULL_NAMES, N
 from mooncake_py.compiler.statements.lines import raised, watched
 from mooncake_py.compiler.statements.reductions import adjoint_of_reduction, is_reduction
 from mooncake_py.compiler.statements.single import FLOAT32, has_functions_of_numbers
-from mooncake_py.compiler.statements.statement import Part, View, is_operand, position_of
+from mooncake_py.compiler.statements.statement import Part, is_operand, position_of
 from mooncake_py.rules.kinds import AtOnce
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.values import FLOAT64
@@ -117,17 +117,7 @@ class Plan:
     @cached_property
     def complexes(self) -> set[str]:
         """The operands and results that are complex."""
-        return complex_names(
-            self.core, {f"v{k}" for k in range(len(self.layout)) if self.reads_complex(k)}
-        )
-
-    def reads_complex(self, k: int) -> bool:
-        """Return True if an operand is complex."""
-        part = self.layout[k]
-        if isinstance(part, View) and part.is_real:
-            return False
-        p = part[0] if isinstance(part, tuple) else part
-        return p in self.complex_at or self.kinds[k] in NUMBERS
+        return complex_names(self.core, self.complex_at)
 
     def is_complex(self, e: Expr) -> bool:
         """Return True if a value is complex."""
@@ -217,21 +207,21 @@ class Plan:
                 if not (self.is_array(Name(let.name)) and self.is_choice_of_floats(e)):
                     return False
             elif isinstance(e, Call) and not is_sum(e):
-                if declared(e) is None or (of_arrays and not self.is_computed_by(e.function, let)):
+                if declared(e) is None or not self.is_computed(let.name, e):
                     return False
             elif is_int(e) and of_arrays:
                 return False
         return not self.statement.into or self.is_array(self.core.root)
 
-    def is_computed_by(self, f: Any, let: Let) -> bool:
-        """Return True if the result of a function of arrays is of the dtype that it should have."""
-        if not self.is_mixed:
-            return keeps(f, self.dtype)
-        if let.name in self.masked:
-            return False
-        if not any(map(self.is_complex, parts_of(let.value))):
-            return keeps(f, FLOAT64)
-        return keeps(f, COMPLEX128) or returns_real(f)
+    def is_computed(self, name: str, e: Call) -> bool:
+        """Return True if the result of a function is of the dtype that it should have."""
+        if any(map(self.is_complex, e.args)):
+            return has_complex_partials(e)
+        if name not in self.arrays:
+            return True
+        if self.is_mixed:
+            return name not in self.masked and keeps(e.function, FLOAT64)
+        return keeps(e.function, self.dtype)
 
     def fits_target(self) -> bool:
         """Return True if a value that is complex is not written to what is real."""
@@ -326,8 +316,3 @@ class Plan:
 def share(name: str, k: int) -> Name:
     """Return the partial derivative for operand `k`, which is worked out in the forward pass."""
     return Name(f"w_{name}_{k}")
-
-
-def keeps(f: Any, dtype: np.dtype[Any]) -> bool:
-    """Return True if a function is a ufunc that makes arrays of such a dtype of such."""
-    return type(f) is np.ufunc and f"{dtype.char * f.nin}->{dtype.char}" in f.types

@@ -20,7 +20,14 @@ from mooncake_py.compiler.elsewhere import Elsewhere
 from mooncake_py.compiler.ir import Op, parts_of
 from mooncake_py.compiler.partials import NoPartial
 from mooncake_py.compiler.statements.below import Below, below
+from mooncake_py.compiler.statements.complexes import (
+    COMPLEX128,
+    complex_at,
+    is_complex_within,
+)
+from mooncake_py.compiler.statements.complexes import NUMBERS as COMPLEX_NUMBERS
 from mooncake_py.compiler.statements.core import Core
+from mooncake_py.compiler.statements.dtypes import dtype_of, has_tangent, with_constants
 from mooncake_py.compiler.statements.forward_forms import ForwardForm, Pattern
 from mooncake_py.compiler.statements.gathers import is_index, is_mask
 from mooncake_py.compiler.statements.kinds import NUMBERS
@@ -42,6 +49,7 @@ if TYPE_CHECKING:
 __all__ = ["Push", "Unusual"]
 
 LINEAR = ("add", "sub")
+REAL: tuple[np.dtype[Any], frozenset[int]] = (FLOAT64, frozenset())
 FLOATS = (float, np.float64, Active)
 
 
@@ -58,11 +66,17 @@ class Values(NamedTuple):
         By position; a tangent is None where it is zero.
     moving : frozenset of int
         The operands that have a tangent.
+    dtype : dtype
+        Of the statement.
+    complexes : frozenset of int
+        The positions of values that are complex.
     """
 
     primals: list[Any]
     tangents: list[Any]
     moving: frozenset[int]
+    dtype: np.dtype[Any]
+    complexes: frozenset[int]
 
 
 class Reader:
@@ -88,6 +102,8 @@ class Reader:
         self.indices = tuple({i for _, i in pairs if i not in statement.certain})
         self.readings = statement.readings
         self.written = statement.written
+        self.value = statement.value
+        self.has_complex = is_complex_within(statement.value)
         self.sources = [part[0] if isinstance(part, tuple) else part for part in statement.layout]
 
     def read(self, ctx: ForwardMode, values: Any) -> Values:
@@ -96,28 +112,36 @@ class Reader:
         Raises
         ------
         Unusual
-            If a value is neither a number nor a float64 array, or an index is none that is served.
+            If a value is neither a number nor an array of a dtype that is served, or an index is
+            none that is served.
         """
         primals, tangents = list(values), [None] * len(values)
+        others = self.has_complex
         tangent_of = ctx.blocks.rows_of if ctx.several else ctx.blocks.tangent_of
         for p in self.bases:
             v = values[p]
-            if type(v) is not ndarray or v.dtype is not FLOAT64:
+            if type(v) is not ndarray:
                 raise Unusual
+            if v.dtype is not FLOAT64:
+                others = True
             tangents[p] = tangent_of(v)
         for p in self.names:
             v = values[p]
             t = type(v)
             if t is ndarray:
-                if v.dtype is not FLOAT64 or not v.ndim:
+                if not v.ndim:
                     raise Unusual
+                if v.dtype is not FLOAT64:
+                    others = True
                 tangents[p] = tangent_of(v)
             elif t is Active and v.context is ctx:
                 primals[p], tangents[p] = v.primal, v.grad
                 if type(v.primal) not in FLOATS:
                     raise Unusual
             elif t not in NUMBERS and (t is not Active or ctx.plain):
-                raise Unusual
+                if t not in COMPLEX_NUMBERS:
+                    raise Unusual
+                others = True
         for p in self.indices:
             if not (is_index if p in self.readings else is_basic)(values[p]):
                 if self.written is None or p != self.written[1]:
@@ -125,7 +149,21 @@ class Reader:
                 if not is_mask(values[p], values[self.written[0]]):
                     raise Unusual
         moving = frozenset([k for k, p in enumerate(self.sources) if tangents[p] is not None])
-        return Values(primals, tangents, moving)
+        return Values(primals, tangents, moving, *(self.dtypes(values) if others else REAL))
+
+    def dtypes(self, values: Any) -> tuple[np.dtype[Any], frozenset[int]]:
+        """Return the dtype of the statement, and what is complex.
+
+        Raises
+        ------
+        Unusual
+            If it is not served.
+        """
+        read = [values[p] for p in (*self.bases, *self.names)]
+        dtype = with_constants(dtype_of(read), self.value)
+        if dtype is None:
+            raise Unusual
+        return dtype, complex_at(values) if dtype is COMPLEX128 else frozenset()
 
 
 def is_crossed(o: ndarray, i: Any, values: list[Any], functions: Any, part: Part) -> bool:
@@ -185,11 +223,12 @@ class Push:
                 raise Unusual
             self.site.run = form
             return form(ctx, functions, values)
-        tangent = self.tangent(functions, found.moving - {0} if op else found.moving, bool(op))
+        moving = found.moving - {0} if op else found.moving
+        tangent = self.tangent(functions, moving, bool(op), found)
         if written is None:
             return self.expression(ctx, tangent, functions, found)
         i = Ellipsis if self.index is None else values[self.index]
-        if written.dtype is not FLOAT64 or (written.base is not None and has_overlaps(written)):
+        if written.base is not None and has_overlaps(written):
             raise Unusual
         if self.copied is not None and is_crossed(
             written, i, found.primals, functions, self.copied
@@ -214,7 +253,8 @@ class Push:
         if any(type(values[p]) is Active and p not in moving for p in named):
             return None
         moving |= {self.base} if is_moved and self.base is not None else set()
-        pattern = Pattern(tuple([type(values[p]) for p in named]), frozenset(moving))
+        types = tuple([type(values[p]) for p in named])
+        pattern = Pattern(types, frozenset(moving), found.dtype, found.complexes)
         key = kind, functions, pattern, op
         try:
             return self._forms[key]
@@ -231,6 +271,7 @@ class Push:
         site = self.site
         try:
             core = self.core(functions, bool(op))
+            self.check(core, pattern.dtype, pattern.complexes)
             return kind(self.statement, core, op, pattern, site.choose, site.otherwise).made()
         except NoPartial:
             return None
@@ -273,9 +314,26 @@ class Push:
             ctx.base.augitem(f"i{op}", whole, i, t)
         return result
 
-    def tangent(self, functions: Any, moving: frozenset[int], changes: bool) -> Below | None:
+    def check(self, core: Core, dtype: np.dtype[Any], complexes: frozenset[int]) -> None:
+        """Raise if the tangent of a value of such a dtype is not served.
+
+        Raises
+        ------
+        NoPartial
+        """
+        if not has_tangent(core, dtype, complexes) or (
+            self.statement.into and dtype is not FLOAT64
+        ):
+            raise NoPartial
+        if dtype is COMPLEX128 and self.base is not None and self.base not in complexes:
+            raise NoPartial  # what is written may be real
+
+    def tangent(
+        self, functions: Any, moving: frozenset[int], changes: bool, found: Values
+    ) -> Below | None:
         """Return the tangent of the value, or of what is added to the target; None for zero."""
-        key = functions, moving, changes
+        dtype, complexes = found.dtype, found.complexes
+        key = functions, moving, changes, dtype, complexes
         try:
             return self._below[key]
         except KeyError:
@@ -283,10 +341,12 @@ class Push:
         except TypeError as error:  # a function that cannot be a key
             raise Unusual from error
         try:
-            found = self._below[key] = below(self.core(functions, changes), moving)
+            core = self.core(functions, changes)
+            self.check(core, dtype, complexes)
+            tangent = self._below[key] = below(core, moving, complexes)
         except NoPartial as error:
             raise Unusual from error
-        return found
+        return tangent
 
     def core(self, functions: Any, changes: bool) -> Core:
         """Return the operations of the value, or of what is added to the target.

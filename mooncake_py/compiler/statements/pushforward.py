@@ -5,14 +5,14 @@ v0 * np.sin(v1)      d0 * np.sin(v1) + v0 * (d1 * np.cos(v1))
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from mooncake_py.compiler.cotangents import atom
 from mooncake_py.compiler.flat import is_flat
-from mooncake_py.compiler.ir import Call, Const, Expr, Let, Name, parts_of, rebuilt
+from mooncake_py.compiler.ir import Call, Const, Expr, Let, Name, Op, parts_of, rebuilt
 from mooncake_py.compiler.partials import NoPartial, called
 from mooncake_py.compiler.simplify import added
 from mooncake_py.compiler.statements.array_adjoint import along, carefully_times, quotient_first
@@ -27,6 +27,7 @@ from mooncake_py.compiler.statements.choices import (
     tangent_of_choice,
     tangent_of_selection,
 )
+from mooncake_py.compiler.statements.complexes import is_arithmetic, is_complex
 from mooncake_py.compiler.statements.contractions import is_contraction, is_sum
 from mooncake_py.compiler.statements.core import Core
 from mooncake_py.compiler.statements.reductions import (
@@ -49,6 +50,7 @@ def tangent_of(
     steps: Steps,
     careful: bool = False,
     is_followed: bool = False,
+    complexes: Collection[str] = (),
 ) -> Expr | None:
     """Return the tangent of the value of a statement, None where it is zero.
 
@@ -63,6 +65,8 @@ def tangent_of(
         Whether a zero tangent stays zero beside what is not finite.
     is_followed : bool
         Whether the tangent is differentiated in turn.
+    complexes : collection of str
+        The operands and results that are complex.
 
     Raises
     ------
@@ -87,7 +91,9 @@ def tangent_of(
         elif is_extremum(let.value):
             found = of_extremum(let, of_operand, is_followed)
         else:
-            found = of_operation(let, of_operand, careful)
+            found = of_operation(let, of_operand, careful, complexes)
+        if found is not None and is_real_part(let, complexes):
+            found = Call(np.real, (found,)) if is_followed else Op("real", (found,))
         tangents[let.name] = None if found is None else atom(steps, found)
     return of_operand(core.root)
 
@@ -128,7 +134,18 @@ def of_extremum(
     return Call(extremum_tangent, (t, array, Name(let.name), axes))
 
 
-def of_operation(let: Let, of_operand: Callable[[Expr], Expr | None], careful: bool) -> Expr | None:
+def is_real_part(let: Let, complexes: Collection[str]) -> bool:
+    """Return True for an operation with a real result of what is complex."""
+    parts = parts_of(let.value)
+    return let.name not in complexes and any(is_complex(part, complexes) for part in parts)
+
+
+def of_operation(
+    let: Let,
+    of_operand: Callable[[Expr], Expr | None],
+    careful: bool,
+    complexes: Collection[str],
+) -> Expr | None:
     """Return the tangent of the result of one operation."""
     e = let.value
     parts = parts_of(e)
@@ -145,11 +162,13 @@ def of_operation(let: Let, of_operand: Callable[[Expr], Expr | None], careful: b
     if is_choice(e):
         return tangent_of_choice(e, *moving[1:])
     total = Const(0.0)
-    pairs = partials_on_arrays(e, Name(let.name), evaluated_at_once, traced)
-    for a, p in pairs:
+    mixed = any(is_complex(part, complexes) for part in parts)
+    call = called if mixed else traced  # formulas may be those of real numbers
+    for a, p in partials_on_arrays(e, Name(let.name), evaluated_at_once, call):
         t = of_operand(a)
         if t is not None and p is not None:
-            term = carefully_times(t, p, pushed) if careful else quotient_first(t, p)
+            exactly = careful or (mixed and not is_arithmetic(p))
+            term = carefully_times(t, p, pushed) if exactly else quotient_first(t, p)
             total = added(total, term)
     return None if total == Const(0.0) else total
 

@@ -52,6 +52,8 @@ def of_linear_only(
     if rows.ndim == 1:  # of a number, whose axis 0 or -1 NumPy accepts
         return tangents[0]
     axis = kwargs.get("axis")
+    if rows.ndim == 1 and axis is not None:
+        return None  # a number has an axis too, to NumPy
     axes = range(rows.ndim - 1) if axis is None else axis if isinstance(axis, tuple) else (axis,)
     moved = tuple([i + 1 if i >= 0 else i for i in axes])
     return Stack(

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from mooncake_py import grad
+from mooncake_py import grad, jvp
 from mooncake_py.compiler.statements.array_adjoint import Adjoint, checks
 from mooncake_py.compiler.statements.complexes import COMPLEX128, conjugated
 from mooncake_py.compiler.statements.dtypes import dtype_of, with_constants
@@ -88,7 +88,9 @@ def test_what_is_complex_is_not_written_to_what_is_real() -> None:
         assert plan.can_be_written() is expected
 
 
-@pytest.mark.parametrize("text", ["np.maximum(a, b)", "a.imag * b", "np.cbrt(a) * b"])
+@pytest.mark.parametrize(
+    "text", ["np.maximum(a, b)", "a.imag * b", "np.cbrt(a) * b", "np.sign(a) * b"]
+)
 def test_what_has_no_form(text: str) -> None:
     complexes = "1" if ".imag" in text else "0,1"
     plan = plan_of(core_of(text), "array, array", "0,1", complexes=complexes)
@@ -158,3 +160,23 @@ def test_zero_cotangents_remain_zero_beside_what_is_not_finite() -> None:
 
     with np.errstate(all="ignore"):
         assert np.array_equal(grad(total)(X), [1.0, 0.0, 1.0])
+
+
+def test_signs_of_numbers_that_are_complex_have_no_form() -> None:
+    plan = plan_of(core_of("np.sign(1j * a) * b"), "Active, array", "1", complexes="1")
+    assert not plan.can_be_written()
+    assert plan_of(
+        core_of("np.sin(1j * a) * b"), "Active, array", "1", complexes="1"
+    ).can_be_written()
+
+
+def test_signs_of_complex_numbers_have_a_derivative() -> None:
+    def total(x: Any) -> Any:
+        z = x * (1.0 + 0.5j) + 0.5j
+        return np.sum((np.sign(z) * (2.0 - 1j) + x).real)
+
+    z = X * (1.0 + 0.5j) + 0.5j
+    turn = (1.0 + 0.5j) / np.abs(z) - z * (X + 0.5 * (0.5 * X + 0.5)) / np.abs(z) ** 3
+    expected = 1.0 + ((2.0 - 1j) * turn).real
+    assert_allclose(grad(total)(X), expected)
+    assert_allclose(jvp(total, (X,), (X,))[1], X @ expected)

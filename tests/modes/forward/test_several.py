@@ -251,3 +251,7 @@ def test_what_forward_mode_refuses_is_refused() -> None:
 
     with pytest.raises(MissingRuleError):
         jvp(unknown, (A,), [(A,), (A,)])
+
+
+def test_sums_of_numbers_along_an_axis() -> None:
+    check(lambda a, s: np.sum(np.vdot(a, a), axis=0) * s, (A, S), DIRECTIONS)
