@@ -125,6 +125,16 @@ def test_statements_are_entries_of_their_own() -> None:
     assert [node.grad.dtype for node in nodes] == [COMPLEX128, COMPLEX128, X.dtype]  # type: ignore[union-attr]
 
 
+def test_cotangents_of_parts_have_memory_of_their_own() -> None:
+    ctx = ReverseContext()
+    z, x = Z.copy(), X.copy()
+    nodes = [ctx.registry.activate(a) for a in (z, x)]
+    y = ctx.call(lambda z, x: z + x * 1.0 + 0j, z, x)
+    ctx.registry.activate(y).shadow()[...] = 1.0
+    ctx.run_backwards()
+    assert not np.may_share_memory(*[node.shadow() for node in nodes])
+
+
 def energy(x: Any, m: Any) -> Any:
     z = np.zeros(3, complex)
     for _ in range(2):
