@@ -21,6 +21,7 @@ from mooncake_py.compiler.ir import (
     Op,
     Region,
     Select,
+    Sliced,
     parts_of,
     statements,
 )
@@ -51,6 +52,7 @@ def active_parts(
         if isinstance(s, Assign | Let)
     ]
     flows += [(s.target, set(s.operands)) for s in statements(region.body) if isinstance(s, Apply)]
+    flows += [(s.bound, set(s.sources)) for s in statements(region.body) if isinstance(s, Sliced)]
     while True:
         shared = {groups[array] for array in groups if array in found}
         found |= {array for array in groups if groups[array] in shared}

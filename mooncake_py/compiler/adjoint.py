@@ -52,7 +52,7 @@ from mooncake_py.compiler.steps import Names, Steps
 from mooncake_py.compiler.sweeps import Pair, Sweeper, Sweeps
 from mooncake_py.syntax.nodes import Place
 
-__all__ = ["adjoint", "cotangent"]
+__all__ = ["RegionAdjoint", "adjoint", "cotangent", "steered"]
 
 
 def adjoint(body: Block, active: set[str], fixed: set[str], counts: Iterable[str]) -> Sweeps:
@@ -68,7 +68,7 @@ def adjoint(body: Block, active: set[str], fixed: set[str], counts: Iterable[str
     counts : iterable of str
         Names that are ints for certain.
     """
-    found = _Adjoint(active, fixed, steered(body).intersection(counts))
+    found = RegionAdjoint(active, fixed, steered(body).intersection(counts))
     forward, reverse = found.block(body)
     return Sweeps(tuple(forward), tuple(reverse))
 
@@ -91,7 +91,7 @@ def cotangent(target: Target) -> Target:
     return Name(f"d_{target.name}", place=target.place)
 
 
-class _Adjoint(Sweeper):
+class RegionAdjoint(Sweeper):
     """Goes through a region, once.
 
     Attributes

@@ -30,6 +30,7 @@ from mooncake_py.compiler.ir import (
     If,
     Length,
     Let,
+    Lines,
     Load,
     Name,
     Op,
@@ -106,6 +107,8 @@ class Emitter:
                 return [f"if {self.text(test)}:", *self.block(body), *other]
             case Break():
                 return ["break"]
+            case Lines(text=text):
+                return list(text)
         raise TypeError(s)
 
     # Expressions.

@@ -41,7 +41,10 @@ from mooncake_py.compiler.simplify import expressions_of
 from mooncake_py.compiler.sweeps import Sweeps
 from mooncake_py.compiler.text import define
 
-__all__ = ["Form", "Pattern", "bound_to", "can_be_called", "is_served", "lengths_of", "specialise"]
+__all__ = [
+    "Form", "Pattern", "arrays_of", "bound_to", "can_be_called", "inferred", "is_served",
+    "lengths_of", "specialise", "whole_name", "written",
+]  # fmt: skip
 
 
 class Pattern(NamedTuple):
@@ -58,6 +61,8 @@ class Pattern(NamedTuple):
         Of each array the first one that shares its memory.
     items : tuple of str
         Of each array that is a list the type of its items, else empty.
+    axes : tuple of int
+        Of each array the number of its axes, where there are statements on slices.
     """
 
     functions: tuple[Any, ...]
@@ -65,6 +70,7 @@ class Pattern(NamedTuple):
     on: tuple[bool, ...]
     owners: tuple[int, ...]
     items: tuple[str, ...] = ()
+    axes: tuple[int, ...] = ()
 
 
 class Form(NamedTuple):
@@ -94,6 +100,9 @@ class Form(NamedTuple):
         The active arrays.
     outputs, leaves : tuple of str
         The active names that the region binds, and those among its inputs.
+    whole, whole_read, whole_shadows : tuple of str
+        The arrays that `forward` takes themselves, beside what gives their elements; those that
+        `reverse` takes, and those whose shadows it takes.
     """
 
     forward: Any
@@ -110,10 +119,46 @@ class Form(NamedTuple):
     shadows: tuple[str, ...]
     outputs: tuple[str, ...]
     leaves: tuple[str, ...]
+    whole: tuple[str, ...] = ()
+    whole_read: tuple[str, ...] = ()
+    whole_shadows: tuple[str, ...] = ()
+
+
+class Special(NamedTuple):
+    """A region whose functions and types are known.
+
+    Attributes
+    ----------
+    region : Region
+    types : Types
+    given, active, fixed : set of str
+        The inputs that are active, all that is, and what nothing changes.
+    groups : dict of str to int
+        For each array the first one that shares its memory.
+    """
+
+    region: Region
+    types: Types
+    given: set[str]
+    active: set[str]
+    fixed: set[str]
+    groups: dict[str, int]
 
 
 def specialise(region: Region, pattern: Pattern) -> Form | None:
     """Return the form of a region for a pattern, or None if there is none."""
+    found = inferred(region, pattern)
+    if found is None:
+        return None
+    try:
+        sweeps = adjoint(found.types.body, found.active, found.fixed, found.region.counts)
+    except NoPartial:
+        return None
+    return written(found, sweeps, Emitter())
+
+
+def inferred(region: Region, pattern: Pattern) -> Special | None:
+    """Return a region with what follows from a pattern, or None if it has no form."""
     if not is_served(region, pattern.functions):
         return None
     region = bound_to(region, pattern.functions)
@@ -130,12 +175,7 @@ def specialise(region: Region, pattern: Pattern) -> Form | None:
     given |= {array for array, on in zip(arrays_of(region), pattern.on, strict=True) if on}
     groups = dict(zip(arrays_of(region), pattern.owners, strict=True))
     active = active_parts(region, given, groups)
-    fixed = fixed_parts(region, groups)
-    try:
-        sweeps = adjoint(types.body, active, fixed, region.counts)
-    except NoPartial:
-        return None
-    return written(region, types, sweeps, active, given)
+    return Special(region, types, given, active, fixed_parts(region, groups), groups)
 
 
 def is_served(region: Region, functions: Sequence[Any]) -> bool:
@@ -164,9 +204,16 @@ def fixed_parts(region: Region, groups: Mapping[str, Any]) -> set[str]:
 
 
 def written(
-    region: Region, types: Types, sweeps: Sweeps, active: set[str], given: set[str]
+    special: Special, sweeps: Sweeps, emitter: Emitter, whole: tuple[str, ...] = ()
 ) -> Form:
-    """Return the form of a region whose sweeps are known."""
+    """Return the form of a region whose sweeps are known.
+
+    Parameters
+    ----------
+    whole : tuple of str
+        The arrays that the sweeps take themselves too.
+    """
+    region, types, given, active, *_ = special
     numbers = [name for name in region.inputs if name not in region.arrays]
     lengths = lengths_of(sweeps.forward)
     results = tuple(sorted(region.bound.keys() | region.counts))
@@ -174,13 +221,12 @@ def written(
     leaves = tuple(name for name in numbers if name in given)
     shadows = tuple(array for array in arrays_of(region) if array in active)
     loose = [name for name in sorted(region.counts) if name not in region.inputs]
-    emitter = Emitter()
     forward = (
         Assign(Name("z"), Const(0.0)),
         *(Count(name, Const(None if name in region.bound else 0)) for name in loose),
         *sweeps.forward,
     )
-    inputs = [*region.inputs, *(length.name for length in lengths)]
+    inputs = [*region.inputs, *(length.name for length in lengths), *map(whole_name, whole)]
     text = emitter.function(
         "forward",
         ["push", "push_int", STEPS, *inputs],
@@ -200,10 +246,13 @@ def written(
     )
     counts = tuple(name for name in sorted(region.counts) if name in needed)
     read = tuple(array for array in arrays_of(region) if array in needed)
+    whole_read = tuple(array for array in whole if whole_name(array) in needed)
+    whole_shadows = tuple(array for array in shadows if array in whole)
     text += emitter.function(
         "reverse",
         ["pop", "pop_int", STEPS, *steady, *counts, *read, *(f"d_{a}" for a in shadows),
-         *(f"d_{name}" for name in outputs)],
+         *(f"d_{name}" for name in outputs), *map(whole_name, whole_read),
+         *(f"d{whole_name(a)}" for a in whole_shadows)],
         reverse, [f"d_{name}" for name in leaves],
     )  # fmt: skip
     made = define(text, emitter.scope)
@@ -211,8 +260,13 @@ def written(
     return Form(
         made["forward"], made["reverse"], text, lengths, results,
         tuple(types.after[name] for name in own), tuple(own), types.flagged, steady, counts, read,
-        shadows, outputs, leaves,
+        shadows, outputs, leaves, whole, whole_read, whole_shadows,
     )  # fmt: skip
+
+
+def whole_name(array: str) -> str:
+    """Return the name of an array itself, beside that of what gives its elements."""
+    return f"w_{array}"
 
 
 # What stands in blocks.

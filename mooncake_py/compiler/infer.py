@@ -7,7 +7,7 @@ after each `Assign` to it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -31,6 +31,7 @@ from mooncake_py.compiler.ir import (
     Op,
     Region,
     Select,
+    Sliced,
     Statement,
     While,
     parts_of,
@@ -179,6 +180,10 @@ class _Inference:
                         env[s.target.name] = result
                 case Count():
                     env[s.name] = self.type_of_count(s.value, env)
+                case Sliced():
+                    self.read[id(s)] = joined(self.read.get(id(s), {}), self.of_sliced(s, env))
+                    if s.target is not None:
+                        env[s.target.name] = ONE_FLOAT64
                 case If():
                     env = joined(self.run(s.body, dict(env)), self.run(s.orelse, dict(env)))
                 case For() | While():
@@ -213,7 +218,16 @@ class _Inference:
 
     def look_at_index(self, element: Load, env: Env) -> None:
         """Note an index that may be a truth, which is a mask to NumPy."""
-        self.is_unclear |= any(not TOLD.isdisjoint(self.types_of(i, env)) for i in element.index)
+        self.look_at_ints(element.index, env)
+
+    def look_at_ints(self, index: Iterable[Expr], env: Env) -> None:
+        """Note a part of an index that may be a truth."""
+        self.is_unclear |= any(not TOLD.isdisjoint(self.types_of(i, env)) for i in index)
+
+    def of_sliced(self, s: Sliced, env: Env) -> Env:
+        """Return the types of the numbers that a statement on slices reads."""
+        self.look_at_ints(s.ints, env)
+        return {name: env[name] for name in s.numbers}
 
     def types_of(self, e: Expr, env: Env) -> Kinds:
         """Return the types that the value of an expression may have."""
@@ -281,6 +295,14 @@ class _Inference:
         """Return a block with types and flags."""
         result: list[Statement] = []
         for s in block:
+            if isinstance(s, Sliced):
+                types = tuple(only(self.read[id(s)][name]) for name in s.numbers)
+                s = Sliced(s.statement, s.values, s.target, s.written, types, place=s.place)
+                flag = Const(FLAGS[FLOAT64], place=s.place)
+                if s.target is not None and s.target.name in flagged:
+                    result.append(Count(flag_of(s.target.name), flag, place=s.place))
+                result.append(s)
+                continue
             if not isinstance(s, Assign | Let):
                 result.append(with_blocks(s, lambda inner: self.annotated(inner, flagged)))
                 continue

@@ -36,14 +36,16 @@ from mooncake_py.compiler.node import Node
 
 __all__ = [
     "FLOATS", "INTS", "STEPS", "Alloc", "Apply", "Assign", "Block", "Break", "Bump", "Call",
-    "Check",
-    "Compare", "Const", "Count", "Expr", "Finite", "For", "ForAll", "If", "Length", "Let", "Load",
-    "Name", "Op", "Pop", "Push", "Region", "Select", "Statement", "Target", "While", "blocks_of",
-    "parts_of", "rebuilt", "statements", "substituted", "walk", "with_blocks", "with_value",
+    "Check", "Compare", "Const", "Count", "Expr", "Finite", "For", "ForAll", "If", "Length", "Let",
+    "Lines", "Load", "Name", "Op", "Pop", "Push", "Region", "Select", "Sliced", "Statement",
+    "Target", "While", "blocks_of", "ends_of", "parts_of", "rebuilt", "statements", "substituted",
+    "walk", "with_blocks", "with_value",
 ]  # fmt: skip
 
 STEPS = "steps"
 """Name of the range of the outermost loop where it is given."""
+NO_INTS = "slice", "ellipsis"
+"""Operations that stand for parts of an index of a `Sliced`; of a slice the ends are ints."""
 FLOATS, INTS = "floats", "ints"
 """The stacks on which the forward sweep saves what the way back needs."""
 
@@ -232,6 +234,59 @@ class Apply(Node):
     operands: tuple[str, ...]
 
 
+class Sliced(Node):
+    """A statement of which operands, or the target, are slices: see `compiler.slices`.
+
+    Attributes
+    ----------
+    statement : Statement
+        As `statements.read` reads it.
+    values : tuple
+        What it is given: names, and tuples for the parts of an index; a slice is
+        ``Op("slice", ...)``.
+    target : Name or None
+        The number that it binds, if it does not write an array.
+    written : str or None
+        The array that it writes.
+    types : tuple of str
+        Of the values that are numbers, once they are inferred.
+    """
+
+    statement: Any
+    values: tuple[Any, ...]
+    target: Name | None
+    written: str | None
+    types: tuple[str, ...] = ()
+
+    @property
+    def bound(self) -> str:
+        """The number that it binds, or the array that it writes."""
+        return self.written if self.target is None else self.target.name  # type: ignore[return-value]
+
+    @property
+    def numbers(self) -> list[str]:
+        """The names of the numbers that are operands, in their order."""
+        return [self.values[p].name for p in self.statement.names.values()]
+
+    @property
+    def sources(self) -> list[str]:
+        """The numbers and arrays of which a derivative may flow."""
+        bases = [part[0] for part in self.statement.layout if isinstance(part, tuple)]
+        return [*self.numbers, *(self.values[base].name for base in bases)]
+
+    @property
+    def ints(self) -> list[Expr]:
+        """The ints of the indices."""
+        return [e for index in self.values if type(index) is tuple for e in ends_of(index)]
+
+
+class Lines(Node):
+    """Lines of a sweep, printed, and the expressions that they read."""
+
+    text: tuple[str, ...]
+    reads: tuple[Expr, ...]
+
+
 class While(Node):
     """``while test: ...``."""
 
@@ -266,6 +321,8 @@ Statement = (
     | Break
     | Alloc
     | Apply
+    | Sliced
+    | Lines
 )
 Block = tuple[Statement, ...]
 
@@ -313,11 +370,17 @@ class Region:
 
     def written(self) -> set[str]:
         """Return the arrays of which elements are written."""
-        return {
+        found = {
             s.target.array
             for s in statements(self.body)
             if isinstance(s, Assign) and isinstance(s.target, Load)
         }
+        return found | {s.written for s in self.sliced if s.written is not None}
+
+    @property
+    def sliced(self) -> list[Sliced]:
+        """The statements on slices."""
+        return [s for s in statements(self.body) if isinstance(s, Sliced)]
 
 
 PARTS: dict[type, Callable[[Any], tuple[Expr, ...]]] = {
@@ -334,6 +397,14 @@ def parts_of(e: Expr) -> tuple[Expr, ...]:
     """Return the expressions that an expression is made of."""
     parts = PARTS.get(e.__class__)
     return () if parts is None else parts(e)
+
+
+def ends_of(index: tuple[Expr, ...]) -> list[Expr]:
+    """Return the ints of an index of which parts are slices."""
+    found: list[Expr] = []
+    for part in index:
+        found += part.args if isinstance(part, Op) and part.op in NO_INTS else (part,)
+    return [e for e in found if e != Const(None)]
 
 
 def rebuilt(e: Expr, parts: tuple[Expr, ...]) -> Expr:

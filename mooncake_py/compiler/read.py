@@ -9,7 +9,7 @@ from mooncake_py.compiler.callees import Callees
 from mooncake_py.compiler.ir import Region
 from mooncake_py.compiler.methods import Owner
 from mooncake_py.compiler.read_expressions import Unfit
-from mooncake_py.compiler.read_loops import LoopReader
+from mooncake_py.compiler.slices.read import SlicedLoopReader
 from mooncake_py.syntax.names import Names
 from mooncake_py.syntax.static_integers import Bindings, StaticInts
 
@@ -58,7 +58,7 @@ def read_loop(
     owner : Owner, optional
         The class of which the function is a method.
     """
-    reader = LoopReader(names, statics, found, function, node, owner)
+    reader = SlicedLoopReader(names, statics, found, function, node, owner)
     try:
         region = reader.read()
     except Unfit:

@@ -41,6 +41,7 @@ from mooncake_py.compiler.ir import (
     Name,
     Op,
     Region,
+    Sliced,
     Statement,
     Target,
     While,
@@ -120,7 +121,7 @@ class LoopReader(CallReader):
         else:
             loop = self.loop(self.node)
         bound = self.finish()
-        if not any(isinstance(s, Assign) for s in statements((loop,))):
+        if not any(isinstance(s, Assign | Sliced) for s in statements((loop,))):
             raise Unfit
         body = (*self.checks, loop)
         return Region(

@@ -19,6 +19,7 @@ from mooncake_py.compiler.ir import (
     Expr,
     Finite,
     Let,
+    Lines,
     Load,
     Name,
     Op,
@@ -133,6 +134,8 @@ def expressions_of(s: Statement) -> tuple[Expr, ...]:
             return *old, *index, s.value
         case Check():
             return (s.test,)
+        case Lines():
+            return s.reads
     return ()
 
 

@@ -71,6 +71,7 @@ class Site:
     """
 
     compares = True  # debug mode runs it both ways
+    bytes = BYTES
 
     def __init__(self, region: Region, callees: Callees | None = None) -> None:
         self.region = region
@@ -143,7 +144,8 @@ class Site:
                 a.dtype not in INTEGERS or name in self.written
             ):
                 return False
-            if a.ndim != self.region.arrays[name] or not a.flags.aligned:
+            count = self.region.arrays[name]
+            if (a.ndim != count if count else not a.ndim) or not a.flags.aligned:
                 return False  # of which there are no memory views
         return all(
             inputs[name].flags.writeable for name in self.written if type(inputs[name]) is ndarray
@@ -222,15 +224,24 @@ class Site:
         owners = self.owners(inputs)
         if not self.are_data(items, owners):
             return None
-        pattern = Pattern(functions, tuple(kinds), tuple(moving), owners, tuple(items))
+        axes = self.axes(inputs)
+        pattern = Pattern(functions, tuple(kinds), tuple(moving), owners, tuple(items), axes)
         try:
             return self._forms[pattern]
         except KeyError:
             pass
         except TypeError:  # a function that cannot be a key
             return None
-        form = self._forms[pattern] = specialise(self.region, pattern)
+        form = self._forms[pattern] = self.made(pattern)
         return form
+
+    def axes(self, inputs: Mapping[str, Any]) -> tuple[int, ...]:
+        """Return how many axes the arrays have, if the form depends on it."""
+        return ()
+
+    def made(self, pattern: Pattern) -> Form | None:
+        """Return the form for a pattern, or None if there is none."""
+        return specialise(self.region, pattern)
 
     def are_data(self, items: list[str], owners: tuple[int, ...]) -> bool:
         """Return True if ints are where they must be, and nothing writes them."""
@@ -264,10 +275,10 @@ class Site:
         )
         if steps is None:
             return nbytes <= SMALL
-        if nbytes <= BYTES * len(steps):
+        if nbytes <= self.bytes * len(steps):
             return True
         assert isinstance(self.region.loop, For)
-        return nbytes <= BYTES * passes(self.region.loop, steps, dict(inputs))
+        return nbytes <= self.bytes * passes(self.region.loop, steps, dict(inputs))
 
     def attempt(
         self, ctx: ReverseMode, form: Form, steps: range | None, inputs: dict[str, Any]
@@ -301,7 +312,7 @@ class Site:
             for a in map(inputs.__getitem__, form.shadows)
         ]
         active = [active_number(outputs[name], ctx) for name in form.outputs]
-        read = [inputs[name] for name in form.read]
+        read = [inputs[name] for name in (*form.read, *form.whole_read)]
         for a in read:
             if type(a) is ndarray:
                 ctx.registry.protect(a)
@@ -348,14 +359,19 @@ class Site:
             cells_of(v) if name in self.region.arrays else given[name] for name, v in inputs.items()
         ]
         values += [given[n.name] for n in form.lengths]
+        values += [inputs[name] for name in form.whole]
         try:
-            z, *results = form.forward(floats.append, ints.append, steps, *values)
+            z, *results = self.run_forward(form, floats.append, ints.append, steps, *values)
             finite = z == 0.0 and math.isfinite(sum(floats))
         except UNUSUAL:
             return None  # the reference raises it again
         unbound = any(v is None for v in results)
         overlaps = self.overlaps(inputs, form.shadows)
         return results if finite and not unbound and not overlaps else None
+
+    def run_forward(self, form: Form, *args: Any) -> Any:
+        """Call the forward sweep."""
+        return form.forward(*args)
 
     # Forward mode.
 
@@ -439,9 +455,10 @@ def put_back(arrays: dict[str, Any], before: dict[str, ndarray]) -> None:
 
 
 def bytes_kept(entry: tuple[Any, ...]) -> int:
-    """Return about how many bytes the slopes and ints in an entry take."""
+    """Return about how many bytes the slopes, ints and slices in an entry take."""
     _, _, floats, ints, *_ = entry
-    return len(floats) * (FLOAT_BYTES + 8) + len(ints) * 8
+    arrays = sum([part.nbytes for part in ints if type(part) is ndarray])
+    return len(floats) * (FLOAT_BYTES + 8) + len(ints) * 8 + arrays
 
 
 def cells_of(a: Any) -> Any:
@@ -469,9 +486,15 @@ def pull_region(entry: tuple[Any, ...]) -> None:
         return
     for node in nodes:
         node.shadow()  # may lay out anew what another one shares
-    cells = [*map(cells_of, read), *(cells_of(node.shadow()) for node in nodes)]
+    shadows = [node.shadow() for node in nodes]
+    count = len(form.read)
+    cells = [*map(cells_of, read[:count]), *map(cells_of, shadows)]
     grads = [y.grad for y in outputs]
-    found = form.reverse(floats.pop, ints.pop, steps, *state, *cells, *grads)
+    whole = read[count:]
+    if form.whole_shadows:
+        pairs = zip(form.shadows, shadows, strict=True)
+        whole += [d for name, d in pairs if name in form.whole_shadows]
+    found = form.reverse(floats.pop, ints.pop, steps, *state, *cells, *grads, *whole)
     for leaf, grad in zip(leaves, found, strict=True):
         leaf.grad += grad
     for node in nodes:

@@ -28,6 +28,7 @@ from mooncake_py.compiler.elsewhere import Elsewhere
 from mooncake_py.compiler.methods import owner_of
 from mooncake_py.compiler.read import Reading, read_loop
 from mooncake_py.compiler.site import Site
+from mooncake_py.compiler.slices.site import SlicedSite
 from mooncake_py.frontend.outputs import OutputRewriter
 from mooncake_py.frontend.spanning import ELSE
 from mooncake_py.syntax.compiled import FunctionNode
@@ -65,7 +66,8 @@ class LoopRewriter(OutputRewriter):
         reading = read_loop(self.names, self.statics, self.found, self.root, node, owner)
         if reading is None:
             return plain
-        site = Site(reading.region, reading.callees)
+        kind = SlicedSite if reading.region.sliced else Site
+        site = kind(reading.region, reading.callees)
         place = place_of(node.iter if isinstance(node, ast.For) else node.test)
         number = sum(isinstance(v, Site) for v in self.injected.values())
         loop, steps, result = (f"{PREFIX}{part}{number}" for part in ("loop", "steps", "result"))

@@ -204,12 +204,16 @@ class StatementReader:
             self._known[text] = self.add_operand(self.add_value(node))
         return self._known[text]
 
+    def index(self, node: ast.expr) -> ast.expr | None:
+        """Return an index as it may be passed, None if it may not."""
+        return plain_index(node, self.names)
+
     def item(self, node: ast.Subscript) -> Name:
         """Return the operand of an element or a slice, by an index without effects.
 
         Elements may be in the index of what is evaluated first: ``values[starts[i]:]``.
         """
-        index = plain_index(node.slice, self.names)
+        index = self.index(node.slice)
         comes_first = self.is_first and not self.layout
         if index is None and comes_first and not self.peeks and is_of_elements(node.slice):
             index = node.slice
@@ -223,7 +227,7 @@ class StatementReader:
         whole = not isinstance(node, ast.Subscript)
         index = located(ast.Constant(...), place_of(node)) if whole else node.slice
         base = node if whole else node.value
-        plain = plain_index(index, self.names)
+        plain = self.index(index)
         if plain is None or not self.is_steady(base):
             raise Unfit
         assert isinstance(base, ast.Name | ast.Attribute)

@@ -1,0 +1,212 @@
+"""The lines of a statement on slices in both sweeps of a region.
+
+For ``b[i, j] += np.dot(a[i + 1 :, i], b[i + 1 :, j])``::
+
+    forward                                 back
+    v0 = u_b[u_i, u_j]                      u_b[u_i, u_j] = pop_int()
+    v1 = w_u_a[u_i + 1:, u_i]               g = d_u_b[u_i, u_j]
+    v2 = w_u_b[u_i + 1:, u_j]               if g:
+    y = float(v0 + v1.dot(v2))                  v1 = w_u_a[u_i + 1:, u_i]
+    z += y * 0.0                                v2 = w_u_b[u_i + 1:, u_j]
+    push_int(u_b[u_i, u_j])                     d = dw_u_a[u_i + 1:, u_i]
+    u_b[u_i, u_j] = y                           d += g * v2
+
+Adjoints read from the arrays, which hold on the way back what they held, or what was saved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from mooncake_py.compiler.ir import Expr, Lines, Name, Sliced
+from mooncake_py.compiler.slices.pull import DOWN, SlicedPull
+from mooncake_py.compiler.slices.texts import Texts
+from mooncake_py.compiler.statements.array_forms import SYMBOLS, ArrayForm, operands_of
+from mooncake_py.compiler.statements.array_text import ArrayText
+from mooncake_py.compiler.statements.kinds import ARRAYS
+from mooncake_py.compiler.statements.plan import Plan
+from mooncake_py.compiler.statements.statement import is_operand
+from mooncake_py.compiler.statements.views import views_in
+
+__all__ = ["SlicedForm"]
+
+
+class SlicedForm(ArrayForm):
+    """Makes the lines of a statement.
+
+    Parameters
+    ----------
+    s : Sliced
+    plan : Plan
+    scope : dict
+        What the text calls, for all statements of the region.
+    number : int
+        Of the statement in the region.
+    active : set of str
+        Names and arrays that are, somewhere in the region.
+    """
+
+    pull: SlicedPull | None
+
+    def __init__(
+        self, s: Sliced, plan: Plan, scope: dict[str, Any], number: int, active: set[str]
+    ) -> None:
+        self.s = s
+        self.active = active
+        self.plan = plan
+        self.scope = scope
+        scope |= views_in(plan.layout, plan.core.functions)
+        self.texts = Texts(s, plan)
+        self.pull = SlicedPull(plan, scope, self.texts, number) if plan.records else None
+        self.text = ArrayText(scope, (), plan.arrays_of_float64, plan.axes, plan.int_names)
+
+    # What both sweeps need.
+
+    @property
+    def read_again(self) -> list[int]:
+        """The operands that are elements or slices which the adjoint reads."""
+        saved = [] if self.pull is None else self.pull.saved
+        return [k for k, part in enumerate(self.plan.layout)
+                if isinstance(part, tuple) and f"v{k}" in saved]  # fmt: skip
+
+    def array_of(self, k: int) -> str:
+        """Return the array that an operand is part of."""
+        part = self.plan.layout[k]
+        assert isinstance(part, tuple)
+        return self.texts.array(part[0])
+
+    def kept(self, is_kept: Callable[[str], bool], steady: set[str]) -> list[str]:
+        """Return what is saved on the forward sweep, by the names that the reverse sweep reads.
+
+        Parameters
+        ----------
+        is_kept : callable
+            Whether an array holds on the way back what it held when it was read.
+        steady : set of str
+            The numbers that do.
+        """
+        if self.pull is None:
+            return []
+        names: list[str] = []
+        for name in (*self.pull.saved, *self.pull.spread):
+            if name[0] == "v":
+                k = int(name[1:])
+                part = self.plan.layout[k]
+                if isinstance(part, tuple):
+                    if is_kept(self.array_of(k)):
+                        continue
+                elif self.s.values[part].name in steady:
+                    continue
+            elif self.pull.is_told_of_operand(name):
+                continue
+            names.append(name)
+        return names
+
+    # Forward.
+
+    def forward(self, kept: list[str], logs: bool) -> Lines:
+        """Return the statement with what it saves.
+
+        Parameters
+        ----------
+        kept : list of str
+            See the method of this name.
+        logs : bool
+            Whether what is overwritten is saved.
+        """
+        plan, texts = self.plan, self.texts
+        count = len(plan.layout)
+        lines = [f"v{k} = {texts.operand(k)}" for k in range(count)]
+        lines += self.shape_lines()
+        computed, value = self.value_lines()
+        lines += [*computed, *self.after_value(value)]
+        value_text = self.text.text(value)
+        if plan.whole is None:
+            lines += [f"y = float({value_text})", "z += y * 0.0"]
+        else:
+            lines += self.unless_crossed(value)
+        lines += [f"push_int({self.kept_text(name)})" for name in kept]
+        lines += self.written(value_text, logs)
+        self.scope.update(self.text.scope)
+        reads = [e for k in range(count) for e in texts.reads(k)]
+        return Lines(tuple(lines), (*reads, *texts.target_read()), place=self.s.place)
+
+    def kept_text(self, name: str) -> str:
+        """Return what is saved for a name: a copy of a slice."""
+        assert self.pull is not None
+        if name[0] == "v" and self.plan.kinds[int(name[1:])] in ARRAYS:
+            return f"{name}.copy()"
+        return self.pull.told.get(name, name)
+
+    def shape_lines(self) -> list[str]:
+        """Return the lines that name the shape, and see that operands have it."""
+        plan = self.plan
+        if plan.whole is None:
+            return []
+        lines, full = [], plan.full
+        if plan.augments:
+            lines, full = ["shape = v0.shape"], full[1:]
+        else:
+            lines = [f"slot = {self.texts.target()}", "shape = slot.shape"]
+        return [*lines, *unless(f"v{k}.shape != shape" for k in full)]
+
+    def after_value(self, value: Expr) -> list[str]:
+        """Return the lines that see that what was computed has the shape that was expected."""
+        plan = self.plan
+        products = list(plan.consumed)
+        if plan.whole is not None:
+            own = plan.broadcast or plan.core.contractions or plan.core.reductions
+            if plan.whole and own and isinstance(value, Name) and plan.is_array(value):
+                products.append(value.name)
+            return unless(f"{name}.shape != shape" for name in dict.fromkeys(products))
+        sums = [part.name for let in plan.core.sums for part in operands_of(let)]
+        if not sums:
+            return []
+        first = sums[0]
+        others = [*sums, *products, *(f"v{k}" for k in plan.full)]
+        others = [name for name in dict.fromkeys(others) if name != first]
+        return [f"shape = {first}.shape", *unless(f"{name}.shape != shape" for name in others)]
+
+    def unless_crossed(self, value: Expr) -> list[str]:
+        """Return the lines that see that what is copied is not written in another order."""
+        plan = self.plan
+        if plan.augments or not (is_operand(value) and plan.is_array(value)):
+            return []
+        name = self.text.operand(value)
+        return unless([f"{name}.strides != slot.strides and crosses(slot, {name})"])
+
+    def written(self, value: str, logs: bool) -> list[str]:
+        """Return the lines that bind a number, or write an element or a slice."""
+        plan, target = self.plan, self.texts.target()
+        if plan.whole is None:
+            log = [f"push_int({target})"] if logs else []
+            return [*log, f"{target} = y"]
+        if plan.augments:
+            log = ["push_int(v0.copy())"] if logs else []
+            return [*log, f"v0 {SYMBOLS[plan.statement.value.op]}= {value}"]  # type: ignore[union-attr]
+        log = ["push_int(slot.copy())"] if logs else []
+        return [*log, f"slot[...] = {value}"]
+
+    # Back.
+
+    def reverse(self, kept: list[str], logs: bool) -> Lines | None:
+        """Return the adjoint, after what puts back what was overwritten; None for nothing."""
+        texts = self.texts
+        lines = [f"{texts.target()} = pop_int()"] if logs else []
+        reads = list(texts.target_read()) if logs else []
+        lines += [f"{name} = pop_int()" for name in reversed(kept)]
+        if self.pull is not None:
+            own, again = self.pull.lines(kept)
+            lines += own
+            reads += [e for k in again for e in texts.reads(k)]
+            reads += self.pull.places()
+        elif self.s.target is not None and self.s.target.name in self.active:
+            lines.append(f"{texts.target(DOWN)} = 0.0")
+        return Lines(tuple(lines), tuple(reads), place=self.s.place) if lines else None
+
+
+def unless(wrong: Any) -> list[str]:
+    """Return the lines that leave the region if one of some tests holds."""
+    tests = list(wrong)
+    return [f"if {' or '.join(tests)}:", "    raise ArithmeticError"] if tests else []

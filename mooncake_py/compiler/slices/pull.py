@@ -1,0 +1,181 @@
+"""The adjoint of a statement on slices, as lines of the reverse sweep of a region."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mooncake_py.compiler.ir import Expr, Let, Name, ends_of
+from mooncake_py.compiler.simplify import names_of
+from mooncake_py.compiler.slices.texts import Texts
+from mooncake_py.compiler.statements.array_adjoint import Adjoint, tests
+from mooncake_py.compiler.statements.array_pull import (
+    AGAIN,
+    PullWriter,
+    described,
+    how,
+    unsigned,
+)
+from mooncake_py.compiler.statements.array_text import ArrayText
+from mooncake_py.compiler.statements.lines import function, indented
+from mooncake_py.compiler.statements.plan import Plan
+from mooncake_py.compiler.statements.scope import SCOPE
+from mooncake_py.compiler.text import define
+from mooncake_py.overriding import override
+
+__all__ = ["DOWN", "SlicedPull"]
+
+DOWN = "d_"
+"""Prefix of cotangents."""
+
+
+class SlicedPull(PullWriter):
+    """Makes the lines; see `PullWriter`."""
+
+    def __init__(self, plan: Plan, scope: dict[str, Any], texts: Texts, number: int) -> None:
+        self.texts = texts
+        self.careful_name = f"careful{number}"
+        super().__init__(plan, scope)
+
+    @override
+    def pull(self) -> str:
+        return ""
+
+    def is_told_of_operand(self, name: str) -> bool:
+        """Return True for what tells the shape of an operand, which is read again."""
+        if name == "shape":
+            return self.first_of_sums[0] == "v"
+        return name in self.told and described(name)[0] == "v"
+
+    @property
+    def first_of_sums(self) -> str:
+        """The first of what is summed."""
+        first = self.plan.core.sums[0].value.args[0]  # type: ignore[union-attr]
+        assert isinstance(first, Name)
+        return first.name
+
+    def lines(self, kept: list[str]) -> tuple[list[str], list[int]]:
+        """Return the lines of the adjoint, and the operands that they read again."""
+        plan, found = self.plan, self.received
+        text = ArrayText(self.scope, {}, self.arrays, plan.axes, plan.int_names)
+        body = self.likes(kept)
+        body += [line for let in found.lets for line in text.lines(let)]
+        self.scope.update(text.scope)
+        body += self.unless_sound()
+        if plan.target is None:
+            body.append(f"{self.texts.target(DOWN)} = 0.0")
+        body += self.deliveries(found, {})
+        if not body:
+            return [], []
+        again = self.operands_again(kept)
+        reads = [f"v{k} = {self.texts.operand(k)}" for k in again]
+        target = self.texts.target(DOWN)
+        if plan.whole is None:
+            return [f"g = {target}", "if g:", *indented([*reads, *body])], again
+        g = "g = slot.copy()" if self.copies(found) else "g = slot"
+        return [f"slot = {target}", g, *reads, *body], again
+
+    def places(self) -> list[Expr]:
+        """Return the ints of the places whose cotangents are read and written."""
+        parts = [self.plan.layout[k] for k in self.plan.active]
+        parts += [] if self.plan.target is None else [self.plan.target]
+        indices = [part[1] for part in parts if isinstance(part, tuple)]
+        return [e for p in indices for e in ends_of(self.texts.s.values[p])]
+
+    def operands_again(self, kept: list[str]) -> list[int]:
+        """Return the operands that are read again, some for their shapes only."""
+        words = set(self.saved) | {described(name) for name in self.told}
+        words |= {f"v{k}" for k in self.fits()}
+        words |= {self.first_of_sums} if self.spread else set()
+        return [k for k in range(len(self.plan.layout)) if f"v{k}" in words - set(kept)]
+
+    def likes(self, kept: list[str]) -> list[str]:
+        """Return the lines for what tells the shape of something."""
+        lines = [
+            f"{name} = {AGAIN[how(name)].format(described(name))}"
+            for name in self.told
+            if name not in kept
+        ]
+        lines += [f"shape{k} = v{k}.shape" for k in self.fits()]
+        if self.spread and "shape" not in kept:
+            lines.append(f"shape = {self.first_of_sums}.shape")
+        return lines
+
+    # Zeros beside what is not finite.
+
+    def unless_sound(self) -> list[str]:
+        """Return the lines that compute with care what may not be finite."""
+        sound = tests(self.received, self.plan)
+        if not sound:
+            return []
+        totals = {
+            k: unsigned(e) for k, e in self.received.totals.items() if unsigned(e) != Name("g")
+        }
+        names = {e.name: k for k, e in totals.items() if isinstance(e, Name)}
+        received = Adjoint(self.plan, careful=True).received()
+        own = {let.name for let in received.lets}
+        values = [*(let.value for let in received.lets), *received.totals.values()]
+        read = [name for name in dict.fromkeys(names_of(values)) if name not in own]
+        given = [name for name in read if name != "g"]
+        results = []
+        for k in names.values():
+            e = received.totals[k]
+            is_same = unsigned(self.received.totals[k]) is self.received.totals[k]
+            results.append((e, is_same))
+        self.scope[self.careful_name] = Careful(received.lets, ["g", *given], results)
+        targets = "".join(f"{name}, " for name in names)
+        call = f"{self.careful_name}({', '.join(['g', *given])})"
+        return [f"if not ({' and '.join(sound)}):", f"    {targets}= {call}"]
+
+    # What differs where an array is named.
+
+    @override
+    def delivery(self, k: int, total: Expr, owned: bool) -> list[str]:
+        text = ArrayText(self.scope)
+        amount = text.operand(unsigned(total))
+        sign = "+" if unsigned(total) is total else "-"
+        place = self.texts.operand(k, DOWN)
+        if isinstance(self.plan.layout[k], tuple) and not self.texts.is_element(k):
+            return [f"d = {place}", f"d {sign}= {amount}"]
+        return [f"{place} {sign}= {amount}"]
+
+    @override
+    def element_kept(self, total: Expr) -> list[str]:
+        if total == Name("g"):
+            return []
+        return [f"{self.texts.target(DOWN)} = {ArrayText(self.scope).text(total)}"]
+
+    @override
+    def cleared(self) -> str:
+        return f"{self.texts.target(DOWN)} = 0.0" if self.plan.whole is None else "slot.fill(0.0)"
+
+
+class Careful:
+    """What operands receive where a zero cotangent stays zero, compiled when it is first needed.
+
+    Parameters
+    ----------
+    lets : list of Let
+    given : list of str
+        The names that they read.
+    results : list of (Expr, bool)
+        What is returned, and whether it is, or its negative.
+    """
+
+    def __init__(self, lets: list[Let], given: list[str], results: list[tuple[Expr, bool]]) -> None:
+        self.lets = lets
+        self.given = given
+        self.results = results
+        self.made: Any = None
+
+    def __call__(self, *args: Any) -> Any:
+        if self.made is None:
+            self.made = self.make()
+        return self.made(*args)
+
+    def make(self) -> Any:
+        """Compile it."""
+        text = ArrayText(SCOPE)
+        lines = [line for let in self.lets for line in text.lines(let)]
+        values = [text.text(e) if own else f"-{text.operand(e)}" for e, own in self.results]
+        lines.append(f"return {', '.join(values)},")
+        return define(function("careful", ", ".join(self.given), lines), text.scope)["careful"]

@@ -1,0 +1,174 @@
+"""Read a loop of which statements are on slices.
+
+    b[i, j] += np.dot(a[i + 1:, i], b[i + 1:, j])
+
+`statements.read` reads the statement, and the numbers of indices are read as those of any loop, so
+that the way back computes them again.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from mooncake_py.compiler.ir import Const, Expr, Load, Name, Op, Sliced, Statement
+from mooncake_py.compiler.ir import walk as walk_expression
+from mooncake_py.compiler.read_expressions import ARITHMETIC, Unfit
+from mooncake_py.compiler.read_loops import LoopReader
+from mooncake_py.compiler.slices.renumbered import renumbered
+from mooncake_py.compiler.statements.contractions import PRODUCTS
+from mooncake_py.compiler.statements.read import StatementReader, plain_index
+from mooncake_py.compiler.statements.reductions import REDUCTIONS
+from mooncake_py.compiler.statements.statement import is_operand
+from mooncake_py.compiler.statements.views import VIEWS
+from mooncake_py.overriding import override
+from mooncake_py.syntax.nodes import place_of
+from mooncake_py.syntax.trees import walk
+
+__all__ = ["SlicedLoopReader"]
+
+ON_ARRAYS = tuple(map(id, (*PRODUCTS, *REDUCTIONS, *VIEWS)))
+NOTHING = Const(None)
+
+
+class OperandReader(StatementReader):
+    """Reads the expression of a statement; what may be an index is decided when it is read."""
+
+    @override
+    def index(self, node: ast.expr) -> ast.expr | None:
+        return plain_index(node, self.names) or node
+
+
+class SlicedLoopReader(LoopReader):
+    """Reads one loop; a statement on slices becomes a `Sliced`.
+
+    Attributes
+    ----------
+    sliced : set of str
+        The arrays of which slices are read or written.
+    """
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self.sliced: set[str] = set()
+
+    @override
+    def finish(self) -> dict[str, str]:
+        for name in self.sliced:
+            self.arrays.setdefault(name, 0)
+        self.shaped |= self.sliced
+        return super().finish()
+
+    @override
+    def statement(self, node: ast.stmt, rest: list[ast.stmt]) -> list[Statement]:
+        match node:
+            case ast.Assign(targets=[target], value=value) if self.is_on_slices(node):
+                return [self.on_slices(node, target, None, value)]
+            case ast.AugAssign(target=target, op=op, value=value) if self.is_on_slices(node):
+                return [self.on_slices(node, target, op, value)]
+        return super().statement(node, rest)
+
+    def is_on_slices(self, node: ast.stmt) -> bool:
+        """Return True for a statement in which something must be an array."""
+        return self.frame is None and any(map(self.makes_arrays, walk(node)))
+
+    def makes_arrays(self, part: Any) -> bool:
+        """Return True for a slice, and for an operation on arrays."""
+        if isinstance(part, ast.Attribute):
+            module = self.names.module(part.value)
+            f = None if module is None else module.__dict__.get(part.attr)
+            return id(f) in ON_ARRAYS
+        return isinstance(part, ast.Slice | ast.MatMult)
+
+    def on_slices(
+        self, node: ast.stmt, target: ast.expr, op: ast.operator | None, value: ast.expr
+    ) -> Sliced:
+        """Read ``target = value`` or ``target op= value``."""
+        if op is not None and type(op) not in ARITHMETIC:
+            raise Unfit
+        reader = OperandReader(self.names, peeks=False, is_first=False)
+        read = reader.value(value)
+        place: tuple[int, int] | None = None
+        if isinstance(target, ast.Subscript):
+            index = reader.index(target.slice)
+            if index is None or not isinstance(target.value, ast.Name):
+                raise Unfit
+            place = reader.add_base(target.value), reader.add_index(index)
+            if op is not None:
+                read = reader.changed(ARITHMETIC[type(op)], place, read)
+        elif not isinstance(target, ast.Name) or self.is_count(target) or is_operand(read):
+            raise Unfit
+        elif op is not None:
+            old = reader.name(target)
+            read = Op(ARITHMETIC[type(op)], (old, read), place=read.place)
+        statement = reader.statement(
+            read,
+            frozenset(reader.index_positions),
+            target=place,
+            augments=place is not None and op is not None,
+        )
+        bases = {base for base, _ in statement.pairs}
+        values = tuple(
+            self.base(part) if p in bases else self.given_value(part, p in reader.index_positions)
+            for p, part in enumerate(reader.values)
+        )
+        numbers = [self.passed(f) for f in reader.functions]
+        written = None if place is None else values[place[0]].name
+        if written is not None:
+            self.stores.add(written)
+        bound = self.target(target) if isinstance(target, ast.Name) else None
+        assert not isinstance(bound, Load)
+        statement = renumbered(statement, numbers)
+        return Sliced(statement, values, bound, written, place=place_of(node))
+
+    def given_value(self, node: ast.expr, is_index: bool) -> Any:
+        """Read an index or a number; attributes would be read before their turn."""
+        if is_index:
+            return self.index_of(node)
+        if not isinstance(node, ast.Name):
+            raise Unfit
+        return self.number(node.id, place_of(node))
+
+    def base(self, node: ast.expr) -> Name:
+        """Read what is indexed."""
+        if not isinstance(node, ast.Name):
+            raise Unfit
+        array = self.array(node)
+        self.sliced.add(array)
+        return Name(array, place=place_of(node))
+
+    def index_of(self, node: ast.expr) -> tuple[Expr, ...]:
+        """Read an index, part by part."""
+        parts = node.elts if isinstance(node, ast.Tuple) else [node]
+        return tuple(map(self.part, parts))
+
+    def part(self, node: ast.expr) -> Expr:
+        """Read a part of an index."""
+        place = place_of(node)
+        match node:
+            case ast.Slice(lower=lower, upper=upper, step=step):
+                ends = [NOTHING if e is None else self.end(e) for e in (lower, upper, step)]
+                return Op("slice", tuple(ends), place=place)
+            case ast.Constant(value=value) if value is Ellipsis:
+                return Op("ellipsis", (), place=place)
+        return self.end(node)
+
+    def end(self, node: ast.expr) -> Expr:
+        """Read an int of an index."""
+        if isinstance(node, ast.Constant) and node.value is None:
+            return NOTHING
+        if isinstance(node, ast.Constant) and type(node.value) is not int:
+            raise Unfit
+        found = self.steady_int(node)
+        if any(isinstance(part, Op) and part.op == "not" for part in walk_expression(found)):
+            raise Unfit  # a mask, to NumPy
+        return found
+
+    def passed(self, node: ast.expr) -> int:
+        """Pass a function that a statement calls; return its number in the region."""
+        assert isinstance(node, ast.Attribute)
+        key = f"on slices {ast.unparse(node)}", 0
+        if key not in self._numbers_of:
+            self._numbers_of[key] = len(self.functions)
+            self.functions.append(node)
+        return self._numbers_of[key]

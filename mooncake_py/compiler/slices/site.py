@@ -1,0 +1,85 @@
+"""The site of a loop with statements on slices.
+
+The trial runs with NumPy's errors raised: where a statement would warn, it runs as it is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mooncake_py.compiler.callees import Callees
+from mooncake_py.compiler.elsewhere import Elsewhere
+from mooncake_py.compiler.emit_scalar import Emitter
+from mooncake_py.compiler.forms import Form, Pattern, arrays_of, inferred, written
+from mooncake_py.compiler.ir import Region, Sliced, statements
+from mooncake_py.compiler.partials import NoPartial
+from mooncake_py.compiler.site import Site
+from mooncake_py.compiler.slices.forms import SlicedForm
+from mooncake_py.compiler.slices.plans import plan_of
+from mooncake_py.compiler.slices.sweeps import adjoint_on_slices
+from mooncake_py.compiler.statements.scope import SCOPE
+from mooncake_py.overriding import override
+from mooncake_py.runtime.values import FLOAT64
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.forward_mode import ForwardMode
+
+__all__ = ["SlicedSite"]
+
+
+class SlicedSite(Site):
+    """A region with statements on slices."""
+
+    compares = False
+    bytes = 2048
+
+    def __init__(self, region: Region, callees: Callees | None = None) -> None:
+        super().__init__(region, callees)
+        bases = {s.values[p].name for s in region.sliced for p, _ in s.statement.pairs}
+        self.whole = tuple(sorted(bases))
+
+    @override
+    def serves(self, inputs: Mapping[str, Any]) -> bool:
+        return super().serves(inputs) and all(inputs[name].dtype is FLOAT64 for name in self.whole)
+
+    @override
+    def axes(self, inputs: Mapping[str, Any]) -> tuple[int, ...]:
+        return tuple([np.ndim(inputs[name]) if name in self.whole else 0 for name in self.arrays])
+
+    @override
+    def made(self, pattern: Pattern) -> Form | None:
+        found = inferred(self.region, pattern)
+        if found is None:
+            return None
+        axes = dict(zip(arrays_of(found.region), pattern.axes, strict=True))
+        emitter = Emitter()
+        emitter.scope = {**SCOPE, **emitter.scope}
+        forms: dict[int, SlicedForm] = {}
+        for s in statements(found.types.body):
+            if isinstance(s, Sliced):
+                plan = plan_of(s, pattern.functions, axes, found.active)
+                if plan is None:
+                    return None
+                forms[id(s)] = SlicedForm(s, plan, emitter.scope, len(forms), found.active)
+        try:
+            sweeps = adjoint_on_slices(
+                found.types.body, found.active, found.fixed, found.region.counts, forms,
+                found.groups, axes,
+            )  # fmt: skip
+        except NoPartial:
+            return None
+        return written(found, sweeps, emitter, self.whole)
+
+    @override
+    def run_forward(self, form: Form, *args: Any) -> Any:
+        with np.errstate(all="raise", under=np.geterr()["under"]):
+            return form.forward(*args)
+
+    @override
+    def push(
+        self, ctx: ForwardMode, functions: Any, steps: Any, inputs: dict[str, Any]
+    ) -> dict[str, Any] | Any:
+        return Elsewhere

@@ -1,0 +1,146 @@
+"""Both sweeps of a region with statements on slices.
+
+What a statement overwrites and an adjoint reads is saved before (store on kill), and put back on
+the way back; of arrays that are overwritten by larger parts than are read, what is read is copied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from mooncake_py.compiler.adjoint import RegionAdjoint, steered
+from mooncake_py.compiler.ir import (
+    INTS,
+    Assign,
+    Block,
+    Let,
+    Load,
+    Pop,
+    Push,
+    Sliced,
+    Statement,
+    Target,
+    statements,
+)
+from mooncake_py.compiler.simplify import names_of
+from mooncake_py.compiler.slices.forms import SlicedForm
+from mooncake_py.compiler.slices.plans import example
+from mooncake_py.compiler.sweeps import Pair, Sweeps
+from mooncake_py.overriding import override
+
+__all__ = ["SlicedAdjoint", "adjoint_on_slices"]
+
+Forms = Mapping[int, SlicedForm]
+"""By the id of a `Sliced`."""
+
+
+def adjoint_on_slices(
+    body: Block,
+    active: set[str],
+    fixed: set[str],
+    counts: Iterable[str],
+    forms: Forms,
+    groups: Mapping[str, Any],
+    axes: Mapping[str, int],
+) -> Sweeps:
+    """Return both sweeps; for the first parameters see `adjoint.adjoint`.
+
+    Parameters
+    ----------
+    forms : mapping of int to SlicedForm
+    groups : mapping of str to object
+        For each array what memory it is part of.
+    axes : mapping of str to int
+        How many axes the arrays have.
+    """
+    counted = set(counts)
+    names = steered(body).intersection(counted)
+    names |= counted.intersection(names_of(e for s in sliced(body) for e in s.ints))
+    logged = logged_groups(body, fixed, forms, groups, axes)
+    found = SlicedAdjoint(active, fixed, names)
+    found.forms = forms
+    found.logged = {array for array in groups if groups[array] in logged}
+    forward, reverse = found.block(body)
+    return Sweeps(tuple(forward), tuple(reverse))
+
+
+def sliced(body: Block) -> list[Sliced]:
+    """Return the statements on slices."""
+    return [s for s in statements(body) if isinstance(s, Sliced)]
+
+
+def logged_groups(
+    body: Block, fixed: set[str], forms: Forms, groups: Mapping[str, Any], axes: Mapping[str, int]
+) -> set[Any]:
+    """Return the memory of which what is overwritten is saved: adjoints read it.
+
+    Not that of which larger parts are overwritten than read: parts that are read are copied.
+    """
+    read: dict[Any, int] = {}
+    written: dict[Any, int] = {}
+    for s in statements(body):
+        if isinstance(s, Assign) and isinstance(s.target, Load):
+            written.setdefault(groups[s.target.array], 1)
+        if not isinstance(s, Sliced):
+            continue
+        form = forms[id(s)]
+        if s.written is not None:
+            note(written, groups[s.written], size_of(s, s.statement.target, axes))
+        for k in form.read_again:
+            array = form.array_of(k)
+            if array not in fixed:
+                note(read, groups[array], size_of(s, s.statement.layout[k], axes))
+    return {group for group, count in read.items() if written.get(group, 1) <= count}
+
+
+def note(found: dict[Any, int], group: Any, count: int) -> None:
+    """Note the size of a part of an array."""
+    found[group] = max(found.get(group, 0), count)
+
+
+def size_of(s: Sliced, place: Any, axes: Mapping[str, int]) -> int:
+    """Return the size of a part of an array, where all axes are of one length."""
+    array, index = (example(s.values[p], axes) for p in place[:2])
+    return np.size(array[index])
+
+
+class SlicedAdjoint(RegionAdjoint):
+    """Goes through a region, once.
+
+    Attributes
+    ----------
+    forms : Forms
+    logged : set of str
+        The arrays of which what is overwritten is saved.
+    """
+
+    forms: Forms
+    logged: set[str]
+
+    @override
+    def simple(self, s: Statement) -> Pair:
+        return self.on_slices(s) if isinstance(s, Sliced) else super().simple(s)
+
+    def on_slices(self, s: Sliced) -> Pair:
+        """Return the sweeps of a statement on slices."""
+        form = self.forms[id(s)]
+        logs = s.written in self.logged
+        kept = form.kept(self.is_kept, self.fixed.union(self.counters))
+        back = form.reverse(kept, logs)
+        return [form.forward(kept, logs)], [] if back is None else [back]
+
+    def is_kept(self, array: str) -> bool:
+        """Return True if an array holds on the way back what it held at a statement."""
+        return array in self.fixed or array in self.logged
+
+    @override
+    def assigned(self, s: Assign | Let, target: Target) -> Pair:
+        ahead, back = super().assigned(s, target)
+        if not isinstance(target, Load) or target.array not in self.logged:
+            return ahead, back
+        log = Push(INTS, target, place=s.place)
+        undo = Assign(target, Pop(INTS), place=s.place)
+        return [*ahead[:-1], log, ahead[-1]], [undo, *back]

@@ -1,0 +1,95 @@
+"""How operands of statements on slices are read in both sweeps, as text.
+
+An element is read from a memory view, as a float of Python; a slice is taken from the array, whose
+name is that of the memory view with a prefix.
+"""
+
+from __future__ import annotations
+
+from mooncake_py.compiler.emit_scalar import Emitter
+from mooncake_py.compiler.forms import whole_name
+from mooncake_py.compiler.ir import Const, Expr, Load, Name, Op, Sliced, ends_of
+from mooncake_py.compiler.statements.kinds import ELEMENT
+from mooncake_py.compiler.statements.plan import Plan
+from mooncake_py.compiler.statements.statement import Place
+from mooncake_py.compiler.statements.views import through
+
+__all__ = ["Texts"]
+
+PRINTER = Emitter()
+
+
+class Texts:
+    """The operands and the target of one statement.
+
+    Parameters
+    ----------
+    s : Sliced
+    plan : Plan
+    """
+
+    def __init__(self, s: Sliced, plan: Plan) -> None:
+        self.s = s
+        self.plan = plan
+
+    def array(self, p: int) -> str:
+        """Return the name of an array, by the position of what is indexed."""
+        return self.s.values[p].name
+
+    def is_element(self, k: int) -> bool:
+        """Return True for an operand that is an element."""
+        return self.plan.kinds[k] is ELEMENT
+
+    def operand(self, k: int, prefix: str = "") -> str:
+        """Return what reads an operand, or its cotangent where the prefix is that of cotangents."""
+        part = self.plan.layout[k]
+        if not isinstance(part, tuple):
+            return prefix + self.s.values[part].name
+        if self.is_element(k):
+            return self.slot(part[:2], prefix, True)
+        return through(part, self.slot(part[:2], prefix, False))
+
+    def slot(self, place: tuple[int, int], prefix: str, is_element: bool) -> str:
+        """Return the text of a place in an array, or in its shadow."""
+        array = self.array(place[0])
+        array = prefix + array if is_element else f"{prefix.rstrip('_')}{whole_name(array)}"
+        return f"{array}[{index_text(self.s.values[place[1]])}]"
+
+    def target(self, prefix: str = "") -> str:
+        """Return the text of what is written, or of its cotangent."""
+        if self.s.target is not None:
+            return prefix + self.s.target.name
+        assert isinstance(self.plan.target, tuple)
+        return self.slot(self.plan.target, prefix, self.plan.whole is None)
+
+    def reads(self, k: int) -> tuple[Expr, ...]:
+        """Return the expressions that an operand is read by."""
+        part = self.plan.layout[k]
+        if not isinstance(part, tuple):
+            return (Name(self.s.values[part].name),)
+        return self.read(part[:2], self.is_element(k))
+
+    def read(self, place: tuple[int, int], is_element: bool) -> tuple[Expr, ...]:
+        """Return the expressions that a place is read by."""
+        array, index = self.array(place[0]), tuple(ends_of(self.s.values[place[1]]))
+        return (Load(array, index),) if is_element else (Name(whole_name(array)), *index)
+
+    def target_read(self) -> tuple[Expr, ...]:
+        """Return the expressions that the target is read by, if it is not a number."""
+        target: Place | None = self.plan.target
+        return self.read(target, self.plan.whole is None) if isinstance(target, tuple) else ()
+
+
+def index_text(index: tuple[Expr, ...]) -> str:
+    """Return the text of an index."""
+    return ", ".join(map(part_text, index))
+
+
+def part_text(e: Expr) -> str:
+    """Return the text of a part of an index."""
+    if isinstance(e, Op) and e.op == "ellipsis":
+        return "..."
+    if not (isinstance(e, Op) and e.op == "slice"):
+        return PRINTER.text(e)
+    lower, upper, step = ["" if end == Const(None) else PRINTER.text(end) for end in e.args]
+    return f"{lower}:{upper}" + (f":{step}" if step else "")

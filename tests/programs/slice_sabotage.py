@@ -1,0 +1,138 @@
+"""Loops on slices as one entry broken on purpose, one way at a time: random ones must find each.
+
+``python -m tests.programs.slice_sabotage [COUNT [NAME ...]]`` tells after how many loops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from mooncake_py.compiler import infer, partials
+from mooncake_py.compiler.ir import Const
+from mooncake_py.compiler.slices import forms, pull, read, site, sweeps
+from mooncake_py.compiler.slices.forms import SlicedForm
+from mooncake_py.compiler.slices.pull import SlicedPull
+from mooncake_py.compiler.slices.site import SlicedSite
+from tests.programs.breaking import Change, Patch, register, seeds_until_found, tell
+from tests.programs.test_random_slices import compare
+
+__all__ = ["BREAKS", "loops_until_found"]
+
+BREAKS: dict[str, Change] = {}
+breaks = register(BREAKS)
+
+
+def loops_until_found(change: Change, most: int = 300) -> int | None:
+    """Return how many random loops it takes to find a break, or None."""
+    return seeds_until_found(compare, change, most, partials.formulas)
+
+
+def wrap(patch: Patch, owner: Any, name: str, change: Callable[[Any], Any]) -> None:
+    """Change what a function returns."""
+    original = getattr(owner, name)
+    patch.setattr(owner, name, lambda *args, **kwargs: change(original(*args, **kwargs)))
+
+
+# What is saved.
+
+
+@breaks
+def what_is_overwritten_is_not_saved(patch: Patch) -> None:
+    patch.setattr(sweeps, "logged_groups", lambda *_: set())
+    patch.setattr(sweeps.SlicedAdjoint, "is_kept", lambda self, array: True)
+
+
+@breaks
+def elements_that_are_overwritten_are_not_saved(patch: Patch) -> None:
+    patch.setattr(sweeps.SlicedAdjoint, "assigned", sweeps.RegionAdjoint.assigned)
+
+
+@breaks
+def slices_are_saved_without_a_copy(patch: Patch) -> None:
+    wrap(patch, SlicedForm, "kept_text", lambda text: text.removesuffix(".copy()"))
+
+
+@breaks
+def slices_are_logged_without_a_copy(patch: Patch) -> None:
+    wrap(patch, SlicedForm, "written", lambda lines: [x.replace(".copy()", "") for x in lines])
+
+
+@breaks
+def numbers_are_not_saved(patch: Patch) -> None:
+    original = SlicedForm.kept
+    patch.setattr(
+        SlicedForm,
+        "kept",
+        lambda self, is_kept, steady: original(self, is_kept, steady | set(self.s.numbers)),
+    )
+
+
+@breaks
+def arrays_that_are_read_again_may_change(patch: Patch) -> None:
+    patch.setattr("mooncake_py.runtime.registry.Registry.protect", lambda self, a: None)
+
+
+# Cotangents.
+
+
+@breaks
+def constants_leave_the_cotangents_of_names(patch: Patch) -> None:
+    original = SlicedForm.__init__
+    patch.setattr(SlicedForm, "__init__", lambda self, *args: original(self, *args[:-1], set()))
+
+
+@breaks
+def slots_are_not_cleared(patch: Patch) -> None:
+    patch.setattr(SlicedPull, "cleared", lambda self: "pass")
+
+
+@breaks
+def elements_keep_what_they_had(patch: Patch) -> None:
+    patch.setattr(SlicedPull, "element_kept", lambda self, total: [])
+
+
+@breaks
+def slots_change_before_they_are_delivered(patch: Patch) -> None:
+    patch.setattr(SlicedPull, "copies", lambda self, received: False)
+
+
+@breaks
+def signs_are_lost(patch: Patch) -> None:
+    patch.setattr(pull, "unsigned", lambda e: e.args[0] if hasattr(e, "op") else e)
+    wrap(patch, SlicedPull, "delivery", lambda lines: [x.replace("-=", "+=") for x in lines])
+
+
+@breaks
+def shadows_come_in_another_order(patch: Patch) -> None:
+    wrap(
+        patch, site, "written",
+        lambda form: form._replace(shadows=form.shadows[::-1]),
+    )  # fmt: skip
+
+
+# Types, shapes and ints.
+
+
+@breaks
+def numbers_are_floats_of_python(patch: Patch) -> None:
+    patch.setattr(infer, "ONE_FLOAT64", infer.ONE_FLOAT)
+
+
+@breaks
+def shapes_are_not_looked_at(patch: Patch) -> None:
+    patch.setattr(forms, "unless", lambda wrong: [])
+
+
+@breaks
+def ends_of_slices_are_left_out(patch: Patch) -> None:
+    patch.setattr(read.SlicedLoopReader, "end", lambda self, node: Const(None))
+
+
+@breaks
+def arrays_are_not_put_back(patch: Patch) -> None:
+    patch.setattr(SlicedSite, "log", lambda self, ctx, form, inputs, before: None)
+
+
+if __name__ == "__main__":
+    tell(BREAKS, loops_until_found, 300)
