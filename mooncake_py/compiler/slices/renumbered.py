@@ -14,7 +14,7 @@ def renumbered(statement: Statement, numbers: Sequence[int]) -> Statement:
     """Return a statement with other numbers of its functions."""
     layout: list[Part] = []
     for part in statement.layout:
-        if isinstance(part, View) and part.function is not None:
+        if isinstance(part, View) and isinstance(part.function, int):
             part = part._replace(function=numbers[part.function])
         layout.append(part)
     value = with_numbers(statement.value, numbers)
