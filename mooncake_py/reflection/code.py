@@ -199,8 +199,8 @@ def operand_of(part: Part, values: list[ast.expr], functions: list[ast.expr]) ->
     if not isinstance(part, View):
         return ast.Subscript(values[base], as_index(values[index]))
     read = values[base] if part.whole else ast.Subscript(values[base], as_index(values[index]))
-    if part.function is None:
-        return ast.Attribute(read, "T")
+    if isinstance(part.function, str):
+        return ast.Attribute(read, part.function)
     return ast.Call(functions[part.function], [read], [])
 
 
