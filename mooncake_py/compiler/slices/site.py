@@ -26,7 +26,7 @@ from mooncake_py.runtime.values import FLOAT64
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.forward_mode import ForwardMode
-    from mooncake_py.runtime.mode import Language
+    from mooncake_py.runtime.reverse_mode import ReverseMode
 
 __all__ = ["SlicedSite"]
 
@@ -43,10 +43,12 @@ class SlicedSite(Site):
         self.whole = tuple(sorted(bases))
 
     @override
-    def run(self, ctx: Language, functions: Any, values: Any) -> Any:
+    def record(
+        self, ctx: ReverseMode, functions: Any, steps: Any, inputs: dict[str, Any]
+    ) -> dict[str, Any] | Any:
         if ctx.meter is not None:  # which counts the passes, for who watches
             return Elsewhere
-        return super().run(ctx, functions, values)
+        return super().record(ctx, functions, steps, inputs)
 
     @override
     def serves(self, inputs: Mapping[str, Any]) -> bool:
