@@ -216,12 +216,10 @@ def write_steps(ctx: Mode, f: Any, args: Any, kwargs: Any, out: ndarray) -> ndar
 
 def result_dtype(f: np.ufunc, primals: Any, kwargs: Any) -> np.dtype[Any]:
     """Return the dtype that a ufunc computes in, before it converts to that of `out=`."""
-    if kwargs.get("dtype") is not None:
-        return np.dtype(kwargs["dtype"])
-    weak = (int, float, complex)
-    operands = [type(x) if type(x) in weak else np.asarray(x).dtype for x in primals]
-    casting = kwargs.get("casting", "same_kind")
-    return f.resolve_dtypes((*operands, *[None] * f.nout), casting=casting)[f.nin]
+    python = (int, float, complex)  # their precision is that of the other operands
+    operands = [x if type(x) in python else np.empty(0, np.asarray(x).dtype) for x in primals]
+    with np.errstate(all="ignore"):
+        return f(*operands, **{**kwargs, "where": True}).dtype
 
 
 def converts(f: np.ufunc, primals: Any, out: ndarray, kwargs: Any) -> bool:

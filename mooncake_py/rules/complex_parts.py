@@ -46,7 +46,8 @@ def scalar_absolute_partial(x: Any, y: Any) -> Any:
         return 0.0
     if isinstance(x, (complex, np.complexfloating)):
         return wirtinger(x.conjugate() / (2 * y), x / (2 * y))
-    return math.copysign(1.0, x)
+    one = math.copysign(1.0, x)
+    return type(x)(one) if type(x) is np.longdouble else one
 
 
 def sign_partial(x: Any, y: Any) -> Any:

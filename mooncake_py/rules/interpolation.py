@@ -64,7 +64,8 @@ def sums_at(places: Any, values: Any, n: int) -> ndarray:
         sums = np.zeros(n, values.dtype)
         np.add.at(sums, places, values)
         return sums
-    return np.bincount(np.ravel(places), np.ravel(values), n)  # a fifth of the time
+    values = np.asarray(np.ravel(values), np.float64)  # all that `bincount` takes
+    return np.bincount(np.ravel(places), values, n)  # a fifth of the time
 
 
 def interp_cotangents(dy: Any, x: ndarray, xp: ndarray, fp: ndarray) -> tuple[Any, ...]:

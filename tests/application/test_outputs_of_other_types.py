@@ -65,6 +65,13 @@ CONVERTED: dict[str, Callable[[Any], Any]] = {
     "of some elements": lambda x: np.exp(
         1j * x, out=np.zeros_like(x), where=[True, False, True], casting="unsafe"
     ),
+    "of some elements, with a dtype": lambda x: np.exp(
+        1j * x,
+        out=np.zeros_like(x),
+        where=[True, False, True],
+        casting="unsafe",
+        dtype=type(np.dtype(complex)),
+    ),
     "real part of a product": lambda x: np.multiply(
         x + 1j, x - 2j, out=np.zeros_like(x), casting="unsafe"
     ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from typing import Any
@@ -324,3 +325,16 @@ def test_each_kind_of_rule_is_copied_with_checks() -> None:
         assert type(copy) is type(rule)
         assert copy.functions == rule.functions
         assert copy.origin == rule.origin
+
+
+@pytest.mark.parametrize(
+    "f",
+    [lambda x: abs(x) * x, lambda x: math.sin(x) * x, lambda x: np.interp(x, [0, 1], [0, 3]) * x],
+    ids=["abs", "math.sin", "interp"],
+)
+def test_numbers_of_higher_precision_may_go_through_functions_of_lower_one(f):
+    x, h = np.longdouble(0.75), 1e-5
+    with debug_mode():
+        gradient = grad(f)(x)
+    assert type(gradient) is np.longdouble
+    np.testing.assert_allclose(float(gradient), (f(x + h) - f(x - h)) / (2 * h), rtol=1e-8)
