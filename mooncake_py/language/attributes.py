@@ -14,6 +14,7 @@ from mooncake_py.language import array_attributes, array_protocols, array_subcla
 from mooncake_py.language.core import Core
 from mooncake_py.runtime import attribute_lookup
 from mooncake_py.runtime.active import Active
+from mooncake_py.runtime.activity import unwrapped
 from mooncake_py.runtime.attribute_lookup import MISSING
 from mooncake_py.runtime.generated import has_no_source, is_of_tuple
 from mooncake_py.runtime.methods import is_other
@@ -45,6 +46,8 @@ class Attributes(Core):
                 return array_attributes.read_guarded(self, o, name)
             return getattr(o, name)
         if t is Active:
+            if name.startswith("__"):
+                getattr(unwrapped(o), name)  # raises where the number has none: __array__
             return getattr(o, name)
         if t is ModuleType:
             return self.module_attribute(o, name)

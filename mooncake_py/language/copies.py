@@ -30,6 +30,8 @@ def run_copy(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     t = type(args[0]) if args else None
     if t is ndarray:
         return ctx.call(ndarray.copy, args[0], "K")
+    if t is Active:
+        return args[0]
     return f(*args) if t in SHALLOW else ctx.call_function(f, args, kwargs)
 
 

@@ -29,13 +29,14 @@ HOLD_NUMBERS = (float, complex, np.inexact, np.void, bytes, memoryview, np.flati
 def call_scalar_method(ctx: Mode, value: Active, name: str, args: Any, kwargs: Any) -> Any:
     """Call a method of an active scalar."""
     primal = activity.unwrapped(value)
+    method = getattr(primal, name)  # raises where the number has none, though arrays do
     if name in ("conjugate", "conj"):
         if not np.iscomplexobj(primal):
             return value
         y = ctx.call(np.conjugate, value)
         return ctx.call(complex, y) if value.__class__ is complex else y
     if name in ("item", "tolist"):
-        return ctx.call(complex if np.iscomplexobj(primal) else float, value)
+        return ctx.call(type(method(*args)), value)  # not float for extended precision
     if name == "as_integer_ratio":
         raise dropped(
             ctx,
@@ -57,7 +58,7 @@ def call_scalar_method(ctx: Mode, value: Active, name: str, args: Any, kwargs: A
     if is_of_arrays(primal, name):
         y = plain_parts(ctx.method(ctx.call(np.asarray, value), name, *args, **kwargs))
         return ctx.getitem(y, ()) if type(y) is ndarray and y.ndim == 0 else y
-    y = getattr(primal, name)(*map(activity.unwrapped, args), **activity.unwrapped(kwargs))
+    y = method(*map(activity.unwrapped, args), **activity.unwrapped(kwargs))
     if holds_number(y):
         raise missing_rule(ctx, getattr(type(primal), name), (value, *args), keywords=kwargs)
     return ctx.written(y, whole=True) if isinstance(y, str) else y

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,25 @@ X = np.array([0.7, -1.3])
 def converted_by_keyword(x):
     y = x[0].astype(dtype=float) * x[1].astype("f8", "K", casting="safe")
     return y + x[0].astype(dtype=complex).real
+
+
+@programs(X)
+def methods_that_only_other_numbers_have(x):
+    y = float(x[0]) * 2.0
+    found = [hasattr(x[0], name) for name in ("dot", "item", "__array__", "is_integer")]
+    found += [hasattr(y, name) for name in ("dot", "item", "__array__", "is_integer", "conj")]
+    total = sum(2.0**k for k, there in enumerate(found) if there) * x[1]
+    for number, name in ((x[0], "dot"), (y, "item"), (y, "conj"), (y, "copy")):
+        try:
+            total += getattr(number, name)() if name != "dot" else number.dot(x[1])
+        except AttributeError as error:
+            total *= y * len(error.args)
+    return total
+
+
+@programs(X)
+def copied(x):
+    return copy.copy(x[0]) * copy.deepcopy(x[1])
 
 
 @programs(X)
@@ -78,3 +98,10 @@ def test_what_would_drop_the_derivative_is_refused(f: Any) -> None:
     for derivative in (grad(f), lambda x: jvp(f, (x,), (X,))):
         with pytest.raises(MooncakeError):
             derivative(X)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.longdouble, np.clongdouble])
+def test_items_have_the_type_of_the_plain_call(kind: Any) -> None:
+    for f in (lambda x: x.item(), lambda x: x.tolist()):
+        y, _ = jvp(f, (kind(0.7),), (kind(1.0),))
+        assert type(y) is type(f(kind(0.7)))
