@@ -46,9 +46,8 @@ class Attributes(Core):
                 return array_attributes.read_guarded(self, o, name)
             return getattr(o, name)
         if t is Active:
-            if name.startswith("__"):
-                getattr(unwrapped(o), name)  # raises where the number has none: __array__
-            return getattr(o, name)
+            getattr(unwrapped(o), name)  # raises where the number has none, but `Active` has
+            return getattr(o, name) if hasattr(Active, name) else self.scalar_attribute(o, name)
         if t is ModuleType:
             return self.module_attribute(o, name)
         try:

@@ -131,7 +131,7 @@ def run_isinstance(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     check = getattr(type(classes), name, None)
     if type(check) is FunctionType and not is_native_module(check.__module__):
         return bool(ctx.truth(ctx.call(check, classes, value)))
-    return f(value, classes)
+    return f(unwrapped(value) if type(value) is Active else value, classes)  # a protocol may ask
 
 
 def run_getattr(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:

@@ -79,7 +79,7 @@ def holds_number(y: Any) -> bool:
 def scalar_attribute(ctx: Mode, value: Active, name: str) -> Any:
     """Return an attribute of an active scalar."""
     primal = activity.unwrapped(value)
-    if name.startswith("__"):
+    if name.startswith("__") and name not in special.OPERATIONS:
         raise AttributeError(name)
     if name == "real":
         return part(ctx, np.real, value) if np.iscomplexobj(primal) else value

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from typing import Any
+from typing import Any, SupportsFloat
 
 import numpy as np
 import pytest
@@ -25,8 +25,9 @@ def converted_by_keyword(x):
 @programs(X)
 def methods_that_only_other_numbers_have(x):
     y = float(x[0]) * 2.0
-    found = [hasattr(x[0], name) for name in ("dot", "item", "__array__", "is_integer")]
-    found += [hasattr(y, name) for name in ("dot", "item", "__array__", "is_integer", "conj")]
+    names = ("dot", "item", "__array__", "is_integer", "conj", "grad", "add", "__getitem__")
+    found = [hasattr(number, name) for number in (x[0], y) for name in names]
+    found += [isinstance(y + 0j, SupportsFloat), isinstance(x[0], SupportsFloat)]
     total = sum(2.0**k for k, there in enumerate(found) if there) * x[1]
     for number, name in ((x[0], "dot"), (y, "item"), (y, "conj"), (y, "copy")):
         try:
