@@ -28,7 +28,7 @@ from mooncake_py.runtime import activity, drops, overlapping, pulls
 from mooncake_py.runtime.active import Active, active_number
 from mooncake_py.runtime.late_errors import has_written
 from mooncake_py.runtime.methods import ANSWERED, derivable
-from mooncake_py.runtime.values import is_of_math
+from mooncake_py.runtime.values import SEQUENCES, is_of_math
 from mooncake_py.tangents.memory import has_overlaps
 
 if TYPE_CHECKING:
@@ -141,6 +141,8 @@ def operands(ctx: Mode, f: Any, args: Any) -> tuple[Any, Any, bool]:
             a = ctx.as_operand(readable(ctx, f, a))
             node = ctx.find(a) if type(a) is ndarray else None
             plain = False
+        elif t is range:
+            plain = False
         if node is not None:
             active = True
         primals.append(a)
@@ -153,7 +155,7 @@ def operands(ctx: Mode, f: Any, args: Any) -> tuple[Any, Any, bool]:
 
 def as_arrays(primals: Any) -> list[Any]:
     """Return operands with arrays for lists, which partials do not take and the user may change."""
-    return [np.array(p) if type(p) is list or type(p) is tuple else p for p in primals]
+    return [np.array(p) if type(p) in SEQUENCES else p for p in primals]
 
 
 def elementwise_with_options(

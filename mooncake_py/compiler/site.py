@@ -33,6 +33,7 @@ from mooncake_py.compiler.partials import NoPartial
 from mooncake_py.compiler.tangent import Tangent, tangent
 from mooncake_py.runtime.active import Active, active_number
 from mooncake_py.runtime.values import FLOAT64 as DOUBLE
+from mooncake_py.runtime.values import is_inexact
 from mooncake_py.tangents.memory import has_overlaps
 from mooncake_py.tangents.memory import owner as owner_of
 
@@ -399,6 +400,8 @@ class Site:
         for name in site.tangent.given:
             t = given[name][1]
             if type(inputs[name]) is ndarray:
+                if not is_inexact(inputs[name]):  # in the place of a number, or of an array
+                    return Elsewhere
                 t = ctx.tangent_to_write(inputs[name])
             elif id(inputs[name]) in pairs:
                 t = pairs[id(inputs[name])].tangents

@@ -21,7 +21,7 @@ from mooncake_py.runtime.activity import INERT, unwrapped
 from mooncake_py.runtime.late_errors import refuse_part
 from mooncake_py.runtime.objects import OBJECT, meet_objects
 from mooncake_py.runtime.operators import BINARY, UNARY, BinaryOperator
-from mooncake_py.runtime.values import NUMBERS
+from mooncake_py.runtime.values import NUMBERS, SEQUENCES
 from mooncake_py.tangents.subclasses import is_instance, plain_parts
 
 __all__ = ["ArrayLanguage"]
@@ -44,14 +44,11 @@ class ArrayLanguage(Context):
                 if meet_objects(self, a, b):
                     return object_arrays.binary(self, op.name, a, b)
                 return self.array_operator(op, a, b)
-            if ta is list or ta is tuple or tb is list or tb is tuple:
+            if ta in SEQUENCES or tb in SEQUENCES:
                 # An array in any case: an adjoint may read it, and a list may be changed before.
                 return self.array_operator(
                     op,
-                    *(
-                        self.call(np.array, v) if type(v) is list or type(v) is tuple else v
-                        for v in (a, b)
-                    ),
+                    *(self.call(np.array, v) if type(v) in SEQUENCES else v for v in (a, b)),
                 )
         elif ta is Active or tb is Active:
             if (ta is Active or ta in NUMBERS) and (tb is Active or tb in NUMBERS):
@@ -157,10 +154,8 @@ class ArrayLanguage(Context):
 
 
 def is_sequence_beside_numpy_scalar(a: Any, b: Any) -> bool:
-    """Return whether `a` is a list or tuple and `b` an active scalar of a NumPy type."""
-    return (type(a) is list or type(a) is tuple) and (
-        type(b) is Active and isinstance(b.primal, np.generic)
-    )
+    """Return whether `a` is a list, tuple or range, and `b` an active scalar of a NumPy type."""
+    return type(a) in SEQUENCES and type(b) is Active and isinstance(b.primal, np.generic)
 
 
 def _define_operators() -> None:

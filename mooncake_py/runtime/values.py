@@ -10,8 +10,8 @@ from numpy import ndarray
 from mooncake_py.rules.kinds import Like
 
 __all__ = [
-    "FLOAT64", "INEXACT_SCALARS", "NUMBERS", "fit_to", "is_inexact", "is_of_math", "like",
-    "spec_of", "take_usual_dtype",
+    "FLOAT64", "INEXACT_SCALARS", "NUMBERS", "SEQUENCES", "fit_to", "is_inexact", "is_of_math",
+    "like", "spec_of", "take_usual_dtype",
 ]  # fmt: skip
 
 FLOAT64 = np.dtype(np.float64)
@@ -24,6 +24,9 @@ INEXACT_SCALARS = frozenset({
     float, complex, np.float16, np.float32, np.float64, np.longdouble, np.complex64,
     np.complex128, np.clongdouble,
 })  # fmt: skip
+
+SEQUENCES = frozenset({list, tuple, range})
+"""What NumPy makes arrays of."""
 
 USUAL = {dtype: dtype for dtype in map(np.dtype, "fdFD")}
 # Assignment is deprecated from NumPy 2.5 on.

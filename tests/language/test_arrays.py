@@ -5,10 +5,13 @@
 from __future__ import annotations
 
 import operator
+from typing import Any
 
 import numpy as np
 import pytest
 
+from mooncake_py import debug_mode, grad
+from tests.support.directions import check_jvp
 from tests.support.gradients import Program, Programs
 
 programs = Programs()
@@ -468,6 +471,39 @@ def scalar_reshaped_to_no_axes(a):
     return np.sum(a * a).reshape(())
 
 
+@programs(X)
+def ranges_as_operands(a):
+    b = a - range(3) + range(3) / (a + 3.0) + a[0] * range(1, 4)
+    a += range(3)
+    a *= range(1, 4)
+    a[1:] -= range(2)
+    return np.sum(a * b) + range(3) @ a
+
+
+@programs(X)
+def ranges_in_functions(a):
+    y = np.where(a > range(3), a, range(3)) + np.hypot(a, range(1, 4))
+    return np.dot(y, range(3)) + np.concatenate([a, range(2)]).sum() * np.interp(a[0], range(3), a)
+
+
+@programs(X)
+def a_loop_that_makes_integers_floats(a):
+    x = np.arange(3)
+    y = np.zeros_like(x)
+    for c in a:
+        y = y * x + c
+    return np.sum(y) + np.polyval(a, [1, 2]).sum()
+
+
 @pytest.mark.parametrize("program", programs, ids=str)
 def test_gradient(program: Program, capsys: pytest.CaptureFixture[str]) -> None:
     program.check()
+
+
+@pytest.mark.parametrize(
+    "f", [ranges_as_operands, ranges_in_functions, a_loop_that_makes_integers_floats]
+)
+def test_tangent(f: Any) -> None:
+    check_jvp(f, X)
+    with debug_mode():
+        np.testing.assert_allclose(grad(f)(X.copy()), grad(f)(X.copy()))

@@ -171,7 +171,7 @@ def apply_linear(rule: LinearRule, ctx: ForwardContext, f: Any, args: Any, kwarg
 
 def zero_of(value: Any) -> Any:
     """Return the zero that stands for a constant number or sequence."""
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, (list, tuple, range)):
         return np.zeros(np.shape(value))
     return type(activity.unwrapped(value))(0)
 
