@@ -206,7 +206,7 @@ class AssignmentReader(MemoryWriter):
             if FLOAT32 in (known, kind):
                 self.findings.narrow.add(own)
             raise Again
-        rank = f"{own}_rank"
+        rank = f"{own}.rank"
         if own in self.findings.varied:
             if kind != FLOAT:
                 raise Unfit("a variable whose type varies", b.place)

@@ -165,7 +165,7 @@ class BranchReader(AssignmentReader):
     def settled(self, value: Value, name: str) -> Value:
         """Return a result under names of ours."""
         if isinstance(value, Tuple):
-            items = [self.settled(v, f"{name}_{k}") for k, v in enumerate(value.items)]
+            items = [self.settled(v, f"{name}.{k}") for k, v in enumerate(value.items)]
             return replace(value, items=tuple(items))
         if isinstance(value, ComplexNumber):
             return self.bind_complex(name, value)

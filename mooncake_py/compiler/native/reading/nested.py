@@ -88,7 +88,7 @@ class NestedReader(ObjectReader):
         """Return the loop and the element of a comprehension, with their own names."""
         generator = copy.deepcopy(node.generators[0])
         element = copy.deepcopy(node.elt)
-        suffix = self.b.fresh("_of")
+        suffix = self.b.fresh(".of")
         names = {n.id for n in ast.walk(generator.target) if isinstance(n, ast.Name)}
         for part in (*ast.walk(generator.target), *ast.walk(element)):
             if isinstance(part, ast.Name) and part.id in names:

@@ -83,7 +83,7 @@ class ObjectReader(StatementReader):
         """Return what an attribute that is assigned somewhere stands for on entry."""
         if own not in self.findings.varied | self.findings.widened:
             return self.input_at(own, type_, False, path)
-        value = self.input_at(f"{own}_before", type_, True, path)
+        value = self.input_at(f"{own}.before", type_, True, path)
         return self.bind_number(f".{own}", value) if isinstance(value, Number) else value
 
     @override
@@ -195,4 +195,4 @@ class ObjectReader(StatementReader):
 
 def owned(o: Object, name: str) -> str:
     """Return what an attribute is called in the region."""
-    return f"{o.name}_of_{name}"
+    return f"{o.name}.{name}"

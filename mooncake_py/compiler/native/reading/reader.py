@@ -251,7 +251,7 @@ class FunctionReader(NestedReader):
             isinstance(type_, KnownType) or own in findings.varied | findings.widened
         ):
             return self.argument(own, type_, steady, path)
-        value = self.argument(f"{own}_before", type_, True, path)
+        value = self.argument(f"{own}.before", type_, True, path)
         return self.bind_number(name, value) if isinstance(value, Number) else value
 
     def argument(self, name: str, type_: Type, steady: bool, path: Path = ()) -> Value:
@@ -261,13 +261,13 @@ class FunctionReader(NestedReader):
                 return known(value)
             case TupleType(items=items, is_list=is_list):
                 values = [
-                    self.argument(f"{name}_{k}", t, True, (*path, k)) for k, t in enumerate(items)
+                    self.argument(f"{name}.{k}", t, True, (*path, k)) for k, t in enumerate(items)
                 ]
                 return Tuple(tuple(values), is_list, is_passed=is_list)
             case DictType(keys=keys, items=items):
                 pairs = zip(keys, items, strict=True)
                 values = [
-                    self.argument(f"{name}_{k}", t, True, (*path, key))
+                    self.argument(f"{name}.{k}", t, True, (*path, key))
                     for k, (key, t) in enumerate(pairs)
                 ]
                 return Dictionary(keys, tuple(values))
@@ -314,7 +314,7 @@ class FunctionReader(NestedReader):
             type_ = type_of(value)
             if type_ is None:
                 raise Unfit(f"{name}, of a type or dtype that is not served", self.b.place)
-            own = f"{scope.prefix}_of_{name}"
+            own = f"{scope.prefix}.{name}"
             self.captures.append(Captured(scope.callee, name, type_))
             self.known_as[key] = self.argument(own, type_, True)
         return self.known_as[key]
@@ -393,7 +393,7 @@ class FunctionReader(NestedReader):
             case Tuple(is_passed=True):
                 raise Unfit("a list that is passed as a result", self.b.place)
             case Tuple(items=items):
-                outputs = [self.output(item, f"{name}_{k}") for k, item in enumerate(items)]
+                outputs = [self.output(item, f"{name}.{k}") for k, item in enumerate(items)]
                 kind = "list" if value.is_list else "tuple"
                 return Output(kind, items=tuple(outputs))
             case Number():
@@ -421,7 +421,7 @@ class FunctionReader(NestedReader):
         else:
             b.add(Count(name, value.e))
         if value.rank is not None:
-            rank = f"{name}_rank"
+            rank = f"{name}.rank"
             b.kinds[rank] = INT
             b.add(Count(rank, value.rank))
         return Output("number", name, value.type, rank)

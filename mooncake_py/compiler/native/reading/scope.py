@@ -92,7 +92,10 @@ class Scope:
         self.bindings.update(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
 
     def named(self, name: str) -> str:
-        """Return how a variable, or an attribute, is called in the region."""
+        """Return how a variable, or an attribute, is called in the region.
+
+        Names that the reader makes of it have a dot more, which no variable has.
+        """
         return name.lstrip(".") if is_hidden(name) else f"{self.prefix}_{name}"
 
     def may_read(self, names: set[str]) -> bool:
@@ -120,7 +123,7 @@ class Scope:
 
     def items_of(self, name: str, value: Tuple) -> list[str]:
         """Return the names of the items of a tuple that is a variable."""
-        return [f"..{self.named(name)}_{k}" for k in range(len(value.items))]
+        return [f"..{self.named(name)}.{k}" for k in range(len(value.items))]
 
     def attributes(self) -> dict[str, Value]:
         """Return what the attributes that are assigned anywhere stand for."""
@@ -186,7 +189,9 @@ def is_hidden(name: str) -> bool:
 
 def shown(name: str) -> str:
     """Return the name of a variable, an attribute or a tuple as the user's code has it."""
-    return name.rpartition("_of_")[2] if is_hidden(name) else name
+    if is_attribute(name):
+        return name.rpartition(".")[2]
+    return name.split("_", 1)[1].rpartition(".")[0] if is_hidden(name) else name
 
 
 def constant(value: Any) -> Value | None:

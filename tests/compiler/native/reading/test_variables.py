@@ -220,6 +220,78 @@ def test_arrays_that_get_another_shape_in_each_pass(tried):
     assert tried == [True] * 3
 
 
+SCALE = 1.7
+
+
+class Body:
+    def __init__(self):
+        self.t = 0.4
+
+
+def items_of_arguments(x, a, pair, named, body):
+    pair_0, pair_1, named_t = x[0] * 2.0, x * 3.0, a * 5.0
+    return pair[0] * pair_0 + pair[1] @ pair_1 + named["t"] * named_t
+
+
+def items_of_a_variable(x, a, pair, named, body):
+    both, both_0 = (a, x[0]), 3.0
+    for _ in range(2):
+        both = both[1], both[0] * both_0
+        both_0 += 1.0
+    return both[0] * both[1]
+
+
+def types_of_a_variable(x, a, pair, named, body):
+    s, s_rank = 0, 5
+    for i in range(2):
+        s = s + x[i] if i else s + 1
+        s_rank += 1
+    return s * s_rank * a
+
+
+def what_was_before(x, a, pair, named, body):
+    a_before = a * 3.0
+    for _ in range(2):
+        a = max(a, 1)
+    return a * a_before + x[0]
+
+
+def globals_and_attributes(x, a, pair, named, body):
+    of_SCALE, body_of_t = a * 2.0, 3.0
+    body.t = body.t * 2.0 + x[0]
+    return SCALE * of_SCALE * body.t * body_of_t
+
+
+def results(x, a, pair, named, body):
+    return_0, return_1 = 2.0, 3.0
+
+    def ordered(p):
+        if p > 0.5:
+            return p * 2.0, p
+        return p, p * 3.0
+
+    b, c = ordered(a)
+    d, e = ordered(-a)
+    return b * c * return_0 + d * e * return_1 + x[1]
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        items_of_arguments, items_of_a_variable, types_of_a_variable, what_was_before,
+        globals_and_attributes, results,
+    ],
+)  # fmt: skip
+def test_variables_may_be_called_as_what_the_reader_makes(f, tried):
+    given = np.array([0.6, -0.3, 1.1]), 0.7, (0.3, np.ones(3)), {"t": 0.2}
+    value, g = value_and_grad(f, (0, 1), compile=True)(*copy.deepcopy(given), Body())
+    expected, h = value_and_grad(f, (0, 1))(*copy.deepcopy(given), Body())
+    assert_allclose(value, expected, rtol=1e-14)
+    for a, b in zip(g, h, strict=True):
+        assert_allclose(a, b, rtol=1e-14)
+    assert tried == [True]
+
+
 def test_short_loops_that_are_left_are_read_once(tried):
     def left(x, a):
         for _ in range(3):
