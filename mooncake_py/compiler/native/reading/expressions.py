@@ -11,19 +11,14 @@ from typing import Any
 import numpy as np
 
 from mooncake_py.compiler.ir import (
-    Assign,
-    Compare,
     Const,
-    Count,
     Expr,
-    If,
     Load,
     Name,
     Op,
-    Select,
     walk,
 )
-from mooncake_py.compiler.native.building import complexes, narrow, operations
+from mooncake_py.compiler.native.building import complexes, operations
 from mooncake_py.compiler.native.building.builder import Builder
 from mooncake_py.compiler.native.building.findings import Again, Findings
 from mooncake_py.compiler.native.building.indexing import Part, Slice, viewed
@@ -44,10 +39,11 @@ from mooncake_py.compiler.native.building.values import (
 )
 from mooncake_py.compiler.native.functions import joining, of_numpy
 from mooncake_py.compiler.native.reading import dicts, lists, picked
+from mooncake_py.compiler.native.reading.conditions import ConditionReader, opposite
 from mooncake_py.compiler.native.reading.scope import INPUTS, Scope, constant
-from mooncake_py.compiler.native.regions.linear import ZERO
-from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, INT, REAL
+from mooncake_py.compiler.native.regions.region import BOOL, INT
 from mooncake_py.compiler.read_expressions import COMPARISONS
+from mooncake_py.overriding import override
 from mooncake_py.syntax.nodes import Place, place_of
 
 __all__ = ["ExpressionReader"]
@@ -57,10 +53,9 @@ OPERATORS: dict[type[ast.operator], str] = {
     ast.FloorDiv: "floordiv", ast.Mod: "mod",
 }  # fmt: skip
 LOGICAL: dict[type[ast.operator], str] = {ast.BitAnd: "and", ast.BitOr: "or"}
-LOGIC: dict[type[ast.boolop], str] = {ast.And: "and", ast.Or: "or"}
 
 
-class ExpressionReader:
+class ExpressionReader(ConditionReader):
     """Reads expressions of the function that `scope` tells.
 
     Attributes
@@ -86,11 +81,13 @@ class ExpressionReader:
     has_picked = False
     short: dict[str, Place]
 
+    @override
     def value(self, node: ast.expr) -> Value:
         """Read an expression."""
         with self.among_others():
             return self.read_value(node)
 
+    @override
     @contextmanager
     def among_others(self) -> Iterator[None]:
         """Read what is part of something else: a call in it must not write what that reads."""
@@ -136,6 +133,7 @@ class ExpressionReader:
                 return self.comprehension(node)
         raise Unfit(f"the expression {ast.unparse(node)[:40]}", place_of(node))
 
+    @override
     def number(self, node: ast.expr) -> Number:
         """Read an expression that must be a number."""
         found = self.value(node)
@@ -245,89 +243,6 @@ class ExpressionReader:
         if not any(isinstance(v, Known) and v.value is None for v in values):
             raise Unfit("a comparison of objects", self.b.place)
         return all(isinstance(v, Known) and v.value is None for v in values)
-
-    def logical(self, op: ast.boolop, nodes: Sequence[ast.expr]) -> Value:
-        """Read ``and`` or ``or``, which give one of their operands back."""
-        first, *others = nodes
-        x = self.value(first)
-        if not others:
-            return x
-        test = self.truth(x)
-        if isinstance(test, Const):
-            return x if bool(test.value) == isinstance(op, ast.Or) else self.logical(op, others)
-        y = self.logical(op, others)
-        if not isinstance(x, Number) or not isinstance(y, Number):
-            raise Unfit("and or or of what are no truths", self.b.place)
-        if x.kind != BOOL or x.type != y.type:
-            raise Unfit("and or or of what are no truths", self.b.place)
-        return Number(Op(LOGIC[type(op)], (test, self.truth(y))), x.type)
-
-    def test(self, node: ast.expr) -> Expr:
-        """Read a test, of which only the truth counts."""
-        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-            return opposite(self.test(node.operand))
-        if not isinstance(node, ast.BoolOp):
-            return self.truth(self.value(node))
-        decides = isinstance(node.op, ast.Or)
-        parts: list[Expr] = []
-        for part in node.values:
-            test = self.test(part)
-            if not isinstance(test, Const):
-                parts.append(test)
-            elif bool(test.value) == decides:
-                parts.append(test)
-                break
-        if not parts:
-            return Const(not decides)
-        return parts[0] if len(parts) == 1 else Op(LOGIC[type(node.op)], tuple(parts))
-
-    def truth(self, x: Value) -> Expr:
-        """Return a value as a test."""
-        if isinstance(x, Known) and not x.never_changes:
-            raise Unfit(f"whether an object of type {type(x.value).__name__} is true", self.b.place)
-        if isinstance(x, Known | Tuple):
-            return Const(bool(x.value if isinstance(x, Known) else x.items))
-        if not isinstance(x, Number):
-            raise Unfit("an array as a truth", self.b.place)
-        if isinstance(x.e, Const):
-            return Const(bool(x.e.value))
-        return x.e if x.kind == BOOL else Compare(("ne",), (x.e, ZERO))
-
-    def either(self, test: ast.expr, body: ast.expr, orelse: ast.expr) -> Value:
-        """Read ``a if test else b``, of which one side only is computed."""
-        chosen = self.test(test)
-        if isinstance(chosen, Const):
-            return self.value(body if chosen.value else orelse)
-        b = self.b
-        if not isinstance(chosen, Name):
-            chosen = b.counted(chosen)
-            b.kinds[chosen.name] = BOOL
-        sides: list[tuple[list[Any], Number]] = []
-        for node in (body, orelse):
-            with b.within() as block:
-                found = self.number(node)
-            sides.append((block, found))
-        (_, x), (_, y) = sides
-        kind = x.kind if x.kind == y.kind else FLOAT
-        is_narrow = narrow.may_be_narrow(b, (x, y)) and kind == FLOAT
-        if BOOL in (x.kind, y.kind) and x.kind != y.kind:
-            raise Unfit("a truth or a number", b.place)
-        name = b.fresh("e")
-        b.kinds[name] = kind
-        for block, found in sides:
-            e = narrow.as_float64(found) if kind == FLOAT else found.e
-            block.append(
-                Assign(Name(name), e, place=b.place)
-                if kind in REAL
-                else Count(name, e, place=b.place)
-            )
-        b.add(If(chosen, tuple(sides[0][0]), tuple(sides[1][0]), place=b.place))
-        if x.type == y.type and x.rank is None and y.rank is None:
-            return Number(Name(name), x.type)
-        if kind != FLOAT:
-            raise Unfit("an int of Python or of NumPy", b.place)
-        ranks = (operations.rank_of(b, x), operations.rank_of(b, y))
-        return Number(Name(name), "float64", Select(chosen, *ranks), is_narrow)
 
     # Attributes and items.
 
@@ -485,10 +400,3 @@ class ExpressionReader:
 def is_list(value: Value) -> bool:
     """Return True for a list of numbers or lists."""
     return isinstance(value, Cells) or (isinstance(value, Tuple) and value.is_list)
-
-
-def opposite(test: Expr) -> Expr:
-    """Return the opposite of a test."""
-    if isinstance(test, Const):
-        return Const(not test.value)
-    return Op("not", (test,))

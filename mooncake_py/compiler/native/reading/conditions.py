@@ -1,0 +1,180 @@
+"""From conditions in the source to tests in a region.
+
+What takes statements is computed only where the source computes it: `p and f(q)` becomes
+
+    c = p
+    if c:
+        ...
+        c = f(q)
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from typing import Any
+
+from mooncake_py.compiler.ir import (
+    Assign,
+    Compare,
+    Const,
+    Count,
+    Expr,
+    If,
+    Name,
+    Op,
+    Select,
+    Statement,
+)
+from mooncake_py.compiler.native.building import narrow, operations
+from mooncake_py.compiler.native.building.builder import Builder
+from mooncake_py.compiler.native.building.values import Known, Number, Tuple, Unfit, Value
+from mooncake_py.compiler.native.regions.linear import ZERO
+from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, REAL
+
+__all__ = ["ConditionReader", "opposite"]
+
+LOGIC: dict[type[ast.boolop], str] = {ast.And: "and", ast.Or: "or"}
+
+
+class ConditionReader:
+    """Reads conditions.
+
+    Attributes
+    ----------
+    b : Builder
+    """
+
+    b: Builder
+
+    def value(self, node: ast.expr) -> Value:
+        """Read an expression."""
+        raise NotImplementedError
+
+    def number(self, node: ast.expr) -> Number:
+        """Read an expression that must be a number."""
+        raise NotImplementedError
+
+    def among_others(self) -> AbstractContextManager[None]:
+        """Read what is part of something else."""
+        raise NotImplementedError
+
+    def logical(self, op: ast.boolop, nodes: Sequence[ast.expr]) -> Value:
+        """Read ``and`` or ``or``, which give one of their operands back."""
+        first, *others = nodes
+        x = self.value(first)
+        if not others:
+            return x
+        test = self.truth(x)
+        if isinstance(test, Const):
+            return x if bool(test.value) == isinstance(op, ast.Or) else self.logical(op, others)
+        with self.b.within() as block:
+            y = self.logical(op, others)
+        if not isinstance(x, Number) or not isinstance(y, Number):
+            raise Unfit("and or or of what are no truths", self.b.place)
+        if x.kind != BOOL or x.type != y.type:
+            raise Unfit("and or or of what are no truths", self.b.place)
+        if block:
+            return Number(self.decided(LOGIC[type(op)], test, block, self.truth(y)), x.type)
+        return Number(Op(LOGIC[type(op)], (test, self.truth(y))), x.type)
+
+    def decided(self, op: str, first: Expr, block: list[Statement], second: Expr) -> Name:
+        """Return ``first and second``, or ``or``; a block computes the second, if it counts."""
+        b = self.b
+        found = b.changing(first, BOOL)
+        block.append(Count(found.name, second, place=b.place))
+        test = found if op == "and" else Op("not", (found,))
+        b.add(If(test, tuple(block), (), place=b.place))
+        return found
+
+    def test(self, node: ast.expr) -> Expr:
+        """Read a test, of which only the truth counts."""
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            return opposite(self.test(node.operand))
+        if not isinstance(node, ast.BoolOp):
+            return self.truth(self.value(node))
+        op, decides = LOGIC[type(node.op)], isinstance(node.op, ast.Or)
+        parts: list[Expr] = []
+        for part in node.values:
+            test = self.later_test(op, parts, part) if parts else self.test(part)
+            if not isinstance(test, Const):
+                parts.append(test)
+            elif bool(test.value) == decides:
+                parts.append(test)
+                break
+        if not parts:
+            return Const(not decides)
+        return all_of(op, parts)
+
+    def later_test(self, op: str, parts: list[Expr], node: ast.expr) -> Expr:
+        """Read a test that is computed only if those before, its parts so far, do not decide.
+
+        If that takes statements, it is returned together with these parts, which are dropped.
+        """
+        with self.b.within() as block, self.among_others():
+            test = self.test(node)
+        if block:
+            test = self.decided(op, all_of(op, parts), block, test)
+            parts.clear()
+        return test
+
+    def truth(self, x: Value) -> Expr:
+        """Return a value as a test."""
+        if isinstance(x, Known) and not x.never_changes:
+            raise Unfit(f"whether an object of type {type(x.value).__name__} is true", self.b.place)
+        if isinstance(x, Known | Tuple):
+            return Const(bool(x.value if isinstance(x, Known) else x.items))
+        if not isinstance(x, Number):
+            raise Unfit("an array as a truth", self.b.place)
+        if isinstance(x.e, Const):
+            return Const(bool(x.e.value))
+        return x.e if x.kind == BOOL else Compare(("ne",), (x.e, ZERO))
+
+    def either(self, test: ast.expr, body: ast.expr, orelse: ast.expr) -> Value:
+        """Read ``a if test else b``, of which one side only is computed."""
+        chosen = self.test(test)
+        if isinstance(chosen, Const):
+            return self.value(body if chosen.value else orelse)
+        b = self.b
+        if not isinstance(chosen, Name):
+            chosen = b.counted(chosen)
+            b.kinds[chosen.name] = BOOL
+        sides: list[tuple[list[Any], Number]] = []
+        for node in (body, orelse):
+            with b.within() as block:
+                found = self.number(node)
+            sides.append((block, found))
+        (_, x), (_, y) = sides
+        kind = x.kind if x.kind == y.kind else FLOAT
+        is_narrow = narrow.may_be_narrow(b, (x, y)) and kind == FLOAT
+        if BOOL in (x.kind, y.kind) and x.kind != y.kind:
+            raise Unfit("a truth or a number", b.place)
+        name = b.fresh("e")
+        b.kinds[name] = kind
+        for block, found in sides:
+            e = narrow.as_float64(found) if kind == FLOAT else found.e
+            block.append(
+                Assign(Name(name), e, place=b.place)
+                if kind in REAL
+                else Count(name, e, place=b.place)
+            )
+        b.add(If(chosen, tuple(sides[0][0]), tuple(sides[1][0]), place=b.place))
+        if x.type == y.type and x.rank is None and y.rank is None:
+            return Number(Name(name), x.type)
+        if kind != FLOAT:
+            raise Unfit("an int of Python or of NumPy", b.place)
+        ranks = (operations.rank_of(b, x), operations.rank_of(b, y))
+        return Number(Name(name), "float64", Select(chosen, *ranks), is_narrow)
+
+
+def all_of(op: str, tests: Sequence[Expr]) -> Expr:
+    """Return tests that ``and`` or ``or`` joins."""
+    return tests[0] if len(tests) == 1 else Op(op, tuple(tests))
+
+
+def opposite(test: Expr) -> Expr:
+    """Return the opposite of a test."""
+    if isinstance(test, Const):
+        return Const(not test.value)
+    return Op("not", (test,))

@@ -1,0 +1,93 @@
+"""Conditions of which the first parts decide whether the others are computed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from mooncake_py import hvp, jvp, value_and_grad
+
+pytestmark = pytest.mark.plain
+
+X = np.array([0.7, -1.1, 1.9, 0.4])
+
+
+def scaled(u):
+    for i in range(len(u)):
+        u[i] *= 2.0
+    return u[0] > 0
+
+
+def total(u):
+    s = 0.0
+    for i in range(len(u)):
+        s += u[i]
+    return s
+
+
+def writes_after_and(x, a, k):
+    if a > 5.0 and scaled(x):
+        a = 3.0
+    return a * np.sum(x)
+
+
+def writes_after_or(x, a, k):
+    while a > 0.0 or (k > 5 and scaled(x)):
+        a = a - 1.0
+    return a * np.sum(x)
+
+
+def writes_first(x, a, k):
+    if scaled(x) and a > 0.0:
+        a = 3.0
+    return a * np.sum(x)
+
+
+def end_of_a_vector(x, a, k):
+    i = 0
+    while i < len(x) and x[i] > -5.0:
+        a *= x[i] + 2.0
+        i += 1
+    return a * i
+
+
+def division_by_zero(x, a, k):
+    if k == 2 or 1 / (k - 2) > 0:
+        a = a * x[0]
+    return a * a
+
+
+def loops(x, a, k):
+    for j in range(len(x)):
+        if j > 0 and total(x[:j]) > 0.5 and not (x[j] < 0 or total(x[j:]) > 9.0):
+            a *= x[j]
+    return a
+
+
+def named(x, a, k):
+    large = (k > 5 and total(x) > 0.0) or total(x[1:]) > 0.0
+    return a * x[0] if large else x[1]
+
+
+@pytest.mark.parametrize(
+    ("f", "compiled"),
+    [
+        (writes_after_and, False), (writes_after_or, False), (writes_first, True),
+        (end_of_a_vector, True), (division_by_zero, True), (loops, True), (named, True),
+    ],
+)  # fmt: skip
+def test_later_parts_are_computed_only_if_the_first_do_not_decide(f, compiled, tried):
+    def derivatives(compile: bool) -> list[Any]:
+        x = X.copy()
+        value, g = value_and_grad(f, (0, 1), compile=compile)(x, 0.7, 2)
+        found = [value, *g, x]
+        found.append(jvp(lambda x: f(x, 0.7, 2), (x,), (np.cos(x),), compile=compile)[1])
+        return [*found, hvp(lambda x: f(x, 0.7, 2), (x,), np.cos(x), compile=compile)]
+
+    for a, b in zip(derivatives(True), derivatives(False), strict=True):
+        assert_allclose(a, b, rtol=1e-13, atol=1e-13)
+    assert (True in tried) == compiled
+    assert False not in tried
