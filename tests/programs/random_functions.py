@@ -48,6 +48,11 @@ def found(u, a):
                 return a
     return a * 0.5
 
+def shrunk(u):
+    for i in range(len(u)):
+        u[i] *= 0.5
+    return u[0] > 0
+
 def energy(u, m):
     s = 0.0
     for i, row in enumerate(m):
@@ -94,11 +99,13 @@ SCALARS = (
 TESTS = (
     "a > b", "x[0] < y[0]", "k == 1", "i % 2 == 0", "a > 0 and b < 1", "not a > 0.5", "n > 3",
     "np.logical_and(a > b, x[0] > 0)", "bool(k)", "np.any(x > 1.0)", "np.all(m < 3.0)",
-    "0.0 < a < 1.0", "v[1] >= 0.0 or k > 0",
+    "0.0 < a < 1.0", "v[1] >= 0.0 or k > 0", "k > 0 and 1 // k > 0 and energy(v, m) > 0",
+    "i > 5 and x[i - 5] > 0",
 )  # fmt: skip
 
 OTHERS = (
-    "v, w = w, v", "a, b = b, a", "a, b = both(a, b)", "scale(v, 0.5 + 0.1 * a)",
+    "v, w = w, v", "a, b = b, a", "pair_0 = a * 0.5; pair = pair[1], pair[0] + pair_0",
+    "a, b = both(a, b)", "scale(v, 0.5 + 0.1 * a)",
     "w = scale(w, b, 3)", "x[0], y[1] = y[1], x[0]", "k = (k + 1) % 2",
     "np.sin(v, out=w)",
     "u = x[1:3]; u[0] = u[1] * 0.5", "old = v; v = v * 0.9; a = a + np.sum(old * v)",
@@ -124,6 +131,7 @@ UNFIT = (
     "log.append(i)", "d = {'a': a, 'x': x}; a = 0.5 * d['a'] + d['x'][1]", "b += [a, b][k] * 0.1",
     "y = np.array([e * 0.5 for e in x])", "f'{a}'", "log.append(x); x = log.pop()",
     "a += 0.1 * r", "b -= 0.1 * q", "a = 0.5 * a + j", "b += s * 0.1", "a *= t", "b = u[1] + h",
+    "if b > 0.3 and shrunk(w): a = 0.9 * a",
     "v = w", "x = m[k]", "w = 0.5 * v", "del s", "k = 1 - k", "b = 0", "a = np.float64(a)",
 )  # fmt: skip
 """Statements that are not compiled, or that let names mean something else; `NameError` for some."""
@@ -151,7 +159,8 @@ ON_WAVES = (
     "b = 0.1 * np.abs(psi[i % 5])",
     "psi[1:-1] += 0.1j * (psi[2:] - 2 * psi[1:-1] + psi[:-2])", "x[:] = np.angle(phi) * 0.1",
     "phi /= 2 + x",
-    "psi, phi = 0.5 * (psi - phi), psi",
+    "psi, phi = 0.5 * (psi - phi), psi", "psi = phi * 1.0; phi[k] = 0.5j",
+    "w = (1j * x).imag; x[k] += 0.1", "phi = (psi - 0.0) ** 1; psi *= 0.5",
 )  # fmt: skip
 
 
