@@ -6,6 +6,7 @@ import copy
 import gc
 import linecache
 import math
+import warnings
 import weakref
 from types import FunctionType
 
@@ -202,6 +203,28 @@ def test_breaks_and_continues(tried):
     log_limit = 100.0
     agree(f, X, 0.5)
     assert all(tried)
+
+
+def test_an_else_that_leaves_the_loop_around(tried):
+    def f(x):
+        held = kept(1.0)
+        s = 0.0
+        for i in range(4):
+            held.append(s)
+            for j in range(i):
+                if x[i] > x[j]:
+                    break
+                s += x[i] * x[j]
+            else:
+                s += 0.5
+                continue
+            s += x[i]
+        return s
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        agree(f, X)
+    assert any("an else of a loop that leaves the one around it" in line for line in report(f))
 
 
 def test_numbers_whose_type_changes(tried):

@@ -103,6 +103,8 @@ class StatementReader(BranchReader):
                 self.branch(node, [])
             case ast.Return(value=value):
                 self.returned(NOTHING if value is None else self.value(value))
+            case ast.Break() | ast.Continue() if not self.jumps:
+                raise Unfit("an else of a loop that leaves the one around it", place_of(node))
             case ast.Break():
                 self.jumps[-1].append(dict(self.scope.env))
                 self.b.add(Break(place=self.b.place))
