@@ -57,10 +57,5 @@ def parts_are_all_of_an_array(patch: Patch) -> None:
     )
 
 
-@breaks
-def tangents_of_real_results_are_complex(patch: Patch) -> None:
-    patch.setattr(pushforward, "is_real_part", lambda let, names: False)
-
-
 if __name__ == "__main__":
     tell(BREAKS, complex_statements_until_found, 100)
