@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from mooncake_py.compiler.ir import Call, Expr, Name, parts_of, rebuilt, substituted
-from mooncake_py.compiler.statements.complexes import complex_names
+from mooncake_py.compiler.statements.complexes import complex_names, is_complex_within
 from mooncake_py.compiler.statements.core import Core
 from mooncake_py.compiler.statements.forward_forms import is_finite, new_memory
 from mooncake_py.compiler.statements.general import one_by_one
@@ -76,6 +76,7 @@ class Below:
             value, tuple(self.layout), len(self.sources),
             ints=tuple((new, ints[old]) for new, old in moved.items() if old in ints),
             certain=frozenset(new for new, old in moved.items() if old in certain),
+            has_complex=is_complex_within(value),
         )  # fmt: skip
         self.site = StatementSite(statement, one_by_one(statement))
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.compiler.ir import Call, Expr
+from mooncake_py.compiler.ir import Call
 from mooncake_py.compiler.statements import complexes as of_complex_arrays
 from mooncake_py.compiler.statements import single
 from mooncake_py.compiler.statements.choices import is_choice
@@ -24,7 +24,6 @@ from mooncake_py.compiler.statements.complexes import (
     complex_names,
     has_complex_partials,
     is_complex,
-    is_complex_within,
 )
 from mooncake_py.compiler.statements.core import Core
 from mooncake_py.compiler.statements.scope import SCOPE
@@ -32,7 +31,7 @@ from mooncake_py.compiler.statements.single import FLOAT32
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.values import FLOAT64
 
-__all__ = ["NAMES", "SCOPES", "dtype_of", "has_tangent", "is_simple", "with_constants"]
+__all__ = ["NAMES", "SCOPES", "beside_complex", "dtype_of", "has_tangent", "is_simple"]
 
 NAMES = {FLOAT64: "FLOAT64", FLOAT32: "FLOAT32", COMPLEX128: "COMPLEX128"}
 """What the generated functions call dtypes."""
@@ -66,11 +65,9 @@ def dtype_of(values: Iterable[Any]) -> np.dtype[Any] | None:
     return COMPLEX128 if is_mixed else None
 
 
-def with_constants(dtype: np.dtype[Any] | None, value: Expr) -> np.dtype[Any] | None:
-    """Return the dtype of a statement in which numbers may be written down that are complex."""
-    if dtype is None or dtype is COMPLEX128 or not is_complex_within(value):
-        return dtype
-    return COMPLEX128 if dtype is FLOAT64 else None
+def beside_complex(dtype: np.dtype[Any] | None) -> np.dtype[Any] | None:
+    """Return the dtype of a statement in which a number is written down that is complex."""
+    return COMPLEX128 if dtype is FLOAT64 or dtype is COMPLEX128 else None
 
 
 def is_simple(core: Core, kinds: Iterable[Any], whole: bool | None, dtype: np.dtype[Any]) -> bool:

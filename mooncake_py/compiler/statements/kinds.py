@@ -11,7 +11,7 @@ from mooncake_py.compiler.ir import Name
 from mooncake_py.compiler.statements.complexes import COMPLEX128, complex_at
 from mooncake_py.compiler.statements.complexes import NUMBERS as COMPLEX_NUMBERS
 from mooncake_py.compiler.statements.core import Core
-from mooncake_py.compiler.statements.dtypes import dtype_of, is_simple, with_constants
+from mooncake_py.compiler.statements.dtypes import beside_complex, dtype_of, is_simple
 from mooncake_py.compiler.statements.gathers import gathers_in, is_gather, same_as_mask
 from mooncake_py.compiler.statements.statement import Statement, View
 from mooncake_py.runtime.active import Active
@@ -74,7 +74,9 @@ def kinds_of(core: Core, operands: list[Any], values: Any) -> Kinds | None:
     """
     statement = core.statement
     target = [] if statement.target is None else [values[position_of_target(statement)]]
-    dtype = with_constants(dtype_of([*operands, *target]), core.value)
+    dtype = dtype_of([*operands, *target])
+    if statement.has_complex:
+        dtype = beside_complex(dtype)
     if dtype is None or not all(map(is_served, operands)):
         return None
     in_place = statement.augments and type(operands[0]) is ndarray

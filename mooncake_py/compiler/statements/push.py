@@ -23,11 +23,10 @@ from mooncake_py.compiler.statements.below import Below, below
 from mooncake_py.compiler.statements.complexes import (
     COMPLEX128,
     complex_at,
-    is_complex_within,
 )
 from mooncake_py.compiler.statements.complexes import NUMBERS as COMPLEX_NUMBERS
 from mooncake_py.compiler.statements.core import Core
-from mooncake_py.compiler.statements.dtypes import dtype_of, has_tangent, with_constants
+from mooncake_py.compiler.statements.dtypes import beside_complex, dtype_of, has_tangent
 from mooncake_py.compiler.statements.forward_forms import ForwardForm, Pattern
 from mooncake_py.compiler.statements.gathers import is_index, is_mask
 from mooncake_py.compiler.statements.kinds import NUMBERS
@@ -102,8 +101,7 @@ class Reader:
         self.indices = tuple({i for _, i in pairs if i not in statement.certain})
         self.readings = statement.readings
         self.written = statement.written
-        self.value = statement.value
-        self.has_complex = is_complex_within(statement.value)
+        self.has_complex = statement.has_complex
         self.sources = [part[0] if isinstance(part, tuple) else part for part in statement.layout]
 
     def read(self, ctx: ForwardMode, values: Any) -> Values:
@@ -160,7 +158,7 @@ class Reader:
             If it is not served.
         """
         read = [values[p] for p in (*self.bases, *self.names)]
-        dtype = with_constants(dtype_of(read), self.value)
+        dtype = beside_complex(dtype_of(read)) if self.has_complex else dtype_of(read)
         if dtype is None:
             raise Unusual
         return dtype, complex_at(values) if dtype is COMPLEX128 else frozenset()

@@ -61,6 +61,7 @@ class StatementReader:
     functions : list of expr
     index_positions : list of int
     ints : dict of int to int
+    has_complex : bool
         See `Statement`.
     """
 
@@ -79,6 +80,7 @@ class StatementReader:
         self._products: list[Expr] = []
         self._sums: list[Expr] = []
         self._reduces = False
+        self.has_complex = False
 
     def statement(self, value: Expr, certain: frozenset[int], **rest: Any) -> Statement:
         """Return the statement whose value was read."""
@@ -88,6 +90,7 @@ class StatementReader:
             len(self.values),
             ints=tuple(self.ints.items()),
             certain=certain,
+            has_complex=self.has_complex,
             **rest,
         )
 
@@ -146,6 +149,7 @@ class StatementReader:
             case ast.Constant(value=int(number) | float(number)) if type(number) is not bool:
                 return Const(number, place=place)
             case ast.Constant(value=complex() as number) if cmath.isfinite(number):
+                self.has_complex = True
                 return Const(number, place=place)  # type: ignore[arg-type]
             case ast.UnaryOp(op=ast.USub(), operand=inner):
                 return Op("neg", (self.value(inner),), place=place)

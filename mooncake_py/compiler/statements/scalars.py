@@ -36,7 +36,6 @@ from mooncake_py.compiler.number_functions import DOMAINS, PAIRS
 from mooncake_py.compiler.partials import NoPartial, serves
 from mooncake_py.compiler.simplify import inlined, names_of, product
 from mooncake_py.compiler.statements.array_forms import Way
-from mooncake_py.compiler.statements.complexes import is_complex_within
 from mooncake_py.compiler.statements.contractions import is_contraction
 from mooncake_py.compiler.statements.core import Core
 from mooncake_py.compiler.statements.kinds import NUMBERS
@@ -76,7 +75,7 @@ def scalar_form(
     """
     if any(t is not Active and t not in NUMBERS for t in kinds.values()):
         return None
-    if (not on and Active not in kinds.values()) or is_complex_within(core.value):
+    if (not on and Active not in kinds.values()) or core.statement.has_complex:
         return None
     for let in core.lets:
         e = let.value

@@ -71,6 +71,8 @@ class Statement(NamedTuple):
         The position of each index that may be of one element, and how many ints it has.
     certain : frozenset of int
         Positions of indices that are ints, or slices of ints, for certain.
+    has_complex : bool
+        Whether a number that is written down is complex.
     """
 
     value: Expr
@@ -81,6 +83,7 @@ class Statement(NamedTuple):
     into: bool = False
     ints: tuple[tuple[int, int], ...] = ()
     certain: frozenset[int] = frozenset()
+    has_complex: bool = False
 
     @property
     def pairs(self) -> list[tuple[int, int]]:

@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 from mooncake_py import grad, jvp
 from mooncake_py.compiler.statements.array_adjoint import Adjoint, checks
 from mooncake_py.compiler.statements.complexes import COMPLEX128, conjugated
-from mooncake_py.compiler.statements.dtypes import dtype_of, with_constants
+from mooncake_py.compiler.statements.dtypes import beside_complex, dtype_of
 from mooncake_py.modes.reverse.context import ReverseContext
 from tests.compiler.statements.cores import core_of, plan_of, read, text_of
 from tests.compiler.statements.derivatives import check_to_second_order
@@ -78,8 +78,9 @@ def test_dtypes_of_statements() -> None:
     assert dtype_of([X, Z]) is dtype_of([X, 1j]) is dtype_of([Z, 1]) is COMPLEX128
     for other in (X.astype(np.float32), np.arange(3), Z.astype(np.complex64)):
         assert dtype_of([other, Z]) is None
-    assert with_constants(X.dtype, core_of("a + 1j").value) is COMPLEX128
-    assert with_constants(np.dtype(np.float32), core_of("a + 1j").value) is None
+    assert beside_complex(X.dtype) is beside_complex(COMPLEX128) is COMPLEX128
+    assert beside_complex(np.dtype(np.float32)) is None
+    assert core_of("a + 1j").statement.has_complex
 
 
 def test_what_is_complex_is_not_written_to_what_is_real() -> None:
