@@ -10,12 +10,14 @@ import ast
 import builtins
 from typing import Any
 
+from mooncake_py.compiler.ir import Op
 from mooncake_py.compiler.read_expressions import ARITHMETIC
-from mooncake_py.compiler.statements.general import Way, elsewhere, one_by_one, writing
+from mooncake_py.compiler.statements.general import Way, comparing, elsewhere, one_by_one, writing
 from mooncake_py.compiler.statements.read import StatementReader, plain_index, read_expression
 from mooncake_py.compiler.statements.site import StatementSite
 from mooncake_py.compiler.statements.statement import Statement, is_operand
 from mooncake_py.frontend.conditions import ConditionRewriter
+from mooncake_py.overriding import override
 from mooncake_py.syntax.nodes import (
     CONTEXT,
     INPLACE,
@@ -65,6 +67,24 @@ class FusingRewriter(ConditionRewriter):
         index = self.index(node)
         self.peeks = False
         return index
+
+    @override
+    def visit_Compare(self, node: ast.Compare) -> ast.expr:
+        """Fuse ``np.abs(z) < 2.0``, whose operands need no derivative then."""
+        calls = [part for part in (node.left, *node.comparators) if isinstance(part, ast.Call)]
+        fused = self.fused_comparison(node) if calls and not self.peeks else None
+        return super().visit_Compare(node) if fused is None else fused
+
+    def fused_comparison(self, node: ast.Compare) -> ast.expr | None:
+        """Fuse a comparison; of numbers, its operands are fused."""
+        found = read_expression(node, self.names, self.spans, compares=True)
+        if found is None or not found[0].values:
+            return None
+        reader, value = found
+        statement = self.whole(reader, value)
+        assert isinstance(value, Op)
+        left, right = [self.way_of(statement._replace(value=part)) for part in value.args]
+        return self.run_statement(statement, comparing(value.op, left, right), reader, node)
 
     def fused(self, node: ast.expr) -> ast.expr | None:
         """Fuse an expression of several operations: ``a * b + c``, ``math.sin(x[i])``."""

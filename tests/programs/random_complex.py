@@ -29,6 +29,7 @@ UNARY = re.compile(r"\b(np\.cbrt|math\.\w+|(?<!\.)int(?=\())")
 FUNCTION = re.compile(r"\bnp\.(sin|tanh|arctan|negative)\b")
 CONSTANT = re.compile(r"(?<![\w.])\d\.\d(?![\w.])")
 OPERAND = re.compile(r"\b[xmzu](\[[^\[\]]*:[^\[\]]*\]|(?![\w\[.]))")
+COMPARED = re.compile(r"\b([a-z](?:\[[^\[\]]*\])?) ([<>]=?) ")
 IN_PLACE_OF_BINARY = ("np.add", "np.subtract", "np.multiply")
 IN_PLACE_OF_UNARY = (
     "np.abs", "np.conj", "np.square", "np.exp", "np.sqrt", "np.reciprocal", "np.sign", "np.rint",
@@ -74,4 +75,6 @@ def changed(random: Random, line: str) -> str:
     value = OPERAND.sub(
         lambda found: found[0] + random.choice((".real", ".imag")) * (random.random() < 0.2), value
     )
-    return before + value
+    return before + COMPARED.sub(
+        lambda found: found.expand(r"np.abs(\1) \2 ") if random.random() < 0.5 else found[0], value
+    )

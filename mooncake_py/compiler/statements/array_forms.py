@@ -285,7 +285,7 @@ class ArrayForm:
             return []
         text = self.text.operand(value)
         numbers = choosing([f"type({name}) is not ndarray" for name in self.reductions])
-        if plan.is_single or plan.is_mixed:
+        if self.pull is not None and (plan.is_single or plan.is_mixed):
             name = NAMES[plan.dtype_of(value)]
             numbers = [f"if {text}.dtype is not {name}:", OTHERWISE]
         return [*numbers, *self.checks_of_array(text, products)]

@@ -276,11 +276,12 @@ class PullWriter:
         active.sort(key=lambda k: unsigned(totals[k]) != Name("g"))  # before it may change
         values = list(totals.values())
         fresh = plan.target is None or plan.by_mask or self.copies(received)
-        fits = {let.name for let in received.lets if may_be_view(let.value)}
+        views = {Name(let.name) for let in received.lets if may_be_view(let.value)}
+        if fresh:  # what they are views of changes when it is kept and added to
+            active.sort(key=lambda k: unsigned(totals[k]) not in views)
         for k in active:
             total = totals[k]
-            is_view = isinstance(total, Name) and total.name in fits
-            own = values.count(total) == 1 and (total != Name("g") or fresh) and not is_view
+            own = values.count(total) == 1 and (total != Name("g") or fresh) and total not in views
             result += self.delivery(k, total, own)
         return result
 

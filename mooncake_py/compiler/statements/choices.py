@@ -22,6 +22,7 @@ __all__ = [
     "adjoint_of_choice",
     "adjoints_of_choice",
     "is_choice",
+    "is_comparison",
     "is_selection",
     "tangent_by_comparisons",
     "tangent_of_choice",
@@ -39,6 +40,11 @@ FIRST, SECOND = itemgetter(0), itemgetter(1)
 def is_choice(e: Expr) -> bool:
     """Return True for a choice between two operands by a test."""
     return isinstance(e, Call) and e.function is np.where
+
+
+def is_comparison(e: Expr) -> bool:
+    """Return True for a comparison of two operands."""
+    return isinstance(e, Op) and e.op in COMPARISONS.values()
 
 
 def adjoint_of_choice() -> Callable[..., Any] | None:

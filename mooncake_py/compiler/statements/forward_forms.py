@@ -227,7 +227,8 @@ class ForwardForm:
         after = self.given(moves) if self.base is None else self.stored(moves)
         tried, then = self.attempted(found)
         lines = [*self.guards(), *self.tangents(), *self.numbers()]
-        lines += [*attempt(tried), *indented([*self.type_of_value(), *then, *after])]
+        expected = self.type_of_value() if moves else []
+        lines += [*attempt(tried), *indented([*expected, *then, *after])]
         self.scope["exactly"] = self.exactly
         text = function("run", "C, F, V", [*lines, "return otherwise(C, F, V)"])
         form = define(text, {**self.text.scope, **self.scope})["run"]

@@ -21,7 +21,7 @@ from mooncake_py.compiler.text import define
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Language
 
-__all__ = ["Way", "elsewhere", "general_way", "one_by_one", "text_of", "writing"]
+__all__ = ["Way", "comparing", "elsewhere", "general_way", "one_by_one", "text_of", "writing"]
 
 Way = Callable[[Any, Any, Any], Any]
 """``way(C, F, V)`` with context, functions and values."""
@@ -87,6 +87,15 @@ def general_way(statement: Statement) -> Way:
         return writing(target, None, one_by_one(statement))
     assert isinstance(e, Op)
     return writing(target, f"i{e.op}", one_by_one(statement._replace(value=e.args[1])))
+
+
+def comparing(op: str, left: Way, right: Way) -> Way:
+    """Return what compares two values."""
+
+    def compare(ctx: Language, functions: Any, values: Any) -> Any:
+        return getattr(ctx, op)(left(ctx, functions, values), right(ctx, functions, values))
+
+    return compare
 
 
 def writing_out(function: int, args: list[Way], target: Place) -> Way:

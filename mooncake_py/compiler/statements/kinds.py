@@ -8,6 +8,7 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.compiler.ir import Name
+from mooncake_py.compiler.statements.choices import is_comparison
 from mooncake_py.compiler.statements.complexes import COMPLEX128, complex_at
 from mooncake_py.compiler.statements.complexes import NUMBERS as COMPLEX_NUMBERS
 from mooncake_py.compiler.statements.core import Core
@@ -99,7 +100,7 @@ def kinds_of(core: Core, operands: list[Any], values: Any) -> Kinds | None:
     summed = {shapes[e.name] for let in core.sums for e in [let.value.args[0]]}  # type: ignore[union-attr]
     if shape == () == value and any(given.values()):
         whole = None
-        if len(summed) > 1 or () in summed:
+        if len(summed) > 1 or () in summed or is_comparison(core.lets[-1].value):
             return None
         shape = summed.pop() if summed else None
     elif summed or not shape or np.broadcast_shapes(shape, value) != shape:

@@ -267,14 +267,17 @@ class StatementReader:
     def choice(self, node: ast.Call) -> Expr:
         """Return a choice by a comparison."""
         test, *others = node.args
-        match test:
-            case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in COMPARISONS:
-                args = self.value(left), self.value(right)
-            case _:
-                raise Unfit
-        compared = Op(COMPARISONS[type(op)], args, place=place_of(test))
+        compared = self.comparison(test)
         chosen = tuple(map(self.value, others))
         return Call(self.function(node.func), (compared, *chosen), place=place_of(node))
+
+    def comparison(self, node: ast.expr) -> Expr:
+        """Return a comparison of two values."""
+        match node:
+            case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in COMPARISONS:
+                args = self.value(left), self.value(right)
+                return Op(COMPARISONS[type(op)], args, place=place_of(node))
+        raise Unfit
 
     def reduction(self, node: ast.Call) -> Expr:
         """Return a sum, a mean or an extremum along axes that are written down."""
@@ -361,17 +364,22 @@ def is_of_elements(node: ast.expr) -> bool:
 
 
 def read_expression(
-    node: ast.expr, names: Names, peeks: bool = False, *, is_first: bool = True
+    node: ast.expr,
+    names: Names,
+    peeks: bool = False,
+    *,
+    is_first: bool = True,
+    compares: bool = False,
 ) -> tuple[StatementReader, Expr] | None:
     """Return an expression as IR and its reader, or None if it cannot be one entry.
 
-    For the parameters see `StatementReader`.  One on several lines may only be tried: a traceback
-    could not tell the line of an operation.
+    It is a comparison if that is said.  For the other parameters see `StatementReader`.  One on
+    several lines may only be tried: a traceback could not tell the line of an operation.
     """
     if node.lineno != node.end_lineno and not peeks:
         return None
     reader = StatementReader(names, peeks, is_first)
     try:
-        return reader, reader.value(node)
+        return reader, reader.comparison(node) if compares else reader.value(node)
     except Unfit:
         return None

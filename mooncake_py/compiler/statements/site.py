@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from numpy import ndarray
 
 from mooncake_py.compiler.statements.array_forms import array_form, bases_of
+from mooncake_py.compiler.statements.choices import is_comparison
 from mooncake_py.compiler.statements.core import Core
 from mooncake_py.compiler.statements.dtypes import dtype_of
 from mooncake_py.compiler.statements.gathers import is_index, is_mask
@@ -48,7 +49,7 @@ class StatementSite:
     """
 
     __slots__ = (
-        "_cores", "_forms", "bases", "in_forward_mode", "indices", "ints", "names",
+        "_cores", "_forms", "bases", "compares", "in_forward_mode", "indices", "ints", "names",
         "otherwise", "readings", "run", "single", "statement", "texts",
     )  # fmt: skip
 
@@ -67,6 +68,7 @@ class StatementSite:
         self.single = not (statement.into or statement.views) and all(
             ints[base] == self.ints.get(index) for base, index in pairs
         )
+        self.compares = is_comparison(statement.value)
         self.in_forward_mode: Push | None = None
         self._cores: dict[Any, Core] = {}
         self._forms: dict[Any, Way | None] = {}
@@ -110,7 +112,8 @@ class StatementSite:
         """Run by a form that records one entry, or by the way that always serves."""
         form = self.form(ctx, functions, values)
         if form is None or form is self.run:  # which has handed over
-            self.run = self.other
+            single = self.compares and self.is_single(values)
+            self.run = self.otherwise if single else self.other
             return self.otherwise(ctx, functions, values)
         self.run = form
         return form(ctx, functions, values)

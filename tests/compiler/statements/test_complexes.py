@@ -136,6 +136,15 @@ def test_cotangents_of_parts_have_memory_of_their_own() -> None:
     assert not np.may_share_memory(*[node.shadow() for node in nodes])
 
 
+def test_parts_of_a_cotangent_are_read_before_it_is_kept() -> None:
+    def total(x: Any) -> Any:
+        z = x * (1.0 + 2.0j)
+        y = z.real + z + z.imag
+        return np.sum((y * (1.0 - 0.5j)).real)
+
+    assert_allclose(grad(total)(X), [1.0 + 1.0 + 1.0 + 2.0] * 3)
+
+
 def energy(x: Any, m: Any) -> Any:
     z = np.zeros(3, complex)
     for _ in range(2):

@@ -84,3 +84,11 @@ def test_views_that_overlap_themselves_go_the_general_way():
     _, found = gradient(f, (X, W), (0, 1))
     for k in range(2):
         assert_allclose(found[k], differences(f, (X, W), k), rtol=1e-6, atol=1e-8)
+
+
+def test_cotangents_of_one_element_are_not_added_to_themselves():
+    def f(x):
+        x = x * 1.0
+        return np.sum((x + x[0] + x[:, 0]) * 2.0)
+
+    assert_array_equal(value_and_grad(f)(np.ones((1, 1)))[1], [[6.0]])
