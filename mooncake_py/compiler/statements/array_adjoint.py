@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from mooncake_py.compiler.cotangents import Contribution, cotangents, is_among
 from mooncake_py.compiler.ir import Call, Const, Expr, Finite, Let, Name, Op, parts_of, walk
 from mooncake_py.compiler.simplify import ONE, inlined, names_of, negated, product
+from mooncake_py.compiler.statements.array_partials import is_conjugate
 from mooncake_py.compiler.statements.array_text import is_share
 from mooncake_py.compiler.statements.choices import adjoints_of_choice, is_choice
 from mooncake_py.compiler.statements.complexes import conjugated, is_arithmetic
@@ -163,6 +164,9 @@ class Adjoint:
 
     def of_parts(self, let: Let, d: Expr, receiving: set[str]) -> Iterable[Contribution]:
         """Return what the operands of an elementwise operation receive, not fitted to them."""
+        if is_conjugate(let.value):
+            is_complex = self.plan.is_complex(let.value)
+            return [(parts_of(let.value)[0], along(conjugate, d) if is_complex else d)]
         if is_choice(let.value):
             _, a, b = parts_of(let.value)
             return [
@@ -378,6 +382,11 @@ def carefully_times(d: Expr, p: Expr, exact: Callable[..., Any] = pulls.product)
 def along(linear: Callable[[Expr], Expr], d: Expr) -> Expr:
     """Return a linear function of a cotangent, whose sign goes before it: none is computed."""
     return negated(linear(d.args[0])) if isinstance(d, Op) and d.op == "neg" else linear(d)
+
+
+def conjugate(d: Expr) -> Expr:
+    """Return the conjugate of a complex cotangent."""
+    return Op("conj", (d,))
 
 
 def shape_of(a: Expr) -> Name:

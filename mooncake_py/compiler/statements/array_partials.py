@@ -5,19 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from mooncake_py.compiler.declared import as_operator, as_power, partials_of
 from mooncake_py.compiler.ir import Call, Const, Expr, Op, parts_of
 from mooncake_py.compiler.partials import called, partials
 from mooncake_py.compiler.statements.contractions import is_contraction, is_sum
 from mooncake_py.compiler.statements.reductions import is_reduction
+from mooncake_py.rules import registry
 from mooncake_py.rules.kinds import AtOnce
 
-__all__ = ["declared", "evaluated_at_once", "is_int", "partials_on_arrays"]
+__all__ = ["declared", "evaluated_at_once", "is_conjugate", "is_int", "partials_on_arrays"]
 
 
 def is_int(e: Expr) -> bool:
     """Return True for a conversion to an int, which has no derivative."""
     return isinstance(e, Op) and e.op == "int"
+
+
+def is_conjugate(e: Expr) -> bool:
+    """Return True for a conjugate, whose derivative is that of this package."""
+    if not isinstance(e, Call) or e.function is not np.conjugate:
+        return False
+    rule = registry.find(np.conjugate)
+    return rule is not None and rule.built_in
 
 
 def declared(e: Expr) -> tuple[Any, ...] | None:

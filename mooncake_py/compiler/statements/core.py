@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from mooncake_py.compiler.ir import Call, Expr, Name, Op, parts_of, rebuilt
-from mooncake_py.compiler.statements.array_partials import declared, is_int
+from mooncake_py.compiler.statements.array_partials import declared, is_conjugate, is_int
 from mooncake_py.compiler.statements.choices import is_choice
 from mooncake_py.compiler.statements.contractions import (
     is_contraction,
@@ -131,7 +131,7 @@ class Core:
 
 def has_derivative(e: Call) -> bool:
     """Return True for a call whose derivatives are declared."""
-    linear = is_sum(e) or is_contraction(e) or is_reduction(e) or is_choice(e)
+    linear = is_sum(e) or is_contraction(e) or is_reduction(e) or is_choice(e) or is_conjugate(e)
     return bool(linear or declared(e))
 
 

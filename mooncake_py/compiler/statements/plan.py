@@ -10,7 +10,12 @@ import numpy as np
 
 from mooncake_py.compiler.flat import is_flat
 from mooncake_py.compiler.ir import Call, Const, Expr, Let, Name, parts_of
-from mooncake_py.compiler.statements.array_partials import declared, is_int, partials_on_arrays
+from mooncake_py.compiler.statements.array_partials import (
+    declared,
+    is_conjugate,
+    is_int,
+    partials_on_arrays,
+)
 from mooncake_py.compiler.statements.choices import adjoint_of_choice, is_choice
 from mooncake_py.compiler.statements.complexes import (
     COMPLEX128,
@@ -206,7 +211,7 @@ class Plan:
             elif is_choice(e):
                 if not (self.is_array(Name(let.name)) and self.is_choice_of_floats(e)):
                     return False
-            elif isinstance(e, Call) and not is_sum(e):
+            elif isinstance(e, Call) and not is_sum(e) and not is_conjugate(e):
                 if declared(e) is None or not self.is_computed(let.name, e):
                     return False
             elif is_int(e) and of_arrays:

@@ -18,6 +18,7 @@ from mooncake_py.compiler.simplify import added
 from mooncake_py.compiler.statements.array_adjoint import along, carefully_times, quotient_first
 from mooncake_py.compiler.statements.array_partials import (
     evaluated_at_once,
+    is_conjugate,
     partials_on_arrays,
 )
 from mooncake_py.compiler.statements.choices import (
@@ -152,7 +153,7 @@ def of_operation(
     moving = [of_operand(part) for part in parts]
     if is_flat(e) or all(t is None for t in moving):
         return None
-    if is_sum(e) or is_contraction(e) or is_reduction(e):
+    if is_sum(e) or is_contraction(e) or is_reduction(e) or is_conjugate(e):
         total: Expr = Const(0.0)
         for k, t in enumerate(moving):
             if t is not None:

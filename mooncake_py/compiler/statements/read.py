@@ -257,7 +257,8 @@ class StatementReader:
         if count == 3 and f is np.where:
             return self.choice(node)
         is_sum = f is np.sum and count == 1
-        if not (is_sum or (1 <= count <= 2 and partials_of(f, count) is not None)):
+        is_linear = count == 1 and (f is np.sum or f is np.conjugate)
+        if not (is_linear or (1 <= count <= 2 and partials_of(f, count) is not None)):
             raise Unfit
         args = tuple(map(self.value, node.args))
         found = Call(self.function(node.func), args, place=place_of(node))

@@ -35,6 +35,8 @@ M = np.array([[1.5, 0.25, -0.75], [0.5, 2.5, 1.0], [-1.25, 0.75, 0.5]])
         ("a / b", "0,1", {0: "g / v1.conjugate()", 1: "-(t0.conjugate() * (g / v1.conjugate()))"}),
         ("1j * a - 2.0 * b", "0", {0: "g * (-1j)", 1: "-(g.real * 2.0)"}),
         ("a ** 2 + b", "0,1", {0: "g * (2 * v0.conjugate())", 1: "g"}),
+        ("np.conj(a) * b", "0", {0: "(g * v1).conjugate()", 1: "(g * t0.conjugate()).real"}),
+        ("a - np.conj(b)", "0", {0: "g", 1: "-g.real"}),
         ("a * b", "", {0: "g * v1", 1: "g * v0"}),
     ],
 )
@@ -110,7 +112,7 @@ def statements(z: Any, c: Any, x: Any) -> Any:
     z += z.real * c - c.imag
     h = np.abs(y) < 2.0
     y[h] = y[h] ** 2 + c[h] * 0.5
-    return np.exp(y * 0.1) * np.abs(c) + z
+    return np.exp(y * 0.1) * np.abs(c) + np.conj(z)
 
 
 def test_statements_are_entries_of_their_own() -> None:
@@ -153,6 +155,7 @@ def energy(x: Any, m: Any) -> Any:
         inside = np.abs(z) < 1.5
         z[inside] = z[inside] ** 2 + 0.5 * z[inside]
         z = z / (x + 3.0 - 1j) + m[2] * z.imag
+        z += np.conj(z * m[0]) * 0.5 - np.conj(x)
     return np.sum(z.real * z.imag) + np.sum(np.abs(z) ** 2)
 
 
