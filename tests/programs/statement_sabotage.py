@@ -420,8 +420,8 @@ def rows_of_fewer_axes_are_not_aligned(patch: Patch) -> None:
 def rows_are_not_looked_at(patch: Patch) -> None:
     original = row_forms.RowForm.attempted
 
-    def attempted(self: Any, first: list[str], then: list[str]) -> Any:
-        tried, rest = original(self, first, then)
+    def attempted(self: Any, found: Any) -> Any:
+        tried, rest = original(self, found)
         return [line.replace("if is_finite(t)", "if True") for line in tried], rest
 
     patch.setattr(row_forms.RowForm, "attempted", attempted)
