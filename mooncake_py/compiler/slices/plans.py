@@ -44,7 +44,7 @@ def plan_of(
     """
     statement = s.statement
     core = Core(statement, functions)
-    if not core.is_declared:
+    if not core.is_declared or statement.has_complex:
         return None
     bases = {base for base, _ in statement.pairs}
     values = [example(v, axes) for v in s.values]

@@ -190,3 +190,16 @@ def test_a_name_that_is_an_array():
         return np.sum(x)
 
     agrees(f, X.copy(), X[1:].copy())
+
+
+@pytest.mark.plain
+def test_statements_with_complex_numbers_are_left_to_themselves(taken):
+    def f(x):
+        y = np.zeros(6)
+        for k in range(3):
+            y[1:] += np.abs(x[1:] * 1j + x[:-1]) * X[1:]
+            y[k:] -= x[k:] * y[k:] * 0.1
+        return np.sum(y * y)
+
+    equals_reference(f, X)
+    assert not any(taken)
