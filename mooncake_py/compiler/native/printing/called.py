@@ -6,7 +6,7 @@ import builtins
 import hashlib
 import math
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
 from importlib import import_module
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 import mooncake_py
+from mooncake_py.compiler.native.printing.intrinsics import INTRINSIC, intrinsic
 from mooncake_py.compiler.native.printing.pipeline import pipeline
 from mooncake_py.compiler.native.regions import helpers
 from mooncake_py.compiler.number_functions import NUMPY_FUNCTIONS
@@ -53,8 +54,6 @@ def has_blas() -> bool:
         return False
     return True
 
-
-INTRINSIC = helpers.plus, helpers.plus_product, helpers.times, helpers.over
 
 OPTIONS: dict[str, Any] = {"error_model": "numpy", "nogil": True}
 """How everything is compiled."""
@@ -96,47 +95,6 @@ def compilable(f: Any) -> Any:
     own.__qualname__ = f"{f.__name__}_{digest(fingerprint(f) or '')}"  # see `build.compiled`
     options = {"pipeline_class": pipeline()} if is_own(f) else {}
     return numba().njit(**OPTIONS, **options)(own)
-
-
-def intrinsic(f: FunctionType) -> Any:
-    """Return one of our functions of floats as instructions of the machine, without branches.
-
-    Sums may be taken in any order; nothing else is reordered.
-    """
-    flags = ("reassoc", "contract")
-
-    def plus(builder: Any, total: Any, e: Any) -> Any:
-        return builder.fadd(total, e, flags=flags)
-
-    def plus_product(builder: Any, total: Any, a: Any, b: Any) -> Any:
-        return builder.fadd(total, builder.fmul(a, b, flags=flags), flags=flags)
-
-    def guarded(builder: Any, d: Any, product: Any) -> Any:
-        zero = d.type(0.0)
-        return builder.select(builder.fcmp_ordered("==", d, zero), zero, product)
-
-    def times(builder: Any, d: Any, p: Any) -> Any:
-        return guarded(builder, d, builder.fmul(d, p))
-
-    def over(builder: Any, d: Any, p: Any) -> Any:
-        return guarded(builder, d, builder.fdiv(d, p))
-
-    emits: dict[Any, Callable[..., Any]] = {
-        helpers.plus: plus, helpers.plus_product: plus_product, helpers.times: times,
-        helpers.over: over,
-    }  # fmt: skip
-    real = numba().types.float64
-
-    def emit(target: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return emits[f](builder, *args)
-
-    def two(typing: Any, a: Any, b: Any) -> Any:
-        return real(real, real), emit
-
-    def three(typing: Any, a: Any, b: Any, c: Any) -> Any:
-        return real(real, real, real), emit
-
-    return import_module("numba.extending").intrinsic(three if f is helpers.plus_product else two)
 
 
 def is_own(f: FunctionType) -> bool:

@@ -43,7 +43,7 @@ from mooncake_py.compiler.native.printing.emit_expressions import (
 )
 from mooncake_py.compiler.native.printing.loops import nested
 from mooncake_py.compiler.native.regions.contractions import Contraction, Window
-from mooncake_py.compiler.native.regions.helpers import LARGE, add_product
+from mooncake_py.compiler.native.regions.helpers import LARGE, add_product, strided
 from mooncake_py.compiler.native.regions.linear import ZERO
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT32
 from mooncake_py.compiler.native.regions.unbound import expressions_in
@@ -262,7 +262,8 @@ class Statements:
         text = self.expressions.text
         sizes = [c.extents[counter] for counter in c.order]
         parts = [*(self.window(w, c) for w in c.windows), *map(text, sizes)]
-        parts += ["-1.0" if c.is_negative else "1.0", repr(c.is_guarded)]
+        # For the number `True`, as it is written, Numba compiles a function of its own.
+        parts += ["-1.0" if c.is_negative else "1.0", f"bool({int(c.is_guarded)})"]
         call = f"{self.expressions.name_of(add_product)}({', '.join(parts)})"
         loops = [
             line
@@ -285,7 +286,8 @@ class Statements:
             parts.append(f"{begin}:{text(added(first, n))}")
         if isinstance(w.axes[-1], tuple) and w.axes[-1][0] == ZERO:
             parts.pop()
-        return f"{text(Name(w.array))}[{', '.join(parts)}]{'.T' if w.is_transposed else ''}"
+        part = f"{text(Name(w.array))}[{', '.join(parts)}]{'.T' if w.is_transposed else ''}"
+        return f"{self.expressions.name_of(strided)}({part})"
 
     def loops(self, s: ForAll) -> list[str]:
         """Return the lines of loops over counters, unchanged.

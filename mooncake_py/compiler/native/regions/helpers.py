@@ -5,8 +5,8 @@ from __future__ import annotations
 from numpy import dot, empty, float64, ndarray
 
 __all__ = [
-    "LARGE", "add_product", "grow", "heaviside", "maximum", "minimum", "no_product", "over", "plus",
-    "plus_product", "times",
+    "LARGE", "add_product", "grow", "heaviside", "maximum", "minimum", "multiply", "no_product",
+    "over", "plus", "plus_product", "strided", "times",
 ]  # fmt: skip
 
 
@@ -59,6 +59,19 @@ LARGE = 700
 """Of how many products of numbers a product of matrices is for BLAS: a call takes 0.2 us."""
 
 
+def strided(x: ndarray) -> ndarray:
+    """Return an array unchanged; compiled, as one of no known order.
+
+    What takes it then is compiled once, not for each order.
+    """
+    return x
+
+
+def multiply(z: ndarray, x: ndarray, y: ndarray) -> None:
+    """Write ``x @ y``; compiled, of matrices of which the rows, or the columns, have unit steps."""
+    dot(x, y, out=z)
+
+
 def add_product(
     z: ndarray, x: ndarray, y: ndarray, n: int, m: int, p: int, sign: float, guarded: bool
 ) -> bool:
@@ -69,7 +82,12 @@ def add_product(
     """
     if z.shape != (n, p) or x.shape != (n, m) or y.shape != (m, p):
         return False
-    found = dot(x, y)
+    if x.itemsize not in x.strides:
+        x = x.copy()
+    if y.itemsize not in y.strides:
+        y = y.copy()
+    found = empty((n, p), z.dtype)
+    multiply(found, x, y)
     if guarded:
         total = 0.0
         for i in range(n):

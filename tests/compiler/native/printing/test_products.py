@@ -123,25 +123,39 @@ def test_products_in_loops(tried: list[bool], monkeypatch: pytest.MonkeyPatch) -
     assert all(tried)
 
 
+def several(A, B, T, v):
+    C = A @ B.T - (B[2:].T @ A[2:]) @ A
+    C += A[:, :1] @ B[:1] + T[:, :, 1] @ T[:, 1].T + v @ (v.T @ A)
+    return np.sum(C * C)
+
+
+def one(A, B, T, v):
+    return np.sum((A @ B.T) * T[0]) * np.sum(v)
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("blas", [True, False])
-def test_compiled_by_numba(blas: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
+@pytest.mark.parametrize(("f", "has_blas"), [(several, True), (one, False)])
+def test_compiled_by_numba(
+    f: Any, has_blas: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+) -> None:
     pytest.importorskip("numba")
-    if blas:
+    if has_blas:
         pytest.importorskip("scipy")
     monkeypatch.setenv("MOONCAKE_CACHE_DIR", str(tmp_path))
-    monkeypatch.setattr(called, "has_blas", lambda: blas)
+    monkeypatch.setattr(called, "has_blas", lambda: has_blas)
+    monkeypatch.setattr(emit_statements, "LARGE", 0)
     called.compilable.cache_clear()
-
-    def f(A, B):
-        C = A @ B.T - (B[2:].T @ A[2:]) @ A
-        return np.sum(C * C)
-
-    A, B = np.random.default_rng(0).standard_normal((2, 12, 12))
-    plain, compiled = (value_and_grad(f, (0, 1), compile=way)(A, B) for way in (False, True))
+    rng = np.random.default_rng(0)
+    shapes = [(6, 6), (6, 6), (6, 6, 6), (6, 1)]
+    for kind, accuracy in ((np.float64, 1e-11), (np.float32, 1e-3)):
+        inputs = [rng.standard_normal(shape).astype(kind) for shape in shapes]
+        plain, compiled = (
+            value_and_grad(f, (0, 1, 2, 3), compile=way)(*inputs) for way in (False, True)
+        )
+        for a, b in zip(plain[1], compiled[1], strict=True):
+            assert b.dtype == kind
+            assert_allclose(b, a, rtol=accuracy, atol=accuracy * np.max(abs(a)))
     called.compilable.cache_clear()
-    for a, b in zip(plain[1], compiled[1], strict=True):
-        assert_allclose(b, a, rtol=1e-11)
 
 
 def test_what_is_for_loops() -> None:
