@@ -34,6 +34,7 @@ INSTEAD: dict[Any, Any] = {f: own for f, (own, _) in NUMPY_FUNCTIONS.items()} | 
     np.float_power: operator.pow, np.floor_divide: operator.floordiv, np.remainder: operator.mod,
     np.absolute: math.fabs, np.fabs: math.fabs, np.arctan2: math.atan2, np.hypot: math.hypot,
     np.heaviside: helpers.heaviside, np.maximum: helpers.maximum, np.minimum: helpers.minimum,
+    np.tanh: helpers.tanh, math.tanh: helpers.tanh,
 }  # fmt: skip
 """Functions that compiled do on floats what those of NumPy do, without warnings or exceptions."""
 

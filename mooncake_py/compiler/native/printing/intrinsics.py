@@ -7,6 +7,7 @@ from importlib import import_module
 from types import FunctionType
 from typing import Any
 
+from mooncake_py.compiler.native.printing.tanh import emit_tanh
 from mooncake_py.compiler.native.regions import helpers
 
 __all__ = ["INTRINSIC", "intrinsic"]
@@ -43,12 +44,17 @@ def arithmetic(f: FunctionType) -> Callable[..., Any]:
 
     emits: dict[Any, Callable[..., Any]] = {
         helpers.plus: plus, helpers.plus_product: plus_product, helpers.times: times,
-        helpers.over: over,
+        helpers.over: over, helpers.tanh: emit_tanh,
     }  # fmt: skip
-    real = import_module("numba.core.types").float64
+    types = import_module("numba.core.types")
+    real = types.float64
 
     def emit(target: Any, builder: Any, signature: Any, args: Any) -> Any:
         return emits[f](builder, *args)
+
+    def one(typing: Any, x: Any) -> Any:
+        kind = x if x in types.real_domain else real
+        return kind(kind), emit
 
     def two(typing: Any, a: Any, b: Any) -> Any:
         return real(real, real), emit
@@ -56,7 +62,7 @@ def arithmetic(f: FunctionType) -> Callable[..., Any]:
     def three(typing: Any, a: Any, b: Any, c: Any) -> Any:
         return real(real, real, real), emit
 
-    return three if f is helpers.plus_product else two
+    return {helpers.plus_product: three, helpers.tanh: one}.get(f, two)
 
 
 # Products of matrices.
@@ -128,5 +134,7 @@ def multiply(typing: Any, z: Any, x: Any, y: Any) -> Any:
 
 
 MATRIX: dict[Any, Callable[..., Any]] = {helpers.strided: strided, helpers.multiply: multiply}
-INTRINSIC = frozenset({helpers.plus, helpers.plus_product, helpers.times, helpers.over, *MATRIX})
+INTRINSIC = frozenset(
+    {helpers.plus, helpers.plus_product, helpers.times, helpers.over, helpers.tanh, *MATRIX}
+)
 """The functions that `intrinsic` takes."""
