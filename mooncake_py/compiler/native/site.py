@@ -18,7 +18,7 @@ from mooncake_py.compiler.native.building.types import (
     KnownType,
     Type,
     flattened,
-    places,
+    is_one,
     type_of,
 )
 from mooncake_py.compiler.native.building.values import Unfit
@@ -111,8 +111,8 @@ class Reread:
 
     Attributes
     ----------
-    places : list of int or None
-        Of each argument the place among the inputs of the region; None for none or several.
+    types : sequence of Type
+        Of the arguments.
     is_flat : bool
         Whether the arguments are the inputs.
     derivatives : dict
@@ -120,13 +120,13 @@ class Reread:
     """
 
     def __init__(self, reading: Reading, types: Sequence[Type], name: str) -> None:
-        self.places = places(types)
+        self.types = types
         self.derivatives: dict[Any, Any] = {}
         self.callees = reading.callees
         self.captured = reading.captured
         self.output = reading.output
         self.set_after = reading.set_after
-        self.is_flat = not reading.captured and None not in self.places
+        self.is_flat = not reading.captured and all(map(is_one, types))
         numbers = types_in(reading.output)
         numbers += [pair for *_, output in reading.set_after for pair in types_in(output)]
         self.site = RegionSite(reading.region, dict(numbers), name)

@@ -16,7 +16,13 @@ from mooncake_py.compiler.native.form import Form
 from mooncake_py.compiler.native.reading.reader import Output, leaves_of
 from mooncake_py.compiler.native.region_site import TangentSite
 from mooncake_py.compiler.native.site import FunctionSite, Reread, given_back
-from mooncake_py.modes.reverse.whole import WholeGradient, matched, names_of
+from mooncake_py.modes.reverse.whole import WholeGradient, matched
+from mooncake_py.modes.reverse.whole_arguments import (
+    arguments_of,
+    leaves_in,
+    names_in,
+    parts_of_one,
+)
 from mooncake_py.modes.reverse.whole_sweeps import WholeSweeps
 
 __all__ = ["WholeTangent", "product_of_whole", "push_whole"]
@@ -57,12 +63,22 @@ class WholeTangent(WholeSweeps):
         Of the function.
     places : sequence of (int, int or None)
         See `Places`.
+    arguments : mapping of int to Output
+        Those that have a tangent, by their positions.
     """
 
-    def __init__(self, site: TangentSite, form: Form, output: Output, places: Places) -> None:
-        super().__init__(site, form, ())
+    def __init__(
+        self,
+        site: TangentSite,
+        form: Form,
+        output: Output,
+        places: Places,
+        arguments: Mapping[int, Output],
+    ) -> None:
+        super().__init__(site, form, [*arguments.values()])
         self.output = output
         self.places = places
+        self.moving = arguments
         self.leaves = [(leaf.name, site.names[leaf.name]) for leaf in leaves_of(output)]
         results = {name for pair in self.leaves for name in pair}
         # The caller's own arrays are not given back; what is, nobody else uses afterwards.
@@ -77,35 +93,45 @@ class WholeTangent(WholeSweeps):
     @classmethod
     def of(cls, site: FunctionSite, reading: Reread, chosen: Sequence[int]) -> WholeTangent | None:
         """Return it, None if the function gives back, or is given, something else."""
-        names = names_of(site, reading, chosen) if chosen else None
-        tangent = None if names is None else tangent_of(reading, names)
-        if names is None or tangent is None or not has_tangents(reading.output, tangent):
+        arguments = arguments_of(site, reading, chosen) if chosen else None
+        if arguments is None:
+            return None
+        names = names_in(arguments)
+        tangent = tangent_of(reading, names)
+        if tangent is None or not has_tangents(reading.output, tangent):
             return None
         form = tangent.form_where(frozenset())
-        places = places_of(tangent, reading, dict(zip(names, chosen, strict=True)))
-        return None if form is None else cls(tangent, form, reading.output, places)
+        places = places_of(tangent, reading, {name: k for k, name in enumerate(names)})
+        moving = dict(zip(chosen, arguments, strict=True))
+        return None if form is None else cls(tangent, form, reading.output, places, moving)
 
     def run(self, inputs: Iterable[Any], tangents: Sequence[Any]) -> tuple[Any, Any] | None:
         """Return the output and its tangent, None where something is unusual."""
-        values = None if self.site.is_given_up else with_tangents(inputs, self.places, tangents)
+        directions: list[Any] = []
+        for k, argument in self.moving.items():
+            leaves = leaves_in(argument, tangents[k])
+            if leaves is None:
+                return None
+            directions += leaves
+        values = None if self.site.is_given_up else with_tangents(inputs, self.places, directions)
         forward = None if values is None else self.forward(values, self.form.spares)
         if forward is None:
             return None
         self.give_back(forward, self.form.spares)
         found, typed = forward.found, self.site.typed
         outputs: dict[str, Any] = {}
-        directions: dict[str, Any] = {}
+        moved: dict[str, Any] = {}
         for name, own in self.leaves:
             y, dy = found[name], found[own]
             if type(y) is ndarray:
                 outputs[name] = typed(name, y.copy() if name in self.copied else y, found)
-                directions[name] = typed(own, dy.copy() if own in self.copied else dy, found)
+                moved[name] = typed(own, dy.copy() if own in self.copied else dy, found)
             else:
                 outputs[name] = y = typed(name, y, found)
                 if type(y) not in FLOATS:
                     return None
-                directions[name] = type(y)(dy)
-        return given_back(self.output, outputs), given_back(self.output, directions)
+                moved[name] = type(y)(dy)
+        return given_back(self.output, outputs), given_back(self.output, moved)
 
 
 def product_of_whole(
@@ -124,12 +150,14 @@ def product_of_whole(
     if found is None:
         return None
     site, reading, inputs = found
-    names = names_of(site, reading, chosen)
-    if names is None or not reading.site.is_tried(inputs):
+    arguments = arguments_of(site, reading, chosen)
+    if arguments is None or not reading.site.is_tried(inputs):
         return None
-    key = "product", *names, with_gradient
+    if parts_of_one(arguments):
+        return None
+    key = "product", *names_in(arguments), with_gradient
     if key not in reading.derivatives:
-        reading.derivatives[key] = whole_product(reading, names, with_gradient)
+        reading.derivatives[key] = whole_product(reading, arguments, with_gradient)
     product = reading.derivatives[key]
     if product is None:
         return None
@@ -139,21 +167,23 @@ def product_of_whole(
     if result is None:
         return None
     (_, value), gradients = result
-    return value, gradients[len(names) :], gradients[: len(names)]
+    return value, gradients[len(arguments) :], gradients[: len(arguments)]
 
 
 def whole_product(
-    reading: Reread, names: Sequence[str], with_gradient: bool
+    reading: Reread, arguments: Sequence[Output], with_gradient: bool
 ) -> tuple[WholeGradient, Places] | None:
     """Return how the gradient of a derivative along a direction is computed, None if it is not.
 
     That derivative is linear in the direction, with the gradient for its coefficients.
     """
+    names = names_in(arguments)
     tangent, value = tangent_of(reading, names), reading.output
     if tangent is None or value.kind != "number" or not has_tangents(value, tangent):
         return None
-    wanted = [*names, *(tangent.names[name] for name in names)] if with_gradient else names
-    form = tangent.form_where(frozenset(wanted))
+    directions = [argument._replace(name=tangent.names[argument.name]) for argument in arguments]
+    wanted = [*arguments, *directions] if with_gradient else arguments
+    form = tangent.form_where(frozenset(names_in(wanted)))
     if form is None:
         return None
     slope = Output("number", name=tangent.names[value.name])

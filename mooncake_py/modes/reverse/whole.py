@@ -18,16 +18,16 @@ from mooncake_py.compiler.native.building.types import LARGE
 from mooncake_py.compiler.native.form import Form
 from mooncake_py.compiler.native.reading.reader import Output
 from mooncake_py.compiler.native.region_site import RegionSite
-from mooncake_py.compiler.native.regions.region import REAL
 from mooncake_py.compiler.native.site import FunctionSite, Reread, given_back, site_of
 from mooncake_py.diagnostics.meter import reporter
 from mooncake_py.modes.reverse.context import ReverseContext
 from mooncake_py.modes.reverse.storage import Storage, Workspace
+from mooncake_py.modes.reverse.whole_arguments import arguments_of, names_in
 from mooncake_py.modes.reverse.whole_sweeps import WholeSweeps
 from mooncake_py.rules import registry
 from mooncake_py.runtime.active import Active
 
-__all__ = ["Match", "WholeGradient", "gradient_of_whole", "matched", "names_of"]
+__all__ = ["Match", "WholeGradient", "gradient_of_whole", "matched"]
 
 Result = tuple[Any, tuple[Any, ...]]
 VALUES = frozenset({float, np.float64, np.float32, int, np.int64})
@@ -141,19 +141,25 @@ def whole_gradient(
 
 
 class WholeGradient(WholeSweeps):
-    """How the gradient of a function is computed with respect to some of its inputs.
+    """How the gradient of a function is computed with respect to some of its arguments.
 
     Parameters
     ----------
+    arguments : sequence of Output
     value : Output
         The number that is differentiated.
     aux : Output or None
     """
 
     def __init__(
-        self, site: RegionSite, form: Form, names: Sequence[str], value: Output, aux: Output | None
+        self,
+        site: RegionSite,
+        form: Form,
+        arguments: Sequence[Output],
+        value: Output,
+        aux: Output | None,
     ) -> None:
-        super().__init__(site, form, names)
+        super().__init__(site, form, arguments)
         self.value = value
         self.aux = aux
 
@@ -162,15 +168,15 @@ class WholeGradient(WholeSweeps):
         cls, site: FunctionSite, reading: Reread, chosen: Sequence[int | str], has_aux: bool
     ) -> WholeGradient | None:
         """Return it, or None if the function gives back, or is given, something else."""
-        names = names_of(site, reading, chosen)
+        arguments = arguments_of(site, reading, chosen)
         value, aux = reading.output, None
         if has_aux and value.kind == "tuple" and len(value.items) == 2:
             value, aux = value.items
             has_aux = not is_copied(aux)
-        if has_aux or value.kind != "number" or names is None:
+        if has_aux or value.kind != "number" or arguments is None:
             return None
-        form = reading.site.form_where(frozenset(names))
-        return None if form is None else cls(reading.site, form, names, value, aux)
+        form = reading.site.form_where(frozenset(names_in(arguments)))
+        return None if form is None else cls(reading.site, form, arguments, value, aux)
 
     def run(self, inputs: Iterable[Any], storage: Storage) -> Result | None:
         """Return the result and the gradients, None where something is unusual."""
@@ -185,16 +191,6 @@ class WholeGradient(WholeSweeps):
         gradients = self.pulled(forward, {self.value.name: 1.0}, {}, storage)
         self.give_back(forward, storage)
         return (y if self.aux is None else (y, aux)), gradients
-
-
-def names_of(site: FunctionSite, reading: Reread, chosen: Sequence[int | str]) -> list[str] | None:
-    """Return the inputs that are the chosen arguments; None if one is no real number or array."""
-    region = reading.site.region
-    positions = [k if isinstance(k, int) else site.parameters.index(k) for k in chosen]
-    at = [reading.places[k] for k in positions]
-    names = [region.inputs[k] for k in at if k is not None]
-    is_real = None not in at and REAL.issuperset([region.kinds[name] for name in names])
-    return names if is_real else None
 
 
 def is_copied(output: Output) -> bool:

@@ -21,7 +21,8 @@ from mooncake_py.compiler.native.site import FunctionSite, Reread, given_back
 from mooncake_py.diagnostics.places import definition_of
 from mooncake_py.diagnostics.tracebacks import boundary
 from mooncake_py.modes.reverse.pullback import Vjp
-from mooncake_py.modes.reverse.whole import matched, names_of
+from mooncake_py.modes.reverse.whole import matched
+from mooncake_py.modes.reverse.whole_arguments import arguments_of, names_in
 from mooncake_py.modes.reverse.whole_sweeps import Forward, WholeSweeps
 from mooncake_py.recomputation.agreement import Fingerprint, something_else
 from mooncake_py.rules import local
@@ -62,17 +63,17 @@ def is_discrete(a: Any) -> bool:
 def sweeps_for(site: FunctionSite, reading: Reread, chosen: Sequence[int]) -> WholeSweeps | None:
     """Return the sweeps for some arguments; None where outputs are not of floats alone."""
     region = reading.site.region
-    names = names_of(site, reading, chosen)
+    arguments = arguments_of(site, reading, chosen)
     outputs = list(leaves_of(reading.output))
-    if names is None or any(
+    if arguments is None or any(
         o.kind in ("known", "complex")
         or o.name in region.complexes
         or region.kinds[o.name] not in REAL
         for o in outputs
     ):
         return None
-    form = reading.site.form_where(frozenset(names))
-    return None if form is None else WholeSweeps(reading.site, form, names)
+    form = reading.site.form_where(frozenset(names_in(arguments)))
+    return None if form is None else WholeSweeps(reading.site, form, arguments)
 
 
 class WholePullback:

@@ -8,9 +8,12 @@ from typing import Any, NamedTuple
 from numpy import ndarray
 
 from mooncake_py.compiler.native.form import Form
+from mooncake_py.compiler.native.reading.reader import Output
 from mooncake_py.compiler.native.region_site import RegionSite, all_finite, as_real, in_order
+from mooncake_py.compiler.native.site import given_back
 from mooncake_py.compiler.native.spares import STACK
 from mooncake_py.modes.reverse.storage import Storage
+from mooncake_py.modes.reverse.whole_arguments import are_apart, names_in, parts_of_one
 
 __all__ = ["Forward", "WholeSweeps"]
 
@@ -36,15 +39,15 @@ class Forward(NamedTuple):
 
 
 class WholeSweeps:
-    """The sweeps of a region, for gradients with respect to some of its inputs.
+    """The sweeps of a region, for gradients with respect to some of its arguments.
 
     Parameters
     ----------
-    names : sequence of str
-        Of these inputs.
+    arguments : sequence of Output
+        See `whole_arguments`.
     """
 
-    def __init__(self, site: RegionSite, form: Form, names: Sequence[str]) -> None:
+    def __init__(self, site: RegionSite, form: Form, arguments: Sequence[Output]) -> None:
         self.site = site
         self.form = form
         inputs, found = site.region.inputs, (*form.results, *form.made)
@@ -62,11 +65,15 @@ class WholeSweeps:
         self.checked += [after[name] for name in form.results if name not in given]
         self.saved = [either[name] for name in form.values]
         self.shadows = [(either[name], name) for name in form.shadows]
-        self.chosen = [(given[name], name) for name in names]
+        self.arguments = arguments
+        self.chosen = [(given[name], name) for name in names_in(arguments)]
+        self.apart = [[given[name] for name in part] for part in parts_of_one(arguments)]
 
     def forward(self, inputs: Iterable[Any], storage: Storage) -> Forward | None:
         """Run the forward sweep; return None where something is unusual."""
         values = [*inputs]
+        if self.apart and not all(are_apart([values[i] for i in part]) for part in self.apart):
+            return None
         for i in self.ordered:
             if not values[i].flags.carray:
                 values[i] = in_order(values[i])
@@ -111,8 +118,8 @@ class WholeSweeps:
         if form.reverse is not None:
             saved = [values[i] for i in self.saved]
             given = [seeds.get(name, 0.0) for name in form.outputs]
-            leaves = form.reverse(forward.stack, forward.top, *saved, *shadows.values(), *given)
-            numbers = dict(zip(form.leaves, leaves, strict=True))
+            found = form.reverse(forward.stack, forward.top, *saved, *shadows.values(), *given)
+            numbers = dict(zip(form.leaves, found, strict=True))
         gradients: list[Any] = []
         for i, name in self.chosen:
             x = values[i]
@@ -122,7 +129,10 @@ class WholeSweeps:
                 own = shadows.get(name)
                 own = storage.zeros(name, x) if own is None else own
                 gradients.append(self.site.typed(name, own, {}))
-        return tuple(gradients)
+        if not self.apart:
+            return tuple(gradients)
+        leaves = dict(zip([name for _, name in self.chosen], gradients, strict=True))
+        return tuple([given_back(argument, leaves) for argument in self.arguments])
 
     def give_back(self, forward: Forward, storage: Storage) -> None:
         """Release memory that is no longer in use."""

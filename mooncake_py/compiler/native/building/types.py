@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import operator
 import weakref
-from collections.abc import Sequence
 from types import FunctionType, SimpleNamespace
 from typing import Any, NamedTuple
 
@@ -26,7 +25,7 @@ from mooncake_py.runtime.attribute_lookup import (
 
 __all__ = [
     "COMPLEX_TYPES", "FLOATS", "GROWING", "MOST_ITEMS", "ArrayType", "DictType", "KnownType",
-    "NumberType", "ObjectType", "TupleType", "Type", "flattened", "places", "type_of",
+    "NumberType", "ObjectType", "TupleType", "Type", "flattened", "is_one", "type_of",
 ]  # fmt: skip
 
 KINDS = {
@@ -191,15 +190,9 @@ def is_taken(cls: type, name: str) -> bool:
     return found is not MISSING and overrides(found)
 
 
-def places(types: Sequence[Type]) -> list[int | None]:
-    """Return for each argument where it is among what is flattened; None if it is not one value."""
-    found: list[int | None] = []
-    passed = 0
-    for type_ in types:
-        is_one = isinstance(type_, NumberType | ArrayType) and width(type_) == 1
-        found.append(passed if is_one else None)
-        passed += width(type_)
-    return found
+def is_one(type_: Type) -> bool:
+    """Return True for an argument that is one number or array."""
+    return isinstance(type_, NumberType | ArrayType) and width(type_) == 1
 
 
 def width(type_: Type) -> int:

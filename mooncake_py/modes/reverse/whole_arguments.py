@@ -1,0 +1,92 @@
+"""Chosen arguments of functions that are compiled whole: numbers, arrays, lists and tuples of them.
+
+Each is described as results are (`Output`), with the names that its numbers and arrays have as
+inputs of the region.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from numpy import ndarray
+
+from mooncake_py.compiler.native.building.types import (
+    ArrayType,
+    TupleType,
+    Type,
+    is_one,
+    width,
+)
+from mooncake_py.compiler.native.reading.reader import Output
+from mooncake_py.compiler.native.regions.region import REAL
+from mooncake_py.compiler.native.site import FunctionSite, Reread
+
+__all__ = ["are_apart", "arguments_of", "leaves_in", "names_in", "parts_of_one"]
+
+KINDS: Mapping[str, type] = {"list": list, "tuple": tuple}
+
+
+def arguments_of(
+    site: FunctionSite, reading: Reread, chosen: Sequence[int | str]
+) -> list[Output] | None:
+    """Return the chosen arguments; None if one holds anything but real numbers and arrays."""
+    region = reading.site.region
+    found: list[Output] = []
+    for k in chosen:
+        position = k if isinstance(k, int) else site.parameters.index(k)
+        first = sum(map(width, reading.types[:position]))
+        names = iter(region.inputs[first : first + width(reading.types[position])])
+        argument = described(reading.types[position], names)
+        if argument is None or not REAL.issuperset(region.kinds[n] for n in names_in([argument])):
+            return None
+        found.append(argument)
+    return found if names_in(found) else None
+
+
+def described(type_: Type, names: Iterator[str]) -> Output | None:
+    """Return an argument, or a part of one, whose inputs have the next names."""
+    if isinstance(type_, TupleType):
+        items = [described(item, names) for item in type_.items]
+        kind = "list" if type_.is_list else "tuple"
+        return None if None in items else Output(kind, items=tuple(items))  # type: ignore[arg-type]
+    if not is_one(type_):
+        return None
+    return Output("array" if isinstance(type_, ArrayType) else "number", name=next(names))
+
+
+def names_in(arguments: Iterable[Output]) -> list[str]:
+    """Return the names of all numbers and arrays, in order."""
+    found: list[str] = []
+    for argument in arguments:
+        found += names_in(argument.items) if argument.kind in KINDS else [argument.name]
+    return found
+
+
+def parts_of_one(arguments: Iterable[Output]) -> list[list[str]]:
+    """Return of each argument that has several parts their names."""
+    return [names_in([argument]) for argument in arguments if argument.kind in KINDS]
+
+
+def are_apart(values: Iterable[Any]) -> bool:
+    """Return True for parts of one argument that share no memory for certain.
+
+    Otherwise they have one derivative together, of which the general way takes care.
+    """
+    arrays = [a for a in values if type(a) is ndarray]
+    return len(set(map(id, arrays))) == len(arrays) and all(a.flags.owndata for a in arrays)
+
+
+def leaves_in(argument: Output, value: Any) -> list[Any] | None:
+    """Return the parts of a direction, None if it is not built like the argument."""
+    if argument.kind not in KINDS:
+        return [value]
+    if type(value) is not KINDS[argument.kind] or len(value) != len(argument.items):
+        return None
+    found: list[Any] = []
+    for item, part in zip(argument.items, value, strict=True):
+        leaves = leaves_in(item, part)
+        if leaves is None:
+            return None
+        found += leaves
+    return found

@@ -1,0 +1,126 @@
+"""Lists and tuples as arguments of functions that are compiled whole."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from mooncake_py import SharedArgumentsError, hvp, jvp, value_and_grad, vjp
+from mooncake_py.modes.forward import whole as forward
+from mooncake_py.modes.reverse import whole
+
+pytestmark = pytest.mark.plain
+
+rng = np.random.default_rng(0)
+WEIGHTS = [rng.standard_normal((3, 3)), rng.standard_normal((3, 3))]
+BIASES = rng.standard_normal(3), 0.5
+X = rng.standard_normal(3)
+
+
+@pytest.fixture
+def ways(tried, monkeypatch):
+    """Which calls went without a tape or contexts, in order; regions run as plain Python."""
+    found: list[bool] = []
+
+    def watched(run):
+        def noted(*args, **options):
+            y = run(*args, **options)
+            found.append(y is not None)
+            return y
+
+        return noted
+
+    monkeypatch.setattr(whole, "gradient_of_whole", watched(whole.gradient_of_whole))
+    monkeypatch.setattr(forward, "push_whole", watched(forward.push_whole))
+    return found
+
+
+def layers(weights, biases, x):
+    for w, b in zip(weights, biases, strict=True):
+        x = np.tanh(x @ w + b)
+    weights[0][0, 0] = x[0]
+    return np.sum(x * x) * weights[0][0, 0]
+
+
+def same(a, b):
+    """Check that two derivatives are built alike, of the same numbers."""
+    assert type(a) is type(b)
+    if isinstance(a, list | tuple):
+        for one, other in zip(a, b, strict=True):
+            same(one, other)
+    else:
+        assert_allclose(a, b, rtol=1e-12)
+
+
+@pytest.mark.parametrize("argnums", [0, 1, "biases", (0, 1), (2, 0, 1), (1, "x")])
+def test_gradients_are_built_like_the_arguments(argnums, ways):
+    args = copy.deepcopy((WEIGHTS, BIASES, X))
+    for _ in range(2):
+        value, g = value_and_grad(layers, argnums, compile=True)(*args)
+    expected, h = value_and_grad(layers, argnums, compile=False)(*args)
+    assert ways == [True, True]
+    assert value == pytest.approx(expected)
+    same(g, h)
+    same(args, (WEIGHTS, BIASES, X))
+
+
+def test_derivatives_along_lists(ways):
+    args = copy.deepcopy((WEIGHTS, BIASES, X))
+    direction = [[np.ones((3, 3)), 0.5 * np.eye(3)], (np.arange(3.0), 2.0), None]
+    direction[2] = np.zeros(3)
+    found, expected = (jvp(layers, args, tuple(direction), compile=way) for way in (True, False))
+    assert ways == [True]
+    same(found, expected)
+    same(args, (WEIGHTS, BIASES, X))
+
+
+def test_nested_containers(ways):
+    def f(parts, k):
+        (a, b), (c,) = parts
+        return np.sum(a * b) * c * k
+
+    parts = ([X.copy(), 2.0 * X], [0.5])
+    g, h = (value_and_grad(f, (0, 1), compile=way)(parts, 3.0)[1] for way in (True, False))
+    assert ways == [True]
+    same(g, h)
+
+
+def total(parts):
+    s = 0.0
+    for a in parts:
+        s += np.sum(a * a * a)
+    return s
+
+
+def test_parts_that_share_memory_have_one_derivative(ways):
+    x = X.copy()
+    for parts in ([x, x], [x, x[1:]], (x[:2], x[2:])):
+        g, h = (value_and_grad(total, compile=way)(parts)[1] for way in (True, False))
+        same(g, h)
+    assert ways == [False, False, False]
+
+
+def test_what_has_no_derivative_goes_the_general_way(ways):
+    g, h = (value_and_grad(total, compile=way)([X, 2])[1] for way in (True, False))
+    assert type(g[1]) is type(h[1])
+    assert_allclose(g[0], h[0])
+    assert ways == [False]
+
+
+def test_arguments_that_share_what_is_written(ways):
+    weights = copy.deepcopy(WEIGHTS)
+    for way in (True, False):
+        with pytest.raises(SharedArgumentsError):
+            value_and_grad(layers, (0, 2), compile=way)(weights, BIASES, weights[0][0])
+
+
+def test_other_derivatives():
+    args = [X.copy(), 2.0 * X]
+    for way in (True, False):
+        y, pullback = vjp(total, args, compile=way)
+        same(pullback(1.0)[0], [3.0 * a * a for a in args])
+        product = hvp(total, (args,), [np.ones(3), np.zeros(3)], compile=way)
+        same(product[0] if isinstance(product, tuple) else product, [6.0 * X, np.zeros(3)])
