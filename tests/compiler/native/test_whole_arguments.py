@@ -120,7 +120,7 @@ def test_arguments_that_share_what_is_written(ways):
 def test_other_derivatives():
     args = [X.copy(), 2.0 * X]
     for way in (True, False):
-        y, pullback = vjp(total, args, compile=way)
+        _, pullback = vjp(total, args, compile=way)
         same(pullback(1.0)[0], [3.0 * a * a for a in args])
         product = hvp(total, (args,), [np.ones(3), np.zeros(3)], compile=way)
         same(product[0] if isinstance(product, tuple) else product, [6.0 * X, np.zeros(3)])

@@ -50,6 +50,7 @@ from mooncake_py.compiler.ir import (
     Target,
     walk,
 )
+from mooncake_py.compiler.native.printing.apart import rejoined, told_apart
 from mooncake_py.compiler.native.regions.contractions import Contraction, contractions
 from mooncake_py.compiler.native.regions.helpers import plus, plus_product
 from mooncake_py.compiler.native.regions.region import FLOAT, REAL
@@ -77,7 +78,9 @@ def nested(s: ForAll, kind: Callable[[Expr], str]) -> tuple[Statement | Contract
     products = contractions(body, s.counters, s.extents, kind)
     if products and is_free(body, [s for s in body if isinstance(s, Bump)], []):
         return tuple([replace(product, loops=looped(s, [bump])) for product, bump in products])
-    return looped(s, body)
+    floats = {access.array for access in accesses(body) if kind(access) == FLOAT}
+    apart, arrays = told_apart(body, s.counters, floats)
+    return rejoined(looped(s, apart), arrays)
 
 
 def looped(s: ForAll, body: list[Simple]) -> Block:

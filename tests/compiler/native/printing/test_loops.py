@@ -118,6 +118,22 @@ for i in all(len(d_x, 0) - 2):
         "d_x:2 y:4",
         lambda a: {"d_x": a["d_x"] + np.sum(a["y"]) * np.array([1.0, 2.0])},
     ),
+    "back_from_an_elimination": (
+        """
+for i, j in all(len(x, 0) - 1, len(x, 1) - 1):
+    v = d_x[i + 1, j + 1]
+    d_x[0, j + 1] -= v * x[i + 1, 0]
+    d_x[i + 1, 0] -= v * x[0, j + 1]
+""",
+        "x:4,5 d_x:4,5",
+        lambda a: {
+            "d_x": a["d_x"]
+            - np.block([
+                [np.zeros((1, 1)), a["x"][1:, :1].T @ a["d_x"][1:, 1:]],
+                [a["d_x"][1:, 1:] @ a["x"][:1, 1:].T, np.zeros((3, 4))],
+            ]),
+        },
+    ),
     "back_to_front": (
         "for i in all(4):\n    y[i] = x[3 - i]", "x:4 y:4", lambda a: {"y": a["x"][::-1]},
     ),
@@ -163,7 +179,7 @@ def test_compiled_loops(name: str) -> None:
         np.testing.assert_allclose(value, expected[array], rtol=1e-14)
 
 
-@pytest.mark.parametrize("name", list(CASES)[:8])
+@pytest.mark.parametrize("name", [*list(CASES)[:8], "back_from_an_elimination"])
 def test_golden(name: str, golden: Callable[[Path, str], None]) -> None:
     text, arrays, _ = CASES[name]
     golden(FOLDER / f"{name}.txt", made(text, arrays)[0].text)
