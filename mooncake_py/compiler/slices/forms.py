@@ -16,14 +16,14 @@ Adjoints read from the arrays, which hold on the way back what they held, or wha
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from mooncake_py.compiler.ir import Expr, Lines, Name, Sliced
+from mooncake_py.compiler.slices.printing import SlicedText
 from mooncake_py.compiler.slices.pull import DOWN, SlicedPull
 from mooncake_py.compiler.slices.texts import Texts
 from mooncake_py.compiler.statements.array_forms import SYMBOLS, ArrayForm, operands_of
-from mooncake_py.compiler.statements.array_text import ArrayText
 from mooncake_py.compiler.statements.kinds import ARRAYS
 from mooncake_py.compiler.statements.plan import Plan
 from mooncake_py.compiler.statements.statement import is_operand
@@ -45,21 +45,29 @@ class SlicedForm(ArrayForm):
         Of the statement in the region.
     active : set of str
         Names and arrays that are, somewhere in the region.
+    axes : mapping of str to int
+        How many axes the arrays have.
     """
 
     pull: SlicedPull | None
 
     def __init__(
-        self, s: Sliced, plan: Plan, scope: dict[str, Any], number: int, active: set[str]
+        self,
+        s: Sliced,
+        plan: Plan,
+        scope: dict[str, Any],
+        number: int,
+        active: set[str],
+        axes: Mapping[str, int],
     ) -> None:
         self.s = s
         self.active = active
         self.plan = plan
         self.scope = scope
         scope |= views_in(plan.layout, plan.core.functions)
-        self.texts = Texts(s, plan)
+        self.texts = Texts(s, plan, axes)
         self.pull = SlicedPull(plan, scope, self.texts, number) if plan.records else None
-        self.text = ArrayText(scope, (), plan.arrays_of_float64, plan.axes, plan.int_names)
+        self.text = SlicedText.of(self.texts, scope, plan.arrays_of_float64)
 
     # What both sweeps need.
 
@@ -118,12 +126,15 @@ class SlicedForm(ArrayForm):
         plan, texts = self.plan, self.texts
         count = len(plan.layout)
         lines = [f"v{k} = {texts.operand(k)}" for k in range(count)]
-        lines += self.shape_lines()
+        if plan.whole is not None and not plan.augments:
+            lines.append(f"slot = {texts.target()}")
         computed, value = self.value_lines()
-        lines += [*computed, *self.after_value(value)]
+        lines += self.checked(computed, value)
         value_text = self.text.text(value)
         if plan.whole is None:
-            lines += [f"y = float({value_text})", "z += y * 0.0"]
+            is_float = self.text.is_float(plan.core.lets[-1].value)
+            lines += [f"y = {value_text}" if is_float else f"y = float({value_text})"]
+            lines += ["z += y * 0.0"]
         else:
             lines += self.unless_crossed(value)
         lines += [f"push_int({self.kept_text(name)})" for name in kept]
@@ -133,40 +144,46 @@ class SlicedForm(ArrayForm):
         return Lines(tuple(lines), (*reads, *texts.target_read()), place=self.s.place)
 
     def kept_text(self, name: str) -> str:
-        """Return what is saved for a name: a copy of a slice."""
+        """Return what is saved for a name: a copy of a slice, a float where it is the result."""
         assert self.pull is not None
         if name[0] == "v" and self.plan.kinds[int(name[1:])] in ARRAYS:
             return f"{name}.copy()"
+        if self.plan.whole is None and Name(name) == self.plan.core.root:
+            return "y"
         return self.pull.told.get(name, name)
 
-    def shape_lines(self) -> list[str]:
-        """Return the lines that name the shape, and see that operands have it."""
-        plan = self.plan
-        if plan.whole is None:
-            return []
-        lines, full = [], plan.full
-        if plan.augments:
-            lines, full = ["shape = v0.shape"], full[1:]
-        else:
-            lines = [f"slot = {self.texts.target()}", "shape = slot.shape"]
-        return [*lines, *unless(f"v{k}.shape != shape" for k in full)]
+    # Shapes.
 
-    def after_value(self, value: Expr) -> list[str]:
-        """Return the lines that see that what was computed has the shape that was expected."""
+    def checked(self, computed: list[str], value: Expr) -> list[str]:
+        """Return the lines that compute, with what sees that shapes are as expected."""
+        if self.plan.whole is None:
+            return [*computed, *self.checked_sums()]
+        first = [f"v{k}.shape != shape" for k in self.plan.full[self.plan.augments :]]
+        then = [f"{name}.shape != shape" for name in self.of_shape(value)]
+        slot = "v0" if self.plan.augments else "slot"
+        shape = [f"shape = {slot}.shape"] if first or then else []
+        return [*shape, *unless(first), *computed, *unless(then)]
+
+    def of_shape(self, value: Expr) -> list[str]:
+        """Return the results that must have the shape of the target."""
         plan = self.plan
-        products = list(plan.consumed)
-        if plan.whole is not None:
-            own = plan.broadcast or plan.core.contractions or plan.core.reductions
-            if plan.whole and own and isinstance(value, Name) and plan.is_array(value):
-                products.append(value.name)
-            return unless(f"{name}.shape != shape" for name in dict.fromkeys(products))
+        names = list(plan.consumed)
+        own = plan.broadcast or plan.core.contractions or plan.core.reductions
+        if plan.whole and own and isinstance(value, Name) and plan.is_array(value):
+            names.append(value.name)
+        return list(dict.fromkeys(names))
+
+    def checked_sums(self) -> list[str]:
+        """Return the lines that see that all that is summed has one shape."""
+        plan = self.plan
         sums = [part.name for let in plan.core.sums for part in operands_of(let)]
         if not sums:
             return []
-        first = sums[0]
-        others = [*sums, *products, *(f"v{k}" for k in plan.full)]
-        others = [name for name in dict.fromkeys(others) if name != first]
-        return [f"shape = {first}.shape", *unless(f"{name}.shape != shape" for name in others)]
+        names = dict.fromkeys([*sums, *plan.consumed, *(f"v{k}" for k in plan.full)])
+        first, *others = names
+        wrong = unless(f"{name}.shape != shape" for name in others)
+        is_needed = wrong or (self.pull is not None and self.pull.spread)
+        return [f"shape = {first}.shape", *wrong] if is_needed else []
 
     def unless_crossed(self, value: Expr) -> list[str]:
         """Return the lines that see that what is copied is not written in another order."""
@@ -180,7 +197,8 @@ class SlicedForm(ArrayForm):
         """Return the lines that bind a number, or write an element or a slice."""
         plan, target = self.plan, self.texts.target()
         if plan.whole is None:
-            log = [f"push_int({target})"] if logs else []
+            old = target if plan.old is None else f"v{plan.old}"
+            log = [f"push_int({old})"] if logs else []
             return [*log, f"{target} = y"]
         if plan.augments:
             log = ["push_int(v0.copy())"] if logs else []

@@ -6,8 +6,9 @@ from typing import Any
 
 from mooncake_py.compiler.ir import Expr, Let, Name, ends_of
 from mooncake_py.compiler.simplify import names_of
+from mooncake_py.compiler.slices.printing import SlicedText
 from mooncake_py.compiler.slices.texts import Texts
-from mooncake_py.compiler.statements.array_adjoint import Adjoint, tests
+from mooncake_py.compiler.statements.array_adjoint import Adjoint, paired, risks, test_of
 from mooncake_py.compiler.statements.array_pull import (
     AGAIN,
     PullWriter,
@@ -16,6 +17,7 @@ from mooncake_py.compiler.statements.array_pull import (
     unsigned,
 )
 from mooncake_py.compiler.statements.array_text import ArrayText
+from mooncake_py.compiler.statements.kinds import FULL_NAMES
 from mooncake_py.compiler.statements.lines import function, indented
 from mooncake_py.compiler.statements.plan import Plan
 from mooncake_py.compiler.statements.scope import SCOPE
@@ -56,7 +58,7 @@ class SlicedPull(PullWriter):
     def lines(self, kept: list[str]) -> tuple[list[str], list[int]]:
         """Return the lines of the adjoint, and the operands that they read again."""
         plan, found = self.plan, self.received
-        text = ArrayText(self.scope, {}, self.arrays, plan.axes, plan.int_names)
+        text = SlicedText.of(self.texts, self.scope, self.arrays)
         body = self.likes(kept)
         body += [line for let in found.lets for line in text.lines(let)]
         self.scope.update(text.scope)
@@ -104,7 +106,8 @@ class SlicedPull(PullWriter):
 
     def unless_sound(self) -> list[str]:
         """Return the lines that compute with care what may not be finite."""
-        sound = tests(self.received, self.plan)
+        nonzero, finite = risks(self.received, self.plan)
+        sound = [*nonzero, *map(self.sound, paired(finite, self.received, self.plan))]
         if not sound:
             return []
         totals = {
@@ -125,6 +128,29 @@ class SlicedPull(PullWriter):
         targets = "".join(f"{name}, " for name in names)
         call = f"{self.careful_name}({', '.join(['g', *given])})"
         return [f"if not ({' and '.join(sound)}):", f"    {targets}= {call}"]
+
+    def sound(self, names: tuple[str, ...]) -> str:
+        """Return the test whether one or two cotangents are finite."""
+        if all(self.axes_of(name) == 0 for name in names):
+            return " and ".join(f"isfinite({name})" for name in names)
+        if all(self.axes_of(name) == 1 for name in names) and self.are_of_one_size(names):
+            return f"isfinite({names[0]}.dot({names[-1]}))"
+        return test_of(names)
+
+    def are_of_one_size(self, names: tuple[str, ...]) -> bool:
+        """Return True for the cotangents of operands of one size."""
+        totals = self.received.totals.items()
+        kinds = {e.name: self.plan.kinds[k] for k, e in totals if isinstance(e, Name)}
+        return len(names) == 1 or all(kinds.get(name) in FULL_NAMES for name in names)
+
+    def axes_of(self, name: str) -> int | None:
+        """Return how many axes a cotangent or an operand has, if that is known."""
+        axes = {
+            e.name: self.texts.axes[f"v{k}"]
+            for k, e in self.received.totals.items()
+            if isinstance(e, Name)
+        }
+        return (self.texts.axes | axes).get(name)
 
     # What differs where an array is named.
 

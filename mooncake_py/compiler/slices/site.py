@@ -5,6 +5,7 @@ The trial runs with NumPy's errors raised: where a statement would warn, it runs
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -65,14 +66,14 @@ class SlicedSite(Site):
             return None
         axes = dict(zip(arrays_of(found.region), pattern.axes, strict=True))
         emitter = Emitter()
-        emitter.scope = {**SCOPE, **emitter.scope}
+        emitter.scope = {**SCOPE, **emitter.scope, "isfinite": math.isfinite}
         forms: dict[int, SlicedForm] = {}
         for s in statements(found.types.body):
             if isinstance(s, Sliced):
                 plan = plan_of(s, pattern.functions, axes, found.active)
                 if plan is None:
                     return None
-                forms[id(s)] = SlicedForm(s, plan, emitter.scope, len(forms), found.active)
+                forms[id(s)] = SlicedForm(s, plan, emitter.scope, len(forms), found.active, axes)
         try:
             sweeps = adjoint_on_slices(
                 found.types.body, found.active, found.fixed, found.region.counts, forms,

@@ -6,12 +6,18 @@ name is that of the memory view with a prefix.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
 from mooncake_py.compiler.emit_scalar import Emitter
 from mooncake_py.compiler.forms import whole_name
 from mooncake_py.compiler.ir import Const, Expr, Load, Name, Op, Sliced, ends_of
-from mooncake_py.compiler.statements.kinds import ELEMENT
+from mooncake_py.compiler.slices.plans import example
+from mooncake_py.compiler.statements.kinds import ELEMENT, FULL_NAMES
 from mooncake_py.compiler.statements.plan import Plan
-from mooncake_py.compiler.statements.statement import Place
+from mooncake_py.compiler.statements.statement import Part, Place, View
 from mooncake_py.compiler.statements.views import through
 
 __all__ = ["Texts"]
@@ -26,11 +32,30 @@ class Texts:
     ----------
     s : Sliced
     plan : Plan
+    axes : mapping of str to int
+        How many axes the arrays have.
     """
 
-    def __init__(self, s: Sliced, plan: Plan) -> None:
+    def __init__(self, s: Sliced, plan: Plan, axes: Mapping[str, int]) -> None:
         self.s = s
         self.plan = plan
+        self.axes = {f"v{k}": self.axes_of(part, axes) for k, part in enumerate(plan.layout)}
+        self.axes["g"] = self.axes_of(plan.target, axes)
+
+    def axes_of(self, place: Part | None, axes: Mapping[str, int]) -> int:
+        """Return how many axes an operand or the target has."""
+        if not isinstance(place, tuple):
+            return 0
+        array, index = (example(self.s.values[p], axes) for p in place[:2])
+        return np.ndim(array[index])
+
+    def are_vectors(self, *names: str) -> bool:
+        """Return True for operands of one length with the target, and its cotangent."""
+        return all(
+            self.axes.get(name) == 1
+            and (name == "g" or self.plan.kinds[int(name[1:])] in FULL_NAMES)
+            for name in names
+        )
 
     def array(self, p: int) -> str:
         """Return the name of an array, by the position of what is indexed."""
@@ -47,7 +72,10 @@ class Texts:
             return prefix + self.s.values[part].name
         if self.is_element(k):
             return self.slot(part[:2], prefix, True)
-        return through(part, self.slot(part[:2], prefix, False))
+        slot = self.slot(part[:2], prefix, False)
+        if isinstance(part, View) and self.axes[f"v{k}"] == 1:
+            return slot if is_transposed(part, self.plan.core.functions) else f"{slot}[::-1]"
+        return through(part, slot)
 
     def slot(self, place: tuple[int, int], prefix: str, is_element: bool) -> str:
         """Return the text of a place in an array, or in its shadow."""
@@ -78,6 +106,11 @@ class Texts:
         """Return the expressions that the target is read by, if it is not a number."""
         target: Place | None = self.plan.target
         return self.read(target, self.plan.whole is None) if isinstance(target, tuple) else ()
+
+
+def is_transposed(part: View, functions: Sequence[Any]) -> bool:
+    """Return True for a view that is the transpose, which a vector is itself."""
+    return part.function is None or functions[part.function] is np.transpose
 
 
 def index_text(index: tuple[Expr, ...]) -> str:

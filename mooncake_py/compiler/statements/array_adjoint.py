@@ -43,7 +43,7 @@ from mooncake_py.runtime import pulls, rule_pulls
 
 __all__ = [
     "Adjoint", "Received", "adjoint_of", "along", "carefully_times", "checks", "is_masked_g",
-    "quotient_first", "tests",
+    "paired", "quotient_first", "risks", "tests",
 ]  # fmt: skip
 
 G, SHAPE = Name("g"), Name("shape")
@@ -322,7 +322,18 @@ def checks(received: Received) -> list[str]:
 
 
 def tests(received: Received, plan: Plan) -> list[str]:
-    """Return the tests of which one fails if a zero cotangent may have met what is not finite.
+    """Return the tests of which one fails if a zero cotangent may have met what is not finite."""
+    nonzero, finite = risks(received, plan)
+    return [*nonzero, *map(test_of, paired(finite, received, plan))]
+
+
+def test_of(names: tuple[str, ...]) -> str:
+    """Return the test whether one or two arrays are finite."""
+    return f"{'both_' * (len(names) == 2)}finite({', '.join(names)})"
+
+
+def risks(received: Received, plan: Plan) -> tuple[list[str], list[str]]:
+    """Return the numbers that must not be zero, and what must be finite.
 
     Two kinds of cotangents need not be looked at: multiples of numbers, which are spoilt by a zero
     only, and outer products of g, of which the other vector is looked at.
@@ -337,20 +348,20 @@ def tests(received: Received, plan: Plan) -> list[str]:
         else:
             finite.append(plan.factor_of_outer(values.get(name)) or name)
     # Where g is zero, nothing is done.
-    return [*sorted(nonzero - {"g"}), *paired(list(dict.fromkeys(finite)), received, plan)]
+    return sorted(nonzero - {"g"}), list(dict.fromkeys(finite))
 
 
-def paired(names: list[str], received: Received, plan: Plan) -> list[str]:
-    """Return the tests whether arrays are finite, two at once if they may have one size."""
+def paired(names: list[str], received: Received, plan: Plan) -> list[tuple[str, ...]]:
+    """Return the names one by one, or by two that may have one size, to be tested at once."""
     kinds = {e.name: plan.kinds[k] for k, e in received.totals.items() if isinstance(e, Name)}
-    tests: list[str] = []
+    found: list[tuple[str, ...]] = []
     while names:
         first, *names = names
         alike = [n for n in names if n in kinds and kinds[n] == kinds.get(first) in SAME_SIZE]
         if alike:
             names.remove(alike[0])
-        tests.append(f"both_finite({first}, {alike[0]})" if alike else f"finite({first})")
-    return tests
+        found.append((first, alike[0]) if alike else (first,))
+    return found
 
 
 def quotient_first(d: Expr, p: Expr) -> Expr:
