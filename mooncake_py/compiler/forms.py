@@ -327,8 +327,7 @@ def bound_to(region: Region, functions: Sequence[Any]) -> Region:
 
     return Region(
         bind(region.body), region.inputs, region.arrays, region.bound, region.counts, region.like,
-        region.shaped,
-        region.data,
+        region.shaped, region.data, region.whole,
     ) if functions else region  # fmt: skip
 
 

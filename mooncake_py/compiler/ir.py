@@ -39,13 +39,16 @@ __all__ = [
     "Check", "Compare", "Const", "Count", "Expr", "Finite", "For", "ForAll", "If", "Length", "Let",
     "Lines", "Load", "Name", "Op", "Pop", "Push", "Region", "Select", "Sliced", "Statement",
     "Target", "While", "blocks_of", "ends_of", "parts_of", "rebuilt", "statements", "substituted",
-    "walk", "with_blocks", "with_value",
+    "taken_in", "walk", "with_blocks", "with_value",
 ]  # fmt: skip
 
 STEPS = "steps"
 """Name of the range of the outermost loop where it is given."""
-NO_INTS = "slice", "ellipsis"
-"""Operations that stand for parts of an index of a `Sliced`; of a slice the ends are ints."""
+NO_INTS = "slice", "ellipsis", "taken"
+"""Operations that stand for parts of an index of a `Sliced`: of slices the ends are ints.
+
+``taken`` has an array of ints, without an index, before the ends of the slice that is the index.
+"""
 FLOATS, INTS = "floats", "ints"
 """The stacks on which the forward sweep saves what the way back needs."""
 
@@ -350,6 +353,8 @@ class Region:
         The arrays that can be no lists: their shapes are read, or they have a tuple as an index.
     data : frozenset of str
         The arrays and lists of which elements are read as ints.
+    whole : frozenset of str
+        The arrays of which slices are read or written.
     """
 
     body: Block
@@ -360,6 +365,7 @@ class Region:
     like: dict[str, str] = field(default_factory=dict)
     shaped: frozenset[str] = frozenset()
     data: frozenset[str] = frozenset()
+    whole: frozenset[str] = frozenset()
 
     @property
     def loop(self) -> For | While:
@@ -404,7 +410,17 @@ def ends_of(index: tuple[Expr, ...]) -> list[Expr]:
     found: list[Expr] = []
     for part in index:
         found += part.args if isinstance(part, Op) and part.op in NO_INTS else (part,)
-    return [e for e in found if e != Const(None)]
+    return [e for e in found if e != Const(None) and not is_taken(e)]
+
+
+def taken_in(index: tuple[Expr, ...]) -> list[str]:
+    """Return the arrays of ints of which slices are an index."""
+    return [e.args[0].array for e in index if isinstance(e, Op) and e.op == "taken"]  # type: ignore[union-attr]
+
+
+def is_taken(e: Expr) -> bool:
+    """Return True for an array itself, of which a slice is an index."""
+    return isinstance(e, Load) and not e.index
 
 
 def rebuilt(e: Expr, parts: tuple[Expr, ...]) -> Expr:

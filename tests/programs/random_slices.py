@@ -91,8 +91,10 @@ def statement(random: Random, counters: list[str]) -> list[str]:
             return [f"{target} /= (2.0 + {value} ** 2)" if "*" not in value else
                     f"{target} /= 2.5"]  # fmt: skip
         return [f"{target} {operator} {value}"]
-    if kind < 0.70:
+    if kind < 0.68:
         return matrix_statement(random, counters)
+    if kind < 0.74:
+        return with_a_name(random, counters)
     length = random.choice(list(PIECES))
     target = piece(random, counters, length, True)
     operator = random.choice(("=", "=", "+=", "-=", "*=", "/="))
@@ -102,6 +104,29 @@ def statement(random: Random, counters: list[str]) -> list[str]:
     if operator == "/=":
         return [f"{target} /= 1.5 + 0.1 * {value}"]
     return [f"{target} {operator} {random.choice(('0.3', 't', 's * 0.2'))} * {value}"]
+
+
+def with_a_name(random: Random, counters: list[str]) -> list[str]:
+    """Return statements that name a slice, of floats or of ints by which elements are taken."""
+    name, c = f"h{random.randrange(10**6)}", random.choice(counters)
+    left, right = random.choice(VECTORS), random.choice(VECTORS)
+    if random.random() < 0.5:
+        length = random.choice(list(PIECES))
+        other = piece(random, counters, length)
+        viewed = piece(random, counters, length).removeprefix("np.flip(").removesuffix(")")
+        first = f"{name} = {viewed}"
+        return [first, random.choice((
+            f"{piece(random, counters, length, True)} += 0.2 * {name} * {name}",
+            f"{piece(random, counters, length, True)} = 0.4 * np.flip({name})",
+            f"{element(random, counters)} = 0.1 * np.sum({name} * {other})",
+            f"s = {name} @ {name} * 0.2",
+        ))]  # fmt: skip
+    return [f"{name} = order[{c}:]", random.choice((
+        f"{element(random, counters)} -= 0.1 * ({left}[{c}:] @ {right}[{name}])",
+        f"{left}[{c}:] = 0.5 * {right}[{name}]",
+        f"{left}[{c}:] *= {right}[{name}] * {left}[order[: n - {c}]]",
+        f"t = 0.3 * np.sum({right}[order[2 * {c} :]] - {left}[{name}][0])",
+    ))]  # fmt: skip
 
 
 def matrix_statement(random: Random, counters: list[str]) -> list[str]:

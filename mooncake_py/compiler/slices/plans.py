@@ -13,7 +13,7 @@ import numpy as np
 
 from mooncake_py.compiler.declared import SMALL
 from mooncake_py.compiler.infer import FLOAT, FLOAT64, INT
-from mooncake_py.compiler.ir import Const, Expr, Op, Sliced
+from mooncake_py.compiler.ir import Const, Expr, Op, Sliced, taken_in
 from mooncake_py.compiler.statements.array_partials import is_int
 from mooncake_py.compiler.statements.core import Core
 from mooncake_py.compiler.statements.kinds import kinds_of
@@ -47,7 +47,10 @@ def plan_of(
     if not core.is_declared or statement.has_complex:
         return None
     bases = {base for base, _ in statement.pairs}
-    values = [example(v, axes) for v in s.values]
+    try:
+        values = [example(v, axes) for v in s.values]
+    except ValueError:
+        return None
     for p, kind in zip(statement.names.values(), s.types, strict=True):
         name = s.values[p].name
         values[p] = active_example() if name in active else NUMBERS.get(kind)
@@ -56,7 +59,7 @@ def plan_of(
         kinds = kinds_of(core, operands, values)
     except (ValueError, IndexError, TypeError, KeyError):
         return None
-    if kinds is None or kinds.gathers:
+    if kinds is None:
         return None
     plan = Plan(core, kinds, {p: s.values[p].name in active for p in bases})
     is_served = plan.can_be_written() and not plan.masked and not plan.by_mask
@@ -92,6 +95,8 @@ def active_example() -> Active:
 def example(value: Any, axes: Mapping[str, int]) -> Any:
     """Return what stands for a value: an array of so many axes, or an index into it."""
     if isinstance(value, tuple):
+        if any(axes[array] != 1 for array in taken_in(value)):
+            raise ValueError("an index of several axes")
         parts = tuple(map(example_of_part, value))
         return parts[0] if len(parts) == 1 else parts
     return np.ones((LENGTH,) * axes[value.name]) if value.name in axes else None
@@ -104,6 +109,8 @@ def example_of_part(e: Expr) -> Any:
             return slice(None)
         case Op(op="ellipsis"):
             return Ellipsis
+        case Op(op="taken"):
+            return np.zeros(LENGTH, int)
         case Const(value=None):
             return None
     return 0

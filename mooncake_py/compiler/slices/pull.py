@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from mooncake_py.compiler.ir import Expr, Let, Name, ends_of
+from mooncake_py.compiler.ir import Expr, Let, Name
 from mooncake_py.compiler.simplify import names_of
 from mooncake_py.compiler.slices.printing import SlicedText
-from mooncake_py.compiler.slices.texts import Texts
+from mooncake_py.compiler.slices.texts import Texts, reads_of
 from mooncake_py.compiler.statements.array_adjoint import Adjoint, paired, risks, test_of
 from mooncake_py.compiler.statements.array_pull import (
     AGAIN,
@@ -81,7 +81,7 @@ class SlicedPull(PullWriter):
         parts = [self.plan.layout[k] for k in self.plan.active]
         parts += [] if self.plan.target is None else [self.plan.target]
         indices = [part[1] for part in parts if isinstance(part, tuple)]
-        return [e for p in indices for e in ends_of(self.texts.s.values[p])]
+        return [e for p in indices for e in reads_of(self.texts.s.values[p])]
 
     def operands_again(self, kept: list[str]) -> list[int]:
         """Return the operands that are read again, some for their shapes only."""
@@ -159,6 +159,11 @@ class SlicedPull(PullWriter):
         text = ArrayText(self.scope)
         amount = text.operand(unsigned(total))
         sign = "+" if unsigned(total) is total else "-"
+        part = self.plan.layout[k]
+        if isinstance(part, tuple) and self.plan.is_gathered(part):
+            return [
+                f"{'add' if sign == '+' else 'subtract'}.at({self.texts.gather(part)}, {amount})"
+            ]
         place = self.texts.operand(k, DOWN)
         if isinstance(self.plan.layout[k], tuple) and not self.texts.is_element(k):
             return [f"d = {place}", f"d {sign}= {amount}"]

@@ -9,20 +9,35 @@ that the way back computes them again.
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from typing import Any
 
-from mooncake_py.compiler.ir import Const, Expr, Load, Name, Op, Sliced, Statement
+from mooncake_py.compiler.forms import whole_name
+from mooncake_py.compiler.ir import (
+    Block,
+    Const,
+    Expr,
+    Lines,
+    Load,
+    Name,
+    Op,
+    Region,
+    Sliced,
+    Statement,
+)
 from mooncake_py.compiler.ir import walk as walk_expression
 from mooncake_py.compiler.read_expressions import ARITHMETIC, Unfit
 from mooncake_py.compiler.read_loops import LoopReader
+from mooncake_py.compiler.slices.named_views import Substitution, names_of_views
 from mooncake_py.compiler.slices.renumbered import renumbered
+from mooncake_py.compiler.slices.texts import index_text, reads_of
 from mooncake_py.compiler.statements.contractions import PRODUCTS
 from mooncake_py.compiler.statements.read import StatementReader, plain_index
 from mooncake_py.compiler.statements.reductions import REDUCTIONS
 from mooncake_py.compiler.statements.statement import is_operand
 from mooncake_py.compiler.statements.views import VIEWS
 from mooncake_py.overriding import override
-from mooncake_py.syntax.nodes import place_of
+from mooncake_py.syntax.nodes import Place, place_of
 from mooncake_py.syntax.trees import walk
 
 __all__ = ["SlicedLoopReader"]
@@ -38,6 +53,17 @@ class OperandReader(StatementReader):
     def index(self, node: ast.expr) -> ast.expr | None:
         return plain_index(node, self.names) or node
 
+    @override
+    def view(self, node: ast.expr, function: ast.expr | None) -> Name:
+        if isinstance(node, ast.Subscript) and takes(node.slice):
+            raise Unfit  # no view, but a copy
+        return super().view(node, function)
+
+
+def takes(index: ast.expr) -> bool:
+    """Return True for an index that takes ints from an array."""
+    return isinstance(index, ast.Subscript) and isinstance(index.slice, ast.Slice)
+
 
 class SlicedLoopReader(LoopReader):
     """Reads one loop; a statement on slices becomes a `Sliced`.
@@ -46,11 +72,41 @@ class SlicedLoopReader(LoopReader):
     ----------
     sliced : set of str
         The arrays of which slices are read or written.
+    views : set of str
+        The names of slices.
+    known : dict of str to expr
+        What those stand for that are bound before a statement in the same pass.
     """
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
         self.sliced: set[str] = set()
+        self.views: set[str] = set()
+        self.known: dict[str, ast.expr] = {}
+
+    @override
+    def read(self) -> Region:
+        return replace(super().read(), whole=frozenset(self.sliced))
+
+    @override
+    def survey(self) -> None:
+        super().survey()
+        self.views = names_of_views(self.definition, self.node) & self.stored
+        self.stored -= self.views
+
+    @override
+    def block(self, body: list[ast.stmt]) -> Block:
+        before = self.known
+        self.known = dict(before)
+        result = super().block(body)
+        self.known = before
+        return result
+
+    @override
+    def name(self, name: str) -> str:
+        if name in self.views:
+            raise Unfit
+        return super().name(name)
 
     @override
     def finish(self) -> dict[str, str]:
@@ -61,7 +117,13 @@ class SlicedLoopReader(LoopReader):
 
     @override
     def statement(self, node: ast.stmt, rest: list[ast.stmt]) -> list[Statement]:
+        if self.known and isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign):
+            node = Substitution(self.known).visit(node)
         match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Subscript() as view) if (
+                name in self.views
+            ):
+                return [self.named_view(name, view)]
             case ast.Assign(targets=[target], value=value) if self.is_on_slices(node):
                 return [self.on_slices(node, target, None, value)]
             case ast.AugAssign(target=target, op=op, value=value) if self.is_on_slices(node):
@@ -103,7 +165,7 @@ class SlicedLoopReader(LoopReader):
             read = Op(ARITHMETIC[type(op)], (old, read), place=read.place)
         statement = reader.statement(
             read,
-            frozenset(reader.index_positions),
+            frozenset(p for p in reader.index_positions if not takes(reader.values[p])),
             target=place,
             augments=place is not None and op is not None,
         )
@@ -120,6 +182,17 @@ class SlicedLoopReader(LoopReader):
         assert not isinstance(bound, Load)
         statement = renumbered(statement, numbers)
         return Sliced(statement, values, bound, written, place=place_of(node))
+
+    def named_view(self, name: str, node: ast.Subscript) -> Lines:
+        """Read what gives a slice a name."""
+        if any(isinstance(part, ast.Name) and part.id in self.stored for part in walk(node)):
+            raise Unfit  # an index that may change in the same pass
+        place = place_of(node)
+        array = self.base(node.value).name
+        index = self.index_of(plain_index(node.slice, self.names) or node.slice)
+        self.known[name] = node
+        text = f"{whole_name(array)}[{index_text(index)}]"
+        return Lines((text,), (Name(whole_name(array)), *reads_of(index)), place=place)
 
     def given_value(self, node: ast.expr, is_index: bool) -> Any:
         """Read an index or a number; attributes would be read before their turn."""
@@ -151,7 +224,16 @@ class SlicedLoopReader(LoopReader):
                 return Op("slice", tuple(ends), place=place)
             case ast.Constant(value=value) if value is Ellipsis:
                 return Op("ellipsis", (), place=place)
+            case ast.Subscript(slice=ast.Slice() as ends):
+                return self.taken(node.value, ends, place)
         return self.end(node)
+
+    def taken(self, node: ast.expr, ends: ast.Slice, place: Place) -> Op:
+        """Read ints of an array as an index."""
+        array = self.base(node)
+        self.data.add(array.name)
+        whole = Load(array.name, (), place=place)
+        return Op("taken", (whole, *self.part(ends).args), place=place)  # type: ignore[union-attr]
 
     def end(self, node: ast.expr) -> Expr:
         """Read an int of an index."""

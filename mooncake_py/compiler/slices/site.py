@@ -40,8 +40,7 @@ class SlicedSite(Site):
 
     def __init__(self, region: Region, callees: Callees | None = None) -> None:
         super().__init__(region, callees)
-        bases = {s.values[p].name for s in region.sliced for p, _ in s.statement.pairs}
-        self.whole = tuple(sorted(bases))
+        self.whole = tuple(sorted(region.whole))
 
     @override
     def record(
@@ -53,7 +52,8 @@ class SlicedSite(Site):
 
     @override
     def serves(self, inputs: Mapping[str, Any]) -> bool:
-        return super().serves(inputs) and all(inputs[name].dtype is FLOAT64 for name in self.whole)
+        floats = [inputs[name] for name in self.whole if name not in self.region.data]
+        return super().serves(inputs) and all(a.dtype is FLOAT64 for a in floats)
 
     @override
     def axes(self, inputs: Mapping[str, Any]) -> tuple[int, ...]:

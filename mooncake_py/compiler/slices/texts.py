@@ -13,14 +13,14 @@ import numpy as np
 
 from mooncake_py.compiler.emit_scalar import Emitter
 from mooncake_py.compiler.forms import whole_name
-from mooncake_py.compiler.ir import Const, Expr, Load, Name, Op, Sliced, ends_of
+from mooncake_py.compiler.ir import Const, Expr, Load, Name, Op, Sliced, ends_of, taken_in
 from mooncake_py.compiler.slices.plans import example
 from mooncake_py.compiler.statements.kinds import ELEMENT, FULL_NAMES
 from mooncake_py.compiler.statements.plan import Plan
 from mooncake_py.compiler.statements.statement import Part, Place, View
 from mooncake_py.compiler.statements.views import through
 
-__all__ = ["Texts"]
+__all__ = ["Texts", "index_text", "reads_of"]
 
 PRINTER = Emitter()
 
@@ -83,6 +83,11 @@ class Texts:
         array = prefix + array if is_element else f"{prefix.rstrip('_')}{whole_name(array)}"
         return f"{array}[{index_text(self.s.values[place[1]])}]"
 
+    def gather(self, part: tuple[Any, ...]) -> str:
+        """Return the shadow from which an index array has taken elements, and the index."""
+        array, index = self.array(part[0]), self.s.values[part[1]]
+        return f"d{whole_name(array)}, {index_text(index)}"
+
     def target(self, prefix: str = "") -> str:
         """Return the text of what is written, or of its cotangent."""
         if self.s.target is not None:
@@ -99,7 +104,7 @@ class Texts:
 
     def read(self, place: tuple[int, int], is_element: bool) -> tuple[Expr, ...]:
         """Return the expressions that a place is read by."""
-        array, index = self.array(place[0]), tuple(ends_of(self.s.values[place[1]]))
+        array, index = self.array(place[0]), reads_of(self.s.values[place[1]])
         return (Load(array, index),) if is_element else (Name(whole_name(array)), *index)
 
     def target_read(self) -> tuple[Expr, ...]:
@@ -113,6 +118,11 @@ def is_transposed(part: View, functions: Sequence[Any]) -> bool:
     return part.function is None or functions[part.function] is np.transpose
 
 
+def reads_of(index: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    """Return what the text of an index reads."""
+    return (*ends_of(index), *(Name(whole_name(array)) for array in taken_in(index)))
+
+
 def index_text(index: tuple[Expr, ...]) -> str:
     """Return the text of an index."""
     return ", ".join(map(part_text, index))
@@ -122,7 +132,8 @@ def part_text(e: Expr) -> str:
     """Return the text of a part of an index."""
     if isinstance(e, Op) and e.op == "ellipsis":
         return "..."
-    if not (isinstance(e, Op) and e.op == "slice"):
+    if not (isinstance(e, Op) and e.op in ("slice", "taken")):
         return PRINTER.text(e)
-    lower, upper, step = ["" if end == Const(None) else PRINTER.text(end) for end in e.args]
-    return f"{lower}:{upper}" + (f":{step}" if step else "")
+    lower, upper, step = ["" if end == Const(None) else PRINTER.text(end) for end in e.args[-3:]]
+    text = f"{lower}:{upper}" + (f":{step}" if step else "")
+    return "".join(f"{whole_name(array)}[{text}]" for array in taken_in((e,))) or text

@@ -93,8 +93,29 @@ def views(x, m):
     return np.sum(x * x) + np.sum(m * m)
 
 
+def by_windows(x, m):
+    out = np.empty((4, 6))
+    for i in range(4):
+        for j in range(4):
+            window = m[i : i + 2, j : j + 3]
+            out[i, j] = np.sum(window * window) * x[i]
+        out[i, 4:] = np.max(m[i:, 4:], axis=0) * x[:2]
+    return np.sum(out)
+
+
+def by_rows(x, m):
+    columns, starts = np.array([0, 3, 3, 1, 5, 2, 4, 2]), np.array([0, 3, 4, 4, 8])
+    y = np.zeros(4)
+    for i in range(4):
+        here = columns[starts[i] : starts[i + 1]]
+        m[i, : starts[i + 1] - starts[i]] += 0.1 * x[here]
+        y[i] += np.sum(x[here] * x[here]) * m[0, i]
+    return np.sum(y * y)
+
+
 LOOPS = [
     triangular, solved, predicted, factored, orthogonal, correlated, branched, by_data, views,
+    by_windows, by_rows,
 ]  # fmt: skip
 
 
@@ -187,3 +208,54 @@ def test_what_follows_finds_what_the_loop_has_written():
         return np.sum(m)
 
     agrees(f, X.copy(), M.copy())
+
+
+def test_a_slice_with_a_name_sees_later_writes():
+    def f(x):
+        s = 0.0
+        for i in range(1, 5):
+            part = x[i:]
+            x[i] *= 1.5
+            s += np.sum(part * part)
+            part2 = x[:i]
+            x[i:] += 0.1 * np.sum(part2)
+        return s
+
+    agrees(f, X.copy())
+
+
+def test_a_slice_whose_name_is_read_after_the_loop():
+    def f(x):
+        s = 0.0
+        for i in range(1, 5):
+            part = x[i:]
+            s += np.sum(part * part)
+            x[i] *= 0.5
+        return s + part[0]
+
+    agrees(f, X.copy())
+
+
+def test_a_slice_whose_name_is_read_in_the_next_pass():
+    def f(x):
+        s = 0.0
+        for i in range(1, 5):
+            if i > 1:
+                s += np.sum(part * x[i])  # noqa: F821
+            part = x[i:]  # noqa: F841
+            x[i] *= 0.5
+        return s
+
+    agrees(f, X.copy())
+
+
+def test_an_index_within_a_slice_that_changes_after_it_has_a_name():
+    def f(x):
+        k, s = 0, 0.0
+        for i in range(1, 5):
+            part = x[k:]
+            k = i % 3
+            s += np.sum(part * part) * x[i]
+        return s
+
+    agrees(f, X.copy())

@@ -203,3 +203,78 @@ def test_statements_with_complex_numbers_are_left_to_themselves(taken):
 
     equals_reference(f, X)
     assert not any(taken)
+
+
+def test_a_slice_with_a_name_that_cannot_be_taken():
+    def f(x):
+        s = 0.0
+        try:
+            for i in range(1, 5):
+                part = x[i:, 0]
+                if i > 7:
+                    s += np.sum(part)
+                x[i:] *= 0.5
+        except IndexError:
+            s = x[0]
+        return s + np.sum(x)
+
+    assert_array_equal(grad(f)(X.copy()), [2.0, 1.0, 1.0, 1.0, 1.0, 1.0])
+
+
+def test_a_row_with_a_name_that_is_out_of_range():
+    def f(m):
+        s = 0.0
+        try:
+            for i in range(1, 9):
+                row = m[i, 1:]
+                if i > 7:
+                    s += np.sum(row)
+                m[:, 0] *= 0.5
+        except IndexError:
+            s = m[0, 0]
+        return s + np.sum(m)
+
+    equals_reference(f, np.outer(X, X))
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.int32, np.uint8])
+def test_indices_of_several_types(dtype):
+    order = np.array([0, 4, 4, 2, 1, 5]).astype(dtype)
+
+    def f(x):
+        s = 0.0
+        for i in range(5):
+            here = order[i:]
+            s += np.sum(x[here] * x[here])
+            x[i] *= 0.5
+        return s
+
+    agrees(f, X.copy())
+
+
+def test_a_mask_as_an_index():
+    mask = X > 0.9
+
+    def f(x):
+        s = 0.0
+        for i in range(4):
+            here = mask[:6]
+            s += np.sum(x[here] * x[here])
+            x[i] *= 0.5
+        return s
+
+    agrees(f, X.copy())
+
+
+def test_an_index_of_two_axes():
+    order = np.array([[0, 4], [4, 2], [1, 5]])
+
+    def f(x):
+        s = 0.0
+        for i in range(4):
+            here = order[:2]
+            s += np.sum(x[here] * x[here])
+            x[i] *= 0.5
+        return s
+
+    agrees(f, X.copy())

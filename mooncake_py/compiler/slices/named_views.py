@@ -1,0 +1,71 @@
+"""Names of slices: what they stand for is read where they are.
+
+    window = x[i : i + k]                   x[i:i + k]      for its errors
+    s += np.sum(window * y)                 s += np.sum(x[i:i + k] * y)
+
+A slice of an array is a view of it, or of ints an index.  Its name may be bound in one place of the
+function, and read in the same pass of the loop only: the region leaves it unbound.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from mooncake_py.overriding import override
+from mooncake_py.syntax.nodes import Rebuilder
+from mooncake_py.syntax.trees import walk
+
+__all__ = ["Substitution", "names_of_views"]
+
+
+def names_of_views(function: Any, loop: ast.For | ast.While) -> set[str]:
+    """Return the names in a loop that are bound to slices, and that nothing else reads or binds."""
+    found = {
+        part.targets[0].id: part.value
+        for part in walk(loop)
+        if isinstance(part, ast.Assign)
+        and len(part.targets) == 1
+        and isinstance(part.targets[0], ast.Name)
+        and is_slice(part.value)
+    }
+    if not found:
+        return set()
+    within, everywhere = occurrences(loop, found.keys()), occurrences(function, found.keys())
+    return {
+        name
+        for name in found
+        if within[name] == everywhere[name] and everywhere[name].count("Store") == 1
+    }
+
+
+def is_slice(node: ast.expr) -> bool:
+    """Return True for a part of an array that has a slice in its index."""
+    if not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Name):
+        return False
+    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    return any(isinstance(part, ast.Slice) for part in parts)
+
+
+def occurrences(tree: Any, names: Any) -> dict[str, list[str]]:
+    """Return how names occur in a tree: loaded, stored, or as arguments."""
+    found: dict[str, list[str]] = {name: [] for name in names}
+    for part in walk(tree):
+        if isinstance(part, ast.Name) and part.id in found:
+            found[part.id].append(type(part.ctx).__name__)
+        elif isinstance(part, ast.arg) and part.arg in found:
+            found[part.arg].append("Store")
+    return found
+
+
+class Substitution(Rebuilder):
+    """Replaces names by what they stand for."""
+
+    def __init__(self, values: dict[str, ast.expr]) -> None:
+        self.values = values
+
+    @override
+    def visit(self, node: Any) -> Any:
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            return self.values.get(node.id, node)
+        return super().visit(node)
