@@ -166,12 +166,10 @@ class FunctionRewriter(LoopRewriter):
             return self._checkpointed(node)
         iterable = self.iterable(node)
         target, stores = self.bind_loop(node.target)
+        with self.within(node):
+            body = [*stores, *self.visit_all(node.body)]
         plain = replaced(
-            node,
-            target=target,
-            iter=iterable,
-            body=[*stores, *self.visit_all(node.body)],
-            orelse=self.visit_all(node.orelse),
+            node, target=target, iter=iterable, body=body, orelse=self.visit_all(node.orelse)
         )
         return plain if self.in_class else self._loop(node, plain)
 
@@ -246,7 +244,8 @@ class FunctionRewriter(LoopRewriter):
 
     def visit_While(self, node: ast.While) -> Any:
         """Rewrite ``while a`` to ``while C.truth(a)``."""
-        plain = self.visit_If(node)
+        with self.within(node):
+            plain = self.visit_If(node)
         return plain if self.in_class else self._loop(node, plain)
 
     def visit_Assert(self, node: ast.Assert) -> Any:

@@ -22,6 +22,8 @@ them, beside the other objects with such an attribute; they are stored as the us
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from mooncake_py.compiler.elsewhere import Elsewhere
@@ -59,12 +61,36 @@ class LoopRewriter(OutputRewriter):
     """Loops as a whole."""
 
     root: FunctionNode  # the function that is rewritten
+    _readings: dict[int, Reading | None]
+    is_within_slices = False
+
+    def reading_of(self, node: ast.For | ast.While) -> Reading | None:
+        """Return what is read of a loop."""
+        known = self.__dict__.setdefault("_readings", {})
+        if id(node) not in known:
+            owner = owner_of(self.names, self.class_name, self.root)
+            known[id(node)] = read_loop(
+                self.names, self.statics, self.found, self.root, node, owner
+            )
+        return known[id(node)]
+
+    @contextmanager
+    def within(self, node: ast.For | ast.While) -> Iterator[None]:
+        """While a loop is visited: if it has statements on slices, no loop within is tried alone.
+
+        What the outer one is too short or too large for is not worth a trial within it either.
+        """
+        outer = self.is_within_slices
+        if not outer and not self.in_class:
+            reading = self.reading_of(node)
+            self.is_within_slices = reading is not None and bool(reading.region.sliced)
+        yield
+        self.is_within_slices = outer
 
     def tried_loop(self, node: ast.For | ast.While, plain: Any) -> Any:
         """Return what tries a loop and then runs it plainly, or `plain` if it cannot be one."""
-        owner = owner_of(self.names, self.class_name, self.root)
-        reading = read_loop(self.names, self.statics, self.found, self.root, node, owner)
-        if reading is None:
+        reading = self.reading_of(node)
+        if reading is None or (self.is_within_slices and reading.region.sliced):
             return plain
         kind = SlicedSite if reading.region.sliced else Site
         site = kind(reading.region, reading.callees)

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from mooncake_py import checkpointed, grad, hvp, jvp
+from mooncake_py.compiler.elsewhere import Elsewhere
+from mooncake_py.compiler.slices import site
 from tests.compiler.comparing import agrees, equals_reference
 
 RANDOM = np.random.default_rng(3)
@@ -259,3 +261,19 @@ def test_an_index_within_a_slice_that_changes_after_it_has_a_name():
         return s
 
     agrees(f, X.copy())
+
+
+def test_what_is_short_is_not_tried(monkeypatch):
+    monkeypatch.setattr(site, "FEWEST", 24)
+    tried = []
+    monkeypatch.setattr(site.SlicedSite, "attempt", lambda *args: tried.append(1) or Elsewhere)
+
+    def f(x, n):
+        for _ in range(n):
+            for i in range(3):
+                x[i:] *= 1.01
+        return np.sum(x)
+
+    for n, count in ((2, 0), (20, 1)):
+        grad(lambda x, n=n: f(x, n))(X.copy())
+        assert len(tried) == count
