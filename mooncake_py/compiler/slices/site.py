@@ -68,7 +68,9 @@ class SlicedSite(Site):
     @override
     def is_worth(self, steps: range | None, inputs: dict[str, Any]) -> bool:
         loop = self.region.loop
-        if self.fewest == 1 and steps is not None and isinstance(loop, For):
+        if steps is None or not isinstance(loop, For):
+            return False  # nothing tells how often it runs
+        if self.fewest == 1:
             count = passes(loop, steps, dict(inputs)) * len(self.region.sliced)
             if count < FEWEST:
                 return False

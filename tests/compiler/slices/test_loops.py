@@ -277,3 +277,15 @@ def test_what_is_short_is_not_tried(monkeypatch):
     for n, count in ((2, 0), (20, 1)):
         grad(lambda x, n=n: f(x, n))(X.copy())
         assert len(tried) == count
+
+
+def test_while_is_not_tried(taken):
+    def f(x):
+        shift = 1
+        while shift < len(x):
+            x[shift:] += x[:-shift]
+            shift *= 2
+        return np.sum(x * x)
+
+    agrees(f, X.copy())
+    assert not any(taken)
