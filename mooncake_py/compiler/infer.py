@@ -183,7 +183,8 @@ class _Inference:
                 case Sliced():
                     self.read[id(s)] = joined(self.read.get(id(s), {}), self.of_sliced(s, env))
                     if s.target is not None:
-                        env[s.target.name] = ONE_FLOAT64
+                        is_like = s.target.name in self.like
+                        env[s.target.name] = ONE_FLOAT if is_like else ONE_FLOAT64
                 case If():
                     env = joined(self.run(s.body, dict(env)), self.run(s.orelse, dict(env)))
                 case For() | While():
@@ -296,7 +297,7 @@ class _Inference:
         result: list[Statement] = []
         for s in block:
             if isinstance(s, Sliced):
-                types = tuple(only(self.read[id(s)][name]) for name in s.numbers)
+                types = tuple(of_operand(self.read[id(s)][name]) for name in s.numbers)
                 s = Sliced(s.statement, s.values, s.target, s.written, types, place=s.place)
                 flag = Const(FLAGS[FLOAT64], place=s.place)
                 if s.target is not None and s.target.name in flagged:
@@ -386,6 +387,11 @@ def combined(op: str, kinds: list[Kinds]) -> Kinds:
 def joined(a: Env, b: Env) -> Env:
     """Return the types where either may be; a name that one side lacks is that of the other."""
     return {name: a.get(name, NO_KINDS) | b.get(name, NO_KINDS) for name in {**a, **b}}
+
+
+def of_operand(kinds: Kinds) -> str:
+    """Return the type of a number beside slices: there is one of floats."""
+    return FLOAT if kinds <= {FLOAT, FLOAT64} else only(kinds)
 
 
 def only(kinds: Kinds) -> str:

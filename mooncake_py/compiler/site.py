@@ -437,10 +437,16 @@ class Site:
             region = bound_to(self.region, functions)
             groups = dict(zip(self.arrays, key[2], strict=True))
             with suppress(NoPartial):
-                found = tangent(region, active_parts(region, set(moving), groups))
-                site = TangentSite(found, self.callees)
+                active = active_parts(region, set(moving), groups)
+                site = self.made_tangent(region, functions, active)
         self._tangents[key] = site
         return site
+
+    def made_tangent(
+        self, region: Region, functions: tuple[Any, ...], active: set[str]
+    ) -> TangentSite:
+        """Return the tangent of a region whose functions are known."""
+        return TangentSite(tangent(region, active), self.callees)
 
 
 class TangentSite(Site):

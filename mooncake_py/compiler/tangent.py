@@ -27,6 +27,7 @@ from mooncake_py.compiler.ir import (
     Load,
     Name,
     Region,
+    Sliced,
     Statement,
     Target,
     parts_of,
@@ -34,7 +35,7 @@ from mooncake_py.compiler.ir import (
     with_blocks,
     with_value,
 )
-from mooncake_py.compiler.partials import partials
+from mooncake_py.compiler.partials import NoPartial, partials
 from mooncake_py.compiler.simplify import added, inlined, product
 from mooncake_py.compiler.steps import Names, Steps
 
@@ -82,9 +83,15 @@ class Pushforward:
                         result.append(Alloc(own, s.shape, s.kind, s.zero, place=s.place))
                 case Apply():
                     result += self.applied(s)
+                case Sliced():
+                    result += [*self.on_slices(s), s]
                 case _:
                     result.append(with_blocks(s, self.block))
         return tuple(result)
+
+    def on_slices(self, s: Sliced) -> Block:
+        """Return what computes the tangent of a statement on slices."""
+        raise NoPartial
 
     def applied(self, s: Apply) -> Block:
         """Return what computes an array, and its tangent."""
@@ -167,10 +174,12 @@ class Tangent:
         The active inputs: their tangents follow the inputs, in this order.
     """
 
-    def __init__(self, region: Region, active: set[str]) -> None:
+    def __init__(
+        self, region: Region, active: set[str], kind: Callable[..., Pushforward] = Pushforward
+    ) -> None:
         order = depth_of(region.inputs)
         self.names = {name: f"t{order}_{name}" for name in active}
-        pushforward = Pushforward(self.names, Names(f"e{order}_"))
+        pushforward = kind(self.names, Names(f"e{order}_"))
         self.given = tuple(name for name in region.inputs if name in active)
         bound = [name for name in region.bound if name in active]
         self.region = Region(
@@ -187,18 +196,26 @@ class Tangent:
             },
             region.shaped,
             region.data,
+            region.whole | {self.names[a] for a in region.whole if a in active},
         )
 
 
-def tangent(region: Region, active: set[str]) -> Tangent:
+def tangent(
+    region: Region, active: set[str], kind: Callable[..., Pushforward] = Pushforward
+) -> Tangent:
     """Return the tangent of a region of which some names and arrays are active.
+
+    Parameters
+    ----------
+    kind : callable, optional
+        Returns what goes through its blocks: see `Pushforward`.
 
     Raises
     ------
     NoPartial
         If the derivative of an operation is not known.
     """
-    return Tangent(region, active)
+    return Tangent(region, active, kind)
 
 
 def is_tangent(name: str) -> bool:

@@ -5,15 +5,18 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
 from mooncake_py.compiler import infer, partials
-from mooncake_py.compiler.ir import Const
-from mooncake_py.compiler.slices import forms, pull, read, site, sweeps
+from mooncake_py.compiler.ir import Const, Op, Sliced
+from mooncake_py.compiler.slices import forms, pull, read, site, sweeps, tangent
 from mooncake_py.compiler.slices.forms import SlicedForm
 from mooncake_py.compiler.slices.pull import SlicedPull
 from mooncake_py.compiler.slices.site import SlicedSite
+from mooncake_py.compiler.slices.tangent import SlicedPushforward
+from mooncake_py.compiler.tangent import Pushforward, is_tangent
 from tests.programs.breaking import Change, Patch, register, seeds_until_found, tell
 from tests.programs.test_random_slices import compare
 
@@ -109,6 +112,61 @@ def shadows_come_in_another_order(patch: Patch) -> None:
         patch, site, "written",
         lambda form: form._replace(shadows=form.shadows[::-1]),
     )  # fmt: skip
+
+
+# Tangents.
+
+
+@breaks
+def tangents_come_after_values(patch: Patch) -> None:
+    original = Pushforward.block
+
+    def block(self: Any, body: Any) -> Any:
+        found = list(original(self, body))
+        for k, (s, then) in enumerate(itertools.pairwise(found)):
+            if isinstance(s, Sliced) and isinstance(then, Sliced) and is_tangent(s.bound):
+                found[k : k + 2] = then, s
+        return tuple(found)
+
+    patch.setattr(Pushforward, "block", block)
+
+
+@breaks
+def tangents_are_never_subtracted(patch: Patch) -> None:
+    wrap(
+        patch, SlicedPushforward, "added",
+        lambda s: replaced(s, s.statement._replace(value=as_sum(s.statement.value))),
+    )  # fmt: skip
+
+
+@breaks
+def tangents_of_what_is_overwritten_by_constants_stay(patch: Patch) -> None:
+    original = SlicedPushforward.on_slices
+    patch.setattr(
+        SlicedPushforward,
+        "on_slices",
+        lambda self, s: original(self, s) if self.adds(s) or self.value(s) is not None else (),
+    )
+
+
+@breaks
+def products_of_sums_lose_a_term(patch: Patch) -> None:
+    patch.setattr(tangent, "distributed", lost)
+
+
+def lost(e: Any) -> Any:
+    """Return the first term of a sum within an expression."""
+    return e.args[0] if isinstance(e, Op) and e.op == "add" else e
+
+
+def replaced(s: Sliced, statement: Any) -> Sliced:
+    """Return a statement on slices with another statement."""
+    return Sliced(statement, s.values, s.target, s.written, s.types, place=s.place)
+
+
+def as_sum(value: Any) -> Any:
+    """Return a sum in the place of a difference."""
+    return Op("add", value.args)
 
 
 # Types, shapes and ints.

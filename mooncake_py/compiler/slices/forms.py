@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from mooncake_py.compiler.ir import Expr, Lines, Name, Sliced
+from mooncake_py.compiler.ir import Expr, Lines, Name, Op, Sliced
 from mooncake_py.compiler.slices.printing import SlicedText
 from mooncake_py.compiler.slices.pull import DOWN, SlicedPull
 from mooncake_py.compiler.slices.texts import Texts
@@ -28,6 +28,7 @@ from mooncake_py.compiler.statements.kinds import ARRAYS
 from mooncake_py.compiler.statements.plan import Plan
 from mooncake_py.compiler.statements.statement import is_operand
 from mooncake_py.compiler.statements.views import views_in
+from mooncake_py.compiler.tangent import is_tangent
 
 __all__ = ["SlicedForm"]
 
@@ -137,6 +138,9 @@ class SlicedForm(ArrayForm):
             lines += ["z += y * 0.0"]
         else:
             lines += self.unless_crossed(value)
+            if is_tangent(self.s.bound) and not self.only_adds:
+                lines += self.unless_finite(value, value_text)
+                value_text = "value"
         lines += [f"push_int({self.kept_text(name)})" for name in kept]
         lines += self.written(value_text, logs)
         self.scope.update(self.text.scope)
@@ -205,6 +209,18 @@ class SlicedForm(ArrayForm):
             return [*log, f"v0 {SYMBOLS[plan.statement.value.op]}= {value}"]  # type: ignore[union-attr]
         log = ["push_int(slot.copy())"] if logs else []
         return [*log, f"slot[...] = {value}"]
+
+    @property
+    def only_adds(self) -> bool:
+        """Whether nothing is multiplied: zeros stay what they are."""
+        values = [let.value for let in self.plan.core.lets]
+        return all(isinstance(e, Op) and e.op in ("add", "sub", "neg") for e in values)
+
+    def unless_finite(self, value: Expr, text: str) -> list[str]:
+        """Return the lines that look at a tangent: zero may have met what is not finite."""
+        is_vector = self.plan.whole and self.plan.is_array(value) and self.texts.axes["g"] == 1
+        test = "isfinite(value.dot(value))" if is_vector else "finite(value)"
+        return [f"value = {text}", *unless([f"not {test}"])]
 
     # Back.
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,11 +19,13 @@ from mooncake_py.compiler.evaluate import passes
 from mooncake_py.compiler.forms import Form, Pattern, arrays_of, inferred, written
 from mooncake_py.compiler.ir import For, Region, Sliced, statements
 from mooncake_py.compiler.partials import NoPartial
-from mooncake_py.compiler.site import Site
+from mooncake_py.compiler.site import Site, TangentSite
 from mooncake_py.compiler.slices.forms import SlicedForm
 from mooncake_py.compiler.slices.plans import plan_of
 from mooncake_py.compiler.slices.sweeps import adjoint_on_slices
+from mooncake_py.compiler.slices.tangent import SlicedPushforward
 from mooncake_py.compiler.statements.scope import SCOPE
+from mooncake_py.compiler.tangent import tangent
 from mooncake_py.overriding import override
 from mooncake_py.runtime.values import FLOAT64
 
@@ -113,4 +116,17 @@ class SlicedSite(Site):
     def push(
         self, ctx: ForwardMode, functions: Any, steps: Any, inputs: dict[str, Any]
     ) -> dict[str, Any] | Any:
-        return Elsewhere
+        if ctx.several or not self.is_worth(self.steps(steps, inputs), inputs):
+            return Elsewhere
+        return super().push(ctx, functions, steps, inputs)
+
+    @override
+    def made_tangent(
+        self, region: Region, functions: tuple[Any, ...], active: set[str]
+    ) -> TangentSite:
+        kind = partial(SlicedPushforward, functions, region.arrays)
+        return SlicedTangentSite(tangent(region, active, kind), self.callees)
+
+
+class SlicedTangentSite(TangentSite, SlicedSite):
+    """Where the tangent of such a region runs in the mode below."""

@@ -141,11 +141,12 @@ def on_array(e: Expr, arrays: set[str]) -> bool:
 
 
 def bound(e: Expr, functions: Sequence[Any]) -> Expr:
-    """Return an expression with functions in the place of their positions."""
+    """Return an expression with functions in the place of their positions, if it has such."""
     parts = parts_of(e)
     if not parts:
         return e
     given = tuple([bound(part, functions) for part in parts])
     if isinstance(e, Call):
-        return Call(functions[e.function], given, place=e.place)
+        f = e.function
+        return Call(functions[f] if type(f) is int else f, given, place=e.place)
     return rebuilt(e, given)

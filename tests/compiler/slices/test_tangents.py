@@ -1,0 +1,103 @@
+"""Loops on slices in forward mode: their tangents are regions, which have adjoints and tangents."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from mooncake_py import grad, hvp, jacobian, jvp
+from mooncake_py.modes.reverse.context import ReverseContext
+from tests.compiler.slices.test_loops import LOOPS, M, X, Y
+
+ONE_ENTRY = [f for f in LOOPS if f.__name__ != "by_windows"]  # maxima run by themselves
+
+
+def unfused(run, monkeypatch):
+    """Return what a function returns where everything runs operation by operation."""
+    with monkeypatch.context() as patch:
+        patch.setattr(ReverseContext, "fuses", False)
+        return run()
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize("f", ONE_ENTRY)
+def test_one_entry(f, taken, monkeypatch):
+    directions = Y.copy(), M.T.copy()
+
+    def run():
+        return jvp(f, (X.copy(), M.copy()), directions)
+
+    value, t = run()
+    assert taken[0]
+    reference, expected = unfused(run, monkeypatch)
+    assert value == reference
+    assert type(t) is type(expected)
+    assert_allclose(t, expected, rtol=1e-12)
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize("f", ONE_ENTRY)
+def test_hessian_product_is_the_adjoint_of_the_tangent(f, taken, monkeypatch):
+    def run():
+        return hvp(f, (X.copy(), M.copy()), Y, 0)
+
+    found = run()
+    assert taken[0]
+    assert_allclose(found, unfused(run, monkeypatch), rtol=1e-11, atol=1e-13)
+
+
+@pytest.mark.parametrize("f", [LOOPS[1], LOOPS[2], LOOPS[6]])
+def test_third_order(f, monkeypatch):
+    def run():
+        return jvp(lambda x: hvp(f, (x, M.copy()), Y, 0), (X.copy(),), (Y[::-1].copy(),))[1]
+
+    assert_allclose(run(), unfused(run, monkeypatch), rtol=1e-10, atol=1e-12)
+
+
+def test_several_directions():
+    f = LOOPS[1]
+    found = jacobian(lambda x: np.array([f(x, M.copy()), x[0]]), mode="forward")(X.copy())
+    assert_allclose(found[0], grad(f)(X.copy(), M.copy()), rtol=1e-10)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_a_zero_tangent_beside_what_is_not_finite_stays_zero(bad, monkeypatch):
+    def f(x, y):
+        for i in range(1, 5):
+            x[i:] *= y[i:]
+        return x[1] + 0.0 * x[0]
+
+    y, t = X.copy(), np.zeros(6)
+    y[4], t[1] = bad, 1.0
+
+    def run():
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return jvp(lambda x: f(x, y), (X.copy(),), (t,))[1]
+
+    assert run() == unfused(run, monkeypatch) == y[1]
+
+
+def test_constants_and_active_values_in_turn(monkeypatch):
+    def f(x, m):
+        data = np.arange(6.0)
+        s = x[0]
+        for i in range(1, 5):
+            x[i:] = data[i:]
+            m[i, i] = 2.0
+            x[i] = np.sum(data[:i])
+            x[:i] -= 0.1 * m[:i, i]
+            m[i, 1:] *= s
+            s = np.sum(data[i:]) if i > 9 else m[i, 1:] @ data[1:]
+        return s + np.sum(x) + np.sum(m)
+
+    def run():
+        return jvp(f, (X.copy(), M.copy()), (Y.copy(), M.T.copy()))
+
+    (value, t), (reference, expected) = run(), unfused(run, monkeypatch)
+    assert value == reference
+    assert_allclose(t, expected, rtol=1e-12)
+    assert np.isfinite(hvp(f, (X.copy(), M.copy()), M.T.copy(), 1)).all()
