@@ -40,6 +40,7 @@ from mooncake_py.compiler.ir import (
     with_blocks,
 )
 from mooncake_py.compiler.number_functions import PAIRS
+from mooncake_py.compiler.slices.indices import ints_of
 
 __all__ = [
     "FLAGS",
@@ -227,7 +228,7 @@ class _Inference:
 
     def of_sliced(self, s: Sliced, env: Env) -> Env:
         """Return the types of the numbers that a statement on slices reads."""
-        self.look_at_ints(s.ints, env)
+        self.look_at_ints(ints_of(s), env)
         return {name: env[name] for name in s.numbers}
 
     def types_of(self, e: Expr, env: Env) -> Kinds:

@@ -38,17 +38,12 @@ __all__ = [
     "FLOATS", "INTS", "STEPS", "Alloc", "Apply", "Assign", "Block", "Break", "Bump", "Call",
     "Check", "Compare", "Const", "Count", "Expr", "Finite", "For", "ForAll", "If", "Length", "Let",
     "Lines", "Load", "Name", "Op", "Pop", "Push", "Region", "Select", "Sliced", "Statement",
-    "Target", "While", "blocks_of", "ends_of", "parts_of", "rebuilt", "statements", "substituted",
-    "taken_in", "walk", "with_blocks", "with_value",
+    "Target", "While", "blocks_of", "parts_of", "rebuilt", "statements", "substituted",
+    "walk", "with_blocks", "with_value",
 ]  # fmt: skip
 
 STEPS = "steps"
 """Name of the range of the outermost loop where it is given."""
-NO_INTS = "slice", "ellipsis", "taken"
-"""Operations that stand for parts of an index of a `Sliced`: of slices the ends are ints.
-
-``taken`` has an array of ints, without an index, before the ends of the slice that is the index.
-"""
 FLOATS, INTS = "floats", "ints"
 """The stacks on which the forward sweep saves what the way back needs."""
 
@@ -277,11 +272,6 @@ class Sliced(Node):
         bases = [part[0] for part in self.statement.layout if isinstance(part, tuple)]
         return [*self.numbers, *(self.values[base].name for base in bases)]
 
-    @property
-    def ints(self) -> list[Expr]:
-        """The ints of the indices."""
-        return [e for index in self.values if type(index) is tuple for e in ends_of(index)]
-
 
 class Lines(Node):
     """Lines of a sweep, printed, and the expressions that they read."""
@@ -403,24 +393,6 @@ def parts_of(e: Expr) -> tuple[Expr, ...]:
     """Return the expressions that an expression is made of."""
     parts = PARTS.get(e.__class__)
     return () if parts is None else parts(e)
-
-
-def ends_of(index: tuple[Expr, ...]) -> list[Expr]:
-    """Return the ints of an index of which parts are slices."""
-    found: list[Expr] = []
-    for part in index:
-        found += part.args if isinstance(part, Op) and part.op in NO_INTS else (part,)
-    return [e for e in found if e != Const(None) and not is_taken(e)]
-
-
-def taken_in(index: tuple[Expr, ...]) -> list[str]:
-    """Return the arrays of ints of which slices are an index."""
-    return [e.args[0].array for e in index if isinstance(e, Op) and e.op == "taken"]  # type: ignore[union-attr]
-
-
-def is_taken(e: Expr) -> bool:
-    """Return True for an array itself, of which a slice is an index."""
-    return isinstance(e, Load) and not e.index
 
 
 def rebuilt(e: Expr, parts: tuple[Expr, ...]) -> Expr:

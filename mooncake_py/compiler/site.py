@@ -22,6 +22,7 @@ from numpy import ndarray
 
 from mooncake_py.compiler.activity import active_parts
 from mooncake_py.compiler.callees import Callees
+from mooncake_py.compiler.cells import cells_of
 from mooncake_py.compiler.elsewhere import Elsewhere
 from mooncake_py.compiler.evaluate import evaluated, passes
 from mooncake_py.compiler.forms import Form, Pattern, bound_to, is_served, specialise
@@ -468,17 +469,6 @@ def bytes_kept(entry: tuple[Any, ...]) -> int:
     _, _, floats, ints, *_ = entry
     arrays = sum([part.nbytes for part in ints if type(part) is ndarray])
     return len(floats) * (FLOAT_BYTES + 8) + len(ints) * 8 + arrays
-
-
-def cells_of(a: Any) -> Any:
-    """Return what gives the elements of an array by their indices, as Python's floats if it can.
-
-    The bytes of an owner may lie elsewhere in the words of the machine than those of its shadow.
-    """
-    if type(a) is Items:
-        return a.cells
-    viewed: Any = a if type(a) is ndarray and a.flags.aligned else None
-    return a if viewed is None else memoryview(viewed)
 
 
 def split(ctx: ForwardMode, value: Any) -> tuple[Any, Any]:

@@ -27,6 +27,7 @@ from mooncake_py.compiler.ir import (
 )
 from mooncake_py.compiler.simplify import names_of
 from mooncake_py.compiler.slices.forms import SlicedForm
+from mooncake_py.compiler.slices.indices import ints_of
 from mooncake_py.compiler.slices.plans import example
 from mooncake_py.compiler.sweeps import Pair, Sweeps
 from mooncake_py.overriding import override
@@ -58,7 +59,7 @@ def adjoint_on_slices(
     """
     counted = set(counts)
     names = steered(body).intersection(counted)
-    names |= counted.intersection(names_of(e for s in sliced(body) for e in s.ints))
+    names |= counted.intersection(names_of(e for s in sliced(body) for e in ints_of(s)))
     logged = logged_groups(body, fixed, forms, groups, axes)
     found = SlicedAdjoint(active, fixed, names)
     found.forms = forms

@@ -1,7 +1,9 @@
 """The tangent of a statement on slices, as another one before it.
 
-x[i:] += a * y[i:]          t_x[i:] += t_a * y[i:] + a * t_y[i:]
-x[i:] += a * y[i:]
+    x[i:] += a * y[i:]          t_x[i:] += t_a * y[i:] + a * t_y[i:]
+                                x[i:] += a * y[i:]
+
+Both are of the same kind, so that the tangent of a region has sweeps and a tangent too.
 """
 
 from __future__ import annotations
@@ -18,13 +20,13 @@ from mooncake_py.compiler.ir import (
     Name,
     Op,
     Sliced,
-    ends_of,
     parts_of,
     rebuilt,
     substituted,
 )
 from mooncake_py.compiler.partials import NoPartial
 from mooncake_py.compiler.simplify import names_of
+from mooncake_py.compiler.slices.indices import ends_of
 from mooncake_py.compiler.statements.contractions import is_contraction
 from mooncake_py.compiler.statements.core import Core
 from mooncake_py.compiler.statements.pushforward import tangent_of

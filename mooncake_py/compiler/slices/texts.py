@@ -13,7 +13,8 @@ import numpy as np
 
 from mooncake_py.compiler.emit_scalar import Emitter
 from mooncake_py.compiler.forms import whole_name
-from mooncake_py.compiler.ir import Const, Expr, Load, Name, Op, Sliced, ends_of, taken_in
+from mooncake_py.compiler.ir import Const, Expr, Load, Name, Op, Sliced
+from mooncake_py.compiler.slices.indices import ends_of, taken_in
 from mooncake_py.compiler.slices.plans import example
 from mooncake_py.compiler.statements.kinds import ELEMENT, FULL_NAMES
 from mooncake_py.compiler.statements.plan import Plan

@@ -1,0 +1,42 @@
+"""Indices of statements on slices: tuples of which the parts are ints, slices and other parts.
+
+    x[i, 1:k, None]         (i, Op("slice", (1, k, None)), None)
+    x[columns[a:b]]         (Op("taken", (columns, a, b, None)),)
+
+The way back reads them again, so they are ints that the region can compute again.
+"""
+
+from __future__ import annotations
+
+from mooncake_py.compiler.ir import Const, Expr, Load, Op, Sliced
+
+__all__ = ["ends_of", "ints_of", "taken_in"]
+
+NO_INTS = "slice", "ellipsis", "taken"
+"""Operations that stand for parts of an index of a `Sliced`: of slices the ends are ints.
+
+``taken`` has an array of ints, without an index, before the ends of the slice that is the index.
+"""
+
+
+def ints_of(s: Sliced) -> list[Expr]:
+    """Return the ints of the indices of a statement."""
+    return [e for index in s.values if type(index) is tuple for e in ends_of(index)]
+
+
+def ends_of(index: tuple[Expr, ...]) -> list[Expr]:
+    """Return the ints of an index of which parts are slices."""
+    found: list[Expr] = []
+    for part in index:
+        found += part.args if isinstance(part, Op) and part.op in NO_INTS else (part,)
+    return [e for e in found if e != Const(None) and not is_taken(e)]
+
+
+def taken_in(index: tuple[Expr, ...]) -> list[str]:
+    """Return the arrays of ints of which slices are an index."""
+    return [e.args[0].array for e in index if isinstance(e, Op) and e.op == "taken"]  # type: ignore[union-attr]
+
+
+def is_taken(e: Expr) -> bool:
+    """Return True for an array itself, of which a slice is an index."""
+    return isinstance(e, Load) and not e.index
