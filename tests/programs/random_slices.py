@@ -125,6 +125,7 @@ def with_a_name(random: Random, counters: list[str]) -> list[str]:
         f"{element(random, counters)} -= 0.1 * ({left}[{c}:] @ {right}[{name}])",
         f"{left}[{c}:] = 0.5 * {right}[{name}]",
         f"{left}[{c}:] *= {right}[{name}] * {left}[order[: n - {c}]]",
+        f"{left}[{c}:] -= 0.2 * m[{c}, {name}] * c[order[{c}:], 1]",
         f"t = 0.3 * np.sum({right}[order[2 * {c} :]] - {left}[{name}][0])",
     ))]  # fmt: skip
 

@@ -153,7 +153,7 @@ class SlicedLoopReader(LoopReader):
         place: tuple[int, int] | None = None
         if isinstance(target, ast.Subscript):
             index = reader.index(target.slice)
-            if index is None or not isinstance(target.value, ast.Name):
+            if index is None or takes(index) or not isinstance(target.value, ast.Name):
                 raise Unfit
             place = reader.add_base(target.value), reader.add_index(index)
             if op is not None:
@@ -213,6 +213,8 @@ class SlicedLoopReader(LoopReader):
     def index_of(self, node: ast.expr) -> tuple[Expr, ...]:
         """Read an index, part by part."""
         parts = node.elts if isinstance(node, ast.Tuple) else [node]
+        if isinstance(node, ast.Tuple) and any(map(takes, parts)):
+            raise Unfit  # what is read is a copy
         return tuple(map(self.part, parts))
 
     def part(self, node: ast.expr) -> Expr:

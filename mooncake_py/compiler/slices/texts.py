@@ -6,7 +6,7 @@ name is that of the memory view with a prefix.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -75,7 +75,10 @@ class Texts:
             return self.slot(part[:2], prefix, True)
         slot = self.slot(part[:2], prefix, False)
         if isinstance(part, View) and self.axes[f"v{k}"] == 1:
-            return slot if is_transposed(part, self.plan.core.functions) else f"{slot}[::-1]"
+            flips = part.function is not None and (
+                self.plan.core.functions[part.function] is np.flip
+            )
+            return f"{slot}[::-1]" if flips else through(part, slot)
         return through(part, slot)
 
     def slot(self, place: tuple[int, int], prefix: str, is_element: bool) -> str:
@@ -112,11 +115,6 @@ class Texts:
         """Return the expressions that the target is read by, if it is not a number."""
         target: Place | None = self.plan.target
         return self.read(target, self.plan.whole is None) if isinstance(target, tuple) else ()
-
-
-def is_transposed(part: View, functions: Sequence[Any]) -> bool:
-    """Return True for a view that is the transpose, which a vector is itself."""
-    return part.function is None or functions[part.function] is np.transpose
 
 
 def reads_of(index: tuple[Expr, ...]) -> tuple[Expr, ...]:

@@ -278,3 +278,39 @@ def test_an_index_of_two_axes():
         return s
 
     agrees(f, X.copy())
+
+
+def test_an_index_of_ints_beside_others():
+    order = np.array([0, 4, 4, 2, 1, 5])
+
+    def f(m):
+        s = 0.0
+        for i in range(5):
+            here = order[i:]
+            s += np.sum(m[i, here] * m[i, order[i:]])
+            m[i, :] *= 0.5
+        return s
+
+    agrees(f, np.outer(X, X))
+
+
+def test_a_write_by_ints_of_an_array():
+    order = np.array([0, 4, 4, 2, 1, 5])
+
+    def f(x):
+        for i in range(5):
+            x[order[i:]] *= 1.0 + 0.1 * x[order[i:]]
+            x[:i] = np.flip(x[order[6 - i :]])
+        return np.sum(x * x)
+
+    agrees(f, X.copy())
+
+
+def test_a_view_that_vectors_do_not_have():
+    def f(x):
+        for i in range(1, 5):
+            x[i:] += 0.5 * np.fliplr(x[i:])
+        return np.sum(x)
+
+    with pytest.raises(ValueError, match="2-d"):
+        grad(f)(X.copy())
