@@ -54,7 +54,7 @@ class OperandReader(StatementReader):
         return plain_index(node, self.names) or node
 
     @override
-    def view(self, node: ast.expr, function: ast.expr | None) -> Name:
+    def view(self, node: ast.expr, function: ast.expr | str) -> Name:
         if isinstance(node, ast.Subscript) and takes(node.slice):
             raise Unfit  # no view, but a copy
         return super().view(node, function)

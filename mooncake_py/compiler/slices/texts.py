@@ -75,9 +75,8 @@ class Texts:
             return self.slot(part[:2], prefix, True)
         slot = self.slot(part[:2], prefix, False)
         if isinstance(part, View) and self.axes[f"v{k}"] == 1:
-            flips = part.function is not None and (
-                self.plan.core.functions[part.function] is np.flip
-            )
+            f = part.function
+            flips = isinstance(f, int) and self.plan.core.functions[f] is np.flip
             return f"{slot}[::-1]" if flips else through(part, slot)
         return through(part, slot)
 
