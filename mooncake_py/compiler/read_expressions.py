@@ -282,7 +282,7 @@ class ExpressionReader:
                 and not self.statics.holds(part)
             ):
                 raise Unfit
-            if isinstance(part, ast.Attribute) and dotted(part) in self.fields:
+            if is_path(part) and dotted(part) in self.fields:
                 raise Unfit
         return self.native(node)
 

@@ -314,3 +314,12 @@ def test_a_view_that_vectors_do_not_have():
 
     with pytest.raises(ValueError, match="2-d"):
         grad(f)(X.copy())
+
+
+def test_an_index_that_a_method_of_a_result_makes():
+    def f(m):
+        for i in range(3):
+            m[np.argsort(m[i]).astype(int)[: i + 1] % 3] *= 0.9
+        return np.sum(m * m)
+
+    agrees(f, np.outer(X, X))
