@@ -7,6 +7,7 @@ arrays, with the derivative, and again on views of classes that only record thei
 from __future__ import annotations
 
 import functools
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from numpy import ndarray
@@ -14,6 +15,7 @@ from numpy import ndarray
 from mooncake_py.diagnostics.reporting import Reporting, dropped
 from mooncake_py.errors import DerivativeDropError
 from mooncake_py.language.subclass_instances import as_own_array, dressed
+from mooncake_py.language.subclass_protocols import overriding
 from mooncake_py.runtime.activity import unwrapped
 from mooncake_py.runtime.quiet import Quiet
 from mooncake_py.tangents.subclasses import is_instance, named, plain_parts
@@ -27,6 +29,7 @@ __all__ = ["no_meaning", "run_on_plain"]
 def run_on_plain(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run a function in C on plain arrays, and make of the result what NumPy makes."""
     out = kwargs.get("out")
+    args = tuple([converted(ctx, f, v) for v in args])
     y = ctx.call(f, *plain_parts(args), **{name: plain_parts(v) for name, v in kwargs.items()})
     if out is not None:
         return out[0] if type(out) is tuple else out
@@ -40,6 +43,19 @@ def run_on_plain(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         except Asked:
             raise no_meaning(ctx, f, args) from None
     return stand_ins.made(ctx, y, sample)
+
+
+def converted(ctx: Mode, f: Any, value: Any) -> Any:
+    """Return the array that an object of a class with ``__array_ufunc__`` converts itself to."""
+    t = type(value)
+    if t is list or t is tuple:
+        return t([converted(ctx, f, v) for v in value])
+    if is_instance(value) or not overriding((value,), "__array_ufunc__"):
+        return value
+    method = getattr(t, "__array__", None)
+    if type(method) is not FunctionType:
+        raise no_meaning(ctx, f, (value,))
+    return ctx.call(method, value)
 
 
 class Asked(Exception):

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from mooncake_py import grad, hessian
-from mooncake_py.errors import MissingRuleError
+from mooncake_py.errors import MissingRuleError, MooncakeError
 from tests.support.gradients import Program, Programs, check
 
 programs = Programs()
@@ -141,6 +141,22 @@ def arrays_beside_objects_that_override_ufuncs(x):
     w = x.copy()
     w -= wrapped(x * x)
     return np.sum(z * w.v) + np.sum(y.v)
+
+
+class WrappedAndConvertible(Wrapped):
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        return self.v
+
+
+@programs(X)
+def arrays_of_objects_that_override_ufuncs(x):
+    held = WrappedAndConvertible(x)
+    return np.asarray(held) @ x + np.concatenate([held, x * x]).prod()
+
+
+def test_objects_that_override_ufuncs_alone_make_no_arrays():
+    with pytest.raises(MooncakeError, match="Wrapped"):
+        grad(lambda x: np.asarray(Wrapped(x)).item().v.sum())(X)
 
 
 @programs(X)
