@@ -30,7 +30,6 @@ from mooncake_py.compiler.elsewhere import Elsewhere
 from mooncake_py.compiler.methods import owner_of
 from mooncake_py.compiler.read import Reading, read_loop
 from mooncake_py.compiler.site import Site
-from mooncake_py.compiler.slices.site import SlicedSite
 from mooncake_py.frontend.outputs import OutputRewriter
 from mooncake_py.frontend.spanning import ELSE
 from mooncake_py.syntax.compiled import FunctionNode
@@ -92,8 +91,7 @@ class LoopRewriter(OutputRewriter):
         reading = self.reading_of(node)
         if reading is None or (self.is_within_slices and reading.region.sliced):
             return plain
-        kind = SlicedSite if reading.region.sliced else Site
-        site = kind(reading.region, reading.callees)
+        site = site_of(reading)
         place = place_of(node.iter if isinstance(node, ast.For) else node.test)
         number = sum(isinstance(v, Site) for v in self.injected.values())
         loop, steps, result = (f"{PREFIX}{part}{number}" for part in ("loop", "steps", "result"))
@@ -165,6 +163,16 @@ class LoopRewriter(OutputRewriter):
         place = place_of(node)
         name = constant(self.mangled(node.attr), place)
         return context_call("field", [self._object(node.value), name], place)
+
+
+def site_of(reading: Reading) -> Site:
+    """Return where a loop runs."""
+    if not reading.region.sliced:
+        return Site(reading.region, reading.callees)
+    # Only programs with such loops need it.
+    from mooncake_py.compiler.slices.site import SlicedSite
+
+    return SlicedSite(reading.region, reading.callees)
 
 
 def target(path: str, place: Place) -> ast.expr:

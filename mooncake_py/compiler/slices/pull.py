@@ -6,8 +6,9 @@ from typing import Any
 
 from mooncake_py.compiler.ir import Expr, Let, Name
 from mooncake_py.compiler.simplify import names_of
+from mooncake_py.compiler.slices.index_texts import reads_of
 from mooncake_py.compiler.slices.printing import SlicedText
-from mooncake_py.compiler.slices.texts import Texts, reads_of
+from mooncake_py.compiler.slices.texts import Texts
 from mooncake_py.compiler.statements.array_adjoint import Adjoint, paired, risks, test_of
 from mooncake_py.compiler.statements.array_pull import (
     AGAIN,

@@ -28,9 +28,9 @@ from mooncake_py.compiler.ir import (
 from mooncake_py.compiler.ir import walk as walk_expression
 from mooncake_py.compiler.read_expressions import ARITHMETIC, Unfit
 from mooncake_py.compiler.read_loops import LoopReader
+from mooncake_py.compiler.slices.index_texts import index_text, reads_of
 from mooncake_py.compiler.slices.named_views import Substitution, names_of_views
 from mooncake_py.compiler.slices.renumbered import renumbered
-from mooncake_py.compiler.slices.texts import index_text, reads_of
 from mooncake_py.compiler.statements.contractions import PRODUCTS
 from mooncake_py.compiler.statements.read import StatementReader, plain_index
 from mooncake_py.compiler.statements.reductions import REDUCTIONS

@@ -11,19 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from mooncake_py.compiler.emit_scalar import Emitter
 from mooncake_py.compiler.forms import whole_name
-from mooncake_py.compiler.ir import Const, Expr, Load, Name, Op, Sliced
-from mooncake_py.compiler.slices.indices import ends_of, taken_in
+from mooncake_py.compiler.ir import Expr, Load, Name, Sliced
+from mooncake_py.compiler.slices.index_texts import index_text, reads_of
 from mooncake_py.compiler.slices.plans import example
 from mooncake_py.compiler.statements.kinds import ELEMENT, FULL_NAMES
 from mooncake_py.compiler.statements.plan import Plan
 from mooncake_py.compiler.statements.statement import Part, Place, View
 from mooncake_py.compiler.statements.views import through
 
-__all__ = ["Texts", "index_text", "reads_of"]
-
-PRINTER = Emitter()
+__all__ = ["Texts"]
 
 
 class Texts:
@@ -114,24 +111,3 @@ class Texts:
         """Return the expressions that the target is read by, if it is not a number."""
         target: Place | None = self.plan.target
         return self.read(target, self.plan.whole is None) if isinstance(target, tuple) else ()
-
-
-def reads_of(index: tuple[Expr, ...]) -> tuple[Expr, ...]:
-    """Return what the text of an index reads."""
-    return (*ends_of(index), *(Name(whole_name(array)) for array in taken_in(index)))
-
-
-def index_text(index: tuple[Expr, ...]) -> str:
-    """Return the text of an index."""
-    return ", ".join(map(part_text, index))
-
-
-def part_text(e: Expr) -> str:
-    """Return the text of a part of an index."""
-    if isinstance(e, Op) and e.op == "ellipsis":
-        return "..."
-    if not (isinstance(e, Op) and e.op in ("slice", "taken")):
-        return PRINTER.text(e)
-    lower, upper, step = ["" if end == Const(None) else PRINTER.text(end) for end in e.args[-3:]]
-    text = f"{lower}:{upper}" + (f":{step}" if step else "")
-    return "".join(f"{whole_name(array)}[{text}]" for array in taken_in((e,))) or text
