@@ -24,6 +24,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from typing import Any
 
 from mooncake_py.compiler.elsewhere import Elsewhere
@@ -60,18 +61,19 @@ class LoopRewriter(OutputRewriter):
     """Loops as a whole."""
 
     root: FunctionNode  # the function that is rewritten
-    _readings: dict[int, Reading | None]
     is_within_slices = False
 
+    @cached_property
+    def _readings(self) -> dict[int, tuple[ast.AST, Reading | None]]:
+        return {}
+
     def reading_of(self, node: ast.For | ast.While) -> Reading | None:
-        """Return what is read of a loop."""
-        known = self.__dict__.setdefault("_readings", {})
-        if id(node) not in known:
+        """Return what is read of a loop, which is kept: its id is that of no other one."""
+        if id(node) not in self._readings:
             owner = owner_of(self.names, self.class_name, self.root)
-            known[id(node)] = read_loop(
-                self.names, self.statics, self.found, self.root, node, owner
-            )
-        return known[id(node)]
+            reading = read_loop(self.names, self.statics, self.found, self.root, node, owner)
+            self._readings[id(node)] = node, reading
+        return self._readings[id(node)][1]
 
     @contextmanager
     def within(self, node: ast.For | ast.While) -> Iterator[None]:
