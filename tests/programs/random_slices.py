@@ -13,7 +13,7 @@ HEAD = (
     "import math\nimport numpy as np\n\n"
     "def f(x, y, m, a):\n"
     "    n = len(x)\n    v = x[::-1]\n    b = np.zeros(n)\n    s = S0\n    t = a * 0.5\n    k = 1\n"
-    "    c = m.T\n    w = W0\n    data = np.arange(6.0)\n"
+    "    c = m.T\n    w = W0\n    data = np.arange(6.0)\n    g = x * 0.5\n"
     "    order = np.array([3, 0, 5, 1, 2, 4])\n    z = V0\n"
 )
 TAIL = (
@@ -232,6 +232,8 @@ def piece(random: Random, counters: list[str], length: str, is_target: bool = Fa
     texts = [text for text in PIECES[length] if not (length == "rest" and text == "::-1")]
     text = random.choice(texts).format(c=c)
     kind = random.random()
+    if length == "all" and kind < 0.2 and not is_target:
+        return random.choice((*VECTORS, "g", "data"))
     if kind < 0.6:
         found = f"{random.choice(VECTORS)}[{text}]"
     elif kind < 0.8:

@@ -10,7 +10,10 @@ from __future__ import annotations
 
 from mooncake_py.compiler.ir import Const, Expr, Load, Op, Sliced
 
-__all__ = ["ends_of", "ints_of", "taken_in"]
+__all__ = ["EVERYTHING", "ends_of", "ints_of", "taken_in"]
+
+EVERYTHING = (Op("ellipsis", ()),)
+"""The index of all of an array."""
 
 NO_INTS = "slice", "ellipsis", "taken"
 """Operations that stand for parts of an index of a `Sliced`: of slices the ends are ints.

@@ -26,11 +26,12 @@ from mooncake_py.compiler.ir import (
     Statement,
 )
 from mooncake_py.compiler.ir import walk as walk_expression
-from mooncake_py.compiler.read_expressions import ARITHMETIC, Unfit
+from mooncake_py.compiler.read_expressions import ARITHMETIC, Unfit, named
 from mooncake_py.compiler.read_loops import LoopReader
 from mooncake_py.compiler.slices.index_texts import index_text, reads_of
 from mooncake_py.compiler.slices.named_views import Substitution, names_of_views
 from mooncake_py.compiler.slices.renumbered import renumbered
+from mooncake_py.compiler.slices.whole_names import with_arrays
 from mooncake_py.compiler.statements.contractions import PRODUCTS
 from mooncake_py.compiler.statements.read import StatementReader, plain_index
 from mooncake_py.compiler.statements.reductions import REDUCTIONS
@@ -76,6 +77,8 @@ class SlicedLoopReader(LoopReader):
         The names of slices.
     known : dict of str to expr
         What those stand for that are bound before a statement in the same pass.
+    loose : set of str
+        The inputs that are operands beside slices: numbers, or arrays.
     """
 
     def __init__(self, *args: Any) -> None:
@@ -83,10 +86,12 @@ class SlicedLoopReader(LoopReader):
         self.sliced: set[str] = set()
         self.views: set[str] = set()
         self.known: dict[str, ast.expr] = {}
+        self.loose: set[str] = set()
 
     @override
     def read(self) -> Region:
-        return replace(super().read(), whole=frozenset(self.sliced))
+        region = replace(super().read(), whole=frozenset(self.sliced))
+        return with_arrays(region, self.loose.intersection(region.arrays))
 
     @override
     def survey(self) -> None:
@@ -200,7 +205,10 @@ class SlicedLoopReader(LoopReader):
             return self.index_of(node)
         if not isinstance(node, ast.Name):
             raise Unfit
-        return self.number(node.id, place_of(node))
+        if node.id in self.stored | self.counters | self.views:
+            return self.number(node.id, place_of(node))
+        self.loose.add(self.given_name(node.id))
+        return Name(named(node.id), place=place_of(node))
 
     def base(self, node: ast.expr) -> Name:
         """Read what is indexed."""

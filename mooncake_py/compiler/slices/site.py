@@ -6,11 +6,12 @@ The trial runs with NumPy's errors raised: where a statement would warn, it runs
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy import ndarray
 
 from mooncake_py.compiler.callees import Callees
 from mooncake_py.compiler.elsewhere import Elsewhere
@@ -24,6 +25,7 @@ from mooncake_py.compiler.slices.forms import SlicedForm
 from mooncake_py.compiler.slices.plans import plan_of
 from mooncake_py.compiler.slices.sweeps import adjoint_on_slices
 from mooncake_py.compiler.slices.tangent import SlicedPushforward
+from mooncake_py.compiler.slices.whole_names import may_be_arrays, with_arrays
 from mooncake_py.compiler.statements.scope import SCOPE
 from mooncake_py.compiler.tangent import tangent
 from mooncake_py.overriding import override
@@ -31,6 +33,7 @@ from mooncake_py.runtime.values import FLOAT64
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.forward_mode import ForwardMode
+    from mooncake_py.runtime.mode import Language
     from mooncake_py.runtime.reverse_mode import ReverseMode
 
 __all__ = ["SlicedSite"]
@@ -51,9 +54,34 @@ class SlicedSite(Site):
 
     def __init__(self, region: Region, callees: Callees | None = None) -> None:
         super().__init__(region, callees)
+        self.all_callees = callees
         self.whole = tuple(sorted(region.whole))
+        self.loose = may_be_arrays(region)
+        self._with_arrays: dict[tuple[str, ...], SlicedSite] = {}
         if self.fewest > 1:  # else there are loops within
             self.fewest = max(self.fewest, FEWEST // len(region.sliced))
+
+    @override
+    def run(self, ctx: Language, functions: Any, values: Any) -> Any:
+        if self.loose:
+            given = zip(self.region.inputs, values[1:], strict=True)
+            names = tuple(name for name, v in given if type(v) is ndarray and name in self.loose)
+            if names:
+                return self.with_arrays(names).run(ctx, functions, values)
+        return super().run(ctx, functions, values)
+
+    def with_arrays(self, names: tuple[str, ...]) -> SlicedSite:
+        """Return the site of the region in which some names are arrays."""
+        if names not in self._with_arrays:
+            region = with_arrays(self.region, names)
+            self._with_arrays[names] = SlicedSite(region, self.all_callees)
+        return self._with_arrays[names]
+
+    @override
+    def forms(self) -> Iterator[str]:
+        yield from super().forms()
+        for site in self._with_arrays.values():
+            yield from site.forms()
 
     @override
     def record(

@@ -14,6 +14,7 @@ import numpy as np
 from mooncake_py.compiler.forms import whole_name
 from mooncake_py.compiler.ir import Expr, Load, Name, Sliced
 from mooncake_py.compiler.slices.index_texts import index_text, reads_of
+from mooncake_py.compiler.slices.indices import EVERYTHING
 from mooncake_py.compiler.slices.plans import example
 from mooncake_py.compiler.statements.kinds import ELEMENT, FULL_NAMES
 from mooncake_py.compiler.statements.plan import Plan
@@ -70,6 +71,8 @@ class Texts:
             return prefix + self.s.values[part].name
         if self.is_element(k):
             return self.slot(part[:2], prefix, True)
+        if self.s.values[part[1]] == EVERYTHING and not isinstance(part, View):
+            return f"{prefix.rstrip('_')}{whole_name(self.array(part[0]))}"
         slot = self.slot(part[:2], prefix, False)
         if isinstance(part, View) and self.axes[f"v{k}"] == 1:
             f = part.function

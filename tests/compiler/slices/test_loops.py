@@ -115,9 +115,19 @@ def by_rows(x, m):
     return np.sum(y * y)
 
 
+def with_whole_arrays(x, m):
+    kernel, rate = x[:3] * 1.0, x[5]
+    y = np.zeros(6)
+    for i in range(4):
+        y[i] += np.dot(kernel, x[i : i + 3]) * rate
+        m[i, :] += 0.2 * y * x - x
+        y[3:] *= kernel
+    return np.sum(y * y) + np.sum(m * m)
+
+
 LOOPS = [
     triangular, solved, predicted, factored, orthogonal, correlated, branched, by_data, views,
-    by_windows, by_rows,
+    by_windows, by_rows, with_whole_arrays,
 ]  # fmt: skip
 
 
