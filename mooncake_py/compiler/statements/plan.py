@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mooncake_py.compiler.flat import is_flat
-from mooncake_py.compiler.ir import Call, Const, Expr, Let, Name, parts_of
+from mooncake_py.compiler.ir import Call, Const, Expr, Let, Name, Op, parts_of
 from mooncake_py.compiler.statements.array_partials import (
     declared,
     is_conjugate,
@@ -195,7 +195,7 @@ class Plan:
         """Return True if each operation has derivatives, and makes arrays of their dtype."""
         if self.is_single and has_functions_of_numbers(self.core, self.arrays):
             return False
-        if self.is_mixed and not self.fits_target():
+        if self.is_mixed and not (self.fits_target() and self.is_as_in_place()):
             return False
         if any(part.is_real and part.base not in self.complex_at for part in self.statement.views):
             return False
@@ -227,6 +227,15 @@ class Plan:
         if self.is_mixed:
             return name not in self.masked and keeps(e.function, FLOAT64)
         return keeps(e.function, self.dtype)
+
+    def is_as_in_place(self) -> bool:
+        """Return True if what is computed anew has the bits of what is computed in place.
+
+        NumPy has another loop for products of complex numbers in place, with other last bits.
+        """
+        e = self.statement.value
+        changes = self.by_mask and self.statement.augments
+        return not changes or (isinstance(e, Op) and e.op in ("add", "sub"))
 
     def fits_target(self) -> bool:
         """Return True if a value that is complex is not written to what is real."""

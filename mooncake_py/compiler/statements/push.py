@@ -270,6 +270,8 @@ class Push:
         try:
             core = self.core(functions, bool(op))
             self.check(core, pattern.dtype, pattern.complexes)
+            if pattern.dtype is COMPLEX128 and self.op and not op and self.base is not None:
+                raise NoPartial  # products in place have other last bits: see `Plan`
             return kind(self.statement, core, op, pattern, site.choose, site.otherwise).made()
         except NoPartial:
             return None

@@ -203,3 +203,19 @@ def test_signs_of_complex_numbers_have_a_derivative() -> None:
     expected = 1.0 + ((2.0 - 1j) * turn).real
     assert_allclose(grad(total)(X), expected)
     assert_allclose(jvp(total, (X,), (X,))[1], X @ expected)
+
+
+def test_products_of_what_a_mask_picks_have_no_form() -> None:
+    def scaled(z: Any, c: Any, h: Any) -> Any:
+        z[h] *= c[h] * 0.5 + c[h]
+        z[h] -= c[h] * 0.5
+        return z
+
+    ctx = ReverseContext()
+    z, c = np.resize(Z, 50), np.resize(Z[::-1] * 1.1, 50)
+    h = np.abs(z) > 0.1
+    expected = scaled(z.copy(), c, h)
+    ctx.registry.activate(z)
+    ctx.registry.activate(c)
+    assert np.array_equal(ctx.call(scaled, z, c, h), expected)
+    assert "pull_assign" in [entry[0].__name__ for entry in ctx.tape]
