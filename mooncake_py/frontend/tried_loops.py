@@ -82,7 +82,7 @@ class LoopRewriter(OutputRewriter):
         What the outer one is too short or too large for is not worth a trial within it either.
         """
         outer = self.is_within_slices
-        if not outer and not self.in_class:
+        if not outer and not self.in_class and isinstance(node, ast.For):
             reading = self.reading_of(node)
             self.is_within_slices = reading is not None and bool(reading.region.sliced)
         yield
@@ -91,8 +91,10 @@ class LoopRewriter(OutputRewriter):
     def tried_loop(self, node: ast.For | ast.While, plain: Any) -> Any:
         """Return what tries a loop and then runs it plainly, or `plain` if it cannot be one."""
         reading = self.reading_of(node)
-        if reading is None or (self.is_within_slices and reading.region.sliced):
+        if reading is None or (reading.region.sliced and self.is_within_slices):
             return plain
+        if reading.region.sliced and isinstance(node, ast.While):
+            return plain  # nothing tells whether it runs often enough
         site = site_of(reading)
         place = place_of(node.iter if isinstance(node, ast.For) else node.test)
         number = sum(isinstance(v, Site) for v in self.injected.values())

@@ -99,8 +99,9 @@ class SlicedSite(Site):
     @override
     def is_worth(self, steps: range | None, inputs: dict[str, Any]) -> bool:
         loop = self.region.loop
-        if steps is None or not isinstance(loop, For):
-            return False  # nothing tells how often it runs
+        if steps is None:
+            return False
+        assert isinstance(loop, For)
         if self.fewest == 1:
             count = passes(loop, steps, dict(inputs)) * len(self.region.sliced)
             if count < FEWEST:
