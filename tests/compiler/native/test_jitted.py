@@ -122,3 +122,25 @@ def test_unpacking_an_array_of_another_length(tried):
     with pytest.raises(ValueError, match="too many values to unpack"):
         value_and_grad(f, compile=True)(X)
     assert tried == [True, False]
+
+
+@numba.njit(parallel=True)
+def squares(x, out):
+    total = 0.0
+    for i in numba.prange(1, x.size):
+        out[i] = x[i] * x[i - 1]
+        total += out[i]
+    return total
+
+
+@pytest.mark.filterwarnings("ignore::numba.NumbaPerformanceWarning")
+def test_parallel_loops_run_one_pass_after_another(tried):
+    def f(x):
+        y = np.zeros(4)
+        return squares(x, y) + np.sum(y * y)
+
+    value, g = value_and_grad(f, compile=True)(X)
+    assert tried == [True]
+    expected, h = value_and_grad(f)(X)
+    assert_allclose(value, expected, rtol=1e-14)
+    assert_allclose(g, h, rtol=1e-12)

@@ -40,6 +40,7 @@ from mooncake_py.compiler.native.reading.scope import (
 )
 from mooncake_py.compiler.native.regions.linear import ONE, ZERO, minus, plus
 from mooncake_py.compiler.native.regions.region import INT
+from mooncake_py.jitted import is_prange
 from mooncake_py.overriding import override
 from mooncake_py.syntax.nodes import place_of
 
@@ -277,13 +278,22 @@ class StatementReader(BranchReader):
                 if value == at and name in self.counted:
                     env[name] = self.counted[name]
 
+    def known_function(self, node: ast.expr) -> Any:
+        """Return the function that a name, or an attribute of a module, refers to, if any."""
+        is_attribute = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
+        if not isinstance(node, ast.Name) and not (
+            is_attribute and isinstance(self.value(node.value), Known)
+        ):
+            return None
+        f = self.value(node)
+        return f.value if isinstance(f, Known) else None
+
     def head(self, node: ast.For) -> tuple[Heads, str, tuple[Expr, Expr, int]]:
         """Return the targets of a loop with their arrays, its counter, and its bounds."""
         counter = self.b.fresh("i")
         call = node.iter if isinstance(node.iter, ast.Call) else None
-        f = self.value(call.func) if call is not None and isinstance(call.func, ast.Name) else None
-        of = f.value if isinstance(f, Known) else None
-        if call is not None and of is range:
+        of = None if call is None else self.known_function(call.func)
+        if call is not None and (of is range or is_prange(of)):
             return [(node.target, None)], counter, self.steps(call)
         if call is not None and of is reversed:
             (inner,) = call.args
