@@ -45,7 +45,8 @@ def scalar_absolute_partial(x: Any, y: Any) -> Any:
     if not y:
         return 0.0
     if isinstance(x, (complex, np.complexfloating)):
-        return wirtinger(x.conjugate() / (2 * y), x / (2 * y))
+        half = x / y * 0.5  # 2 * y may overflow
+        return wirtinger(half.conjugate(), half)
     one = math.copysign(1.0, x)
     return type(x)(one) if type(x) is np.longdouble else one
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from mooncake_py import grad, jvp
 from mooncake_py.rules import registry
 from mooncake_py.rules.clipping import clip_between
 from tests.rules.cases import Case
@@ -150,3 +151,11 @@ def test_ties_keep_the_precision_of_the_operands(function):
         np.float32,
         np.float32,
     ]
+
+
+@pytest.mark.parametrize("z", [1e308 + 0j, 9e307 - 1.2e308j, 3e-200 + 4e-200j, 1e-310 + 0j])
+def test_absolute_values_of_large_and_small_complex_numbers(z: complex) -> None:
+    expected = z / abs(z)
+    for f in (abs, np.abs):
+        assert_allclose(grad(lambda z, f=f: f(z))(z), expected, rtol=1e-12)
+        assert_allclose(jvp(f, (z,), (1.0 - 2.0j,))[1], expected.real - 2 * expected.imag)
