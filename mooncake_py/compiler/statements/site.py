@@ -129,7 +129,7 @@ class StatementSite:
         """Return the form for these values, None where there is none."""
         try:
             if self.is_single(values):
-                return self.form_on_numbers(ctx, functions, values)
+                return None if self.compares else self.form_on_numbers(ctx, functions, values)
             return self.form_on_arrays(ctx, functions, values) if self.serves(values) else None
         except TypeError:  # a function that cannot be a key
             return None

@@ -163,6 +163,7 @@ def test_forward_and_second_order(f):
     np.testing.assert_allclose(second, (up - down) / 2e-6, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.plain
 def test_names_keep_their_types(taken):
     def f(x):
         s, t = 0.0, 2.0
@@ -273,6 +274,7 @@ def test_an_index_within_a_slice_that_changes_after_it_has_a_name():
     agrees(f, X.copy())
 
 
+@pytest.mark.plain
 def test_what_is_short_is_not_tried(monkeypatch):
     monkeypatch.setattr(site, "FEWEST", 24)
     tried = []

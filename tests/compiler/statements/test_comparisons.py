@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from mooncake_py import grad, jvp
+from mooncake_py import grad, jvp, value_and_grad
 from mooncake_py.modes.reverse.context import ReverseContext
 from tests.compiler.statements.derivatives import check_to_second_order
 
@@ -26,6 +26,7 @@ def test_nothing_is_recorded(dtype: Any) -> None:
     assert not ctx.tape
 
 
+@pytest.mark.plain
 def test_no_tangent_is_computed(monkeypatch: pytest.MonkeyPatch) -> None:
     def distant(z: Any) -> Any:
         return np.sum(z[np.abs(z) > 1.0])
@@ -72,3 +73,17 @@ def test_what_is_no_number_is_compared_in_its_own_way() -> None:
             return np.sum(x) * len(type(error).__name__)
 
     assert grad(total)(X)[0] == total(np.array([1.0]))
+
+
+@pytest.mark.parametrize("x", [1.0, np.float64(1.0), X])
+def test_what_numbers_give_is_a_truth(x: Any) -> None:
+    def f(x: Any) -> Any:
+        t = np.sum(x)
+        both = np.hypot(x, 1.0) >= 1.0, np.exp(t) < 1.0
+        return t * t, (type(both[0]), type(both[1]), both[0], both[1])
+
+    _, expected = f(x)
+    (_, found), _ = value_and_grad(f, has_aux=True)(x)
+    assert found[:2] == expected[:2]
+    assert_array_equal(found[2], expected[2])
+    assert found[3] == expected[3]
