@@ -80,6 +80,8 @@ class SlicedPushforward(Pushforward):
     def value(self, s: Sliced) -> Expr | None:
         """Return the tangent over operands v0, v1, ... and tangents d0, d1, ..., None if zero."""
         core = Core(s.statement, self.functions)
+        if not core.is_declared:
+            raise NoPartial  # a function that was another one when the loop was read
         if any(is_extremum(let.value) for let in core.reductions):
             raise NoPartial  # by comparisons, which take longer than alone
         moving = [

@@ -183,6 +183,8 @@ class StatementSite:
     def form_on_arrays(self, ctx: ReverseMode, functions: Any, values: Any) -> Way | None:
         """Return the form for arrays of such kinds."""
         core = self.core(functions)
+        if not core.is_declared:  # what was a view when the statement was read may be none now
+            return None
         try:
             operands = [read_part(part, functions, values) for part in self.statement.layout]
             kinds = kinds_of(core, operands, values)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -13,6 +14,8 @@ from mooncake_py.modes.reverse.context import ReverseContext
 from tests.compiler.slices.test_loops import LOOPS, M, X, Y
 
 ONE_ENTRY = [f for f in LOOPS if f.__name__ != "by_windows"]  # maxima run by themselves
+operations = ModuleType("operations")
+operations.sum = np.sum
 
 
 def unfused(run, monkeypatch):
@@ -101,3 +104,15 @@ def test_constants_and_active_values_in_turn(monkeypatch):
     assert value == reference
     assert_allclose(t, expected, rtol=1e-12)
     assert np.isfinite(hvp(f, (X.copy(), M.copy()), M.T.copy(), 1)).all()
+
+
+def test_a_function_that_is_another_one_than_when_the_loop_was_read(monkeypatch):
+    def f(x):
+        s = 0.0
+        for i in range(1, 5):
+            s += operations.sum(x[:i])
+        return s
+
+    assert_allclose(jvp(f, (X.copy(),), (Y,)), [f(X), np.cumsum(Y)[:4].sum()])
+    monkeypatch.setattr(operations, "sum", lambda a: np.dot(a, a))
+    assert_allclose(jvp(f, (X.copy(),), (Y,)), [f(X), np.cumsum(2 * X * Y)[:4].sum()])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,8 @@ def transposed(r: Any, m: Any) -> Any:
     return np.sum((x.T - x) * (x.T - x)) + np.sum(m.T * m * 0.5)
 
 
+operations: Any = ModuleType("operations")
+operations.flip = np.flip
 PROGRAMS = [prediction, transposed]
 
 
@@ -127,3 +130,14 @@ def test_views_that_are_written_by_out_go_the_general_way() -> None:
         return np.sum(m)
 
     check(program, M)
+
+
+def test_a_function_that_made_a_view_when_the_statement_was_read(monkeypatch) -> None:
+    def f(r: Any) -> Any:
+        r[1:] += 0.2 * operations.flip(r[:4]) * r[1:]
+        return np.sum(r * r)
+
+    check(f, R.copy())
+    for other in (lambda a: a[::-1] * 1.0, np.cos, np.copy):
+        monkeypatch.setattr(operations, "flip", other)
+        check(f, R.copy())
