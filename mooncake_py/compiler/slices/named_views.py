@@ -18,6 +18,9 @@ from mooncake_py.syntax.trees import walk
 
 __all__ = ["Substitution", "names_of_views"]
 
+BY_NAME = frozenset({"locals", "vars", "dir", "eval", "exec"})
+"""Functions that read variables which the text does not name."""
+
 
 def names_of_views(function: Any, loop: ast.For | ast.While) -> set[str]:
     """Return the names in a loop that are bound to slices, and that nothing else reads or binds."""
@@ -29,7 +32,7 @@ def names_of_views(function: Any, loop: ast.For | ast.While) -> set[str]:
         and isinstance(part.targets[0], ast.Name)
         and is_slice(part.value)
     }
-    if not found:
+    if not found or any(isinstance(e, ast.Name) and e.id in BY_NAME for e in walk(function)):
         return set()
     within, everywhere = occurrences(loop, found.keys()), occurrences(function, found.keys())
     return {

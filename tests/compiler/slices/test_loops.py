@@ -262,6 +262,18 @@ def test_a_slice_whose_name_is_read_in_the_next_pass():
     agrees(f, X.copy())
 
 
+def test_a_slice_whose_name_is_read_out_of_all_local_names():
+    def f(x):
+        s = 0.0
+        for i in range(1, 5):
+            part = x[i:]
+            s += np.sum(part * part)
+            x[i] *= 0.5
+        return s * np.sum(locals()["part"])
+
+    agrees(f, X.copy())
+
+
 def test_an_index_within_a_slice_that_changes_after_it_has_a_name():
     def f(x):
         k, s = 0, 0.0
