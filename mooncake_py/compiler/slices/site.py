@@ -49,7 +49,6 @@ BYTES = 2048  # to be copied for each pass, at most: what takes as long as a sta
 class SlicedSite(Site):
     """A region with statements on slices."""
 
-    compares = False
     bytes = BYTES
 
     def __init__(self, region: Region, callees: Callees | None = None) -> None:

@@ -1,4 +1,4 @@
-"""The cotangents after a loop, and those that its adjoint computes from them, with sizes."""
+"""The cotangents after a loop, from which its adjoint computes those before it."""
 
 from __future__ import annotations
 
@@ -8,9 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.compiler.site import cells_of
-from mooncake_py.modes.debug.beside import copied
-from mooncake_py.modes.debug.sized import Sized, SizedCells, sized
 from mooncake_py.runtime.active import Active
 from mooncake_py.tangents.memory import Shadows, zeros_like_owner
 
@@ -18,7 +15,7 @@ if TYPE_CHECKING:
     from mooncake_py.modes.debug.regions import LoopBeside
     from mooncake_py.runtime.reverse_mode import ReverseMode
 
-__all__ = ["Noted", "SizedBlocks", "cotangents", "sized_items", "sized_value", "sizes_of"]
+__all__ = ["Noted", "cotangents"]
 
 REALS = float, np.float64
 
@@ -81,22 +78,6 @@ class Noted:
         return all(np.isfinite(view).all() for view in self.views)
 
 
-class SizedBlocks:
-    """Copies of cotangents, with the sizes of their terms beside them."""
-
-    def __init__(self, blocks: Shadows) -> None:
-        self.values = Shadows(lambda own: copied(blocks.view(own)))
-        self.sizes = Shadows(lambda own: sizes_of(blocks.view(own)))
-
-    def views(self, a: ndarray) -> tuple[ndarray, ndarray]:
-        """Return the cotangent of an array, and the sizes."""
-        return self.values.view(a), self.sizes.view(a)
-
-    def cells(self, a: ndarray) -> SizedCells:
-        """Return what a sweep reads and writes."""
-        return SizedCells(*map(cells_of, self.views(a)))
-
-
 def cotangents(ctx: ReverseMode) -> Shadows:
     """Return copies of the cotangents of arrays, as they are when they are asked for."""
 
@@ -109,21 +90,3 @@ def cotangents(ctx: ReverseMode) -> Shadows:
         return found
 
     return Shadows(make)
-
-
-def sizes_of(a: ndarray) -> ndarray:
-    """Return the absolute values of the real numbers in an array, laid out like it."""
-    found = copied(a)
-    for part in (np.real(found), np.imag(found)) if found.dtype.kind == "c" else (found,):
-        np.abs(part, out=part)
-    return found
-
-
-def sized_value(g: Any) -> Sized:
-    """Return a cotangent as a term."""
-    return sized(g, abs(g))
-
-
-def sized_items(found: list[float]) -> SizedCells:
-    """Return the cotangents of a list as terms."""
-    return SizedCells(list(found), list(map(abs, found)))

@@ -6,7 +6,7 @@ own order: they may differ by the rounding errors of these terms.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,7 @@ from mooncake_py.tangents.bits import bits_of
 if TYPE_CHECKING:
     from mooncake_py.modes.debug.context import Checks
 
-__all__ = ["QuickWay", "is_far"]
+__all__ = ["QuickWay", "is_far", "spread"]
 
 TINY = 1e-300
 FIX = "it is a fault of mooncake_py: please report it with this message"
@@ -114,6 +114,13 @@ def is_far(y: Any, expected: Any, sizes: Any, close: float) -> np.ndarray:
     with np.errstate(all="ignore"):
         near = np.abs(y - expected) <= close * np.where(sizes == sizes, sizes, np.inf) + TINY
     return np.asarray(~near & np.isfinite(expected))
+
+
+def spread(expected: Any, found: Iterable[Any], most: float) -> Any:
+    """Return about the size of the terms of something that errors of at most a part change."""
+    with np.errstate(all="ignore"):
+        changes = [np.abs(g - expected) for g in found]
+        return np.abs(expected) + np.maximum.reduce(changes) / most
 
 
 def differing(a: np.ndarray, b: np.ndarray) -> Iterator[tuple[int, ...]]:

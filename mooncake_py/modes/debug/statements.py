@@ -20,7 +20,7 @@ from mooncake_py.compiler.statements.general import general_way
 from mooncake_py.errors import MooncakeError
 from mooncake_py.modes.debug.beside import NotPlainError, as_plain, run_plainly
 from mooncake_py.modes.debug.mirror import Levels, Mirror, Part, parts_of
-from mooncake_py.modes.debug.quick_ways import QuickWay, is_far
+from mooncake_py.modes.debug.quick_ways import QuickWay, is_far, spread
 from mooncake_py.modes.debug.shaken import SPREAD, ShakenReverse, shaken_over
 from mooncake_py.modes.reverse.context import ReverseContext
 from mooncake_py.runtime.active import REAL_SCALARS, Active
@@ -299,13 +299,13 @@ class Sizes:
         reference = beside.generally()
         runs = [beside.shaken() for _ in range(SAMPLES)]
         self.of_parts = {
-            key: spread(reference.numbers(key), [run.numbers(key) for run in runs])
+            key: spread(reference.numbers(key), [run.numbers(key) for run in runs], SPREAD)
             for key in {key for run in (*runs, beside.quick, reference) for key in run.parts}
             if key[1]
         }
         expected, *found = (run.pull(seeds) for run in (reference, *runs))
         self.of_inputs = [
-            spread(*pair) for pair in zip(expected, zip(*found, strict=True), strict=True)
+            spread(*pair, SPREAD) for pair in zip(expected, zip(*found, strict=True), strict=True)
         ]
 
 
@@ -315,13 +315,6 @@ def is_extreme(v: Any) -> bool:
         return False
     sizes = np.abs(v)
     return bool(np.any(((sizes > HUGE) | (sizes < 1.0 / HUGE)) & (sizes > 0.0) & (sizes < np.inf)))
-
-
-def spread(expected: Any, found: Any) -> Any:
-    """Return about the size of the terms of something that errors have changed."""
-    with np.errstate(all="ignore"):
-        changes = [np.abs(g - expected) for g in found]
-        return np.abs(expected) + np.maximum.reduce(changes) / SPREAD
 
 
 def shares(run: Run, position: int) -> bool:
