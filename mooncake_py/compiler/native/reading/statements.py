@@ -280,12 +280,13 @@ class StatementReader(BranchReader):
 
     def known_function(self, node: ast.expr) -> Any:
         """Return the function that a name, or an attribute of a module, refers to, if any."""
-        is_attribute = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
-        if not isinstance(node, ast.Name) and not (
-            is_attribute and isinstance(self.value(node.value), Known)
-        ):
-            return None
-        f = self.value(node)
+        match node:
+            case ast.Name():
+                f = self.value(node)
+            case ast.Attribute(value=ast.Name() as module) if isinstance(self.value(module), Known):
+                f = self.value(node)
+            case _:
+                return None
         return f.value if isinstance(f, Known) else None
 
     def head(self, node: ast.For) -> tuple[Heads, str, tuple[Expr, Expr, int]]:
