@@ -117,7 +117,7 @@ def test_arguments_that_share_what_is_written(ways):
             value_and_grad(layers, (0, 2), compile=way)(weights, BIASES, weights[0][0])
 
 
-def test_other_derivatives():
+def test_other_derivatives(tried):
     args = [X.copy(), 2.0 * X]
     for way in (True, False):
         _, pullback = vjp(total, args, compile=way)
