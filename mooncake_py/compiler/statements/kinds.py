@@ -122,6 +122,8 @@ def kinds_of(core: Core, operands: list[Any], values: Any) -> Kinds | None:
         assert written is not None
         same = same_as_mask(written[1], gathers, values)
         gathers |= {written[1]}
+    if any(view.at in gathers for view in statement.views):
+        return None  # a view of a copy, through which nothing can be added
     complexes = complex_at(values) if dtype is COMPLEX128 else frozenset()
     return Kinds(tuple(kinds), True if statement.into else whole, gathers, same, dtype, complexes)
 

@@ -41,7 +41,17 @@ def repeated_and_masked(x: Any, m: Any) -> Any:
     return np.sum(x[j] * x[h]) + np.sum(m[j - 1] * m)
 
 
-PROGRAMS = [sparse_rows, repeated_and_masked]
+def views_of_copies(x: Any, m: Any) -> Any:
+    j, h = np.array([3, 0, 3]), np.array([True, False, True, True, False])
+    x[h] *= np.flip(x[h])
+    x[h] = np.arctan(np.flip(x[h]))
+    x[:3] += np.flip(x[j]) * m[0]
+    m -= m[j - 1].T * m
+    m[1:] = m[j[:2] - 1] @ m[j - 1].T
+    return np.sum(x * x) + np.sum(m * m)
+
+
+PROGRAMS = [sparse_rows, repeated_and_masked, views_of_copies]
 
 
 @pytest.mark.parametrize("size", [0, 4096])
