@@ -383,7 +383,7 @@ def carefully_times(d: Expr, p: Expr, exact: Callable[..., Any] = pulls.product)
     exact : callable
         The product of such that does so; that of cotangents conjugates p.
     """
-    if isinstance(p, Const) and is_finite(p):
+    if isinstance(p, Const) and is_finite(p) and type(p.value) is not complex:
         return product(d, p)
     if isinstance(p, Op) and p.op == "truediv" and isinstance(p.args[0], Const):
         p = Op("truediv", (product(ONE_OF_NUMPY, p.args[0]), p.args[1]))  # never raises

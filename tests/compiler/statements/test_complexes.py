@@ -185,6 +185,17 @@ def test_zero_cotangents_remain_zero_beside_what_is_not_finite() -> None:
         assert np.array_equal(grad(total)(X), [1.0, 0.0, 1.0])
 
 
+def test_complex_constants_are_conjugated_beside_what_is_not_finite() -> None:
+    def total(z: Any) -> Any:
+        z /= z[:, :1] * 1j
+        return np.sum((z * z).real)
+
+    with np.errstate(all="ignore"):
+        z = np.array([[0.0, 2.0], [1.0 + 1j, 3.0]])
+        expected = grad(total)(z[1:].copy())
+        assert_allclose(grad(total)(z)[1:], expected, rtol=1e-14)
+
+
 def test_signs_of_numbers_that_are_complex_have_no_form() -> None:
     plan = plan_of(core_of("np.sign(1j * a) * b"), "Active, array", "1", complexes="1")
     assert not plan.can_be_written()
