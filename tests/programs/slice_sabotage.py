@@ -82,7 +82,9 @@ def arrays_that_are_read_again_may_change(patch: Patch) -> None:
 @breaks
 def constants_leave_the_cotangents_of_names(patch: Patch) -> None:
     original = SlicedForm.__init__
-    patch.setattr(SlicedForm, "__init__", lambda self, *args: original(self, *args[:-1], set()))
+    patch.setattr(
+        SlicedForm, "__init__", lambda self, *args: original(self, *args[:-2], set(), args[-1])
+    )
 
 
 @breaks
