@@ -10,7 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from mooncake_py.compiler.statements import array_forms, array_pull, plan, row_forms, scope
+from mooncake_py.compiler.statements import (
+    array_forms,
+    array_pull,
+    kinds,
+    plan,
+    row_forms,
+    scope,
+)
 from mooncake_py.modes.reverse.tape import Tape
 from tests.programs.breaking import Change, Patch, register, seeds_until_found, tell
 from tests.programs.random_masks import masked_text
@@ -31,6 +38,11 @@ def masked_until_found(change: Change, most: int = 200) -> int | None:
 @breaks
 def masks_are_not_frozen(patch: Patch) -> None:
     patch.setitem(scope.SCOPE, "frozen", lambda ctx, index: index)
+
+
+@breaks
+def views_of_what_masks_pick_are_views_of_arrays(patch: Patch) -> None:
+    patch.setattr(kinds, "sees_copies", lambda statement, gathers: False)
 
 
 @breaks

@@ -5,6 +5,7 @@ Masks are kept in names, and changed, or written in the index, of all axes or th
 
 from __future__ import annotations
 
+import re
 from random import Random
 
 from tests.programs.random_statements import HEAD, LOOP, TAIL, random_text
@@ -22,6 +23,7 @@ MASKS = {
     "u": ("e", "~e", "u > 0.0", "u != u"),
 }
 """The masks of arrays of some names."""
+PICKED = re.compile(r"(?<![\w.])[a-z]\[[deghi]\]")
 CHANGES = (
     "h[:2] = h[1::-1]", "g[0] = ~g[1]", "g[...] = v > 0.2", "d[1] = not d[1]", "e[:] = e[::-1]",
     "h[...] = x > w", "l = x * h", "l[h] = 0.0", "g = m < v",
@@ -37,6 +39,9 @@ def masked_text(seed: int, size: int = 6, odd: bool = False, tail: str = TAIL) -
     random = Random(f"masks {seed}")
     head, _, rest = random_text(seed, max(size // 3, 1), odd, tail).partition(LOOP)
     lines = [" " * 8 + statement(random, odd) + "\n" for _ in range(size)]
+    if seed % 5 == 2:
+        views = Random(f"views of what masks pick {seed}")
+        lines = [viewed(views, line) for line in lines]
     text = head.replace(HEAD, HEAD + NAMED) + LOOP
     for line in rest.splitlines(keepends=True):
         if line.startswith(" " * 8) or not lines:
@@ -63,6 +68,14 @@ def statement(random: Random, odd: bool) -> str:
     if random.random() < 0.1:
         right = f"{random.choice(NUMBERS)} * 0.5 + {random.choice(NUMBERS)}"
     return f"{target}[{mask}] {operator} {right}"
+
+
+def viewed(random: Random, line: str) -> str:
+    """Return a statement that reads some of what masks pick through a view."""
+    target, operator, right = line.partition("= ")
+    return target + operator + PICKED.sub(
+        lambda found: f"np.flip({found[0]})" if random.random() < 0.3 else found[0], right
+    )  # fmt: skip
 
 
 def value(random: Random, names: str, mask: str, depth: int, odd: bool) -> str:

@@ -122,10 +122,15 @@ def kinds_of(core: Core, operands: list[Any], values: Any) -> Kinds | None:
         assert written is not None
         same = same_as_mask(written[1], gathers, values)
         gathers |= {written[1]}
-    if any(view.at in gathers for view in statement.views):
-        return None  # a view of a copy, through which nothing can be added
+    if sees_copies(statement, gathers):
+        return None
     complexes = complex_at(values) if dtype is COMPLEX128 else frozenset()
     return Kinds(tuple(kinds), True if statement.into else whole, gathers, same, dtype, complexes)
+
+
+def sees_copies(statement: Statement, gathers: frozenset[int]) -> bool:
+    """Return True for a view of what an index array picks: nothing can be added through it."""
+    return any(view.at in gathers for view in statement.views)
 
 
 def position_of_target(statement: Statement) -> int:
