@@ -27,6 +27,7 @@ def test_nothing_is_recorded(dtype: Any) -> None:
 
 
 @pytest.mark.plain
+@pytest.mark.without_modes("the slope of absolute values fails here")
 def test_no_tangent_is_computed(monkeypatch: pytest.MonkeyPatch) -> None:
     def distant(z: Any) -> Any:
         return np.sum(z[np.abs(z) > 1.0])
