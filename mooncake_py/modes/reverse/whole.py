@@ -22,7 +22,7 @@ from mooncake_py.compiler.native.site import FunctionSite, Reread, given_back, s
 from mooncake_py.diagnostics.meter import reporter
 from mooncake_py.modes.reverse.context import ReverseContext
 from mooncake_py.modes.reverse.storage import Storage, Workspace
-from mooncake_py.modes.reverse.whole_arguments import arguments_of, names_in
+from mooncake_py.modes.reverse.whole_arguments import arguments_of, names_in, stand_once
 from mooncake_py.modes.reverse.whole_sweeps import WholeSweeps
 from mooncake_py.rules import registry
 from mooncake_py.runtime.active import Active
@@ -126,6 +126,8 @@ def matched(
     site = site_of(f) if runs_alone(f) else None
     found = None if site is None else site.matched(f, args, kwargs)
     if site is None or found is None or Active in map(type, found[1].values()):
+        return None
+    if not all(stand_once(value, set()) for value in (*args, *kwargs.values())):
         return None
     return site, *found
 

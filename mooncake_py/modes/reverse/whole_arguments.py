@@ -22,7 +22,9 @@ from mooncake_py.compiler.native.reading.reader import Output
 from mooncake_py.compiler.native.regions.region import REAL
 from mooncake_py.compiler.native.site import FunctionSite, Reread
 
-__all__ = ["are_apart", "arguments_of", "leaves_in", "names_in", "parts_of_one"]
+__all__ = [
+    "are_apart", "arguments_of", "leaves_in", "names_in", "parts_of_one", "stand_once",
+]  # fmt: skip
 
 KINDS: Mapping[str, type] = {"list": list, "tuple": tuple}
 
@@ -75,6 +77,23 @@ def are_apart(values: Iterable[Any]) -> bool:
     """
     arrays = [a for a in values if type(a) is ndarray]
     return len(set(map(id, arrays))) == len(arrays) and all(a.flags.owndata for a in arrays)
+
+
+def stand_once(value: Any, met: set[int]) -> bool:
+    """Return True if no list stands twice in an argument: there it has one derivative.
+
+    Parameters
+    ----------
+    met : set of int
+        The ids of the lists met so far, to which those of the argument are added.
+    """
+    if type(value) is list:
+        if id(value) in met:
+            return False
+        met.add(id(value))
+    elif type(value) is not tuple:
+        return True
+    return all(stand_once(part, met) for part in value)
 
 
 def leaves_in(argument: Output, value: Any) -> list[Any] | None:

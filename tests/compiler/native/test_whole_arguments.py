@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from mooncake_py import SharedArgumentsError, hvp, jvp, value_and_grad, vjp
+from mooncake_py import SharedArgumentsError, grad, hvp, jvp, value_and_grad, vjp
 from mooncake_py.modes.forward import whole as forward
 from mooncake_py.modes.reverse import whole
 
@@ -124,3 +124,20 @@ def test_other_derivatives(tried):
         same(pullback(1.0)[0], [3.0 * a * a for a in args])
         product = hvp(total, (args,), [np.ones(3), np.zeros(3)], compile=way)
         same(product[0] if isinstance(product, tuple) else product, [6.0 * X, np.zeros(3)])
+
+
+@pytest.mark.parametrize("numbers", [True, False])
+def test_a_list_that_stands_twice_has_one_derivative(numbers, ways):
+    def product(p):
+        (a,), (b,) = p[0], p[1]
+        return np.sum(a * b)
+
+    inner = [2.0 if numbers else X.copy()]
+    for way in (True, False):
+        g = grad(product, compile=way)([inner, inner])
+        assert g[0] is g[1]
+        same(g, [[2.0 * inner[0]]] * 2)
+        move = [1.0 if numbers else np.ones(3)]
+        slope = jvp(product, ([inner, inner],), ([move, move],), compile=way)[1]
+        same([slope], [2.0 * np.sum(inner[0])])
+    assert not any(ways)
