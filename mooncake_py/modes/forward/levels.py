@@ -312,7 +312,7 @@ class Levels(ArrayLanguage, ForwardMode):
         if type(y) is not ndarray:
             return self.fresh_number(y, t)
         whole = y.base is None and type(t) is ndarray and t.base is None
-        if whole and t.strides == y.strides and t.shape == y.shape:
+        if whole and t.dtype is y.dtype and t.strides == y.strides and t.shape == y.shape:
             return self.fresh_array(y, t)
         self.write(self.blocks.activate(y), Ellipsis, t)
         self.note_new(y if y.base is None else self.registry.owner(y))

@@ -230,3 +230,11 @@ def test_products_of_what_a_mask_picks_have_no_form() -> None:
     ctx.registry.activate(c)
     assert np.array_equal(ctx.call(scaled, z, c, h), expected)
     assert "pull_assign" in [entry[0].__name__ for entry in ctx.tape]
+
+
+# In forward mode.
+
+
+def test_tangents_of_empty_complex_values_are_complex() -> None:
+    y, t = jvp(lambda x: x * 2.0 - 1j, (X[:0],), (X[:0],))
+    assert y.dtype is t.dtype is COMPLEX128
