@@ -33,7 +33,7 @@ from mooncake_py.compiler.statements.kinds import NUMBERS
 from mooncake_py.compiler.statements.row_forms import RowForm
 from mooncake_py.compiler.statements.statement import Part, Statement, is_operand, position_of
 from mooncake_py.compiler.statements.views import read_part
-from mooncake_py.runtime.active import Active
+from mooncake_py.runtime.active import Active, plain_class
 from mooncake_py.runtime.late_errors import is_of_settings, refuse_to_go_on
 from mooncake_py.runtime.overlapping import crosses
 from mooncake_py.runtime.pulls import is_basic
@@ -49,7 +49,7 @@ __all__ = ["Push", "Unusual"]
 
 LINEAR = ("add", "sub")
 REAL: tuple[np.dtype[Any], frozenset[int]] = (FLOAT64, frozenset())
-FLOATS = (float, np.float64, Active)
+FLOATS = (float, np.float64)
 
 
 class Unusual(Exception):
@@ -134,9 +134,12 @@ class Reader:
                 tangents[p] = tangent_of(v)
             elif t is Active and v.context is ctx:
                 primals[p], tangents[p] = v.primal, v.grad
-                if type(v.primal) not in FLOATS:
+                if plain_class(v) not in FLOATS:
                     raise Unusual
-            elif t not in NUMBERS and (t is not Active or ctx.plain):
+            elif t is Active:
+                if ctx.plain or plain_class(v) not in FLOATS:
+                    raise Unusual
+            elif t not in NUMBERS:
                 if t not in COMPLEX_NUMBERS:
                     raise Unusual
                 others = True

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from mooncake_py import grad, jvp
+from mooncake_py import grad, hvp, jvp
 from mooncake_py.compiler.statements.array_adjoint import Adjoint, checks
 from mooncake_py.compiler.statements.complexes import COMPLEX128, conjugated
 from mooncake_py.compiler.statements.dtypes import beside_complex, dtype_of
@@ -238,3 +238,16 @@ def test_products_of_what_a_mask_picks_have_no_form() -> None:
 def test_tangents_of_empty_complex_values_are_complex() -> None:
     y, t = jvp(lambda x: x * 2.0 - 1j, (X[:0],), (X[:0],))
     assert y.dtype is t.dtype is COMPLEX128
+
+
+def test_active_complex_numbers_of_the_mode_below_run_step_by_step() -> None:
+    def total(a: Any, x: Any) -> Any:
+        return np.sum(np.abs(a * x)) ** 2
+
+    def in_parts(a: Any, x: Any) -> Any:
+        return np.sum(np.abs(x)) ** 2 * (a.real**2 + a.imag**2)
+
+    a, v = 1.0 + 2.0j, 0.5 - 0.25j
+    for position, direction in ((0, v), (1, X)):
+        found = hvp(total, (a, X), direction, position)
+        assert_allclose(found, hvp(in_parts, (a, X), direction, position), rtol=1e-13)
