@@ -202,6 +202,8 @@ class Plan:
         for let in self.core.lets:
             e = let.value
             of_arrays = any(self.is_array(part) for part in parts_of(e))
+            if is_division_by_zero(e):
+                return False
             if is_contraction(e):
                 if adjoints_of(e) is None:
                     return False
@@ -330,3 +332,11 @@ class Plan:
 def share(name: str, k: int) -> Name:
     """Return the partial derivative for operand `k`, which is worked out in the forward pass."""
     return Name(f"w_{name}_{k}")
+
+
+def is_division_by_zero(e: Expr) -> bool:
+    """Return True for a division by a zero that is written down: Python computes no 1 / 0."""
+    if not (isinstance(e, Op) and e.op == "truediv"):
+        return False
+    divisor = e.args[1]
+    return isinstance(divisor, Const) and divisor.value == 0

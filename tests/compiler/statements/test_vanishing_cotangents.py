@@ -49,3 +49,13 @@ def test_an_infinite_element_of_a_vector_spoils_no_outer_product() -> None:
     with np.errstate(all="ignore"):
         db = grad(first, 1)(np.array([1.0, INF]), np.ones((2, 2)))
     assert_array_equal(db, [[1.0, 0.0], [INF, 0.0]])
+
+
+def test_divisions_by_zeros_that_are_written_down_have_derivatives() -> None:
+    def total(x: Any) -> Any:
+        y = np.exp(x / 0.0) + x
+        y[1:] /= 0
+        return y[0]
+
+    with np.errstate(all="ignore"):
+        assert_array_equal(grad(total)(np.array([-1.0, 1.0])), [1.0, 0.0])
