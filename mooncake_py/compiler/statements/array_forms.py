@@ -218,7 +218,7 @@ class ArrayForm:
         lines, value = self.value_lines()
         shape, wrong = self.checks_of_shapes()
         tried = [*self.reads(), *shape]
-        after = self.checks_of_value(value)
+        after = [*self.plan.nonzero(self.saved), *self.checks_of_value(value)]
         if wrong and lines:
             tried += [f"wrong = {' or '.join(wrong)}", "if not wrong:", *indented(lines)]
             after = [*choosing(["wrong"]), *after]

@@ -27,7 +27,7 @@ from mooncake_py.compiler.statements.complexes import (
 from mooncake_py.compiler.statements.contractions import adjoints_of, is_contraction, is_sum
 from mooncake_py.compiler.statements.core import Core
 from mooncake_py.compiler.statements.kinds import ARRAYS, ELEMENT, FULL_NAMES, NDIMS, PART, Kinds
-from mooncake_py.compiler.statements.lines import raised, watched
+from mooncake_py.compiler.statements.lines import OTHERWISE, raised, watched
 from mooncake_py.compiler.statements.reductions import adjoint_of_reduction, is_reduction
 from mooncake_py.compiler.statements.single import FLOAT32, has_functions_of_numbers
 from mooncake_py.compiler.statements.statement import Part, is_operand, position_of
@@ -180,6 +180,26 @@ class Plan:
         arrays = [f"v{k}" for k, kind in enumerate(self.kinds) if kind in ARRAYS]
         slot = "v0" if self.augments else "slot"
         return [*watched(write[:1], slot, *arrays), *write[1:]], raised()
+
+    def nonzero(self, saved: list[str]) -> list[str]:
+        """Return the lines that see that numbers do not divide numbers by zero.
+
+        Those of NumPy may be divided so, but not the cotangents, which are numbers of Python.
+
+        Parameters
+        ----------
+        saved : list of str
+            What the adjoint reads.
+        """
+        quotients = [
+            parts_of(let.value)
+            for let in self.core.lets
+            if isinstance(let.value, Op)
+            and let.value.op == "truediv"
+            and let.name not in self.arrays
+        ]
+        divisors = [b.name for _, b in quotients if isinstance(b, Name) and b.name in saved]
+        return [line for name in divisors for line in (f"if not {name}:", OTHERWISE)]
 
     @cached_property
     def masked(self) -> dict[str, tuple[Any, ...]]:

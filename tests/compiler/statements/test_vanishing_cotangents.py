@@ -59,3 +59,14 @@ def test_divisions_by_zeros_that_are_written_down_have_derivatives() -> None:
 
     with np.errstate(all="ignore"):
         assert_array_equal(grad(total)(np.array([-1.0, 1.0])), [1.0, 0.0])
+
+
+def test_numbers_of_numpy_may_be_divided_by_zero() -> None:
+    def total(x: Any, a: float) -> Any:
+        y = (x[0] / a) * x + x
+        return y[1]
+
+    with np.errstate(all="ignore"):
+        dx, da = grad(total, (0, 1))(np.array([2.0, 1.0]), 0.0)
+    assert_array_equal(dx, INF)
+    assert da == -INF
