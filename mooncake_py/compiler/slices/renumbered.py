@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mooncake_py.compiler.ir import Call, Expr, parts_of, rebuilt
+from mooncake_py.compiler.statements.core import bound
 from mooncake_py.compiler.statements.statement import Part, Statement, View
 
 __all__ = ["renumbered"]
@@ -17,16 +17,5 @@ def renumbered(statement: Statement, numbers: Sequence[int]) -> Statement:
         if isinstance(part, View) and isinstance(part.function, int):
             part = part._replace(function=numbers[part.function])
         layout.append(part)
-    value = with_numbers(statement.value, numbers)
+    value = bound(statement.value, numbers)
     return statement._replace(value=value, layout=tuple(layout))
-
-
-def with_numbers(e: Expr, numbers: Sequence[int]) -> Expr:
-    """Return an expression with other numbers of its functions."""
-    parts = parts_of(e)
-    if not parts:
-        return e
-    changed = tuple([with_numbers(part, numbers) for part in parts])
-    if isinstance(e, Call):
-        return Call(numbers[e.function], changed, place=e.place)
-    return rebuilt(e, changed)

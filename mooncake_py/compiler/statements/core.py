@@ -20,7 +20,7 @@ from mooncake_py.compiler.statements.statement import Statement
 from mooncake_py.compiler.statements.views import VIEWS
 from mooncake_py.compiler.steps import Names, Steps
 
-__all__ = ["Core"]
+__all__ = ["Core", "bound"]
 
 Shape = tuple[int, ...]
 
