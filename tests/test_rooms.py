@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import mooncake_py
@@ -44,6 +45,11 @@ def modules() -> dict[str, Path]:
 MODULES = modules()
 
 
+@cache
+def tree_of(module: str) -> ast.Module:
+    return ast.parse(MODULES[module].read_text(encoding="utf-8"))
+
+
 def room_of(module: str) -> str:
     """Return the place of a module in the order."""
     rooms = (room for room in (*BELOW[1:], *ROOMS) if f"{module}.".startswith(f"{room}."))
@@ -52,7 +58,7 @@ def room_of(module: str) -> str:
 
 def imports(module: str) -> Iterator[tuple[str, bool]]:
     """Yield what a module imports of the package, and whether within a function."""
-    return imported(ast.parse(MODULES[module].read_text(encoding="utf-8")), later=False)
+    return imported(tree_of(module), later=False)
 
 
 def imported(node: ast.AST, *, later: bool) -> Iterator[tuple[str, bool]]:
@@ -129,8 +135,8 @@ def test_no_parameter_for_a_mode_is_of_any_type() -> None:
     """Take a protocol of `runtime.mode`: type checkers then see what is asked of a mode."""
     found = [
         module
-        for module, path in MODULES.items()
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for module in MODULES
+        for node in ast.walk(tree_of(module))
         if isinstance(node, ast.FunctionDef)
         for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
         if a.arg in ("ctx", "context", "outer")
