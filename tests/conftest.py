@@ -4,11 +4,34 @@ from __future__ import annotations
 
 import gc
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pycollect_makeitem() -> Generator[None, Any, Any]:
+    """Leave out of the fast set the tests that are ``thorough``, and cases not ``sampled``."""
+    found = yield
+    if isinstance(found, list):  # the cases of one function
+        leave_out([item for item in found if item.get_closest_marker("slow") is None])
+    return found
+
+
+def leave_out(cases: list[pytest.Item]) -> None:
+    for k, case in enumerate(cases):
+        sampled = case.get_closest_marker("sampled")
+        if sampled is not None and k % sampled.args[0] != 0:
+            case.add_marker("thorough")
+        if case.get_closest_marker("thorough") is not None:
+            case.add_marker("slow")
+
+
+def pytest_collection_finish() -> None:
+    """Let ``gc.collect()`` pass over the tests themselves, of which there are many."""
+    gc.freeze()
 
 
 @pytest.fixture

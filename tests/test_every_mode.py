@@ -49,6 +49,7 @@ def check(record: Record, modes: Any = MODES) -> Counter[str]:
 # What is recorded.
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("take", [
     lambda: grad(energy)(X), lambda: value_and_grad(energy, "x")(x=X, scale=1.0),
     lambda: grad(energy, (0, 1))(X, 0.5), lambda: vjp(energy, X), lambda: jvp(energy, (X,), (X,)),
@@ -143,7 +144,8 @@ def test_derivatives_of_the_other_tests_are_right_in_every_mode(part: str) -> No
     tests = ROOT / "tests"
     paths = engine_folders() if part == "engine" else sorted(map(str, tests.glob(part)))
     command = [
-        sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not slow",
+        sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider",
+        "-m", "not slow or thorough",
         "-W", "ignore::pytest.PytestUnraisableExceptionWarning",  # generators that are closed
         "-p", "tests.support.every_mode", "--ignore=tests/modes/debug", *paths,
     ]  # fmt: skip

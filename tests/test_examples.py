@@ -52,6 +52,7 @@ def example_module(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], ModuleTyp
     return load
 
 
+@pytest.mark.slow
 def test_lynx_hare_fits_the_records(tmp_path: Path) -> None:
     text = run("lynx_hare", cwd=tmp_path)
     assert number("largest relative difference", text) < 1e-7
@@ -65,6 +66,7 @@ def test_lynx_hare_fits_the_records(tmp_path: Path) -> None:
         assert picture.exists()
 
 
+@pytest.mark.slow
 def test_heat_inversion_sharpens_the_plate(tmp_path: Path) -> None:
     picture = tmp_path / "plates.png"
     text = run("heat_inversion", "--plot", str(picture))

@@ -58,6 +58,7 @@ def differences(f: Callable[..., Any], x: np.ndarray) -> np.ndarray:
     return found.reshape(*found.shape[:-1], *x.shape)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("f", [smoothed, wide, narrow, np.sum])
 @pytest.mark.parametrize("shape", [(5,), (1,)])
@@ -230,6 +231,7 @@ def flat(value: Any) -> Any:
     return np.atleast_1d(np.asarray(value))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("case", HVPS.values(), ids=HVPS)
 def test_value_gradient_and_product(case: Any) -> None:
     f, x, v = case

@@ -91,6 +91,7 @@ print(mc.testing.rule_cases.__name__)
 """
 
 
+@pytest.mark.slow
 def test_rules_of_what_a_function_asks_for_first_hold_everywhere(tmp_path: Path) -> None:
     assert run(WITHIN, tmp_path) == ["3.0"] * 5 + ["rule_cases"]
 
@@ -105,6 +106,7 @@ print(*grad(f)(numpy.zeros(2)))
 """
 
 
+@pytest.mark.slow
 def test_rules_of_what_the_function_itself_imports(tmp_path: Path) -> None:
     pytest.importorskip("scipy")
     assert run(LATE, tmp_path) == [str(2 / math.sqrt(math.pi))] * 2

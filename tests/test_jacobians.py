@@ -151,6 +151,7 @@ def test_auxiliary_output_of_any_kind_stands_beside_the_jacobian(mode):
     assert empty.shape == (0, 0)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("mode", MODES)
 def test_value_and_jacobian_are_both_differentiated(mode):
     def total(x):
@@ -274,6 +275,7 @@ def test_hessian_of_a_matrix_and_of_a_number():
     assert hessian_diagonal(lambda s: s**4)(2.0) == 48.0
 
 
+@pytest.mark.thorough
 def test_derivatives_of_hessians():
     np.testing.assert_allclose(
         grad(lambda x: np.trace(hessian(lambda z: np.sum(z**4) * z[0])(x)))(X),

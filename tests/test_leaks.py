@@ -186,6 +186,7 @@ def without_collector() -> Iterator[None]:
         gc.enable()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
 @pytest.mark.parametrize("program", programs, ids=str)
 def test_nothing_is_left_to_the_cyclic_collector(program, way):
@@ -201,6 +202,7 @@ def test_nothing_is_left_to_the_cyclic_collector(program, way):
         assert gc.collect() == 0
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("program", [p for p in programs if "error" not in p.options], ids=str)
 def test_fifty_gradients_leave_memory_flat(program):
     with without_collector():
@@ -227,6 +229,7 @@ def test_arguments_and_results_die_at_once():
         assert [r() for r in dead] == [None] * 3
 
 
+@pytest.mark.thorough
 def test_functions_that_come_and_go_leave_nothing_in_the_caches():
     def round_of(k: int) -> None:
         text = f"def f(x):\n    return np.sum(x * {k}) + (lambda z: np.sum(z))(x)\n"

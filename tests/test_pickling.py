@@ -28,6 +28,7 @@ FUNCTIONS = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_copies_agree(name, protocol):
@@ -83,6 +84,7 @@ def test_threads():
     np.testing.assert_array_equal(got, expected)
 
 
+@pytest.mark.slow
 @pytest.mark.without_modes("values are compared bit for bit", "compiled")
 def test_processes():
     starts = [X * k for k in range(1, 5)]
@@ -107,6 +109,7 @@ def test_fork():
     np.testing.assert_array_equal([g for _, g in results], expected)
 
 
+@pytest.mark.slow
 def test_joblib():
     joblib = pytest.importorskip("joblib")
     jobs = [joblib.delayed(grad(lambda x, k: np.sum(x * x) * k))(X, k) for k in (1.0, 2.0)]

@@ -200,11 +200,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_functions_of_a_script_that_workers_do_not_have(folder: Path) -> None:
     expected = pickle.loads((folder / "expected").read_bytes())
     require_same(received(folder / "calls"), expected)
 
 
+@pytest.mark.slow
 def test_rules_of_a_script_are_missed_not_overlooked(folder: Path) -> None:
     got = received(folder / "rules")
     (folder / "script.py").write_text(SENDER)  # nothing goes along with a function alone
@@ -237,6 +239,7 @@ with open(sys.argv[1], "wb") as file:
 """
 
 
+@pytest.mark.slow
 def test_rules_of_modules_are_imported_when_they_are_needed(tmp_path: Path) -> None:
     run("-c", RULES, tmp_path)
     run("-c", PASS_ON, tmp_path / "uses_straight")

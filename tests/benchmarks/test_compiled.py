@@ -72,6 +72,7 @@ def test_functions_that_run_compiled_are_counted(monkeypatch: pytest.MonkeyPatch
     assert (Site.run, whole.gradient_of_whole) == (run, gradient)
 
 
+@pytest.mark.slow
 def test_kernels_that_numba_compiles() -> None:
     pytest.importorskip("numba")
     kernel = BY_NAME["recurrence"]
@@ -89,13 +90,18 @@ def test_one_kernel() -> None:
     assert measured.problem == ""
 
 
+@pytest.mark.slow
 def test_first_calls() -> None:
     pytest.importorskip("numba")
     assert first_call(BY_NAME["dense_layers"]) > 0  # which has lists, and is not compiled
+
+
+def test_rows_of_first_calls() -> None:
     assert again_row("lu", 0.125) == "first call in a second process, lu: 0.12 s"
     assert again_row("lu", 0.5).endswith(" 0.50 s!")
 
 
+@pytest.mark.slow
 def test_what_fails_is_in_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("numba")
 

@@ -32,6 +32,7 @@ def test_arguments_are_the_same_at_each_call(kernel: Kernel) -> None:
         np.testing.assert_array_equal(a, b)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.without_modes("values are compared bit for bit", "compiled")
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.name)
 def test_gradient_agrees_with_finite_differences(kernel: Kernel) -> None:

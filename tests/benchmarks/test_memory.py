@@ -10,6 +10,7 @@ from benchmarks import compiled_memory, report
 from benchmarks.memory import CASES, MEMORY_LIMIT, Memory, bytes_of
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.without_modes("takes minutes where compiled functions run as plain Python", "compiled")
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.kernel)
 def test_peak_of_a_gradient_is_near_what_its_adjoint_needs(case: Memory) -> None:

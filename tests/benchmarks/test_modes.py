@@ -32,6 +32,7 @@ def test_every_case_names_a_kernel() -> None:
     assert len(CHOSEN) == sum(map(len, CASES.values()))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kernel", CHOSEN, ids=lambda kernel: kernel.name)
 def test_jvp_agrees_with_finite_differences(kernel: Kernel) -> None:
     arguments = small_arguments(kernel)
@@ -44,6 +45,7 @@ def test_jvp_agrees_with_finite_differences(kernel: Kernel) -> None:
         assert slope == pytest.approx(expected, rel=1e-7, abs=2e-11)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kernel", CHOSEN, ids=lambda kernel: kernel.name)
 def test_hvp_agrees_with_differences_of_gradients(kernel: Kernel) -> None:
     arguments = small_arguments(kernel)
@@ -73,6 +75,7 @@ def test_jacobian_of_the_integrator_agrees_with_finite_differences() -> None:
         np.testing.assert_allclose(got[..., k], (8.0 * near - far) / (12.0 * h), 1e-8, 1e-9)
 
 
+@pytest.mark.slow
 def test_modes_are_timed() -> None:
     (measured,) = measure_modes("dense_layers", 0.0)
     assert min(measured.primal, measured.jvp, measured.gradient, measured.hvp) > 0.0

@@ -64,6 +64,7 @@ def test_jax_has_one_thread() -> None:
     assert "--xla_cpu_multi_thread_eigen=false" in os.environ["XLA_FLAGS"]
 
 
+@pytest.mark.slow
 def test_what_autograd_refuses_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("autograd")
     monkeypatch.setattr(peers, "compiled_runs", lambda *_: {})
@@ -89,6 +90,7 @@ def test_a_wrong_compiled_gradient_is_an_error(monkeypatch: pytest.MonkeyPatch) 
         peer_times(kernel, 3, 0.0)
 
 
+@pytest.mark.slow
 def test_first_calls_count_where_anything_was_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     kernel = of_vectors(lambda x: np.sum(x * x))
     runs = {"compiled": lambda x: (np.sum(x * x), (2.0 * x,))}

@@ -27,6 +27,7 @@ MEASURED = Measurement(
 )
 
 
+@pytest.mark.slow
 def test_candidates_take_turns_on_fresh_arguments() -> None:
     calls: list[str] = []
 
@@ -102,6 +103,7 @@ def test_command_prints_a_table_and_writes_the_numbers(tmp_path, capsys) -> None
     assert '"gradient": null' not in file.read_text()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("size", [9, 16])
 @pytest.mark.parametrize("case", PULLBACKS, ids=lambda case: case.name)
 def test_pullbacks_agree_with_their_adjoints(case: Pullback, size: int) -> None:

@@ -10,6 +10,7 @@ from tests.support.gradients import check
 pytest.importorskip("scipy")
 
 
+@pytest.mark.slow
 def test_gradients_of_the_cases() -> None:
     from benchmarks.sparse_systems import CASES
 

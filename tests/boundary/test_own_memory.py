@@ -102,6 +102,7 @@ GRADIENTS: dict[str, Callable[..., Any]] = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("f", NAMES, ids=lambda f: f.__name__)
 @pytest.mark.parametrize("take", GRADIENTS.values(), ids=list(GRADIENTS))
 def test_gradients_are_partial(take: Any, f: Any) -> None:
@@ -125,6 +126,7 @@ SECOND: dict[str, Callable[..., Any]] = {
 }
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("f", NAMES, ids=lambda f: f.__name__)
 @pytest.mark.parametrize("take", SECOND.values(), ids=list(SECOND))
 def test_second_derivatives_are_partial(take: Any, f: Any) -> None:
@@ -171,6 +173,7 @@ def test_complex_arrays_views_and_layouts() -> None:
         np.testing.assert_array_equal(found, a * a.size / X.size if a.strides[0] == 0 else a)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("view", [
     lambda x: x[::2], lambda x: x[::-1], lambda x: x.reshape(2, 4)[:, ::2],
     lambda x: x.reshape(2, 2, 2).transpose(1, 0, 2), lambda x: np.asfortranarray(x.reshape(2, 4)),

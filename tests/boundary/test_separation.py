@@ -111,6 +111,7 @@ INSIDE = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("inner", INSIDE)
 def test_inside_another_derivative(inner):
     function, expected = INSIDE[inner]
@@ -307,6 +308,7 @@ RUNS = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("way", RUNS)
 @pytest.mark.parametrize("write", WRITES, ids=lambda f: f.__name__)
 def test_a_write_into_shared_memory_is_an_error(write, way):

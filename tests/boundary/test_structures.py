@@ -148,6 +148,7 @@ def flat(value, above):
         yield from flat([value.a, value.b], above)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "make",
     [zero_tangent, lambda v: randn_tangent(np.random.default_rng(3), v)],
@@ -195,6 +196,7 @@ def scaled_value(name, z):
     return kinds[name](*parts)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("mode", ["auto", "forward", "reverse"])
 @pytest.mark.parametrize("f", [
     lambda x: Data(x[0], x), lambda x: collections.deque([x[0]]), lambda x: closure(x[0], x),

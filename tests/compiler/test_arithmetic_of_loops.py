@@ -27,6 +27,7 @@ def looped(body: str, head: str = "for i in range(5):"):
     )
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.plain
 @pytest.mark.parametrize(
     "body",

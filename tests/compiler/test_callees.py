@@ -53,6 +53,7 @@ def test_the_body_stands_in_the_region():
     ]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.plain
 @pytest.mark.parametrize(
     ("functions", "call"),

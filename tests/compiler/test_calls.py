@@ -60,6 +60,7 @@ def relax(z, i, a):
 # What is read.
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.plain
 @pytest.mark.parametrize(
     "body",
@@ -227,6 +228,7 @@ CHANGES = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.plain
 @pytest.mark.parametrize("change", CHANGES)
 def test_changes_between_calls_are_seen(change, taken):

@@ -79,6 +79,7 @@ def as_numbers(x, a, order):
 PROGRAMS = [gathered, scattered, named, items, rows, as_numbers]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.plain
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("f", PROGRAMS)

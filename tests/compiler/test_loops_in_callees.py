@@ -107,6 +107,7 @@ def caller_of(g):
     return f
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.plain
 @pytest.mark.parametrize("g", FUNCTIONS)
 def test_loops_and_ints(g, taken):

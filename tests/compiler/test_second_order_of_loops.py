@@ -24,6 +24,7 @@ CALLS = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.plain
 @pytest.mark.parametrize("call", CALLS)
 def test_functions_of_two_numbers(call, taken):

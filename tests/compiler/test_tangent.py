@@ -117,6 +117,7 @@ def without_regions(derivative):
         return derivative()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.plain
 @pytest.mark.parametrize("a", [0.3, np.float64(0.3), 2])
 @pytest.mark.parametrize(

@@ -17,11 +17,13 @@ Y = np.array([0.52, 0.94, 0.31, 0.68, 0.17, 0.83])
 V = np.array([0.5, -1.0, 0.3, 0.8, -0.2, 0.6])
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
 def test_gradient(f):
     agrees(f, X, Y)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.plain
 @pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
 def test_loops_are_one_entry(f, taken):
@@ -31,6 +33,7 @@ def test_loops_are_one_entry(f, taken):
     assert any(taken)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
 def test_orders_and_ways(f):
     g = grad(f)(X.copy(), Y.copy())

@@ -77,6 +77,7 @@ def test_number(program: Program) -> None:
     program.check()
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("program", programs, ids=str)
 def test_compiled(program: Program) -> None:
     pytest.importorskip("numba")

@@ -155,6 +155,7 @@ def mproxy(x):
     return p["a"] * p["b"] + sum(p.values()) + {**p}["a"] + dict(p)["b"] + p.get("a") * len(p)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("program", programs, ids=str)
 def test_gradient(program: Program) -> None:
     program.check()

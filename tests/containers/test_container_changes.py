@@ -197,6 +197,7 @@ def contents(container: Any) -> list[Any]:
     return sorted(ids) if isinstance(container, set) else ids
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("kind", CASES)
 def test_random_changes_are_undone(kind: str, seed: int) -> None:

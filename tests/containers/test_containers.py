@@ -340,6 +340,7 @@ def set_is_restored(s, x):
     return x * len(s) + sum(s)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("program", programs, ids=str)
 def test_gradient(program: Program) -> None:
     program.check()

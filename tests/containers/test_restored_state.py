@@ -149,6 +149,7 @@ MODES = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("f", PROGRAMS)
 def test_state_is_restored(f: Any, mode: str) -> None:

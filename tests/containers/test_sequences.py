@@ -337,6 +337,7 @@ def methods_of_iterators_by_name(x):
     return total + itertools.chain.from_iterable([x, x]).__next__() * sum(flat.__getitem__(x > 0))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("program", programs, ids=str)
 def test_gradient(program: Program) -> None:
     program.check()

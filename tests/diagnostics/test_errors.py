@@ -310,6 +310,7 @@ def drop_by_float_subclass(x):
 DROPS = [f for name, f in sorted(globals().items()) if name.startswith("drop_by_")]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("f", DROPS, ids=lambda f: f.__name__)
 def test_what_would_drop_a_derivative_is_refused(f):
     error = refused(f, X.copy())

@@ -76,6 +76,7 @@ FUNCTIONS = [
 ]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("f", FUNCTIONS, ids=lambda f: f.__code__.co_name)
 def test_caret_marks_the_call(f):
     with pytest.raises(MissingRuleError) as caught:

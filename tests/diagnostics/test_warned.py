@@ -83,6 +83,7 @@ def warned(run, action="always"):
     return [(w.filename, w.lineno, w.category, str(w.message)) for w in log]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
 def test_the_line_is_the_users(f, way):

@@ -11,6 +11,7 @@ QUICK = ("calls", "orders", "faults", "traffic")
 CHECKS = (*QUICK, "page", "random_programs")
 
 
+@pytest.mark.slow
 @NEEDS_MPI
 def test_quick_checks() -> None:
     run_on_ranks(2, "-m", WORKER, *QUICK, seconds=120)
@@ -41,6 +42,7 @@ def test_failures_are_told() -> None:
     assert "wrong.check_fails_on_one_rank failed on ranks [1]" in text
 
 
+@pytest.mark.slow
 @NEEDS_MPI
 def test_ranks_that_hang_are_ended() -> None:
     with pytest.raises(pytest.fail.Exception, match="did not end within"):

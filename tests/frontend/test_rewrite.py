@@ -318,6 +318,7 @@ LIBRARY: list[tuple[Any, tuple[Any, ...], dict[str, Any]]] = [
 ]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("function", "args", "kwargs"),
     LIBRARY,

@@ -100,6 +100,7 @@ REFUSED_BY_NUMPY = {("masked", "c @ x"), ("masked", "matmul"), ("matrix", "avera
                     ("matrix", "view-before-number")}  # fmt: skip
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kind", MEETINGS)
 @pytest.mark.parametrize("name", CONSTANTS)
 def test_active_data_beside_a_subclass(name: str, kind: str) -> None:
@@ -263,6 +264,7 @@ ELEMENTS: dict[str, Any] = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ELEMENTS)
 def test_elements_that_carry_no_derivative_are_refused(name: str) -> None:
     with pytest.raises(MooncakeError) as caught:

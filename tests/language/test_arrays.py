@@ -495,6 +495,7 @@ def a_loop_that_makes_integers_floats(a):
     return np.sum(y) + np.polyval(a, [1, 2]).sum()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("program", programs, ids=str)
 def test_gradient(program: Program, capsys: pytest.CaptureFixture[str]) -> None:
     program.check()

@@ -349,6 +349,7 @@ def dataclass_init_called_by_a_subclass(x):
     return np.sum(d.a * d.b * d.c) + np.sum(e.a * e.c) + len(vars(e))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("program", programs, ids=str)
 def test_gradient(program: Program) -> None:
     program.check()

@@ -118,6 +118,7 @@ def histogram(x):
     return np.histogram(x, bins=2, weights=x)[0].prod()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("program", programs, ids=str)
 def test_gradient(program: Program) -> None:
     program.check()

@@ -202,6 +202,7 @@ def test_what_was_written_in_full_has_its_derivative(write, setting):
     check(caught(write, SETTINGS[setting]), POINT.copy())
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("setting", ["errstate", "warnings"])
 @pytest.mark.parametrize("write", IN_FULL, ids=lambda f: f.__name__)

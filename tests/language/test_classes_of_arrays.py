@@ -401,11 +401,13 @@ def computed_when_it_is_made(x):
     return s.total * s[0]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("program", programs, ids=str)
 def test_gradient(program: Program) -> None:
     program.check()
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("program", each_second(programs), ids=str)
 def test_forward_mode_and_second_order(program: Program) -> None:
     f, d = program.f, np.linspace(0.3, 1.1, 4)
@@ -415,6 +417,7 @@ def test_forward_mode_and_second_order(program: Program) -> None:
     assert_allclose(curvature, hessian(f)(X) @ d, rtol=1e-10, atol=1e-12)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.without_modes("the value is a plain array inside another derivative")
 @pytest.mark.parametrize("program", programs, ids=str)
 def test_in_debug_mode_and_by_recomputing(program: Program) -> None:
@@ -424,6 +427,7 @@ def test_in_debug_mode_and_by_recomputing(program: Program) -> None:
     assert_allclose(grad(lambda x: checkpoint(f, x))(X), g)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.without_modes("the value is a plain array inside another derivative")
 @pytest.mark.parametrize("program", programs, ids=str)
 def test_compiled(program: Program) -> None:

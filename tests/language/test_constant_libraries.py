@@ -57,6 +57,7 @@ def column_overwritten(df: Any, x: Any) -> Any:
     return np.sum(v * x)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", READS)
 def test_constants_are_read(name: str) -> None:
     df, f = frame(), READS[name]

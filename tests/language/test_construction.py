@@ -195,6 +195,7 @@ def class_of_an_array(x):
     return a[0] * a[1]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("program", programs, ids=str)
 def test_construction(program: Program) -> None:
     program.check()

@@ -73,6 +73,7 @@ def frozen(p: Any) -> Any:
     return np.sum(st.norm(p[0], p[1]).logpdf(V))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("f", "p"),
     [norm_logpdf, norm_cdf_by_keyword, norm_ppf, gamma_logpdf, beta_logpdf, t_logpdf, chi2_logpdf,
@@ -99,6 +100,7 @@ LIMITS = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.without_modes("second derivatives at a limit are refused")
 @pytest.mark.parametrize("limit", LIMITS, ids=lambda limit: limit[0])
 @pytest.mark.parametrize("method", ["pdf", "logpdf", "cdf", "logcdf", "sf", "logsf", "ppf", "isf"])

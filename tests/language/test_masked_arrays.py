@@ -191,11 +191,13 @@ def matrices_written_in_place(x):
     return (v.H * v).item()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("program", programs, ids=str)
 def test_gradient(program: Program) -> None:
     program.check()
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("program", programs, ids=str)
 def test_forward_mode(program: Program) -> None:
     d = np.linspace(0.3, 1.1, 4)

@@ -347,6 +347,7 @@ def bc_0d(m):
     return sum((u * v for u, v in np.broadcast(m[0, 0], m[1])))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("program", programs, ids=str)
 def test_gradient(program: Program) -> None:
     program.check()

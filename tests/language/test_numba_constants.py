@@ -111,6 +111,7 @@ def test_arguments_that_are_written():
     np.testing.assert_array_equal(b, 1.0)
 
 
+@pytest.mark.thorough
 def test_views_from_compiled_code():
     def of_argument(x):
         b = np.zeros(4)
@@ -151,6 +152,7 @@ def test_large_arrays_are_not_copied():
     assert not any(type_.mutable for (type_, _) in looked_up.signatures)
 
 
+@pytest.mark.thorough
 def test_large_arrays_that_are_written():
     def loss(x):
         table = np.ones(20_000)

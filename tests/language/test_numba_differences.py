@@ -68,6 +68,7 @@ def drawn_or_failed(fails):
     return 1.0
 
 
+@pytest.mark.thorough
 def test_numbers_that_compiled_code_draws():
     def loss(x):
         return x * (drawn() + drawn() * x)

@@ -416,6 +416,7 @@ def list_shuffled_by_the_library(x, order):
     return y + x[order[0]]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("program", programs, ids=str)
 def test_gradient(program: Program) -> None:
     log.clear()

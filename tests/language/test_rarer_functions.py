@@ -230,6 +230,7 @@ def lookfor_map_astype(x):
     return np.array(list(map(lambda v: v * v, x))).sum()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("program", programs, ids=str)
 def test_gradient(program: Program) -> None:
     program.check()

@@ -291,6 +291,7 @@ def brent_then(a):
     return r * r * a
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("program", programs, ids=str)
 def test_gradient(program: Program) -> None:
     program.check()
@@ -407,6 +408,7 @@ PIECEWISE = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", PIECEWISE)
 def test_piecewise_polynomials(name):
     check(lambda x: np.sum(np.cos(PIECEWISE[name](x * 1.0))), X)

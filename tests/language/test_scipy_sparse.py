@@ -35,6 +35,7 @@ USES = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kind", ["array", "matrix"])
 @pytest.mark.parametrize("form", ["csr", "csc", "coo", "dia"])
 @pytest.mark.parametrize("use", USES)
@@ -55,6 +56,7 @@ def test_elements_of_a_copy_may_be_written() -> None:
     assert_array_equal(a.toarray(), np.eye(3))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("form", ["csr", "csc", "bsr", "coo", "dia"])
 def test_elements_that_vanish_keep_their_derivative(form: str) -> None:
     a = sparse.csr_array(np.diag(X)).asformat(form)
@@ -74,6 +76,7 @@ def test_a_zero_cotangent_meets_an_infinite_element() -> None:
     assert_array_equal(grad(f)(np.array([np.inf, np.nan, 2.0])), [0.0, 0.0, 1.0])
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("form", ["csr", "bsr", "lil", "dia"])
 def test_matrices_of_ints_and_truths_are_made_beside(form: str) -> None:
     whole = DENSE[1:].astype(int)

@@ -113,6 +113,7 @@ def inside_another_derivative(x):
     return grad(h)(x)[0] * np.sum(jvp(h, (x,), (x * x,))[1])
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("program", programs, ids=str)
 def test_shape_in_place(program: Program) -> None:
     program.check()
@@ -124,6 +125,7 @@ def test_shape_in_place(program: Program) -> None:
         np.testing.assert_array_equal((y, *pullback(1.0)[0]), (expected[0], *expected[1]))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("program", programs[:3], ids=str)
 def test_second_derivatives(program: Program) -> None:
     check_second(program.f, *program.args)

@@ -290,6 +290,7 @@ def generated_methods(x):
     return best.value * (a < b) * ({a: x[2]}[a]) * (a != b) * (len(text) > 3)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("program", programs, ids=str)
 def test_gradient(program: Program) -> None:
     program.check()

@@ -260,6 +260,7 @@ def vec_where(x):
     return f(np.linspace(-1, 1, 5)).sum()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("program", programs, ids=str)
 def test_gradient(program: Program) -> None:
     program.check()

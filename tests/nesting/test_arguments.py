@@ -96,6 +96,7 @@ CASES = [
 ]
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(("name", "way"), each_third(CASES))
 def test_an_argument_of_an_inner_derivative_keeps_its_derivative(name, way):
     s = HANDED[name]

@@ -69,6 +69,7 @@ DERIVATIVES = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", DERIVATIVES)
 @pytest.mark.parametrize("debug", [False, True])
 def test_an_exception_holds_what_that_of_the_plain_call_holds(name, debug):

@@ -147,6 +147,7 @@ def hidden(inner: Any) -> Any:
     return outer
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", HIDDEN)
 def test_what_the_inner_derivative_depends_on_is_followed(name):
     check(hidden(HIDDEN[name]), X)
@@ -292,6 +293,7 @@ def in_callbacks(x):
     return np.sum(ordered[0] * x * sum(map(grad(quartic), [C])))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("program", constants, ids=str)
 def test_derivative_of_constants_is_a_constant(program):
     program.check()

@@ -147,6 +147,7 @@ PROGRAMS = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("program", each_second(PROGRAMS), ids=lambda f: f.__name__)
 def test_second_and_third_derivatives(program):
     check_second(program, X.copy())
@@ -273,6 +274,7 @@ def test_number_of_outside_in_a_statement_that_overwrites(write):
         np.testing.assert_allclose(jvp(slope, (a,), (1.0,))[1], expected, rtol=1e-8)
 
 
+@pytest.mark.thorough
 def test_five_orders_of_a_power():
     f = lambda x: x**6  # noqa: E731
     expected = 720 * 2.0

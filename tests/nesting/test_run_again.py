@@ -99,6 +99,7 @@ DRAWS = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("make", DRAWS, ids=lambda f: f.__name__)
 def test_the_same_numbers_are_drawn_again(make):
     expected = differences(lambda x: make()(x), (X.copy(),), 0)

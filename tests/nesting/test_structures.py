@@ -296,6 +296,7 @@ def cases(names, ways):
     ]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("name", "way"), cases(HANDED, WAYS))
 def test_what_a_derivative_hands_out_keeps_its_derivative(name, way):
     s = HANDED[name]
@@ -315,6 +316,7 @@ def test_what_a_derivative_hands_out_keeps_its_derivative(name, way):
 FEW = {"object", "closures that share a variable", "key", "deque", "nested"}
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("second", SECOND)
 @pytest.mark.parametrize(("name", "way"), [
     *cases(FEW, [by_aux, by_jvp]),

@@ -56,6 +56,7 @@ def compare(seed: int) -> None:
             require_close(tangent, terms.sum(), np.abs(terms).sum(), text)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("seed", range(20))
 def test_few(seed):
     compare(seed)

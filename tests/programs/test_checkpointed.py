@@ -12,6 +12,7 @@ from tests.programs.test_random import verify
 from tests.support.checkpoint_everywhere import run_again
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("batch", range(2))
 def test_random_programs(batch: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Core, "call_function", run_again)

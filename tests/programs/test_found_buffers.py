@@ -20,6 +20,7 @@ times = np.zeros(5, int); times[:] = [1, 2, 1, 0, 1]
 OVERWRITTEN = "w[:] = w[::-1] ** 2\nm[:] = ~m\nix[:] = 1\ntimes[:] = 3\n"
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("call", [
     "np.sum(x * x, where=m)", "np.mean(x * x, where=m)", "np.max(x * x, where=m, initial=0.1)",
     "np.prod(x + 1, where=m)", "np.add.reduce(x * x, where=m)", "np.var(x, where=m)",
@@ -55,6 +56,7 @@ PAIRS = (
 )
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("call", "source", "target"),
     [(call, *pair) for k, call in enumerate(CALLS) for pair in PAIRS[k % 2]],
@@ -91,6 +93,7 @@ def test_integers_written_by_position(call: str) -> None:
     )
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("buffer", ["np.exp(x)", "np.arange(9.0)[::-1].reshape(3, 3).copy()"])
 @pytest.mark.parametrize("call", [
     "np.median(a, overwrite_input=True)", "np.median(a, 0, None, True).sum()",

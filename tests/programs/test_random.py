@@ -45,6 +45,7 @@ def verify(programs: list[Program], check: Check = check) -> None:
         pytest.fail(str(shrink(finding, check=check)), pytrace=False)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("batch", range(4))
 def test_random_programs(batch: int) -> None:
     sizes = (3, 6, 9, 14)
@@ -52,6 +53,7 @@ def test_random_programs(batch: int) -> None:
             for seed in range(batch * BATCH, (batch + 1) * BATCH)])  # fmt: skip
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("batch", range(2))
 def test_random_programs_forward_and_to_second_order(batch: int) -> None:
     first = 60_000 + batch * BATCH

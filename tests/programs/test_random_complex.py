@@ -17,6 +17,7 @@ def compare(seed: int) -> None:
     compare_directions(seed, complex_text)
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("seed", range(6))
 def test_few(seed):
     compare(seed)

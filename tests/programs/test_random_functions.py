@@ -123,6 +123,7 @@ def parts(value: Any) -> list[Any]:
     return [p for v in value for p in parts(v)] if isinstance(value, tuple) else [value]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("seed", range(3))
 def test_few(seed: int) -> None:
     compare(seed)
@@ -133,11 +134,13 @@ def test_float32(seed: int) -> None:
     compare(seed, is_narrow=True)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", range(300, 302))
 def test_complex(seed: int) -> None:
     compare(seed, has_waves=True)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("is_made", [True, False])
 @pytest.mark.parametrize("seed", range(400, 402))
 def test_attributes(seed: int, is_made: bool) -> None:
@@ -158,6 +161,7 @@ def test_many(first: int) -> None:
         compare(seed, is_narrow=seed % 3 == 1, has_waves=seed % 3 == 2)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("seed", range(4))
 def test_few_in_parts(seed: int) -> None:
     compare(seed, mixed=True)

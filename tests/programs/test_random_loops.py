@@ -56,11 +56,13 @@ def compare_checkpointed(seed: int) -> None:
     assert_as_unfused(steps, loop_arguments(seed), ((0, 1, 2, 3), (2,)))
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("seed", range(6))
 def test_few(seed):
     compare_gradients(seed)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("seed", range(30, 34))
 def test_few_forward_and_to_second_order(seed):
     compare_forward(seed)
@@ -71,11 +73,13 @@ def test_few_after_a_change_of_the_functions_that_they_call(seed):
     compare_after_a_change(seed)
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("seed", [66, 143, 275, *range(310, 314)])
 def test_few_in_steps_that_run_again(seed):
     compare_checkpointed(seed)
 
 
+@pytest.mark.thorough
 def test_no_while_loop_raises_its_bound():
     for seed in (*range(100), *range(50000, 50100)):
         nodes = ast.walk(ast.parse(random_loop(seed)))
@@ -83,6 +87,7 @@ def test_no_while_loop_raises_its_bound():
         assert not any("k += 1" in loop for loop in loops), seed
 
 
+@pytest.mark.thorough
 @pytest.mark.plain
 def test_most_are_one_entry(monkeypatch):
     results = []

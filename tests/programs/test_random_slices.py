@@ -49,16 +49,19 @@ def compare_checkpointed(seed: int) -> None:
         assert_as_unfused(steps, slice_arguments(seed), ((0, 1, 2, 3), (2,)))
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("seed", range(10))
 def test_few(seed):
     compare_gradients(seed)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", [5, 33])
 def test_few_in_every_way(seed):
     compare(seed)
 
 
+@pytest.mark.thorough
 @pytest.mark.plain
 def test_many_are_one_entry(monkeypatch):
     results = []

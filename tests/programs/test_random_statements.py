@@ -119,21 +119,25 @@ def test_few(seed):
     compare_gradients(seed)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("seed", range(4))
 def test_few_by_masks(seed):
     compare(seed, masked_text)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", range(20, 24))
 def test_few_in_every_mode(seed):
     compare_every_mode(seed)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("seed", range(30, 36))
 def test_few_along_several_directions(seed):
     compare_directions(seed)
 
 
+@pytest.mark.thorough
 @pytest.mark.plain
 @pytest.mark.parametrize("write", [random_text, masked_text])
 @pytest.mark.parametrize("seed", range(2))

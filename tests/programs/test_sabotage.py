@@ -23,5 +23,6 @@ def test_break_of_second_derivatives_is_found(change: Callable[[Any], None]) -> 
     assert programs_until_found(change, most=500, check=check_second) is not None
 
 
+@pytest.mark.thorough
 def test_the_engine_as_it_is_passes() -> None:
     assert programs_until_found(lambda patch: None, most=20) is None

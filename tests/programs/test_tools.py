@@ -175,6 +175,7 @@ def test_shrink_stops_programs_that_do_not_end(monkeypatch: pytest.MonkeyPatch) 
 # The generator.
 
 
+@pytest.mark.thorough
 def test_the_same_seed_gives_the_same_program() -> None:
     code = (
         "from random import Random\n"
@@ -204,9 +205,10 @@ def test_the_generator_uses(feature: str, texts: str) -> None:
 
 @pytest.fixture(scope="module")
 def texts() -> str:
-    return "\n".join(str(random_program(Random(seed), 10)) for seed in range(200))
+    return "\n".join(str(random_program(Random(seed), 10)) for seed in range(150))
 
 
+@pytest.mark.thorough
 def test_kinds_of_statements_can_be_left_out() -> None:
     texts = [random_program(Random(s), 10, without=("new_object",)).source for s in range(60)]
     assert "class Box" not in "\n".join(texts)
@@ -219,6 +221,7 @@ def test_a_finding_prints_a_program_that_runs() -> None:
     assert namespace["c0"] == BASES["c0"]
 
 
+@pytest.mark.thorough
 def test_hunt_counts_and_prints(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

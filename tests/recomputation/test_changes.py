@@ -83,6 +83,7 @@ KINDS: dict[str, Any] = {
 }
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("steps", [3, 12, 300])
 @pytest.mark.parametrize("kind", KINDS)
 def test_random_changes_are_undone_and_logged_in_bounds(kind: str, steps: int) -> None:

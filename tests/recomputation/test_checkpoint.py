@@ -291,17 +291,20 @@ def rule_by_hand_that_writes(x):
     return checkpoint(step, x) * np.sum(checkpoint(step, x) * x)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("program", programs, ids=str)
 def test_gradient(program: Program) -> None:
     program.check()
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("program", programs, ids=str)
 def test_gradient_in_debug_mode(program: Program) -> None:
     with debug_mode():
         program.check()
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("program", programs, ids=str)
 def test_other_ways(program: Program) -> None:
     f, args = program.f, program.args

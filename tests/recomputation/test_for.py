@@ -148,6 +148,7 @@ def attributes_as_targets(x):
     return Solver(x).run(6)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("program", programs, ids=str)
 def test_gradient(program: Program) -> None:
     program.check()

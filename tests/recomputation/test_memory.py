@@ -43,6 +43,7 @@ def test_peak_of_a_long_loop_is_bounded_by_the_slots() -> None:
     assert peak(looped, u, 60, 12) > 12
 
 
+@pytest.mark.thorough
 def test_first_run_of_many_steps_keeps_one_state() -> None:
     """Arrays that the run makes itself leave nothing behind, in whatever they are put."""
 

@@ -146,6 +146,7 @@ PARITIES = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.without_modes("regions run in some of the runs")
 @pytest.mark.parametrize("parity", PARITIES.values(), ids=PARITIES)
 @pytest.mark.parametrize("program", programs, ids=str)

@@ -118,6 +118,7 @@ def test_statements_on_elements_show_what_is_stored_where() -> None:
     assert "# v0 - v1   for v0: active element, v1: active element" in text
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("f", [f for f, _ in CASES], ids=lambda f: f.__name__)
 def test_what_is_shown_is_python_and_deterministic(f: Any) -> None:
     text = rewritten(f)

@@ -98,6 +98,7 @@ def _compiler() -> None:
     pytest.importorskip("numba")
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("_compiler")
 def test_a_function_that_is_compiled_whole_is_one_operation() -> None:
     with compile_mode():

@@ -196,6 +196,7 @@ def test_a_captured_name_that_is_not_bound_yet() -> None:
     assert marks(f) == {"return later(x)": "->"}
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("f", [f for f, _ in CASES], ids=lambda f: f.__name__)
 def test_any_function_can_be_shown(f: Any) -> None:
     text = marked_text(f)

@@ -37,11 +37,13 @@ CASES = [case for family in FAMILIES for case in family.cases()]
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
 def test_rules_match_differences(case: Case) -> None:
     check_differences(case)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
 def test_rules_keep_single_precision(case: Case) -> None:
     check_single_precision(case)

@@ -8,6 +8,7 @@ from tests.rules.cases import Case
 from tests.rules.cases.averages import cases
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("case", cases(), ids=lambda case: case.id)
 def test_averages_follow_their_rules(case: Case) -> None:
     case.check()

@@ -46,6 +46,7 @@ def draw(rng: np.random.Generator, shape: tuple[int, ...], dtype: Any) -> np.nda
     return np.asarray(x + 1j * rng.standard_normal(shape) if dtype is complex else x, dtype)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("dtype_b", DTYPES)
 @pytest.mark.parametrize("dtype_a", DTYPES)
 @pytest.mark.parametrize(("function", "a", "b"), PAIRS, ids=lambda v: getattr(v, "__name__", v))
@@ -107,6 +108,7 @@ def of_operands(subscripts: str, shapes: list[tuple[int, ...]]) -> Any:
     return einsum_rules.einsum_of_one if len(shapes) == 1 else einsum_rules.einsum_of_several
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize(("subscripts", "shapes"), EINSUMS, ids=str)
 def test_einsum_matches_differences(subscripts: str, shapes: Any, dtype: Any) -> None:

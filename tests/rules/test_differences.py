@@ -8,6 +8,7 @@ from tests.rules.cases import Case, parameters
 from tests.rules.cases.differences import cases
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("case", parameters(cases()), ids=lambda case: case.id)
 def test_differences_follow_their_rules(case: Case) -> None:
     case.check()

@@ -128,6 +128,7 @@ def is_used(run: Callable[[], Any]) -> bool:
     return bool(used)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("declare", FORMS)
 def test_used_for_its_dtypes_and_no_others(declare: Callable[..., Any]) -> None:
     f = declare(dtypes=np.float64)

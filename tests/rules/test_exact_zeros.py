@@ -69,6 +69,7 @@ OF_THE_MATRIX: dict[str, Any] = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("f", OF_A_VECTOR.values(), ids=OF_A_VECTOR.keys())
 def test_unused_rows_of_a_factor_contribute_zero(f: Any) -> None:

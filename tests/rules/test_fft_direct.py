@@ -19,6 +19,7 @@ def real_inner(a: Any, b: Any) -> float:
     return float(np.vdot(a, b).real)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("norm", NORMS)
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 6, 7, 8])
 @pytest.mark.parametrize("name", ["fft", "ifft", "rfft", "irfft", "hfft", "ihfft"])

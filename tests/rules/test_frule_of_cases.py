@@ -30,6 +30,7 @@ def sampled(step: int) -> list[Case]:
     return [c for module in modules if hasattr(module, "cases") for c in module.cases()[::step]]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("case", sampled(40), ids=lambda case: case.id)
 def test_state_after_frule(case: Case) -> None:
     base = Inputs((case.function, *case.args), dict(case.kwargs))

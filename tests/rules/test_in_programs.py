@@ -96,6 +96,7 @@ def directional(f: Any, arrays: list[Any], directions: list[Any]) -> float:
     )
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.filterwarnings("ignore:future versions will not create a writeable array")
 @pytest.mark.parametrize("family", each_second(FAMILIES))
 def test_cases_between_writes_match_differences(family: str) -> None:
@@ -135,6 +136,7 @@ def check_dtypes(case: Case, dtype: Any) -> None:
             assert np.max(np.abs(g - h)) <= scale, case.id
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("family", each_second(FAMILIES))
 def test_some_gradients_have_the_dtype_of_the_arguments(family: str) -> None:
     for case in list(smooth_cases(family))[::4]:

@@ -8,6 +8,7 @@ from tests.rules.cases import Case
 from tests.rules.cases.inplace import cases
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("case", cases(), ids=lambda case: case.id)
 def test_inplace_follow_their_rules(case: Case) -> None:
     case.check()

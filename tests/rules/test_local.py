@@ -193,6 +193,7 @@ except OperatorRuleError:
     assert output_of(program, tmp_path) == "refused\n"
 
 
+@pytest.mark.thorough
 def test_rules_of_modules_that_are_imported_in_a_block_hold_after_it(tmp_path: Path) -> None:
     program = """
 import numpy as np
@@ -209,6 +210,7 @@ print(grad(lambda x: np.sum(vjp(f, x)[1](1.0)[0]))(x))
     assert output_of(program, tmp_path) == "[6. 6.]\n"
 
 
+@pytest.mark.thorough
 def test_forward_rule_declared_for_good_is_used_in_expressions_too(tmp_path: Path) -> None:
     program = """
 import numpy as np

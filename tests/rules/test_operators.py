@@ -9,6 +9,7 @@ from tests.rules.cases import Case
 from tests.rules.cases.operators import cases
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("case", cases(), ids=lambda case: case.id)
 def test_operators(case: Case) -> None:
     with np.errstate(all="ignore"):  # some points are poles

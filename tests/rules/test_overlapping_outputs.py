@@ -17,6 +17,7 @@ SLICES = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("into", SLICES, ids=str)
 @pytest.mark.parametrize("mask", [True, [True, False, True, True]], ids=["all", "some"])
 def test_vectors_are_copied_in_turn(into: slice, mask: Any) -> None:

@@ -34,6 +34,7 @@ def identify(case: Case) -> str:
     return "-".join([case.id, *kinds])
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("case", SMOOTH, ids=identify)
 def test_partial_matches_differences(case: Case) -> None:
     if any(np.asarray(x).dtype == np.float32 for x in case.args if is_active(x)):
@@ -65,6 +66,7 @@ def test_zero_cotangent_gives_zero_at_kinks(case: Case) -> None:
             assert_allclose(g, np.zeros(g.shape, g.dtype))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "case",
     [c for c in SMOOTH + KINKS if any(isinstance(x, np.ndarray) for x in c.args)],

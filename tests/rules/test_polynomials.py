@@ -12,6 +12,7 @@ POWERS, CHEBYSHEV, *OTHERS = map(family_cases, FAMILIES)
 FAST = [*common_cases(), *POWERS, *CHEBYSHEV]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("case", each_third(FAST), ids=lambda case: case.id)
 def test_polynomials_follow_their_rules(case: Case) -> None:
     case.check()

@@ -47,6 +47,7 @@ def inner_products(x: Any, w: Any) -> Any:
     return np.dot(w, x) / 3 + (x @ w) / 7 + np.sum(np.outer(x, w) * x / 3)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.without_modes(
     "plain Python takes numbers of Python beside float32 for float32", "compiled"
 )

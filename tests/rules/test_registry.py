@@ -180,6 +180,7 @@ def test_rules_are_declared_in_their_families() -> None:
     assert files.isdisjoint(PACKAGE / "rules" / f"{name}.py" for name in ("declare", "registry"))
 
 
+@pytest.mark.thorough
 def test_table_lists_all_functions_with_their_declarations() -> None:
     lines = run("-m", "mooncake_py.rules")
     words = [line.split() for line in lines]

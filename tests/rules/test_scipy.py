@@ -13,6 +13,7 @@ from tests.rules.cases.scipy import cases
 from tests.support.marks import each_third
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("case", each_third(parameters(cases())), ids=lambda case: case.id)
 def test_scipy_follows_its_rules(case: Case) -> None:
     with np.errstate(all="ignore"):  # some points are poles

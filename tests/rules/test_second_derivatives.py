@@ -102,6 +102,7 @@ def check(case: Case) -> None:
         test_rule(case.function, *case.args, kwargs=case.kwargs, **options)
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("name", each_third(NAMES), ids=lambda name: name.rpartition(".")[2])
 def test_some_second_derivatives_match_differences(name: str) -> None:
     for case in islice(smooth_cases(name), 1):

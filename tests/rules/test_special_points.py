@@ -107,6 +107,7 @@ def check_at(case: Case, args: tuple[Any, ...], name: str) -> int:
     return count
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("point", POINTS, ids=named)
 def test_smooth_at_special_points(point: tuple[Callable[..., Any], tuple[Any, ...]]) -> None:
     case = Case(*point)
@@ -180,6 +181,7 @@ def test_second_derivative_of_distributions_at_the_ends(
     assert_allclose(derivative(distribution, 2)(x), expected)
 
 
+@pytest.mark.thorough
 def test_third_and_fourth_derivatives_at_special_points() -> None:
     def softplus(x: float) -> Any:
         return np.logaddexp(0.0, x)
@@ -198,6 +200,7 @@ def test_third_and_fourth_derivatives_at_special_points() -> None:
                         cube[:1], cube[1:])[1], [[0.0]], atol=1e-12)  # fmt: skip
 
 
+@pytest.mark.thorough
 def test_fourth_derivative_of_the_bessel_function_at_zero() -> None:
     def bessel(x: float) -> Any:
         return np.i0(np.array([x]))[0]
@@ -238,6 +241,7 @@ def test_hessian_of_a_determinant_is_made_of_minors() -> None:
     assert_allclose(second, expected, atol=1e-12)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("values", [
     np.linalg.eigvalsh, np.linalg.eigvals, lambda a: np.linalg.svd(a, compute_uv=False),
     lambda a: np.linalg.eigh(a)[0], lambda a: np.linalg.svd(a)[1],
@@ -251,6 +255,7 @@ def test_second_derivatives_of_values_that_coincide_are_refused(values: Any) -> 
         hessian(of_squares)(np.eye(2))
 
 
+@pytest.mark.thorough
 @pytest.mark.without_modes("forward mode is refused there too: it transposes the pullback")
 def test_second_derivative_of_a_logarithm_on_its_branch_cut_is_refused() -> None:
     linalg = pytest.importorskip("scipy.linalg")

@@ -55,11 +55,13 @@ def check(f):
     assert_allclose(third, differences_along(hessian(f), X), rtol=1e-5)
 
 
+@pytest.mark.thorough
 @pytest.mark.without_modes("values are compared bit for bit", "compiled")
 def test_functions_replaced_within_a_program():
     check(patched_within)
 
 
+@pytest.mark.thorough
 @pytest.mark.without_modes("values are compared bit for bit", "compiled")
 def test_functions_replaced_before(monkeypatch):
     monkeypatch.setattr(np, "cos", np.sin)
@@ -124,6 +126,7 @@ print(*report(f))
 """
 
 
+@pytest.mark.thorough
 def test_what_is_compiled_goes_by_the_functions_that_libraries_had(tmp_path):
     pytest.importorskip("numba")
     file = tmp_path / "program.py"

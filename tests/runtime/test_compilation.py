@@ -308,6 +308,7 @@ with warnings.catch_warnings(record=True) as caught:
 """
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("value", "blocked", "expected"),
     [

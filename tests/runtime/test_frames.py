@@ -87,6 +87,7 @@ def named_tuple(x):
     return pair(x, x * x).b, (pair.__module__, repr(pair(1, 2)))
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     "f", [current, callers, own_traceback, own_stack, named_tuple], ids=lambda f: f.__name__
 )

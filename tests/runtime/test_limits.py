@@ -139,6 +139,7 @@ def test_nested_lists():
     assert grad(total_squares)(tuples)[0] == 2.0 * (N - 1)
 
 
+@pytest.mark.thorough
 def test_beyond_the_limit_python_says_so_and_all_is_restored():
     before = sys.getrecursionlimit()
     seen: list[Any] = []
@@ -164,6 +165,7 @@ def test_beyond_the_limit_python_says_so_and_all_is_restored():
     assert grad(power)(1.0, 5) == 5.0
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("limit", [300, 1000])
 def test_no_crash_in_a_thread_with_a_small_stack(limit, tmp_path):
     script = tmp_path / "deep.py"

@@ -232,6 +232,7 @@ def of_positional_format(x):
     return float(np.format_float_positional(x))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("program", READ_BACK, ids=str)
 def test_refused(program: Program) -> None:
     before = program.args[0].copy() if isinstance(program.args[0], np.ndarray) else None

@@ -100,6 +100,7 @@ WRITES = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("write", WRITES, ids=lambda f: f.__name__)
 @pytest.mark.parametrize("starts_active", [True, False])
 def test_last_of_overlapping_writes_has_the_derivative(write: Any, starts_active: bool) -> None:
@@ -255,6 +256,7 @@ def test_bytes_read_as_floats_of_another_size_are_refused() -> None:
         grad(program)(X)
 
 
+@pytest.mark.thorough
 def test_crossings_are_told_as_numpy_copies() -> None:
     steps = [k for k in range(-7, 8) if k]
     for n, s, t in product((2, 5), steps, steps):

@@ -73,6 +73,7 @@ def test_the_page_names_distributions_and_their_arguments() -> None:
 FAST = "gamma", "beta", "t", "nct", "genpareto", "skewnorm"
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # of steps that leave the domain
 @pytest.mark.parametrize(
     "name", [n if n in FAST else pytest.param(n, marks=pytest.mark.slow) for n in SHAPES]

@@ -229,6 +229,7 @@ def quantum_walk_with_complex_state(amplitudes, angle):
     return np.sum(np.arange(4) * np.sum(np.abs(psi) ** 2, axis=0))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("program", programs, ids=str)
 def test_gradient(program: Program) -> None:
     program.check()

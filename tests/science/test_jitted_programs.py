@@ -290,6 +290,7 @@ def sparse_rows(data, x):
     return np.sum(sparse_product(data, np.array([0, 2, 1, 2]), np.array([0, 2, 4]), x) ** 2)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("f", "args"), PROGRAMS, ids=[f.__name__ for f, _ in PROGRAMS])
 def test_gradient(f, args):
     plain = in_python(f)

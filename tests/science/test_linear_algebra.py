@@ -344,6 +344,7 @@ def sor_until_converged(a, b):
     return np.sum(x**2)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("program", programs, ids=str)
 def test_gradient(program: Program) -> None:
     program.check()

@@ -278,6 +278,7 @@ def heat3d_like_with_views(a):
     return np.sum(a**2)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("program", programs, ids=str)
 def test_gradient(program: Program) -> None:
     program.check()

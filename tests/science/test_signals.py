@@ -218,6 +218,7 @@ def error_diffusion_made_smooth(image, levels):
     return np.sum(image**2)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("program", programs, ids=str)
 def test_gradient(program: Program) -> None:
     program.check()

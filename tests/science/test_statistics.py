@@ -250,6 +250,7 @@ def reservoir_storage(inflow, demand):
     return storage.sum() + sum(s * s for s in spilled)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("program", programs, ids=str)
 def test_gradient(program: Program) -> None:
     program.check()

@@ -68,6 +68,7 @@ def test_array_against_the_formula() -> None:
     np.testing.assert_allclose(db, w, rtol=1e-12)
 
 
+@pytest.mark.thorough
 def test_array_in_all_ways() -> None:
     check(lambda a, b: cubic(a, b), A, B, dtypes=False)
 

@@ -67,6 +67,7 @@ SEVERAL: dict[str, Callable[[Any], Any]] = {
 }
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.without_modes("the differences of many of them take long")
 @pytest.mark.parametrize("name", INTEGRALS | SEVERAL)
 def test_against_differences(name: str) -> None:
@@ -77,6 +78,7 @@ def test_against_differences(name: str) -> None:
     assert jvp(f, (A,), (V,))[1] == pytest.approx(gradient @ V, rel=1e-12)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.without_modes("the differences of many of them take long")
 @pytest.mark.parametrize("name", slow_but(["args", "to infinity", "quad_vec"], INTEGRALS))
 def test_second_derivatives_against_differences(name: str) -> None:
@@ -91,6 +93,7 @@ def test_gaussian_integral() -> None:
     assert found == pytest.approx(-0.25 * math.sqrt(math.pi / 2), rel=1e-10)
 
 
+@pytest.mark.thorough
 def test_limit_to_third_order() -> None:
     def f(b: Any) -> Any:
         return si.quad(math.sin, 0.0, b)[0]

@@ -136,6 +136,7 @@ def tolerance(name: str) -> float:
     return 1e-4 if name in ROUGH else 2e-6
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.without_modes("they are as precise as the solver")
 @pytest.mark.parametrize("name", each_third(SOLUTIONS))
 def test_against_differences(name: str) -> None:
@@ -147,6 +148,7 @@ def test_against_differences(name: str) -> None:
     assert jvp(f, (A,), (V,))[1] == pytest.approx(gradient @ V, rel=1e-10)
 
 
+@pytest.mark.thorough
 @pytest.mark.without_modes("they are as precise as the solver")
 @pytest.mark.parametrize("name", slow_but(["jac=True", "fixed", "at a bound", "lm"], SOLUTIONS))
 def test_second_derivatives_against_differences(name: str) -> None:

@@ -74,6 +74,7 @@ def weighed(solution: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return f
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.without_modes("they are as precise as the solver")
 @pytest.mark.parametrize("name", SOLUTIONS)
 def test_against_differences(name: str) -> None:
@@ -84,6 +85,7 @@ def test_against_differences(name: str) -> None:
     assert jvp(f, (A,), (V,))[1] == pytest.approx(gradient @ V, rel=1e-9)
 
 
+@pytest.mark.thorough
 @pytest.mark.without_modes("they are as precise as the solver")
 @pytest.mark.parametrize("name", slow_but(["limits", "of the class"], SOLUTIONS))
 def test_second_derivatives_against_differences(name: str) -> None:
@@ -92,6 +94,7 @@ def test_second_derivatives_against_differences(name: str) -> None:
     assert hvp(f, (A,), V) @ V == expected
 
 
+@pytest.mark.thorough
 @pytest.mark.without_modes("they are as precise as the solver")
 @pytest.mark.parametrize("name", STIFF)
 def test_stiff(name: str) -> None:

@@ -87,6 +87,7 @@ def derivatives(solution: Callable[[Any], Any]) -> list[Any]:
     ]  # fmt: skip
 
 
+@pytest.mark.thorough
 @pytest.mark.without_modes("they are as precise as the solver")
 @pytest.mark.parametrize("solution", each_second(PROGRAMS), ids=lambda f: f.__name__)
 def test_like_the_matrix(solution: Any, monkeypatch: pytest.MonkeyPatch) -> None:

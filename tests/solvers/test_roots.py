@@ -48,6 +48,7 @@ CUBE_ROOTS: dict[str, Callable[[Any], Any]] = {
 }
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", CUBE_ROOTS)
 def test_cube_root(name: str) -> None:
     f = CUBE_ROOTS[name]

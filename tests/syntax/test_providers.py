@@ -58,12 +58,14 @@ def run(*arguments: str, **how: Any) -> Any:
     return subprocess.run(command, capture_output=True, text=True, check=False, **how)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("arguments", [("-c", SCRIPT), ("-Wd", f"-c{SCRIPT}", "rest")])
 def test_commands_have_source(arguments: tuple[str, ...]) -> None:
     done = run(*arguments)
     assert done.stdout == "12.0\n", done.stderr
 
 
+@pytest.mark.slow
 def test_scripts_from_standard_input_have_source_if_they_can_be_read_again(tmp_path: Any) -> None:
     (tmp_path / "script.py").write_text(SCRIPT)
     with open(tmp_path / "script.py") as script:
@@ -74,6 +76,7 @@ def test_scripts_from_standard_input_have_source_if_they_can_be_read_again(tmp_p
     assert "a script that comes through a pipe" in piped.stderr
 
 
+@pytest.mark.slow
 def test_text_that_a_function_carries_is_found_when_it_is_that_of_the_code() -> None:
     f = made_by_exec(TEXT)
     f._code = TEXT.replace("* x", "+ x")
@@ -110,6 +113,7 @@ def test_what_is_measured_elsewhere_has_none(monkeypatch: pytest.MonkeyPatch) ->
         grad(names["f"])(3.0)
 
 
+@pytest.mark.slow
 def test_what_timeit_measures_has_none_and_the_message_says_so() -> None:
     names: dict[str, Any] = {}
     exec(compile(TEXT, "<magic-timeit>", "exec", dont_inherit=True), names)

@@ -162,6 +162,7 @@ def test_text_run_by_exec_has_no_source():
     assert "register a rule" in message
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize(
     "edited",
     [
@@ -229,6 +230,7 @@ def all_code(code: CodeType) -> list[CodeType]:
     return [item for item in found if item.co_flags & 1 and item.co_name[0] != "<"]
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", ["argparse", "statistics", "fractions", "textwrap", "ast"])
 def test_every_function_of_a_library_module_is_found(name):
     file = os.path.join(os.path.dirname(ast.__file__), f"{name}.py")

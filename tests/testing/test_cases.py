@@ -19,6 +19,7 @@ CASES = rule_cases(
 )
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_check(case: RuleCase, request: pytest.FixtureRequest) -> None:
     assert request.node.name == f"test_check[{case.id}]"

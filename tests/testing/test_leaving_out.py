@@ -24,6 +24,7 @@ def test_ints_alone_compare_nothing() -> None:
         assert [warning.filename for warning in caught] == [__file__]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("args", [(2.0,), ([1, 2.0],), ((2, 3),), (True,), ("text",)], ids=str)
 def test_floats_and_what_is_no_number_do_not_warn(args: Any) -> None:
     with warnings.catch_warnings():

@@ -82,6 +82,7 @@ class Box:
     pass
 
 
+@pytest.mark.thorough
 def test_functions_that_fill_or_empty_containers() -> None:
     def fill_list(items, x):
         items.append(x * 2.0)

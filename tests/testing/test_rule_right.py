@@ -81,6 +81,7 @@ def multiply_rule(_, a, b):
     return y, multiply_pullback
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     "args",
     [
@@ -137,6 +138,7 @@ def scale_in_place_rule(_, x, a):
     return x, scale_pullback
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("x", [A, A + 1j * B, A[::2, ::-1], V.astype(np.float32)])
 def test_scale_in_place(x: np.ndarray) -> None:
     test_rule(scale_in_place, x.copy(), 1.7, rule=scale_in_place_rule)

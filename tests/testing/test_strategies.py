@@ -27,6 +27,7 @@ def test_arrays_have_what_was_asked_for(x: Any) -> None:
     assert np.all((x.real >= 0.5) & (x.real <= 2.0))
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     "property_of",
     [
@@ -50,6 +51,7 @@ def test_memory_is_shared_and_is_not(shares: bool) -> None:
     assert found[0].shape == found[1].shape
 
 
+@pytest.mark.thorough
 @QUICK
 @given(strategies.arrays(shape=st.tuples(st.integers(1, 4), st.just(2)), bounds=(0.5, 2.0)))
 def test_rules_of_rows(x: Any) -> None:
@@ -62,6 +64,7 @@ def shifted_product(a: Any, b: Any) -> Any:
     return np.sum(a * b)
 
 
+@pytest.mark.thorough
 @QUICK
 @given(strategies.aliased(2))
 def test_function_that_writes_into_arguments_that_overlap(arrays: Any) -> None:

@@ -56,6 +56,7 @@ VALUES = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("value", VALUES, ids=lambda v: repr(v)[:30])
 def test_right_values_pass(value):
     check_tangent(value)

@@ -34,6 +34,7 @@ def jacobian_by_differences(f: Any, z: Any) -> np.ndarray:
     return np.array([[np.real(dx), np.real(dy)], [np.imag(dx), np.imag(dy)]])
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("z", [POINT, np.array(POINT), Z], ids=["number", "0-d", "array"])
 @pytest.mark.parametrize("f", HOLOMORPHIC + OTHERS)
 def test_against_differences(f: Any, z: Any) -> None:

@@ -400,6 +400,7 @@ def test_pullback_runs_it_again() -> None:
     assert history == [3.0, 3.0]
 
 
+@pytest.mark.thorough
 def test_in_a_long_loop() -> None:
     history: list[float] = []
 

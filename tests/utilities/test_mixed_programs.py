@@ -106,6 +106,7 @@ def differences(seed: int, x: np.ndarray) -> np.ndarray:
 SEEDS = [*range(20), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(20, 60))]
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_random_program(seed: int) -> None:
     x = np.random.default_rng(1000 + seed).uniform(0.2, 0.9, SIZE)

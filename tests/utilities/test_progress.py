@@ -138,6 +138,7 @@ def ended(u):
 SLOTS_3 = runs(20, 3)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("f", "expected"), [
     (in_slots, SLOTS_3), (by_function, SLOTS_3), (loop_in_a_loop, SLOTS_3),
     (two_loops, SLOTS_3 + runs(5, 2)), (loop_in_a_part, 20 + SLOTS_3),
@@ -353,6 +354,7 @@ LOOPS = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.without_modes("compiled functions are one entry", "compiled")
 @pytest.mark.parametrize("debug", [False, True])
 @pytest.mark.parametrize(("f", "expected"), LOOPS)

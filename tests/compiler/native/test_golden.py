@@ -28,6 +28,7 @@ SHOWN = (
 )  # fmt: skip
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", SHOWN)
 def test_golden(name: str, golden: Callable[[Path, str], None]) -> None:
     text, inputs, results, active = REGIONS[name]

@@ -267,6 +267,7 @@ COMPILED = (
 )  # fmt: skip
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("f", COMPILED + REFUSED, ids=lambda f: f.__name__)
 def test_derivatives_and_arguments(f: Any, tried: list[bool]) -> None:
     def gradient(*given: Any) -> Any:

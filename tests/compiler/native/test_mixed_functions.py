@@ -87,6 +87,7 @@ def whiles_within_a_list(x, n):
 CASES = [attributes_are_assigned, objects_share_an_array, names_change, whiles_within_a_list]
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("f", CASES)
 @pytest.mark.parametrize("n", [1, 3])
 def test_all_modes(f, n, tried):

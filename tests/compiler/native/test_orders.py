@@ -32,6 +32,7 @@ VIEWS = {
 }
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("of", [changed, only_read])
 @pytest.mark.parametrize("name", VIEWS)
 def test_views_agree_in_every_mode(of, name, tried):

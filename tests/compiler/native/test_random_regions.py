@@ -20,6 +20,7 @@ from tests.compiler.native.sweeping import agrees
 Breaking = Callable[[pytest.MonkeyPatch], None]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("second", [False, True])
 @pytest.mark.parametrize("start", [0, pytest.param(5000, marks=pytest.mark.slow)])
 def test_random_regions(start: int, second: bool) -> None:

@@ -26,6 +26,7 @@ def active(args):
     )
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_gradient(name, tried):
     f, args = FUNCTIONS[name]
@@ -43,6 +44,7 @@ def test_gradient(name, tried):
         np.testing.assert_array_equal(a, b)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_forward_mode_and_second_order(name, tried):
     f, args = FUNCTIONS[name]

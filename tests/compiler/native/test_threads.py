@@ -39,6 +39,7 @@ def made(text: str) -> Printer:
     return printer
 
 
+@pytest.mark.thorough
 def test_other_threads_run_meanwhile() -> None:
     forward = built(made(WORKING))["forward"]
     x, y = np.ones(1), np.zeros(10)

@@ -58,6 +58,7 @@ def field(u, c):
     return y, u, c * u[0], (y,)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_both_ways_agree(name, tried, monkeypatch):
     f, args = FUNCTIONS[name]

@@ -131,6 +131,7 @@ LOOPS = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.plain
 @pytest.mark.parametrize("f", LOOPS)
 def test_one_entry(f, taken):
@@ -138,6 +139,7 @@ def test_one_entry(f, taken):
     assert taken[0]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("f", LOOPS)
 def test_in_steps_that_run_again(f):
     def steps(x, m):
@@ -151,6 +153,7 @@ def test_in_steps_that_run_again(f):
     equals_reference(steps, X.copy() + 1.0, M.copy())
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("f", LOOPS)
 def test_forward_and_second_order(f):
     directions = Y.copy(), M.T.copy()

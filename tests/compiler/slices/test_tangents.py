@@ -52,6 +52,7 @@ def test_hessian_product_is_the_adjoint_of_the_tangent(f, taken, monkeypatch):
     assert_allclose(found, unfused(run, monkeypatch), rtol=1e-11, atol=1e-13)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("f", [LOOPS[1], LOOPS[2], LOOPS[6]])
 def test_third_order(f, monkeypatch):
     def run():

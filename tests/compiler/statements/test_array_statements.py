@@ -324,6 +324,7 @@ def gradient(f: Callable[..., Any], args: Any, argnums: Any, fuses: bool = True)
     return value, found
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("argnums", [(0,), (1,), (0, 1)], ids=str)
 @pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
 def test_equals_general_and_differences(f, argnums):

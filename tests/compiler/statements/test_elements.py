@@ -149,6 +149,7 @@ PROGRAMS = [
 ARGS = np.array([0.3, -1.2, 0.8, 2.0]), np.array([1.1, 0.2, -0.7, 0.4])
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("argnums", [(0,), (1,), (0, 1)])
 @pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
 def test_elements_equal_the_general_way_and_differences(f, argnums, monkeypatch):

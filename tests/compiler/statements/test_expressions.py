@@ -146,6 +146,7 @@ def differences(f: Callable[..., Any], args: tuple[Any, ...], k: int) -> Any:
     return g
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
 def test_fused_equals_general_and_differences(f, monkeypatch):
     args = PROGRAMS[f]

@@ -54,6 +54,7 @@ def powers(x: Any, m: Any) -> Any:
 PROGRAMS = [thresholds, leading_axes, powers]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("size", [0, 4096])
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_values_and_derivatives_to_second_order(
@@ -212,6 +213,7 @@ WRONG = [
 ]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("text", WRONG)
 def test_what_is_wrong_is_said_in_the_same_words(text: str) -> None:
     head = "import numpy as np\ndef f(x, w, m):\n    h = np.array([1, 0, 1, 1, 0], bool)\n"

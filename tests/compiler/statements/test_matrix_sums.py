@@ -30,6 +30,7 @@ def without_leading_ones(shape: tuple[int, ...]) -> tuple[int, ...]:
     return shape
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("ndim", [1, 2, 3])
 @pytest.mark.parametrize("keepdims", [False, True])
 def test_it_is_the_sum_of_the_products(ndim: int, keepdims: bool) -> None:

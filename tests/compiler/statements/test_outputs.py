@@ -181,6 +181,7 @@ PROGRAMS = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("argnums", [(0,), (1,), (0, 1)], ids=str)
 @pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
 def test_equals_general_and_differences(f, argnums):

@@ -79,6 +79,7 @@ def extrema(x: Any, m: Any) -> Any:
 PROGRAMS = [windows, centred, attraction, within_one_another, first_received, shared, extrema]
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_values_and_derivatives_to_second_order(program: Any) -> None:
     check_to_second_order(program, X, M)

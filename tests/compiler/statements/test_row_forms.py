@@ -82,6 +82,7 @@ def zeros_beside_infinities(x, m, a):
         return (x - x) * np.sqrt(x * 0.0) + a * 1.0
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("small", [row_forms.SMALL, 0])
 @pytest.mark.parametrize(
     "f",

@@ -35,6 +35,7 @@ def program(index: str, statement: str) -> Any:
     )
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("statement", STATEMENTS)
 @pytest.mark.parametrize("index", INDICES)
 def test_index(index: str, statement: str) -> None:

@@ -122,6 +122,7 @@ def test_aux_and_values_are_the_same() -> None:
     np.testing.assert_array_equal(x, X)
 
 
+@pytest.mark.thorough
 def test_shared_lists_in_threads() -> None:
     shared = [1.0, 2.0]
 
@@ -228,7 +229,8 @@ def test_notes_of_adjoints_that_raise(f: Any, plain: str) -> None:
 def test_the_other_tests_pass_in_debug_mode(folder: str) -> None:
     paths = engine_folders() if folder == "engine" else [f"tests/{folder}"]
     command = [
-        sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not slow",
+        sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider",
+        "-m", "not slow or thorough",
         "-p", "tests.support.debug_everywhere", "--ignore=tests/modes/debug", *paths,
     ]  # fmt: skip
     path = os.pathsep.join([str(ROOT), *sys.path[1:]])

@@ -133,6 +133,7 @@ def compared(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return found
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("program", programs, ids=str)
 def test_both_ways_agree(program: Program, compared: list[str]) -> None:
     with debug_mode():
@@ -389,6 +390,7 @@ def test_tangents_agree(program: Program, compared: list[str]) -> None:
     assert "compare" in compared
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("program", programs, ids=str)
 def test_products_with_the_hessian_agree(program: Program, compared: list[str]) -> None:
     x, *others = copy.deepcopy(program.args)

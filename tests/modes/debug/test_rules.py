@@ -125,6 +125,7 @@ def no_pullback(_: Any) -> Any:
     return NoRData(), NoRData()
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     ("make", "text"),
     [

@@ -101,6 +101,7 @@ def pushed_in_debug_mode(f: Any) -> Any:
         return jvp(f, (X.copy(), M.copy()), (Y.copy(), M.T.copy()))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("text", [SOLVED, SCALED, REPLACED, SUMMED])
 def test_both_ways_agree(text: str, made: Any, compared: list[Any]) -> None:
     f = made(text)
@@ -114,6 +115,7 @@ def test_both_ways_agree(text: str, made: Any, compared: list[Any]) -> None:
     assert [run.is_on_slices for run in compared] == [True, True]
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", FOUND)
 def test_breaks_are_found(name: str, made: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     BREAKS[name](monkeypatch)
@@ -124,6 +126,7 @@ def test_breaks_are_found(name: str, made: Any, monkeypatch: pytest.MonkeyPatch)
     assert f"{f.__code__.co_filename}:{line}:" in str(caught.value)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", FOUND_IN_TANGENTS)
 def test_breaks_of_tangents_are_found(
     name: str, made: Any, monkeypatch: pytest.MonkeyPatch

@@ -157,6 +157,7 @@ def compared(monkeypatch: pytest.MonkeyPatch) -> list[StatementBeside]:
     return found
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("program", programs, ids=str)
 def test_both_ways_agree(program: Program, compared: list[StatementBeside]) -> None:
     with debug_mode():
@@ -164,6 +165,7 @@ def test_both_ways_agree(program: Program, compared: list[StatementBeside]) -> N
     assert compared
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("program", programs, ids=str)
 def test_tangents_agree(program: Program, compared: list[StatementBeside]) -> None:
     args = copy.deepcopy(program.args)
@@ -175,6 +177,7 @@ def test_tangents_agree(program: Program, compared: list[StatementBeside]) -> No
     assert any(beside.levels for beside in compared)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("program", programs, ids=str)
 def test_products_with_the_hessian_agree(program: Program, compared: list[StatementBeside]) -> None:
     x, *others = copy.deepcopy(program.args)

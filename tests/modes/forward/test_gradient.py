@@ -100,6 +100,7 @@ CASES = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.without_modes("values are compared bit for bit", "compiled")
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 @pytest.mark.parametrize("debug", [False, True], ids=["", "debug"])
@@ -207,6 +208,7 @@ def inner_in_place(x, mode):
 INNER = [inner, inner_number, inner_complex, inner_structure, inner_in_place]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("f", INNER, ids=lambda f: f.__name__)
 def test_inside_every_derivative(f):
     def program(x):

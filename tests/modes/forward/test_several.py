@@ -70,6 +70,7 @@ def same(found: Any, expected: Any) -> None:
         np.testing.assert_allclose(a, b, rtol=rtol, atol=rtol)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.plain
 @pytest.mark.parametrize("program", TOGETHER, ids=lambda f: f.__name__)
 def test_one_run_has_the_tangents_of_all_directions(program: Any, runs: list[str]) -> None:
@@ -77,6 +78,7 @@ def test_one_run_has_the_tangents_of_all_directions(program: Any, runs: list[str
     assert runs == ["along_each"]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda f: f.__name__)
 def test_programs_of_every_kind(program: Any) -> None:
     x = np.array([0.3, -1.2, 0.7, 0.5])
@@ -206,6 +208,7 @@ def test_all_directions_have_the_same_random_numbers(program: Any) -> None:
         assert generator.random() == after
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("program", [arithmetic, views, loops], ids=lambda f: f.__name__)
 def test_inside_other_derivatives_and_in_debug_mode(program: Any) -> None:
     def along_two(a):

@@ -116,6 +116,7 @@ def cotangents_for(y: Any) -> list[Any]:
     ]  # fmt: skip
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_short_way_and_general_way_agree(name, goes):
     f, args = FUNCTIONS[name]
@@ -132,6 +133,7 @@ def test_short_way_and_general_way_agree(name, goes):
         assert value_mismatch(with_loan, expected) is None, (g, with_loan, expected)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("way", ["short", "lent"])
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_gradients_share_no_memory_and_all_is_as_it_was(name, way, goes):
@@ -179,6 +181,7 @@ def check_cotangent_is_left_alone(case: Case) -> None:
         assert not any(np.shares_memory(d, a) for a in (*others, *arrays[:i])), case.id
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("family", each_third(FAMILIES))
 def test_rules_do_not_write_in_the_cotangent_that_they_are_lent(family, goes):
     goes("lent")

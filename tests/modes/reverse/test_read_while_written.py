@@ -130,6 +130,7 @@ if np.lib.NumpyVersion(np.__version__) < "2.5.0":  # which takes no output that 
     programs(X)(accumulators_that_are_larger)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("program", programs, ids=str)
 def test_read_while_written(program: Program) -> None:
     program.check()
@@ -138,6 +139,7 @@ def test_read_while_written(program: Program) -> None:
     np.testing.assert_array_equal(value_and_grad(program.f, debug=True)(X)[1], grad(program.f)(X))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("program", [programs[0], programs[4], programs[6]], ids=str)
 def test_second_derivatives(program: Program) -> None:
     check_second(program.f, X)
@@ -176,6 +178,7 @@ INTO: dict[str, Any] = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("types", [(np.float32, np.float64), (np.float64, np.float32)])
 @pytest.mark.parametrize("name", INTO)
 def test_values_in_an_accumulator_of_another_type(name: str, types: Any) -> None:

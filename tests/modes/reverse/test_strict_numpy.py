@@ -34,6 +34,7 @@ FUNCTIONS = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_what_the_plain_call_does_not_raise_is_not_raised(name, mode):

@@ -110,6 +110,7 @@ def compiled_just_now():
 serial = iter(range(1000))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.without_modes("values are compared bit for bit", "compiled")
 @pytest.mark.parametrize(
     "make",
@@ -128,6 +129,7 @@ def test_functions_of_every_kind(make):
         agrees(lambda i, f=f: value_and_grad(f)(X.copy(), i), rounds=1)
 
 
+@pytest.mark.thorough
 def test_rules_registered_meanwhile():
     def run(i: int) -> Any:
         if i == 0:

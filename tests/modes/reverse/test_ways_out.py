@@ -85,6 +85,7 @@ def check_against_differences(f: Any, mode: str, got: Any) -> None:
     np.testing.assert_allclose(got, expected, rtol=1e-6, atol=atol, err_msg=mode)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("f", each_third(WAYS_OUT), ids=lambda f: f.__name__)
 def test_right_or_refused(f: Any) -> None:
     check_right_or_refused(f, QUICK)
@@ -102,6 +103,7 @@ RIGHT = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("mode", QUICK)
 @pytest.mark.parametrize("name", RIGHT)
 def test_right_where_the_derivative_can_be_followed(name: str, mode: str) -> None:

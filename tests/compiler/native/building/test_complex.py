@@ -369,6 +369,7 @@ def check(
         same(f, way, tried, arguments, rtol)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "first",
     [0, 4, *(pytest.param(k, marks=pytest.mark.slow) for k in range(8, len(VECTORS), 4))],
@@ -378,17 +379,20 @@ def test_vectors(first: int, tried: list[bool]) -> None:
     check(function(f"    return {' + '.join(terms)}", str(first)), tried, thoroughly=False)
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("first", range(0, len(NUMBERS), 3))
 def test_numbers(first: int, tried: list[bool]) -> None:
     terms = " + ".join(NUMBERS[first : first + 3])
     check(function(f"    return {terms}", str(first)), tried, thoroughly=False)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", each_second(PROGRAMS))
 def test_programs(name: str, tried: list[bool]) -> None:
     check(function(PROGRAMS[name], name), tried)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["in_place", "parts_of_itself", "split_steps"])
 def test_complex64(name: str, tried: list[bool]) -> None:
     z, w, A, x, *rest = ARGUMENTS

@@ -186,11 +186,13 @@ def check(f: Any, tried: list[bool]) -> None:
     same(f, second, tried)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("text", EXPRESSIONS)
 def test_expressions(text: str, tried: list[bool]) -> None:
     check(function(f"    return {text}", text), tried)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_programs(name: str, tried: list[bool]) -> None:
     check(function(PROGRAMS[name], name), tried)

@@ -33,6 +33,7 @@ REFUSED = [
 ]
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("text", COMPILED)
 def test_compiled(text: str, tried: list[bool]) -> None:
     f = function(text)

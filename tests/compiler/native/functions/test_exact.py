@@ -26,6 +26,7 @@ COMPILED = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("text", COMPILED)
 def test_compiled(text: str, tried: list[bool]) -> None:
     f = function(text)

@@ -52,6 +52,7 @@ def masks(x):
 FUNCTIONS = [largest, softened, products, sums, table, masks]
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("x", [PLAIN, TIES], ids=["plain", "ties"])
 @pytest.mark.parametrize("f", FUNCTIONS, ids=lambda f: f.__name__)
 def test_every_mode(f, x, tried):

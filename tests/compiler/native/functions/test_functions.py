@@ -121,6 +121,7 @@ def check(text: str) -> None:
         assert_allclose(b, a, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("text", COMPILED)
 def test_compiled(text: str, tried: list[bool]) -> None:
     check(text)

@@ -53,6 +53,7 @@ ERRORS = [
 ]
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("block", [2, 48])
 @pytest.mark.parametrize("text", each_second(COMPILED))
 def test_agree(text: str, block: int, tried: list[bool], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -112,6 +113,7 @@ def test_what_is_not_finite(place: Any, tried: list[bool]) -> None:
     assert True not in tried
 
 
+@pytest.mark.thorough
 def test_third_derivatives(tried: list[bool]) -> None:
     def f(A):
         L = np.linalg.cholesky(A @ A.T + np.eye(len(A)))

@@ -107,6 +107,7 @@ def derivatives(f: Any, x: Any, k: int, **how: Any) -> list[Any]:
     return [value, partials, tangent, hvp(g, (at,), np.cos(at), **how)]
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("k", [3, 2])
 @pytest.mark.parametrize("f", CASES)
 def test_derivatives_are_those_without(f: Any, k: int, tried: list[bool]) -> None:
@@ -197,6 +198,7 @@ TOO_LARGE = (
 )  # fmt: skip
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "f", [power_below_zero, too_large, rounded_infinity, zero_to_the_minus_one, *TOO_LARGE]
 )

@@ -60,6 +60,7 @@ def test_sweeps() -> None:
         assert np.allclose(plain, compiled, rtol=1e-15, atol=0)
 
 
+@pytest.mark.thorough
 def test_expressions() -> None:
     names = [f"s{k}" for k in range(len(EXPRESSIONS))]
     text = "\n".join(f"{name} = {e}" for name, e in zip(names, EXPRESSIONS, strict=True))
@@ -137,6 +138,7 @@ def test_machine_code_is_kept(folder: Path) -> None:
     assert {path: path.stat().st_mtime_ns for path in disk.files()} == before
 
 
+@pytest.mark.thorough
 def test_what_cannot_be_read_is_compiled_again(folder: Path) -> None:
     built(small())
     for path in (folder / "__pycache__").iterdir():

@@ -44,6 +44,7 @@ COMPILED = [
 REFUSED = ["np.sum(np.dot(A, B, out=T[0]))", "np.sum(T @ A)", "np.sum(I @ I) * x[0]"]
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("limit", [0, 10**9])
 @pytest.mark.parametrize("text", COMPILED)
 def test_products_agree(

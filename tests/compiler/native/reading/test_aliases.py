@@ -384,6 +384,7 @@ OTHERS = (
 )  # fmt: skip
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("f", COMPILED + OTHERS, ids=lambda f: f.__name__)
 def test_compiled_as_in_plain_python(f: Any, tried: list[bool]) -> None:
     for n in (1, 2, 3):

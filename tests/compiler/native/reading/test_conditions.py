@@ -72,6 +72,7 @@ def named(x, a, k):
     return a * x[0] if large else x[1]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("f", "compiled"),
     [

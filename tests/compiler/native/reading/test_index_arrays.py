@@ -142,6 +142,7 @@ def of_float32(f: Any, args: tuple[Any, ...]) -> Any:
     return [value_and_grad(f, (0, 1, 2), compile=way)(*narrow, *args[3:]) for way in (True, False)]
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize(("f", "args"), CASES)
 def test_derivatives_are_those_without(f: Any, args: Any, tried: list[bool]) -> None:
     pairs = zip(derivatives(f, args, compile=True), derivatives(f, args), strict=True)

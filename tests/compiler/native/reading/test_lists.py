@@ -84,6 +84,7 @@ def leaves(tree: Any) -> list[Any]:
     return [v for t in tree for v in leaves(t)] if isinstance(tree, list | tuple) else [tree]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("f", CASES)
 def test_derivatives_are_those_without(f: Any, tried: list[bool]) -> None:
     for a, b in zip(derivatives(f, compile=True), derivatives(f), strict=True):

@@ -132,6 +132,7 @@ CASES = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("a", [0.3, 0.9, 1.5, 3.0])
 @pytest.mark.parametrize("f", CASES)
 def test_gradient(f, a, tried):

@@ -114,6 +114,7 @@ REFUSED = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("a", [0.9, 0.2])
 @pytest.mark.parametrize("f", COMPILED + REFUSED, ids=lambda f: f.__name__)
 def test_every_mode(f: Any, a: float, tried: list[bool]) -> None:

@@ -157,6 +157,7 @@ FUNCTIONS = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("f", FUNCTIONS, ids=lambda f: f.__name__)
 def test_every_mode(f: Any, tried: list[bool]) -> None:
     along = np.cos(X), 0.3

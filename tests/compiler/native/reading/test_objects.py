@@ -177,6 +177,7 @@ def same(a, b):
         assert a == b
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", CASES)
 def test_gradients(name, tried):
     method, make, args = CASES[name]
@@ -190,6 +191,7 @@ def test_gradients(name, tried):
     same(vars(o), vars(make()))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", CASES)
 def test_forward_mode_and_second_order(name, tried):
     method, make, args = CASES[name]

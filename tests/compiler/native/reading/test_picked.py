@@ -180,6 +180,7 @@ def derivatives(f: Any, **how: Any) -> list[Any]:
     return [value, *g, tangent, *second]
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("f", FUNCTIONS)
 def test_derivatives_are_those_without(f: Any, tried: list[bool]) -> None:
     for a, b in zip(derivatives(f, compile=True), derivatives(f), strict=True):

@@ -65,6 +65,7 @@ def derivatives(f: Any, **how: Any) -> list[Any]:
     return [value, partials, tangent, hvp(f, (X.copy(), 2), np.cos(X), **how)]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("f", COMPILED)
 def test_loops_of_few_passes_are_read_once_for_each(f: Any, tried: list[bool]) -> None:
     for a, b in zip(derivatives(f, compile=True), derivatives(f), strict=True):

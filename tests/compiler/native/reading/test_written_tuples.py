@@ -25,6 +25,7 @@ REFUSED = [
 ]
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("text", COMPILED)
 def test_tuples_are_written_as_arrays(text: str, tried: list[bool]) -> None:
     f = function(text)
@@ -40,6 +41,7 @@ def test_rows_and_numbers_of_other_kinds_are_written_without_compilation(
     assert tried == []
 
 
+@pytest.mark.thorough
 def test_too_few_numbers_are_numpys_error() -> None:
     pytest.importorskip("numba")
     f = function("y = x * 1; y[:] = x[0], x[1]; y @ x")

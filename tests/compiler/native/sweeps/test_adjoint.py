@@ -25,6 +25,7 @@ from tests.compiler.native.texts_of_regions import REGIONS, given
 from tests.compiler.native.writing import region
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", REGIONS)
 def test_sweeps_agree_with_the_tangent(name: str) -> None:
     text, inputs, results, active = REGIONS[name]
@@ -33,6 +34,7 @@ def test_sweeps_agree_with_the_tangent(name: str) -> None:
         check(found, given(name), active, seed)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", REGIONS)
 def test_second_order(name: str) -> None:
     text, inputs, results, active = REGIONS[name]
@@ -46,6 +48,7 @@ def cotangents_of(found: NativeRegion, values: Values) -> Values:
     return {n: np.reshape(wave, np.shape(outs[n])) for n, wave in waves.items()}
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", REGIONS)
 def test_printed_sweeps_do_the_same(name: str) -> None:
     text, inputs, results, active = REGIONS[name]
