@@ -29,11 +29,6 @@ def leave_out(cases: list[pytest.Item]) -> None:
             case.add_marker("slow")
 
 
-def pytest_collection_finish() -> None:
-    """Let ``gc.collect()`` pass over the tests themselves, of which there are many."""
-    gc.freeze()
-
-
 @pytest.fixture
 def define(tmp_path: Path) -> Callable[[str], Any]:
     """Write text to a file of its own, run it, and return its function ``f``."""

@@ -103,6 +103,14 @@ class Form(NamedTuple):
     whole, whole_read, whole_shadows : tuple of str
         The arrays that `forward` takes themselves, beside what gives their elements; those that
         `reverse` takes, and those whose shadows it takes.
+    variables : tuple of str
+        The names that are bound to arrays, which `forward` returns last.
+    variables_read, variables_on : tuple of str
+        Those of which `reverse` takes the last array, and those of which it takes the cotangent.
+    visible : tuple of str
+        Those that something outside the region may read.
+    variable_leaves : tuple of str
+        Those among the inputs of which `reverse` returns the cotangent, behind that of numbers.
     """
 
     forward: Any
@@ -122,6 +130,11 @@ class Form(NamedTuple):
     whole: tuple[str, ...] = ()
     whole_read: tuple[str, ...] = ()
     whole_shadows: tuple[str, ...] = ()
+    variables: tuple[str, ...] = ()
+    variables_read: tuple[str, ...] = ()
+    variables_on: tuple[str, ...] = ()
+    visible: tuple[str, ...] = ()
+    variable_leaves: tuple[str, ...] = ()
 
 
 class Special(NamedTuple):
@@ -200,7 +213,8 @@ def fixed_parts(region: Region, groups: Mapping[str, Any]) -> set[str]:
     """Return the inputs that nothing in a region changes, by any name of their memory."""
     changed = {groups[array] for array in region.written()}
     numbers = {name for name in region.inputs if name not in region.arrays}
-    return {a for a in groups if groups[a] not in changed} | (numbers - region.bound.keys())
+    arrays = {a for a in groups if groups[a] not in changed} - region.variables
+    return arrays | (numbers - region.bound.keys())
 
 
 def written(
@@ -216,14 +230,19 @@ def written(
     region, types, given, active, *_ = special
     numbers = [name for name in region.inputs if name not in region.arrays]
     lengths = lengths_of(sweeps.forward)
-    results = tuple(sorted(region.bound.keys() | region.counts))
+    is_local = region.local.__contains__
+    variables = tuple(sorted(region.variables, key=lambda v: (is_local(v), v)))
+    arrays = region.arrays.keys() | region.variables
+    results = tuple(sorted((region.bound.keys() | region.counts) - arrays))
     outputs = tuple(name for name in results if name in active)
     leaves = tuple(name for name in numbers if name in given)
-    shadows = tuple(array for array in arrays_of(region) if array in active)
+    own_arrays = [array for array in arrays_of(region) if array not in region.variables]
+    shadows = tuple(array for array in own_arrays if array in active)
     loose = [name for name in sorted(region.counts) if name not in region.inputs]
     forward = (
         Assign(Name("z"), Const(0.0)),
         *(Count(name, Const(None if name in region.bound else 0)) for name in loose),
+        *(Count(whole_name(v), Const(None)) for v in variables if v not in region.inputs),
         *sweeps.forward,
     )
     inputs = [*region.inputs, *(length.name for length in lengths), *map(whole_name, whole)]
@@ -231,13 +250,17 @@ def written(
         "forward",
         ["push", "push_int", STEPS, *inputs],
         forward,
-        ["z", *results, *map(flag_of, types.flagged)],
+        ["z", *results, *map(flag_of, types.flagged), *map(whole_name, variables)],
     )
-    initial = sorted(
-        {f"d_{name}" for name in active if name not in region.arrays}
-        - {f"d_{name}" for name in outputs}
+    visible = tuple(v for v in variables if v in region.bound and not is_local(v))
+    on = tuple(v for v in visible if v in active)
+    initial = sorted(f"d_{name}" for name in active - arrays - set(outputs))
+    unbound = sorted(f"d{whole_name(v)}" for v in active.intersection(variables).difference(on))
+    reverse = (
+        *(Assign(Name(name), Const(0.0)) for name in initial),
+        *(Assign(Name(name), Const(None)) for name in unbound),
+        *sweeps.reverse,
     )
-    reverse = (*(Assign(Name(name), Const(0.0)) for name in initial), *sweeps.reverse)
     needed = set(names_read(reverse))
     steady = tuple(
         name
@@ -245,22 +268,29 @@ def written(
         if name in needed and name not in region.bound
     )
     counts = tuple(name for name in sorted(region.counts) if name in needed)
-    read = tuple(array for array in arrays_of(region) if array in needed)
-    whole_read = tuple(array for array in whole if whole_name(array) in needed)
+    read = tuple(array for array in own_arrays if array in needed)
+    whole_read = tuple(
+        array for array in whole if array not in variables and whole_name(array) in needed
+    )
+    variables_read = tuple(v for v in variables if whole_name(v) in needed)
+    variable_leaves = tuple(v for v in variables if v in given)
     whole_shadows = tuple(array for array in shadows if array in whole)
     text += emitter.function(
         "reverse",
         ["pop", "pop_int", STEPS, *steady, *counts, *read, *(f"d_{a}" for a in shadows),
          *(f"d_{name}" for name in outputs), *map(whole_name, whole_read),
-         *(f"d{whole_name(a)}" for a in whole_shadows)],
-        reverse, [f"d_{name}" for name in leaves],
+         *(f"d{whole_name(a)}" for a in whole_shadows), *map(whole_name, variables_read),
+         *(f"d{whole_name(v)}" for v in on)],
+        reverse, [*(f"d_{name}" for name in leaves),
+                  *(f"d{whole_name(v)}" for v in variable_leaves)],
     )  # fmt: skip
     made = define(text, emitter.scope)
     own = [region.like.get(name, name) for name in results]
     return Form(
         made["forward"], made["reverse"], text, lengths, results,
         tuple(types.after[name] for name in own), tuple(own), types.flagged, steady, counts, read,
-        shadows, outputs, leaves, whole, whole_read, whole_shadows,
+        shadows, outputs, leaves, whole, whole_read, whole_shadows, variables, variables_read, on,
+        visible, variable_leaves,
     )  # fmt: skip
 
 
@@ -325,10 +355,7 @@ def bound_to(region: Region, functions: Sequence[Any]) -> Region:
     def bind(block: Block) -> Block:
         return tuple([with_test(with_value(with_blocks(s, bind), known), known) for s in block])
 
-    return Region(
-        bind(region.body), region.inputs, region.arrays, region.bound, region.counts, region.like,
-        region.shaped, region.data, region.whole,
-    ) if functions else region  # fmt: skip
+    return replace(region, body=bind(region.body)) if functions else region
 
 
 def with_test(s: Statement, change: Callable[[Expr], Expr]) -> Statement:

@@ -243,7 +243,7 @@ class Sliced(Node):
         What it is given: names, and tuples for the parts of an index; a slice is
         ``Op("slice", ...)``.
     target : Name or None
-        The number that it binds, if it does not write an array.
+        The number or array that it binds, if it does not write an array.
     written : str or None
         The array that it writes.
     types : tuple of str
@@ -345,6 +345,13 @@ class Region:
         The arrays and lists of which elements are read as ints.
     whole : frozenset of str
         The arrays of which slices are read or written.
+    changed, rebound : frozenset of str
+        The names that an operator changes in place, where they are arrays, and those that are
+        bound anew.
+    local : frozenset of str
+        The names that nothing outside the region reads.
+    variables : frozenset of str
+        The names that are bound to arrays.
     """
 
     body: Block
@@ -356,6 +363,10 @@ class Region:
     shaped: frozenset[str] = frozenset()
     data: frozenset[str] = frozenset()
     whole: frozenset[str] = frozenset()
+    changed: frozenset[str] = frozenset()
+    rebound: frozenset[str] = frozenset()
+    local: frozenset[str] = frozenset()
+    variables: frozenset[str] = frozenset()
 
     @property
     def loop(self) -> For | While:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 from mooncake_py.compiler.callees import Callees
 from mooncake_py.compiler.ir import Region
 from mooncake_py.compiler.methods import Owner
 from mooncake_py.compiler.read_expressions import Unfit
+from mooncake_py.compiler.slices.named_views import local_names
 from mooncake_py.compiler.slices.read import SlicedLoopReader
 from mooncake_py.syntax.names import Names
 from mooncake_py.syntax.static_integers import Bindings, StaticInts
@@ -27,6 +30,8 @@ class Reading(NamedTuple):
         The functions of the user that it names.
     callees : Callees
         What was assumed of these, and of those that they call.
+    local : callable
+        Returns the names that nothing outside the loop reads.
     """
 
     region: Region
@@ -34,6 +39,7 @@ class Reading(NamedTuple):
     functions: list[ast.expr]
     calls: list[ast.expr]
     callees: Callees
+    local: Callable[[], frozenset[str]]
 
 
 def read_loop(
@@ -64,4 +70,5 @@ def read_loop(
     except Unfit:
         return None
     inputs = list(reader.inputs.values())
-    return Reading(region, inputs, reader.functions, reader.calls, reader.callees)
+    local = partial(local_names, function, node)
+    return Reading(region, inputs, reader.functions, reader.calls, reader.callees, local)

@@ -85,6 +85,8 @@ class ExpressionReader:
         lists, and those of which elements are read as ints, by their names in IR.
     indices : set of str
         The names that are bound to such elements.
+    only_changed : set of str
+        The names of `stored` that operators change, where they are arrays, and nothing binds anew.
     ways : set of str
         The attributes that lead to objects of which attributes are read: ``p`` of ``o.p.x``.
     """
@@ -106,6 +108,7 @@ class ExpressionReader:
         self.shaped: set[str] = set()
         self.data: set[str] = set()
         self.indices: set[str] = set()
+        self.only_changed: set[str] = set()
         self.ways: set[str] = set()
         self.is_whole = False
         self._numbers_of: dict[tuple[str, int], int] = {}
@@ -265,7 +268,7 @@ class ExpressionReader:
     def array(self, node: ast.expr) -> str:
         """Return the name of an array, which the region does not bind."""
         if isinstance(node, ast.Name):
-            if node.id in self.stored or node.id in self.counters:
+            if node.id in (self.stored | self.counters) - self.only_changed:
                 raise Unfit
             return self.given_name(node.id)
         return self.given(node)

@@ -108,6 +108,8 @@ class LoopReader(CallReader):
         self.node = node
         self.size = 0
         self.stores: set[str] = set()
+        self.changed: set[str] = set()
+        self.rebound: set[str] = set()
         self.choices = 0
         self.checks: list[Statement] = []
 
@@ -127,12 +129,15 @@ class LoopReader(CallReader):
         return Region(
             body, tuple(self.inputs), self.arrays, bound, frozenset(self.counts),
             shaped=frozenset(self.shaped), data=frozenset(self.data),
+            whole=frozenset(self.arrays.keys() & self.numbers),
+            changed=frozenset(self.changed), rebound=frozenset(self.rebound),
         )  # fmt: skip
 
     def survey(self) -> None:
         """Raise if a statement of the loop is of another kind, or binds another kind of name."""
         todo: list[Any] = [self.node]
         targets: list[ast.expr] = []
+        changed: list[ast.expr] = []
         counters: set[str] = set()
         while todo:
             item = todo.pop()
@@ -146,12 +151,18 @@ class LoopReader(CallReader):
                     targets += head.targets
             elif isinstance(item, ast.If):
                 todo += [*item.body, *item.orelse]
+            elif isinstance(item, ast.AugAssign):
+                changed.append(item.target)
             elif isinstance(item, BINDING):
                 targets += item.targets if isinstance(item, ast.Assign) else [item.target]
         for target in targets:
             parts = target.elts if isinstance(target, ast.Tuple) else [target]
             self.stored |= {part.id for part in parts if isinstance(part, ast.Name)}
             self.fields |= {self.field(part) for part in parts if isinstance(part, ast.Attribute)}
+        self.only_changed = {node.id for node in changed if isinstance(node, ast.Name)}
+        self.only_changed -= self.stored
+        self.stored |= self.only_changed
+        self.fields |= {self.field(node) for node in changed if isinstance(node, ast.Attribute)}
         if self.stored & counters or not (self.stored | counters) <= self.steady:
             raise Unfit
         self.counters = counters
@@ -183,9 +194,9 @@ class LoopReader(CallReader):
                 self.given_name(name)  # it may keep its value
         bound = {named(name): name for name in sorted(self.stored | self.counters)}
         bound |= {field_named(path): path for path in sorted(self.fields)}
-        if self.arrays.keys() & (bound.keys() | self.numbers):
+        if self.arrays.keys() & bound.keys() - set(map(named, self.only_changed)):
             raise Unfit
-        if not self.measured <= self.arrays.keys() or self.data & self.stores:
+        if not self.measured <= self.arrays.keys() or self.data & (self.stores | self.changed):
             raise Unfit
         for name in self.inputs.keys() - self.numbers - self.arrays.keys() - bound.keys():
             if name in self.objects():
@@ -439,12 +450,19 @@ class LoopReader(CallReader):
             raise Unfit
         old = self.item(target) if isinstance(target, ast.Subscript) else self.value(target)
         change = Op(VALUES[type(op)], (old, self.value(value)), place=place)
-        return Assign(self.target(target), change, place=place)
+        return Assign(self.target(target, self.changed), change, place=place)
 
-    def target(self, node: ast.expr) -> Target:
-        """Read what is assigned to: a name, bound from now on, an attribute, or an element."""
+    def target(self, node: ast.expr, bound: set[str] | None = None) -> Target:
+        """Read what is assigned to: a name, bound from now on, an attribute, or an element.
+
+        Parameters
+        ----------
+        bound : set of str, optional
+            Where a name is noted: in `rebound`, if not given.
+        """
         if isinstance(node, ast.Name):
             self.defined.add(node.id)
+            (self.rebound if bound is None else bound).add(self.own_name(node.id))
             return Name(self.own_name(node.id), place=place_of(node))
         if isinstance(node, ast.Attribute):
             found = self.attribute(node)

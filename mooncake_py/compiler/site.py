@@ -12,7 +12,6 @@ docs/explanation/performance.md has the times of derivatives over those of the f
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -30,6 +29,7 @@ from mooncake_py.compiler.ir import STEPS, For, Name, Region, While
 from mooncake_py.compiler.items import Items, Pairs, bytes_copied
 from mooncake_py.compiler.number_types import INTEGERS, TYPES, plain, typed
 from mooncake_py.compiler.partials import NoPartial
+from mooncake_py.compiler.region_pull import pull_region
 from mooncake_py.compiler.tangent import Tangent, tangent
 from mooncake_py.runtime.active import Active, active_number
 from mooncake_py.runtime.values import FLOAT64 as DOUBLE
@@ -39,10 +39,10 @@ from mooncake_py.tangents.memory import owner as owner_of
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.forward_mode import ForwardMode
-    from mooncake_py.runtime.mode import Language, Tracking
+    from mooncake_py.runtime.mode import Tracking
     from mooncake_py.runtime.reverse_mode import ReverseMode
 
-__all__ = ["Site", "bytes_kept", "cells_of", "pull_region", "typed"]
+__all__ = ["Site", "cells_of", "typed"]
 
 UNUSUAL = ArithmeticError, LookupError, NameError, TypeError, ValueError, Warning
 """What numbers and elements raise; anything else comes from outside, such as from a signal."""
@@ -50,7 +50,6 @@ MISSES = 3  # in a row, after which a region is not tried any more
 FEW = 3  # passes, for which the way in and out costs more than it saves
 BYTES = 256  # to be copied for each pass, at most: what the log of an element takes
 SMALL = 1 << 14  # bytes that may be copied where nothing tells how often a loop runs
-FLOAT_BYTES = sys.getsizeof(1.0)
 
 
 class Site:
@@ -69,13 +68,18 @@ class Site:
     repeats : bool
         Whether it has run in a rehearsal: then it is never given up, as the second run of the part
         must do the same.
+    compares : bool
+        Whether debug mode runs it both ways.
+    has_form : bool
+        Whether there was a form when it ran last.
     """
 
-    compares = True  # debug mode runs it both ways
     bytes = BYTES
 
     def __init__(self, region: Region, callees: Callees | None = None) -> None:
         self.region = region
+        self.has_form = True
+        self.compares = not region.variables
         self.callees = callees if callees and callees.direct else None
         self.arrays = [name for name in region.inputs if name in region.arrays]
         self.numbers = [name for name in region.inputs if name not in region.arrays]
@@ -100,36 +104,6 @@ class Site:
         for site in self._tangents.values():
             if site is not None:
                 yield from site.forms()
-
-    def run(self, ctx: Language, functions: Any, values: Any) -> Any:
-        """Run the region and return what it binds, or `Elsewhere` if it must run as it is written.
-
-        Debug mode lets it run as it is written too, and returns what compares both.
-
-        Parameters
-        ----------
-        functions : tuple
-            Those that the region calls, and then those of the user that were read into it.
-        values : tuple
-            The range, None where it is not given, and the inputs.
-        """
-        if self.misses >= MISSES and not self.repeats:
-            return Elsewhere
-        if self.callees is not None:
-            count = len(functions) - len(self.callees.direct)
-            if not self.callees.hold(functions[count:]):
-                return Elsewhere
-            functions = functions[:count]
-        steps, *rest = values
-        if steps is not None and len(steps) < self.fewest:
-            return Elsewhere
-        inputs = dict(zip(self.region.inputs, rest, strict=True))
-        if not self.serves(inputs):
-            return Elsewhere
-        found = ctx.run_region(self, functions, steps, inputs)
-        if type(found) is not dict:
-            return found
-        return tuple([found[name] for name in self.region.bound])
 
     def serves(self, inputs: Mapping[str, Any]) -> bool:
         """Return True if the arrays are of the kind that is read and written as numbers."""
@@ -201,6 +175,7 @@ class Site:
         items = {key: Items.of(ctx, a) for key, a in {id(a): a for a in lists.values()}.items()}
         inputs = inputs | {name: items[id(a)] for name, a in lists.items()}
         form = self.form(ctx, functions, inputs)
+        self.has_form = form is not None
         return None if form is None else (form, steps, inputs)
 
     def form(self, ctx: Tracking, functions: Any, inputs: dict[str, Any]) -> Form | None:
@@ -304,9 +279,11 @@ class Site:
                 put_back(inputs, before)
         if results is None:
             return Elsewhere
+        count = len(results) - len(form.variables)
+        arrays = dict(zip(form.variables, results[count:], strict=True))
         bound = dict(zip(form.results, results, strict=False))
-        outputs = typed(form, bound, results[len(bound) :])
-        if not form.shadows and not form.outputs:
+        outputs = typed(form, bound, results[len(bound) : count]) | arrays
+        if not (form.shadows or form.outputs or form.variables_on or form.variable_leaves):
             return outputs
         nodes = [
             ctx.registry.activate(a) if type(a) is ndarray else a
@@ -321,13 +298,20 @@ class Site:
         state = [given[name] for name in (*form.steady, *form.counts)]
         leaves = [inputs[name] for name in form.leaves]
         met = [leaf for a in nodes if type(a) is Items for _, leaf in a.leaves]  # to be seen
+        ends = self.variables(ctx, form, inputs, arrays) if form.variables else None
         ctx.record(
-            (pull_region, form, floats, ints, steps, state, read, nodes, met, active, leaves)
+            (pull_region, form, floats, ints, steps, state, read, nodes, met, active, leaves, ends)
         )
         for name, y in zip(form.outputs, active, strict=True):
             if type(y.primal) is not int:  # else nothing was added to a sum, say
                 outputs[name] = y
         return outputs
+
+    def variables(
+        self, ctx: ReverseMode, form: Form, inputs: dict[str, Any], arrays: dict[str, Any]
+    ) -> Any:
+        """Return what the way back must know of names that are bound to arrays."""
+        raise NotImplementedError
 
     def given(self, form: Form, inputs: dict[str, Any]) -> dict[str, Any]:
         """Return the numbers and lengths that the forward sweep takes."""
@@ -366,7 +350,8 @@ class Site:
             finite = z == 0.0 and math.isfinite(sum(floats))
         except UNUSUAL:
             return None  # the reference raises it again
-        unbound = any(v is None for v in results)
+        hidden = len(form.variables) - len(form.visible)
+        unbound = any(v is None for v in (results[: len(results) - hidden] if hidden else results))
         overlaps = self.overlaps(inputs, form.shadows)
         return results if finite and not unbound and not overlaps else None
 
@@ -393,6 +378,7 @@ class Site:
         if not moving:
             return ctx.base.run_region(self, functions, steps, inputs)
         site = self.tangent_of(functions, moving, inputs)
+        self.has_form = site is not None
         if site is None or (site.misses >= MISSES and not site.repeats):
             return Elsewhere
         if self.overlaps(inputs, self.arrays):
@@ -463,38 +449,8 @@ def put_back(arrays: dict[str, Any], before: dict[str, ndarray]) -> None:
         arrays[name][...] = old
 
 
-def bytes_kept(entry: tuple[Any, ...]) -> int:
-    """Return about how many bytes the slopes, ints and slices in an entry take."""
-    _, _, floats, ints, *_ = entry
-    arrays = sum([part.nbytes for part in ints if type(part) is ndarray])
-    return len(floats) * (FLOAT_BYTES + 8) + len(ints) * 8 + arrays
-
-
 def split(ctx: ForwardMode, value: Any) -> tuple[Any, Any]:
     """Return primal and tangent of a value, None if it does not move."""
     if type(value) is Pairs:
         return value.primals, value.tangents if value.moves else None
     return ctx.split(value)
-
-
-def pull_region(entry: tuple[Any, ...]) -> None:
-    """Reverse of a region: give the cotangents of what it wrote and bound to what it read."""
-    _, form, floats, ints, steps, state, read, nodes, _, outputs, leaves = entry
-    if not any(y.grad for y in outputs) and all(node.grad is None for node in nodes):
-        return
-    for node in nodes:
-        node.shadow()  # may lay out anew what another one shares
-    shadows = [node.shadow() for node in nodes]
-    count = len(form.read)
-    cells = [*map(cells_of, read[:count]), *map(cells_of, shadows)]
-    grads = [y.grad for y in outputs]
-    whole = read[count:]
-    if form.whole_shadows:
-        pairs = zip(form.shadows, shadows, strict=True)
-        whole += [d for name, d in pairs if name in form.whole_shadows]
-    found = form.reverse(floats.pop, ints.pop, steps, *state, *cells, *grads, *whole)
-    for leaf, grad in zip(leaves, found, strict=True):
-        leaf.grad += grad
-    for node in nodes:
-        if type(node) is Items:
-            node.deliver()

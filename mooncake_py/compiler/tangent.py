@@ -12,6 +12,7 @@ value may overwrite the operands of the tangent.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 from mooncake_py.compiler.activity import part_of, target_of
 from mooncake_py.compiler.flat import is_flat
@@ -182,21 +183,22 @@ class Tangent:
         pushforward = kind(self.names, Names(f"e{order}_"))
         self.given = tuple(name for name in region.inputs if name in active)
         bound = [name for name in region.bound if name in active]
-        self.region = Region(
-            pushforward.block(region.body),
-            (*region.inputs, *(self.names[name] for name in self.given)),
-            region.arrays | {self.names[a]: n for a, n in region.arrays.items() if a in active},
-            region.bound | {self.names[name]: self.names[name] for name in bound},
-            region.counts,
-            region.like
+        self.region = replace(
+            region,
+            body=pushforward.block(region.body),
+            inputs=(*region.inputs, *(self.names[name] for name in self.given)),
+            arrays=region.arrays
+            | {self.names[a]: n for a, n in region.arrays.items() if a in active},
+            bound=region.bound | {self.names[name]: self.names[name] for name in bound},
+            like=region.like
             | {
                 self.names[name]: region.like.get(name, name)
-                for name in (*bound, *region.arrays)
+                for name in (*bound, *region.arrays, *region.variables)
                 if name in active
             },
-            region.shaped,
-            region.data,
-            region.whole | {self.names[a] for a in region.whole if a in active},
+            whole=region.whole | {self.names[a] for a in region.whole if a in active},
+            local=region.local | {self.names[a] for a in region.local if a in active},
+            variables=region.variables | {self.names[a] for a in region.variables if a in active},
         )
 
 

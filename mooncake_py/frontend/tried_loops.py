@@ -22,7 +22,7 @@ them, beside the other objects with such an attribute; they are stored as the us
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
@@ -31,6 +31,7 @@ from mooncake_py.compiler.elsewhere import Elsewhere
 from mooncake_py.compiler.methods import owner_of
 from mooncake_py.compiler.read import Reading, read_loop
 from mooncake_py.compiler.site import Site
+from mooncake_py.compiler.tried import TriedLoop
 from mooncake_py.frontend.outputs import OutputRewriter
 from mooncake_py.frontend.spanning import ELSE
 from mooncake_py.syntax.compiled import FunctionNode
@@ -61,43 +62,43 @@ class LoopRewriter(OutputRewriter):
     """Loops as a whole."""
 
     root: FunctionNode  # the function that is rewritten
-    is_within_slices = False
+    outer_loop: TriedLoop | None = None
 
     @cached_property
-    def _readings(self) -> dict[int, tuple[ast.AST, Reading | None]]:
+    def _trials(self) -> dict[int, tuple[ast.AST, Reading | None, TriedLoop | None]]:
         return {}
 
-    def reading_of(self, node: ast.For | ast.While) -> Reading | None:
-        """Return what is read of a loop, which is kept: its id is that of no other one."""
-        if id(node) not in self._readings:
+    def trial_of(self, node: ast.For | ast.While) -> tuple[Reading | None, TriedLoop | None]:
+        """Return what is read of a loop and where it runs; kept, as its id is that of no other."""
+        if id(node) not in self._trials:
             owner = owner_of(self.names, self.class_name, self.root)
             reading = read_loop(self.names, self.statics, self.found, self.root, node, owner)
-            self._readings[id(node)] = node, reading
-        return self._readings[id(node)][1]
+            site = None if reading is None else loop_of(reading, self.outer_loop)
+            self._trials[id(node)] = node, reading, site
+        return self._trials[id(node)][1:]
 
     @contextmanager
     def within(self, node: ast.For | ast.While) -> Iterator[None]:
-        """While a loop is visited: if it has statements on slices, no loop within is tried alone.
-
-        What the outer one is too short or too large for is not worth a trial within it either.
-        """
-        outer = self.is_within_slices
-        if not outer and not self.in_class and isinstance(node, ast.For):
-            reading = self.reading_of(node)
-            self.is_within_slices = reading is not None and bool(reading.region.sliced)
-        yield
-        self.is_within_slices = outer
+        """While a loop is visited: note it as the one around others if it may run as one entry."""
+        outer = self.outer_loop
+        if outer is None and not self.in_class and isinstance(node, ast.For):
+            reading, site = self.trial_of(node)
+            if reading is not None and reading.region.sliced:
+                self.outer_loop = site
+        try:
+            yield
+        finally:
+            self.outer_loop = outer
 
     def tried_loop(self, node: ast.For | ast.While, plain: Any) -> Any:
         """Return what tries a loop and then runs it plainly, or `plain` if it cannot be one."""
-        reading = self.reading_of(node)
-        if reading is None or (reading.region.sliced and self.is_within_slices):
+        reading, site = self.trial_of(node)
+        if reading is None or site is None:
             return plain
         if reading.region.sliced and isinstance(node, ast.While):
             return plain  # nothing tells whether it runs often enough
-        site = site_of(reading)
         place = place_of(node.iter if isinstance(node, ast.For) else node.test)
-        number = sum(isinstance(v, Site) for v in self.injected.values())
+        number = sum(isinstance(v, TriedLoop) for v in self.injected.values())
         loop, steps, result = (f"{PREFIX}{part}{number}" for part in ("loop", "steps", "result"))
         self.injected |= {loop: site, ELSE: Elsewhere, BOUND: tuple}
         given = plain.iter if site.is_given else constant(None, place)
@@ -169,14 +170,25 @@ class LoopRewriter(OutputRewriter):
         return context_call("field", [self._object(node.value), name], place)
 
 
-def site_of(reading: Reading) -> Site:
-    """Return where a loop runs."""
-    if not reading.region.sliced:
-        return Site(reading.region, reading.callees)
-    # Only programs with such loops need it.
-    from mooncake_py.compiler.slices.site import SlicedSite
+def loop_of(reading: Reading, outer: TriedLoop | None) -> TriedLoop:
+    """Return a loop that is tried.
 
-    return SlicedSite(reading.region, reading.callees)
+    Parameters
+    ----------
+    reading : Reading
+    outer : TriedLoop, optional
+        A loop around it: what that one is too short or too large for is not worth a trial within
+        it either, if there are statements on slices.
+    """
+    region, callees = reading.region, reading.callees
+
+    def on_arrays(functions: Any, axes: Mapping[str, int]) -> Site | None:
+        # Only programs with such loops need it.
+        from mooncake_py.compiler.slices.site import site_on_arrays
+
+        return site_on_arrays(region, functions, axes, reading.local(), callees)
+
+    return TriedLoop(region, callees, on_arrays, outer if region.sliced else None)
 
 
 def target(path: str, place: Place) -> ast.expr:

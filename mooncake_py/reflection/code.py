@@ -9,11 +9,11 @@ from typing import Any
 
 from mooncake_py.compiler.ir import Call, Const, Expr, Name, Op
 from mooncake_py.compiler.show import heading
-from mooncake_py.compiler.site import Site
 from mooncake_py.compiler.statements.choices import COMPARISONS
 from mooncake_py.compiler.statements.reductions import Along
 from mooncake_py.compiler.statements.site import StatementSite
 from mooncake_py.compiler.statements.statement import Part, View, position_of
+from mooncake_py.compiler.tried import TriedLoop
 from mooncake_py.frontend.load import Derived
 from mooncake_py.syntax.nodes import BINARY, CONTEXT, PREFIX
 
@@ -56,7 +56,7 @@ def quick_forms(derived: Derived) -> list[str]:
     """
     lines: list[str] = []
     for value in derived.injected.values():
-        if isinstance(value, Site):
+        if isinstance(value, TriedLoop):
             for text in value.forms():
                 lines += ["", f"# {heading(value.region)}, as a whole", *text.splitlines()]
         if isinstance(value, StatementSite):

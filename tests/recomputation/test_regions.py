@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from mooncake_py import checkpoint, checkpointed, checkpointed_loop, grad, value_and_grad
 from mooncake_py.compiler.elsewhere import Elsewhere
-from mooncake_py.compiler.site import Site
+from mooncake_py.compiler.tried import TriedLoop
 from mooncake_py.recomputation.replay import Replay
 from tests.support.gradients import Program, Programs
 
@@ -134,8 +134,8 @@ def outcome(f: Any) -> Any:
 
 def ways(monkeypatch: pytest.MonkeyPatch, take: Any) -> Any:
     """Let the loops run as one entry if `take()` says so."""
-    run = Site.run
-    monkeypatch.setattr(Site, "run", lambda *args: run(*args) if take() else Elsewhere)
+    run = TriedLoop.run
+    monkeypatch.setattr(TriedLoop, "run", lambda *args: run(*args) if take() else Elsewhere)
 
 
 PARITIES = {

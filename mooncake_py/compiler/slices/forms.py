@@ -16,9 +16,10 @@ Adjoints read from the arrays, which hold on the way back what they held, or wha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
+from mooncake_py.compiler.forms import whole_name
 from mooncake_py.compiler.ir import Expr, Lines, Name, Op, Sliced
 from mooncake_py.compiler.slices.printing import SlicedText
 from mooncake_py.compiler.slices.pull import DOWN, SlicedPull
@@ -26,7 +27,7 @@ from mooncake_py.compiler.slices.texts import Texts
 from mooncake_py.compiler.statements.array_forms import SYMBOLS, ArrayForm, operands_of
 from mooncake_py.compiler.statements.kinds import ARRAYS
 from mooncake_py.compiler.statements.plan import Plan
-from mooncake_py.compiler.statements.statement import is_operand
+from mooncake_py.compiler.statements.statement import is_operand, position_of
 from mooncake_py.compiler.statements.views import views_in
 from mooncake_py.compiler.tangent import is_tangent
 
@@ -48,6 +49,8 @@ class SlicedForm(ArrayForm):
         Names and arrays that are, somewhere in the region.
     axes : mapping of str to int
         How many axes the arrays have.
+    variables : collection of str
+        The names that are bound to arrays.
     """
 
     pull: SlicedPull | None
@@ -60,17 +63,35 @@ class SlicedForm(ArrayForm):
         number: int,
         active: set[str],
         axes: Mapping[str, int],
+        variables: Collection[str],
     ) -> None:
         self.s = s
+        self.variables = variables
         self.active = active
         self.plan = plan
         self.scope = scope
         scope |= views_in(plan.layout, plan.core.functions)
         self.texts = Texts(s, plan, axes)
-        self.pull = SlicedPull(plan, scope, self.texts, number) if plan.records else None
+        self.pull = None
+        if plan.records:
+            self.pull = SlicedPull(plan, scope, self.texts, number, variables)
         self.text = SlicedText.of(self.texts, scope, plan.arrays_of_float64)
 
     # What both sweeps need.
+
+    @property
+    def variable(self) -> str | None:
+        """The name that is bound to an array."""
+        target = self.s.target
+        return target.name if target is not None and target.name in self.variables else None
+
+    def variables_read(self, kept: list[str]) -> set[str]:
+        """Return the names of arrays of which the adjoint reads the values or the shapes."""
+        if self.pull is None:
+            return set()
+        _, again = self.pull.lines(kept)
+        arrays = {self.array_of(k) for k in again if isinstance(self.plan.layout[k], tuple)}
+        return arrays.intersection(self.variables)
 
     @property
     def read_again(self) -> list[int]:
@@ -114,7 +135,7 @@ class SlicedForm(ArrayForm):
 
     # Forward.
 
-    def forward(self, kept: list[str], logs: bool) -> Lines:
+    def forward(self, kept: list[str], logs: bool, twins: list[str]) -> Lines:
         """Return the statement with what it saves.
 
         Parameters
@@ -123,11 +144,13 @@ class SlicedForm(ArrayForm):
             See the method of this name.
         logs : bool
             Whether what is overwritten is saved.
+        twins : list of str
+            Of a name that is bound to an array its tangents, which have its shape.
         """
         plan, texts = self.plan, self.texts
         count = len(plan.layout)
         lines = [f"v{k} = {texts.operand(k)}" for k in range(count)]
-        if plan.whole is not None and not plan.augments:
+        if plan.target is not None and plan.whole is not None and not plan.augments:
             lines.append(f"slot = {texts.target()}")
         computed, value = self.value_lines()
         lines += self.checked(computed, value)
@@ -143,6 +166,7 @@ class SlicedForm(ArrayForm):
                 value_text = "value"
         lines += [f"push_int({self.kept_text(name)})" for name in kept]
         lines += self.written(value_text, logs)
+        lines += unless(f"{texts.target()}.shape != {whole_name(t)}.shape" for t in twins)
         self.scope.update(self.text.scope)
         reads = [e for k in range(count) for e in texts.reads(k)]
         return Lines(tuple(lines), (*reads, *texts.target_read()), place=self.s.place)
@@ -162,11 +186,27 @@ class SlicedForm(ArrayForm):
         """Return the lines that compute, with what sees that shapes are as expected."""
         if self.plan.whole is None:
             return [*computed, *self.checked_sums()]
+        if self.variable is not None:
+            return self.checked_anew(computed, value)
         first = [f"v{k}.shape != shape" for k in self.plan.full[self.plan.augments :]]
         then = [f"{name}.shape != shape" for name in self.of_shape(value)]
         slot = "v0" if self.plan.augments else "slot"
         shape = [f"shape = {slot}.shape"] if first or then else []
         return [*shape, *unless(first), *computed, *unless(then)]
+
+    def checked_anew(self, computed: list[str], value: Expr) -> list[str]:
+        """Return the lines that compute a new array, and see that it has the expected shape."""
+        plan = self.plan
+        full = [f"v{k}" for k in plan.full]
+        own = [*plan.broadcast, *plan.core.contractions, *plan.core.reductions]
+        if not own:
+            shape, *others = full
+            wrong = unless(f"{name}.shape != shape" for name in others)
+            return [*([f"shape = {shape}.shape"] if wrong else []), *wrong, *computed]
+        names = dict.fromkeys([*full, *plan.consumed])
+        wrong = unless(f"{name}.shape != shape" for name in names)
+        shape = [f"shape = {self.text.operand(value)}.shape"] if wrong else []
+        return [*computed, *shape, *wrong]
 
     def of_shape(self, value: Expr) -> list[str]:
         """Return the results that must have the shape of the target."""
@@ -192,7 +232,9 @@ class SlicedForm(ArrayForm):
     def unless_crossed(self, value: Expr) -> list[str]:
         """Return the lines that see that what is copied is not written in another order."""
         plan = self.plan
-        if plan.augments or not (is_operand(value) and plan.is_array(value)):
+        if plan.target is None or plan.augments:
+            return []
+        if not (is_operand(value) and plan.is_array(value)):
             return []
         name = self.text.operand(value)
         return unless([f"{name}.strides != slot.strides and crosses(slot, {name})"])
@@ -204,6 +246,9 @@ class SlicedForm(ArrayForm):
             old = target if plan.old is None else f"v{plan.old}"
             log = [f"push_int({old})"] if logs else []
             return [*log, f"{target} = y"]
+        if self.variable is not None:
+            log = [f"push_int({target})"] if logs else []
+            return [*log, f"{target} = {value}"]
         if plan.augments:
             log = ["push_int(v0.copy())"] if logs else []
             return [*log, f"v0 {SYMBOLS[plan.statement.value.op]}= {value}"]  # type: ignore[union-attr]
@@ -229,6 +274,9 @@ class SlicedForm(ArrayForm):
         texts = self.texts
         lines = [f"{texts.target()} = pop_int()"] if logs else []
         reads = list(texts.target_read()) if logs else []
+        root = self.plan.core.root
+        if logs and self.variable is not None and is_operand(root):
+            reads += texts.reads(position_of(root))  # another name for what is put back
         lines += [f"{name} = pop_int()" for name in reversed(kept)]
         if self.pull is not None:
             own, again = self.pull.lines(kept)
@@ -236,7 +284,7 @@ class SlicedForm(ArrayForm):
             reads += [e for k in again for e in texts.reads(k)]
             reads += self.pull.places()
         elif self.s.target is not None and self.s.target.name in self.active:
-            lines.append(f"{texts.target(DOWN)} = 0.0")
+            lines.append(f"{texts.target(DOWN)} = {'0.0' if self.variable is None else None}")
         return Lines(tuple(lines), tuple(reads), place=self.s.place) if lines else None
 
 

@@ -10,13 +10,15 @@ function, and read in the same pass of the loop only: the region leaves it unbou
 from __future__ import annotations
 
 import ast
+from collections.abc import Collection
 from typing import Any
 
+from mooncake_py.compiler.read_expressions import named
 from mooncake_py.overriding import override
 from mooncake_py.syntax.nodes import Rebuilder
 from mooncake_py.syntax.trees import walk
 
-__all__ = ["Substitution", "names_of_views"]
+__all__ = ["Substitution", "local_names", "names_of_views"]
 
 BY_NAME = frozenset({"locals", "vars", "dir", "eval", "exec"})
 """Functions that read variables which the text does not name."""
@@ -32,14 +34,24 @@ def names_of_views(function: Any, loop: ast.For | ast.While) -> set[str]:
         and isinstance(part.targets[0], ast.Name)
         and is_slice(part.value)
     }
-    if not found or any(isinstance(e, ast.Name) and e.id in BY_NAME for e in walk(function)):
-        return set()
-    within, everywhere = occurrences(loop, found.keys()), occurrences(function, found.keys())
-    return {
-        name
-        for name in found
-        if within[name] == everywhere[name] and everywhere[name].count("Store") == 1
-    }
+    within = occurrences_within(function, loop, found)
+    return {name for name, ways in within.items() if ways.count("Store") == 1}
+
+
+def local_names(function: Any, loop: ast.For | ast.While) -> frozenset[str]:
+    """Return what the names that nothing outside a loop reads or binds are called in IR."""
+    names = {part.id for part in walk(loop) if isinstance(part, ast.Name)}
+    return frozenset(map(named, occurrences_within(function, loop, names)))
+
+
+def occurrences_within(
+    function: Any, loop: ast.For | ast.While, names: Collection[str]
+) -> dict[str, list[str]]:
+    """Return how names occur in a loop, but for those that occur outside it too."""
+    if not names or any(isinstance(e, ast.Name) and e.id in BY_NAME for e in walk(function)):
+        return {}
+    within, everywhere = occurrences(loop, names), occurrences(function, names)
+    return {name: ways for name, ways in within.items() if ways == everywhere[name]}
 
 
 def is_slice(node: ast.expr) -> bool:

@@ -6,7 +6,7 @@ Each pass checks the shapes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,11 @@ NUMBERS: Mapping[str, Any] = {FLOAT: 1.0, FLOAT64: 1.0, INT: 1}
 
 
 def plan_of(
-    s: Sliced, functions: tuple[Any, ...], axes: Mapping[str, int], active: set[str]
+    s: Sliced,
+    functions: tuple[Any, ...],
+    axes: Mapping[str, int],
+    active: set[str],
+    variables: Collection[str],
 ) -> Plan | None:
     """Return the plan of a statement, or None if it cannot be part of a region.
 
@@ -42,6 +46,8 @@ def plan_of(
         How many axes the arrays have.
     active : set of str
         Names and arrays.
+    variables : collection of str
+        The names that are bound to arrays.
     """
     statement = s.statement
     core = Core(statement, functions)
@@ -67,7 +73,7 @@ def plan_of(
     except KeyError:  # the factor of a product is no operand, and no product
         return None
     is_served = plan.can_be_written() and not plan.masked and not plan.by_mask
-    return plan if is_served and is_stored(s, plan) and is_of_floats(plan) else None
+    return plan if is_served and is_stored(s, plan, variables) and is_of_floats(plan) else None
 
 
 def is_of_floats(plan: Plan) -> bool:
@@ -82,11 +88,13 @@ def is_of_floats(plan: Plan) -> bool:
     return True
 
 
-def is_stored(s: Sliced, plan: Plan) -> bool:
-    """Return True if a number is bound to a name, and an array written into an array."""
-    return (s.target is None) == (plan.target is not None) and (
-        s.target is None or plan.whole is None
-    )
+def is_stored(s: Sliced, plan: Plan, variables: Collection[str]) -> bool:
+    """Return True if a value goes where it can: into an array, or to a name of its kind."""
+    if s.target is None or plan.target is not None:
+        return s.target is None and plan.target is not None
+    if s.target.name not in variables:
+        return plan.whole is None
+    return bool(plan.whole) and plan.is_array(plan.core.root)
 
 
 def active_example() -> Active:

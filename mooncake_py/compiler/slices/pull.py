@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
+from mooncake_py.compiler.forms import whole_name
 from mooncake_py.compiler.ir import Expr, Let, Name
 from mooncake_py.compiler.simplify import names_of
 from mooncake_py.compiler.slices.index_texts import reads_of
@@ -18,7 +20,7 @@ from mooncake_py.compiler.statements.array_pull import (
     unsigned,
 )
 from mooncake_py.compiler.statements.array_text import ArrayText
-from mooncake_py.compiler.statements.kinds import FULL_NAMES
+from mooncake_py.compiler.statements.kinds import ANY, FULL_NAMES
 from mooncake_py.compiler.statements.lines import function, indented
 from mooncake_py.compiler.statements.plan import Plan
 from mooncake_py.compiler.statements.scope import SCOPE
@@ -34,8 +36,16 @@ DOWN = "d_"
 class SlicedPull(PullWriter):
     """Makes the lines; see `PullWriter`."""
 
-    def __init__(self, plan: Plan, scope: dict[str, Any], texts: Texts, number: int) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        scope: dict[str, Any],
+        texts: Texts,
+        number: int,
+        variables: Collection[str],
+    ) -> None:
         self.texts = texts
+        self.variables = variables
         self.careful_name = f"careful{number}"
         super().__init__(plan, scope)
 
@@ -64,14 +74,18 @@ class SlicedPull(PullWriter):
         body += [line for let in found.lets for line in text.lines(let)]
         self.scope.update(text.scope)
         body += self.unless_sound()
-        if plan.target is None:
-            body.append(f"{self.texts.target(DOWN)} = 0.0")
+        target = self.texts.target(DOWN)
+        is_variable = plan.target is None and plan.whole is not None
+        if plan.target is None and not is_variable:
+            body.append(f"{target} = 0.0")
         body += self.deliveries(found, {})
         if not body:
             return [], []
         again = self.operands_again(kept)
         reads = [f"v{k} = {self.texts.operand(k)}" for k in again]
-        target = self.texts.target(DOWN)
+        if is_variable:
+            seed = [f"g = {target}", f"{target} = None"]
+            return [*seed, "if g is not None:", *indented([*reads, *body])], again
         if plan.whole is None:
             return [f"g = {target}", "if g:", *indented([*reads, *body])], again
         g = "g = slot.copy()" if self.copies(found) else "g = slot"
@@ -89,6 +103,7 @@ class SlicedPull(PullWriter):
         words = set(self.saved) | {described(name) for name in self.told}
         words |= {f"v{k}" for k in self.fits()}
         words |= {self.first_of_sums} if self.spread else set()
+        words |= {f"v{k}" for k in self.plan.active if self.is_told_shape(k)}
         return [k for k in range(len(self.plan.layout)) if f"v{k}" in words - set(kept)]
 
     def likes(self, kept: list[str]) -> list[str]:
@@ -165,10 +180,37 @@ class SlicedPull(PullWriter):
             return [
                 f"{'add' if sign == '+' else 'subtract'}.at({self.texts.gather(part)}, {amount})"
             ]
+        if self.variable(k) is not None:
+            return self.given_to_variable(k, total, sign, amount)
         place = self.texts.operand(k, DOWN)
         if isinstance(self.plan.layout[k], tuple) and not self.texts.is_element(k):
             return [f"d = {place}", f"d {sign}= {amount}"]
         return [f"{place} {sign}= {amount}"]
+
+    def variable(self, k: int) -> str | None:
+        """Return the name that is bound to the array that an operand is."""
+        part = self.plan.layout[k]
+        array = self.texts.array(part[0]) if isinstance(part, tuple) else None
+        return array if array in self.variables else None
+
+    def is_told_shape(self, k: int) -> bool:
+        """Return True for the array of a name whose cotangent may be of a smaller shape."""
+        is_whole = self.plan.whole and self.plan.kinds[k] is not ANY
+        return self.variable(k) is not None and not is_whole
+
+    def given_to_variable(self, k: int, total: Expr, sign: str, amount: str) -> list[str]:
+        """Return the lines that add to the cotangent of a name: a new array, or None for zero.
+
+        What it is a part of may change; the cotangent of a name does not.
+        """
+        place = f"d{whole_name(self.variable(k) or '')}"
+        if self.is_told_shape(k):
+            first = f"zeros(v{k}.shape) {sign} {amount}"
+        elif sign == "-":
+            first = f"-{amount}"
+        else:
+            first = amount if self.plan.target is None else f"{amount}.copy()"
+        return [f"{place} = {first} if {place} is None else {place} {sign} {amount}"]
 
     @override
     def element_kept(self, total: Expr) -> list[str]:

@@ -26,12 +26,11 @@ from mooncake_py.compiler.ir import (
     Statement,
 )
 from mooncake_py.compiler.ir import walk as walk_expression
-from mooncake_py.compiler.read_expressions import ARITHMETIC, Unfit, named
+from mooncake_py.compiler.read_expressions import ARITHMETIC, Unfit
 from mooncake_py.compiler.read_loops import LoopReader
 from mooncake_py.compiler.slices.index_texts import index_text, reads_of
 from mooncake_py.compiler.slices.named_views import Substitution, names_of_views
 from mooncake_py.compiler.slices.renumbered import renumbered
-from mooncake_py.compiler.slices.whole_names import with_arrays
 from mooncake_py.compiler.statements.contractions import PRODUCTS
 from mooncake_py.compiler.statements.read import StatementReader, plain_index
 from mooncake_py.compiler.statements.reductions import REDUCTIONS
@@ -48,7 +47,28 @@ NOTHING = Const(None)
 
 
 class OperandReader(StatementReader):
-    """Reads the expression of a statement; what may be an index is decided when it is read."""
+    """Reads the expression of a statement; what may be an index is decided when it is read.
+
+    A factor of a product that is computed gets a name: ``(h * a) @ u``.
+    """
+
+    def __init__(self, loop: SlicedLoopReader) -> None:
+        super().__init__(loop.names, peeks=False, is_first=False)
+        self.loop = loop
+
+    @override
+    def contraction(
+        self, node: ast.expr, function: ast.expr | None, a: ast.expr, b: ast.expr
+    ) -> Expr:
+        return super().contraction(node, function, self.factor(a), self.factor(b))
+
+    def factor(self, node: ast.expr) -> ast.expr:
+        """Return a factor, or the name that it gets."""
+        if isinstance(node, ast.BinOp):
+            is_computed = not isinstance(node.op, ast.MatMult)
+        else:
+            is_computed = isinstance(node, ast.UnaryOp)
+        return self.loop.named_before(node) if is_computed else node
 
     @override
     def index(self, node: ast.expr) -> ast.expr | None:
@@ -75,10 +95,10 @@ class SlicedLoopReader(LoopReader):
         The arrays of which slices are read or written.
     views : set of str
         The names of slices.
+    own : set of str
+        The names of factors.
     known : dict of str to expr
         What those stand for that are bound before a statement in the same pass.
-    loose : set of str
-        The inputs that are operands beside slices: numbers, or arrays.
     """
 
     def __init__(self, *args: Any) -> None:
@@ -86,12 +106,12 @@ class SlicedLoopReader(LoopReader):
         self.sliced: set[str] = set()
         self.views: set[str] = set()
         self.known: dict[str, ast.expr] = {}
-        self.loose: set[str] = set()
+        self.own: set[str] = set()
 
     @override
     def read(self) -> Region:
-        region = replace(super().read(), whole=frozenset(self.sliced))
-        return with_arrays(region, self.loose.intersection(region.arrays))
+        region = super().read()
+        return replace(region, whole=region.whole | self.sliced)
 
     @override
     def survey(self) -> None:
@@ -112,6 +132,12 @@ class SlicedLoopReader(LoopReader):
         if name in self.views:
             raise Unfit
         return super().name(name)
+
+    @override
+    def element(self, array: str, index: tuple[Expr, ...], place: Place) -> Load:
+        if self.arrays.setdefault(array, len(index)) not in (0, len(index)):
+            self.sliced.add(array)  # rows and elements
+        return Load(array, index, place=place)
 
     @override
     def finish(self) -> dict[str, str]:
@@ -141,19 +167,21 @@ class SlicedLoopReader(LoopReader):
 
     def makes_arrays(self, part: Any) -> bool:
         """Return True for a slice, and for an operation on arrays."""
+        if isinstance(part, ast.BinOp):
+            return isinstance(part.op, ast.MatMult)
         if isinstance(part, ast.Attribute):
             module = self.names.module(part.value)
             f = None if module is None else module.__dict__.get(part.attr)
             return id(f) in ON_ARRAYS
-        return isinstance(part, ast.Slice | ast.MatMult)
+        return isinstance(part, ast.Slice)
 
     def on_slices(
-        self, node: ast.stmt, target: ast.expr, op: ast.operator | None, value: ast.expr
+        self, node: ast.AST, target: ast.expr, op: ast.operator | None, value: ast.expr
     ) -> Sliced:
         """Read ``target = value`` or ``target op= value``."""
         if op is not None and type(op) not in ARITHMETIC:
             raise Unfit
-        reader = OperandReader(self.names, peeks=False, is_first=False)
+        reader = OperandReader(self)
         read = reader.value(value)
         place: tuple[int, int] | None = None
         if isinstance(target, ast.Subscript):
@@ -183,10 +211,24 @@ class SlicedLoopReader(LoopReader):
         written = None if place is None else values[place[0]].name
         if written is not None:
             self.stores.add(written)
-        bound = self.target(target) if isinstance(target, ast.Name) else None
+        noted = None if op is None else self.changed
+        if not isinstance(target, ast.Name):
+            bound = None
+        elif target.id in self.own:
+            bound = Name(target.id, place=place_of(target))
+        else:
+            bound = self.target(target, noted)
         assert not isinstance(bound, Load)
         statement = renumbered(statement, numbers)
         return Sliced(statement, values, bound, written, place=place_of(node))
+
+    def named_before(self, node: ast.expr) -> ast.Name:
+        """Return the name that a statement before this one binds."""
+        name = ast.Name(f"p{len(self.own)}", ast.Store())
+        ast.copy_location(name, node)
+        self.own.add(name.id)
+        self.before.append(self.on_slices(node, name, None, node))
+        return name
 
     def named_view(self, name: str, node: ast.Subscript) -> Lines:
         """Read what gives a slice a name."""
@@ -205,10 +247,11 @@ class SlicedLoopReader(LoopReader):
             return self.index_of(node)
         if not isinstance(node, ast.Name):
             raise Unfit
+        if node.id in self.own:
+            return Name(node.id, place=place_of(node))
         if node.id in self.stored | self.counters | self.views:
             return self.number(node.id, place_of(node))
-        self.loose.add(self.given_name(node.id))
-        return Name(named(node.id), place=place_of(node))
+        return Name(self.given_name(node.id), place=place_of(node))
 
     def base(self, node: ast.expr) -> Name:
         """Read what is indexed."""

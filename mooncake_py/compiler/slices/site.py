@@ -6,37 +6,40 @@ The trial runs with NumPy's errors raised: where a statement would warn, it runs
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy import ndarray
 
 from mooncake_py.compiler.callees import Callees
 from mooncake_py.compiler.elsewhere import Elsewhere
 from mooncake_py.compiler.emit_scalar import Emitter
 from mooncake_py.compiler.evaluate import passes
-from mooncake_py.compiler.forms import Form, Pattern, arrays_of, inferred, written
-from mooncake_py.compiler.ir import For, Region, Sliced, statements
+from mooncake_py.compiler.forms import Form, Pattern, Special, arrays_of, inferred, written
+from mooncake_py.compiler.ir import For, Region, Sliced
 from mooncake_py.compiler.partials import NoPartial
 from mooncake_py.compiler.site import Site, TangentSite
 from mooncake_py.compiler.slices.forms import SlicedForm
+from mooncake_py.compiler.slices.indices import EVERYTHING
+from mooncake_py.compiler.slices.on_arrays import on_arrays
 from mooncake_py.compiler.slices.plans import plan_of
-from mooncake_py.compiler.slices.sweeps import adjoint_on_slices
+from mooncake_py.compiler.slices.ranks import Ranks, UnknownRankError
+from mooncake_py.compiler.slices.sweeps import adjoint_on_slices, sliced
 from mooncake_py.compiler.slices.tangent import SlicedPushforward
-from mooncake_py.compiler.slices.whole_names import may_be_arrays, with_arrays
+from mooncake_py.compiler.slices.variables import Variables
+from mooncake_py.compiler.statements.plan import Plan
 from mooncake_py.compiler.statements.scope import SCOPE
+from mooncake_py.compiler.statements.statement import View, is_operand, position_of
 from mooncake_py.compiler.tangent import tangent
 from mooncake_py.overriding import override
 from mooncake_py.runtime.values import FLOAT64
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.forward_mode import ForwardMode
-    from mooncake_py.runtime.mode import Language
     from mooncake_py.runtime.reverse_mode import ReverseMode
 
-__all__ = ["SlicedSite"]
+__all__ = ["site_on_arrays"]
 
 FEWEST = 24
 """Statements, in all passes, from which on the way in and out costs less than it saves.
@@ -53,34 +56,9 @@ class SlicedSite(Site):
 
     def __init__(self, region: Region, callees: Callees | None = None) -> None:
         super().__init__(region, callees)
-        self.all_callees = callees
         self.whole = tuple(sorted(region.whole))
-        self.loose = may_be_arrays(region)
-        self._with_arrays: dict[tuple[str, ...], SlicedSite] = {}
         if self.fewest > 1:  # else there are loops within
             self.fewest = max(self.fewest, FEWEST // len(region.sliced))
-
-    @override
-    def run(self, ctx: Language, functions: Any, values: Any) -> Any:
-        if self.loose:
-            given = zip(self.region.inputs, values[1:], strict=True)
-            names = tuple(name for name, v in given if type(v) is ndarray and name in self.loose)
-            if names:
-                return self.with_arrays(names).run(ctx, functions, values)
-        return super().run(ctx, functions, values)
-
-    def with_arrays(self, names: tuple[str, ...]) -> SlicedSite:
-        """Return the site of the region in which some names are arrays."""
-        if names not in self._with_arrays:
-            region = with_arrays(self.region, names)
-            self._with_arrays[names] = SlicedSite(region, self.all_callees)
-        return self._with_arrays[names]
-
-    @override
-    def forms(self) -> Iterator[str]:
-        yield from super().forms()
-        for site in self._with_arrays.values():
-            yield from site.forms()
 
     @override
     def record(
@@ -116,24 +94,39 @@ class SlicedSite(Site):
         found = inferred(self.region, pattern)
         if found is None:
             return None
-        axes = dict(zip(arrays_of(found.region), pattern.axes, strict=True))
         emitter = Emitter()
-        emitter.scope = {**SCOPE, **emitter.scope, "isfinite": math.isfinite}
+        emitter.scope = {**SCOPE, **emitter.scope, "isfinite": math.isfinite, "zeros": np.zeros}
+        region, body = found.region, found.types.body
+        variables = region.variables
+        given = zip(arrays_of(region), pattern.axes, strict=True)
+        axes = {name: count for name, count in given if count}
+        if variables and not may_be_bound(found):
+            return None
+        try:
+            axes = Ranks(body, pattern.functions, axes).found
+        except UnknownRankError:
+            return None
         forms: dict[int, SlicedForm] = {}
-        for s in statements(found.types.body):
-            if isinstance(s, Sliced):
-                plan = plan_of(s, pattern.functions, axes, found.active)
-                if plan is None:
-                    return None
-                forms[id(s)] = SlicedForm(s, plan, emitter.scope, len(forms), found.active, axes)
+        for s in sliced(body):
+            plan = plan_of(s, pattern.functions, axes, found.active, variables)
+            if plan is None or not is_steady(s, plan, found):
+                return None
+            number = len(forms)
+            forms[id(s)] = SlicedForm(s, plan, emitter.scope, number, found.active, axes, variables)
+        tangents = {v: [t for t in variables if region.like.get(t) == v] for v in variables}
         try:
             sweeps = adjoint_on_slices(
-                found.types.body, found.active, found.fixed, found.region.counts, forms,
-                found.groups, axes,
-            )  # fmt: skip
+                body, found.active, found.fixed, region.counts, forms, found.groups, axes, tangents
+            )
         except NoPartial:
             return None
         return written(found, sweeps, emitter, self.whole)
+
+    @override
+    def variables(
+        self, ctx: ReverseMode, form: Form, inputs: dict[str, Any], arrays: dict[str, Any]
+    ) -> Variables:
+        return Variables(ctx, form, inputs, arrays)
 
     @override
     def run_forward(self, form: Form, *args: Any) -> Any:
@@ -152,8 +145,37 @@ class SlicedSite(Site):
     def made_tangent(
         self, region: Region, functions: tuple[Any, ...], active: set[str]
     ) -> TangentSite:
-        kind = partial(SlicedPushforward, functions, region.arrays)
+        kind = partial(SlicedPushforward, functions, region.arrays, region.variables)
         return SlicedTangentSite(tangent(region, active, kind), self.callees)
+
+
+def site_on_arrays(
+    region: Region,
+    functions: tuple[Any, ...],
+    axes: Mapping[str, int],
+    local: frozenset[str],
+    callees: Callees,
+) -> SlicedSite | None:
+    """Return where a region runs on arrays of so many axes, or None if it cannot."""
+    found = on_arrays(region, functions, axes, local)
+    return None if found is None or not found.sliced else SlicedSite(found, callees)
+
+
+def may_be_bound(found: Special) -> bool:
+    """Return True if no name is bound, before the region, to an array that the region writes."""
+    written = {found.groups[array] for array in found.region.written() if array in found.groups}
+    return not any(found.groups.get(name) in written for name in found.region.variables)
+
+
+def is_steady(s: Sliced, plan: Plan, found: Special) -> bool:
+    """Return True if a name is bound to a new array, or to one that the region does not change."""
+    if plan.target is not None or plan.whole is None or not is_operand(plan.core.root):
+        return True
+    part = plan.layout[position_of(plan.core.root)]
+    if not isinstance(part, tuple) or isinstance(part, View) or s.values[part[1]] != EVERYTHING:
+        return False
+    name = s.values[part[0]].name
+    return name in found.region.variables or name in found.fixed
 
 
 class SlicedTangentSite(TangentSite, SlicedSite):

@@ -46,6 +46,7 @@ def adjoint_on_slices(
     forms: Forms,
     groups: Mapping[str, Any],
     axes: Mapping[str, int],
+    variables: Mapping[str, list[str]],
 ) -> Sweeps:
     """Return both sweeps; for the first parameters see `adjoint.adjoint`.
 
@@ -56,14 +57,18 @@ def adjoint_on_slices(
         For each array what memory it is part of.
     axes : mapping of str to int
         How many axes the arrays have.
+    variables : mapping of str to list of str
+        The names that are bound to arrays, with their tangents.
     """
     counted = set(counts)
     names = steered(body).intersection(counted)
     names |= counted.intersection(names_of(e for s in sliced(body) for e in ints_of(s)))
-    logged = logged_groups(body, fixed, forms, groups, axes)
+    logged = logged_groups(body, fixed.union(variables), forms, groups, axes)
     found = SlicedAdjoint(active, fixed, names)
     found.forms = forms
     found.logged = {array for array in groups if groups[array] in logged}
+    found.variables = variables
+    found.remembered = found.read_of_variables(body) if variables else set()
     forward, reverse = found.block(body)
     return Sweeps(tuple(forward), tuple(reverse))
 
@@ -116,10 +121,20 @@ class SlicedAdjoint(RegionAdjoint):
     forms : Forms
     logged : set of str
         The arrays of which what is overwritten is saved.
+    variables : mapping of str to list of str
+    remembered : set of str
+        Of these names those whose arrays are put back on the way back, as adjoints read them.
     """
 
     forms: Forms
     logged: set[str]
+    variables: Mapping[str, list[str]]
+    remembered: set[str]
+
+    def read_of_variables(self, body: Block) -> set[str]:
+        """Return the names bound to arrays that adjoints read."""
+        forms = [self.forms[id(s)] for s in sliced(body)]
+        return set[str]().union(*(f.variables_read(self.kept(f)) for f in forms))
 
     @override
     def simple(self, s: Statement) -> Pair:
@@ -128,14 +143,23 @@ class SlicedAdjoint(RegionAdjoint):
     def on_slices(self, s: Sliced) -> Pair:
         """Return the sweeps of a statement on slices."""
         form = self.forms[id(s)]
-        logs = s.written in self.logged
-        kept = form.kept(self.is_kept, self.fixed.union(self.counters))
+        kept = self.kept(form)
+        twins: list[str] = []
+        if form.variable is None:
+            logs = s.written in self.logged
+        else:
+            logs = form.variable in self.remembered
+            twins = self.variables[form.variable]
         back = form.reverse(kept, logs)
-        return [form.forward(kept, logs)], [] if back is None else [back]
+        return [form.forward(kept, logs, twins)], [] if back is None else [back]
+
+    def kept(self, form: SlicedForm) -> list[str]:
+        """Return what a statement saves."""
+        return form.kept(self.is_kept, self.fixed.union(self.counters))
 
     def is_kept(self, array: str) -> bool:
         """Return True if an array holds on the way back what it held at a statement."""
-        return array in self.fixed or array in self.logged
+        return array in self.fixed or array in self.logged or array in self.variables
 
     @override
     def assigned(self, s: Assign | Let, target: Target) -> Pair:

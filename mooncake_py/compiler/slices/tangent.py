@@ -8,7 +8,7 @@ Both are of the same kind, so that the tangent of a region has sweeps and a tang
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from mooncake_py.compiler.ir import (
@@ -50,14 +50,23 @@ class SlicedPushforward(Pushforward):
     functions : tuple of callable
     elements : mapping of str to int
         Of the arrays of which elements are read the number of indices.
+    variables : collection of str
+        The names that are bound to arrays.
     *rest
         See `Pushforward`.
     """
 
-    def __init__(self, functions: tuple[Any, ...], elements: Mapping[str, int], *rest: Any) -> None:
+    def __init__(
+        self,
+        functions: tuple[Any, ...],
+        elements: Mapping[str, int],
+        variables: Collection[str],
+        *rest: Any,
+    ) -> None:
         super().__init__(*rest)
         self.functions = functions
         self.elements = elements
+        self.variables = variables
 
     @override
     def on_slices(self, s: Sliced) -> Block:
@@ -68,6 +77,8 @@ class SlicedPushforward(Pushforward):
             return () if t is None else (self.added(s, t),)
         if t is not None:
             return (self.written(s, t, False),)
+        if s.bound in self.variables:
+            raise NoPartial  # zeros of its shape
         if s.target is not None:
             return (Assign(Name(self.names[s.target.name], place=s.place), ZERO, place=s.place),)
         return (self.cleared(s),)

@@ -94,7 +94,9 @@ class Texts:
     def target(self, prefix: str = "") -> str:
         """Return the text of what is written, or of its cotangent."""
         if self.s.target is not None:
-            return prefix + self.s.target.name
+            name = self.s.target.name
+            is_number = self.plan.whole is None
+            return f"{prefix}{name}" if is_number else f"{prefix.rstrip('_')}{whole_name(name)}"
         assert isinstance(self.plan.target, tuple)
         return self.slot(self.plan.target, prefix, self.plan.whole is None)
 

@@ -1,0 +1,372 @@
+"""Read a region again in which names and elements turn out to be arrays.
+
+    u = u + h * (a @ u)         u is bound to a new array in each pass
+    x[k + 1] = x[k] + h * v     x[k] is a row of x
+    row = x[k]                  what is read of row is read of x[k]
+    u += h * v                  u[...] += h * v
+
+The text does not tell numbers from arrays: the first run with arrays does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from mooncake_py.compiler.declared import SMALL
+from mooncake_py.compiler.ir import (
+    Assign,
+    Block,
+    Call,
+    Check,
+    Const,
+    Count,
+    Expr,
+    For,
+    If,
+    Let,
+    Load,
+    Name,
+    Op,
+    Region,
+    Sliced,
+    Statement,
+    While,
+    parts_of,
+    rebuilt,
+    statements,
+    substituted,
+    with_blocks,
+)
+from mooncake_py.compiler.simplify import names_of
+from mooncake_py.compiler.slices.indices import EVERYTHING, ends_of, taken_in
+from mooncake_py.compiler.slices.ranks import ARITHMETIC, Ranks, UnknownRankError
+from mooncake_py.compiler.statements.array_forms import SYMBOLS
+from mooncake_py.compiler.statements.statement import Part, is_operand, operand, position_of
+from mooncake_py.compiler.statements.statement import Statement as OnArrays
+
+__all__ = ["on_arrays"]
+
+
+def on_arrays(
+    region: Region, functions: Sequence[Any], axes: Mapping[str, int], local: frozenset[str]
+) -> Region | None:
+    """Return a region with statements on arrays where arrays are, or None if it has no such.
+
+    Parameters
+    ----------
+    region : Region
+    functions : sequence of callable
+    axes : mapping of str to int
+        Of the inputs that are arrays.
+    local : frozenset of str
+        The names that nothing outside the region reads.
+    """
+    try:
+        return Rereader(region, functions, axes, local).region
+    except UnknownRankError:
+        return None
+
+
+class Rereader:
+    """Goes through a region, once.
+
+    Attributes
+    ----------
+    region : Region
+        The region that was read.
+    views : dict of str to Load
+        The names of parts of arrays, while what they stand for is the same.
+    whole : set of str
+        The arrays of which parts are operands.
+    variables : set of str
+        The names that are bound to arrays.
+    """
+
+    def __init__(
+        self,
+        region: Region,
+        functions: Sequence[Any],
+        axes: Mapping[str, int],
+        local: frozenset[str],
+    ) -> None:
+        self.given = region
+        self.axes = axes
+        self.ranks = Ranks(region.body, functions, axes)
+        self.whole: set[str] = set()
+        self.variables: set[str] = set()
+        self.in_place = {name for name in region.changed if self.ranks.found.get(name)}
+        self.bound = [name for s in statements(region.body) for name in bound_by(s)]
+        users = region.bound.keys()
+        self.local = {name for name in self.bound if name not in users or name in local}
+        self.local -= {*region.inputs, *self.in_place}
+        self.named_views = self.names_of_views()
+        self.views: dict[str, Load] = {}
+        self.see_names()
+        body = self.block(region.body)
+        arrays = {name for name in region.inputs if name in axes and name not in region.data}
+        counts = {
+            name: axes.get(name, region.arrays.get(name, 0))
+            for name in region.inputs
+            if name in region.arrays or name in arrays
+        }
+        hidden = self.named_views | self.in_place
+        self.region = replace(
+            region,
+            body=body,
+            arrays=counts,
+            bound={k: v for k, v in region.bound.items() if k not in hidden},
+            shaped=region.shaped | self.whole,
+            whole=frozenset(self.whole),
+            local=frozenset(self.local),
+            variables=frozenset(self.variables),
+        )
+
+    # Names.
+
+    def names_of_views(self) -> set[str]:
+        """Return the names of parts of arrays, which nothing else binds or changes."""
+        return {
+            name
+            for s in statements(self.given.body)
+            if isinstance(s, Assign | Let) and isinstance(s.value, Load) and self.ranks.of(s.value)
+            for name in bound_by(s)
+            if name in self.local and self.bound.count(name) == 1
+        }
+
+    def see_names(self) -> None:
+        """Raise if a name is bound to an array in a way that is none of a region."""
+        for name in self.bound:
+            if not self.ranks.found.get(name) or name in self.named_views:
+                continue
+            is_given = name in self.given.inputs
+            if is_given and name not in self.axes:
+                raise UnknownRankError  # a number before
+            if name not in self.in_place:
+                self.variables.add(name)
+            elif name in self.given.rebound or not is_given:
+                raise UnknownRankError
+        if self.variables & self.given.arrays.keys():
+            raise UnknownRankError  # parts of what is bound anew
+
+    # Statements.
+
+    def block(self, block: Block) -> Block:
+        """Return a block."""
+        outer, self.views = self.views, dict(self.views)
+        found: list[Statement] = []
+        for s in block:
+            found += self.statement(s)
+        self.views = outer
+        return tuple(found)
+
+    def statement(self, s: Statement) -> list[Statement]:
+        """Return what a statement becomes."""
+        match s:
+            case Assign() | Let():
+                return self.assigned(s)
+            case Sliced():
+                return [self.on_slices(s)]
+            case Count(value=e) | Check(test=e) | For(range=e) | While(test=e) | If(test=e):
+                self.ranks.see_numbers(e)
+        return [with_blocks(s, self.block)]
+
+    def assigned(self, s: Assign | Let) -> list[Statement]:
+        """Return an assignment: of numbers as it is."""
+        target = s.target if isinstance(s, Assign) else Name(s.name, place=s.place)
+        value = self.seen(s.value)
+        rank = self.ranks.of(value)
+        if isinstance(target, Load):
+            if not self.ranks.of_element(target):
+                if rank:
+                    raise UnknownRankError
+                return [s]
+            return [self.written(s, target, value)]
+        if not rank:
+            return [s]
+        if target.name in self.named_views:
+            assert isinstance(value, Load)
+            if set(names_of(value.index)).intersection(self.bound):
+                raise UnknownRankError  # another part in the same pass
+            self.views[target.name] = value
+            return []
+        if target.name in self.in_place:
+            return [self.written(s, target, value)]
+        writer = Writer(self)
+        read = writer.read(value)
+        if isinstance(value, Load) or isinstance(read, Const):
+            raise UnknownRankError
+        return [writer.sliced(s, read, target=target)]
+
+    def seen(self, e: Expr) -> Expr:
+        """Return an expression with parts of arrays in the place of their names."""
+        if isinstance(e, Name):
+            if e.name in self.named_views and e.name not in self.views:
+                raise UnknownRankError  # it is bound elsewhere
+            if e.name in self.given.arrays and e.name not in self.axes:
+                raise UnknownRankError  # a list
+            return self.views.get(e.name, e)
+        return rebuilt(e, tuple(map(self.seen, parts_of(e))))
+
+    def written(self, s: Assign | Let, target: Load | Name, value: Expr) -> Sliced:
+        """Return the statement that writes a part of an array, or changes it in place."""
+        writer = Writer(self)
+        change = changed_by(target, value)
+        if isinstance(target, Name) and change is None:
+            raise UnknownRankError
+        place = writer.place(target)
+        if change is None:
+            read = writer.read(value)
+        else:
+            writer.layout.append(place)
+            writer.first = 1
+            assert isinstance(value, Op)
+            read = Op(value.op, (operand(0), writer.read(change)), place=value.place)
+        return writer.sliced(s, read, place=place, augments=change is not None)
+
+    def on_slices(self, s: Sliced) -> Sliced:
+        """Return a statement on slices that reads some names as arrays."""
+        values = list(s.values)
+        layout: list[Part] = []
+        for part in s.statement.layout:
+            if isinstance(part, int):
+                seen = self.seen(s.values[part])
+                if self.ranks.of(seen):
+                    part = self.whole_part(values, seen)
+            layout.append(part)
+        bases = {base for base, _ in s.statement.pairs}
+        self.whole |= {values[base].name for base in bases}
+        for index in (v for v in s.values if type(v) is tuple):
+            self.ranks.see_numbers(*ends_of(index))
+            self.whole.update(taken_in(index))
+        statement = s.statement._replace(
+            layout=tuple(layout),
+            passed=len(values),
+            certain=s.statement.certain | set(range(len(s.values), len(values))),
+        )
+        target, written = s.target, s.written
+        if target is not None and target.name in self.in_place:
+            statement = changed_in_place(statement, self.whole_part(values, target))
+            statement = statement._replace(passed=len(values))
+            target, written = None, target.name
+        return Sliced(statement, tuple(values), target, written, place=s.place)
+
+    def whole_part(self, values: list[Any], e: Expr) -> tuple[int, int]:
+        """Return where an array, or a part of one, is among values to which it is added."""
+        assert isinstance(e, Name | Load)
+        name, index = (e.name, EVERYTHING) if isinstance(e, Name) else (e.array, e.index)
+        self.note(name)
+        base = Name(name, place=e.place)
+        for value in (base, index):
+            if value not in values:
+                values.append(value)
+        return values.index(base), values.index(index)
+
+    def note(self, name: str) -> None:
+        """Note an array of which parts are operands."""
+        if name not in self.variables or name in self.given.inputs:
+            self.whole.add(name)
+
+
+class Writer:
+    """Makes a statement on slices of an assignment."""
+
+    def __init__(self, reader: Rereader) -> None:
+        self.reader = reader
+        self.ranks = reader.ranks
+        self.values: list[Any] = []
+        self.layout: list[Part] = []
+        self.first = 0  # of the operands that may be read again
+
+    def place(self, e: Load | Name) -> tuple[int, int]:
+        """Return where an array or a part of one is."""
+        if isinstance(e, Load) and e.array not in self.ranks.axes:
+            raise UnknownRankError  # a list
+        return self.reader.whole_part(self.values, e)
+
+    def operand(self, e: Name | Load) -> Name:
+        """Return an operand."""
+        part: Part
+        if isinstance(e, Load) or self.ranks.of(e):
+            part = self.place(e)
+        else:
+            if e not in self.values:
+                self.values.append(e)
+            part = self.values.index(e)
+        if part not in self.layout[self.first :]:
+            self.layout.append(part)
+        return operand(self.layout.index(part, self.first))
+
+    def read(self, e: Expr) -> Expr:
+        """Return an expression over operands."""
+        match e:
+            case Const():
+                return e
+            case Name() | Load():
+                return self.operand(e)
+            case Op(op="pow", args=(base, Const(value=n))):
+                if type(n) is bool or not (n in SMALL or (self.ranks.of(base) and n)):
+                    raise UnknownRankError
+                return Op("pow", (self.read(base), e.args[1]), place=e.place)
+            case Op(op=op) if op in ARITHMETIC and op != "pow":
+                return rebuilt(e, tuple(map(self.read, e.args)))
+            case Call() if type(self.ranks.function(e)) is np.ufunc:
+                return rebuilt(e, tuple(map(self.read, e.args)))
+        raise UnknownRankError
+
+    def sliced(
+        self,
+        s: Assign | Let,
+        value: Expr,
+        *,
+        target: Name | None = None,
+        place: tuple[int, int] | None = None,
+        augments: bool = False,
+    ) -> Sliced:
+        """Return the statement."""
+        indices = {k for k, v in enumerate(self.values) if type(v) is tuple}
+        statement = OnArrays(
+            value, tuple(self.layout), len(self.values), place, augments,
+            certain=frozenset(indices),
+        )  # fmt: skip
+        written = None if place is None else self.values[place[0]].name
+        return Sliced(statement, tuple(self.values), target, written, place=s.place)
+
+
+def changed_in_place(statement: OnArrays, place: tuple[int, int]) -> OnArrays:
+    """Return the statement that changes an array in place, by an operator on its name."""
+    value = statement.value
+    if not (isinstance(value, Op) and value.op in SYMBOLS and is_operand(value.args[0])):
+        raise UnknownRankError
+    layout = statement.layout
+    if layout[position_of(value.args[0])] != place:
+        raise UnknownRankError
+    moved: dict[str, Expr] = {f"v{k}": operand(k + 1) for k in range(len(layout))}
+    change = substituted(value.args[1], moved)
+    return statement._replace(
+        value=Op(value.op, (operand(0), change), place=value.place),
+        layout=(place, *layout),
+        target=place,
+        augments=True,
+        certain=statement.certain | {place[1]},
+    )
+
+
+def bound_by(s: Statement) -> list[str]:
+    """Return the name that a statement binds, but for counters of loops."""
+    match s:
+        case Assign(target=Name(name=name)) | Let(name=name) | Count(name=name):
+            return [name]
+        case Sliced(target=Name(name=name)):
+            return [name]
+    return []
+
+
+def changed_by(target: Load | Name, value: Expr) -> Expr | None:
+    """Return the right operand where an operator changes what is written, else None."""
+    if isinstance(value, Op) and value.op in SYMBOLS and value.args[0] == target:
+        return value.args[1]
+    return None

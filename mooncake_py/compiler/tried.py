@@ -1,0 +1,124 @@
+"""Where a loop stands in a function: it is tried as one entry, on what it is given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from numpy import ndarray
+
+from mooncake_py.compiler.callees import Callees
+from mooncake_py.compiler.elsewhere import Elsewhere
+from mooncake_py.compiler.ir import Region
+from mooncake_py.compiler.site import MISSES, Site
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Language
+
+__all__ = ["TriedLoop"]
+
+OnArrays = Callable[[Any, Mapping[str, int]], Site | None]
+
+
+class TriedLoop:
+    """A loop that is tried.
+
+    Parameters
+    ----------
+    region : Region
+        What was read of it, without knowing what is an array.
+    callees : Callees
+        The functions of the user that were read into it.
+    on_arrays : callable
+        From functions, and the axes of the arrays among the inputs, to the site where the region
+        runs on them, or None.
+    outer : TriedLoop, optional
+        A loop around it: while that one has a form, this one is not tried.
+
+    Attributes
+    ----------
+    site : Site or None
+        Where it ran last, if it had a form.
+    """
+
+    def __init__(
+        self, region: Region, callees: Callees, on_arrays: OnArrays, outer: TriedLoop | None
+    ) -> None:
+        self.region = region
+        self.callees = callees if callees.direct else None
+        self.on_arrays = on_arrays
+        self.outer = outer
+        self.is_on_arrays = bool(region.sliced or region.whole)
+        self.plain = Site(region, callees)
+        self.site: Site | None = self.plain
+        self._on_arrays: dict[Any, Site | None] = {}
+
+    def __repr__(self) -> str:
+        return f"TriedLoop({self.region.loop!r})"
+
+    @property
+    def is_given(self) -> bool:
+        """Whether the range is given."""
+        return self.plain.is_given
+
+    @property
+    def has_form(self) -> bool:
+        """Whether there was a form when it ran last."""
+        return self.site is not None and self.site.has_form
+
+    def forms(self) -> Iterator[str]:
+        """Yield the texts of the forms made so far."""
+        for site in (self.plain, *self._on_arrays.values()):
+            if site is not None:
+                yield from site.forms()
+
+    def run(self, ctx: Language, functions: Any, values: Any) -> Any:
+        """Run the region and return what it binds, or `Elsewhere` if it must run as it is written.
+
+        Debug mode lets it run as it is written too, and returns what compares both.
+
+        Parameters
+        ----------
+        functions : tuple
+            Those that the region calls, and then those of the user that were read into it.
+        values : tuple
+            The range, None where it is not given, and the inputs.
+        """
+        if self.outer is not None and self.outer.has_form:
+            return Elsewhere
+        steps, *rest = values
+        if steps is not None and len(steps) < self.plain.fewest:
+            return Elsewhere
+        if self.callees is not None:
+            count = len(functions) - len(self.callees.direct)
+            if not self.callees.hold(functions[count:]):
+                return Elsewhere
+            functions = functions[:count]
+        inputs = dict(zip(self.region.inputs, rest, strict=True))
+        site = self.site = self.site_for(functions, inputs)
+        if site is None or (site.misses >= MISSES and not site.repeats):
+            return Elsewhere
+        if not site.serves(inputs):
+            return Elsewhere
+        found = ctx.run_region(site, functions, steps, inputs)
+        if type(found) is not dict:
+            return found
+        if site is self.plain:
+            return tuple([found[name] for name in self.region.bound])
+        return tuple([found.get(name, inputs.get(name)) for name in self.region.bound])
+
+    def site_for(self, functions: Any, inputs: Mapping[str, Any]) -> Site | None:
+        """Return where the region runs on such inputs; None if it has no form."""
+        axes = {name: a.ndim for name, a in inputs.items() if type(a) is ndarray}
+        arrays = self.region.arrays
+        if not self.is_on_arrays and all(arrays.get(name) == axes[name] for name in axes):
+            return self.plain
+        key = functions, tuple(axes.items())
+        try:
+            return self._on_arrays[key]
+        except KeyError:
+            pass
+        except TypeError:  # a function that cannot be a key
+            return None
+        site = self._on_arrays[key] = self.on_arrays(functions, axes)
+        return site
