@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from numpy import ndarray
@@ -101,10 +101,13 @@ class TriedLoop:
         if not site.serves(inputs):
             return Elsewhere
         found = ctx.run_region(site, functions, steps, inputs)
-        if type(found) is not dict:
-            return found
         if site is self.plain:
-            return tuple([found[name] for name in self.region.bound])
+            is_done = type(found) is dict
+            return tuple([found[name] for name in self.region.bound]) if is_done else found
+        if found is Elsewhere:
+            return found
+        if type(found) is not dict:
+            return Compared(found, self.region.bound, site.region.bound)
         return tuple([found.get(name, inputs.get(name)) for name in self.region.bound])
 
     def site_for(self, functions: Any, inputs: Mapping[str, Any]) -> Site | None:
@@ -122,3 +125,25 @@ class TriedLoop:
             return None
         site = self._on_arrays[key] = self.on_arrays(functions, axes)
         return site
+
+
+class Compared:
+    """What compares a loop that runs beside, of which the site binds some names only.
+
+    Parameters
+    ----------
+    beside
+        What compares what the site binds.
+    names, bound : iterable of str
+        What the loop binds, and what the site does.
+    """
+
+    def __init__(self, beside: Any, names: Iterable[str], bound: Iterable[str]) -> None:
+        self.beside = beside
+        self.names = tuple(names)
+        self.bound = tuple(bound)
+
+    def compare(self, *values: Any) -> None:
+        """Compare what the names are bound to."""
+        given = dict(zip(self.names, values, strict=True))
+        self.beside.compare(*map(given.__getitem__, self.bound))

@@ -47,6 +47,7 @@ def assert_as_unfused(
             reference, expected = WAYS["unfused"](f, argnums, copied(args))
             assert value == reference == plain
             for a, b in zip(found, expected, strict=True):
+                assert np.shape(a) == np.shape(b)
                 assert_allclose(a, b, rtol=1e-9, atol=1e-9 * (1.0 + np.abs(b).max()))
             for a, b in zip(given, args, strict=True):
                 assert_array_equal(a, b)

@@ -55,7 +55,7 @@ def statement(random: Random, counters: list[str]) -> list[str]:
         value = random.choice((
             f"np.sum({vector(random, counters, 1)})", f"{name(random)} @ {name(random)}",
             f"np.dot({name(random)}, {row(random, counters)})", number(random, counters),
-            f"np.sum({name(random)} * {row(random, counters)})",
+            f"np.sum({name(random)} * {row(random, counters)})", f"np.sum({name(random)})",
         ))  # fmt: skip
         target = random.choice(("s", "t", f"x[{at(random, counters)}]"))
         return [f"{target} {random.choice(('=', '+=', '*='))} 0.2 * {value}"]
@@ -67,6 +67,8 @@ def statement(random: Random, counters: list[str]) -> list[str]:
         return matrix(random, counters)
     if kind < 0.66:
         target = random.choice((row(random, counters), row(random, counters), "z[1:]", "z"))
+        if random.random() < 0.2 and target != "z[1:]":
+            return [f"{target} {random.choice(('+=', '-='))} {name(random)}"]
         if random.random() < 0.2 and target != "z[1:]":
             return [f"{target} = {row(random, counters)}" if target != "z" else "z += 0.1"]
         operator = random.choice(("+=", "-=", "*=") if target == "z" else ("=", "+=", "-=", "*="))
@@ -112,11 +114,16 @@ def temporary(random: Random, counters: list[str]) -> list[str]:
         f"{random.choice(NAMES)} = np.tanh({own} + {name(random)})", f"t = 0.1 * ({own} @ x)",
         f"{random.choice(NAMES)} = {own} - 0.5 * logistic({own}, t)", f"{own} *= 2.0",
     ))  # fmt: skip
+    if random.random() < 0.15:
+        return [f"{own} = m[k]", f"k = (k + {random.choice('12i')}) % n", use]
     return [f"{own} = {value}", use]
 
 
 def matrix(random: Random, counters: list[str]) -> list[str]:
     u, v = name(random), name(random)
+    if random.random() < 0.15:
+        here = row(random, counters)
+        return [f"{here} *= 0.6", f"{here} += {u}"]
     return [random.choice((
         f"b = 0.5 * b + 0.1 * np.outer({u}, {v})", "b = 0.4 * (b @ m)", f"b = b * {u}",
         f"b = np.sin(b) * {number(random, counters)}", "b += 0.1 * m", f"b = m * {u} - b",

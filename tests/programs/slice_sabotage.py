@@ -83,7 +83,7 @@ def arrays_that_are_read_again_may_change(patch: Patch) -> None:
 def constants_leave_the_cotangents_of_names(patch: Patch) -> None:
     original = SlicedForm.__init__
     patch.setattr(
-        SlicedForm, "__init__", lambda self, *args: original(self, *args[:-2], set(), args[-1])
+        SlicedForm, "__init__", lambda self, *args: original(self, *args[:-3], set(), *args[-2:])
     )
 
 

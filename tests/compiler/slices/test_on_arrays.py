@@ -231,6 +231,17 @@ def test_a_loop_that_runs_again_finds_what_it_has_left(taken):
     agrees(f, X.copy())
 
 
+def test_the_sum_of_an_argument():
+    def f(x, y):
+        u, s = x, 0.0
+        for k in range(4):
+            s += (1.0 + k) * np.sum(u)
+            u = np.sin(y)
+        return s
+
+    agrees(f, X.copy(), Y.copy())
+
+
 # What is unusual.
 
 
@@ -428,3 +439,21 @@ def test_an_argument_with_another_name_in_the_loop_changes_afterwards():
     step = 1e-6 * Y
     up, down = (grad(f)(X + sign * step) for sign in (1, -1))
     assert_allclose(hvp(f, (X.copy(),), Y), (up - down) / 2e-6, rtol=1e-6)
+
+
+def test_an_argument_that_another_name_takes_over_changes_afterwards():
+    def step(x, y, m):
+        v, w, t = y, x, 1.0
+        for i in range(4):
+            t *= np.sum(v * m[i])
+            v, w = w, 0.5 * y
+        x[1:] += 0.1
+        return t + np.sum(w)
+
+    def steps(x, y, m):
+        s = 0.0
+        for _ in checkpointed(range(3), 1):
+            s += step(x, y, m)
+        return s
+
+    agrees(steps, X.copy(), Y.copy(), M.copy() + 1.0)

@@ -1,0 +1,122 @@
+"""Loops that bind names to arrays broken on purpose, one way at a time: random ones find each.
+
+``python -m tests.programs.array_sabotage [COUNT [NAME ...]]`` tells after how many loops.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mooncake_py.compiler import partials
+from mooncake_py.compiler.slices import on_arrays, site
+from mooncake_py.compiler.slices.pull import SlicedPull
+from mooncake_py.compiler.slices.sweeps import SlicedAdjoint
+from mooncake_py.compiler.slices.tangent import SlicedPushforward
+from mooncake_py.compiler.slices.variables import Variables
+from tests.programs.breaking import Change, Patch, register, seeds_until_found, tell
+from tests.programs.slice_sabotage import wrap
+from tests.programs.test_random_arrays import compare
+
+__all__ = ["BREAKS", "loops_until_found"]
+
+BREAKS: dict[str, Change] = {}
+breaks = register(BREAKS)
+
+
+def loops_until_found(change: Change, most: int = 300) -> int | None:
+    """Return how many random loops it takes to find a break, or None."""
+    return seeds_until_found(compare, change, most, partials.formulas)
+
+
+@breaks
+def former_arrays_are_not_put_back(patch: Patch) -> None:
+    patch.setattr(SlicedAdjoint, "read_of_variables", lambda self, body: set())
+
+
+@breaks
+def cotangents_of_names_stay_when_they_are_bound_anew(patch: Patch) -> None:
+    def kept(found: Any) -> Any:
+        lines, again = found
+        return [line for line in lines if not line.endswith(" = None")], again
+
+    wrap(patch, SlicedPull, "lines", kept)
+
+
+@breaks
+def what_is_added_to_a_name_replaces_the_rest(patch: Patch) -> None:
+    wrap(
+        patch, SlicedPull, "given_to_variable",
+        lambda lines: [line.partition(" if ")[0] for line in lines],
+    )  # fmt: skip
+
+
+@breaks
+def parts_of_cotangents_are_not_copied(patch: Patch) -> None:
+    wrap(
+        patch, SlicedPull, "given_to_variable",
+        lambda lines: [line.replace(".copy()", "") for line in lines],
+    )  # fmt: skip
+
+
+@breaks
+def arguments_get_nothing(patch: Patch) -> None:
+    patch.setattr(Variables, "give", lambda self, cotangents: None)
+
+
+@breaks
+def what_was_bound_in_the_end_keeps_its_cotangent(patch: Patch) -> None:
+    def take(self: Any) -> Any:
+        return [None if node.grad is None else node.shadow().copy() for node in self.made]
+
+    patch.setattr(Variables, "take", take)
+
+
+@breaks
+def arrays_with_another_name_may_change(patch: Patch) -> None:
+    patch.setattr("mooncake_py.runtime.registry.Registry.protect", lambda self, a: None)
+
+
+@breaks
+def names_may_be_bound_to_what_is_written(patch: Patch) -> None:
+    patch.setattr(site, "may_be_bound", lambda found: True)
+    patch.setattr(site, "is_steady", lambda s, plan, found: True)
+
+
+@breaks
+def parts_keep_their_names_when_the_index_changes(patch: Patch) -> None:
+    patch.setattr(on_arrays, "names_of", lambda expressions: [])
+
+
+@breaks
+def what_is_changed_in_place_is_bound_anew(patch: Patch) -> None:
+    original = on_arrays.Rereader.__init__
+
+    def init(self: Any, region: Any, *args: Any) -> None:
+        changed = frozenset[str]()
+        original(self, on_arrays.replace(region, changed=changed), *args)
+
+    patch.setattr(on_arrays.Rereader, "__init__", init)
+
+
+@breaks
+def the_last_arrays_come_in_another_order(patch: Patch) -> None:
+    wrap(
+        patch, site, "written",
+        lambda form: form._replace(variables_on=form.variables_on[::-1]),
+    )  # fmt: skip
+
+
+@breaks
+def tangents_of_zero_are_left_out(patch: Patch) -> None:
+    original = SlicedPushforward.on_slices
+
+    def on_slices(self: Any, s: Any) -> Any:
+        if s.bound in self.variables and s.bound in self.names and self.value(s) is None:
+            return ()
+        return original(self, s)
+
+    patch.setattr(SlicedPushforward, "on_slices", on_slices)
+
+
+if __name__ == "__main__":
+    tell(BREAKS, loops_until_found, 300)
