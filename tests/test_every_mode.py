@@ -14,7 +14,7 @@ import pytest
 
 from mooncake_py import elementwise, grad, ignore_derivatives, jvp, value_and_grad, vjp
 from mooncake_py.compiler.statements.array_forms import ArrayForm
-from tests.support.folders import engine_folders
+from tests.support.folders import engine_folders, marks_of
 from tests.support.modes import checks, nested, variants
 from tests.support.modes.checks import MODES, ModeError, Skipped, check_record
 from tests.support.modes.problem import Problem
@@ -145,7 +145,7 @@ def test_derivatives_of_the_other_tests_are_right_in_every_mode(part: str) -> No
     paths = engine_folders() if part == "engine" else sorted(map(str, tests.glob(part)))
     command = [
         sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider",
-        "-m", "not slow or thorough",
+        "-m", marks_of(part),
         "-W", "ignore::pytest.PytestUnraisableExceptionWarning",  # generators that are closed
         "-p", "tests.support.every_mode", "--ignore=tests/modes/debug", *paths,
     ]  # fmt: skip

@@ -31,7 +31,7 @@ from mooncake_py.errors import NonFiniteDerivativeError
 from mooncake_py.modes.debug.context import DebugContext
 from mooncake_py.modes.reverse.context import ReverseContext
 from mooncake_py.modes.reverse.settings import Settings, new_context, settings
-from tests.support.folders import engine_folders
+from tests.support.folders import engine_folders, marks_of
 
 ROOT = Path(__file__).parents[3]
 X = np.array([0.5, -1.0, 2.0])
@@ -230,7 +230,7 @@ def test_the_other_tests_pass_in_debug_mode(folder: str) -> None:
     paths = engine_folders() if folder == "engine" else [f"tests/{folder}"]
     command = [
         sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider",
-        "-m", "not slow or thorough",
+        "-m", marks_of(folder),
         "-p", "tests.support.debug_everywhere", "--ignore=tests/modes/debug", *paths,
     ]  # fmt: skip
     path = os.pathsep.join([str(ROOT), *sys.path[1:]])
