@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from benchmarks.differences import inner, random_like
 from benchmarks.kernel import Kernel
 from benchmarks.kernels import KERNELS
+from benchmarks.tangents import BY_HAND
 from benchmarks.timing import interleaved_medians
 from mooncake_py import hvp, jacobian, jvp, value_and_grad
 
@@ -68,6 +69,8 @@ class ModeTimes:
     primal : float, in seconds
     jvp : float
         Over the primal's time.
+    by_hand : float or None
+        Time of the tangent written by hand over the primal's; None if there is none.
     gradient : float
         Over the primal's time.
     hvp : float
@@ -81,6 +84,7 @@ class ModeTimes:
     jvp: float
     gradient: float
     hvp: float
+    by_hand: float | None = None
 
 
 def measure_modes(name_has: str, budget: float) -> Iterator[ModeTimes]:
@@ -95,7 +99,8 @@ def measure_modes(name_has: str, budget: float) -> Iterator[ModeTimes]:
 def mode_times(kernel: Kernel, kind: str, size: int, budget: float) -> ModeTimes:
     """Time primal, jvp, gradient and hvp of a kernel in turns."""
     arguments = kernel.make_arguments(size)
-    medians = interleaved_medians(runs_of(kernel, size), arguments, budget)
+    runs = runs_of(kernel, size) | tangent_by_hand(kernel, size)
+    medians = interleaved_medians(runs, arguments, budget)
     return ModeTimes(
         kernel=kernel.name,
         kind=kind,
@@ -104,6 +109,7 @@ def mode_times(kernel: Kernel, kind: str, size: int, budget: float) -> ModeTimes
         jvp=medians["jvp"] / medians["primal"],
         gradient=medians["gradient"] / medians["primal"],
         hvp=medians["hvp"] / medians["gradient"],
+        by_hand=medians["by hand"] / medians["primal"] if "by hand" in medians else None,
     )
 
 
@@ -139,6 +145,34 @@ def runs_of(
     if not math.isfinite(inner(second(*copy.deepcopy(arguments)), direction)):
         raise ArithmeticError(f"{kernel.name} at size {size}: hvp is not finite")
     return {"primal": kernel.function, "jvp": forward, "gradient": gradient, "hvp": second}
+
+
+def tangent_by_hand(kernel: Kernel, size: int) -> dict[str, Callable[..., Any]]:
+    """Return what runs the tangent of a kernel that is written by hand, if there is one.
+
+    Raises
+    ------
+    ArithmeticError
+        If it differs from jvp.
+    """
+    tangent = BY_HAND.get(kernel.name)
+    if tangent is None:
+        return {}
+    arguments = kernel.make_arguments(size)
+    random = np.random.default_rng(3)
+    direction = [random_like(arguments[n], random) for n in kernel.argnums]
+    along: list[Any] = [None] * len(arguments)
+    for n, part in zip(kernel.argnums, direction, strict=True):
+        along[n] = part
+
+    def by_hand(*fresh: Any) -> Any:
+        return tangent(*fresh, *copy.deepcopy(direction))
+
+    _, slope = jvp(kernel.function, copy.deepcopy(arguments), tuple(along))
+    _, t = by_hand(*copy.deepcopy(arguments))
+    if abs(slope - t) > 1e-8 * (1.0 + abs(slope)):
+        raise ArithmeticError(f"{kernel.name} at size {size}: jvp and tangent by hand differ")
+    return {"by hand": by_hand}
 
 
 def change(state: Array, rates: Array) -> Array:

@@ -72,16 +72,21 @@ def pullback_means(measurements: Sequence[PullbackTimes]) -> list[str]:
 
 
 MODES_HEADER = (
-    f"{'modes of':<24}{'size':>7}{'primal':>11}{'jvp':>10}{'gradient':>11}{'hvp/gradient':>15}"
+    f"{'modes of':<24}{'size':>7}{'primal':>11}{'jvp':>10}{'by hand':>10}{'gradient':>11}"
+    f"{'hvp/gradient':>15}"
 )
-MODES_LEGEND = "jvp, gradient: time over the primal's.  hvp: time over the gradient's."
+MODES_LEGEND = (
+    "jvp, by hand (a tangent in NumPy), gradient: time over the primal's.  "
+    "hvp: time over the gradient's."
+)
 
 
 def mode_row(measured: ModeTimes) -> str:
     """Return the line of the derivatives of one kernel."""
     return (
         f"{measured.kernel:<24}{measured.size:>7}{duration(measured.primal):>11}"
-        f"{_marked(measured.jvp, JVP_LIMITS[measured.kind]):>10}{measured.gradient:>10.1f} "
+        f"{_marked(measured.jvp, JVP_LIMITS[measured.kind]):>10}{_ratio(measured.by_hand):>9} "
+        f"{measured.gradient:>10.1f} "
         f"{_marked(measured.hvp, HVP_LIMIT):>15}"
     )
 
@@ -93,6 +98,7 @@ def mode_means(measurements: Sequence[ModeTimes]) -> list[str]:
         members = [m for m in measurements if m.kind == kind]
         lines.append(
             f"{'geometric mean, ' + kind:<42}{_ratio(geometric_mean(m.jvp for m in members)):>9} "
+            f"{_ratio(geometric_mean(m.by_hand for m in members)):>9} "
             f"{_ratio(geometric_mean(m.gradient for m in members)):>10} "
             f"{_ratio(geometric_mean(m.hvp for m in members)):>14}"
         )
