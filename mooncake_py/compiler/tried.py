@@ -98,6 +98,8 @@ class TriedLoop:
         site = self.site = self.site_for(functions, inputs)
         if site is None or (site.misses >= MISSES and not site.repeats):
             return Elsewhere
+        if steps is not None and len(steps) < site.fewest:
+            return Elsewhere
         if not site.serves(inputs):
             return Elsewhere
         found = ctx.run_region(site, functions, steps, inputs)

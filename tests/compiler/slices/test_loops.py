@@ -305,6 +305,15 @@ def test_what_is_short_is_not_tried(monkeypatch):
         grad(lambda x, n=n: f(x, n))(X.copy())
         assert len(tried) == count
 
+    def g(x, n):
+        for _ in range(n):
+            x[1:] *= 1.01
+        return np.sum(x)
+
+    for n, count in ((23, 1), (24, 2)):
+        grad(lambda x, n=n: g(x, n))(X.copy())
+        assert len(tried) == count
+
 
 def test_while_is_not_tried(taken):
     def f(x):
