@@ -352,7 +352,7 @@ class Site:
             return None  # the reference raises it again
         hidden = len(form.variables) - len(form.visible)
         unbound = any(v is None for v in (results[: len(results) - hidden] if hidden else results))
-        overlaps = self.overlaps(inputs, form.shadows)
+        overlaps = self.overlaps(inputs, (*form.shadows, *form.variable_leaves))
         return results if finite and not unbound and not overlaps else None
 
     def run_forward(self, form: Form, *args: Any) -> Any:
@@ -403,8 +403,10 @@ class Site:
         for name, a in self.lists(inputs):
             if id(a) in pairs and name in self.written:
                 pairs.pop(id(a)).store(ctx, name in names)
-        return {
-            name: ctx.fresh(found[name], found.get(names.get(name))) for name in self.region.bound
+        arrays = {id(a) for a in inputs.values() if type(a) is ndarray}
+        return {  # a name may be bound to an array that was there before
+            name: y if id(y) in arrays else ctx.fresh(y, found.get(names.get(name)))
+            for name, y in ((name, found[name]) for name in self.region.bound)
         }
 
     def tangent_of(

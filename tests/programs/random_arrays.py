@@ -15,7 +15,7 @@ HEAD = (
     "    c = m.T\n    order = np.array([3, 0, 5, 1, 2, 4])\n"
 )
 TAIL = (
-    "    z *= 1.5\n    x[1:] += 0.1 * u[1:]\n"
+    "    z *= 1.5\n    x[1:] += 0.1 * u[1:]\n    w[:2] *= 0.5\n    u[0] = 0.3 * v[1]\n"
     "    total = np.sum(np.sin(u) * y) + np.sum(v * v) + np.sum(np.cos(w)) + np.sum(z * x)\n"
     "    total = total + np.sum(np.sin(m)) + np.sum(b * b) + 0.3 * s + np.sin(t)\n"
     "    return total + 0.1 * i + 0.01 * k + (1.0 if u is v else 0.0) + 0.1 * len(u)\n"

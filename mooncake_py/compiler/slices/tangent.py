@@ -31,7 +31,7 @@ from mooncake_py.compiler.statements.contractions import is_contraction
 from mooncake_py.compiler.statements.core import Core
 from mooncake_py.compiler.statements.pushforward import tangent_of
 from mooncake_py.compiler.statements.reductions import is_extremum
-from mooncake_py.compiler.statements.statement import Part, Place, View
+from mooncake_py.compiler.statements.statement import Part, Place, View, is_operand
 from mooncake_py.compiler.steps import Names, Steps
 from mooncake_py.compiler.tangent import Pushforward
 from mooncake_py.overriding import override
@@ -76,12 +76,18 @@ class SlicedPushforward(Pushforward):
         if self.adds(s):
             return () if t is None else (self.added(s, t),)
         if t is not None:
+            if s.bound in self.variables and isinstance(t, Name) and not self.is_another_name(s):
+                t = Op("add", (t, ZERO))  # memory of its own, as the value has
             return (self.written(s, t, False),)
         if s.bound in self.variables:
             raise NoPartial  # zeros of its shape
         if s.target is not None:
             return (Assign(Name(self.names[s.target.name], place=s.place), ZERO, place=s.place),)
         return (self.cleared(s),)
+
+    def is_another_name(self, s: Sliced) -> bool:
+        """Return True if the statement binds another name to an array that has one."""
+        return is_operand(s.statement.value)
 
     def adds(self, s: Sliced) -> bool:
         """Return True if the statement adds to what it writes, or subtracts."""

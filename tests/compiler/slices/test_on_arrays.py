@@ -446,3 +446,52 @@ def test_an_argument_that_another_name_takes_over_changes_afterwards():
         return s
 
     agrees(steps, X.copy(), Y.copy(), M.copy() + 1.0)
+
+
+def test_tangents_that_are_equal_are_memory_of_their_own():
+    def f(x, y):
+        u = x
+        for _ in range(4):
+            v = u + y
+            u = v - 2.0 * y
+        v[0] = 0.0
+        v[1:] *= 3.0
+        return np.sum(u * u) + np.sum(v * y)
+
+    for run in (jvp, hvp):
+        given = (Y.copy(),) if run is jvp else Y.copy()
+        found = run(lambda x: f(x, Y), (X.copy(),), given)
+        found = found[1] if run is jvp else found
+        step = 1e-6 * Y
+        if run is jvp:
+            assert np.isclose(found, (f(X + step, Y) - f(X - step, Y)) / 2e-6, rtol=1e-6)
+        else:
+            up, down = (grad(f)(X + sign * step, Y) for sign in (1, -1))
+            assert_allclose(found, (up - down) / 2e-6, rtol=1e-5, atol=1e-8)
+
+
+def test_a_name_is_bound_to_elements_that_share_memory_before():
+    def f(x):
+        u = np.broadcast_to(x[1:2], (6,))
+        for _ in range(4):
+            u = 0.5 * u + x
+        return np.sum(u * u)
+
+    agrees(f, X.copy())
+
+
+def test_what_names_of_arguments_are_written_after_the_loop_is_put_back():
+    def f(x, y):
+        u = x
+        for k in range(5):
+            u = y if k == 4 else np.sin(u)
+        u[0] *= 3.0
+        return np.sum(u * x)
+
+    x, y = X.copy(), Y.copy()
+    _, t = jvp(f, (x, y), (Y.copy(), X.copy()))
+    assert np.array_equal(x, X)
+    assert np.array_equal(y, Y)
+    g, h = grad(f, (0, 1))(x, y)
+    assert np.isclose(t, np.sum(g * Y) + np.sum(h * X))
+    agrees(f, X.copy(), Y.copy())
