@@ -53,11 +53,11 @@ class Variables:
         self.made = [nodes[id(arrays[name])] for name in form.variables_on]
         self.starts = [registry.activate(inputs[name]) for name in form.variable_leaves]
         self.ends = [arrays[name] for name in form.variables_read]
-        if form.variables_read:  # one name may be bound to the array of any other
-            ends = map(arrays.__getitem__, form.visible)
-            starts = [inputs[name] for name in form.variables if name in inputs]
-            for a in {id(a): a for a in (*ends, *starts)}.values():
-                registry.protect(a)
+        # What was saved may be any of these: results, and arrays that other names had before.
+        ends = map(arrays.__getitem__, form.visible)
+        starts = [inputs[name] for name in form.variables if name in inputs]
+        for a in {id(a): a for a in (*ends, *starts)}.values():
+            registry.protect(a)
 
     @property
     def is_idle(self) -> bool:

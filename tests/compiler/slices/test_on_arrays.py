@@ -495,3 +495,13 @@ def test_what_names_of_arguments_are_written_after_the_loop_is_put_back():
     g, h = grad(f, (0, 1))(x, y)
     assert np.isclose(t, np.sum(g * Y) + np.sum(h * X))
     agrees(f, X.copy(), Y.copy())
+
+
+def test_a_result_that_the_adjoint_reads_changes_after_the_loop():
+    def f(x, m):
+        for k in range(5):
+            x = np.tanh(m[k] + 0.5)
+        x[:2] *= 0.5
+        return np.sum(x * x)
+
+    agrees(f, X.copy(), M.copy())
