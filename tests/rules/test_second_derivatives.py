@@ -9,9 +9,11 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import warnings
+from collections import Counter
 from collections.abc import Iterator
 from importlib.util import find_spec
 from itertools import islice
+from typing import Any
 
 import numpy as np
 import pytest
@@ -79,6 +81,10 @@ COINCIDING = (
 NOT_SPECIAL = (*TRIMMED, *DEGENERATE, *EDGES, *COINCIDING)
 
 
+# Cases of one function of which second derivatives are compared.
+MOST = 3
+
+
 def smooth_cases(name: str) -> Iterator[Case]:
     """Yield the cases of a family that have a derivative."""
     module = importlib.import_module(name)
@@ -112,5 +118,8 @@ def test_some_second_derivatives_match_differences(name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES, ids=lambda name: name.rpartition(".")[2])
 def test_all_second_derivatives_match_differences(name: str) -> None:
+    checked = Counter[Any]()
     for case in smooth_cases(name):
-        check(case)
+        checked[case.function] += 1
+        if checked[case.function] <= MOST:
+            check(case)
