@@ -458,16 +458,18 @@ class LoopReader(CallReader):
         Parameters
         ----------
         bound : set of str, optional
-            Where a name is noted: in `rebound`, if not given.
+            Where a name or an attribute is noted: in `rebound`, if not given.
         """
+        noted = self.rebound if bound is None else bound
         if isinstance(node, ast.Name):
             self.defined.add(node.id)
-            (self.rebound if bound is None else bound).add(self.own_name(node.id))
+            noted.add(self.own_name(node.id))
             return Name(self.own_name(node.id), place=place_of(node))
         if isinstance(node, ast.Attribute):
             found = self.attribute(node)
             if self.frame is not None or not isinstance(found, Name):
                 raise Unfit
+            noted.add(found.name)
             return found
         element = self.item(node)
         self.stores.add(element.array)

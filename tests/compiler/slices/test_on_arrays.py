@@ -289,6 +289,35 @@ def test_a_name_that_is_changed_in_place_and_bound_anew():
     agrees(f, X.copy())
 
 
+class Holder:
+    def __init__(self, u):
+        self.u = u
+
+
+@pytest.mark.plain
+def test_an_attribute_that_is_changed_in_place(taken):
+    def f(x, y):
+        one, other = Holder(x), Holder(x)
+        for _ in range(4):
+            one.u *= y
+            other.u += 0.1 * one.u
+        return np.sum(one.u) + np.sum(x * other.u) + (one.u is x)
+
+    agrees(f, X.copy(), Y.copy())
+    assert taken[0]
+
+
+def test_an_attribute_that_is_changed_in_place_and_bound_anew():
+    def f(x, y):
+        one = Holder(x)
+        for _ in range(4):
+            one.u *= y
+            one.u = one.u + 0.1
+        return np.sum(one.u) + np.sum(x)
+
+    agrees(f, X.copy(), Y.copy())
+
+
 def test_an_array_that_is_written_while_a_name_is_bound_to_it():
     def f(x):
         u = x
