@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.compiler.ir import Name
+from mooncake_py.compiler.ir import Name, parts_of
 from mooncake_py.compiler.statements.choices import is_comparison
 from mooncake_py.compiler.statements.complexes import COMPLEX128, complex_at
 from mooncake_py.compiler.statements.complexes import NUMBERS as COMPLEX_NUMBERS
@@ -97,7 +97,10 @@ def kinds_of(core: Core, operands: list[Any], values: Any) -> Kinds | None:
     if statement.into and not shape:
         return None
     whole: bool | None = value == shape
-    summed = {shapes[e.name] for let in core.sums for e in [let.value.args[0]]}  # type: ignore[union-attr]
+    terms = [parts_of(let.value)[0] for let in core.sums]
+    summed = {shapes[e.name] for e in terms if isinstance(e, Name)}
+    if not all(isinstance(e, Name) for e in terms):
+        return None  # the sum of a number that is written down
     if shape == () == value and any(given.values()):
         whole = None
         if len(summed) > 1 or () in summed or is_comparison(core.lets[-1].value):
