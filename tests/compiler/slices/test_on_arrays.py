@@ -459,6 +459,38 @@ def test_an_argument_with_another_name_in_the_loop_changes_afterwards():
     assert_allclose(hvp(f, (X.copy(),), Y), (up - down) / 2e-6, rtol=1e-6)
 
 
+@pytest.mark.parametrize("changed", ["x", "u"])
+def test_what_an_array_and_its_sum_with_a_constant_hold_afterwards(changed, taken):
+    def f(x, y):
+        u = y
+        for _ in range(4):
+            u = x + 1.0
+            y = y * u
+        (x if changed == "x" else u)[0] = 0.2
+        return np.sum(y) + np.sum(x) + np.sum(u)
+
+    agrees(f, X.copy(), Y.copy())
+    gradients = grad(f, (0, 1))(X.copy(), Y.copy())
+    _, t = jvp(f, (X.copy(), Y.copy()), (Y, X))
+    assert np.isclose(t, np.sum(gradients[0] * Y) + np.sum(gradients[1] * X), rtol=1e-12)
+    assert taken[-1]
+
+
+def test_the_sum_of_a_number_that_is_written_down():
+    def bound(x, y):
+        for _ in range(4):
+            x = x * np.sum(0.7) + y
+        return np.sum(x * y)
+
+    def on_slices(x, y):
+        for _ in range(4):
+            x[1:] = x[1:] * np.sum(0.7)
+        return np.sum(x * y)
+
+    agrees(bound, X.copy(), Y.copy())
+    agrees(on_slices, X.copy(), Y.copy())
+
+
 def test_an_argument_that_another_name_takes_over_changes_afterwards():
     def step(x, y, m):
         v, w, t = y, x, 1.0
