@@ -22,6 +22,7 @@ import ast
 from typing import Any
 
 from mooncake_py.compiler.bound_names import bound_before
+from mooncake_py.compiler.branches import LEAVING, is_told, may_jump
 from mooncake_py.compiler.definitions import Definition, nested_definition
 from mooncake_py.compiler.index_names import index_names
 from mooncake_py.compiler.ir import (
@@ -70,7 +71,6 @@ STATEMENTS = frozenset({
     ast.Assign, ast.AugAssign, ast.AnnAssign, ast.For, ast.While, ast.If, ast.Pass, ast.Break,
     ast.Continue, ast.Expr, ast.Raise, ast.Assert,
 })  # fmt: skip
-LEAVING = ast.Break | ast.Continue | ast.Return | ast.Raise
 BINDING = ast.Assign | ast.AugAssign | ast.AnnAssign
 SIZE = 200  # statements, at most: what follows a branch that may leave a loop is read twice
 
@@ -495,21 +495,6 @@ class LoopReader(CallReader):
         return Count(own, value, place=place_of(target))
 
 
-def is_told(node: ast.If) -> bool:
-    """Return True if a branch calls something, and binds nothing."""
-    return not node.orelse and all(
-        isinstance(part, ast.Expr) and isinstance(part.value, ast.Call) for part in node.body
-    )
-
-
 def copied(value: Any) -> Any:
     """Return a copy of a container, and anything else as it is."""
     return value.copy() if isinstance(value, set | dict | list) else value
-
-
-def may_jump(node: ast.stmt) -> bool:
-    """Return True if a branch may leave the pass of its loop, or the function."""
-    return isinstance(node, ast.If) and any(
-        isinstance(part, ast.Break | ast.Continue | ast.Return) or may_jump(part)
-        for part in (*node.body, *node.orelse)
-    )
