@@ -459,6 +459,7 @@ def test_an_argument_with_another_name_in_the_loop_changes_afterwards():
     assert_allclose(hvp(f, (X.copy(),), Y), (up - down) / 2e-6, rtol=1e-6)
 
 
+@pytest.mark.plain
 @pytest.mark.parametrize("changed", ["x", "u"])
 def test_what_an_array_and_its_sum_with_a_constant_hold_afterwards(changed, taken):
     def f(x, y):
