@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from random import Random
 
 __all__ = ["random_loop_on_arrays"]
@@ -31,7 +32,8 @@ def random_loop_on_arrays(seed: int) -> str:
     first = random.choice(("range(1, n)", "range(n)", "range(n - 1, 0, -1)", "range(0, n, 2)",
                            "reversed(range(1, n))", "range(5)"))  # fmt: skip
     lines = [f"for i in {first}:", *block(random, ["i"], random.randint(1, 5))]
-    return head + "".join(f"    {line}\n" for line in lines) + TAIL
+    text = head + "".join(f"    {line}\n" for line in lines) + TAIL
+    return re.sub(r"\bb\b", "p0", text)  # as the engine calls a factor that is computed
 
 
 def block(random: Random, counters: list[str], size: int) -> list[str]:
@@ -127,6 +129,7 @@ def matrix(random: Random, counters: list[str]) -> list[str]:
     return [random.choice((
         f"b = 0.5 * b + 0.1 * np.outer({u}, {v})", "b = 0.4 * (b @ m)", f"b = b * {u}",
         f"b = np.sin(b) * {number(random, counters)}", "b += 0.1 * m", f"b = m * {u} - b",
+        "b = 0.3 * m @ b", "m[:, :] = 0.2 * m @ b",
         f"m[1:, 1:] -= 0.1 * np.outer({u}[1:], {v}[1:])", "m[:, :] = 0.3 * b[:, :]",
     ))]  # fmt: skip
 

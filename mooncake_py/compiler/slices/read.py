@@ -95,8 +95,8 @@ class SlicedLoopReader(LoopReader):
         The arrays of which slices are read or written.
     views : set of str
         The names of slices.
-    own : set of str
-        The names of factors.
+    own : dict of str to str
+        For the names of factors, which no name of the user's can be, what they are called in IR.
     known : dict of str to expr
         What those stand for that are bound before a statement in the same pass.
     """
@@ -106,7 +106,7 @@ class SlicedLoopReader(LoopReader):
         self.sliced: set[str] = set()
         self.views: set[str] = set()
         self.known: dict[str, ast.expr] = {}
-        self.own: set[str] = set()
+        self.own: dict[str, str] = {}
 
     @override
     def read(self) -> Region:
@@ -215,7 +215,7 @@ class SlicedLoopReader(LoopReader):
         if not isinstance(target, ast.Name):
             bound = None
         elif target.id in self.own:
-            bound = Name(target.id, place=place_of(target))
+            bound = Name(self.own[target.id], place=place_of(target))
         else:
             bound = self.target(target, noted)
         assert not isinstance(bound, Load)
@@ -224,9 +224,10 @@ class SlicedLoopReader(LoopReader):
 
     def named_before(self, node: ast.expr) -> ast.Name:
         """Return the name that a statement before this one binds."""
-        name = ast.Name(f"p{len(self.own)}", ast.Store())
+        number = len(self.own)
+        name = ast.Name(f"factor {number}", ast.Store())
         ast.copy_location(name, node)
-        self.own.add(name.id)
+        self.own[name.id] = f"p{number}"
         self.before.append(self.on_slices(node, name, None, node))
         return name
 
@@ -248,7 +249,7 @@ class SlicedLoopReader(LoopReader):
         if not isinstance(node, ast.Name):
             raise Unfit
         if node.id in self.own:
-            return Name(node.id, place=place_of(node))
+            return Name(self.own[node.id], place=place_of(node))
         if node.id in self.stored | self.counters | self.views:
             return self.number(node.id, place_of(node))
         return Name(self.given_name(node.id), place=place_of(node))

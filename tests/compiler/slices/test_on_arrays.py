@@ -567,3 +567,15 @@ def test_a_result_that_the_adjoint_reads_changes_after_the_loop():
         return np.sum(x * x)
 
     agrees(f, X.copy(), M.copy())
+
+
+@pytest.mark.plain
+def test_a_computed_factor_beside_a_name_of_the_user_like_its_own(taken):
+    def f(x, p0):
+        u = x
+        for _ in range(4):
+            u = 0.1 * (0.5 * x) @ p0 + 0.5 * u * p0
+        return np.sum(u * u)
+
+    agrees(f, M.copy(), M.T.copy() + 0.5)
+    assert taken[0]
