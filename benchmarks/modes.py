@@ -124,15 +124,11 @@ def runs_of(
         If jvp and gradient differ, or hvp is not finite: its values are checked in tests only.
     """
     arguments = kernel.make_arguments(size)
-    random = np.random.default_rng(3)
-    direction = tuple(random_like(arguments[n], random) for n in kernel.argnums)
-    along: list[Any] = [None] * len(arguments)
-    for n, part in zip(kernel.argnums, direction, strict=True):
-        along[n] = part
+    direction, along = direction_of(kernel, arguments)
     gradient = value_and_grad(kernel.function, argnums=kernel.argnums, compile=compile)
 
     def forward(*fresh: Any) -> Any:
-        return jvp(kernel.function, fresh, tuple(along), compile=compile)
+        return jvp(kernel.function, fresh, along, compile=compile)
 
     def second(*fresh: Any) -> Any:
         return hvp(kernel.function, fresh, direction, argnums=kernel.argnums, compile=compile)
@@ -147,6 +143,16 @@ def runs_of(
     return {"primal": kernel.function, "jvp": forward, "gradient": gradient, "hvp": second}
 
 
+def direction_of(kernel: Kernel, arguments: tuple[Any, ...]) -> tuple[Any, Any]:
+    """Return a direction: for the arguments that move, and for all, with None for the others."""
+    random = np.random.default_rng(3)
+    direction = tuple(random_like(arguments[n], random) for n in kernel.argnums)
+    along: list[Any] = [None] * len(arguments)
+    for n, part in zip(kernel.argnums, direction, strict=True):
+        along[n] = part
+    return direction, tuple(along)
+
+
 def tangent_by_hand(kernel: Kernel, size: int) -> dict[str, Callable[..., Any]]:
     """Return what runs the tangent of a kernel that is written by hand, if there is one.
 
@@ -159,16 +165,12 @@ def tangent_by_hand(kernel: Kernel, size: int) -> dict[str, Callable[..., Any]]:
     if tangent is None:
         return {}
     arguments = kernel.make_arguments(size)
-    random = np.random.default_rng(3)
-    direction = [random_like(arguments[n], random) for n in kernel.argnums]
-    along: list[Any] = [None] * len(arguments)
-    for n, part in zip(kernel.argnums, direction, strict=True):
-        along[n] = part
+    direction, along = direction_of(kernel, arguments)
 
     def by_hand(*fresh: Any) -> Any:
         return tangent(*fresh, *copy.deepcopy(direction))
 
-    _, slope = jvp(kernel.function, copy.deepcopy(arguments), tuple(along))
+    _, slope = jvp(kernel.function, copy.deepcopy(arguments), along)
     _, t = by_hand(*copy.deepcopy(arguments))
     if abs(slope - t) > 1e-8 * (1.0 + abs(slope)):
         raise ArithmeticError(f"{kernel.name} at size {size}: jvp and tangent by hand differ")

@@ -89,7 +89,7 @@ class SlicedForm(ArrayForm):
         """Return the names of arrays of which the adjoint reads the values or the shapes."""
         if self.pull is None:
             return set()
-        _, again = self.pull.lines(kept)
+        again = self.pull.operands_again(kept)
         arrays = {self.array_of(k) for k in again if isinstance(self.plan.layout[k], tuple)}
         return arrays.intersection(self.variables)
 

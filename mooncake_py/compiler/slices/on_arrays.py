@@ -38,14 +38,19 @@ from mooncake_py.compiler.ir import (
     parts_of,
     rebuilt,
     statements,
-    substituted,
     with_blocks,
 )
 from mooncake_py.compiler.simplify import names_of
 from mooncake_py.compiler.slices.indices import EVERYTHING, ends_of, taken_in
 from mooncake_py.compiler.slices.ranks import ARITHMETIC, Ranks, UnknownRankError
 from mooncake_py.compiler.statements.array_forms import SYMBOLS
-from mooncake_py.compiler.statements.statement import Part, is_operand, operand, position_of
+from mooncake_py.compiler.statements.statement import (
+    Part,
+    changing,
+    is_operand,
+    operand,
+    position_of,
+)
 from mooncake_py.compiler.statements.statement import Statement as OnArrays
 
 __all__ = ["on_arrays"]
@@ -344,10 +349,8 @@ def changed_in_place(statement: OnArrays, place: tuple[int, int]) -> OnArrays:
     layout = statement.layout
     if layout[position_of(value.args[0])] != place:
         raise UnknownRankError
-    moved: dict[str, Expr] = {f"v{k}": operand(k + 1) for k in range(len(layout))}
-    change = substituted(value.args[1], moved)
     return statement._replace(
-        value=Op(value.op, (operand(0), change), place=value.place),
+        value=changing(value.op, value.args[1], len(layout)),
         layout=(place, *layout),
         target=place,
         augments=True,

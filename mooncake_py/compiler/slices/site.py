@@ -100,12 +100,13 @@ class SlicedSite(Site):
         variables = region.variables
         given = zip(arrays_of(region), pattern.axes, strict=True)
         axes = {name: count for name, count in given if count}
-        if variables and not may_be_bound(found):
-            return None
-        try:
-            axes = Ranks(body, pattern.functions, axes).found
-        except UnknownRankError:
-            return None
+        if variables:
+            if not may_be_bound(found):
+                return None
+            try:
+                axes = Ranks(body, pattern.functions, axes).found
+            except UnknownRankError:
+                return None
         forms: dict[int, SlicedForm] = {}
         for s in sliced(body):
             plan = plan_of(s, pattern.functions, axes, found.active, variables)

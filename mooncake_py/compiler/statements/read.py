@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from mooncake_py.compiler.declared import SMALL, partials_of
-from mooncake_py.compiler.ir import Call, Const, Expr, Name, Op, substituted
+from mooncake_py.compiler.ir import Call, Const, Expr, Name, Op
 from mooncake_py.compiler.ir import walk as parts_within
 from mooncake_py.compiler.read_expressions import ARITHMETIC, Unfit
 from mooncake_py.compiler.statements.choices import COMPARISONS
@@ -29,6 +29,7 @@ from mooncake_py.compiler.statements.statement import (
     Part,
     Statement,
     View,
+    changing,
     is_operand,
     operand,
     position_of,
@@ -129,8 +130,7 @@ class StatementReader:
     def changed(self, op: str, part: Part, value: Expr) -> Expr:
         """Return the whole of an augmented assignment, whose target is operand 0 from now on."""
         self.layout.insert(0, part)
-        moved: dict[str, Expr] = {f"v{k}": operand(k + 1) for k in range(len(self.layout) - 1)}
-        return Op(op, (operand(0), substituted(value, moved)), place=value.place)
+        return changing(op, value, len(self.layout) - 1)
 
     # Expressions.
 

@@ -11,9 +11,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from mooncake_py.compiler.ir import Call, Expr, Name, Op, walk
+from mooncake_py.compiler.ir import Call, Expr, Name, Op, substituted, walk
 
-__all__ = ["Part", "Place", "Statement", "View", "is_operand", "operand", "position_of"]
+__all__ = [
+    "Part", "Place", "Statement", "View", "changing", "is_operand", "operand", "position_of",
+]  # fmt: skip
 
 
 class View(NamedTuple):
@@ -123,6 +125,12 @@ class Statement(NamedTuple):
 def operand(k: int) -> Name:
     """Return an operand."""
     return Name(f"v{k}")
+
+
+def changing(op: str, change: Expr, count: int) -> Op:
+    """Return what changes a target, a new operand 0, by a value over so many operands."""
+    moved: dict[str, Expr] = {f"v{k}": operand(k + 1) for k in range(count)}
+    return Op(op, (operand(0), substituted(change, moved)), place=change.place)
 
 
 def is_operand(e: Expr) -> bool:
