@@ -25,6 +25,9 @@ __all__ = ["Attributes"]
 INTS = frozenset({int, np.int64})
 
 
+COUNTS = frozenset({"ndim", "size"})  # of an array, which are ints
+
+
 class Attributes(Core):
     """Reading, writing and deleting attributes of anything."""
 
@@ -66,6 +69,8 @@ class Attributes(Core):
 
         For statements that are only tried: reading must have no effect.
         """
+        if type(o) is ndarray:
+            return getattr(o, name) if name in COUNTS and self.peeks else Ellipsis
         if self.peeks and self.readers.get((type(o), name), MISSING) is None:
             return getattr(o, name, Ellipsis)
         return Ellipsis

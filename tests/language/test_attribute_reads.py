@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from mooncake_py import value_and_grad
+from mooncake_py.rules.elsewhere import Declaration, _expected
 
 X = np.array([1.0, 2.0, 3.0])
 READS: list[str] = []
@@ -138,3 +139,10 @@ def test_attributes_are_read_as_often_as_in_a_plain_call(k: int, mode: Any) -> N
     (value, seen), _ = value_and_grad(program, has_aux=True, mode=mode)(X)
     assert value == expected
     assert seen == reads
+
+
+@pytest.mark.plain
+def test_nor_where_a_rule_of_another_process_is_expected(monkeypatch) -> None:
+    key = "function_of_another_process", 1
+    monkeypatch.setitem(_expected, key, Declaration(key, None, "there.py:1"))
+    test_attributes_are_read_as_often_as_in_a_plain_call(3, "reverse")

@@ -222,8 +222,7 @@ class Push:
             form = self.form(kind, functions, values, found, (op, t is not None))
             if form is None or form is self.site.run:  # which has handed over
                 raise Unusual
-            self.site.run = form
-            return form(ctx, functions, values)
+            return self.site.run_by(form, ctx, functions, values)
         moving = found.moving - {0} if op else found.moving
         tangent = self.tangent(functions, moving, bool(op), found)
         if written is None:

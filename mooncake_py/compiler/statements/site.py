@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from numpy import ndarray
@@ -46,11 +47,14 @@ class StatementSite:
     run : callable
         ``run(C, F, V)`` with context, functions and values: the way used last, which hands over
         to `choose` where it does not fit.
+    former : callable or None
+        The form used before that: in many loops two of them take turns, as where the first pass
+        has constants for what is active later.
     """
 
     __slots__ = (
-        "_cores", "_forms", "bases", "compares", "in_forward_mode", "indices", "ints", "names",
-        "otherwise", "readings", "run", "single", "statement", "texts",
+        "_cores", "_forms", "bases", "compares", "former", "in_forward_mode", "indices", "ints",
+        "names", "otherwise", "readings", "run", "single", "statement", "texts",
     )  # fmt: skip
 
     def __init__(self, statement: Statement, otherwise: Way, texts: tuple[str, ...] = ()) -> None:
@@ -58,6 +62,7 @@ class StatementSite:
         self.otherwise = otherwise
         self.texts = texts
         self.run: Way = self.choose
+        self.former: Way | None = None
         self.names = statement.names
         self.bases = bases_of(statement)
         pairs = statement.pairs
@@ -83,7 +88,10 @@ class StatementSite:
 
     def choose(self, ctx: Language, functions: Any, values: Any) -> Any:
         """Run by the form for what the values are, made when it is first met."""
-        return ctx.run_statement(self, functions, values)
+        former, self.former = self.former, None  # which comes back here if it does not fit
+        if former is None:
+            return ctx.run_statement(self, functions, values)
+        return self.run_by(former, ctx, functions, values)
 
     def forms(self) -> Iterator[tuple[Any, list[str], str]]:
         """Yield the forms made so far: functions, kinds of the operands, and text."""
@@ -115,8 +123,15 @@ class StatementSite:
             single = self.compares and self.is_single(values)
             self.run = self.otherwise if single else self.other
             return self.otherwise(ctx, functions, values)
-        self.run = form
-        return form(ctx, functions, values)
+        return self.run_by(form, ctx, functions, values)
+
+    def run_by(self, form: Way, ctx: Language, functions: Any, values: Any) -> Any:
+        """Run by a form; whatever serves in the end, the former is the one used until now."""
+        last, self.run = self.run, form
+        result = form(ctx, functions, values)
+        if self.run is not last and type(last) is FunctionType and last is not self.otherwise:
+            self.former = last
+        return result
 
     def other(self, ctx: Language, functions: Any, values: Any) -> Any:
         """Run the way that always serves, as long as something that is no array is indexed."""

@@ -1,0 +1,127 @@
+"""Which form a statement runs by: the last one, the one before it, or one that is looked up."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from mooncake_py import grad, jvp
+from mooncake_py.compiler.statements.push import Push
+from mooncake_py.compiler.statements.site import StatementSite
+
+X = np.linspace(0.5, 1.5, 6).reshape(2, 3)
+
+
+def layers(weights: Any, x: Any) -> Any:
+    for w in weights:  # x is constant in the first pass
+        x = np.tanh(x @ w + 0.1)
+    return np.sum((x - 0.5) ** 2) / x.size
+
+
+def parts(v: Any) -> Any:
+    total = 0.0
+    for k in range(6):
+        part = v[k] if k % 3 == 0 else v if k % 3 == 1 else v[:, None]
+        total = total + np.sum(part * 2.0 + part * part)
+    return total
+
+
+WEIGHTS = [np.linspace(-1.0, 1.0, 9).reshape(3, 3) * k for k in (0.5, 0.7, 0.9)]
+
+
+@pytest.fixture
+def looked_up(monkeypatch):
+    """List the sites that look a form up, in reverse and in forward mode."""
+    found: list[Any] = []
+
+    def listing(owner: Any, name: str, site_of: Any) -> None:
+        method = getattr(owner, name)
+
+        def listed(self: Any, *args: Any) -> Any:
+            found.append(site_of(self))
+            return method(self, *args)
+
+        monkeypatch.setattr(owner, name, listed)
+
+    listing(StatementSite, "form", lambda site: site)
+    listing(Push, "form", lambda push: push.site)
+    return found
+
+
+@pytest.mark.plain
+@pytest.mark.without_modes("derivatives within others look up other forms")
+def test_two_forms_that_take_turns_are_not_looked_up_again(looked_up):
+    derivative = grad(layers)
+    first = derivative(WEIGHTS, X)
+    derivative(WEIGHTS, X)
+    looked_up.clear()
+    again = derivative(WEIGHTS, X)
+    assert looked_up == []
+    for a, b in zip(first, again, strict=True):
+        assert_allclose(a, b, rtol=0.0, atol=0.0)
+
+
+@pytest.mark.plain
+@pytest.mark.without_modes("derivatives within others look up other forms")
+def test_two_forms_take_turns_in_forward_mode(looked_up):
+    along = [np.ones((3, 3)) for _ in WEIGHTS]
+    for _ in range(2):
+        jvp(layers, (WEIGHTS, X), (along, None))
+    looked_up.clear()
+    jvp(layers, (WEIGHTS, X), (along, None))
+    assert looked_up == []
+
+
+def test_derivatives_are_those_of_differences_whichever_form_runs():
+    along = [np.cos(k + w) for k, w in enumerate(WEIGHTS)]
+    h = 1e-6
+    ahead = layers([w + h * d for w, d in zip(WEIGHTS, along, strict=True)], X)
+    behind = layers([w - h * d for w, d in zip(WEIGHTS, along, strict=True)], X)
+    expected = (ahead - behind) / (2 * h)
+    for _ in range(3):
+        gradient = grad(layers)(WEIGHTS, X)
+        found = sum(np.sum(g * d) for g, d in zip(gradient, along, strict=True))
+        assert_allclose(found, expected, rtol=1e-8)
+        assert_allclose(jvp(layers, (WEIGHTS, X), (along, None))[1], expected, rtol=1e-8)
+
+
+def test_three_kinds_in_turn_have_a_form_each():
+    v = np.array([0.3, -0.7, 1.1])
+    v = np.concatenate([v, v])
+    expected = 4 * (2.0 + 2 * v)
+    expected[0] += 2.0 + 2 * v[0]
+    expected[3] += 2.0 + 2 * v[3]
+    for _ in range(2):
+        assert_allclose(grad(parts)(v), expected, rtol=1e-12)
+        assert_allclose(jvp(parts, (v,), (np.ones(6),))[1], np.sum(expected), rtol=1e-12)
+
+
+def test_an_array_that_fits_neither_form_is_looked_up():
+    derivative = grad(layers)
+    for _ in range(2):
+        derivative(WEIGHTS, X)
+    single = [w.astype(np.float32) for w in WEIGHTS]
+    found = derivative(single, X.astype(np.float32))
+    for a, b in zip(found, derivative(WEIGHTS, X), strict=True):
+        assert a.dtype == np.float32
+        assert_allclose(a, b, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.plain
+@pytest.mark.without_modes("derivatives within others look up other forms")
+@pytest.mark.parametrize("count", ["size", "ndim"])
+def test_a_count_of_an_array_is_part_of_a_statement(looked_up, count):
+    def mean(x: Any) -> Any:
+        if count == "size":
+            return np.sum((x - 0.5) ** 2) / x.size
+        return np.sum((x - 0.5) ** 2) / x.ndim
+
+    for _ in range(2):
+        found = grad(mean)(X)
+    assert_allclose(found, (2 * X - 1.0) / getattr(X, count), rtol=1e-12)
+    looked_up.clear()
+    grad(mean)(X)
+    assert looked_up == []
