@@ -18,6 +18,7 @@ import ast
 from typing import Any
 
 from mooncake_py.compiler.elsewhere import Elsewhere
+from mooncake_py.compiler.statements.methods import METHODS
 from mooncake_py.frontend.assignments import AssignmentRewriter, Temporaries
 from mooncake_py.syntax.nodes import (
     PREFIX,
@@ -97,11 +98,16 @@ class SpanningRewriter(AssignmentRewriter):
 
     def _reads_attributes(self, node: Any) -> bool:
         """Return whether a statement on one line reads attributes of names that are no modules."""
-        return node.lineno in self.found.attribute_lines and any(
+        if node.lineno not in self.found.attribute_lines:
+            return False
+        parts = walk(node)
+        called = [part.func for part in parts if isinstance(part, ast.Call)]
+        return any(
             isinstance(part, ast.Attribute)
             and isinstance(part.value, ast.Name)
             and self.names.module(part.value) is None
-            for part in walk(node)
+            and not (part.attr in METHODS and any(part is f for f in called))
+            for part in parts
         )
 
     def _whole(self, node: Any) -> ast.expr | None:

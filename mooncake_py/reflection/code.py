@@ -173,11 +173,8 @@ def expression_of(e: Expr, functions: list[ast.expr], operands: list[ast.expr]) 
                 return operands[position_of(e)]
             case Const(value=value):
                 return ast.Constant(value)
-            case Call(function=f, args=(*args, Const(value=Along() as along))):
-                keywords = ast.parse(f"f({along})", mode="eval").body.keywords  # type: ignore[attr-defined]
-                return ast.Call(functions[f], list(map(of, args)), keywords)
             case Call(function=f, args=args):
-                return ast.Call(functions[f], list(map(of, args)), [])
+                return called(f, args)
             case Op(op=op, args=(a, b)) if op in COMPARED:
                 return ast.Compare(of(a), [COMPARED[op]()], [of(b)])
             case Op(op="int", args=(a,)):
@@ -187,6 +184,19 @@ def expression_of(e: Expr, functions: list[ast.expr], operands: list[ast.expr]) 
             case Op(op=op, args=(a, b)):
                 return ast.BinOp(of(a), SYMBOLS[op], of(b))
         raise TypeError(e)
+
+    def called(f: int | str, args: tuple[Expr, ...]) -> ast.expr:
+        given: list[ast.expr] = []
+        keywords: list[ast.keyword] = []
+        for arg in args:
+            if isinstance(arg, Const) and isinstance(arg.value, Along):
+                call: Any = ast.parse(f"f({arg.value})", mode="eval").body
+                given, keywords = [*given, *call.args], call.keywords
+            else:
+                given.append(of(arg))
+        if isinstance(f, str):
+            return ast.Call(ast.Attribute(given[0], f), given[1:], keywords)
+        return ast.Call(functions[f], given, keywords)
 
     return of(e)
 

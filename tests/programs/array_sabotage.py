@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from mooncake_py.compiler import partials
 from mooncake_py.compiler.slices import on_arrays, site
 from mooncake_py.compiler.slices.pull import SlicedPull
 from mooncake_py.compiler.slices.sweeps import SlicedAdjoint
 from mooncake_py.compiler.slices.tangent import SlicedPushforward
 from mooncake_py.compiler.slices.variables import Variables
+from mooncake_py.compiler.statements import array_adjoint
 from tests.programs.breaking import Change, Patch, register, seeds_until_found, tell
 from tests.programs.slice_sabotage import wrap
 from tests.programs.test_random_arrays import compare
@@ -116,6 +119,18 @@ def tangents_of_zero_are_left_out(patch: Patch) -> None:
         return original(self, s)
 
     patch.setattr(SlicedPushforward, "on_slices", on_slices)
+
+
+@breaks
+def a_slope_beside_a_sum_comes_first(patch: Patch) -> None:
+    original = array_adjoint.is_of_one_array
+
+    def is_of_one_array(plan: Any) -> bool:
+        with pytest.MonkeyPatch.context() as within:
+            within.setattr(plan.core, "sums", [] if plan.whole is not None else plan.core.sums)
+            return original(plan)
+
+    patch.setattr(array_adjoint, "is_of_one_array", is_of_one_array)
 
 
 if __name__ == "__main__":

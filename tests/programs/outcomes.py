@@ -68,7 +68,7 @@ def assert_agrees(
     for a, b in zip(found, expected, strict=True):
         if b.raised and b.raised[0] == "OverflowError" and b.name.startswith(SECOND):
             continue  # in a derivative that quick forms compute otherwise
-        assert a.raised == b.raised, a.name
+        assert a.raised == b.raised, (a.name, a.raised, b.raised)
         if to_the_bit or a.name.startswith("gradient"):
             assert_equal(a.values, b.values, a.name)
         else:

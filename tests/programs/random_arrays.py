@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from random import Random
 
+from tests.programs.totals import total
+
 __all__ = ["random_loop_on_arrays"]
 
 HEAD = (
@@ -55,9 +57,10 @@ def statement(random: Random, counters: list[str]) -> list[str]:
         return [random.choice(("k = (k + i) % n", "k = i", "k = n - 1 - i"))]
     if kind < 0.30:
         value = random.choice((
-            f"np.sum({vector(random, counters, 1)})", f"{name(random)} @ {name(random)}",
+            total(random, vector(random, counters, 1)), f"{name(random)} @ {name(random)}",
             f"np.dot({name(random)}, {row(random, counters)})", number(random, counters),
-            f"np.sum({name(random)} * {row(random, counters)})", f"np.sum({name(random)})",
+            total(random, f"{name(random)} * {row(random, counters)}"), total(random, name(random)),
+            f"{name(random)}.dot({row(random, counters)})",
         ))  # fmt: skip
         target = random.choice(("s", "t", f"x[{at(random, counters)}]"))
         return [f"{target} {random.choice(('=', '+=', '*='))} 0.2 * {value}"]
@@ -87,6 +90,8 @@ def statement(random: Random, counters: list[str]) -> list[str]:
             f"mixed({name(random)}, {name(random)})", f"logistic({row(random, counters)}, 0.3)",
             f"mixed({row(random, counters)}, y)",
             f"0.2 * (m @ {name(random)} + {name(random)})",
+            f"{name(random)} * {total(random, f'{name(random)} * {name(random)}')}",
+            f"{name(random)} - {total(random, name(random))} * {row(random, counters)}",
         ))  # fmt: skip
         return [f"{target} = 0.4 * {value}" if random.random() < 0.5 else f"{target} = {value}"]
     return [f"{target} = 0.5 * {value}"]
@@ -107,7 +112,8 @@ def temporary(random: Random, counters: list[str]) -> list[str]:
     """Return statements with a name that nothing else reads."""
     own = f"h{random.randrange(10**6)}"
     value = random.choice((
-        row(random, counters), f"{name(random)} * {row(random, counters)}", f"m @ {name(random)}",
+        row(random, counters), f"{name(random)} * {row(random, counters)}",
+        f"m.dot({name(random)})",
         f"0.5 * {vector(random, counters, 2)}", f"{row(random, counters)} @ b", name(random),
     ))  # fmt: skip
     use = random.choice((

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from tests.programs.totals import total
+
 __all__ = ["random_loop_on_slices", "slice_arguments"]
 
 HEAD = (
@@ -147,6 +149,9 @@ def matrix_statement(random: Random, counters: list[str]) -> list[str]:
         f"{v}[1:] -= 0.1 * ({m}[{c}, 1:] @ {p}[1:, 1:])",
         f"{m}[{c}, 1:] = {m}[{c}, :-1]",
         f"{v}[{c}:] = np.mean({m}[{c}:, :], axis=1) * {u}[{c}:]",
+        f"{v}[:] = {u}[:] * {total(random, f'{u}[:] * {v}[:]')} * 0.2",
+        f"{v}[{c}:] += ({m}[{c}:, :] * {u}[:]).sum(axis=1) * 0.1",
+        f"{m}[{c}, :] -= 0.1 * {m}[{c}, :].max() * {total(random, f'{m}[{c}, :]')}",
     ))]  # fmt: skip
 
 
@@ -158,7 +163,7 @@ def number_of_slices(random: Random, counters: list[str]) -> str:
     left, right = piece(random, counters, length), piece(random, counters, length)
     found = random.choice((
         f"np.dot({left}, {right})", f"{left} @ {right}",
-        f"np.sum({vector(random, counters, length, 2)})",
+        total(random, vector(random, counters, length, 2)), f"({left}).dot({right})",
         f"np.dot(np.flip({left}), {right})",
         f"np.sum(0.5 * {left} * {right} - {number(random, counters)})",
     ))  # fmt: skip

@@ -10,6 +10,8 @@ import re
 from random import Random
 from typing import Any
 
+from tests.programs.totals import as_method, total
+
 __all__ = ["STATE", "TAIL", "arguments", "random_text", "special_arguments"]
 
 ROWS = (
@@ -170,8 +172,8 @@ def _output(random: Random) -> str:
 
 def _sum(random: Random) -> str:
     summand = random.choice((_row, _square))(random, 2)
-    summand = f"{summand}, axis=0" if random.random() < 0.05 else summand
-    text = f"np.tanh(np.sum({summand}) * 0.2)"
+    found = f"np.sum({summand}, axis=0)" if random.random() < 0.05 else total(random, summand)
+    text = f"np.tanh({found} * 0.2)"
     more = f" * {random.choice(NUMBERS)} + {_number(random)}"
     return text if random.random() < 0.5 else text + more
 
@@ -195,7 +197,11 @@ def _scalar(random: Random, depth: int) -> str:
 
 def _number(random: Random, depth: int = 0) -> str:
     if random.random() < 0.3:
-        return f"({random.choice(ROWS)} @ {random.choice(ROWS + VIEWED_ROWS)}) * 0.3"
+        left, right = random.choice(ROWS), random.choice(ROWS + VIEWED_ROWS)
+        return random.choice((
+            f"({left} @ {right}) * 0.3", f"{left}.dot({right}) * 0.3",
+            f"{total(random, f'{left} * {right}')} * 0.3", f"{total(random, left)} * 0.3",
+        ))  # fmt: skip
     return f"{random.choice(NUMBERS)} * {random.choice(NUMBERS)} - {random.choice(NUMBERS)}"
 
 
@@ -203,8 +209,11 @@ def _row(random: Random, depth: int) -> str:
     kind = random.random()
     if depth == 0 or kind < 0.2:
         return random.choice(ROWS + VIEWED_ROWS + GATHERED_ROWS)
-    if kind < 0.3:
+    if kind < 0.27:
         return random.choice(NUMBERS)
+    if kind < 0.3:
+        name = random.choice(ROWS)
+        return f"{name} * {total(random, name)} * 0.3"
     if kind < 0.4:
         return f"{random.choice(FUNCTIONS)}({_row(random, depth - 1)} * {random.choice(ROWS)})"
     if kind < 0.45:
@@ -243,8 +252,8 @@ def _reduced(random: Random, square: str, more: str = "") -> str:
     if random.random() < 0.15:
         return f"{function}(u * ({square}), axis={random.choice(((0, 1), (0, -1)))}{more})"
     if more or random.random() < 0.8:
-        return f"{function}({square}, axis={random.choice((0, 1, -1))}{more})"
-    return f"{function}({square}, {random.choice((0, 1))})"
+        return as_method(random, function, square, f"axis={random.choice((0, 1, -1))}{more}")
+    return as_method(random, function, square, f"{random.choice((0, 1))}")
 
 
 def _call(random: Random, left: str, right: str) -> str:

@@ -22,6 +22,7 @@ from mooncake_py.compiler.statements import (
     choices,
     contractions,
     finiteness,
+    fitting,
     forward_forms,
     kinds,
     masks,
@@ -425,6 +426,25 @@ def rows_are_not_looked_at(patch: Patch) -> None:
         return [line.replace("if is_finite(t)", "if True") for line in tried], rest
 
     patch.setattr(row_forms.RowForm, "attempted", attempted)
+
+
+# Methods, and sums beside arrays.
+
+
+@breaks
+def means_are_sums_to_the_way_back(patch: Patch) -> None:
+    patch.setattr(array_adjoint, "is_mean", lambda e: False)
+
+
+@breaks
+def means_are_of_one_element_less(patch: Patch) -> None:
+    original = fitting.mean
+    patch.setattr(array_text, "mean", lambda a: original(a) * (a.size / max(a.size - 1, 1)))
+
+
+@breaks
+def sums_beside_arrays_may_have_any_shape(patch: Patch) -> None:
+    patch.setattr(kinds, "are_beside_arrays", lambda *args: True)
 
 
 UNSEEN = {

@@ -32,6 +32,7 @@ from mooncake_py.compiler.slices.index_texts import index_text, reads_of
 from mooncake_py.compiler.slices.named_views import Substitution, names_of_views
 from mooncake_py.compiler.slices.renumbered import renumbered
 from mooncake_py.compiler.statements.contractions import PRODUCTS
+from mooncake_py.compiler.statements.methods import METHODS
 from mooncake_py.compiler.statements.read import StatementReader, plain_index
 from mooncake_py.compiler.statements.reductions import REDUCTIONS
 from mooncake_py.compiler.statements.statement import is_operand
@@ -58,7 +59,7 @@ class OperandReader(StatementReader):
 
     @override
     def contraction(
-        self, node: ast.expr, function: ast.expr | None, a: ast.expr, b: ast.expr
+        self, node: ast.expr, function: ast.expr | str | None, a: ast.expr, b: ast.expr
     ) -> Expr:
         return super().contraction(node, function, self.factor(a), self.factor(b))
 
@@ -171,6 +172,8 @@ class SlicedLoopReader(LoopReader):
             return isinstance(part.op, ast.MatMult)
         if isinstance(part, ast.Attribute):
             module = self.names.module(part.value)
+            if module is None:
+                return part.attr in METHODS
             f = None if module is None else module.__dict__.get(part.attr)
             return id(f) in ON_ARRAYS
         return isinstance(part, ast.Slice)

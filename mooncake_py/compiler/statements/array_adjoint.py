@@ -6,6 +6,7 @@ which a zero cotangent remains zero.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from operator import attrgetter
 from typing import Any, NamedTuple
@@ -21,6 +22,7 @@ from mooncake_py.compiler.statements.contractions import (
     adjoints_of,
     is_built_in,
     is_contraction,
+    is_mean,
     is_sum,
 )
 from mooncake_py.compiler.statements.finiteness import (
@@ -138,6 +140,8 @@ class Adjoint:
         e = let.value
         if is_sum(e):
             (a,) = parts_of(e)
+            if is_mean(e):
+                d = along(lambda d: Op("truediv", (d, Call(math.prod, (SHAPE,)))), d)
             return [(a, along(lambda d: Op("spread", (d, SHAPE)), d) if self.spreads else d)]
         if is_contraction(e):
             is_inner = let.name not in self.plan.arrays and is_built_in(e)
@@ -254,13 +258,11 @@ def cost(found: tuple[Steps, dict[int, Expr]]) -> int:
 def is_of_one_array(plan: Plan) -> bool:
     """Return True for one active operand, of the shape of the result or of what is summed.
 
-    Not where a derivative may be a mask, which is no number to add to others.
+    Not where a derivative may be a mask, which is no number to add to others, nor where there is a
+    sum beside arrays.
     """
     sums = len(plan.core.sums)
-    if plan.whole is None:
-        if sums != 1:
-            return False
-    elif plan.target is not None:
+    if sums != (plan.whole is None) or (plan.whole is not None and plan.target is not None):
         return False
     kinds = [plan.kinds[k] for k in plan.active]
     return (

@@ -119,7 +119,7 @@ class PullWriter:
     @property
     def spread(self) -> list[str]:
         """The shape of what was summed, if there is such."""
-        return ["shape"] if self.plan.whole is None and self.plan.core.sums else []
+        return ["shape"] if self.plan.core.sums else []
 
     def entry(self) -> list[str]:
         """Return what the entry holds, after the function that reverses it."""

@@ -20,7 +20,8 @@ import numpy as np
 
 from mooncake_py.compiler.emit_scalar import INFIX, LEVELS, Emitter
 from mooncake_py.compiler.ir import Call, Const, Expr, Let, Name, Op, Statement, parts_of
-from mooncake_py.compiler.statements.contractions import ADJOINT_TEXTS, is_sum
+from mooncake_py.compiler.statements.contractions import ADJOINT_TEXTS, is_mean, is_sum
+from mooncake_py.compiler.statements.fitting import mean
 from mooncake_py.compiler.statements.reductions import ALL_AXES, is_reduction
 from mooncake_py.overriding import override
 
@@ -91,6 +92,8 @@ class ArrayText(Emitter):
         if isinstance(e, Call) and self.is_array(e.args[0]):
             if e.function is np.dot:
                 return f"{self.operand(e.args[0])}.dot({self.text(e.args[1])})"
+            if is_mean(e):
+                return f"{self.name_of(mean)}({self.text(e.args[0])})"
             ufunc = next((u for f, u in REDUCTIONS if e.function is f), None)
             if ufunc is not None and (is_sum(e) or is_reduction(e)):
                 axes = e.args[1] if is_reduction(e) else ALL_AXES

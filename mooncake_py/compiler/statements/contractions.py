@@ -17,7 +17,8 @@ from mooncake_py.rules import contraction, registry
 from mooncake_py.rules.kinds import BilinearRule
 
 __all__ = [
-    "PRODUCTS", "adjoints_of", "is_built_in", "is_contraction", "is_sum", "ndim_of", "shape_of",
+    "PRODUCTS", "adjoints_of", "is_built_in", "is_contraction", "is_mean", "is_sum", "ndim_of",
+    "shape_of",
 ]  # fmt: skip
 
 Texts = Mapping[tuple[int | None, ...], str]
@@ -41,6 +42,7 @@ ADJOINT_TEXTS: Mapping[Any, Texts] = {
 }  # fmt: skip
 """The declared adjoints, by the axes of both factors a and b as one call of BLAS."""
 IDS = frozenset(map(id, PRODUCTS))
+SUMS = np.sum, np.mean
 Shape = tuple[int, ...]
 
 
@@ -52,8 +54,13 @@ def is_contraction(e: Expr) -> bool:
 
 
 def is_sum(e: Expr) -> bool:
-    """Return True for the sum of all elements of an array."""
-    return isinstance(e, Call) and e.function is np.sum and len(e.args) == 1
+    """Return True for the sum of all elements of an array, or their mean."""
+    return isinstance(e, Call) and len(e.args) == 1 and any(e.function is f for f in SUMS)
+
+
+def is_mean(e: Expr) -> bool:
+    """Return True for the mean of all elements of an array."""
+    return isinstance(e, Call) and e.function is np.mean and len(e.args) == 1
 
 
 def is_outer(e: Expr) -> bool:

@@ -15,6 +15,7 @@ from mooncake_py.compiler.statements.contractions import (
     ndim_of,
     shape_of,
 )
+from mooncake_py.compiler.statements.methods import is_method, of_array, of_arrays
 from mooncake_py.compiler.statements.reductions import is_reduction
 from mooncake_py.compiler.statements.statement import Statement
 from mooncake_py.compiler.statements.views import VIEWS
@@ -40,6 +41,8 @@ class Core:
         The operations t0, t1, ... over the operands v0, v1, ...
     root : Expr
         The value: mostly the name of the last one.
+    objects : list of Expr
+        Those of which methods are called.
     contractions, sums, reductions : list of Let
         Those that are products of vectors or matrices, sums, or reductions along axes.
     """
@@ -48,9 +51,11 @@ class Core:
         self.statement = statement
         self.functions = functions
         steps = Steps(Names("t"), None)
-        self.value = bound(statement.value, functions) if functions else statement.value
-        self.root = steps.of(self.value)
-        self.lets = steps.lets
+        value = bound(statement.value, functions)
+        self.value = of_arrays(value)
+        self.root = steps.of(value)
+        self.objects = [let.value.args[0] for let in steps.lets if is_method(let.value)]
+        self.lets = [of_array(let) for let in steps.lets]
         self.contractions = [let for let in self.lets if is_contraction(let.value)]
         self.sums = [let for let in self.lets if is_sum(let.value)]
         self.reductions = [let for let in self.lets if is_reduction(let.value)]

@@ -10,7 +10,7 @@ T1[a3] = t
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from functools import cached_property
 from math import isfinite
 from typing import Any, NamedTuple
@@ -18,7 +18,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.compiler.ir import Expr, Finite, Let, Name, Op
+from mooncake_py.compiler.ir import Expr, Finite, Let, Name, Op, parts_of
+from mooncake_py.compiler.partials import NoPartial
 from mooncake_py.compiler.simplify import inlined, names_of
 from mooncake_py.compiler.statements.array_text import ArrayText
 from mooncake_py.compiler.statements.complexes import COMPLEX128, complex_names, is_complex
@@ -227,7 +228,7 @@ class ForwardForm:
         after = self.given(moves) if self.base is None else self.stored(moves)
         tried, then = self.attempted(found)
         lines = [*self.guards(), *self.tangents(), *self.numbers()]
-        expected = self.type_of_value() if moves else []
+        expected = [*self.unless_arrays(), *(self.type_of_value() if moves else [])]
         lines += [*attempt(tried), *indented([*expected, *then, *after])]
         self.scope["exactly"] = self.exactly
         text = function("run", "C, F, V", [*lines, "return otherwise(C, F, V)"])
@@ -246,6 +247,31 @@ class ForwardForm:
         exactly += ["    except Exception:", "        return otherwise(C, F, V)"]
         tangent = self.quietly([*then, f"fine = {fine}"])
         return [*self.reads(), *first, *tangent], ["if not fine:", *exactly]
+
+    def unless_arrays(self) -> list[str]:
+        """Return the lines that see that methods of arrays are called of arrays.
+
+        Raises
+        ------
+        NoPartial
+            If something has no array among its operands for certain, nor one that may be.
+        """
+        layout = list(enumerate(self.statement.layout))
+        named = [k for k, part in layout if not isinstance(part, tuple)]
+        certain = {f"v{k}" for k in named if self.kinds[self.statement.names[k]] is ndarray}
+        ints = dict(self.statement.ints)
+        may_be = {f"v{k}" for k, part in layout if isinstance(part, tuple) and part[1] in ints}
+        certain |= {f"v{k}" for k, part in layout if isinstance(part, tuple)} - may_be
+        lines: list[str] = []
+        for e in self.core.objects:
+            within = operands_of(e, self.core.lets)
+            if within & certain:
+                continue
+            tests = [f"type({name}) is not ndarray" for name in sorted(within & may_be)]
+            if not tests:
+                raise NoPartial
+            lines += [f"if {' and '.join(tests)}:", "    return otherwise(C, F, V)"]
+        return lines
 
     def type_of_value(self) -> list[str]:
         """Return the lines that see that the value is an array, unless all arrays are float64."""
@@ -430,3 +456,15 @@ class ForwardForm:
             read = [f"d = {T}[{i}]"] if self.op and self.index is not None else []
             return [], [*activate, *read, *self.change("d", T, i, "t")]
         return [], [f"{T}[{i}] = 0.0"] if self.base in self.moving and not self.op else []
+
+
+def operands_of(e: Expr, lets: Iterable[Let]) -> set[str]:
+    """Return the operands from which a value is computed: what comes of an array has methods."""
+    values = {let.name: let.value for let in lets}
+
+    def of(e: Expr) -> set[str]:
+        if isinstance(e, Name):
+            return of(values[e.name]) if e.name in values else {e.name}
+        return set[str]().union(*map(of, parts_of(e)))
+
+    return of(e)

@@ -53,6 +53,9 @@ def text_of(e: Expr, layout: tuple[Part, ...]) -> str:
         case Name():
             part = layout[position_of(e)]
             return text_of_part(part)
+        case Call(function=str(method), args=(of, *args)):
+            given = [repr(method), *(text_of(a, layout) for a in args)]
+            return f"C.method({text_of(of, layout)}, {', '.join(given)})"
         case Call(function=f, args=args):
             method = "call_one" if len(args) == 1 else "call"
             return f"C.{method}(F[{f}], {', '.join(text_of(a, layout) for a in args)})"

@@ -106,7 +106,11 @@ def kinds_of(core: Core, operands: list[Any], values: Any) -> Kinds | None:
         if len(summed) > 1 or () in summed or is_comparison(core.lets[-1].value):
             return None
         shape = summed.pop() if summed else None
-    elif summed or not shape or np.broadcast_shapes(shape, value) != shape:
+    elif not (
+        shape
+        and np.broadcast_shapes(shape, value) == shape
+        and are_beside_arrays(summed, core, shape, whole)
+    ):
         return None
     if core.reductions and (statement.into or () in [shapes[let.name] for let in core.reductions]):
         return None
@@ -129,6 +133,13 @@ def kinds_of(core: Core, operands: list[Any], values: Any) -> Kinds | None:
         return None
     complexes = complex_at(values) if dtype is COMPLEX128 else frozenset()
     return Kinds(tuple(kinds), True if statement.into else whole, gathers, same, dtype, complexes)
+
+
+def are_beside_arrays(
+    summed: set[tuple[int, ...]], core: Core, shape: tuple[int, ...], whole: bool | None
+) -> bool:
+    """Return True if what is summed, if anything, has the shape of the result."""
+    return not summed or (summed == {shape} and bool(whole) and not core.reductions)
 
 
 def sees_copies(statement: Statement, gathers: frozenset[int]) -> bool:

@@ -283,10 +283,18 @@ class Plan:
 
     @cached_property
     def consumed(self) -> list[str]:
-        """The products of matrices that are operands of other operations, if arrays."""
+        """What must have the shape of the result.
+
+        That are the products of matrices that are operands of other operations, if arrays, and
+        beside arrays what is summed.
+        """
         _, elementwise = self.core.roles
         names = [let.name for let in self.core.contractions]
-        return [name for name in names if name in elementwise and name in self.arrays]
+        found = [name for name in names if name in elementwise and name in self.arrays]
+        summed = [] if self.whole is None else self.core.sums
+        return found + [
+            e.name for let in summed for e in parts_of(let.value) if isinstance(e, Name)
+        ]
 
     @property
     def value(self) -> Expr:

@@ -5,7 +5,8 @@
                                 value    v0 * v1 + f0(v2)
 
 Taken are arithmetic, small powers that are written down, products of vectors and matrices, sums,
-sums and means along axes that are written down, elementwise functions of modules, choices by a
+means and extrema along axes that are written down, such methods of values, elementwise functions of
+modules, choices by a
 comparison, ``int``, elements and slices, and views like ``x.T``.  Nothing of that has effects, so
 that it may be done again.
 """
@@ -24,6 +25,7 @@ from mooncake_py.compiler.ir import walk as parts_within
 from mooncake_py.compiler.read_expressions import ARITHMETIC, Unfit
 from mooncake_py.compiler.statements.choices import COMPARISONS
 from mooncake_py.compiler.statements.contractions import PRODUCTS
+from mooncake_py.compiler.statements.methods import METHODS
 from mooncake_py.compiler.statements.reductions import REDUCTIONS, read_axes
 from mooncake_py.compiler.statements.statement import (
     Part,
@@ -235,11 +237,13 @@ class StatementReader:
         if plain is None or not self.is_steady(base):
             raise Unfit
         assert isinstance(base, ast.Name | ast.Attribute)
-        position = function if isinstance(function, str) else self.function(function)
-        return self.add_operand(View(self.add_base(base), self.add_index(plain), whole, position))
+        view = View(self.add_base(base), self.add_index(plain), whole, self.called(function))
+        return self.add_operand(view)
 
     def call(self, node: ast.Call) -> Expr:
         """Return a call of a module's function, such as ``np.hypot(x, y)``, or of `int`."""
+        if isinstance(node.func, ast.Attribute) and self.names.module(node.func.value) is None:
+            return self.method(node, node.func)
         if node.keywords:
             return self.reduction(node)
         if self.names.calls_builtin(node, "int") and len(node.args) == 1:
@@ -256,13 +260,30 @@ class StatementReader:
             return self.reduction(node)
         if count == 3 and f is np.where:
             return self.choice(node)
-        is_sum = f is np.sum and count == 1
-        is_linear = count == 1 and (f is np.sum or f is np.conjugate)
+        is_sum = count == 1 and (f is np.sum or f is np.mean)
+        is_linear = is_sum or (count == 1 and f is np.conjugate)
         if not (is_linear or (1 <= count <= 2 and partials_of(f, count) is not None)):
             raise Unfit
         args = tuple(map(self.value, node.args))
         found = Call(self.function(node.func), args, place=place_of(node))
         self._sums += [found] if is_sum else []
+        return found
+
+    def method(self, node: ast.Call, called: ast.Attribute) -> Expr:
+        """Return a sum, a mean, an extremum or a product, as a method of a value."""
+        place, name = place_of(node), called.attr
+        if name not in METHODS:
+            raise Unfit
+        if name == "dot":
+            if len(node.args) != 1 or node.keywords:
+                raise Unfit
+            return self.contraction(node, name, called.value, node.args[0])
+        if node.args or node.keywords:
+            return self.along(node, name, called.value, node.args)
+        if name not in ("sum", "mean"):
+            raise Unfit
+        found = Call(name, (self.value(called.value),), place=place)
+        self._sums.append(found)
         return found
 
     def choice(self, node: ast.Call) -> Expr:
@@ -283,28 +304,41 @@ class StatementReader:
     def reduction(self, node: ast.Call) -> Expr:
         """Return a sum, a mean or an extremum along axes that are written down."""
         match node:
-            case ast.Call(func=ast.Attribute(value=module, attr=name), args=[array, *_]):
+            case ast.Call(func=ast.Attribute(value=module, attr=name), args=[array, *others]):
                 owner = self.names.module(module)
             case _:
                 raise Unfit
         f = None if owner is None else owner.__dict__.get(name)
-        along: Any = read_axes(node)
-        if along is None or not any(f is reduction for reduction in REDUCTIONS):
+        if not any(f is reduction for reduction in REDUCTIONS):
+            raise Unfit
+        return self.along(node, node.func, array, others)
+
+    def along(
+        self, node: ast.Call, called: ast.expr | str, array: ast.expr, args: list[ast.expr]
+    ) -> Expr:
+        """Return the call of a reduction, or of such a method, along axes."""
+        axes: Any = read_axes(node, args)
+        if axes is None:
             raise Unfit
         value = self.value(array)
         if self._products or any(e is known for e in parts_within(value) for known in self._sums):
             raise Unfit  # what they are of has a shape of its own
         self._reduces = True
-        function = self.function(node.func)
-        return Call(function, (value, Const(along)), place=place_of(node))
+        if not isinstance(called, str):
+            axes = axes._replace(is_named=True)  # to a function of NumPy that is the same
+        return Call(self.called(called), (value, Const(axes)), place=place_of(node))
 
     def function(self, node: ast.expr) -> int:
         """Pass a function; return its position."""
         self.functions.append(node)
         return len(self.functions) - 1
 
+    def called(self, function: ast.expr | str) -> int | str:
+        """Pass a function and return its position; a method has its name."""
+        return function if isinstance(function, str) else self.function(function)
+
     def contraction(
-        self, node: ast.expr, function: ast.expr | None, a: ast.expr, b: ast.expr
+        self, node: ast.expr, function: ast.expr | str | None, a: ast.expr, b: ast.expr
     ) -> Expr:
         """Return a product of vectors and matrices: operands, or such products."""
         args = self.value(a), self.value(b)
@@ -316,7 +350,7 @@ class StatementReader:
         if function is None:
             found: Expr = Op("matmul", args, place=place)
         else:
-            found = Call(self.function(function), args, place=place)
+            found = Call(self.called(function), args, place=place)
         self._products.append(found)
         return found
 

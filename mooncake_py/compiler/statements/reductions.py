@@ -40,14 +40,24 @@ REDUCTIONS = (np.sum, np.mean, *EXTREMA)
 
 
 class Along(NamedTuple):
-    """Along which axes is reduced; it is printed as the arguments of a call."""
+    """Along which axes is reduced; it is printed as the arguments of a call.
+
+    Attributes
+    ----------
+    axis : int, tuple of int or None
+    keepdims : bool
+    is_named : bool
+        Whether the axes are passed by name.
+    """
 
     axis: int | tuple[int, ...] | None
     keepdims: bool
+    is_named: bool = True
 
     @override
     def __repr__(self) -> str:
-        return f"axis={self.axis}, keepdims=True" if self.keepdims else f"axis={self.axis}"
+        axis = f"axis={self.axis}" if self.is_named else f"{self.axis}"
+        return f"{axis}, keepdims=True" if self.keepdims else axis
 
 
 ALL_AXES = Const(Along(None, False))  # type: ignore[arg-type]
@@ -78,14 +88,22 @@ def axes_of(e: Expr) -> Any:
     return last.value if isinstance(last, Const) else None
 
 
-def read_axes(node: ast.Call) -> Along | None:
-    """Return the axes that are written in a call of such a function, None if there are none."""
+def read_axes(node: ast.Call, args: list[ast.expr]) -> Along | None:
+    """Return the axes that are written in a call of such a function, None if there are none.
+
+    Parameters
+    ----------
+    node : ast.Call
+    args : list of expr
+        The positional arguments after the array.
+    """
     given: dict[str | None, ast.expr] = {k.arg: k.value for k in node.keywords}
-    if len(node.args) == 2:
-        given.setdefault("axis", node.args[1])
+    is_named = "axis" in given
+    if len(args) == 1:
+        given.setdefault("axis", args[0])
     if not {"axis"} <= given.keys() <= {"axis", "keepdims"}:
         return None
-    if len(given) != len(node.keywords) + len(node.args) - 1:
+    if len(given) != len(node.keywords) + len(args):
         return None
     try:
         axis, keepdims = (
@@ -97,7 +115,7 @@ def read_axes(node: ast.Call) -> Along | None:
     axes = axis if type(axis) is tuple else (axis,)
     if type(keepdims) is not bool or not axes or any(type(k) is not int for k in axes):
         return None
-    return Along(axis, keepdims)
+    return Along(axis, keepdims, is_named)
 
 
 def reduced(e: Expr, shape: tuple[int, ...]) -> tuple[int, ...]:

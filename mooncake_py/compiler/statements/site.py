@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 
 __all__ = ["StatementSite"]
 
+MISSES, REST = 8, 100
+"""After so many misses in a row no form is looked for so many times: it takes up to 50 us."""
+
 
 class StatementSite:
     """A statement, or an expression, and its quick forms.
@@ -50,11 +53,13 @@ class StatementSite:
     former : callable or None
         The form used before that: in many loops two of them take turns, as where the first pass
         has constants for what is active later.
+    misses, rests : int
+        How many times in a row there was no form, and how many times none is looked for.
     """
 
     __slots__ = (
         "_cores", "_forms", "bases", "compares", "former", "in_forward_mode", "indices", "ints",
-        "names", "otherwise", "readings", "run", "single", "statement", "texts",
+        "misses", "names", "otherwise", "readings", "rests", "run", "single", "statement", "texts",
     )  # fmt: skip
 
     def __init__(self, statement: Statement, otherwise: Way, texts: tuple[str, ...] = ()) -> None:
@@ -63,6 +68,7 @@ class StatementSite:
         self.texts = texts
         self.run: Way = self.choose
         self.former: Way | None = None
+        self.misses = self.rests = 0
         self.names = statement.names
         self.bases = bases_of(statement)
         pairs = statement.pairs
@@ -122,7 +128,10 @@ class StatementSite:
         if form is None or form is self.run:  # which has handed over
             single = self.compares and self.is_single(values)
             self.run = self.otherwise if single else self.other
+            self.misses += 1
+            self.rests = REST if self.misses >= MISSES else 0
             return self.otherwise(ctx, functions, values)
+        self.misses = 0
         return self.run_by(form, ctx, functions, values)
 
     def run_by(self, form: Way, ctx: Language, functions: Any, values: Any) -> Any:
@@ -135,6 +144,9 @@ class StatementSite:
 
     def other(self, ctx: Language, functions: Any, values: Any) -> Any:
         """Run the way that always serves, as long as something that is no array is indexed."""
+        if self.rests:
+            self.rests -= 1
+            return self.otherwise(ctx, functions, values)
         for p in self.bases:
             if type(values[p]) is not ndarray:
                 return self.otherwise(ctx, functions, values)

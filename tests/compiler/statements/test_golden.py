@@ -71,6 +71,8 @@ CASES = {
         "0,2",
     ),
     "sum_of_products": Case("np.sum(a * b)", "array, array", "0,1", whole=None),
+    "mean_by_method": Case("((a - b) ** 2).mean() / c", "array, array, float", "0,1", whole=None),
+    "sum_beside_array": Case("a - b * (a * b).sum()", "array, array", "0,1"),
     "sum_of_squares": Case("np.sum(a * a) * 0.5", "array", "0", whole=None),
     "inner_product": Case("a @ b * c", "vector, vector, float", "0,1", whole=None),
     "element_less_inner_product": Case(

@@ -48,6 +48,10 @@ def kinds(text: str, *values: Any, target: str = "", out: bool = False) -> Kinds
         ("a @ b + c", (M, X, np.ones(2)), ("matrix", "vector", FULL)),
         ("a @ b + b", (SQUARE, X), ("matrix", "vector and array")),
         ("a @ b * c", (X, X, X), ("vector", "vector", FULL)),
+        ("np.sum(a) * b", (X, X), (FULL, FULL)),
+        ("a.mean() * b", (X, X), (FULL, FULL)),
+        ("a - (a * b).sum()", (M, X), (FULL, PART)),
+        ("a * b.max(axis=0)", (M, M), ("array of any shape", "array of any shape")),
     ],
 )
 def test_kinds_of_expressions(text, values, expected):
@@ -64,6 +68,9 @@ def test_active_numbers():
     [
         ("np.sum(a * b)", (X, X), (FULL, FULL)),
         ("np.sum(a * b)", (M, X), (FULL, PART)),
+        ("np.mean(a * b) / c", (X, X, 2.0), (FULL, FULL, float)),
+        ("(a * b).mean()", (M, X), (FULL, PART)),
+        ("a.dot(b)", (X, X), ("vector", "vector")),
         ("a @ b", (X, X), ("vector", "vector")),
         ("np.sum(a) * b", (X, 2.0), (FULL, float)),
     ],
@@ -105,7 +112,9 @@ def test_what_writes_by_out_is_of_the_shape_of_the_target():
         ("a * b", ([1.0], X)),
         ("a * b", (np.float32(1.0), X)),
         ("a * b", (True, X)),
-        ("np.sum(a) * b", (X, X)),
+        ("np.sum(a) * b", (X, M)),
+        ("np.sum(a) * b", (M, X)),
+        ("a - np.sum(a) * np.max(a, axis=0)", (X,)),
         ("np.sum(a) + np.sum(b)", (X, M)),
         ("a @ b * c", (SQUARE, X, SQUARE)),
         ("a @ b + b", (M, X)),
