@@ -70,6 +70,10 @@ ARITHMETIC = frozenset({ndarray, *NUMBERS})
 @without_out
 def apply_linear(rule: LinearRule, ctx: ReverseMode, f: Any, args: Any, kwargs: Any) -> Any:
     """Apply the rule of a function that is linear in some arguments."""
+    if ctx.numerals is None and is_of_array(rule, args, kwargs):
+        node = ctx.find(args[0])
+        if node is not None:
+            return linear_in_array(rule, ctx, node, f(*args, **kwargs), args, kwargs)
     args, kwargs = by_position(ctx, rule.adjoint, args, kwargs, max(rule.wrt))
     primals = list(args)
     for i in rule.stepwise:
@@ -104,6 +108,37 @@ def apply_linear(rule: LinearRule, ctx: ReverseMode, f: Any, args: Any, kwargs: 
     ctx.protect_all((saved, kwargs))
     result, node = ctx.fresh_output(y)
     ctx.record((rule_pulls.pull_linear, node, rule, rule.adjoint, nodes, fits, saved, kwargs))
+    return result
+
+
+def is_of_array(rule: LinearRule, args: Any, kwargs: Any) -> bool:
+    """Return True for the call of a rule of ours on one array, and nothing else that may move.
+
+    Measured: 7 to 5 us for ``u.copy()``, there and back.
+    """
+    inert = activity.INERT
+    return (
+        rule.built_in
+        and rule.wrt[0] == 0
+        and len(args) > 0
+        and type(args[0]) is ndarray
+        and (len(args) == 1 or inert.issuperset(map(type, args[1:])))
+        and (not kwargs or inert.issuperset(map(type, kwargs.values())))
+    )
+
+
+def linear_in_array(
+    rule: LinearRule, ctx: ReverseMode, node: Any, y: Any, args: Any, kwargs: Any
+) -> Any:
+    """Record what a linear function has made of an active array."""
+    a = args[0]
+    if not is_inexact(y):
+        return drops.output(ctx, rule, y, args)
+    if type(y) is ndarray and (y is a or (y.base is not None and owner_of(a) is owner_of(y))):
+        return y  # a view, whose shadow is a view as well
+    result, out = ctx.fresh_output(y)
+    entry = out, rule, node, spec_of(a), like(a), args[1:], kwargs
+    ctx.record((rule_pulls.pull_linear_in_array, *entry))
     return result
 
 

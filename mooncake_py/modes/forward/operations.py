@@ -116,7 +116,7 @@ class Operations(Levels):
 
     def unary_array(self, function: Any, ufunc: np.ufunc, a: ndarray) -> Any:
         """Run a unary operator on an array."""
-        return self.call(ufunc, a)
+        return self.call_one(ufunc, a)
 
     def push_elementwise(self, rule: Any, y: Any, primals: Any, tangents: Any) -> Any:
         """Return the output of an elementwise function, with its tangent."""

@@ -111,11 +111,17 @@ def of_vjp(
     """Return output and tangent of a function with a rule ``(*args) -> (output, pullback)``.
 
     The pullback is linear in the cotangent: the gradient of <pullback(g), t> with respect to g
-    is the tangent of the output, whatever g is.
+    is the tangent of the output, whatever g is.  Of a real number it is <pullback(1), t>.
     """
     y, pullback = rule.rule(*primals, **kwargs)
     g = cotangent_like(y)
-    return y, None if g is None else gradient(weighted, g, pullback, tangents, rule)
+    if g is None:
+        return y, None
+    if isinstance(g, (float, np.floating)):
+        t = weighted(g, pullback, tangents, rule)
+        if np.isfinite(t):  # else zeros may have met what is not finite
+            return y, t
+    return y, gradient(weighted, g, pullback, tangents, rule)
 
 
 def cotangent_like(y: Any) -> Any:

@@ -146,7 +146,7 @@ class Arithmetic(Tape):
         """Run a unary operator on an array."""
         if self.find(a) is None:
             return drops.computed(self, function, (a,), function(a))
-        return self.call(ufunc, a)
+        return self.call_one(ufunc, a)
 
     def scalar_operation(
         self, rule: Any, function: Callable[..., Any], args: tuple[Any, ...]
