@@ -63,6 +63,7 @@ def test_repeated_column_by_array_in_tuple() -> None:
     )
 
 
+@pytest.mark.without_modes("values are compared bit for bit", "compiled")
 def test_repeated_row_augmented() -> None:
     verify(
         """

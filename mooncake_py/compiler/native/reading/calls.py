@@ -119,8 +119,8 @@ class CallReader(ExpressionReader):
         if reader is None and isinstance(f, type):
             return self.constructed(f, args, given)
         out = given.pop("out", None) if isinstance(f, np.ufunc) or f is np.dot else None
-        if f is np.dot and isinstance(out, Array) and not out.whole:
-            raise Unfit("np.dot into a view", place_of(node))
+        if f is np.dot and isinstance(out, Array):
+            refuse_unfit_output(out, [*args, *given.values()], node)
         if reader is not None:
             try:
                 found = reader(self.b, args, given)
@@ -144,6 +144,19 @@ class CallReader(ExpressionReader):
     def constructed(self, cls: type, args: Sequence[Value], given: dict[str, Value]) -> Value:
         """Read the call of a class."""
         raise NotImplementedError
+
+
+def refuse_unfit_output(out: Array, operands: Sequence[Value], node: ast.Call) -> None:
+    """Raise for what `np.dot` may not accept as its output: it converts nothing.
+
+    Raises
+    ------
+    Unfit
+    """
+    if not out.whole:
+        raise Unfit("np.dot into a view", place_of(node))
+    if any(isinstance(a, Array) and a.kind != out.kind for a in operands):
+        raise Unfit("np.dot into an array of another dtype", place_of(node))
 
 
 def changed(before: dict[str, Value], after: dict[str, Value]) -> bool:
