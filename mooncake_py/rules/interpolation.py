@@ -9,7 +9,7 @@ from numpy import ndarray
 
 from mooncake_py.rules.axes import Result
 from mooncake_py.rules.declare import from_vjp, overlay
-from mooncake_py.rules.exact_zeros import scaled
+from mooncake_py.rules.exact_zeros import pushed, scaled
 
 __all__: list[str] = []
 
@@ -41,7 +41,28 @@ def interpolated(x, xp, fp, left, right):
     return np.interp(x, xp, fp, left, right)
 
 
-@from_vjp(interpolated)
+def interpolated_jvp(tangents, y, x, xp, fp, left, right) -> Any:
+    """Move the place, the nodes, the values at them, and those beyond the ends."""
+    x, xp, fp = map(np.asarray, (x, xp, fp))
+    if not x.size:
+        return np.zeros_like(y)
+    dx, dxp, dfp, dleft, dright = tangents
+    below, above, inside, k, after, width, t = places(x, xp)
+    moved = np.zeros(x.shape) if dx is None else dx
+    if dxp is not None:
+        moved = moved - ((1 - t) * dxp[k] + t * dxp[after])
+    total = pushed(np.where(inside, moved, 0), (fp[after] - fp[k]) / width)
+    if dfp is not None:
+        total = total + np.where(inside, (1 - t) * dfp[k] + t * dfp[after], 0)
+    for beyond, value, dvalue, end in ((below, left, dleft, 0), (above, right, dright, -1)):
+        if value is None:
+            dvalue = None if dfp is None else dfp[end]
+        if dvalue is not None:
+            total = total + np.where(beyond, dvalue, 0)
+    return total
+
+
+@from_vjp(interpolated, jvp=interpolated_jvp)
 def interpolated_rule(x, xp, fp, left, right) -> Result:
     """Interpolate linearly; at a node the slope is that to its right, outside it is zero."""
 
@@ -68,18 +89,27 @@ def sums_at(places: Any, values: Any, n: int) -> ndarray:
     return np.bincount(np.ravel(places), values, n)  # a fifth of the time
 
 
+def places(x: ndarray, xp: ndarray) -> tuple[Any, ...]:
+    """Return what is below, above and inside of the nodes, and where each x is among them.
+
+    That are the nodes before and after it, the distance of these, and its share t of that.
+    """
+    n = xp.size
+    inside = (x >= xp[0]) & (x <= xp[-1])  # and not nan
+    k = np.clip(np.searchsorted(xp, x, side="right") - 1, 0, max(n - 2, 0))
+    after = np.minimum(k + 1, n - 1)
+    width = np.where(xp[after] > xp[k], xp[after] - xp[k], 1)
+    t = np.where(inside, (x - xp[k]) / width, 0)
+    return x < xp[0], x > xp[-1], inside, k, after, width, t
+
+
 def interp_cotangents(dy: Any, x: ndarray, xp: ndarray, fp: ndarray) -> tuple[Any, ...]:
     """Return the cotangents of x, xp, fp, left and right.
 
     Between nodes y = (1 - t) fp[k] + t fp[k+1] with t = (x - xp[k]) / (xp[k+1] - xp[k]).
     """
     n = xp.size
-    below, above = x < xp[0], x > xp[-1]
-    inside = (x >= xp[0]) & (x <= xp[-1])  # and not nan
-    k = np.clip(np.searchsorted(xp, x, side="right") - 1, 0, max(n - 2, 0))
-    after = np.minimum(k + 1, n - 1)
-    width = np.where(xp[after] > xp[k], xp[after] - xp[k], 1)
-    t = np.where(inside, (x - xp[k]) / width, 0)
+    below, above, inside, k, after, width, t = places(x, xp)
     dinside, slope = np.where(inside, dy, 0), (fp[after] - fp[k]) / width
     dx = scaled(dinside, slope.conj())
     dxp = sums_at(k, (t - 1) * dx, n) - sums_at(after, t * dx, n)

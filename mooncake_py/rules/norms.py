@@ -13,20 +13,40 @@ from numpy import ndarray
 
 from mooncake_py.rules.contraction import adjoint_matrix
 from mooncake_py.rules.declare import from_vjp, not_implemented
+from mooncake_py.rules.exact_zeros import pushed
 from mooncake_py.rules.matrices import inverse_or_nan, inverse_or_zero
 
 __all__: list[str] = []
 
 
-@from_vjp(np.linalg.norm)
+OF_ORDER = not_implemented("the derivative with respect to the order of a norm")
+
+
+def norm_jvp(
+    tangents: Any, y: Any, x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False
+) -> Any:
+    """Return Re<slope, dx> over the axes of each norm: no element belongs to two of them."""
+    if len(tangents) > 1 and tangents[1] is not None:
+        raise OF_ORDER.fail("numpy.linalg.norm", 1)
+    if ord is None and axis is None and not keepdims and 0 < y < np.inf:
+        return np.real(np.vdot(x, tangents[0])) / y
+    x = np.asarray(x)
+    axes = normed_axes(x.ndim, ord, axis)
+    wide = np.reshape(y, [1 if i in axes else n for i, n in enumerate(x.shape)])
+    slopes = norm_cotangent(x, wide, np.ones_like(wide), ord, axes)
+    if slopes is None:
+        return np.zeros_like(y)
+    return np.sum(np.real(pushed(tangents[0], np.conj(slopes))), axes, keepdims=keepdims)
+
+
+@from_vjp(np.linalg.norm, jvp=norm_jvp)
 def norm_rule(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> tuple[Any, Any]:
     """Choose between the norm of everything, of vectors along an axis, and of matrices."""
     x = np.asarray(x)
     y = np.linalg.norm(x, ord, axis, keepdims)
-    of_order = not_implemented("the derivative with respect to the order of a norm")
 
     def norm_pullback(dy: Any) -> Any:
-        return cotangent(dy), of_order
+        return cotangent(dy), OF_ORDER
 
     def cotangent(dy: Any) -> Any:
         if ord is None and axis is None and not keepdims and 0 < y < np.inf:

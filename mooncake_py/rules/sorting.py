@@ -18,7 +18,14 @@ __all__ = ["nanmedian_of"]
 Pullback = Callable[[Any], Any]
 
 
-@from_vjp(np.sort)
+def sort_jvp(tangents, y, a, axis=-1, kind=None, order=None, *, stable=None) -> ndarray:
+    """Move the tangents as the elements; equal ones keep their order."""
+    flat, k = flatten(np.asarray(a), axis)
+    places = np.argsort(flat, k, kind="stable")
+    return np.take_along_axis(flatten(np.asarray(tangents[0]), axis)[0], places, k)
+
+
+@from_vjp(np.sort, jvp=sort_jvp)
 def sort_rule(a, axis=-1, kind=None, order=None, *, stable=None) -> tuple[ndarray, Pullback]:
     a = np.asarray(a)
     y = np.sort(a, axis, kind, order, stable=stable)
