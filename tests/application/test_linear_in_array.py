@@ -70,6 +70,7 @@ def test_what_is_written_afterwards():
     assert_allclose(jvp(f, (x,), (x,))[1], np.sum(expected * x), rtol=1e-7)
 
 
+@pytest.mark.without_modes("the adjoint is none of the function, on purpose")
 def test_rules_of_the_user_hold():
     with local_rules():
 

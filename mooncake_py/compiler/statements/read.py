@@ -6,9 +6,8 @@
 
 Taken are arithmetic, small powers that are written down, products of vectors and matrices, sums,
 means and extrema along axes that are written down, such methods of values, elementwise functions of
-modules, choices by a
-comparison, ``int``, elements and slices, and views like ``x.T``.  Nothing of that has effects, so
-that it may be done again.
+modules, choices by a comparison, ``int``, elements and slices, and views like ``x.T``.  Nothing of
+that has effects on arrays and numbers, so that it may be done again.
 """
 
 from __future__ import annotations

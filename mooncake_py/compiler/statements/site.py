@@ -30,8 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["StatementSite"]
 
-MISSES, REST = 8, 100
-"""After so many misses in a row no form is looked for so many times: it takes up to 50 us."""
+MOST = 64  # descriptions of values without a form that are kept
 
 
 class StatementSite:
@@ -53,13 +52,13 @@ class StatementSite:
     former : callable or None
         The form used before that: in many loops two of them take turns, as where the first pass
         has constants for what is active later.
-    misses, rests : int
-        How many times in a row there was no form, and how many times none is looked for.
+    unserved : set
+        Types and shapes of values for which there was no form, where these decide on that.
     """
 
     __slots__ = (
         "_cores", "_forms", "bases", "compares", "former", "in_forward_mode", "indices", "ints",
-        "misses", "names", "otherwise", "readings", "rests", "run", "single", "statement", "texts",
+        "names", "otherwise", "readings", "run", "single", "statement", "texts", "unserved",
     )  # fmt: skip
 
     def __init__(self, statement: Statement, otherwise: Way, texts: tuple[str, ...] = ()) -> None:
@@ -68,7 +67,7 @@ class StatementSite:
         self.texts = texts
         self.run: Way = self.choose
         self.former: Way | None = None
-        self.misses = self.rests = 0
+        self.unserved: set[Any] = set()
         self.names = statement.names
         self.bases = bases_of(statement)
         pairs = statement.pairs
@@ -128,10 +127,7 @@ class StatementSite:
         if form is None or form is self.run:  # which has handed over
             single = self.compares and self.is_single(values)
             self.run = self.otherwise if single else self.other
-            self.misses += 1
-            self.rests = REST if self.misses >= MISSES else 0
             return self.otherwise(ctx, functions, values)
-        self.misses = 0
         return self.run_by(form, ctx, functions, values)
 
     def run_by(self, form: Way, ctx: Language, functions: Any, values: Any) -> Any:
@@ -144,9 +140,6 @@ class StatementSite:
 
     def other(self, ctx: Language, functions: Any, values: Any) -> Any:
         """Run the way that always serves, as long as something that is no array is indexed."""
-        if self.rests:
-            self.rests -= 1
-            return self.otherwise(ctx, functions, values)
         for p in self.bases:
             if type(values[p]) is not ndarray:
                 return self.otherwise(ctx, functions, values)
@@ -212,12 +205,17 @@ class StatementSite:
         core = self.core(functions)
         if not core.is_declared:  # what was a view when the statement was read may be none now
             return None
+        described = None if self.bases else (functions, *map(description, values))
+        if described is not None and described in self.unserved:  # to find that out takes 50 us
+            return None
         try:
             operands = [read_part(part, functions, values) for part in self.statement.layout]
             kinds = kinds_of(core, operands, values)
         except Exception:
             return None  # the reference raises it again
         if kinds is None:
+            if described is not None and len(self.unserved) < MOST:
+                self.unserved.add(described)
             return None
         arrays = arrays_of(self.statement, self.bases, kinds.operands)
         on = tuple([(p, ctx.find(values[p]) is not None) for p in arrays])
@@ -238,6 +236,11 @@ class StatementSite:
             with suppress(Unusual):
                 return self.in_forward_mode.run(ctx, functions, values)
         return ctx.base.run_generally(self, functions, values, ctx)
+
+
+def description(value: Any) -> Any:
+    """Return all that the kinds of what is not indexed depend on."""
+    return (value.shape, value.dtype) if type(value) is ndarray else type(value)
 
 
 def arrays_of(statement: Statement, bases: tuple[int, ...], kinds: tuple[Any, ...]) -> list[int]:

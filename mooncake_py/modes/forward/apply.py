@@ -61,26 +61,9 @@ ARITHMETIC = frozenset({ndarray, Active, *NUMBERS})
 SPLIT = (*ARITHMETIC, list, tuple)
 AXES = frozenset({"axis", "keepdims"})
 PLACES = AXES | {
-    "axes",
-    "axis1",
-    "axis2",
-    "copy",
-    "destination",
-    "dtype",
-    "indices",
-    "k",
-    "m",
-    "n",
-    "newshape",
-    "offset",
-    "order",
-    "repeats",
-    "reps",
-    "shape",
-    "shift",
-    "source",
-    "subok",
-}
+    "axes", "axis1", "axis2", "copy", "destination", "dtype", "indices", "k", "n", "newshape",
+    "offset", "order", "repeats", "reps", "shape", "shift", "source", "subok",
+}  # fmt: skip
 """Names of parameters that say where numbers go, or how they are stored."""
 GENERATORS = (np.random.Generator, np.random.RandomState, random.Random)
 
