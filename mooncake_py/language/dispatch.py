@@ -164,6 +164,8 @@ def call_unregistered(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         refuse_made_of_python(ctx, f, args)
         return call_opaque(ctx, f, args, kwargs)
     method = getattr(t, CALL, None)
+    if not callable(f):
+        return f(*args, **kwargs)  # raises
     if type(method) is FunctionType or method in ctx.handlers:
         return type(ctx).call(ctx, method, f, *args, **kwargs)
     return call_opaque(ctx, f, args, kwargs)
@@ -295,6 +297,8 @@ def call_array_method(ctx: Mode, o: ndarray, name: str, args: Any, kwargs: Any) 
     if name in special.OPERATIONS:
         return special.run(ctx, o, name, args)
     method = getattr(o, name)
+    if not callable(method):
+        return method(*args, **kwargs)  # raises
     if name == "__array_namespace__" or (name in OF_MEMORY and ctx.find(o) is None):
         return method(*args, **kwargs)
     values = (o, *args, *kwargs.values())

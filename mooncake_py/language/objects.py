@@ -123,7 +123,9 @@ class Objects(Core):
             if type(p) is ndarray and type(q) is ndarray and not wraps_results(a, b):
                 return getattr(self, op.name)(p, q)
             # An operand of another type: the array's own operator decides, unseen by the tape.
-            self.refuse_if_active(op.function, (a, b))
+            if self.contains_active(a) or self.contains_active(b):
+                op.function(primal_of(a), primal_of(b))  # raises if it takes no such operand
+                self.refuse(op.function, (a, b), "")
         y = op.function(primal_of(a), primal_of(b))
         if (ta is Active or tb is Active) and isinstance(
             y, (float, complex, np.inexact, np.timedelta64, ndarray)

@@ -30,6 +30,8 @@ def call_scalar_method(ctx: Mode, value: Active, name: str, args: Any, kwargs: A
     """Call a method of an active scalar."""
     primal = activity.unwrapped(value)
     method = getattr(primal, name)  # raises where the number has none, though arrays do
+    if not callable(method):
+        return method(*args, **kwargs)  # raises
     if name in ("conjugate", "conj"):
         if not np.iscomplexobj(primal):
             return value

@@ -36,12 +36,13 @@ def joining(f: Callable[..., Any]) -> Callable[..., Any]:
 
 @from_vjp(np.concatenate, np.concatenate.__wrapped__, jvp=joining(np.concatenate))  # type: ignore[attr-defined]
 def concatenate_rule(arrays, /, axis=0, out=None, **options) -> tuple[ndarray, Pullback]:
+    y = np.concatenate(arrays, axis, **options)  # first: it raises what NumPy raises
     shapes = _shapes(arrays)
     if axis is None:
         widths = [int(np.prod(shape)) for shape in shapes]
     else:
         widths = [shape[axis] for shape in shapes]
-    return np.concatenate(arrays, axis, **options), _cutting(arrays, shapes, axis or 0, widths)
+    return y, _cutting(arrays, shapes, axis or 0, widths)
 
 
 @from_vjp(np.vstack, jvp=joining(np.vstack))
@@ -53,10 +54,11 @@ def vstack_rule(tup, **options) -> tuple[ndarray, Pullback]:
 
 @from_vjp(np.hstack, jvp=joining(np.hstack))
 def hstack_rule(tup, **options) -> tuple[ndarray, Pullback]:
+    y = np.hstack(tup, **options)
     shapes = _shapes(tup)
     axis = 0 if len(shapes[0]) <= 1 else 1
     widths = [shape[axis] if shape else 1 for shape in shapes]
-    return np.hstack(tup, **options), _cutting(tup, shapes, axis, widths)
+    return y, _cutting(tup, shapes, axis, widths)
 
 
 @from_vjp(np.dstack, jvp=joining(np.dstack))

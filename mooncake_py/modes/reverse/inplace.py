@@ -24,7 +24,7 @@ from mooncake_py.tangents.memory import has_overlaps
 __all__ = ["InPlace"]
 
 _ADD, _SUB, _MUL, _DIV = BINARY["add"], BINARY["sub"], BINARY["mul"], BINARY["truediv"]
-_POW = BINARY["pow"]
+_POW, _MATMUL = BINARY["pow"], BINARY["matmul"]
 # What NumPy computes instead of a power: the last bit may be another one.
 POWERS: dict[float, np.ufunc] = {2: np.square, 0.5: np.sqrt, -1: np.reciprocal, 1: np.positive}
 
@@ -87,6 +87,8 @@ class InPlace(Arithmetic, Indexing):
             and (v in POWERS and is_run_by(POWERS[v], tv, v, x.dtype))
         ):
             self.call(POWERS[v], x, out=x)
+        elif op is _MATMUL and np.ndim(primal_of(v)) < 2:
+            op.inplace(x, primal_of(v))  # raises; the ufunc would write a product with a vector
         else:
             self.call(op.ufunc, x, v, out=x)
 

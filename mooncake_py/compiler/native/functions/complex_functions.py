@@ -225,7 +225,7 @@ def chosen(b: Builder, test: Value, x: Value, y: Value) -> Value:
 
 
 def product(b: Builder, x: Value, y: Value) -> Value:
-    """Read ``x @ y``."""
+    """Read ``np.dot(x, y)``; with a number it is the product of all elements by it."""
     (a, c), (u, v) = parts_of(b, x), parts_of(b, y)
     if isinstance(x, Number) or isinstance(y, Number) or not isinstance(a, Array):
         return operated(b, "mul", x, y)
@@ -241,6 +241,13 @@ def product(b: Builder, x: Value, y: Value) -> Value:
     both = [p for p in (av, cu) if p is not None]
     im = both[0] if len(both) == 1 else operations.operated(b, "add", *both)
     return joined(b, re, im)
+
+
+def matmul(b: Builder, x: Value, y: Value) -> Value:
+    """Read ``x @ y``, which takes no numbers."""
+    if any(isinstance(v, (Number, ComplexNumber)) for v in (x, y)):
+        raise Unfit("a matrix product with a number", b.place)
+    return product(b, x, y)
 
 
 def inner(b: Builder, x: Value, y: Value) -> Value:
@@ -272,7 +279,7 @@ UNARY: dict[Any, Callable[..., Value]] = {
 }  # fmt: skip
 BINARY: dict[Any, Callable[..., Value]] = {
     np.add: operator("add"), np.subtract: operator("sub"), np.multiply: operator("mul"),
-    np.divide: operator("truediv"), np.dot: product, np.matmul: product,
+    np.divide: operator("truediv"), np.dot: product, np.matmul: matmul,
     np.vdot: conjugate_inner, np.inner: inner,
     np.equal: lambda b, x, y: compared(b, ["eq"], (x, y)),
     np.not_equal: lambda b, x, y: compared(b, ["ne"], (x, y)),

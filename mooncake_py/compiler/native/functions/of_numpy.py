@@ -16,6 +16,7 @@ from mooncake_py.compiler.native.building.arguments import (
     Reader,
     arranged,
     array_of,
+    axes_in,
     kind_in,
     shape_in,
     written,
@@ -77,10 +78,8 @@ def reduction(f: Callable[..., Value]) -> Reader:
 
     def read(b: Builder, args: Sequence[Value], given: Given) -> Value:
         a, axis, keeps = arranged(b, args, given, "a axis keepdims")
-        axes = None if axis is None else written(b, axis)
-        if axes is not None and type(axes) is not tuple:
-            axes = (axes,)
         found, keeps = array_of(b, a), keeps is not None and bool(written(b, keeps))
+        axes = None if axis is None else axes_in(b, axis, len(found.shape))
         if isinstance(found, ComplexArray):
             return joined(b, *[f(b, part, axes, keeps) for part in found.parts])
         return f(b, found, axes, keeps)
@@ -121,10 +120,12 @@ def product(b: Builder, args: Sequence[Value], given: Given) -> Value:
 
 
 def matmul(b: Builder, args: Sequence[Value], given: Given) -> Value:
-    """Read ``np.matmul(x, y)``, which takes no numbers."""
+    """Read ``np.matmul(x, y)`` and ``x @ y``, which take no numbers."""
     x, y = arranged(b, args, given, "x1 x2")
     if x is None or y is None:
         raise Unfit("a product of one operand", b.place)
+    if is_complex(x, y):
+        return complex_functions.matmul(b, x, y)
     return reductions.product(b, x, y)
 
 

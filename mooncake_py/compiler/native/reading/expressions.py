@@ -108,7 +108,7 @@ class ExpressionReader(ConditionReader):
             case ast.Name(id=name):
                 return self.variable(name)
             case ast.BinOp(left=left, op=ast.MatMult(), right=right):
-                return of_numpy.product(b, [self.value(left), self.value(right)], {})
+                return of_numpy.matmul(b, [self.value(left), self.value(right)], {})
             case ast.BinOp(left=left, op=op, right=right):
                 return self.operated(op, self.value(left), self.value(right))
             case ast.UnaryOp(op=op, operand=operand):
