@@ -103,6 +103,4 @@ def axes_in(b: Builder, axis: Value | None, ndim: int) -> tuple[int, ...]:
     axes = found if isinstance(found, tuple) else (found,)
     if not all(type(k) is int and -ndim <= k < ndim for k in axes):
         raise Unfit("an axis that is not there", b.place)
-    if len({k % ndim for k in axes}) < len(axes):
-        raise Unfit("an axis twice", b.place)
     return tuple([k % ndim for k in axes])

@@ -80,6 +80,8 @@ def reduction(f: Callable[..., Value]) -> Reader:
         a, axis, keeps = arranged(b, args, given, "a axis keepdims")
         found, keeps = array_of(b, a), keeps is not None and bool(written(b, keeps))
         axes = None if axis is None else axes_in(b, axis, len(found.shape))
+        if axes is not None and len(set(axes)) < len(axes):
+            raise Unfit("an axis that is named twice", b.place)
         if isinstance(found, ComplexArray):
             return joined(b, *[f(b, part, axes, keeps) for part in found.parts])
         return f(b, found, axes, keeps)
