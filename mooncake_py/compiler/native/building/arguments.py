@@ -47,9 +47,13 @@ def written(b: Builder, value: Value) -> Any:
 
 
 def arranged(b: Builder, args: Sequence[Value], given: Given, names: str) -> list[Value | None]:
-    """Return arguments in the order of parameters, None for those that are not given."""
-    parameters = names.split()
-    if len(args) > len(parameters) or not set(given) <= set(parameters[len(args) :]):
+    """Return arguments in the order of parameters, None for those that are not given.
+
+    Parameters after a ``*`` are given by keyword: NumPy has others before them.
+    """
+    by_position, _, by_keyword = names.partition("*")
+    parameters = [*by_position.split(), *by_keyword.split()]
+    if len(args) > len(by_position.split()) or not set(given) <= set(parameters[len(args) :]):
         raise Unfit("arguments of a function of NumPy that are not known here", b.place)
     return [*args, *(given.get(name) for name in parameters[len(args) :])]
 
@@ -95,7 +99,9 @@ def code_of(dtype: Any) -> str:
         return ""
 
 
-def axes_in(b: Builder, axis: Value | None, ndim: int) -> tuple[int, ...]:
+def axes_in(
+    b: Builder, axis: Value | None, ndim: int, *, may_repeat: bool = False
+) -> tuple[int, ...]:
     """Return the axes that an argument tells, all of them for None."""
     found = None if axis is None else written(b, axis)
     if found is None:
@@ -103,4 +109,6 @@ def axes_in(b: Builder, axis: Value | None, ndim: int) -> tuple[int, ...]:
     axes = found if isinstance(found, tuple) else (found,)
     if not all(type(k) is int and -ndim <= k < ndim for k in axes):
         raise Unfit("an axis that is not there", b.place)
+    if not may_repeat and len({k % ndim for k in axes}) < len(axes):
+        raise Unfit("an axis twice", b.place)
     return tuple([k % ndim for k in axes])

@@ -33,7 +33,7 @@ def floats_in(b: Builder, value: Value | None) -> Array:
 
 def product_of_all(b: Builder, args: Sequence[Value], given: Given) -> Value:
     """Read ``np.prod(a)``."""
-    value, axis, keeps = arranged(b, args, given, "a axis keepdims")
+    value, axis, keeps = arranged(b, args, given, "a axis * keepdims")
     a = floats_in(b, value)
 
     def one(extents: Sequence[Expr], at: Callable[[Index], Expr]) -> Expr:

@@ -50,7 +50,7 @@ def extremum(op: str) -> Reader:
     """Return the reader of ``np.max`` (``gt``) or ``np.min`` (``lt``)."""
 
     def read(b: Builder, args: Sequence[Value], given: Given) -> Value:
-        given_a, axis, keeps = arranged(b, args, given, "a axis keepdims")
+        given_a, axis, keeps = arranged(b, args, given, "a axis * keepdims")
         a = in_memory(b, given_a)
 
         def one(extents: Sequence[Expr], at: Callable[[Index], Expr]) -> Expr:

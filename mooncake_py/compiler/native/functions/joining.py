@@ -230,7 +230,7 @@ def rolled(b: Builder, args: Sequence[Value], given: Given) -> Value:
     a = array_of(b, value)
     if axis is None and len(a.shape) != 1:
         raise Unfit("to roll a matrix as if it were flat", b.place)
-    axes = axes_in(b, axis, len(a.shape))
+    axes = axes_in(b, axis, len(a.shape), may_repeat=True)
     shifts = shift.items if isinstance(shift, Tuple) else (shift,) * len(axes)
     if not axes or len(shifts) != len(axes):
         raise Unfit("to roll by several shifts along one axis", b.place)

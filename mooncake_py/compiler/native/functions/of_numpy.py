@@ -77,11 +77,10 @@ def reduction(f: Callable[..., Value]) -> Reader:
     """Return the reader of a function that reduces an array along axes."""
 
     def read(b: Builder, args: Sequence[Value], given: Given) -> Value:
-        a, axis, keeps = arranged(b, args, given, "a axis keepdims")
+        a, axis, keeps = arranged(b, args, given, "a axis * keepdims")
         found, keeps = array_of(b, a), keeps is not None and bool(written(b, keeps))
-        axes = None if axis is None else axes_in(b, axis, len(found.shape))
-        if axes is not None and len(set(axes)) < len(axes):
-            raise Unfit("an axis that is named twice", b.place)
+        is_whole = axis is None or written(b, axis) is None
+        axes = None if is_whole else axes_in(b, axis, len(found.shape))
         if isinstance(found, ComplexArray):
             return joined(b, *[f(b, part, axes, keeps) for part in found.parts])
         return f(b, found, axes, keeps)
@@ -93,7 +92,7 @@ def deviation(*, is_root: bool) -> Reader:
     """Return the reader of ``np.var``, or of ``np.std``, which is its root."""
 
     def read(b: Builder, args: Sequence[Value], given: Given) -> Value:
-        given_a, axis, keeps = arranged(b, args, given, "a axis keepdims")
+        given_a, axis, keeps = arranged(b, args, given, "a axis * keepdims")
         a = array_of(b, given_a)
         a = a if a.base else b.kept(a)
         options = {} if axis is None else {"axis": axis}
@@ -250,10 +249,7 @@ def flip(b: Builder, args: Sequence[Value], given: Given) -> Value:
     """Read ``np.flip(a)``."""
     a, axis = arranged(b, args, given, "m axis")
     found = array_of(b, a)
-    ndim = len(found.shape)
-    axes = range(ndim) if axis is None else written(b, axis)
-    axes = axes if isinstance(axes, tuple | range) else (axes,)
-    return flipped(found, [k % ndim for k in axes])
+    return flipped(found, axes_in(b, axis, len(found.shape)))
 
 
 def transpose(b: Builder, args: Sequence[Value], given: Given) -> Value:

@@ -100,11 +100,16 @@ REFUSED = [
 ]
 
 
-def both(text: str):
-    """Return value and gradients, without and with compilation."""
-    f = function_of(
+def program(text: str):
+    """Return a function of the arguments that returns an expression."""
+    return function_of(
         f"import numpy as np\ndef f(x, y, A, B):\n    return {text}\n", f"<function {text}>"
     )
+
+
+def both(text: str):
+    """Return value and gradients, without and with compilation."""
+    f = program(text)
     with catch_warnings():
         simplefilter("ignore")
         return [
@@ -152,3 +157,32 @@ def test_len_of_names_that_never_change_is_known(tried: list[bool]) -> None:
     assert_allclose(value, f(ARGUMENTS[0]))
     assert_allclose(gradient, 8.0 * ARGUMENTS[0])
     assert tried == [True]
+
+
+MISTAKES = [
+    "np.sum(x,axis=1)",
+    "np.mean(A,axis=2)@x",
+    "np.mean(A,axis=(0,0)).sum()",
+    "np.std(x,axis=-2)",
+    "np.flip(x,axis=1).sum()",
+    "np.sum(x,0,1)",
+    "np.cumsum(x,axis=1)[0]",
+    "x[0] @ x[1]",
+    "(x @ 2.0).sum()",
+    "np.matmul(2.0,x).sum()",
+    "((x * 1j) @ 2.0).real.sum()",
+    "np.matmul(x * 1j,2.0j).real.sum()",
+]
+
+
+@pytest.mark.parametrize("text", MISTAKES)
+def test_mistakes_raise_what_numpy_raises(text: str, tried: list[bool]) -> None:
+    f = program(text)
+    with pytest.raises((TypeError, ValueError)) as plain:
+        f(*ARGUMENTS)
+    with pytest.raises(plain.type) as compiled:
+        value_and_grad(f, (0, 1), compile=True)(*ARGUMENTS)
+    assert compiled.type is plain.type
+    if "float64" not in str(plain.value):  # an element is a float in a derivative
+        assert str(compiled.value) == str(plain.value)
+    assert tried == []
