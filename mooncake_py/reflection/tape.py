@@ -34,7 +34,6 @@ OPERATIONS = {
     "pull_inplace_scale": "*= or /=",
     "pull_inplace_scale_active": "*= or /=",
     "pull_linear": "linear",
-    "pull_linear_in_array": "linear",
     "pull_native": "compiled function",
     "pull_region": "loop",
     "pull_one": "elementwise",

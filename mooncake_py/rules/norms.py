@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
+from mooncake_py.rules.axes import keep
 from mooncake_py.rules.contraction import adjoint_matrix
 from mooncake_py.rules.declare import from_vjp, not_implemented
 from mooncake_py.rules.exact_zeros import pushed
@@ -32,7 +33,7 @@ def norm_jvp(
         return np.real(np.vdot(x, tangents[0])) / y
     x = np.asarray(x)
     axes = normed_axes(x.ndim, ord, axis)
-    wide = np.reshape(y, [1 if i in axes else n for i, n in enumerate(x.shape)])
+    wide = keep(y, axes, x.shape)
     slopes = norm_cotangent(x, wide, np.ones_like(wide), ord, axes)
     if slopes is None:
         return np.zeros_like(y)
@@ -53,11 +54,7 @@ def norm_rule(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False)
             return x * (dy / y)
         axes = normed_axes(x.ndim, ord, axis)
         dy = np.asarray(dy, np.asarray(y).dtype)
-        if keepdims or len(axes) == x.ndim:
-            shape = [1 if i in axes else n for i, n in enumerate(x.shape)]
-            dy_wide, y_wide = np.reshape(dy, shape), np.reshape(y, shape)
-        else:
-            dy_wide, y_wide = np.expand_dims(dy, axes), np.expand_dims(y, axes)
+        dy_wide, y_wide = keep(dy, axes, x.shape), keep(y, axes, x.shape)
         dx = norm_cotangent(x, y_wide, dy_wide, ord, axes)
         if dx is None or np.isfinite(y).all():
             return dx

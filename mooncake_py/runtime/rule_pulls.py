@@ -22,8 +22,7 @@ from mooncake_py.tangents.kinds import Fields, NoTangent, Tangent
 from mooncake_py.tangents.lookup import spec_of as tangent_spec
 
 __all__ = [
-    "ADJOINTS", "THUNKS", "careful_cotangent", "pull_bilinear", "pull_linear",
-    "pull_linear_in_array", "pull_vjp",
+    "ADJOINTS", "THUNKS", "careful_cotangent", "pull_bilinear", "pull_linear", "pull_vjp",
 ]  # fmt: skip
 
 
@@ -39,17 +38,6 @@ def pull_linear(entry: Entry) -> None:
         most, may_be_list = len(rule.wrt), takes_list(nodes[0])
         cotangents = cotangents_in(cotangents, rule, len(nodes), most, may_be_list)
     hand_over_all(nodes, cotangents, fits, g, rule)
-
-
-@reads
-def pull_linear_in_array(entry: Entry) -> None:
-    """Do the same for a function of one array, by a rule of this package."""
-    _, y, rule, node, spec, a, args, kwargs = entry
-    g = y.take()
-    if g is None:
-        return
-    c = rule.adjoint(g, a, *args, **kwargs)
-    hand_over(node, c[0] if type(c) is tuple else c, spec, g, rule, 0)
 
 
 @reads
@@ -221,4 +209,4 @@ def spec_of_node(node: Any) -> Any:
 
 
 # All that change nothing but cotangents.
-ADJOINTS = pulls.ADJOINTS | {pull_linear, pull_linear_in_array, pull_bilinear, pull_vjp}
+ADJOINTS = pulls.ADJOINTS | {pull_linear, pull_bilinear, pull_vjp}

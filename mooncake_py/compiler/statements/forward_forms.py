@@ -264,7 +264,7 @@ class ForwardForm:
         certain |= {f"v{k}" for k, part in layout if isinstance(part, tuple)} - may_be
         lines: list[str] = []
         for e in self.core.objects:
-            within = operands_of(e, self.core.lets)
+            within = sources_of(e, self.core.lets)
             if within & certain:
                 continue
             tests = [f"type({name}) is not ndarray" for name in sorted(within & may_be)]
@@ -458,7 +458,7 @@ class ForwardForm:
         return [], [f"{T}[{i}] = 0.0"] if self.base in self.moving and not self.op else []
 
 
-def operands_of(e: Expr, lets: Iterable[Let]) -> set[str]:
+def sources_of(e: Expr, lets: Iterable[Let]) -> set[str]:
     """Return the operands from which a value is computed: what comes of an array has methods."""
     values = {let.name: let.value for let in lets}
 

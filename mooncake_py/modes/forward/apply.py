@@ -59,11 +59,10 @@ __all__ = ["handler"]
 
 ARITHMETIC = frozenset({ndarray, Active, *NUMBERS})
 SPLIT = (*ARITHMETIC, list, tuple)
-AXES = frozenset({"axis", "keepdims"})
-PLACES = AXES | {
-    "axes", "axis1", "axis2", "copy", "destination", "dtype", "indices", "k", "n", "newshape",
-    "offset", "order", "repeats", "reps", "shape", "shift", "source", "subok",
-}  # fmt: skip
+PLACES = frozenset({
+    "axes", "axis", "axis1", "axis2", "copy", "destination", "dtype", "indices", "k", "keepdims",
+    "n", "newshape", "offset", "order", "repeats", "reps", "shape", "shift", "source", "subok",
+})  # fmt: skip
 """Names of parameters that say where numbers go, or how they are stored."""
 GENERATORS = (np.random.Generator, np.random.RandomState, random.Random)
 
@@ -168,7 +167,7 @@ def apply_linear(rule: LinearRule, ctx: ForwardContext, f: Any, args: Any, kwarg
         return drops.output(ctx, rule, y, primals)
     if is_view(y, primals, tangents):
         return y
-    if rule.built_in and len(tangents) == len(args) and AXES.issuperset(kwargs):
+    if rule.built_in and len(tangents) == len(args) and PLACES.issuperset(kwargs):
         only = tuple([tangents[i] for i in range(len(args))])
         if all(t is not None for t in only):  # nothing is added that does not move
             return ctx.fresh(y, ctx.lower(pushforward.of_linear_only, f, only, kwargs, y))
