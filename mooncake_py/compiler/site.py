@@ -31,6 +31,7 @@ from mooncake_py.compiler.number_types import INTEGERS, TYPES, plain, typed
 from mooncake_py.compiler.partials import NoPartial
 from mooncake_py.compiler.region_pull import pull_region
 from mooncake_py.compiler.tangent import Tangent, tangent
+from mooncake_py.compiler.trials import Trials
 from mooncake_py.runtime.active import Active, active_number
 from mooncake_py.runtime.values import FLOAT64 as DOUBLE
 from mooncake_py.runtime.values import is_inexact
@@ -46,7 +47,6 @@ __all__ = ["Site", "cells_of", "typed"]
 
 UNUSUAL = ArithmeticError, LookupError, NameError, TypeError, ValueError, Warning
 """What numbers and elements raise; anything else comes from outside, such as from a signal."""
-MISSES = 3  # in a row, after which a region is not tried any more
 FEW = 3  # passes, for which the way in and out costs more than it saves
 BYTES = 256  # to be copied for each pass, at most: what the log of an element takes
 SMALL = 1 << 14  # bytes that may be copied where nothing tells how often a loop runs
@@ -63,11 +63,8 @@ class Site:
 
     Attributes
     ----------
-    misses : int
-        Trials that failed, since the last one that did not.
-    repeats : bool
-        Whether it has run in a rehearsal: then it is never given up, as the second run of the part
-        must do the same.
+    trials : Trials
+        How it went.
     compares : bool
         Whether debug mode runs it both ways.
     has_form : bool
@@ -88,8 +85,7 @@ class Site:
         loop = region.loop
         self.is_given = isinstance(loop, For) and loop.range == Name(STEPS)
         self.fewest = 1 if any(isinstance(s, For | While) for s in loop.body) else FEW
-        self.misses = 0
-        self.repeats = False
+        self.trials = Trials()
         self._forms: dict[Pattern, Form | None] = {}
         self._tangents: dict[Any, TangentSite | None] = {}
 
@@ -152,16 +148,17 @@ class Site:
         self, ctx: ReverseMode, functions: Any, steps: Any, inputs: dict[str, Any]
     ) -> dict[str, Any] | Any:
         """Run the region forward and record it; return what it binds, or `Elsewhere`."""
-        prepared = self.prepared(ctx, functions, steps, inputs)
+        prepared = None
+        if not self.trials.rest(ctx):
+            prepared = self.prepared(ctx, functions, steps, inputs)
         if prepared is None:
             return Elsewhere
         if self.callees is not None:
             self.callees.enter(ctx)
-        self.misses += 1
+        self.trials.begin()
         found = self.attempt(ctx, *prepared)
         if found is not Elsewhere:
-            self.misses = 0
-            self.repeats |= ctx.rehearsal is not None
+            self.trials.succeed(ctx)
         return found
 
     def prepared(
@@ -379,7 +376,7 @@ class Site:
             return ctx.base.run_region(self, functions, steps, inputs)
         site = self.tangent_of(functions, moving, inputs)
         self.has_form = site is not None
-        if site is None or (site.misses >= MISSES and not site.repeats):
+        if site is None or site.trials.rest(ctx):
             return Elsewhere
         if self.overlaps(inputs, self.arrays):
             return Elsewhere

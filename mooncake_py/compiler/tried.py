@@ -10,7 +10,7 @@ from numpy import ndarray
 from mooncake_py.compiler.callees import Callees
 from mooncake_py.compiler.elsewhere import Elsewhere
 from mooncake_py.compiler.ir import Region
-from mooncake_py.compiler.site import MISSES, Site
+from mooncake_py.compiler.site import Site
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Language
@@ -96,7 +96,7 @@ class TriedLoop:
             functions = functions[:count]
         inputs = dict(zip(self.region.inputs, rest, strict=True))
         site = self.site = self.site_for(functions, inputs)
-        if site is None or (site.misses >= MISSES and not site.repeats):
+        if site is None:
             return Elsewhere
         if steps is not None and len(steps) < site.fewest:
             return Elsewhere

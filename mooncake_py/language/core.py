@@ -39,6 +39,7 @@ class Core(Mode):
     """The part of a context that the other parts build on; see `runtime.mode` for attributes."""
 
     rehearsal: Any = None
+    repeats: bool = False
     numerals: Numerals | None = None
     meter: Any = None
     fuses = False

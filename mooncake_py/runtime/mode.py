@@ -35,6 +35,7 @@ class Recording(Protocol):
     rebound: dict[tuple[int, str], dict[str, Any]]
     ordered: Any  # dicts and sets, by id, of which the order of the keys is recorded
     rehearsal: Any  # what watches a part that runs without record
+    repeats: bool  # whether such parts have run
     meter: Any  # what tells the user how far the call is
 
     # Record an entry ``(pull, ...)``: on the way back ``pull(entry)`` is called.

@@ -24,6 +24,7 @@ from mooncake_py.compiler.native.spares import Stack
 from mooncake_py.compiler.native.sweeps.hoisting import hoisted
 from mooncake_py.compiler.native.sweeps.tangent import tangent
 from mooncake_py.compiler.partials import NoPartial
+from mooncake_py.compiler.trials import Trials
 from mooncake_py.diagnostics.pages import with_page
 from mooncake_py.errors import MooncakeWarning
 from mooncake_py.runtime.active import Active, active_number
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
 
 __all__ = ["RegionSite", "all_finite", "bytes_kept", "in_order", "pull_native", "warn_of"]
 
-MISSES = 3  # in a row, after which a region is not tried any more
 BY_RANK: tuple[type, ...] = int, float, np.float32, np.float64
 QUIET = frozenset({"ignore", "warn"})  # what NumPy may do about errors that nobody waits for
 EFFORT = 1000  # to find out whether two arrays have an element in common
@@ -58,11 +58,8 @@ class RegionSite:
 
     Attributes
     ----------
-    misses : int
-        Trials that failed, since the last one that did not.
-    repeats : bool
-        Whether it has run in a rehearsal: then it is never given up, as the second run of the part
-        must do the same.
+    trials : Trials
+        How it went.
     why : str
         Why there is no form, if so.
     """
@@ -85,8 +82,7 @@ class RegionSite:
         self.written = [name for name in self.arrays if name in written]
         written |= region.private
         self.demands = [(name, dtype_of(region, name), name in written) for name in self.arrays]
-        self.misses = 0
-        self.repeats = False
+        self.trials = Trials()
         self.why = ""
         self._forms: dict[frozenset[str], Form | None] = {}
         self._tangents: dict[frozenset[str], TangentSite | None] = {}
@@ -148,30 +144,20 @@ class RegionSite:
         self, ctx: ReverseMode, functions: Any, steps: None, inputs: dict[str, Any]
     ) -> dict[str, Any] | Any:
         """Run the region forward and record it; return what it gives back, or `Elsewhere`."""
-        if not self.is_tried(inputs):
+        if self.trials.rest(ctx) or not self.may_run(inputs):
             return Elsewhere
         form = self.form(ctx, inputs)
         if form is None or not ctx.tries_loops:  # what was looked up must not be written, perhaps
             return Elsewhere
-        self.misses += 1
+        self.trials.begin()
         found = self.attempt(ctx, form, inputs)
         if found is not Elsewhere:
-            self.misses = 0
-            self.repeats |= ctx.rehearsal is not None
+            self.trials.succeed(ctx)
         return found
 
-    @property
-    def is_given_up(self) -> bool:
-        """Whether trials have failed too often in a row."""
-        return self.misses >= MISSES and not self.repeats
-
-    def is_tried(self, inputs: Mapping[str, Any]) -> bool:
+    def may_run(self, inputs: Mapping[str, Any]) -> bool:
         """Return True if the region may run on these inputs."""
-        return (
-            not self.is_given_up
-            and self.serves(inputs)
-            and (not is_strict() or QUIET.issuperset(np.geterr().values()))
-        )
+        return self.serves(inputs) and (not is_strict() or QUIET.issuperset(np.geterr().values()))
 
     def form(self, ctx: Tracking, inputs: Mapping[str, Any]) -> Form | None:
         """Return the form for what is active in a call."""
@@ -313,7 +299,7 @@ class RegionSite:
         if not moving:
             return ctx.base.run_region(self, functions, steps, values)
         site = self.tangent_of(moving)
-        if site is None or site.is_given_up or not self.serves(values):
+        if site is None or site.trials.rest(ctx) or not self.serves(values):
             return Elsewhere
         for name in site.given:
             if name in self.arrays:

@@ -50,6 +50,7 @@ TYPES: dict[str, type] = {
 }  # fmt: skip
 
 CONTAINERS = frozenset({tuple, list, dict})
+LEFT = " but left in the last call: it met something unusual, such as a number that is not finite"
 IS_FIT = not is_replaced()
 """Whether the functions of NumPy were those of their names when tables of them were made: now."""
 hold_functions()  # of what reads functions, which is there now
@@ -234,9 +235,9 @@ class Site:
         lines: list[str] = []
         for readings in self.readings.values():
             for reading in readings:
-                why, misses = reading.site.why, reading.site.misses
+                why, failed = reading.site.why, reading.site.trials.failed
                 found = f"not compiled: {why}" if why else "compiled"
-                left = " but left in the last call: it met something unusual" if misses else ""
+                left = LEFT if failed else ""
                 lines.append(f"{self.where}: {found}{left}")
         for why, place in self.refused.values():
             at = f"line {place.line}: " if place is not None else ""

@@ -41,7 +41,7 @@ def push_whole(
     if found is None:
         return None
     site, reading, inputs = found
-    if not reading.site.is_tried(inputs):
+    if not reading.site.may_run(inputs):
         return None
     key = "push", *[t is None for t in tangents]
     if key not in reading.derivatives:
@@ -113,7 +113,7 @@ class WholeTangent(WholeSweeps):
             if leaves is None:
                 return None
             directions += leaves
-        values = None if self.site.is_given_up else with_tangents(inputs, self.places, directions)
+        values = None if self.site.trials.rest() else with_tangents(inputs, self.places, directions)
         forward = None if values is None else self.forward(values, self.form.spares)
         if forward is None:
             return None
@@ -151,7 +151,7 @@ def product_of_whole(
         return None
     site, reading, inputs = found
     arguments = arguments_of(site, reading, chosen)
-    if arguments is None or not reading.site.is_tried(inputs):
+    if arguments is None or not reading.site.may_run(inputs):
         return None
     if parts_of_one(arguments):
         return None
@@ -162,7 +162,9 @@ def product_of_whole(
     if product is None:
         return None
     whole, places = product
-    values = None if whole.site.is_given_up else with_tangents(inputs.values(), places, directions)
+    values = (
+        None if whole.site.trials.rest() else with_tangents(inputs.values(), places, directions)
+    )
     result = None if values is None else whole.run(values, whole.form.spares)
     if result is None:
         return None

@@ -48,8 +48,6 @@ LARGE = 1 << 16  # bytes of a part of a block of which it pays to note that it w
 class Tape(ArrayLanguage, ReverseMode):
     """One reverse-mode call: its tape of entries ``(pull, ...)``, and the memory it knows."""
 
-    repeats = False
-
     def __init__(self) -> None:
         super().__init__()
         self.thread = get_ident()

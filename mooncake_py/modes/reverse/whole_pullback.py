@@ -48,7 +48,7 @@ def vjp_of_whole(f: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Any, Any
     if key not in reading.derivatives:
         reading.derivatives[key] = sweeps_for(site, reading, chosen)
     sweeps = reading.derivatives[key]
-    if sweeps is None or not reading.site.is_tried(inputs):
+    if sweeps is None or reading.site.trials.rest() or not reading.site.may_run(inputs):
         return None
     pullback = WholePullback(f, args, chosen, sweeps, reading.output, inputs)
     y = pullback.start()

@@ -85,7 +85,7 @@ class WholeSweeps:
         values += results
         if not ok or not all_finite([values[i] for i in self.checked]):
             return None
-        self.site.misses = 0
+        self.site.trials.succeed()
         return Forward(S, p, values, dict(zip(self.form.results, results, strict=False)))
 
     def copies(self, found: Mapping[str, Any]) -> dict[str, Any]:

@@ -146,7 +146,7 @@ def test_report_says_what_was_left(tried):
 
     with pytest.raises(IndexError):
         grad(f, compile=True)(np.ones(2))
-    assert report(f)[0].endswith(": compiled but left in the last call: it met something unusual")
+    assert ": compiled but left in the last call: it met something unusual" in report(f)[0]
     grad(f, compile=True)(np.ones(3))
     assert report(f)[0].endswith(": compiled")
     assert tried == [False, True]
