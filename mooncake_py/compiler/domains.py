@@ -16,11 +16,25 @@ from typing import Any
 
 import numpy as np
 
-from mooncake_py.compiler.ir import Call, Check, Compare, Const, Expr, Name, Op, substituted
+from mooncake_py.compiler.ir import (
+    Block,
+    Call,
+    Check,
+    Compare,
+    Const,
+    Expr,
+    If,
+    Name,
+    Op,
+    Statement,
+    substituted,
+    walk,
+    with_blocks,
+)
 from mooncake_py.compiler.number_functions import DOMAINS, EVERYWHERE
 from mooncake_py.compiler.read_expressions import COMPARISONS
 
-__all__ = ["domain_check", "on_floats"]
+__all__ = ["domain_check", "guarded", "on_floats"]
 
 
 def on_floats(e: Call) -> Expr:
@@ -51,6 +65,17 @@ def power_check(e: Op) -> Check | None:
     if exponent.value is None or exponent.value % 1 == 0:
         return None
     return Check(is_real, place=e.place)
+
+
+def guarded(block: Block) -> Block:
+    """Return a block with checks before the tests in which functions of NumPy are called."""
+    found: list[Statement] = []
+    for s in block:
+        if isinstance(s, If):
+            checks = [domain_check(part) for part in walk(s.test) if isinstance(part, Call)]
+            found += [check for check in checks if check is not None]
+        found.append(with_blocks(s, guarded))
+    return tuple(found)
 
 
 @lru_cache(maxsize=256)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from mooncake_py.compiler.activity import active_parts
 from mooncake_py.compiler.adjoint import adjoint
+from mooncake_py.compiler.domains import guarded
 from mooncake_py.compiler.emit_scalar import Emitter
 from mooncake_py.compiler.flat import is_flat_function
 from mooncake_py.compiler.infer import Types, flag_of, infer
@@ -180,7 +181,7 @@ def inferred(region: Region, pattern: Pattern) -> Special | None:
     lists = zip(arrays_of(region), pattern.items, strict=False)
     kinds |= {name: kind for name, kind in lists if kind}
     steady = {name: kind for name, kind in kinds.items() if name not in region.bound}
-    region = replace(region, body=with_known_tests(region.body, steady))
+    region = replace(region, body=guarded(with_known_tests(region.body, steady)))
     types = infer(region, kinds)
     if types is None:
         return None

@@ -39,7 +39,7 @@ from mooncake_py.compiler.ir import (
     walk,
     with_blocks,
 )
-from mooncake_py.compiler.number_functions import PAIRS
+from mooncake_py.compiler.number_functions import MAKE_INTS
 from mooncake_py.compiler.slices.indices import ints_of
 
 __all__ = [
@@ -346,7 +346,7 @@ def may_be_ints(kinds: list[Kinds]) -> bool:
 
 def makes_ints(f: Any) -> bool:
     """Return True if a function of NumPy makes ints of ints."""
-    return f in PAIRS or any(f is flat for flat in TO_FLOATS)
+    return f in MAKE_INTS or any(f is flat for flat in TO_FLOATS)
 
 
 def is_small(exponent: Expr) -> bool:

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from mooncake_py.compiler.declared import partials_of
-from mooncake_py.rules.math_functions import hypotenuse
+from mooncake_py.rules.math_functions import hypotenuse, log_of_sum
 from mooncake_py.runtime.values import is_of_math
 
-__all__ = ["DOMAINS", "NUMPY_FUNCTIONS", "PAIRS", "slope_of", "slopes_of"]
+__all__ = ["DOMAINS", "MAKE_INTS", "NUMPY_FUNCTIONS", "OF_REALS", "PAIRS", "slope_of", "slopes_of"]
 
 EVERYWHERE = "-inf < {} < inf"
 POSITIVE = "0 < {} < inf"
@@ -44,8 +44,13 @@ NUMPY_FUNCTIONS: dict[Any, tuple[Any, str]] = {
     np.log10: (math.log10, POSITIVE),
     np.log1p: (math.log1p, "-1 < {} < inf"),
     np.sqrt: (math.sqrt, POSITIVE),
+    np.cbrt: (np.cbrt, "1e-300 < abs({}) < inf"),
+    np.square: (np.square, MODERATE),
 }
 """NumPy's functions with those of `math`, and where they give neither error nor warning."""
+
+OF_REALS: dict[Any, str] = {np.absolute: EVERYWHERE, np.fabs: EVERYWHERE}
+"""Functions of one real number whose slopes are those of the rule."""
 
 
 def above(a: float, b: float, y: float) -> float:
@@ -69,12 +74,16 @@ PAIRS: dict[Any, tuple[Any, str]] = {
     np.arctan2: (math.atan2, BOTH_MODERATE),
     np.hypot: (hypotenuse, BOTH_MODERATE),
     math.hypot: (hypotenuse, BOTH_FINITE),
+    np.logaddexp: (log_of_sum, BOTH_MODERATE),
     np.maximum: ((above, below), BOTH_FINITE),
     np.minimum: ((below, above), BOTH_FINITE),
 }
 """The same of two numbers; those that choose have their slopes here."""
 
-DOMAINS = {f: domain for f, (_, domain) in (NUMPY_FUNCTIONS | PAIRS).items()}
+MAKE_INTS = frozenset({*PAIRS, np.absolute, np.square})
+"""Those that make ints of ints, or bool of bool."""
+
+DOMAINS = {f: domain for f, (_, domain) in (NUMPY_FUNCTIONS | PAIRS).items()} | OF_REALS
 
 
 def slope_of(f: Any) -> Any:

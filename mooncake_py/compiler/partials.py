@@ -14,7 +14,7 @@ from typing import Any
 
 from mooncake_py.compiler.declared import partials_of, reads_of
 from mooncake_py.compiler.ir import Call, Const, Expr, Name, Op, Select, parts_of, substituted
-from mooncake_py.compiler.number_functions import NUMPY_FUNCTIONS, PAIRS
+from mooncake_py.compiler.number_functions import NUMPY_FUNCTIONS, OF_REALS, PAIRS
 from mooncake_py.compiler.simplify import simplified
 from mooncake_py.compiler.trace import Untraceable, trace
 from mooncake_py.rules.kinds import AtOnce
@@ -92,7 +92,8 @@ def declared(f: Any, count: int) -> tuple[Any, ...] | None:
 def serves(f: Any, count: int) -> bool:
     """Return True if a function of the user's takes floats, and its rule is one for floats."""
     table = NUMPY_FUNCTIONS if count == 1 else PAIRS
-    return (f in table or is_of_math(f)) and declared(f, count) is not None
+    is_known = f in table or is_of_math(f) or (count == 1 and f in OF_REALS)
+    return is_known and declared(f, count) is not None
 
 
 def as_expression(partial: Any, known: tuple[Const | None, ...]) -> Expr:

@@ -111,6 +111,7 @@ class ExpressionReader:
         self.only_changed: set[str] = set()
         self.ways: set[str] = set()
         self.is_whole = False
+        self.is_guarded = False  # within a test before which its operands are checked
         self._numbers_of: dict[tuple[str, int], int] = {}
 
     # Values.
@@ -128,7 +129,7 @@ class ExpressionReader:
             case ast.UnaryOp(op=op, operand=operand) if type(op) in VALUES:
                 return Op(VALUES[type(op)], (self.value(operand),), place=place)
             case ast.Subscript():
-                return self.item(node)
+                return self.extent(node) or self.item(node)
             case ast.Attribute():
                 return self.attribute(node)
             case ast.Call(func=ast.Name(id=name), args=[argument], keywords=[]) if (
@@ -307,18 +308,12 @@ class ExpressionReader:
                 return Op(OPERATORS[type(op)], tuple(map(self.native, values)), place=place)
             case ast.Compare(left=left, ops=ops, comparators=comparators):
                 return self.compared(ops, [left, *comparators], place)
-            case ast.Subscript(
-                value=ast.Attribute(value=base, attr="shape"), slice=ast.Constant(value=int(axis))
-            ) if axis >= 0:
-                found = self.length(base, axis)
-                self.shaped.add(found.array)
-                return found
             case ast.Subscript():
-                return self.item(node)
+                return self.extent(node) or self.item(node)
             case ast.BinOp(left=left, op=ast.Pow(), right=right) if not self.is_whole:
                 return Op("pow", (self.native(left), self.native(right)), place=place)
             case ast.Call(func=ast.Attribute() as f, args=args, keywords=[]) if not self.is_whole:
-                if self.is_of_numpy(f):
+                if self.is_of_numpy(f) and not self.is_guarded:
                     raise Unfit  # it may warn
                 return Call(self.function(f, len(args)), tuple(map(self.native, args)), place=place)
             case ast.Call(args=[argument], keywords=[]):
@@ -357,6 +352,17 @@ class ExpressionReader:
             if self.names.calls_builtin(node, name):
                 return Op(name, (self.native(argument),), place=place_of(node))
         raise Unfit
+
+    def extent(self, node: ast.Subscript) -> Length | None:
+        """Read ``x.shape[0]``; None where something else is indexed."""
+        match node:
+            case ast.Subscript(
+                value=ast.Attribute(value=base, attr="shape"), slice=ast.Constant(value=int(axis))
+            ) if axis >= 0:
+                found = self.length(base, axis)
+                self.shaped.add(found.array)
+                return found
+        return None
 
     def length(self, node: ast.expr, axis: int) -> Length:
         """Read the length of an array, which no statement changes."""

@@ -344,7 +344,7 @@ class LoopReader(CallReader):
 
         What only one side binds is not bound for certain.
         """
-        test = self.native(node.test)
+        test = self.test(node.test)
         before = set(self.defined)
         body = self.told(node.body) if is_told(node) else self.block([*node.body, *rest])
         after = self.defined
@@ -352,6 +352,13 @@ class LoopReader(CallReader):
         orelse = self.block([*node.orelse, *rest])
         self.defined &= after
         return If(test, body, orelse, place=place_of(node))
+
+    def test(self, node: ast.expr) -> Expr:
+        """Read the test of a branch."""
+        before, self.is_guarded = self.is_guarded, True
+        found = self.native(node)
+        self.is_guarded = before
+        return found
 
     def told(self, body: list[ast.stmt]) -> Block:
         """Read calls that compute nothing for the loop, such as of `print`, or leave the region.
@@ -373,7 +380,7 @@ class LoopReader(CallReader):
         place = place_of(node)
         name = Name(f"q{self.choices}", place=place)
         self.choices += 1
-        test = self.native(node.test)
+        test = self.test(node.test)
         sides: list[Block] = []
         outer = self.before
         for part in (node.body, node.orelse):

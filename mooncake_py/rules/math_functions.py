@@ -18,7 +18,7 @@ import numpy as np
 from mooncake_py.rules.declare import elementwise, from_vjp, overlay
 from mooncake_py.rules.special_functions import digamma, reciprocal
 
-__all__ = ["hypotenuse", "log_base_partial", "log_partial"]
+__all__ = ["hypotenuse", "log_base_partial", "log_of_sum", "log_partial"]
 
 LN_2 = math.log(2)
 LN_10 = math.log(10)
@@ -51,6 +51,16 @@ def over_square(a: Any, x: Any, y: Any) -> Any:
     return a / r / r if r else 0.0
 
 
+def log_of_sum(a: Any, b: Any) -> Any:
+    """Return ``log(exp(a) + exp(b))`` of numbers."""
+    return max(a, b) + math.log1p(math.exp(-abs(a - b)))
+
+
+def logistic_of(t: Any) -> Any:
+    """Return ``1 / (1 + exp(-t))`` of a number; it is below 1e-304 where that would overflow."""
+    return 1 / (1 + math.exp(-t if t > -700 else 700.0))
+
+
 # Exponentials and logarithms.
 
 elementwise(math.exp, lambda x, y: y)
@@ -60,6 +70,7 @@ elementwise(math.log, log_partial, log_base_partial)
 elementwise(math.log2, lambda x, y: (1 / LN_2) / x)
 elementwise(math.log10, lambda x, y: (1 / LN_10) / x)
 elementwise(math.log1p, lambda x, y: 1 / (1 + x))
+elementwise(log_of_sum, lambda a, b, y: logistic_of(a - b), lambda a, b, y: logistic_of(b - a))
 
 # Circular functions.
 

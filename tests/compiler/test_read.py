@@ -208,7 +208,7 @@ def test_taken(body):
         ("x[s] *= 2.0\ns = x[i]", "an index that may be no int"),
         ("if (k := i): x[i] *= 2.0", "a walrus"),
         ("if i in y: x[i] = 1.0", "in"),
-        ("if np.log(x[i]) > 1: x[i] = 1.0", "a function that may warn in a condition"),
+        ("while np.log(x[i]) > 1: x[i] = 1.0", "a function that may warn, in each pass"),
         ("x[i] = max(x)", "the largest of an array"),
         ("x[i] = max(x[i], *y)", "any number of operands"),
         ("x[i] = max(x[i], a, key=abs)", "a key"),

@@ -59,7 +59,7 @@ def test_conditions(text, expected):
 
 @pytest.mark.parametrize(
     "text",
-    ["i is 0", "i in x", "i & 1", "i << 1", "~i", "np.sin(a) > 0", "max(i, key=i)",
+    ["i is 0", "i in x", "i & 1", "i << 1", "~i", "np.isnan(a)", "max(i, key=i)",
      "abs(*x)", "int(a, base=2)", "o.b().a", "x[i].real", "'a'", "None",
      "i if a is b else b", "f'{i}'", "x[0:1]"],
 )  # fmt: skip

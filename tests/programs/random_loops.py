@@ -23,10 +23,10 @@ ORDERS = (
     "np.array([1, 3, 5, 0, 2, 4], np.int32)", "np.arange(12)[::-2] // 2",
 )  # fmt: skip
 CONDITIONS = ("<", ">", "<=", ">=", "!=")
-FUNCTIONS = ("np.sin", "math.cos", "np.tanh", "math.atan", "np.exp")
+FUNCTIONS = ("np.sin", "math.cos", "np.tanh", "math.atan", "np.exp", "np.abs", "np.square")
 PAIRS = (
     "np.minimum", "np.maximum", "math.atan2", "np.add", "np.multiply", "np.subtract",
-    "math.copysign", "np.minimum", "math.hypot", "np.hypot", "np.arctan2",
+    "math.copysign", "np.minimum", "math.hypot", "np.hypot", "np.arctan2", "np.logaddexp",
 )  # fmt: skip
 HEAD = (
     "import math\nfrom types import SimpleNamespace\nimport numpy as np\n"
@@ -208,7 +208,7 @@ def _statement(random: Random, counters: list[str]) -> list[str]:
         return [f"if {test}:", *(body or _block(random, counters, 1))]
     if kind < 0.24:
         left, right = _number(random, counters), _number(random, counters)
-        test = f"{left} {random.choice(CONDITIONS)} {right}"
+        test = f"{_tested(random, left)} {random.choice(CONDITIONS)} {right}"
         if random.random() < 0.3:
             test += f" {random.choice(('and', 'or'))} {random.choice(counters)} % 2 == 0"
         elif random.random() < 0.2:
@@ -291,7 +291,7 @@ def _expression(random: Random, counters: list[str], depth: int) -> str:
     other = _expression(random, counters, depth - 1)
     if kind < 0.50:
         left, right = _number(random, counters), _number(random, counters)
-        test = f"{left} {random.choice(CONDITIONS)} {right}"
+        test = f"{_tested(random, left)} {random.choice(CONDITIONS)} {right}"
         return f"({inner} if {test} else {other})"
     if kind < 0.52:
         return f"{random.choice(('max', 'min'))}({inner}, {other}, {_number(random, counters)})"
@@ -313,13 +313,23 @@ def _expression(random: Random, counters: list[str], depth: int) -> str:
     return f"({inner} {random.choice('+-*')} {other})"
 
 
+def _tested(random: Random, number: str) -> str:
+    """Return what a test compares: a number, or what a function of NumPy returns for it."""
+    if random.random() < 0.8:
+        return number
+    return random.choice((f"np.sqrt({number})", f"np.abs({number})", f"np.sin({number})"))
+
+
 def _number(random: Random, counters: list[str]) -> str:
     if random.random() < 0.55:
         return _element(random, counters)
     if random.random() < 0.2:
         return random.choice((*FIELDS, "o.step", random.choice(("g.r.c", "g.r.d"))))
     data = f"(0.5 * order[{random.choice(counters)}])"
-    names = ("s", "t", "w", "a", "STEP", "0.7", data, "2", "math.pi", random.choice(counters))
+    shape = random.choice(("x.shape[0]", "m.shape[1]", "len(b)"))
+    names = (
+        "s", "t", "w", "a", "STEP", "0.7", data, "2", "math.pi", random.choice(counters), shape,
+    )  # fmt: skip
     return random.choice(names)
 
 
