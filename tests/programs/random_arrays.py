@@ -10,7 +10,7 @@ from tests.programs.totals import total
 __all__ = ["random_loop_on_arrays"]
 
 HEAD = (
-    "import numpy as np\n\n"
+    "import math\nimport numpy as np\n\n"
     "def logistic(q, c):\n    return c * q * (1.0 - q)\n\n"
     "def mixed(q, r):\n    d = q * r\n    return np.tanh(d) + 0.5 * r\n\n"
     "def f(x, y, m, a):\n"
@@ -155,11 +155,23 @@ def vector(random: Random, counters: list[str], depth: int) -> str:
     if kind < 0.42:
         return f"(-{inner})"
     if kind < 0.6:
-        return f"({number(random, counters)} {random.choice('+-*')} {inner})"
+        return f"({factor(random, counters)} {random.choice('+-*')} {inner})"
     other = vector(random, counters, depth - 1)
     if kind < 0.66:
         return f"np.{random.choice(('hypot', 'arctan2', 'multiply'))}({inner}, {other})"
     return f"({inner} {random.choice('+-*')} {other})"
+
+
+def factor(random: Random, counters: list[str]) -> str:
+    """Return a number, or one that is computed in another way than arrays are."""
+    found = number(random, counters)
+    if random.random() < 0.75:
+        return found
+    return random.choice((
+        f"math.exp(-{found} * {found})", f"max({found}, 0.3)", f"abs({found})", "0.5 ** i",
+        f"(1.5 + {found} * {found}) ** 0.5", f"(0.3 + abs({found})) ** a", f"float({found})",
+        f"({name(random)} @ {row(random, counters)} + 9.0) ** -0.5", "(1 - 0.9 ** (i + 1))",
+    ))  # fmt: skip
 
 
 def number(random: Random, counters: list[str]) -> str:

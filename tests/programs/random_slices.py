@@ -192,7 +192,7 @@ def vector(random: Random, counters: list[str], length: str, depth: int) -> str:
     if kind < 0.36:
         return f"(-{inner})"
     if kind < 0.5:
-        return f"({number(random, counters)} {random.choice('+-*')} {inner})"
+        return f"({factor(random, counters)} {random.choice('+-*')} {inner})"
     other = vector(random, counters, length, depth - 1)
     if kind < 0.56:
         return f"{random.choice(PAIRS)}({inner}, {other})"
@@ -209,6 +209,19 @@ def scalar(random: Random, counters: list[str], depth: int) -> str:
     return random.choice((
         f"({inner} {random.choice('+-*')} {other})", f"math.sin({inner})", f"np.tanh({inner})",
         f"({inner} / (2.0 + {number(random, counters)} ** 2))",
+    ))  # fmt: skip
+
+
+def factor(random: Random, counters: list[str]) -> str:
+    """Return a number, or one that is computed in another way than arrays are."""
+    found = number(random, counters)
+    if random.random() < 0.75:
+        return found
+    left, right = (piece(random, counters, "all") for _ in range(2))
+    return random.choice((
+        f"math.exp(-{found} * {found})", f"max({found}, 0.3)", f"abs({found})", "0.5 ** i",
+        f"(1.5 + {found} * {found}) ** 0.5", f"(0.3 + abs({found})) ** a", f"float({found})",
+        f"(0.1 * ({left} @ {right}) + 9.0) ** -0.5", "(1 - 0.9 ** (i + 1))",
     ))  # fmt: skip
 
 

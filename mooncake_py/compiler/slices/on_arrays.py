@@ -110,6 +110,7 @@ class Rereader:
         self.local -= {*region.inputs, *self.in_place}
         self.named_views = self.names_of_views()
         self.views: dict[str, Load] = {}
+        self.numbers = 0
         self.see_names()
         body = self.block(region.body)
         arrays = {name for name in region.inputs if name in axes and name not in region.data}
@@ -189,7 +190,7 @@ class Rereader:
                 if rank:
                     raise UnknownRankError
                 return [s]
-            return [self.written(s, target, value)]
+            return self.written(s, target, value)
         if not rank:
             return [s]
         if target.name in self.named_views:
@@ -199,12 +200,12 @@ class Rereader:
             self.views[target.name] = value
             return []
         if target.name in self.in_place:
-            return [self.written(s, target, value)]
+            return self.written(s, target, value)
         writer = Writer(self)
         read = writer.read(value)
         if isinstance(value, Load) or isinstance(read, Const):
             raise UnknownRankError
-        return [writer.sliced(s, read, target=target)]
+        return [*writer.before, writer.sliced(s, read, target=target)]
 
     def seen(self, e: Expr) -> Expr:
         """Return an expression with parts of arrays in the place of their names."""
@@ -216,8 +217,8 @@ class Rereader:
             return self.views.get(e.name, e)
         return rebuilt(e, tuple(map(self.seen, parts_of(e))))
 
-    def written(self, s: Assign | Let, target: Load | Name, value: Expr) -> Sliced:
-        """Return the statement that writes a part of an array, or changes it in place."""
+    def written(self, s: Assign | Let, target: Load | Name, value: Expr) -> list[Statement]:
+        """Return what writes a part of an array, or changes it in place."""
         writer = Writer(self)
         change = changed_by(target, value)
         if isinstance(target, Name) and change is None:
@@ -230,7 +231,7 @@ class Rereader:
             writer.first = 1
             assert isinstance(value, Op)
             read = Op(value.op, (operand(0), writer.read(change)), place=value.place)
-        return writer.sliced(s, read, place=place, augments=change is not None)
+        return [*writer.before, writer.sliced(s, read, place=place, augments=change is not None)]
 
     def on_slices(self, s: Sliced) -> Sliced:
         """Return a statement on slices that reads some names as arrays."""
@@ -277,11 +278,18 @@ class Rereader:
 
 
 class Writer:
-    """Makes a statement on slices of an assignment."""
+    """Makes a statement on slices of an assignment.
+
+    Attributes
+    ----------
+    before : list of Assign
+        What gives names to numbers that are computed in another way than arrays are.
+    """
 
     def __init__(self, reader: Rereader) -> None:
         self.reader = reader
         self.ranks = reader.ranks
+        self.before: list[Assign] = []
         self.values: list[Any] = []
         self.layout: list[Part] = []
         self.first = 0  # of the operands that may be read again
@@ -313,14 +321,22 @@ class Writer:
             case Name() | Load():
                 return self.operand(e)
             case Op(op="pow", args=(base, Const(value=n))):
-                if type(n) is bool or not (n in SMALL or (self.ranks.of(base) and n)):
-                    raise UnknownRankError
-                return Op("pow", (self.read(base), e.args[1]), place=e.place)
+                if type(n) is not bool and (n in SMALL or (self.ranks.of(base) and n)):
+                    return Op("pow", (self.read(base), e.args[1]), place=e.place)
             case Op(op=op) if op in ARITHMETIC and op != "pow":
                 return rebuilt(e, tuple(map(self.read, e.args)))
             case Call() if type(self.ranks.function(e)) is np.ufunc:
                 return rebuilt(e, tuple(map(self.read, e.args)))
-        raise UnknownRankError
+        return self.operand(self.named(e))
+
+    def named(self, e: Expr) -> Name:
+        """Return the name of a number, which an assignment before this one computes."""
+        if self.ranks.of(e):
+            raise UnknownRankError
+        name = Name(f"r{self.reader.numbers}", place=e.place)
+        self.reader.numbers += 1
+        self.before.append(Assign(name, e, place=e.place))
+        return name
 
     def sliced(
         self,

@@ -9,11 +9,14 @@ that the way back computes them again.
 from __future__ import annotations
 
 import ast
+import math
 from dataclasses import replace
 from typing import Any
 
+from mooncake_py.compiler.declared import SMALL
 from mooncake_py.compiler.forms import whole_name
 from mooncake_py.compiler.ir import (
+    Assign,
     Block,
     Const,
     Expr,
@@ -38,19 +41,21 @@ from mooncake_py.compiler.statements.reductions import REDUCTIONS
 from mooncake_py.compiler.statements.statement import is_operand
 from mooncake_py.compiler.statements.views import VIEWS
 from mooncake_py.overriding import override
-from mooncake_py.syntax.nodes import Place, place_of
+from mooncake_py.syntax.nodes import Place, place_of, replaced
 from mooncake_py.syntax.trees import walk
 
 __all__ = ["SlicedLoopReader"]
 
 ON_ARRAYS = tuple(map(id, (*PRODUCTS, *REDUCTIONS, *VIEWS)))
 NOTHING = Const(None)
+NUMBERS = frozenset({"abs", "float", "len", "max", "min", "round"})
 
 
 class OperandReader(StatementReader):
     """Reads the expression of a statement; what may be an index is decided when it is read.
 
-    A factor of a product that is computed gets a name: ``(h * a) @ u``.
+    A factor of a product that is computed gets a name: ``(h * a) @ u``.  So does a number that is
+    computed in another way than arrays are: ``u * math.exp(-t)``, ``d / (d @ d) ** 1.5``.
     """
 
     def __init__(self, loop: SlicedLoopReader) -> None:
@@ -70,6 +75,24 @@ class OperandReader(StatementReader):
         else:
             is_computed = isinstance(node, ast.UnaryOp)
         return self.loop.named_before(node) if is_computed else node
+
+    @override
+    def power(self, node: ast.BinOp) -> Expr:
+        match node.right:
+            case ast.Constant(value=int(n)) if n in SMALL:
+                return super().power(node)
+        if isinstance(node.left, ast.Subscript):
+            return super().power(node)
+        base = node.left
+        if any(map(self.loop.makes_arrays, walk(base))):
+            base = self.loop.named_before(base)
+        return self.value(self.loop.number_before(replaced(node, left=base)))
+
+    @override
+    def call(self, node: ast.Call) -> Expr:
+        if self.loop.is_of_numbers(node):
+            return self.value(self.loop.number_before(node))
+        return super().call(node)
 
     @override
     def index(self, node: ast.expr) -> ast.expr | None:
@@ -225,14 +248,40 @@ class SlicedLoopReader(LoopReader):
         statement = renumbered(statement, numbers)
         return Sliced(statement, values, bound, written, place=place_of(node))
 
-    def named_before(self, node: ast.expr) -> ast.Name:
-        """Return the name that a statement before this one binds."""
+    def own_factor(self, node: ast.expr) -> ast.Name:
+        """Return a new name for the value of an expression."""
         number = len(self.own)
         name = ast.Name(f"factor {number}", ast.Store())
         ast.copy_location(name, node)
         self.own[name.id] = f"p{number}"
+        return name
+
+    def named_before(self, node: ast.expr) -> ast.Name:
+        """Return the name that a statement before this one binds."""
+        name = self.own_factor(node)
         self.before.append(self.on_slices(node, name, None, node))
         return name
+
+    def number_before(self, node: ast.expr) -> ast.Name:
+        """Return the name that a number gets before this statement."""
+        name, place = self.own_factor(node), place_of(node)
+        value = self.value(node)
+        self.before.append(Assign(Name(self.own[name.id], place=place), value, place=place))
+        return name
+
+    def is_of_numbers(self, node: ast.Call) -> bool:
+        """Return True for the call of a function that takes numbers only."""
+        if any(self.makes_arrays(part) for e in node.args for part in walk(e)):
+            return False
+        if isinstance(node.func, ast.Name):
+            return self.names.builtin(node.func) in NUMBERS
+        return isinstance(node.func, ast.Attribute) and self.names.module(node.func.value) is math
+
+    @override
+    def number(self, name: str, place: Place) -> Expr:
+        if name in self.own:
+            return Name(self.own[name], place=place)
+        return super().number(name, place)
 
     def named_view(self, name: str, node: ast.Subscript) -> Lines:
         """Read what gives a slice a name."""
