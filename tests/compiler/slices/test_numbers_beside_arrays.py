@@ -38,7 +38,7 @@ def bodies(x, m):
 
 
 def damped(x, m):
-    u = x
+    u = 1.0 * x
     s = 0.5
     for k in range(5):
         s += 0.1 * x[k]
