@@ -16,8 +16,9 @@ __all__ = ["STATE", "TAIL", "arguments", "random_text", "special_arguments"]
 
 ROWS = (
     "x[1:4]", "x[:3]", "x[::-2]", "m[0]", "m[2, ::-1]", "m[:, 1]", "y[2:]", "w[1:4]", "z", "t[1]",
+    "e[0]", "e[k]",
 )  # fmt: skip
-SQUARES = ("m", "m[::-1]", "m[:, ::-1]", "u[0]", "u[1]", "t", "v")
+SQUARES = ("m", "m[::-1]", "m[:, ::-1]", "u[0]", "u[1]", "t", "v", "d['v']", "e[2]", "d[3]")
 VIEWED_ROWS = ("np.flip(x[1:4])", "np.flip(z)", "np.flip(m[:, 1])", "np.flip(y[::2])")
 VIEWED_SQUARES = ("m.T", "np.flip(m)", "u[1].T", "np.fliplr(v)", "np.transpose(t)", "v.T")
 GATHERED_ROWS = (
@@ -27,7 +28,8 @@ GATHERED_ROWS = (
 GATHERED_SQUARES = ("m[j - 1]", "v[j // 2]", "v[:, (2, 0, 2)]")
 MORE_SQUARES = VIEWED_SQUARES + GATHERED_SQUARES
 COLUMNS = ("m[:, 2, None]", "x[:3, None]", "w[2:, None]", "m[:, :1]", "t[:, 1:2]")
-NUMBERS = ("x[0]", "x[j[k]]", "w[3]", "m[1, 2]", "0.5", "2.0", "a", "u[1, 0, 2]", "y[k]", "t[k, 1]")
+NUMBERS = ("x[0]", "x[j[k]]", "w[3]", "m[1, 2]", "0.5", "2.0", "a", "u[1, 0, 2]", "y[k]", "t[k, 1]",
+           "d['a']", "e[-1]")  # fmt: skip
 PLACES = ("x[k]", "m[k, 1]", "u[k, 0, k]", "w[2]", "a", "v[k, k]", "c")
 FUNCTIONS = ("np.sin", "np.tanh", "np.arctan", "np.negative")
 SCALAR_FUNCTIONS = ("np.sin", "math.cos", "np.tanh", "math.atan", "int", "math.sqrt", "np.sqrt")
@@ -58,6 +60,7 @@ DATA = (
 HEAD = (
     "def f(x, w, m):\n    y = x * w\n    z = w[:3] * 1.0\n    t = m.T\n    v = np.ones((3, 3))\n"
     "    u = np.zeros((2, 3, 3))\n    a = x[4]\n    c = float(w[1])\n"
+    "    d = {'v': v, 'a': a, 3: t}\n    e = [z, m[1], v, c]\n"
     "    j = np.array([3, 0, 3])\n    h = np.array([True, False, True, True, False])\n"
 )
 ODD_HEAD = (

@@ -11,6 +11,7 @@ from numpy import ndarray
 
 from mooncake_py.compiler.statements.array_forms import array_form, bases_of
 from mooncake_py.compiler.statements.choices import is_comparison
+from mooncake_py.compiler.statements.contained import OnItems, on_items
 from mooncake_py.compiler.statements.core import Core
 from mooncake_py.compiler.statements.dtypes import dtype_of
 from mooncake_py.compiler.statements.gathers import is_index, is_mask
@@ -54,11 +55,14 @@ class StatementSite:
         has constants for what is active later.
     unserved : set
         Types and shapes of values for which there was no form, where these decide on that.
+    on_items : dict of frozenset to OnItems
+        How it runs if some of what it indexes, at these positions, are lists, tuples or dicts.
     """
 
     __slots__ = (
         "_cores", "_forms", "bases", "compares", "former", "in_forward_mode", "indices", "ints",
-        "names", "otherwise", "readings", "run", "single", "statement", "texts", "unserved",
+        "names", "on_items", "otherwise", "readings", "run", "single", "statement", "texts",
+        "unserved",
     )  # fmt: skip
 
     def __init__(self, statement: Statement, otherwise: Way, texts: tuple[str, ...] = ()) -> None:
@@ -80,6 +84,7 @@ class StatementSite:
         )
         self.compares = is_comparison(statement.value)
         self.in_forward_mode: Push | None = None
+        self.on_items: dict[frozenset[int], OnItems] = {}
         self._cores: dict[Any, Core] = {}
         self._forms: dict[Any, Way | None] = {}
 
@@ -103,6 +108,8 @@ class StatementSite:
         for (functions, kinds, on), form in self._forms.items():
             if form is not None:
                 yield functions, described(self.statement, kinds, dict(on)), form.text  # type: ignore[attr-defined]
+        for found in self.on_items.values():
+            yield from found.own.forms()
 
     def core(self, functions: Any) -> Core:
         """Return the operations, with functions."""
@@ -124,6 +131,10 @@ class StatementSite:
     def record(self, ctx: ReverseMode, functions: Any, values: Any) -> Any:
         """Run by a form that records one entry, or by the way that always serves."""
         form = self.form(ctx, functions, values)
+        found = on_items(self, values) if form is None else None
+        if found is not None:
+            self.run = found.run
+            return found.run(ctx, functions, values)
         if form is None or form is self.run:  # which has handed over
             single = self.compares and self.is_single(values)
             self.run = self.otherwise if single else self.other
@@ -231,6 +242,9 @@ class StatementSite:
     def push(self, ctx: ForwardMode, functions: Any, values: Any) -> Any:
         """Run with tangents, or by the way that always serves."""
         if ctx.pushes or (ctx.several and ctx.base.fuses):
+            found = on_items(self, values)
+            if found is not None:
+                return found.own.push(ctx, functions, found.given(values))
             if self.in_forward_mode is None:
                 self.in_forward_mode = Push(self)
             with suppress(Unusual):

@@ -1,0 +1,111 @@
+"""Statements that read items of lists, tuples and dicts: these are operands like names.
+
+    np.tanh(x @ w[k] + p["b"])      values   x, w, k, p, "b", and then w[k], p["b"]
+                                    layout   0, 5, 6
+
+Reading an item has no effect, so all are read before the statement runs.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.compiler.ir import Expr, substituted
+from mooncake_py.compiler.statements.general import elsewhere, general_way
+from mooncake_py.compiler.statements.statement import Part, Statement, View, operand
+from mooncake_py.runtime.active import Active
+
+if TYPE_CHECKING:
+    from mooncake_py.compiler.statements.site import StatementSite
+    from mooncake_py.runtime.mode import Language
+
+__all__ = ["OnItems", "on_items"]
+
+SERVED = frozenset({ndarray, Active, float, np.float64})
+KEYS = {list: frozenset({int}), tuple: frozenset({int}), dict: frozenset({int, str})}
+"""What may be indexed, and by what."""
+
+
+def on_items(site: StatementSite, values: Any) -> OnItems | None:
+    """Return how a statement runs if some of what it indexes are lists, tuples or dicts.
+
+    None if that is not so, or one of these is written or read in another way.
+    """
+    statement = site.statement
+    bases = frozenset([p for p in site.bases if type(values[p]) in KEYS])
+    target = statement.target
+    if not bases or (isinstance(target, tuple) and target[0] in bases):
+        return None
+    if any(isinstance(part, View) and part.base in bases for part in statement.layout):
+        return None
+    found = site.on_items.get(bases) or OnItems(site, bases)
+    if found.given(values) is None:
+        return None
+    site.on_items[bases] = found
+    return found
+
+
+class OnItems:
+    """A statement some operands of which are items.
+
+    Parameters
+    ----------
+    site : StatementSite
+    bases : frozenset of int
+        The positions of lists, tuples and dicts.
+    """
+
+    __slots__ = ("own", "pairs", "site")
+
+    def __init__(self, site: StatementSite, bases: frozenset[int]) -> None:
+        self.site = site
+        statement = site.statement
+        parts = [part for part in statement.layout if isinstance(part, tuple) and part[0] in bases]
+        self.pairs = list(dict.fromkeys(parts))
+        own = with_items(statement, self.pairs)
+        way = elsewhere if site.otherwise is elsewhere else general_way(own)
+        self.own = type(site)(own, way, self.texts())
+
+    def texts(self) -> tuple[str, ...]:
+        """Return how the user's code writes the values, with items."""
+        texts = self.site.texts
+        return texts and (*texts, *(f"{texts[base]}[{texts[index]}]" for base, index in self.pairs))
+
+    def run(self, ctx: Language, functions: Any, values: Any) -> Any:
+        """Run by a form for the items."""
+        given = self.given(values) if ctx.fuses or ctx.pushes else None
+        if given is None:
+            return self.site.choose(ctx, functions, values)
+        return self.own.run(ctx, functions, given)
+
+    def given(self, values: Any) -> tuple[Any, ...] | None:
+        """Return the values with the items, None if something else is indexed."""
+        items: list[Any] = []
+        try:
+            for base, index in self.pairs:
+                o, i = values[base], values[index]
+                if type(i) not in KEYS[type(o)]:
+                    return None
+                items.append(o[i])
+        except LookupError:
+            return None
+        return (*values, *items) if SERVED.issuperset(map(type, items)) else None
+
+
+def with_items(statement: Statement, pairs: list[Any]) -> Statement:
+    """Return a statement to which items are passed too, each of which is one operand."""
+    positions: dict[Any, int] = {pair: statement.passed + k for k, pair in enumerate(pairs)}
+    layout: list[Part] = []
+    known: dict[str, Expr] = {}
+    for k, part in enumerate(statement.layout):
+        position = positions.get(part)
+        if position is None or position not in layout:
+            layout.append(part if position is None else position)
+        at = len(layout) - 1 if position is None else layout.index(position)
+        known[f"v{k}"] = operand(at)
+    value = substituted(statement.value, known)
+    passed = statement.passed + len(pairs)
+    return statement._replace(value=value, layout=tuple(layout), passed=passed)

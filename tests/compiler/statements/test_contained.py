@@ -1,0 +1,158 @@
+"""Items of lists, tuples and dicts are operands of statements that are one entry."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from mooncake_py import grad, hvp, jvp, value_and_grad
+from tests.compiler.comparing import equals_reference
+from tests.compiler.statements.test_elements import entries
+
+RANDOM = np.random.default_rng(3)
+X, Y = RANDOM.normal(size=(2, 4))
+M = RANDOM.normal(size=(4, 4))
+
+
+def layers(x, m):
+    weights, biases = [m, m.T, 0.5 * m], (x, 2.0 * x, 1.0)
+    h = np.ones(4)
+    for k in range(3):
+        h = np.tanh(h @ weights[k] + biases[k])
+    return np.sum(h * x)
+
+
+def parameters(x, m):
+    p = {"w": m, "b": x, 3: 0.5 * x, "scale": x[0]}
+    h = np.tanh(p["w"] @ x + p["b"])
+    h *= p["scale"] * h + p[3]
+    h[1:] -= p["b"][1:] * h[:-1]
+    return np.sum(h) * p["scale"]
+
+
+def history(x, m):
+    out = [x]
+    for _ in range(4):
+        out.append(out[-1] * 0.9 + 0.1 * np.sin(out[-1]) * out[0])
+    return np.sum(np.array(out) @ m)
+
+
+def numbers(x, m):
+    q = [x[0], x[1], 2.0]
+    q.append(q[0] * q[1] + np.sin(q[-1]) * q[0])
+    for k in range(2):
+        q[k] = q[k] * q[k + 1] - 0.5 * q[3]
+    return q[0] * q[1] + q[3] * m[0, 0]
+
+
+@pytest.mark.parametrize("f", [layers, parameters, history, numbers])
+def test_equal_the_reference_in_all_modes(f):
+    gradients = equals_reference(f, X, M)
+    v = np.cos(np.arange(4.0)), np.sin(np.arange(16.0)).reshape(4, 4)
+    along = sum(np.sum(g * t) for g, t in zip(gradients, v, strict=True))
+    assert_allclose(jvp(f, (X, M), v)[1], along, rtol=1e-11)
+    step = 1e-6
+    ahead = [a + step * t for a, t in zip((X, M), v, strict=True)]
+    back = [a - step * t for a, t in zip((X, M), v, strict=True)]
+    assert_allclose((f(*ahead) - f(*back)) / (2 * step), along, rtol=1e-6, atol=1e-8)
+    both = grad(f, (0, 1))
+    for found, p, q in zip(
+        hvp(f, (X, M), v, argnums=(0, 1)), both(*ahead), both(*back), strict=True
+    ):
+        assert_allclose(found, (p - q) / (2 * step), rtol=1e-5, atol=1e-7)
+
+
+def test_they_are_one_entry():
+    def layer(x, y):
+        p = {"b": y, 0: x}
+        q = [y, x]
+        return np.sum(np.tanh(q[0] * p["b"] + p[0] * q[-1]))
+
+    assert entries(layer, X, Y) == 1
+
+
+def test_what_the_items_are_may_change():
+    def f(x, first):
+        held = [x, x, 2.0, first, x[0]]
+        total = 0.0
+        for k in range(5):
+            total = total + np.sum(held[k] * x + 1.0)
+        return total
+
+    for first in (1.0, Y, 3, np.float32(2.0), Y.astype("f")):
+        assert_allclose(grad(f)(X, first), sum(gradient_of(X, first)))
+
+
+def gradient_of(x, first):
+    yield 4.0 * x  # of x * x, twice
+    yield 2.0
+    yield first
+    yield x[0] + np.sum(x) * np.eye(4)[0]
+
+
+@pytest.mark.parametrize(
+    ("index", "error"), [(4, IndexError), ("b", KeyError), (None, KeyError), (-9, IndexError)]
+)
+def test_an_item_that_is_not_there_is_an_error_as_in_the_plain_call(index, error):
+    def f(x):
+        held = {"a": x} if error is KeyError else [x]
+        return np.sum(held[index] * x + 1.0)
+
+    with pytest.raises(error) as plain:
+        f(X)
+    with pytest.raises(error) as ours:
+        grad(f)(X)
+    assert ours.value.args == plain.value.args
+
+
+def test_keys_and_containers_of_your_own():
+    class Key:
+        def __hash__(self):
+            return hash("a")
+
+        def __eq__(self, other):
+            return other == "a"
+
+    class Doubling(list):
+        def __getitem__(self, k):
+            return 2.0 * super().__getitem__(k)
+
+    def f(x):
+        return np.sum({"a": x}[Key()] * x + 1.0) + np.sum(Doubling([x])[0] * x + 1.0)
+
+    value, g = value_and_grad(f)(X)
+    assert_allclose((value, *g), (3.0 * X @ X + 8.0, *(6.0 * X)))
+
+
+def test_items_that_are_written_later_keep_their_values():
+    def f(x):
+        held = [x.copy(), x.copy()]
+        y = held[0] * held[1] + x
+        held[0] *= 3.0
+        held[1] = held[0] * y
+        held[0][:] = 0.0
+        return np.sum(held[1] * x + held[0])
+
+    equals_reference(f, X)
+
+
+def test_within_attributes_and_several_lines():
+    class Model:
+        def __init__(self, m, x):
+            self.weights = [m, 2.0 * m]
+            self.bias = {"b": x}
+
+        def __call__(self, x):
+            return np.tanh(
+                x @ self.weights[1]
+                + self.bias["b"]
+            )  # fmt: skip
+
+    def f(x, m):
+        return np.sum(Model(m, x)(x))
+
+    gradients = equals_reference(f, X, M)
+    slope = 1.0 - np.tanh(X @ (2.0 * M) + X) ** 2
+    assert_array_equal(gradients[1].shape, (4, 4))
+    assert_allclose(gradients[1], 2.0 * np.outer(X, slope))
