@@ -61,7 +61,7 @@ def test_containers_keywords_and_checkpoints() -> None:
     tape = tape_of(f, items, scale=3.0)
     assert items == [2.0]
     assert [e.operation for e in tape.entries] == [
-        "number",
+        "fused expression",
         "undo: object or container",
         "undo: object or container",
         "part that runs again",
