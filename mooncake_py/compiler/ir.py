@@ -247,7 +247,7 @@ class Sliced(Node):
     written : str or None
         The array that it writes.
     types : tuple of str
-        Of the values that are numbers, once they are inferred.
+        Of the values that are numbers, once inferred.
     """
 
     statement: Any
@@ -339,19 +339,17 @@ class Region:
         Which of these are ints for certain, and the ints of functions that it calls.
     like : dict of str to str
         For each tangent that is bound or written the name of its value, whose type it has.
-    shaped : frozenset of str
-        The arrays that can be no lists: their shapes are read, or they have a tuple as an index.
-    data : frozenset of str
-        The arrays and lists of which elements are read as ints.
-    whole : frozenset of str
-        The arrays of which slices are read or written.
+    shaped, data, whole : frozenset of str
+        The arrays that can be no lists (their shapes are read, or they have a tuple as an index),
+        those of which elements are read as ints, and those of which slices are read or written.
     changed, rebound : frozenset of str
-        The names that an operator changes in place, where they are arrays, and those that are
-        bound anew.
+        The names that an operator changes in place, if they are arrays, and those bound anew.
     local : frozenset of str
         The names that nothing outside the region reads.
     variables : frozenset of str
         The names that are bound to arrays.
+    in_parts : frozenset of str
+        The names of these of which parts are read or written.
     """
 
     body: Block
@@ -367,6 +365,7 @@ class Region:
     rebound: frozenset[str] = frozenset()
     local: frozenset[str] = frozenset()
     variables: frozenset[str] = frozenset()
+    in_parts: frozenset[str] = frozenset()
 
     @property
     def loop(self) -> For | While:
@@ -376,13 +375,14 @@ class Region:
         return loop
 
     def written(self) -> set[str]:
-        """Return the arrays of which elements are written."""
+        """Return the arrays of which elements are written, but for those of names."""
         found = {
             s.target.array
             for s in statements(self.body)
             if isinstance(s, Assign) and isinstance(s.target, Load)
         }
-        return found | {s.written for s in self.sliced if s.written is not None}
+        found |= {s.written for s in self.sliced if s.written is not None}
+        return found - self.variables
 
     @property
     def sliced(self) -> list[Sliced]:

@@ -322,6 +322,13 @@ class ExpressionReader:
                 return self.extremum(node, [self.native(part) for part in node.args])
         raise Unfit
 
+    def test(self, node: ast.expr) -> Expr:
+        """Read the test of a branch."""
+        before, self.is_guarded = self.is_guarded, True
+        found = self.native(node)
+        self.is_guarded = before
+        return found
+
     def is_of_numpy(self, node: ast.Attribute) -> bool:
         """Return True for a function of another module than `math`."""
         module = self.names.module(node.value)

@@ -353,13 +353,6 @@ class LoopReader(CallReader):
         self.defined &= after
         return If(test, body, orelse, place=place_of(node))
 
-    def test(self, node: ast.expr) -> Expr:
-        """Read the test of a branch."""
-        before, self.is_guarded = self.is_guarded, True
-        found = self.native(node)
-        self.is_guarded = before
-        return found
-
     def told(self, body: list[ast.stmt]) -> Block:
         """Read calls that compute nothing for the loop, such as of `print`, or leave the region.
 

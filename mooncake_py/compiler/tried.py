@@ -48,7 +48,7 @@ class TriedLoop:
         self.callees = callees if callees.direct else None
         self.on_arrays = on_arrays
         self.outer = outer
-        self.is_on_arrays = bool(region.sliced or region.whole)
+        self.is_on_arrays = bool(region.sliced or region.whole or region.in_parts)
         self.plain = Site(region, callees)
         self.site: Site | None = self.plain
         self._on_arrays: dict[Any, Site | None] = {}

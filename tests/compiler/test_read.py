@@ -195,7 +195,7 @@ def test_taken(body):
         ("x[i] = ~x[i]", "bits"),
         ("del x", "del"),
         ("return x[i]", "return"),
-        ("x = y\nx[i] *= 2.0", "an array that is bound anew"),
+        ("x = y\nx[i] *= 2.0", "part of an array that has another name"),
         ("i = 2\nx[i] *= 2.0", "a counter that is bound"),
         ("for i in range(3):\n    x[i] *= 2.0", "one counter for two loops"),
         ("for j in range(3): pass\nx[j] *= 2.0", "a counter after its loop"),

@@ -62,6 +62,24 @@ def parts_of_cotangents_are_not_copied(patch: Patch) -> None:
 
 
 @breaks
+def parts_of_what_has_another_name_may_change(patch: Patch) -> None:
+    patch.setattr(on_arrays, "are_alone", lambda body, names: True)
+
+
+@breaks
+def cotangents_of_parts_are_added_to_what_others_have(patch: Patch) -> None:
+    wrap(
+        patch, SlicedPull, "owned",
+        lambda lines: [line.replace(".copy()", "") for line in lines],
+    )  # fmt: skip
+
+
+@breaks
+def cotangents_of_changed_parts_stay(patch: Patch) -> None:
+    patch.setattr(SlicedPull, "cleared", lambda self: "pass")
+
+
+@breaks
 def arguments_get_nothing(patch: Patch) -> None:
     patch.setattr(Variables, "give", lambda self, cotangents: None)
 

@@ -66,8 +66,10 @@ def statement(random: Random, counters: list[str]) -> list[str]:
         return [f"{target} {random.choice(('=', '+=', '*='))} 0.2 * {value}"]
     if kind < 0.37:
         return exchange(random, counters)
-    if kind < 0.47:
+    if kind < 0.43:
         return temporary(random, counters)
+    if kind < 0.50:
+        return changed(random, counters)
     if kind < 0.56:
         return matrix(random, counters)
     if kind < 0.66:
@@ -125,6 +127,36 @@ def temporary(random: Random, counters: list[str]) -> list[str]:
     if random.random() < 0.15:
         return [f"{own} = m[k]", f"k = (k + {random.choice('12i')}) % n", use]
     return [f"{own} = {value}", use]
+
+
+def changed(random: Random, counters: list[str]) -> list[str]:
+    """Return statements that bind a name to a new array, change parts of it, and give it away."""
+    own = random.choice((*NAMES, f"g{random.randrange(10**6)}"))
+    value = random.choice((
+        f"{name(random)}.copy()", f"np.copy({name(random)})", f"{row(random, counters)}.copy()",
+        f"0.5 * {vector(random, counters, 1)}", f"x * {name(random)}", f"m @ {name(random)}",
+    ))  # fmt: skip
+    lines = [f"{own} = {value}"]
+    for _ in range(random.randint(1, 3)):
+        other = random.choice((*NAMES, own))
+        lines.append(random.choice((
+            f"{own}[1:-1] = {other}[2:] - 0.4 * {other}[:-2]", f"{own}[0] = 0.5 * {other}[-1]",
+            f"{own}[{at(random, counters)}] += 0.3 * {number(random, counters)}",
+            f"{own}[-1] = 0.25", f"{own}[::2] *= {other}[1::2]", f"{own} *= {other}[0]",
+            f"{own}[1:] += {other}[:-1] * x[1:]", f"{own} += 0.1 * {other}",
+            f"s += 0.1 * {own}[{at(random, counters)}] * {other}[1]",
+            f"s = 0.5 * s + 0.1 * np.sum({own}[1:] * {other}[:-1])",
+            f"{own}[2:4] = {other}[order[1]] * {number(random, counters)}",
+            f"x[{at(random, counters)}] += 0.2 * {own}[2]", f"{own}[:] = np.sin({other})",
+            f"{own}[::-1][1:3] = 0.3" if random.random() < 0.1 else f"{own} -= 0.2 * {own}[::-1]",
+        )))  # fmt: skip
+    last = random.choice((
+        f"{random.choice(NAMES)} = {own}", f"s += np.sum({own}) * 0.1", f"z += 0.1 * {own}",
+        f"{random.choice(NAMES)} = {random.choice(NAMES)} + 0.5 * {own}",
+        f"{random.choice(NAMES)} = {random.choice(NAMES)} + {own}",
+        f"{random.choice(NAMES)} = x - {random.choice(NAMES)} + {random.choice(NAMES)}",
+    ))  # fmt: skip
+    return [*lines, last]
 
 
 def matrix(random: Random, counters: list[str]) -> list[str]:

@@ -85,13 +85,18 @@ class SlicedForm(ArrayForm):
         target = self.s.target
         return target.name if target is not None and target.name in self.variables else None
 
+    @property
+    def changed(self) -> str | None:
+        """The name that is bound to a changed copy of its array."""
+        return self.s.written if self.s.written in self.variables else None
+
     def variables_read(self, kept: list[str]) -> set[str]:
         """Return the names of arrays of which the adjoint reads the values or the shapes."""
         if self.pull is None:
             return set()
         again = self.pull.operands_again(kept)
         arrays = {self.array_of(k) for k in again if isinstance(self.plan.layout[k], tuple)}
-        return arrays.intersection(self.variables)
+        return arrays.intersection(self.variables) | self.pull.partly_given()
 
     @property
     def read_again(self) -> list[int]:
@@ -149,7 +154,11 @@ class SlicedForm(ArrayForm):
         """
         plan, texts = self.plan, self.texts
         count = len(plan.layout)
-        lines = [f"v{k} = {texts.operand(k)}" for k in range(count)]
+        lines: list[str] = []
+        if self.changed is not None:
+            whole = whole_name(self.changed)
+            lines = [f"old = {whole}", f"{whole} = {whole}.copy()"]
+        lines += [f"v{k} = {texts.operand(k)}" for k in range(count)]
         if plan.target is not None and plan.whole is not None and not plan.augments:
             lines.append(f"slot = {texts.target()}")
         computed, value = self.value_lines()
@@ -249,10 +258,12 @@ class SlicedForm(ArrayForm):
         if self.variable is not None:
             log = [f"push_int({target})"] if logs else []
             return [*log, f"{target} = {value}"]
+        if self.changed is not None:
+            log = ["push_int(old)"] if logs else []
+        else:
+            log = [f"push_int({'v0' if plan.augments else 'slot'}.copy())"] if logs else []
         if plan.augments:
-            log = ["push_int(v0.copy())"] if logs else []
             return [*log, f"v0 {SYMBOLS[plan.statement.value.op]}= {value}"]  # type: ignore[union-attr]
-        log = ["push_int(slot.copy())"] if logs else []
         return [*log, f"slot[...] = {value}"]
 
     @property
@@ -272,7 +283,8 @@ class SlicedForm(ArrayForm):
     def reverse(self, kept: list[str], logs: bool) -> Lines | None:
         """Return the adjoint, after what puts back what was overwritten; None for nothing."""
         texts = self.texts
-        lines = [f"{texts.target()} = pop_int()"] if logs else []
+        put_back = texts.target() if self.changed is None else whole_name(self.changed)
+        lines = [f"{put_back} = pop_int()"] if logs else []
         reads = list(texts.target_read()) if logs else []
         root = self.plan.core.root
         if logs and self.variable is not None and is_operand(root):

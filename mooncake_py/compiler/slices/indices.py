@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from mooncake_py.compiler.ir import Const, Expr, Load, Op, Sliced
 
-__all__ = ["EVERYTHING", "ends_of", "ints_of", "taken_in"]
+__all__ = ["EVERYTHING", "ends_of", "ints_of", "is_part", "taken_in"]
 
 EVERYTHING = (Op("ellipsis", ()),)
 """The index of all of an array."""
@@ -33,6 +33,11 @@ def ends_of(index: tuple[Expr, ...]) -> list[Expr]:
     for part in index:
         found += part.args if isinstance(part, Op) and part.op in NO_INTS else (part,)
     return [e for e in found if e != Const(None) and not is_taken(e)]
+
+
+def is_part(e: Expr) -> bool:
+    """Return True for a part of an index that is no int."""
+    return e == Const(None) or (isinstance(e, Op) and e.op in NO_INTS)
 
 
 def taken_in(index: tuple[Expr, ...]) -> list[str]:

@@ -38,10 +38,12 @@ from mooncake_py.compiler.ir import (
     parts_of,
     rebuilt,
     statements,
+    walk,
     with_blocks,
 )
 from mooncake_py.compiler.simplify import names_of
-from mooncake_py.compiler.slices.indices import EVERYTHING, ends_of, taken_in
+from mooncake_py.compiler.slices.alone import are_alone
+from mooncake_py.compiler.slices.indices import EVERYTHING, ends_of, is_part, taken_in
 from mooncake_py.compiler.slices.ranks import ARITHMETIC, Ranks, UnknownRankError
 from mooncake_py.compiler.statements.array_forms import SYMBOLS
 from mooncake_py.compiler.statements.statement import (
@@ -54,6 +56,8 @@ from mooncake_py.compiler.statements.statement import (
 from mooncake_py.compiler.statements.statement import Statement as OnArrays
 
 __all__ = ["on_arrays"]
+
+ONE_MORE = Const(None)  # after ints: an array of one element in the place of an element
 
 
 def on_arrays(
@@ -119,7 +123,10 @@ class Rereader:
             for name in region.inputs
             if name in region.arrays or name in arrays
         }
-        hidden = self.named_views | self.in_place
+        written = {s.written for s in statements(body) if isinstance(s, Sliced)}
+        if not are_alone(body, self.variables.intersection(written)):
+            raise UnknownRankError
+        hidden = self.named_views | (self.in_place - self.variables)
         self.region = replace(
             region,
             body=body,
@@ -151,12 +158,12 @@ class Rereader:
             is_given = name in self.given.inputs
             if is_given and name not in self.axes:
                 raise UnknownRankError  # a number before
-            if name not in self.in_place:
+            if name not in self.in_place or name in self.given.rebound:
                 self.variables.add(name)
-            elif name in self.given.rebound or not is_given:
+            elif not is_given:
                 raise UnknownRankError
-        if self.variables & self.given.arrays.keys():
-            raise UnknownRankError  # parts of what is bound anew
+        if not self.given.in_parts <= self.variables:
+            raise UnknownRankError  # parts of something else
 
     # Statements.
 
@@ -178,6 +185,8 @@ class Rereader:
                 return [self.on_slices(s)]
             case Count(value=e) | Check(test=e) | For(range=e) | While(test=e) | If(test=e):
                 self.ranks.see_numbers(e)
+                if self.reads_variables(e):
+                    raise UnknownRankError
         return [with_blocks(s, self.block)]
 
     def assigned(self, s: Assign | Let) -> list[Statement]:
@@ -189,23 +198,35 @@ class Rereader:
             if not self.ranks.of_element(target):
                 if rank:
                     raise UnknownRankError
-                return [s]
+                if target.array not in self.variables and not self.reads_variables(value):
+                    return [s]
             return self.written(s, target, value)
         if not rank:
-            return [s]
+            return self.summed(s, target, value) if self.reads_variables(value) else [s]
         if target.name in self.named_views:
             assert isinstance(value, Load)
-            if set(names_of(value.index)).intersection(self.bound):
+            if {value.array, *names_of(value.index)}.intersection(self.bound):
                 raise UnknownRankError  # another part in the same pass
             self.views[target.name] = value
             return []
-        if target.name in self.in_place:
+        if target.name in self.in_place and (
+            target.name not in self.variables or changed_by(target, value) is not None
+        ):
             return self.written(s, target, value)
         writer = Writer(self)
         read = writer.read(value)
         if isinstance(value, Load) or isinstance(read, Const):
             raise UnknownRankError
         return [*writer.before, writer.sliced(s, read, target=target)]
+
+    def reads_variables(self, e: Expr) -> bool:
+        """Return True if an expression reads elements of what a name is bound to."""
+        return any(isinstance(part, Load) and part.array in self.variables for part in walk(e))
+
+    def summed(self, s: Assign | Let, target: Name, value: Expr) -> list[Statement]:
+        """Return a number that is computed from elements of such: the sum of an array of one."""
+        writer = Writer(self)
+        return [*writer.before, writer.sliced(s, writer.sum(value), target=target)]
 
     def seen(self, e: Expr) -> Expr:
         """Return an expression with parts of arrays in the place of their names."""
@@ -224,13 +245,16 @@ class Rereader:
         if isinstance(target, Name) and change is None:
             raise UnknownRankError
         place = writer.place(target)
+        is_number = isinstance(target, Load) and target.array not in self.variables
+        is_number = is_number and not self.ranks.of(target)
+        reading = writer.sum if is_number else writer.read
         if change is None:
-            read = writer.read(value)
+            read = reading(value)
         else:
             writer.layout.append(place)
             writer.first = 1
             assert isinstance(value, Op)
-            read = Op(value.op, (operand(0), writer.read(change)), place=value.place)
+            read = Op(value.op, (operand(0), reading(change)), place=value.place)
         return [*writer.before, writer.sliced(s, read, place=place, augments=change is not None)]
 
     def on_slices(self, s: Sliced) -> Sliced:
@@ -242,28 +266,41 @@ class Rereader:
                 seen = self.seen(s.values[part])
                 if self.ranks.of(seen):
                     part = self.whole_part(values, seen)
-            layout.append(part)
-        bases = {base for base, _ in s.statement.pairs}
-        self.whole |= {values[base].name for base in bases}
+            layout.append(self.of_one(part, values))
+        for base, _ in s.statement.pairs:
+            self.note(values[base].name)
         for index in (v for v in s.values if type(v) is tuple):
             self.ranks.see_numbers(*ends_of(index))
             self.whole.update(taken_in(index))
         statement = s.statement._replace(
             layout=tuple(layout),
+            target=self.of_one(s.statement.target, values),
             passed=len(values),
             certain=s.statement.certain | set(range(len(s.values), len(values))),
         )
         target, written = s.target, s.written
         if target is not None and target.name in self.in_place:
-            statement = changed_in_place(statement, self.whole_part(values, target))
-            statement = statement._replace(passed=len(values))
-            target, written = None, target.name
+            place = self.whole_part(values, target)
+            if target.name not in self.variables or is_change(statement, place):
+                statement = changed_in_place(statement, place)._replace(passed=len(values))
+                target, written = None, target.name
         return Sliced(statement, tuple(values), target, written, place=s.place)
+
+    def of_one(self, part: Any, values: list[Any]) -> Any:
+        """Return where an operand is, as an array of one where it is an element of a variable."""
+        if type(part) is not tuple or values[part[0]].name not in self.variables:
+            return part
+        base, index = values[part[0]], values[part[1]]
+        if any(is_part(e) for e in index) or self.ranks.of(Load(base.name, index)):
+            return part
+        return self.whole_part(values, Load(base.name, index, place=base.place))
 
     def whole_part(self, values: list[Any], e: Expr) -> tuple[int, int]:
         """Return where an array, or a part of one, is among values to which it is added."""
         assert isinstance(e, Name | Load)
         name, index = (e.name, EVERYTHING) if isinstance(e, Name) else (e.array, e.index)
+        if name in self.variables and isinstance(e, Load) and not self.ranks.of(e):
+            index = (*index, ONE_MORE)
         self.note(name)
         base = Name(name, place=e.place)
         for value in (base, index):
@@ -296,7 +333,7 @@ class Writer:
 
     def place(self, e: Load | Name) -> tuple[int, int]:
         """Return where an array or a part of one is."""
-        if isinstance(e, Load) and e.array not in self.ranks.axes:
+        if isinstance(e, Load) and e.array not in self.ranks.found:
             raise UnknownRankError  # a list
         return self.reader.whole_part(self.values, e)
 
@@ -329,9 +366,13 @@ class Writer:
                 return rebuilt(e, tuple(map(self.read, e.args)))
         return self.operand(self.named(e))
 
+    def sum(self, e: Expr) -> Call:
+        """Return a number of an expression that is an array of one element."""
+        return Call("sum", (self.read(e),), place=e.place)
+
     def named(self, e: Expr) -> Name:
         """Return the name of a number, which an assignment before this one computes."""
-        if self.ranks.of(e):
+        if self.ranks.of(e) or self.reader.reads_variables(e):
             raise UnknownRankError
         name = Name(f"r{self.reader.numbers}", place=e.place)
         self.reader.numbers += 1
@@ -357,14 +398,20 @@ class Writer:
         return Sliced(statement, tuple(self.values), target, written, place=s.place)
 
 
-def changed_in_place(statement: OnArrays, place: tuple[int, int]) -> OnArrays:
-    """Return the statement that changes an array in place, by an operator on its name."""
+def is_change(statement: OnArrays, place: tuple[int, int]) -> bool:
+    """Return True if a statement may be an operator that changes an array in place."""
     value = statement.value
     if not (isinstance(value, Op) and value.op in SYMBOLS and is_operand(value.args[0])):
+        return False
+    return statement.layout[position_of(value.args[0])] == place
+
+
+def changed_in_place(statement: OnArrays, place: tuple[int, int]) -> OnArrays:
+    """Return the statement that changes an array in place, by an operator on its name."""
+    if not is_change(statement, place):
         raise UnknownRankError
+    value: Any = statement.value
     layout = statement.layout
-    if layout[position_of(value.args[0])] != place:
-        raise UnknownRankError
     return statement._replace(
         value=changing(value.op, value.args[1], len(layout)),
         layout=(place, *layout),

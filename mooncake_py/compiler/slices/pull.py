@@ -9,6 +9,7 @@ from mooncake_py.compiler.forms import whole_name
 from mooncake_py.compiler.ir import Expr, Let, Name
 from mooncake_py.compiler.simplify import names_of
 from mooncake_py.compiler.slices.index_texts import reads_of
+from mooncake_py.compiler.slices.indices import EVERYTHING
 from mooncake_py.compiler.slices.printing import SlicedText
 from mooncake_py.compiler.slices.texts import Texts
 from mooncake_py.compiler.statements.array_adjoint import Adjoint, paired, risks, test_of
@@ -82,21 +83,54 @@ class SlicedPull(PullWriter):
         if not body:
             return [], []
         again = self.operands_again(kept)
+        own = [line for name in self.added_to() for line in self.owned(name)]
         reads = [f"v{k} = {self.texts.operand(k)}" for k in again]
         if is_variable:
             seed = [f"g = {target}", f"{target} = None"]
-            return [*seed, "if g is not None:", *indented([*reads, *body])], again
+            return [*seed, "if g is not None:", *indented([*own, *reads, *body])], again
         if plan.whole is None:
-            return [f"g = {target}", "if g:", *indented([*reads, *body])], again
+            return [f"g = {target}", "if g:", *indented([*own, *reads, *body])], again
         g = "g = slot.copy()" if self.copies(found) else "g = slot"
-        return [f"slot = {target}", g, *reads, *body], again
+        lines = [*own, f"slot = {target}", g, *reads, *body]
+        if self.changed is None:
+            return lines, again
+        return [f"if {self.cotangent(self.changed)} is not None:", *indented(lines)], again
+
+    @property
+    def changed(self) -> str | None:
+        """The name that is bound to a changed copy of its array."""
+        written = self.texts.s.written
+        return written if written in self.variables else None
+
+    def partly_given(self) -> set[str]:
+        """Return the names to parts of whose arrays something is given."""
+        parts = [self.plan.layout[k] for k in self.plan.active if self.variable(k) is None]
+        arrays = {self.texts.array(part[0]) for part in parts if isinstance(part, tuple)}
+        return arrays.intersection(self.variables)
+
+    def added_to(self) -> list[str]:
+        """Return the names whose cotangents are changed in place."""
+        changed = set() if self.changed is None else {self.changed}
+        return sorted(self.partly_given() | changed)
+
+    def owned(self, name: str) -> list[str]:
+        """Return the lines that make the cotangent of a name an array that nothing else has."""
+        own = self.cotangent(name)
+        if name == self.changed:
+            return [f"{own} = {own}.copy()"]
+        return [f"{own} = zeros({whole_name(name)}.shape) if {own} is None else {own}.copy()"]
+
+    def cotangent(self, name: str) -> str:
+        """Return what the cotangent of a name is called."""
+        return f"d{whole_name(name)}"
 
     def places(self) -> list[Expr]:
         """Return the ints of the places whose cotangents are read and written."""
         parts = [self.plan.layout[k] for k in self.plan.active]
         parts += [] if self.plan.target is None else [self.plan.target]
         indices = [part[1] for part in parts if isinstance(part, tuple)]
-        return [e for p in indices for e in reads_of(self.texts.s.values[p])]
+        reads: list[Expr] = [Name(whole_name(name)) for name in sorted(self.partly_given())]
+        return reads + [e for p in indices for e in reads_of(self.texts.s.values[p])]
 
     def operands_again(self, kept: list[str]) -> list[int]:
         """Return the operands that are read again, some for their shapes only."""
@@ -190,7 +224,9 @@ class SlicedPull(PullWriter):
     def variable(self, k: int) -> str | None:
         """Return the name that is bound to the array that an operand is."""
         part = self.plan.layout[k]
-        array = self.texts.array(part[0]) if isinstance(part, tuple) else None
+        if type(part) is not tuple or self.texts.s.values[part[1]] != EVERYTHING:
+            return None
+        array = self.texts.array(part[0])
         return array if array in self.variables else None
 
     def is_told_shape(self, k: int) -> bool:
@@ -203,7 +239,10 @@ class SlicedPull(PullWriter):
 
         What it is a part of may change; the cotangent of a name does not.
         """
-        place = f"d{whole_name(self.variable(k) or '')}"
+        name = self.variable(k) or ""
+        place = self.cotangent(name)
+        if name in self.added_to():
+            return [f"{place} {sign}= {amount}"]
         if self.is_told_shape(k):
             first = f"zeros(v{k}.shape) {sign} {amount}"
         elif sign == "-":

@@ -110,7 +110,7 @@ class Ranks:
     def of_element(self, e: Load) -> int:
         """Return the axes of an element, or of a row of elements."""
         self.see_numbers(*e.index)
-        rank = self.axes.get(e.array, len(e.index)) - len(e.index)
+        rank = self.found.get(e.array, len(e.index)) - len(e.index)
         if rank < 0:
             raise UnknownRankError
         return rank

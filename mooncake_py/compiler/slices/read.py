@@ -13,6 +13,8 @@ import math
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from mooncake_py.compiler.declared import SMALL
 from mooncake_py.compiler.forms import whole_name
 from mooncake_py.compiler.ir import (
@@ -20,6 +22,7 @@ from mooncake_py.compiler.ir import (
     Block,
     Const,
     Expr,
+    Length,
     Lines,
     Load,
     Name,
@@ -31,6 +34,7 @@ from mooncake_py.compiler.ir import (
 from mooncake_py.compiler.ir import walk as walk_expression
 from mooncake_py.compiler.read_expressions import ARITHMETIC, Unfit
 from mooncake_py.compiler.read_loops import LoopReader
+from mooncake_py.compiler.slices.alone import are_alone
 from mooncake_py.compiler.slices.index_texts import index_text, reads_of
 from mooncake_py.compiler.slices.named_views import Substitution, names_of_views
 from mooncake_py.compiler.slices.renumbered import renumbered
@@ -92,7 +96,16 @@ class OperandReader(StatementReader):
     def call(self, node: ast.Call) -> Expr:
         if self.loop.is_of_numbers(node):
             return self.value(self.loop.number_before(node))
+        if self.loop.copies(node.func):
+            return self.copied(node)
         return super().call(node)
+
+    def copied(self, node: ast.Call) -> Expr:
+        """Read ``x.copy()`` or ``np.copy(x)``."""
+        of = [node.func.value] if self.loop.is_method(node.func) else node.args  # type: ignore[attr-defined]
+        if len(of) != 1 or node.keywords or (of is not node.args and node.args):
+            raise Unfit
+        return Op("pos", (self.value(of[0]),), place=place_of(node))
 
     @override
     def index(self, node: ast.expr) -> ast.expr | None:
@@ -119,6 +132,8 @@ class SlicedLoopReader(LoopReader):
         The arrays of which slices are read or written.
     views : set of str
         The names of slices.
+    in_parts : set of str
+        The names that the loop binds and of which elements or slices are read or written.
     own : dict of str to str
         For the names of factors, which no name of the user's can be, what they are called in IR.
     known : dict of str to expr
@@ -131,11 +146,14 @@ class SlicedLoopReader(LoopReader):
         self.views: set[str] = set()
         self.known: dict[str, ast.expr] = {}
         self.own: dict[str, str] = {}
+        self.in_parts: set[str] = set()
 
     @override
     def read(self) -> Region:
         region = super().read()
-        return replace(region, whole=region.whole | self.sliced)
+        if not are_alone(region.body, self.in_parts & region.written()):
+            raise Unfit
+        return replace(region, whole=region.whole | self.sliced, in_parts=frozenset(self.in_parts))
 
     @override
     def survey(self) -> None:
@@ -158,7 +176,28 @@ class SlicedLoopReader(LoopReader):
         return super().name(name)
 
     @override
+    def array(self, node: ast.expr) -> str:
+        is_stored = isinstance(node, ast.Name) and node.id in self.stored - self.only_changed
+        if self.frame is not None or not is_stored:
+            return super().array(node)
+        assert isinstance(node, ast.Name)
+        found = self.own_name(node.id)
+        if node.id not in self.defined:
+            self.given_name(node.id)
+        self.in_parts.add(found)
+        return found
+
+    @override
+    def length(self, node: ast.expr, axis: int) -> Length:
+        found = super().length(node, axis)
+        if found.array in self.in_parts:
+            raise Unfit  # it may be bound to an array of another shape
+        return found
+
+    @override
     def element(self, array: str, index: tuple[Expr, ...], place: Place) -> Load:
+        if array in self.in_parts:
+            return Load(array, index, place=place)
         if self.arrays.setdefault(array, len(index)) not in (0, len(index)):
             self.sliced.add(array)  # rows and elements
         return Load(array, index, place=place)
@@ -168,6 +207,8 @@ class SlicedLoopReader(LoopReader):
         for name in self.sliced:
             self.arrays.setdefault(name, 0)
         self.shaped |= self.sliced
+        if self.data & self.in_parts:
+            raise Unfit  # ints of what is bound anew
         return super().finish()
 
     @override
@@ -194,12 +235,25 @@ class SlicedLoopReader(LoopReader):
         if isinstance(part, ast.BinOp):
             return isinstance(part.op, ast.MatMult)
         if isinstance(part, ast.Attribute):
+            if self.copies(part):
+                return True
             module = self.names.module(part.value)
             if module is None:
                 return part.attr in METHODS
             f = None if module is None else module.__dict__.get(part.attr)
             return id(f) in ON_ARRAYS
         return isinstance(part, ast.Slice)
+
+    def is_method(self, node: ast.expr) -> bool:
+        """Return True for an attribute of something else than a module."""
+        return isinstance(node, ast.Attribute) and self.names.module(node.value) is None
+
+    def copies(self, node: ast.expr) -> bool:
+        """Return True for ``x.copy`` and ``np.copy``."""
+        if not isinstance(node, ast.Attribute) or node.attr != "copy":
+            return False
+        module = self.names.module(node.value)
+        return module is None or module.__dict__.get("copy") is np.copy
 
     def on_slices(
         self, node: ast.AST, target: ast.expr, op: ast.operator | None, value: ast.expr
@@ -289,6 +343,8 @@ class SlicedLoopReader(LoopReader):
             raise Unfit  # an index that may change in the same pass
         place = place_of(node)
         array = self.base(node.value).name
+        if array in self.in_parts:
+            raise Unfit  # a view of what may be bound anew
         index = self.index_of(plain_index(node.slice, self.names) or node.slice)
         self.known[name] = node
         text = f"{whole_name(array)}[{index_text(index)}]"
@@ -311,7 +367,8 @@ class SlicedLoopReader(LoopReader):
         if not isinstance(node, ast.Name):
             raise Unfit
         array = self.array(node)
-        self.sliced.add(array)
+        if array not in self.in_parts:
+            self.sliced.add(array)
         return Name(array, place=place_of(node))
 
     def index_of(self, node: ast.expr) -> tuple[Expr, ...]:

@@ -63,7 +63,7 @@ def adjoint_on_slices(
     counted = set(counts)
     names = steered(body).intersection(counted)
     names |= counted.intersection(names_of(e for s in sliced(body) for e in ints_of(s)))
-    logged = logged_groups(body, fixed.union(variables), forms, groups, axes)
+    logged = logged_groups(body, fixed, set(variables), forms, groups, axes)
     found = SlicedAdjoint(active, fixed, names)
     found.forms = forms
     found.logged = {array for array in groups if groups[array] in logged}
@@ -79,7 +79,12 @@ def sliced(body: Block) -> list[Sliced]:
 
 
 def logged_groups(
-    body: Block, fixed: set[str], forms: Forms, groups: Mapping[str, Any], axes: Mapping[str, int]
+    body: Block,
+    fixed: set[str],
+    variables: set[str],
+    forms: Forms,
+    groups: Mapping[str, Any],
+    axes: Mapping[str, int],
 ) -> set[Any]:
     """Return the memory of which what is overwritten is saved: adjoints read it.
 
@@ -93,11 +98,11 @@ def logged_groups(
         if not isinstance(s, Sliced):
             continue
         form = forms[id(s)]
-        if s.written is not None:
+        if s.written is not None and s.written not in variables:
             note(written, groups[s.written], size_of(s, s.statement.target, axes))
         for k in form.read_again:
             array = form.array_of(k)
-            if array not in fixed:
+            if array not in fixed | variables:
                 note(read, groups[array], size_of(s, s.statement.layout[k], axes))
     return {group for group, count in read.items() if written.get(group, 1) <= count}
 
@@ -145,10 +150,9 @@ class SlicedAdjoint(RegionAdjoint):
         form = self.forms[id(s)]
         kept = self.kept(form)
         twins: list[str] = []
-        if form.variable is None:
-            logs = s.written in self.logged
-        else:
-            logs = form.variable in self.remembered
+        bound = form.variable or form.changed
+        logs = s.written in self.logged if bound is None else bound in self.remembered
+        if form.variable is not None:
             twins = self.variables[form.variable]
         back = form.reverse(kept, logs)
         return [form.forward(kept, logs, twins)], [] if back is None else [back]

@@ -76,10 +76,11 @@ class SlicedPushforward(Pushforward):
         if self.adds(s):
             return () if t is None else (self.added(s, t),)
         if t is not None:
-            if s.bound in self.variables and isinstance(t, Name) and not self.is_another_name(s):
+            is_new = s.target is not None and not self.is_another_name(s)
+            if is_new and s.bound in self.variables and isinstance(t, Name):
                 t = Op("add", (t, ZERO))  # memory of its own, as the value has
             return (self.written(s, t, False),)
-        if s.bound in self.variables:
+        if s.target is not None and s.bound in self.variables:
             raise NoPartial  # zeros of its shape
         if s.target is not None:
             return (Assign(Name(self.names[s.target.name], place=s.place), ZERO, place=s.place),)

@@ -63,8 +63,8 @@ class OnItems:
     def __init__(self, site: StatementSite, bases: frozenset[int]) -> None:
         self.site = site
         statement = site.statement
-        parts = [part for part in statement.layout if isinstance(part, tuple) and part[0] in bases]
-        self.pairs = list(dict.fromkeys(parts))
+        parts = [part[:2] for part in statement.layout if isinstance(part, tuple)]
+        self.pairs = list(dict.fromkeys(part for part in parts if part[0] in bases))
         own = with_items(statement, self.pairs)
         way = elsewhere if site.otherwise is elsewhere else general_way(own)
         self.own = type(site)(own, way, self.texts())

@@ -1,0 +1,167 @@
+"""Loops that read and write parts of arrays which they bind to names, as one entry."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from mooncake_py import checkpointed, grad, hvp, jvp, value_and_grad
+from tests.compiler.comparing import agrees, equals_reference
+from tests.programs.comparing import function_of
+
+RANDOM = np.random.default_rng(11)
+X, Y = RANDOM.uniform(0.2, 0.9, (2, 7))
+V = np.cos(np.arange(7.0)), np.sin(np.arange(7.0))
+
+
+def copied_first(u, w):
+    for _ in range(5):
+        before = u.copy()
+        u[1:-1] = before[1:-1] + 0.2 * w[1:-1] * (before[2:] - 2 * before[1:-1] + before[:-2])
+    return np.sum(u * u)
+
+
+def bound_at_the_end(u, w):
+    for _ in range(5):
+        new = np.copy(u)
+        new[1:-1] += 0.2 * w[1:-1] * (u[2:] - 2 * u[1:-1] + u[:-2])
+        new[0] = new[-2]
+        new[-1] = 0.5 * u[1] * w[0]
+        u = new
+    return np.sum(u * u)
+
+
+def normalized(a, w):
+    total = 0.0
+    for k in range(6):
+        a = a * w + 0.1
+        c = a.sum()
+        a /= c
+        total += np.log(c) * w[k]
+    return total + np.sum(a * a)
+
+
+def elements(u, w):
+    s = 0.5
+    for k in range(1, 6):
+        u = u * w[k]
+        s += u[k] * u[k - 1] + np.sin(u[0])
+        w[k] += 0.1 * u[2] * s
+        u[k] = s * u[-1]
+        u[0] += w[k]
+    return s + np.sum(u) + np.sum(w)
+
+
+def of_itself(u, w):
+    for _ in range(4):
+        v = 0.9 * u
+        v[1:] = v[:-1] * w[1:]
+        v[::2] -= 0.3 * v[::-2]
+        v *= v[1]
+        u = v + u[::-1]
+    return np.sum(u * w)
+
+
+def of_two_axes(u, w):
+    m = np.outer(u, w)
+    for k in range(5):
+        new = 0.5 * m
+        new[1:-1, 1:-1] = 0.25 * (m[2:, 1:-1] + m[:-2, 1:-1] + m[1:-1, 2:] + m[1:-1, :-2])
+        new[0] = new[1]
+        new[:, -1] = w * new[k, k]
+        m = new
+    return np.sum(m * m)
+
+
+PROGRAMS = [copied_first, bound_at_the_end, normalized, elements, of_itself, of_two_axes]
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize("f", PROGRAMS)
+def test_taken(f, taken):
+    agrees(f, X, Y)
+    assert taken[0]
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize("f", PROGRAMS)
+def test_forward_mode_and_second_derivatives(f, taken):
+    both = grad(f, (0, 1))
+    along = sum(np.sum(g * t) for g, t in zip(both(X, Y), V, strict=True))
+    assert_allclose(jvp(f, (X, Y), V)[1], along, rtol=1e-11)
+    assert taken[-1]
+    step = 1e-6
+    ahead = both(X + step * V[0], Y + step * V[1])
+    back = both(X - step * V[0], Y - step * V[1])
+    for found, p, q in zip(hvp(f, (X, Y), V, argnums=(0, 1)), ahead, back, strict=True):
+        assert_allclose(found, (p - q) / (2 * step), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.plain
+def test_within_a_checkpointed_loop():
+    def f(u, w):
+        for _ in checkpointed(range(4), 1):
+            for _ in range(3):
+                new = u.copy()
+                new[1:] = u[:-1] * w[1:]
+                u = new
+            w *= 0.9
+        return np.sum(u * u)
+
+    equals_reference(f, X, Y)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "v = u\n        v[0] = 2.0 * s",
+        "v = u.copy()\n        t = v\n        v[1:] *= 2.0\n        u = t * w",
+        "v = u.copy()\n        t = v[1:]\n        v[2] = 3.0\n        s += np.sum(t * t)",
+        "u[0] = 0.5 * u[1]\n        u = u * w",
+        "v = u * w\n        u = v\n        v[1:] += 0.5\n        s += v[0]",
+        "if k > 1:\n            v = u\n        else:\n            v = u.copy()\n        v[0] = s",
+        (
+            "v = u.copy()\n        for j in range(3):\n            v[j] += s\n            t = v\n"
+            "        u = t * w"
+        ),
+        "v = u[:]\n        v[0] = 0.3",
+        "v = t = u * w\n        t *= 0.5\n        u = v + 1.0",
+        "v = u.copy()\n        u, v = v, u\n        u[0] = s",
+        "v = w\n        v *= 1.1",
+    ],
+)
+def test_what_has_another_name_too(body):
+    text = "import numpy as np\ndef f(u, w):\n    s = 0.5\n    v = u * 1.0\n"
+    text += f"    for k in range(4):\n        {body}\n"
+    text += "    return np.sum(u * w) + np.sum(v * v) + s + 0.5 * (1.0 if u is v else 0.0)\n"
+    equals_reference(function_of(text, "<parts of names>"), X, Y)
+
+
+@pytest.mark.plain
+def test_what_is_bound_afterwards_can_be_changed():
+    def f(u, w):
+        for _ in range(4):
+            new = u * w
+            new[0] = 0.5
+            u = new
+        kept = new
+        u[1:] *= 2.0
+        return np.sum(kept * w) + np.sum(u)
+
+    agrees(f, X, Y)
+
+
+@pytest.mark.plain
+def test_shapes_that_do_not_fit_raise_as_in_the_plain_call(taken):
+    def f(u, w):
+        for k in range(4):
+            new = u.copy()
+            new *= w if k < 3 else np.outer(w, w)
+            u = new
+        return np.sum(u)
+
+    with pytest.raises(ValueError, match="non-broadcastable output"):
+        f(X.copy(), Y)
+    with pytest.raises(ValueError, match="non-broadcastable output"):
+        value_and_grad(f)(X, Y)
