@@ -22,6 +22,7 @@ from mooncake_py.compiler.ir import (
     Block,
     Const,
     Expr,
+    For,
     Length,
     Lines,
     Load,
@@ -30,6 +31,7 @@ from mooncake_py.compiler.ir import (
     Region,
     Sliced,
     Statement,
+    While,
 )
 from mooncake_py.compiler.ir import walk as walk_expression
 from mooncake_py.compiler.read_expressions import ARITHMETIC, Unfit
@@ -134,6 +136,8 @@ class SlicedLoopReader(LoopReader):
         The names of slices.
     in_parts : set of str
         The names that the loop binds and of which elements or slices are read or written.
+    depth : int
+        How many loops are round a statement.
     own : dict of str to str
         For the names of factors, which no name of the user's can be, what they are called in IR.
     known : dict of str to expr
@@ -147,6 +151,21 @@ class SlicedLoopReader(LoopReader):
         self.known: dict[str, ast.expr] = {}
         self.own: dict[str, str] = {}
         self.in_parts: set[str] = set()
+        self.depth = 0
+
+    @override
+    def loop(self, node: ast.For) -> For:
+        self.depth += 1
+        found = super().loop(node)
+        self.depth -= 1
+        return found
+
+    @override
+    def as_long_as(self, node: ast.While) -> While:
+        self.depth += 1
+        found = super().as_long_as(node)
+        self.depth -= 1
+        return found
 
     @override
     def read(self) -> Region:
@@ -197,6 +216,8 @@ class SlicedLoopReader(LoopReader):
     @override
     def element(self, array: str, index: tuple[Expr, ...], place: Place) -> Load:
         if array in self.in_parts:
+            if self.depth > 1:
+                raise Unfit  # an array of one element for each: the inner loop is faster alone
             return Load(array, index, place=place)
         if self.arrays.setdefault(array, len(index)) not in (0, len(index)):
             self.sliced.add(array)  # rows and elements
@@ -291,6 +312,8 @@ class SlicedLoopReader(LoopReader):
         written = None if place is None else values[place[0]].name
         if written is not None:
             self.stores.add(written)
+            if written in self.in_parts and self.depth > 1:
+                raise Unfit  # the array is copied for each part
         noted = None if op is None else self.changed
         if not isinstance(target, ast.Name):
             bound = None

@@ -47,6 +47,7 @@ FEWEST = 24
 Measured: 25 us a loop; a statement that is an entry takes 2 us more than within a region.
 """
 BYTES = 8192  # to be copied for each pass, at most: what takes as long as a statement saves
+COPIES = 1 << 15  # bytes that may be copied in each pass, of arrays of which parts are changed
 
 
 class SlicedSite(Site):
@@ -57,6 +58,7 @@ class SlicedSite(Site):
     def __init__(self, region: Region, callees: Callees | None = None) -> None:
         super().__init__(region, callees)
         self.whole = tuple(sorted(region.whole))
+        self.changes = sum(s.written in region.variables for s in region.sliced)
         if self.fewest > 1:  # else there are loops within
             self.fewest = max(self.fewest, FEWEST // len(region.sliced))
 
@@ -83,6 +85,8 @@ class SlicedSite(Site):
             count = passes(loop, steps, dict(inputs)) * len(self.region.sliced)
             if count < FEWEST:
                 return False
+        if self.changes * largest_of(inputs) > COPIES:
+            return False
         return super().is_worth(steps, inputs)
 
     @override
@@ -177,6 +181,11 @@ def is_steady(s: Sliced, plan: Plan, found: Special) -> bool:
         return False
     name = s.values[part[0]].name
     return name in found.region.variables or name in found.fixed
+
+
+def largest_of(inputs: Mapping[str, Any]) -> int:
+    """Return how many bytes the largest array takes; those that are made are about as large."""
+    return max((a.nbytes for a in inputs.values() if type(a) is np.ndarray), default=0)
 
 
 class SlicedTangentSite(TangentSite, SlicedSite):

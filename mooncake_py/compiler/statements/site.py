@@ -159,11 +159,19 @@ class StatementSite:
     def form(self, ctx: ReverseMode, functions: Any, values: Any) -> Way | None:
         """Return the form for these values, None where there is none."""
         try:
+            described = self.described(functions, values)
+            if described is not None and described in self.unserved:  # to find out takes 50 us
+                return None
             if self.is_single(values):
                 return None if self.compares else self.form_on_numbers(ctx, functions, values)
-            return self.form_on_arrays(ctx, functions, values) if self.serves(values) else None
+            form = None
+            if self.serves(values):
+                form = self.form_on_arrays(ctx, functions, values)
         except TypeError:  # a function that cannot be a key
             return None
+        if form is None and described is not None and len(self.unserved) < MOST:
+            self.unserved.add(described)
+        return form
 
     def is_single(self, values: Any) -> bool:
         """Return True if everything is a number or a single element of a float64 array."""
@@ -216,17 +224,12 @@ class StatementSite:
         core = self.core(functions)
         if not core.is_declared:  # what was a view when the statement was read may be none now
             return None
-        described = None if self.bases else (functions, *map(description, values))
-        if described is not None and described in self.unserved:  # to find that out takes 50 us
-            return None
         try:
             operands = [read_part(part, functions, values) for part in self.statement.layout]
             kinds = kinds_of(core, operands, values)
         except Exception:
             return None  # the reference raises it again
         if kinds is None:
-            if described is not None and len(self.unserved) < MOST:
-                self.unserved.add(described)
             return None
         arrays = arrays_of(self.statement, self.bases, kinds.operands)
         on = tuple([(p, ctx.find(values[p]) is not None) for p in arrays])
@@ -236,6 +239,16 @@ class StatementSite:
         except KeyError:
             form = self._forms[key] = array_form(core, kinds, on, self.choose, self.otherwise)
             return form
+
+    def described(self, functions: Any, values: Any) -> Any:
+        """Return what tells whether there is a form, as far as it is no slice or view."""
+        for p in self.indices:
+            index = values[p]
+            if type(index) not in INTS and not (
+                type(index) is tuple and INTS.issuperset(map(type, index))
+            ):
+                return None
+        return functions, *map(description, values)
 
     # Forward mode.
 

@@ -165,3 +165,16 @@ def test_shapes_that_do_not_fit_raise_as_in_the_plain_call(taken):
         f(X.copy(), Y)
     with pytest.raises(ValueError, match="non-broadcastable output"):
         value_and_grad(f)(X, Y)
+
+
+@pytest.mark.plain
+def test_inner_loops_over_elements_are_entries_of_their_own(taken):
+    def f(u, w):
+        for _ in range(3):
+            before = u.copy()
+            for i in range(1, 6):
+                u[i] = before[i] - 0.1 * before[i] * w[i] * (before[i] - before[i - 1])
+        return np.sum(u * u)
+
+    agrees(f, X, Y)
+    assert taken[:3] == [True] * 3

@@ -11,6 +11,7 @@ from numpy.lib.stride_tricks import as_strided
 from numpy.testing import assert_allclose, assert_array_equal
 
 from mooncake_py import checkpoint, grad, jvp, value_and_grad
+from mooncake_py.compiler.statements.site import StatementSite
 from mooncake_py.modes.reverse.context import ReverseContext
 from tests.compiler.statements.test_expressions import differences, gradient
 
@@ -348,3 +349,24 @@ def test_containers_of_user_types_keep_their_order():
     (value, calls), g = value_and_grad(f, has_aux=True)(2.0)
     assert (value, calls) == f(2.0)
     assert g == 11.0
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize("dtype", [np.float32, np.uint8, bool])
+def test_it_is_not_asked_twice_whether_there_is_a_form(dtype, monkeypatch):
+    asked = []
+    serves = StatementSite.serves
+    monkeypatch.setattr(
+        StatementSite, "serves", lambda self, values: asked.append(1) or serves(self, values)
+    )
+    data = np.array([1, 0, 1, 1], dtype)
+
+    def f(w):
+        s = 0.0
+        for i in range(4):
+            s += w[i % 2] * data[i]
+        return s
+
+    g = grad(f)(np.array([0.5, 2.0]))
+    assert_allclose(g, [2.0, 1.0])
+    assert len(asked) <= 4
