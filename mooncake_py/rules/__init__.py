@@ -31,6 +31,7 @@ from mooncake_py.rules import powers as powers
 from mooncake_py.rules import products as products
 from mooncake_py.rules import python_builtins as python_builtins
 from mooncake_py.rules import repeating as repeating
+from mooncake_py.rules import running as running
 from mooncake_py.rules import selection as selection
 from mooncake_py.rules import sets as sets
 from mooncake_py.rules import shaping as shaping

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mooncake_py.rules import ufunc_methods
+from mooncake_py.rules import running, ufunc_methods
 from tests.rules.cases import Case
 from tests.rules.cases.drawing import draw
 
@@ -70,6 +70,14 @@ def reduction_cases() -> list[Case]:
         Case(np.hypot.reduce, (np.array([[-1.5, 2.0]]),), label="one-element"),
         Case(np.logaddexp.reduce, (x[:1],), label="one-element"),
         Case(np.maximum.accumulate, (x[0],), label="vector"),
+        Case(np.maximum.accumulate, (x, 1), label="axis"),
+        Case(np.minimum.accumulate, (x,), {"axis": -1}, "last-axis"),
+        Case(running.mixed, (x[0], np.array([2, 0, 1, 2]))),
+        Case(running.mixed, (x[0], np.array([2, 0, 2, 2])), label="no-ties"),
+        Case(running.gathered, (x[0], np.array([2, 0, 1, 2]))),
+        Case(running.gathered, (x[0], np.array([2, 0, 2, 0])), label="no-ties"),
+        Case(running.log_of_sum, (x, (0, 1), False)),
+        Case(running.log_of_sum, (x, 1, True), label="axis"),
         Case(np.add.reduceat, (x[0], [0, 2, 1])),
         Case(np.add.reduceat, (x, [1, 3]), {"axis": 1}, "axis"),
         Case(np.multiply.reduceat, (x, [0, 2, 1]), {"axis": -1}, "loop"),
