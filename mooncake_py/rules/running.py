@@ -124,7 +124,7 @@ def is_finite(array: Any) -> bool:
 
 def log_of_sum(x: ndarray, axis: Any, keepdims: bool) -> Any:
     """Return ``log(sum(exp(x)))`` along axes, computed as NumPy does."""
-    return np.logaddexp.reduce(x, axis, None, None, keepdims)
+    return np.logaddexp.reduce(x, axis, keepdims=keepdims)
 
 
 def along(y: Any, x: ndarray, axis: Any, keepdims: bool) -> Any:
@@ -142,7 +142,7 @@ def log_of_sum_jvp(tangents: Any, y: Any, x: ndarray, axis: Any, keepdims: bool)
 
 @from_vjp(log_of_sum, jvp=log_of_sum_jvp)
 def log_of_sum_rule(x: ndarray, axis: Any, keepdims: bool) -> Any:
-    y = np.logaddexp.reduce(x, axis, None, None, keepdims)
+    y = np.logaddexp.reduce(x, axis, keepdims=keepdims)
     share = np.exp(x - along(y, x, axis, keepdims))
     return y, lambda dy: along(dy, x, axis, keepdims) * share
 

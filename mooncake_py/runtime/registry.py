@@ -14,7 +14,7 @@ from mooncake_py.runtime.drops import Reporter, refuse_other_bytes
 from mooncake_py.runtime.memory import Memory
 from mooncake_py.runtime.originals import LookUp, Original
 from mooncake_py.runtime.views import View
-from mooncake_py.tangents.memory import address, has_overlaps
+from mooncake_py.tangents.memory import address, has_overlaps, is_in_other_field
 from mooncake_py.tangents.memory import owner as owner_of
 from mooncake_py.tangents.subclasses import set_shape
 
@@ -57,7 +57,9 @@ class Registry:
             return None
         owner = self.owner(a)
         block = self.block_of(a, owner)
-        return None if block is None else self.view(a, owner, block.memory)
+        if block is None or (a.dtype is not owner.dtype and is_in_other_field(a, owner)):
+            return None
+        return self.view(a, owner, block.memory)
 
     def block_of(self, a: ndarray, owner: ndarray) -> Memory | View | None:
         """Return the node of the block of an array, or None if it is constant."""

@@ -50,6 +50,19 @@ def address(a: ndarray) -> int:
     return a.__array_interface__["data"][0]
 
 
+def is_in_other_field(a: ndarray, owner: ndarray) -> bool:
+    """Return whether a view is of fields of records that hold neither floats nor records."""
+    record = owner.dtype
+    if record.names is None or a.dtype.kind in "fcV":
+        return False
+    if any(step % record.itemsize for n, step in zip(a.shape, a.strides, strict=True) if n > 1):
+        return False
+    start = (address(a) - address(owner)) % record.itemsize
+    fields = [field[:2] for field in record.fields.values()]  # type: ignore[union-attr]
+    met = [d for d, at in fields if at < start + a.itemsize and start < at + d.itemsize]
+    return all(d.kind not in "fcV" for d in met)
+
+
 def is_same_view(a: ndarray, b: ndarray) -> bool:
     """Return whether two arrays are the same view of the same memory."""
     return (

@@ -10,7 +10,7 @@ from numpy import ndarray
 
 from mooncake_py.runtime.drops import Reporter, read_as_bytes, refuse_other_bytes
 from mooncake_py.runtime.registry import Registry
-from mooncake_py.tangents.memory import shadow_view, zeros_like_owner
+from mooncake_py.tangents.memory import is_in_other_field, shadow_view, zeros_like_owner
 from mooncake_py.tangents.subclasses import set_shape
 
 __all__ = ["Blocks"]
@@ -90,6 +90,8 @@ class Blocks:
         if known is None:
             return None
         if a.dtype is not owner.dtype:
+            if is_in_other_field(a, owner):
+                return None
             refuse_other_bytes(self.report, a.dtype, owner.dtype)
         return self.view(known.tangent, owner, a)
 

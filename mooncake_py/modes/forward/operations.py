@@ -152,7 +152,7 @@ class Operations(Levels):
         if t is None:
             return y
         if type(y) is ndarray and shares(y, o):
-            if y is not o:
+            if y is not o and not (type(i) is str and y.dtype.kind not in "fcV"):
                 self.blocks.put(y, t[i])
             return y
         if not is_inexact(y):

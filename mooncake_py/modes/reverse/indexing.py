@@ -47,7 +47,7 @@ class Indexing(Tape):
                 return self.gather(o, node, i, y)
             if type(node) is View and node.overlaps:
                 self.find(y)  # knows it by its own geometry
-            elif y is not o:
+            elif y is not o and not (type(i) is str and y.dtype.kind not in "fcV"):
                 self.known[id(y)] = IndexView(ref(y), node.memory, node, i)
         elif t in INEXACT_SCALARS:
             y = active_number(y, self)
