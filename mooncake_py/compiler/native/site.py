@@ -13,6 +13,7 @@ from numpy import ndarray
 
 from mooncake_py.compiler.callees import UNFIT_FLAGS, is_own
 from mooncake_py.compiler.elsewhere import Elsewhere, InParts
+from mooncake_py.compiler.ir import Assign, Check, Let, statements
 from mooncake_py.compiler.native.building.types import (
     FLOATS,
     KnownType,
@@ -26,6 +27,7 @@ from mooncake_py.compiler.native.reading.objects import Path
 from mooncake_py.compiler.native.reading.reader import Captured, Output, Reading, read_function
 from mooncake_py.compiler.native.region_site import RegionSite, warn_of
 from mooncake_py.compiler.native.regions.linear import LARGE
+from mooncake_py.compiler.native.regions.region import NativeRegion
 from mooncake_py.errors import file_and_line
 from mooncake_py.jitted import python_function
 from mooncake_py.overriding import override
@@ -44,6 +46,8 @@ __all__ = ["Refusal", "Site", "call", "known_site", "report"]
 
 MOST = 16  # types of arguments for which a function is read
 ALIKE = 4  # readings for arguments of the same types, which differ in functions of one code
+FEW = 8  # statements, of these kinds on numbers, for which the call of a region takes too long
+KINDS = Assign, Let, Check
 TYPES: dict[str, type] = {
     "float": float, "float64": np.float64, "float32": np.float32, "int": int, "int64": np.int64,
     "bool": bool, "bool_": np.bool_,
@@ -116,6 +120,8 @@ class Reread:
         Of the arguments.
     is_flat : bool
         Whether the arguments are the inputs.
+    is_small : bool
+        Whether a call of it within others takes longer than recording what it does.
     derivatives : dict
         What `whole` of the modes makes of it.
     """
@@ -128,6 +134,7 @@ class Reread:
         self.output = reading.output
         self.set_after = reading.set_after
         self.is_flat = not reading.captured and all(map(is_one, types))
+        self.is_small = self.is_flat and is_small(reading.region)
         numbers = types_in(reading.output)
         numbers += [pair for *_, output in reading.set_after for pair in types_in(output)]
         self.site = RegionSite(reading.region, dict(numbers), name)
@@ -276,7 +283,7 @@ class FunctionSite(Site):
         if found is None:
             return InParts
         reading, inputs = found
-        if reading.site.region.private:
+        if reading.site.region.private or reading.is_small:
             return InParts
         given = self.arguments(f, args, kwargs) if reading.set_after else ()
         assert given is not None
@@ -335,6 +342,12 @@ class FunctionSite(Site):
         if len(found) != len(self.parameters):
             return None
         return [found[name] for name in self.parameters]
+
+
+def is_small(region: NativeRegion) -> bool:
+    """Return True for a few operations on numbers."""
+    body = list(statements(region.body))
+    return not region.arrays and len(body) <= FEW and all(isinstance(s, KINDS) for s in body)
 
 
 def marks_of(given: Sequence[Any]) -> list[Any] | None:

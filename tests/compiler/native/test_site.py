@@ -199,3 +199,17 @@ def test_second_derivatives_where_the_text_of_a_partial_treats_points_apart(trie
     at, along = np.array([0.0, 1.0, 0.5]), np.ones(3)
     assert_allclose(hvp(f, (at,), along, compile=True), hvp(f, (at,), along), rtol=1e-12)
     assert tried == [True]
+
+
+def test_few_operations_are_recorded_where_something_else_calls_them(tried):
+    def square(a, b):
+        return -0.5 * (a - b) ** 2
+
+    def f(x):
+        draws = np.random.RandomState(0)  # which is not compiled
+        return sum([square(x + draws.randn(), x) for _ in range(3)], 0.5 * x * x)
+
+    assert_allclose(grad(f, compile=True)(0.3), grad(f)(0.3))
+    assert tried == []
+    assert_allclose(grad(square, compile=True)(0.3, 0.1), -0.2)
+    assert tried == [True]
