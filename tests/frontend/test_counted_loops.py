@@ -15,7 +15,7 @@ def body(f: Any, **options: bool) -> list[str]:
 def loops(x, n):
     for t in range(n):
         for _ in range(t):
-            x = x.copy()
+            x = x.tolist()
     if n:
         with x:
             while n > len(x):
