@@ -185,6 +185,8 @@ def run_counter(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
 
 def run_number(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run ``float(x)``, ``complex(x)``, ``np.float64(x)``: a conversion keeps the derivative."""
+    if kwargs or len(args) > 1:
+        return run_of_parts(ctx, f, args, kwargs)
     x = args[0] if args else 0.0
     if type(x) is Active and len(args) == 1:
         return ctx.converted(f, x)
@@ -193,19 +195,38 @@ def run_number(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
             return ctx.call(np.asarray, x, f)  # the very same, if it is of this dtype
         if x.ndim:
             f(x)  # raises or warns, as NumPy's version has it
-        return ctx.call(f, ctx.call(ndarray.item, x), **kwargs)
+        return ctx.call(f, ctx.call(ndarray.item, x))
     if is_instance(x) and ctx.contains_active(x) and derivable(x, f"__{f.__name__}__") is None:
         return run_number(ctx, f, (plain(x), *args[1:]), kwargs)
-    if f is complex and (len(args) == 2 or kwargs):
-        methods = [derivable(v, "__float__") for v in args]
-        given = [v if m is None else ctx.call(m, v) for m, v in zip(methods, args, strict=True)]
-        return ctx.call(complex_number, *given, **kwargs)
     for name in ("__complex__", "__float__") if f is complex else ("__float__",):
         method = derivable(x, name)
         if method is not None:
             y = ctx.call(method, x)
             return y if f is float or name == "__complex__" else run_number(ctx, f, (y,), {})
     return numerals.checked(ctx, f, args, f(*map(primal_of, args), **kwargs))
+
+
+def run_of_parts(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run ``complex(re, im)`` and ``np.complex64(re, im)``, also of arrays without axes."""
+    given = [as_part(ctx, v, first=k == 0) for k, v in enumerate(args)]
+    named = {name: as_part(ctx, v, first=name == "real") for name, v in kwargs.items()}
+    y = f(*unwrapped(given), **unwrapped(named))
+    if not ctx.contains_active((*given, *named.values())):
+        return numerals.checked(ctx, f, (*args, *kwargs.values()), y)
+    z = ctx.call(complex_number, *given, **named)
+    return z if f is complex else ctx.call(f, z)
+
+
+def as_part(ctx: Mode, value: Any, *, first: bool) -> Any:
+    """Return one of the two arguments of ``complex`` as a number, where it stands for one."""
+    method = (derivable(value, "__complex__") if first else None) or derivable(value, "__float__")
+    if method is not None:
+        return ctx.call(method, value)
+    if is_instance(value) and ctx.contains_active(value):
+        value = plain(value)
+    if type(value) is ndarray and value.ndim == 0 and ctx.find(value) is not None:
+        return ctx.call(ndarray.item, value)
+    return value
 
 
 def run_rearranging(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
