@@ -199,8 +199,8 @@ def tangent_of(reading: Reread, names: Sequence[str]) -> TangentSite | None:
 
 
 def has_tangents(output: Output, site: TangentSite) -> bool:
-    """Return True for a number or an array with a tangent, and tuples of these."""
-    if output.kind == "tuple":
+    """Return True for a number or an array with a tangent, and tuples and lists of these."""
+    if output.kind in ("tuple", "list"):
         return all(has_tangents(item, site) for item in output.items)
     return site.names.get(output.name) in site.region.results
 

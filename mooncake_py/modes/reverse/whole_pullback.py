@@ -22,7 +22,7 @@ from mooncake_py.diagnostics.places import definition_of
 from mooncake_py.diagnostics.tracebacks import boundary
 from mooncake_py.modes.reverse.pullback import Vjp
 from mooncake_py.modes.reverse.whole import matched
-from mooncake_py.modes.reverse.whole_arguments import arguments_of, names_in
+from mooncake_py.modes.reverse.whole_arguments import KINDS, arguments_of, names_in
 from mooncake_py.modes.reverse.whole_sweeps import Forward, WholeSweeps
 from mooncake_py.recomputation.agreement import Fingerprint, something_else
 from mooncake_py.rules import local
@@ -147,8 +147,8 @@ class WholePullback:
         arrays: dict[str, ndarray],
     ) -> bool:
         """Return True for a cotangent of just the types expected; collect its parts by name."""
-        if output.kind == "tuple":
-            if type(cotangent) is not tuple or len(cotangent) != len(output.items):
+        if output.kind in KINDS:
+            if type(cotangent) is not KINDS[output.kind] or len(cotangent) != len(output.items):
                 return False
             pairs = zip(output.items, cotangent, strict=True)
             return all(self.takes(item, g, seeds, arrays) for item, g in pairs)

@@ -89,6 +89,41 @@ def test_outputs_of_any_structure(ways):
             assert_allclose(a, b, rtol=1e-13)
 
 
+def in_lists(u, c):
+    y = c * u
+    return [y, (u, [c * u[0], y])]
+
+
+@pytest.mark.parametrize(
+    ("cotangent", "fits"),
+    [
+        ([G, (2.0 * G, [3.0, G])], True),
+        ((G, (2.0 * G, [3.0, G])), False),
+        ([G, [2.0 * G, [3.0, G]]], False),
+    ],
+)
+def test_outputs_in_lists(cotangent, fits, ways, monkeypatch):
+    y, pullback = vjp(in_lists, U, 0.7, compile=True)
+    y0, pullback0 = vjp(in_lists, U, 0.7, compile=False)
+    assert ways == [True]
+    assert type(y) is list
+    assert type(y[1]) is tuple
+    assert type(y[1][1]) is list
+    assert_allclose(y[1][1][0], y0[1][1][0])
+    assert y[0] is y[1][1][1]
+    by_tape: list[bool] = []
+    run = whole_pullback.WholePullback.by_tape
+
+    def noted(self, cotangent):
+        by_tape.append(True)
+        return run(self, cotangent)
+
+    monkeypatch.setattr(whole_pullback.WholePullback, "by_tape", noted)
+    for a, b in zip(pullback(cotangent), pullback0(cotangent), strict=True):
+        assert_allclose(a, b, rtol=1e-14)
+    assert by_tape == [True] * (not fits)
+
+
 def test_gradients_are_memory_of_the_caller(ways):
     _, pullback = vjp(squares, U, 0.5, compile=True)
     first, _ = pullback(G)

@@ -280,3 +280,19 @@ def test_indices_in_another_order_than_in_the_call_before(ways):
         found = jvp(spread, (U, q), (V, None), compile=True)
         assert_allclose(found, jvp(spread, (U, q), (V, None), compile=False), rtol=1e-14)
         assert ways.pop() is is_compiled
+
+
+def test_results_in_lists(ways):
+    def parts(u):
+        y = 2.0 * u
+        return [y, (u[0] * u[1], [y])]
+
+    y, dy = jvp(parts, (U,), (V,), compile=True)
+    y0, dy0 = jvp(parts, (U,), (V,), compile=False)
+    assert ways == [True]
+    for a, b in ((y, y0), (dy, dy0)):
+        assert type(a) is list
+        assert type(a[1]) is tuple
+        assert type(a[1][1]) is list
+        for first, second in ((a[0], b[0]), (a[1][0], b[1][0]), (a[1][1][0], b[1][1][0])):
+            assert_allclose(first, second, rtol=1e-14)

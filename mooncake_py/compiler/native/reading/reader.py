@@ -450,8 +450,8 @@ def known(value: Any) -> Value:
 
 
 def leaves_of(output: Output) -> Iterator[Output]:
-    """Yield what a result consists of: tuples of it, of these, and so on."""
-    if output.kind == "tuple":
+    """Yield what a result consists of: tuples and lists of it, of these, and so on."""
+    if output.kind in ("tuple", "list"):
         for item in output.items:
             yield from leaves_of(item)
     else:
