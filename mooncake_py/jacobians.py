@@ -231,8 +231,9 @@ def blocks_of(program: Program, values: Any, leaves: list[Any], mode: Mode) -> A
     y, aux = split(program, y)
     outputs: list[Any] = []
     collect(y, outputs)
-    count = sum([np.size(part) for part in outputs])
-    if mode == "auto" and (size <= count or any(np.iscomplexobj(p) for p in outputs)):
+    # A row of a complex output takes two pullbacks.
+    count = sum([np.size(part) * (1 + np.iscomplexobj(part)) for part in outputs])
+    if mode == "auto" and size <= count:
         return by_columns(program, values, leaves, draws, y)
     return y, aux, by_rows(program, y, pullback, outputs, leaves)
 
@@ -279,16 +280,24 @@ def by_columns(
 
 
 def by_rows(program: Program, y: Any, pullback: Any, outputs: list[Any], leaves: list[Any]) -> Any:
-    """Pull back each unit cotangent of the output."""
+    """Pull back each unit cotangent of the output, of complex outputs also the imaginary ones."""
+
+    def pulled(k: int, direction: Any) -> list[Any]:
+        directions = [direction if j == k else zero(part) for j, part in enumerate(outputs)]
+        cotangent = refilled(y, directions)
+        (g,) = pullback((cotangent, NOTHING) if program.has_aux else cotangent)
+        found: list[Any] = []
+        collect(g, found)
+        return found
+
     rows: list[Any] = []
-    for k in range(len(outputs)):
-        for i in range(np.size(outputs[k])):
-            directions = [unit(p, i) if j == k else zero(p) for j, p in enumerate(outputs)]
-            cotangent = refilled(y, directions)
-            (g,) = pullback((cotangent, NOTHING) if program.has_aux else cotangent)
-            found: list[Any] = []
-            collect(g, found)
-            rows.append(found)
+    for k, output in enumerate(outputs):
+        for i in range(np.size(output)):
+            row = pulled(k, unit(output, i))
+            if np.iscomplexobj(output):
+                imaginary = pulled(k, 1j * unit(output, i))
+                row = [re + 1j * im for re, im in zip(row, imaginary, strict=True)]
+            rows.append(row)
     position = [0]
 
     def block(part: Any, path: tuple[Any, ...]) -> Block:

@@ -325,3 +325,35 @@ def test_errors():
         hvp(lambda x: x * 2, (X,), X)
     with pytest.raises(InvalidTangentError, match="shape"):
         hvp(rosenbrock, (X,), X[:2])
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("dtype", [np.complex128, np.complex64])
+def test_complex_outputs(mode: Any, dtype: type) -> None:
+    matrix = np.array([[1 + 2j, 3.0, -1j], [0.5j, 1.0, 2 - 1j]], dtype)
+    tolerance = 1e-12 if dtype is np.complex128 else 1e-6
+
+    def f(a: Any) -> Any:
+        a = np.exp(a).astype(matrix.real.dtype)
+        return matrix @ a, [complex(a[0], a[1])], {"real": a * 2, "outer": 1j * np.outer(a, a)}
+
+    value, found = value_and_jacobian(f, mode=mode)(X)
+    e = np.exp(X)
+    np.testing.assert_allclose(value[0], matrix @ e, rtol=tolerance)
+    np.testing.assert_allclose(found[0], matrix * e, rtol=tolerance)
+    np.testing.assert_allclose(found[1][0], [e[0], 1j * e[1], 0], rtol=tolerance)
+    np.testing.assert_allclose(found[2]["real"], np.diag(2 * e), rtol=tolerance)
+    assert not np.iscomplexobj(found[2]["real"])
+    slope = np.einsum("ik,j->ijk", np.diag(e), e)
+    expected = 1j * (slope + slope.transpose(1, 0, 2))
+    np.testing.assert_allclose(found[2]["outer"], expected, rtol=tolerance)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_complex_outputs_inside_another_derivative(mode: Any) -> None:
+    def f(v: Any) -> Any:
+        return jacobian(lambda a: np.exp(1j * a * v), mode=mode)(X)[0, 0].imag
+
+    expected = np.cos(0.4 * X[0]) - 0.4 * X[0] * np.sin(0.4 * X[0])
+    np.testing.assert_allclose(grad(f)(0.4), expected)
+    np.testing.assert_allclose(grad(f, mode="forward")(0.4), expected)
