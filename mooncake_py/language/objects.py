@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from datetime import timedelta
 from types import FunctionType, MethodType
 from typing import Any
 
@@ -127,10 +128,8 @@ class Objects(Core):
                 op.function(primal_of(a), primal_of(b))  # raises if it takes no such operand
                 self.refuse(op.function, (a, b), "")
         y = op.function(primal_of(a), primal_of(b))
-        if (ta is Active or tb is Active) and isinstance(
-            y, (float, complex, np.inexact, np.timedelta64, ndarray)
-        ):
-            self.refuse_if_active(op.function, (a, b))  # a number of an unknown type
+        if (ta is Active or tb is Active) and isinstance(y, WITHOUT_A_TANGENT):
+            self.refuse_if_active(op.function, (a, b))
         return y
 
     def special_methods(self, op: Any, a: Any, b: Any, left: Any, right: Any) -> Any:
@@ -199,6 +198,9 @@ class Objects(Core):
                 return result
         return containers.inplace_operator(self, op, x, v)
 
+
+WITHOUT_A_TANGENT = (float, complex, np.inexact, np.timedelta64, timedelta, ndarray)
+"""Results of operators of unknown classes that would be numbers without a derivative."""
 
 SEQUENCES = (list, tuple, str, bytes, bytearray, deque)
 

@@ -4,11 +4,14 @@
 
 from __future__ import annotations
 
+import datetime
 from typing import Any
 
 import numpy as np
 import pytest
 
+from mooncake_py import grad
+from mooncake_py.errors import MissingRuleError
 from tests.support.gradients import Program, Programs
 
 programs = Programs()
@@ -244,3 +247,34 @@ def operators_that_only_the_class_of_the_class_has(x):
 @pytest.mark.parametrize("program", programs, ids=str)
 def test_gradient(program: Program) -> None:
     program.check()
+
+
+SPAN = datetime.timedelta(seconds=2)
+
+
+def moment(v):
+    start = now = datetime.datetime(2020, 1, 1)
+    now += SPAN * v
+    return (now - start).total_seconds()
+
+
+@pytest.mark.parametrize("mode", ["reverse", "forward"])
+@pytest.mark.parametrize("v", [0.4, np.array(0.4), np.float64(0.4)], ids=repr)
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda v: (SPAN * v).total_seconds(),
+        lambda v: (v * SPAN).total_seconds(),
+        lambda v: (SPAN / v).total_seconds(),
+        moment,
+    ],
+)
+def test_spans_of_time_of_active_numbers_are_refused(f, v, mode):
+    f(v)
+    with pytest.raises(MissingRuleError, match="no rule for operator"):
+        grad(f, mode=mode)(v)
+
+
+def test_constant_spans_of_time():
+    f = lambda v: SPAN.total_seconds() * v + (SPAN * int(v)).total_seconds() * v  # noqa: E731
+    assert grad(f)(3.5) == 8.0
