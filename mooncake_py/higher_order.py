@@ -13,11 +13,19 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.boundary.apart import arguments_apart
-from mooncake_py.boundary.arguments import ArgNums, choose_arguments, name_of
+from mooncake_py.boundary.arguments import ArgNums, choose_arguments, name_of, refuse_foreign
 from mooncake_py.boundary.outputs import has_shape
 from mooncake_py.errors import InvalidTangentError, NonScalarOutputError
 from mooncake_py.interface import grad, jvp, value_and_grad
-from mooncake_py.jacobians import jacobian, of_chosen, value_and_jacobian
+from mooncake_py.jacobians import (
+    collect,
+    jacobian,
+    of_chosen,
+    real_leaves,
+    refilled,
+    value_and_jacobian,
+    zero,
+)
 from mooncake_py.language.draws import Draws
 from mooncake_py.modes.reverse.settings import compiling
 from mooncake_py.pickling import Remade
@@ -242,12 +250,13 @@ def value_grad_and_hessian(
 
 
 def hessian_diagonal(
-    f: Callable[..., SupportsFloat], argnum: int = 0, *, compile: bool | None = None
+    f: Callable[..., SupportsFloat], argnum: ArgNums = 0, *, compile: bool | None = None
 ) -> Callable[..., Any]:
     """Return a function that computes the diagonal of the Hessian, in the shape of the argument.
 
     The function computes one product with the Hessian for each element, and keeps one column at a
-    time.  `compile` is that of :func:`hvp`.
+    time.  The parameters are those of :func:`hessian`; for lists, tuples and dicts, and for a tuple
+    of arguments, the diagonal has their structure.
 
     Examples
     --------
@@ -257,20 +266,56 @@ def hessian_diagonal(
     """
     require_compiler(compile)
 
-    def diagonal_of(*args: Any) -> Any:
-        x = args[argnum]
-        if np.ndim(x) == 0:
-            return hvp(f, args, 1.0, argnum, compile=compile)
+    def diagonal_of(*args: Any, **kwargs: Any) -> Any:
+        chosen = choose_arguments(f, argnum, args, kwargs)
+        function, args, positions = in_positions(f, chosen, args, kwargs)
+        values = tuple([args[k] for k in positions])
+        for key, value in zip(chosen, values, strict=True):
+            refuse_foreign(f, key, value)
+        leaves = real_leaves(f, values)
+        several = isinstance(argnum, tuple)
         draws, runs = Draws(), Runs(f)
-        products: list[Any] = []
-        for i in range(np.size(x)):
+
+        def column(k: int, i: int) -> Any:
+            ones = [unit(leaf, i) if j == k else zero(leaf) for j, leaf in enumerate(leaves)]
+            v = refilled(values, ones)
             with compiling(compile), draws.run():
-                value, product = value_and_product(f, args, unit(x, i), argnum)
+                value, product = (
+                    value_and_product(function, args, v, positions)
+                    if several
+                    else value_and_product(function, args, v[0], positions[0])
+                )
             runs.agree(value)
-            products.append(product.reshape(-1)[i])
-        return np.array(products).reshape(np.shape(x))
+            found: list[Any] = []
+            collect(product, found)
+            return found[k]
+
+        def diagonal(k: int, leaf: Any) -> Any:
+            if not isinstance(leaf, ndarray):
+                return column(k, 0)
+            found = [np.reshape(column(k, i), -1)[i] for i in range(np.size(leaf))]
+            return np.array(found).reshape(np.shape(leaf))
+
+        diagonals = [diagonal(k, leaf) for k, leaf in enumerate(leaves)]
+        found = refilled(values, diagonals)
+        return found if several else found[0]
 
     return Remade(diagonal_of, partial(hessian_diagonal, compile=compile), f, argnum)
+
+
+def in_positions(
+    f: Any, chosen: list[int | str], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Any, tuple[Any, ...], tuple[int, ...]]:
+    """Return a function without keywords, its arguments, and where the chosen ones are in these."""
+    if not kwargs:
+        return f, args, cast("tuple[int, ...]", tuple(chosen))
+    names, count = [*kwargs], len(args)
+
+    def function(*everything: Any) -> Any:
+        return f(*everything[:count], **dict(zip(names, everything[count:], strict=True)))
+
+    positions = [key if isinstance(key, int) else count + names.index(key) for key in chosen]
+    return function, (*args, *kwargs.values()), tuple(positions)
 
 
 def not_a_number(f: Any, y: Any) -> NonScalarOutputError:

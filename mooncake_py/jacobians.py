@@ -32,7 +32,9 @@ from mooncake_py.runtime.enclosing import enclosing
 from mooncake_py.tangents import NoTangent
 from mooncake_py.utilities.structures import holds_numbers
 
-__all__ = ["jacobian", "of_chosen", "value_and_jacobian"]
+__all__ = [
+    "collect", "jacobian", "of_chosen", "real_leaves", "refilled", "value_and_jacobian", "zero",
+]  # fmt: skip
 
 FEW = 4
 """Inputs of which the columns are computed before it is known how many rows there are.
@@ -187,13 +189,7 @@ def value_and_jacobian(
     def both(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
         with compiling(compile), arguments_apart(f, argnums, args, kwargs) as apart:
             function, values = of_chosen(f, apart)
-            leaves: list[Any] = []
-            collect(values, leaves)
-            for leaf in leaves:
-                if np.iscomplexobj(leaf):
-                    raise complex_argument(f)
-            if not leaves:
-                raise nothing_to_differentiate(f)
+            leaves = real_leaves(f, values)
             y, aux, blocks = blocks_of(Program(f, function, has_aux), values, leaves, mode)
             found = arranged(blocks, values, isinstance(argnums, tuple))
             return (y, aux) if has_aux else y, found
@@ -338,6 +334,17 @@ def of_chosen(f: Any, arguments: ArgumentsApart) -> tuple[Any, Any]:
         return f(*positional, **keywords)
 
     return function, values
+
+
+def real_leaves(f: Any, values: Any) -> list[Any]:
+    """Return the numbers and arrays in chosen arguments, which must be there and be real."""
+    leaves: list[Any] = []
+    collect(values, leaves)
+    if any(map(np.iscomplexobj, leaves)):
+        raise complex_argument(f)
+    if not leaves:
+        raise nothing_to_differentiate(f)
+    return leaves
 
 
 def is_leaf(value: Any) -> bool:

@@ -357,3 +357,52 @@ def test_complex_outputs_inside_another_derivative(mode: Any) -> None:
     expected = np.cos(0.4 * X[0]) - 0.4 * X[0] * np.sin(0.4 * X[0])
     np.testing.assert_allclose(grad(f)(0.4), expected)
     np.testing.assert_allclose(grad(f, mode="forward")(0.4), expected)
+
+
+def powers(x: Any, y: Any = 2.0, *, c: Any = 1.0) -> Any:
+    return np.sum(x**3) * y**2 * c**4
+
+
+@pytest.mark.parametrize(
+    ("argnum", "keywords"),
+    [
+        (0, {}),
+        (0, {"c": 2.0}),
+        (-1, {}),
+        (1, {"y": 3.0}),
+        ("x", {"y": 3.0}),
+        ("y", {"y": 3.0}),
+        ("c", {"c": 2.0}),
+        ((0, "c"), {"c": 2.0}),
+        (("y", "x"), {"y": 3.0, "c": 0.5}),
+    ],
+)
+def test_hessian_diagonals_take_names_and_keywords(argnum: Any, keywords: Any) -> None:
+    found = hessian_diagonal(powers, argnum)(X, **keywords)
+    full = hessian(powers, argnum)(X, **keywords)
+    if not isinstance(argnum, tuple):
+        found, full = (found,), ((full,),)
+    for k, part in enumerate(found):
+        diagonal = full[k][k] if np.ndim(part) == 0 else np.diag(full[k][k])
+        np.testing.assert_allclose(part, diagonal)
+
+
+def test_hessian_diagonals_in_structures() -> None:
+    def f(p: Any) -> Any:
+        return p["a"] ** 3 * np.sum(p["b"][0] ** 2) * p["k"]
+
+    found = hessian_diagonal(f)({"a": 2.0, "b": [X, 1], "k": 3})
+    assert found["a"] == pytest.approx(36 * np.sum(X**2))
+    np.testing.assert_allclose(found["b"][0], 48.0)
+    assert found["b"][1] is found["k"] is None
+
+
+def test_errors_of_hessian_diagonals() -> None:
+    with pytest.raises(NonDifferentiableArgumentError, match="complex"):
+        hessian_diagonal(lambda z: np.sum(abs(z) ** 2 * z.imag**2))(np.array([1 + 1j]))
+    with pytest.raises(NonDifferentiableArgumentError, match="out of range"):
+        hessian_diagonal(powers, 5)(X)
+    with pytest.raises(NonDifferentiableArgumentError, match="'z'"):
+        hessian_diagonal(powers, "z")(X)
+    with pytest.raises(NonDifferentiableArgumentError, match="without floats"):
+        hessian_diagonal(powers)(np.array([1, 2]))
