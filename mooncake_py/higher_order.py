@@ -24,13 +24,12 @@ from mooncake_py.jacobians import (
     real_leaves,
     refilled,
     value_and_jacobian,
-    zero,
 )
 from mooncake_py.language.draws import Draws
 from mooncake_py.modes.reverse.settings import compiling
 from mooncake_py.pickling import Remade
 from mooncake_py.recomputation.agreement import Runs
-from mooncake_py.recomputation.structures import unit
+from mooncake_py.recomputation.units import unit_parts, variables_in
 from mooncake_py.runtime.compilation import compiles, require_compiler
 from mooncake_py.runtime.enclosing import enclosing
 from mooncake_py.utilities.structures import copied
@@ -272,13 +271,12 @@ def hessian_diagonal(
         values = tuple([args[k] for k in positions])
         for key, value in zip(chosen, values, strict=True):
             refuse_foreign(f, key, value)
-        leaves = real_leaves(f, values)
+        leaves, variables = real_leaves(f, values), variables_in(values)
         several = isinstance(argnum, tuple)
         draws, runs = Draws(), Runs(f)
 
         def column(k: int, i: int) -> Any:
-            ones = [unit(leaf, i) if j == k else zero(leaf) for j, leaf in enumerate(leaves)]
-            v = refilled(values, ones)
+            v = refilled(values, unit_parts(leaves, variables, k, i))
             with compiling(compile), draws.run():
                 value, product = (
                     value_and_product(function, args, v, positions)

@@ -27,13 +27,14 @@ from mooncake_py.modes.reverse.settings import compiling
 from mooncake_py.pickling import Remade
 from mooncake_py.recomputation.agreement import Runs
 from mooncake_py.recomputation.structures import unit
+from mooncake_py.recomputation.units import unit_parts, variables_in, zero
 from mooncake_py.runtime.compilation import require_compiler
 from mooncake_py.runtime.enclosing import enclosing
 from mooncake_py.tangents import NoTangent
 from mooncake_py.utilities.structures import holds_numbers
 
 __all__ = [
-    "collect", "jacobian", "of_chosen", "real_leaves", "refilled", "value_and_jacobian", "zero",
+    "collect", "jacobian", "of_chosen", "real_leaves", "refilled", "value_and_jacobian",
 ]  # fmt: skip
 
 FEW = 4
@@ -242,9 +243,10 @@ def by_columns(
     A value that was computed `before` must equal that of the runs.
     """
     directions: list[Any] = []
+    variables = variables_in(values)
     for k in range(len(leaves)):
         for i in range(np.size(leaves[k])):
-            parts = [unit(leaf, i) if j == k else zero(leaf) for j, leaf in enumerate(leaves)]
+            parts = unit_parts(leaves, variables, k, i)
             directions.append((refilled(values, parts),))
     with draws.run():
         y, tangents = jvp_along(
@@ -397,13 +399,6 @@ def at(value: Any, path: tuple[Any, ...]) -> Any:
     for key in path:
         value = value[key]
     return value
-
-
-def zero(leaf: Any) -> Any:
-    """Return zero like a number or an array."""
-    if np.ndim(leaf) == 0 and not isinstance(leaf, np.ndarray):
-        return 0.0
-    return np.zeros(np.shape(leaf), leaf.dtype)
 
 
 def arranged(blocks: Any, values: Any, several: bool) -> Any:

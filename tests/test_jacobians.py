@@ -406,3 +406,61 @@ def test_errors_of_hessian_diagonals() -> None:
         hessian_diagonal(powers, "z")(X)
     with pytest.raises(NonDifferentiableArgumentError, match="without floats"):
         hessian_diagonal(powers)(np.array([1, 2]))
+
+
+SHARED = [3.0]
+WEIGHTS = {"a": 3.0, "b": 2.0}
+ONE = {
+    "list": (lambda p: p[0][0] * p[1][0] ** 2, [SHARED, SHARED]),
+    "dict": (lambda p: p[0]["a"] * p[1][0]["a"] * p[0]["b"], [WEIGHTS, [WEIGHTS]]),
+    "array": (lambda p: np.sum(p[0] * p[1] * p[1]), [X, X]),
+    "views": (lambda p: np.sum(p[0] * p[1] ** 2), [X[:2], X[1:]]),
+    "reversed": (lambda p: np.sum(p[0] ** 2 * p[1]), [X[::-1], X]),
+    "broadcast": (lambda p: np.sum(p * p * X), np.broadcast_to(np.array(2.0), (3,))),
+    "broadcast in a list": (lambda p: np.sum(p[0] ** 2 * X), [np.broadcast_to(X[1:2], (3,))]),
+}  # fmt: skip
+"""Functions of an argument in which parts are one variable."""
+
+
+def numbers_in(value: Any) -> np.ndarray:
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, (list, tuple)):
+        return np.concatenate([numbers_in(part) for part in value])
+    return np.reshape(value, -1)
+
+
+@pytest.mark.parametrize("name", ONE)
+def test_parts_that_are_one_variable(name: str) -> None:
+    f, p = ONE[name]
+    expected = numbers_in(grad(f)(p))
+    for mode in ("forward", "reverse", "auto"):
+        np.testing.assert_allclose(numbers_in(jacobian(f, mode=mode)(p)), expected)
+    if not name.startswith("broadcast"):
+        rows = jacobian(grad(f), mode="reverse")(p)
+        np.testing.assert_allclose(numbers_in(hessian(f)(p)), numbers_in(rows))
+
+
+def test_hessians_of_broadcast_arrays() -> None:
+    p = np.broadcast_to(np.array(2.0), (3,))
+    found = hessian(lambda p: np.sum(p**3 * X))(p)
+    np.testing.assert_allclose(found, np.full((3, 3), 12.0 * np.sum(X)))
+
+
+def test_the_diagonal_of_a_variable_held_twice() -> None:
+    found = hessian_diagonal(lambda p: p[0][0] * p[1][0] ** 2)([SHARED, SHARED])
+    assert found == [[18.0], [18.0]]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_parts_that_are_one_variable_inside_another_derivative(mode: Any) -> None:
+    def of_list(v: Any) -> Any:
+        shared = [v]
+        return jacobian(lambda p: p[0][0] * p[1][0] ** 2, mode=mode)([shared, shared])[0][0]
+
+    assert grad(of_list)(3.0) == 18.0
+
+    def of_array(v: Any) -> Any:
+        return np.sum(jacobian(lambda p: p[0] * p[1] ** 2, mode=mode)([v, v])[0])
+
+    np.testing.assert_allclose(grad(of_array)(X), 6 * X)

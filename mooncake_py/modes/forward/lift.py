@@ -12,6 +12,7 @@ from mooncake_py.boundary.outputs import described, has_shape, is_numeric, part_
 from mooncake_py.errors import InvalidTangentError
 from mooncake_py.overriding import override
 from mooncake_py.runtime.active import Active, active_number
+from mooncake_py.runtime.activity import unwrapped
 from mooncake_py.tangents import NoTangent
 
 if TYPE_CHECKING:
@@ -105,8 +106,13 @@ def give_tangent(
 def require_one_tangent(
     ctx: ForwardContext, tree: Any, tangent: Any, path: str, above: frozenset[int] = frozenset()
 ) -> None:
-    """Raise where memory has another tangent than it was given here."""
-    if tangent is None or type(tangent) is NoTangent or tree is None or type(tree) is Active:
+    """Raise where memory, or a number in a container, has another tangent than given here."""
+    if tangent is None or type(tangent) is NoTangent or tree is None:
+        return
+    if type(tree) is Active:
+        known, given = unwrapped(tree.grad), unwrapped(tangent)
+        if not np.array_equal(known, tree.__class__(given), equal_nan=True):
+            raise two_tangents(path)
         return
     if type(tree) is not ndarray:
         if id(tree) not in above:
@@ -120,11 +126,16 @@ def require_one_tangent(
     if np.array_equal(known, given):  # in a hundredth of the time that nan and other types take
         return
     if not np.array_equal(known, given.astype(tree.dtype), equal_nan=True):
-        raise InvalidTangentError(
-            f"the tangent {path} differs from that of a part which shares memory with it",
-            why="an object that one argument holds twice is one variable with one tangent",
-            fix="pass the same tangent for both, or a copy of one of the parts",
-        )
+        raise two_tangents(path)
+
+
+def two_tangents(path: str) -> InvalidTangentError:
+    """Return the error for tangents that differ where there is one variable."""
+    return InvalidTangentError(
+        f"the tangent {path} differs from that of a part which shares memory with it",
+        why="an object that one argument holds twice is one variable with one tangent",
+        fix="pass the same tangent for both, or a copy of one of the parts",
+    )
 
 
 def misfit(path: str, expected: str, got: Any) -> InvalidTangentError:

@@ -344,3 +344,26 @@ def test_arrays_divided_by_zero_are_infinite(quick, monkeypatch):
         value, t = jvp(f, (X,), (V,))
     assert np.all(np.isinf(value))
     assert np.all(np.isinf(t))
+
+
+@pytest.mark.parametrize("tangent", [[[1.0], [0.0]], [[0.0], [1.0]], [[1.0], [np.nan]]])
+def test_tangents_of_a_number_held_twice_must_agree(tangent):
+    shared = [3.0]
+    f = lambda p: p[0][0] * p[1][0]  # noqa: E731
+    same = [[1.0], [1]]
+    assert jvp(f, ([shared, shared],), (same,)) == (9.0, 6.0)
+    assert jvp(f, ([shared, shared],), [(same,), ([[2.0], [2.0]],)]) == (9.0, [6.0, 12.0])
+    for tangents in ((tangent,), [(same,), (tangent,)]):
+        with pytest.raises(InvalidTangentError, match="one variable with one tangent"):
+            jvp(f, ([shared, shared],), tangents)
+    assert shared == [3.0]
+
+
+def test_tangents_of_a_number_held_twice_inside_a_derivative():
+    def f(v, factor):
+        shared = [v]
+        return jvp(lambda p: p[0][0] * p[1][0], ([shared, shared],), ([[v], [factor * v]],))[1]
+
+    assert grad(f)(3.0, 1.0) == 12.0
+    with pytest.raises(InvalidTangentError, match="one variable with one tangent"):
+        grad(f)(3.0, 2.0)
