@@ -29,7 +29,7 @@ from mooncake_py.interface import jvp
 from mooncake_py.jacobians import jacobian
 from mooncake_py.rules.declare import from_vjp
 from mooncake_py.solvers.activity import is_active, order
-from mooncake_py.solvers.apart import solved_apart
+from mooncake_py.solvers.apart import solved_unchanged
 from mooncake_py.utilities.ignoring import ignore_derivatives
 
 __all__ = ["at_solution", "implicit"]
@@ -48,7 +48,8 @@ def implicit(solve: Function, residual: Function, *, tolerance: float = TOLERANC
     ----------
     solve : callable
         ``solve(*args)`` returns the solution, a number or an array, real or complex.  It runs
-        natively on plain numbers, and may be compiled.
+        natively on plain numbers, and may be compiled.  Inside a derivative it must not change
+        arrays and containers that it is given: work on a copy.
     residual : callable
         ``residual(x, *args)`` is zero at the solution, and has the shape of `x`.  It is
         differentiated with respect to `x`, `args`, and captured and global variables.
@@ -66,6 +67,8 @@ def implicit(solve: Function, residual: Function, *, tolerance: float = TOLERANC
     SolverError
         In a derivative, if the solver has not converged, or if the Jacobian of the residual is
         singular, so that the solution has no derivative.
+    UntrackedWriteError
+        In a derivative, if the solver has changed an array, a list or a dict that it was given.
 
     Notes
     -----
@@ -88,7 +91,7 @@ def implicit(solve: Function, residual: Function, *, tolerance: float = TOLERANC
     """
 
     def solution(*args: Any, **kwargs: Any) -> Any:
-        x = solved_apart(solve, *args, **kwargs)
+        x = solved_unchanged(solve, *args, **kwargs)
         return at_solution(x, lambda x: residual(x, *args, **kwargs), tolerance)
 
     return solution

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
     from mooncake_py.runtime.reverse_mode import ReverseMode
 
-__all__ = ["Watch", "ignore_derivatives", "run_watched"]
+__all__ = ["Watch", "has_changed", "ignore_derivatives", "restorer", "run_watched"]
 
 
 def ignore_derivatives(x: Any, /, *args: Any, **kwargs: Any) -> Any:

@@ -10,6 +10,7 @@ import pytest
 
 from mooncake_py import (
     SolverError,
+    UntrackedWriteError,
     checkpoint,
     grad,
     hessian,
@@ -244,3 +245,94 @@ def test_not_finite() -> None:
 def test_other_number_of_equations() -> None:
     text = message(implicit(lambda a: np.ones(2), lambda x, a: x[0] - a))
     assert "1 elements, and the solution 2" in text
+
+
+def halve(a: Any) -> Any:
+    a *= 0.5
+    return a.copy()
+
+
+def iterate_in_place(u: Any, p: Any) -> Any:
+    for _ in range(50):
+        u[...] = u - (u * u - p) / (2 * u)
+    return u.copy()
+
+
+def log_steps(p: Any, log: Any) -> Any:
+    log.append(1.0)
+    return np.sqrt(p)
+
+
+def from_ones(p: Any) -> Any:
+    u = np.ones(3)
+    implicit(iterate_in_place, lambda y, u, p: y * y - p)(u, p)
+    return np.sum(u)
+
+
+def with_log(p: Any, log: Any) -> Any:
+    return np.sum(implicit(log_steps, lambda y, p, log: y * y - p)(p, log=log))
+
+
+@pytest.mark.parametrize("mode", ["reverse", "forward"])
+@pytest.mark.parametrize(
+    ("f", "part"),
+    [
+        (lambda p: np.sum(implicit(halve, lambda y, a: y - a)(p) * p), r"argument 0\[0\] is 0.15"),
+        (from_ones, r"argument 0\[0\] is .*, and was 1.0 before"),
+        (lambda p: with_log(p, []), r"argument 'log'\[0\] is 1.0, and was not there"),
+        (lambda p: with_log(p, [p[0]]), r"argument 'log'\[1\] is 1.0, and was not there"),
+        (lambda p: hessian(lambda q: with_log(q, [2.0]))(p)[0, 0], "'log'"),
+    ],
+)
+def test_changes_of_arguments_are_refused(f: Any, part: str, mode: Any) -> None:
+    x = np.array([0.3, 0.7, 1.2])
+    with pytest.raises(UntrackedWriteError, match=part) as caught:
+        grad(f, mode=mode)(x)
+    assert "work on a copy" in str(caught.value)
+    np.testing.assert_array_equal(x, [0.3, 0.7, 1.2])
+
+
+def test_changes_of_captured_arrays_are_refused() -> None:
+    def f(a: Any) -> Any:
+        return np.sum(implicit(lambda: halve(a), lambda y: y - a)() * a)
+
+    with pytest.raises(UntrackedWriteError, match="data that the derivative depends on"):
+        grad(f)(B)
+
+
+def test_changes_of_attributes_are_refused() -> None:
+    class State:
+        pass
+
+    def advance(state: Any) -> Any:
+        state.u = state.u * 0.5
+        return state.u.copy()
+
+    def f(a: Any) -> Any:
+        state = State()
+        state.u = a
+        implicit(advance, lambda y, state: y - state.u)(state)
+        return np.sum(state.u)
+
+    with pytest.raises(UntrackedWriteError, match=r"argument 0\.u"):
+        grad(f)(B)
+
+
+def test_changes_of_arguments_outside_derivatives() -> None:
+    log: list[float] = []
+    with_log(B, log)
+    assert log == [1.0]
+
+
+def test_solvers_may_keep_what_their_callbacks_write() -> None:
+    seen: list[float] = []
+
+    def solve(p: Any, accept: Any) -> Any:
+        accept(p)
+        return np.sqrt(p)
+
+    f = implicit(solve, lambda y, p, accept: y * y - p)
+    p = np.array([0.3, 0.7])
+    gradient = grad(lambda p: np.sum(f(p, lambda v: seen.append(2.0))))(p)
+    np.testing.assert_allclose(gradient, 0.5 / np.sqrt(p))
+    assert set(seen) == {2.0}
