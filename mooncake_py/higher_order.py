@@ -14,11 +14,16 @@ from numpy import ndarray
 
 from mooncake_py.boundary.apart import arguments_apart
 from mooncake_py.boundary.arguments import ArgNums, choose_arguments, name_of, refuse_foreign
-from mooncake_py.boundary.outputs import has_shape
-from mooncake_py.errors import InvalidTangentError, NonScalarOutputError
+from mooncake_py.boundary.outputs import described, has_shape
+from mooncake_py.errors import (
+    InvalidTangentError,
+    NonDifferentiableArgumentError,
+    NonScalarOutputError,
+)
 from mooncake_py.interface import grad, jvp, value_and_grad
 from mooncake_py.jacobians import (
     collect,
+    is_leaf,
     jacobian,
     of_chosen,
     real_leaves,
@@ -32,6 +37,7 @@ from mooncake_py.recomputation.agreement import Runs
 from mooncake_py.recomputation.units import unit_parts, variables_in
 from mooncake_py.runtime.compilation import compiles, require_compiler
 from mooncake_py.runtime.enclosing import enclosing
+from mooncake_py.tangents import NoTangent
 from mooncake_py.utilities.structures import copied
 
 __all__ = ["hessian", "hessian_diagonal", "hvp", "value_and_hvp", "value_grad_and_hessian"]
@@ -107,15 +113,19 @@ def hvp(
     >>> hvp(lambda x: np.sum(x ** 3), (np.array([1.0, 2.0]),), np.array([1.0, 10.0]))
     array([  6., 120.])
     """
-    with compiling(compile):
-        _, product = value_and_product(f, args, v, argnums)
+    require_tuple("hvp", args)
+    require_one_vector("hvp", f, args, v, argnums)
+    try:
+        with compiling(compile):
+            _, product = value_and_product(f, args, v, argnums)
+    except InvalidTangentError:
+        require_fitting(f, args, v, argnums)
+        raise
     return product
 
 
 def value_and_product(f: Any, args: tuple[Any, ...], v: Any, argnums: ArgNums) -> tuple[Any, Any]:
     """Return the value, and the product of the Hessian with `v`."""
-    require_tuple("hvp", args)
-    require_one_vector(f, args, v, argnums)
     v = copied(v)  # it may share memory with an argument
     several = isinstance(argnums, tuple)
     tangents = v if several else (v,)
@@ -195,7 +205,18 @@ def value_and_hvp(
     array([  6., 120.])
     """
     require_tuple("value_and_hvp", args)
-    require_one_vector(f, args, v, argnums)
+    require_one_vector("value_and_hvp", f, args, v, argnums)
+    try:
+        return value_gradient_product(f, args, v, argnums, compile)
+    except InvalidTangentError:
+        require_fitting(f, args, v, argnums)
+        raise
+
+
+def value_gradient_product(
+    f: Any, args: tuple[Any, ...], v: Any, argnums: ArgNums, compile: bool | None
+) -> tuple[Any, Any, Any]:
+    """Return the value, the gradient, and the product of the Hessian with `v`."""
     v = copied(v)  # it may share memory with an argument
     several = isinstance(argnums, tuple)
     tangents: Any = v if several else (v,)
@@ -333,8 +354,20 @@ def require_tuple(name: str, args: Any) -> None:
         )
 
 
-def require_one_vector(f: Any, args: tuple[Any, ...], v: Any, argnums: ArgNums) -> None:
-    """Raise if there is a vector for each argument, but one argument is chosen."""
+def require_one_vector(name: str, f: Any, args: tuple[Any, ...], v: Any, argnums: ArgNums) -> None:
+    """Raise if there are not as many vectors as chosen arguments."""
+    is_vector = isinstance(argnums, (ndarray, float, complex))
+    if is_vector or (isinstance(argnums, list) and not all(isinstance(k, int) for k in argnums)):
+        raise NonDifferentiableArgumentError(
+            f"{name} takes one `v`, and got something else where argnums belong: {argnums!r}",
+            why="the vectors for several arguments are a tuple, and argnums says for which",
+            fix=f"{name}(f, (x, y), (vx, vy), argnums=(0, 1))",
+        )
+    if isinstance(argnums, tuple) and isinstance(v, (tuple, list)) and len(v) != len(argnums):
+        raise InvalidTangentError(
+            f"v holds {len(v)} vectors, but argnums={argnums!r}",
+            fix="pass one vector for each chosen argument, None for zero",
+        )
     if type(v) is not tuple or isinstance(argnums, tuple) or len(v) != len(args):
         return
     [chosen] = choose_arguments(f, argnums, args, {})
@@ -346,3 +379,37 @@ def require_one_vector(f: Any, args: tuple[Any, ...], v: Any, argnums: ArgNums) 
             fix=f"pass argnums={tuple(range(len(v)))} for a vector for each argument, or only "
             "that of the chosen one",
         )
+
+
+def require_fitting(f: Any, args: tuple[Any, ...], v: Any, argnums: ArgNums) -> None:
+    """Raise if `v` has not the structure of the chosen arguments, with the name of the part."""
+    values = [args[cast("int", key)] for key in choose_arguments(f, argnums, args, {})]
+    if isinstance(argnums, tuple):
+        for k, (x, given) in enumerate(zip(values, v, strict=True)):
+            require_fitting_part(x, given, f"v[{k}]")
+    else:
+        require_fitting_part(values[0], v, "v")
+
+
+def require_fitting_part(x: Any, v: Any, path: str) -> None:
+    """Raise if a part of `v` does not fit its part of an argument."""
+    if v is None or type(v) is NoTangent:
+        return
+    if isinstance(x, (list, tuple, dict)):
+        for key, part in x.items() if isinstance(x, dict) else enumerate(x):
+            try:
+                given = v[key]
+            except (LookupError, TypeError):
+                raise unfit(path, f"a {type(x).__name__} with a part {key!r}", v) from None
+            require_fitting_part(part, given, f"{path}[{key!r}]")
+    elif is_leaf(x) and not has_shape(v, np.shape(x)):
+        raise unfit(path, f"an array of shape {np.shape(x)}" if np.ndim(x) else "a number", v)
+
+
+def unfit(path: str, expected: str, got: Any) -> InvalidTangentError:
+    """Return the error for a vector that does not fit the argument."""
+    return InvalidTangentError(
+        f"{path} does not fit the argument: expected {expected}, got {described(got)}",
+        why="a Hessian is multiplied by a vector with a number for each of the argument",
+        fix="pass v in the structure and the shapes of the chosen argument",
+    )

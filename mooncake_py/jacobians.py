@@ -20,6 +20,7 @@ from mooncake_py.errors import (
     InvalidTangentError,
     MissingRuleError,
     NonDifferentiableArgumentError,
+    NonScalarOutputError,
 )
 from mooncake_py.interface import jvp_along, vjp
 from mooncake_py.language.draws import Draws
@@ -34,7 +35,7 @@ from mooncake_py.tangents import NoTangent
 from mooncake_py.utilities.structures import holds_numbers
 
 __all__ = [
-    "collect", "jacobian", "of_chosen", "real_leaves", "refilled", "value_and_jacobian",
+    "collect", "is_leaf", "jacobian", "of_chosen", "real_leaves", "refilled", "value_and_jacobian",
 ]  # fmt: skip
 
 FEW = 4
@@ -226,13 +227,21 @@ def blocks_of(program: Program, values: Any, leaves: list[Any], mode: Mode) -> A
     with draws:
         y, pullback = vjp(program.function, values)
     y, aux = split(program, y)
-    outputs: list[Any] = []
-    collect(y, outputs)
+    outputs = require_numbers(program, y)
     # A row of a complex output takes two pullbacks.
     count = sum([np.size(part) * (1 + np.iscomplexobj(part)) for part in outputs])
     if mode == "auto" and size <= count:
         return by_columns(program, values, leaves, draws, y)
     return y, aux, by_rows(program, y, pullback, outputs, leaves)
+
+
+def require_numbers(program: Program, y: Any) -> list[Any]:
+    """Return the numbers and arrays in a result; raise if it is something else."""
+    outputs: list[Any] = []
+    collect(y, outputs)
+    if not outputs and not isinstance(y, (list, tuple, dict)):
+        raise no_numbers(program.f, y)
+    return outputs
 
 
 def by_columns(
@@ -273,7 +282,7 @@ def by_columns(
                 arrays.append(np.stack(found, axis=-1).reshape(np.shape(part) + np.shape(leaf)))
         return Block(arrays)
 
-    collect(y, [])  # raises if there is something else in it
+    require_numbers(program, y)
     return y, aux, spread(block, y, ())
 
 
@@ -440,4 +449,13 @@ def nothing_to_differentiate(f: Any) -> NonDifferentiableArgumentError:
         f"the Jacobian of {name_of(f)} was asked for with respect to arguments without floats",
         why="only float values in tuples, lists and dicts have derivatives here",
         fix="pass floats: x.astype(float), or choose other argnums",
+    )
+
+
+def no_numbers(f: Any, y: Any) -> NonScalarOutputError:
+    """Return the error for a function that returns None, a text or ints."""
+    kind = f"an array of dtype {y.dtype}" if isinstance(y, np.ndarray) else type(y).__name__
+    return NonScalarOutputError(
+        f"the Jacobian of {name_of(f)} was asked for, which returned no floats: {kind}",
+        fix="return a float, or an array of floats: is a `return` missing?",
     )

@@ -18,6 +18,7 @@ from mooncake_py import (
     hvp,
     jacobian,
     rrule,
+    value_and_hvp,
     value_and_jacobian,
     value_grad_and_hessian,
 )
@@ -464,3 +465,40 @@ def test_parts_that_are_one_variable_inside_another_derivative(mode: Any) -> Non
         return np.sum(jacobian(lambda p: p[0] * p[1] ** 2, mode=mode)([v, v])[0])
 
     np.testing.assert_allclose(grad(of_array)(X), 6 * X)
+
+
+@pytest.mark.parametrize("product", [hvp, value_and_hvp])
+def test_errors_name_the_vector(product: Any) -> None:
+    def f(x: Any, y: Any = 1.0) -> Any:
+        return np.sum(x**2 * y)
+
+    with pytest.raises(
+        InvalidTangentError, match=r"^v does not fit .* shape \(3,\), got shape \(2,"
+    ):
+        product(f, (X,), X[:2])
+    with pytest.raises(InvalidTangentError, match=r"^v\[1\] does not fit .* shape \(3,\)"):
+        product(f, (X, X), (X, X[:2]), argnums=(0, 1))
+    with pytest.raises(InvalidTangentError, match=r"^v\['a'\] does not fit"):
+        product(lambda p: np.sum(p["a"] ** 2), ({"a": X},), {"a": X[:2]})
+    with pytest.raises(InvalidTangentError, match=r"^v does not fit .* part 'a'"):
+        product(lambda p: np.sum(p["a"] ** 2), ({"a": X},), {"b": X})
+    with pytest.raises(InvalidTangentError, match="v holds 3 vectors"):
+        product(f, (X, X), (X, X, X), argnums=(0, 1))
+    slip = rf"{product.__name__}\(f, \(x, y\), \(vx, vy\), argnums=\(0, 1\)\)"
+    for second in (X, 1.0, [X]):
+        with pytest.raises(NonDifferentiableArgumentError, match=slip):
+            product(f, (X, X), X, second)
+    with pytest.raises(NonDifferentiableArgumentError, match="use a tuple"):
+        product(f, (X, X), X, [0])
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("y", [None, "a", 3, np.arange(3)], ids=repr)
+def test_results_without_numbers(y: Any, mode: Any) -> None:
+    with pytest.raises(NonScalarOutputError, match=r"no floats.*\n.*is a `return` missing"):
+        jacobian(lambda x: y, mode=mode)(X)
+    with pytest.raises(NonScalarOutputError, match="no floats"):
+        value_and_jacobian(lambda x: (y, 1), mode=mode, has_aux=True)(X)
+    found = jacobian(lambda x: [y, 2.0 * x], mode=mode)(X)
+    assert found[0] is None
+    np.testing.assert_array_equal(found[1], 2 * np.eye(3))

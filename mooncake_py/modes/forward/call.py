@@ -31,14 +31,20 @@ __all__ = ["push_forward", "push_state_forward", "run_over"]
 
 
 def push_forward(
-    f: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ...]
+    f: Callable[..., Any],
+    primals: tuple[Any, ...],
+    tangents: tuple[Any, ...],
+    name: str = "tangents",
 ) -> tuple[Any, Any]:
-    """Return the output of a function and its tangent; everything is then as it was before."""
+    """Return the output of a function and its tangent; everything is then as it was before.
+
+    Messages call the tangents by the `name`.
+    """
     chosen = [i for i, t in enumerate(tangents) if t is not None and type(t) is not NoTangent]
     for i in chosen:
         refuse_foreign(f, i, primals[i])
     with ArgumentsApart(f, chosen, primals, {}) as apart:
-        return pushed(f, apart.args, tangents, apart.own_copies)
+        return pushed(f, apart.args, tangents, apart.own_copies, name)
 
 
 def pushed(
@@ -46,6 +52,7 @@ def pushed(
     primals: tuple[Any, ...],
     tangents: tuple[Any, ...],
     copies: Sequence[ndarray],
+    name: str,
 ) -> tuple[Any, Any]:
     """Return the output and its tangent, for arguments that are their own memory.
 
@@ -58,13 +65,13 @@ def pushed(
         from mooncake_py.nesting.inside import run_inside
 
         return run_inside(
-            outer, name_of(f), lambda ctx: with_tangent(*run_over(ctx, f, primals, tangents))
+            outer, name_of(f), lambda ctx: with_tangent(*run_over(ctx, f, primals, tangents, name))
         )
     ctx = forward_context(settings(), f, primals, {})
     for a in copies:
         ctx.note_new(a)
     with TangentLifter(ctx) as lifter, guarded(ctx):
-        values = lifted(ctx, lifter, primals, tangents)
+        values = lifted(ctx, lifter, primals, tangents, name)
         output = run(ctx, f, values, {})
         y = independent(ctx, output)
         _, tree = TangentReader(ctx).visit(output)
@@ -92,12 +99,14 @@ def forward_context(
     return ctx
 
 
-def run_over(base: Mode, f: Callable[..., Any], primals: Any, tangents: Any) -> tuple[Any, Any]:
+def run_over(
+    base: Mode, f: Callable[..., Any], primals: Any, tangents: Any, name: str = "tangents"
+) -> tuple[Any, Any]:
     """Run a function in forward mode over a context; return the new context and the output."""
     ctx = ForwardContext(base, plain=False)
     guard(ctx)
     with TangentLifter(ctx) as lifter, enclosed(None):
-        values = lifted(ctx, lifter, primals, tangents)
+        values = lifted(ctx, lifter, primals, tangents, name)
         return ctx, plain_parts(run(ctx, f, values, {}))
 
 
@@ -123,13 +132,15 @@ def push_state_forward(
     return y, dy, tuple(dxs)
 
 
-def lifted(ctx: ForwardContext, lifter: TangentLifter, values: Any, tangents: Any) -> Any:
+def lifted(
+    ctx: ForwardContext, lifter: TangentLifter, values: Any, tangents: Any, name: str = "tangents"
+) -> Any:
     """Return values made active, with their tangents; a number with NoTangent stays as it is."""
     pairs = [
         (a, None) if type(t) is NoTangent and type(a) in INERT else lifter.visit(a)
         for a, t in zip(values, tangents, strict=True)
     ]
-    give_all(ctx, [tree for _, tree in pairs], tangents, "tangents")
+    give_all(ctx, [tree for _, tree in pairs], tangents, name)
     return tuple(v for v, _ in pairs)
 
 

@@ -51,10 +51,11 @@ def push_forward_along(
         rest = directions[len(tangents) :][: AT_ONCE if together else 1]
         with draws.run():
             if len(rest) > 1:
-                y, found = along_each(f, primals, rest)
+                y, found = along_each(f, primals, rest, len(tangents))
                 together = len(found) == len(rest)
             else:
-                y, dy = push_forward(f, primals, rest[0] if rest else (None,) * len(primals))
+                direction = rest[0] if rest else (None,) * len(primals)
+                y, dy = push_forward(f, primals, direction, name_of_direction(len(tangents)))
                 found = [dy] if rest else []
         runs.agree(y if compared is None else compared(y))
         tangents += found
@@ -62,17 +63,26 @@ def push_forward_along(
 
 
 def along_each(
-    f: Callable[..., Any], primals: tuple[Any, ...], directions: Sequence[tuple[Any, ...]]
+    f: Callable[..., Any],
+    primals: tuple[Any, ...],
+    directions: Sequence[tuple[Any, ...]],
+    first: int,
 ) -> tuple[Any, list[Any]]:
     """Run a function along several directions; return its output and the tangents.
 
-    There is one, along the first direction, if that was all the function could be run along.
+    There is one, along the first direction, if that was all the function could be run along.  In
+    messages the number of that direction is `first`.
     """
     chosen = [i for i in range(len(primals)) if any(moves(t[i]) for t in directions)]
     for i in chosen:
         refuse_foreign(f, i, primals[i])
     with ArgumentsApart(f, chosen, primals, {}) as apart:
-        return pushed_along(f, apart.args, directions)
+        return pushed_along(f, apart.args, directions, first)
+
+
+def name_of_direction(k: int) -> str:
+    """Return how messages call a direction among several."""
+    return f"tangents[{k}]"
 
 
 def moves(tangent: Any) -> bool:
@@ -81,14 +91,21 @@ def moves(tangent: Any) -> bool:
 
 
 def pushed_along(
-    f: Callable[..., Any], args: tuple[Any, ...], directions: Sequence[tuple[Any, ...]]
+    f: Callable[..., Any],
+    args: tuple[Any, ...],
+    directions: Sequence[tuple[Any, ...]],
+    first: int,
 ) -> tuple[Any, list[Any]]:
     """Do so for arguments that are their own memory."""
     ctx = stacked_context(len(directions))
     with InputLifter(ctx) as lifter, guarded(ctx):
         pairs = [lifter.visit(a) for a in args]
         trees = [tree for _, tree in pairs]
-        give_along(ctx, lifter, lambda k: give_all(ctx, trees, directions[k], "tangents"))
+
+        def give(k: int) -> None:
+            give_all(ctx, trees, directions[k], name_of_direction(first + k))
+
+        give_along(ctx, lifter, give)
         output = run(ctx, f, tuple([value for value, _ in pairs]), {})
         y = independent(ctx, output)
         tangents = read_along(ctx, lambda: tangent_of(ctx, output))

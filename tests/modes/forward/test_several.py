@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 from typing import Any
 
@@ -258,3 +259,14 @@ def test_what_forward_mode_refuses_is_refused() -> None:
 
 def test_sums_of_numbers_along_an_axis() -> None:
     check(lambda a, s: np.sum(np.vdot(a, a), axis=0) * s, (A, S), DIRECTIONS)
+
+
+@pytest.mark.parametrize("debug", [False, True])
+def test_errors_name_the_direction(debug):
+    x = np.array([0.3, 0.7])
+    directions = [(x, 1.0)] * several.AT_ONCE + [(x, 1.0), (x[:1], 1.0)]
+    with debug_mode() if debug else contextlib.nullcontext():
+        with pytest.raises(InvalidTangentError, match=r"tangents\[17\]\[0\] does not fit"):
+            jvp(lambda x, c: c * x, (x, 2.0), directions)
+        with pytest.raises(InvalidTangentError, match=r"tangents\[1\] does not fit"):
+            jvp(lambda x, c: c * x, (x, 2.0), (x, x))
