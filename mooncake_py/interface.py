@@ -5,8 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar, overload
 
-from mooncake_py.boundary.arguments import require_callable, require_direction, require_plain
+from mooncake_py.boundary.arguments import (
+    name_of,
+    require_callable,
+    require_direction,
+    require_plain,
+)
 from mooncake_py.diagnostics.tracebacks import boundary
+from mooncake_py.errors import NonScalarOutputError
 from mooncake_py.first_order import grad, value_and_grad
 from mooncake_py.modes.reverse.derived_rule import derived_rule
 from mooncake_py.modes.reverse.pullback import Vjp
@@ -142,6 +148,8 @@ def jvp(
         If a tangent does not have the structure or the shape of its argument.
     NestedDerivativeError
         If `f` runs more than once for several directions, and its outputs differ.
+    NonScalarOutputError
+        If `f` returns None.
     CompilerUnavailableError
         If `compile` is true, and Numba is not installed.
 
@@ -169,7 +177,7 @@ def jvp(
     with boundary, compiling(compile):
         require_callable(f)
         if isinstance(tangents, list):
-            return jvp_along(f, primals, tangents)
+            return with_result(f, jvp_along(f, primals, tangents))
         require_direction(primals, tangents)
         require_plain(f, primals)
         if compiles() and enclosing() is None:
@@ -183,7 +191,17 @@ def jvp(
         from mooncake_py.modes.forward.call import push_forward
 
         with limits_raised():
-            return push_forward(f, primals, tangents)
+            return with_result(f, push_forward(f, primals, tangents))
+
+
+def with_result(f: Callable[..., Any], found: tuple[Any, Any]) -> tuple[Any, Any]:
+    """Return an output and its tangent; raise if the output is None, which has none."""
+    if found[0] is None:
+        raise NonScalarOutputError(
+            f"{name_of(f)} returned None, which has no tangent",
+            fix="return the number or the array: is a `return` missing?",
+        )
+    return found
 
 
 def jvp_along(

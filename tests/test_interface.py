@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mooncake_py import MutableTangent, NoTangent, grad, value_and_grad, vjp
+from mooncake_py import MutableTangent, NoTangent, grad, jvp, value_and_grad, vjp
+from mooncake_py.errors import NonScalarOutputError
 from mooncake_py.rules.declare import from_vjp
 from tests.support.gradients import bits, check
 
@@ -466,3 +467,17 @@ def test_threads_do_not_share_tapes():
 def test_gradient_pickles():
     g = grad(total)({"a": Plain(2.0)})
     assert pickle.loads(pickle.dumps(g)) == g
+
+
+def test_a_missing_return_in_forward_mode():
+    def f(x):
+        x * 2.0
+
+    for tangents in ((1.0,), [(1.0,), (2.0,)], [], (None,)):
+        with pytest.raises(
+            NonScalarOutputError, match=r"returned None(.*\n.*)is a `return` missing"
+        ):
+            jvp(f, (3.0,), tangents)
+    with pytest.raises(NonScalarOutputError, match="returned None"):
+        grad(lambda x: jvp(f, (x,), (1.0,))[1])(3.0)
+    assert jvp(lambda x: [x, None], (3.0,), (1.0,))[0] == [3.0, None]
