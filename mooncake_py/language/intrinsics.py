@@ -20,7 +20,7 @@ from numpy import ndarray
 from mooncake_py.containers import containers, effects, mappings
 from mooncake_py.diagnostics import warned
 from mooncake_py.diagnostics.native_modules import is_native_module
-from mooncake_py.language import array_attributes, copies, iteration, texts
+from mooncake_py.language import array_attributes, copies, iteration, promotion, texts
 from mooncake_py.language.comparisons import COMPARISONS
 from mooncake_py.rules.bisection import WITH_KEY
 from mooncake_py.rules.complex_parts import complex_number
@@ -335,6 +335,7 @@ HANDLERS: dict[Any, Handler] = {
     **frames.HANDLERS,
     ndarray.setflags: array_attributes.run_setflags,
     **warned.HANDLERS,
+    **promotion.HANDLERS,
     **dict.fromkeys(REARRANGING, run_rearranging),
     copy.deepcopy: copies.run_deepcopy,
     copy.copy: copies.run_copy,

@@ -1,4 +1,7 @@
-"""The Python source of jitted functions, with tests of ints that would wrap around."""
+"""The Python source of jitted functions, with ints as compiled code has them: of 64 bits.
+
+Ints that would wrap around are tested, and those of fewer bits are promoted.
+"""
 
 from __future__ import annotations
 
@@ -11,15 +14,20 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from mooncake_py.jitted import captured
 from mooncake_py.syntax.machine_ints import guarded
 from mooncake_py.syntax.names import Names
+from mooncake_py.syntax.narrow_values import Kinds, NarrowValues, is_narrow
+from mooncake_py.syntax.nodes import located, place_of
+from mooncake_py.syntax.promotions import promoted
 from mooncake_py.syntax.source import keep, locate
 from mooncake_py.syntax.static_integers import bindings
 
 __all__ = ["may_overflow", "python_for"]
 
-Made = dict[frozenset[str], FunctionType | None]
-_made: WeakKeyDictionary[Any, Made] = WeakKeyDictionary()  # by the parameters that are ints
+Made = dict[tuple[frozenset[str], Kinds], FunctionType | None]
+_made: WeakKeyDictionary[Any, Made] = WeakKeyDictionary()  # by what the parameters are
+UNKNOWN = Kinds()
 
 
 def python_for(f: Any, args: Any, kwargs: Any) -> FunctionType:
@@ -31,19 +39,20 @@ def python_for(f: Any, args: Any, kwargs: Any) -> FunctionType:
         If there is no source.
     """
     own = f.py_func
-    if may_overflow(f, parameters(own)):
+    narrow = any(map(is_narrow, (*args, *kwargs.values())))
+    if narrow or may_overflow(f, parameters(own)):
         with suppress(TypeError):  # which the call is about to raise
             call = signature(own).bind(*args, **kwargs)
             call.apply_defaults()
             given = call.arguments.items()
             ints = frozenset(name for name, v in given if isinstance(v, (int, np.integer)))
-            return tested(f, ints) or own
+            return tested(f, ints, Kinds.of(given)) or own
     return own
 
 
 def may_overflow(f: Any, ints: frozenset[str]) -> bool:
-    """Return True if an int may outgrow 64 bits where parameters of these names are ints."""
-    return tested(f, ints) is not None
+    """Return True if ints, such as these parameters, are to be tested or promoted."""
+    return tested(f, ints, UNKNOWN) is not None
 
 
 def parameters(f: FunctionType) -> frozenset[str]:
@@ -52,22 +61,26 @@ def parameters(f: FunctionType) -> frozenset[str]:
     return frozenset(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
 
 
-def tested(f: Any, ints: frozenset[str]) -> FunctionType | None:
-    """Return what there is of a jitted function with tests of its ints, None if it needs none."""
+def tested(f: Any, ints: frozenset[str], kinds: Kinds) -> FunctionType | None:
+    """Return what there is of a jitted function with other ints, None if it needs none."""
     made = _made.setdefault(f, {})
-    if ints not in made:
-        made[ints] = with_tests(f.py_func, ints)
-    return made[ints]
+    key = ints, kinds
+    if key not in made:
+        made[key] = with_machine_ints(f.py_func, ints, kinds)
+    return made[key]
 
 
-def with_tests(f: FunctionType, ints: frozenset[str]) -> FunctionType | None:
-    """Return a copy of a function with tests of its ints, None if it needs none."""
+def with_machine_ints(f: FunctionType, ints: frozenset[str], kinds: Kinds) -> FunctionType | None:
+    """Return a copy of a function with ints as in compiled code, None if it needs none."""
     source = locate(f.__code__)
     node = source.node
+    if isinstance(node, ast.Lambda):
+        node = function_of(node)
     if not isinstance(node, ast.FunctionDef):
-        return None  # a lambda binds nothing
+        return None
     names = Names(f.__globals__, bindings(node).bound().union(f.__code__.co_freevars))
-    tested = guarded(node, names, ints)
+    tested = promoted(node, NarrowValues(node, names, dict(captured(f)), kinds))
+    tested = guarded(tested, names, ints)
     if tested is node:
         return None
     code = f.__code__.replace()
@@ -75,4 +88,12 @@ def with_tests(f: FunctionType, ints: frozenset[str]) -> FunctionType | None:
     new = FunctionType(code, f.__globals__, f.__name__, f.__defaults__, f.__closure__)
     new.__kwdefaults__ = f.__kwdefaults__
     new.__module__ = f.__module__
+    return new
+
+
+def function_of(node: ast.Lambda) -> ast.FunctionDef:
+    """Return a function that does what a lambda does."""
+    body = located(ast.Return(node.body), place_of(node.body))
+    new = located(ast.FunctionDef("lambda_", node.args, [body], [], None, None), place_of(node))
+    new.type_params = []  # which Python 3.12 and later read
     return new
