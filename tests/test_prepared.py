@@ -82,6 +82,51 @@ def test_what_one_call_returned_is_overwritten_by_the_next(compiles):
     assert not np.may_share_memory(first, U)
 
 
+def cubed(u, v):
+    s = 0.0
+    for i in range(len(u)):
+        s += u[i] ** 3 * v[i]
+    return s
+
+
+def complex_cubed(u):
+    s = 0.0
+    for i in range(len(u)):
+        s += (u[i] ** 3).real
+    return s
+
+
+def of_pair(pair):
+    return cubed(pair[0], pair[1])
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_results_are_arguments_of_the_next_call(compiles, dtype):
+    u = U.astype(dtype)
+    expected = grad(cubed, (0, 1), compile=False)
+    step = grad(cubed, (0, 1), compile=compiles).prepare(u, u)
+
+    g, h = (a.copy() for a in step(u, u))
+    assert_allclose(step(*step(u, u)), expected(g, h), rtol=1e-6)
+    assert_allclose(step(*step(u, u)[::-1]), expected(h, g), rtol=1e-6)
+    backwards = [a[::-1] for a in step(u, u)]
+    assert_allclose(step(*backwards), expected(g[::-1], h[::-1]), rtol=1e-6)
+    first = grad(cubed, compile=compiles).prepare(u, u)
+    by_copy = first(u, u).copy()
+    assert_allclose(first(u, first(u, u)), grad(cubed, compile=False)(u, by_copy), rtol=1e-6)
+
+
+def test_results_in_tuples_and_complex_ones_are_arguments_of_the_next_call(compiles):
+    step = grad(of_pair, compile=compiles).prepare((U, U))
+    copies = tuple(a.copy() for a in step((U, U)))
+    for got, g in zip(step(step((U, U))), grad(of_pair, compile=False)(copies), strict=True):
+        assert_allclose(got, g)
+    z = U * (1.0 + 0.5j)
+    step = grad(complex_cubed, compile=compiles).prepare(z)
+    expected = grad(complex_cubed, compile=False)(step(z).copy())
+    assert_allclose(step(step(z)), expected)
+
+
 def test_all_memory_of_a_compiled_call_is_kept(compiles):
     if not compiles:
         pytest.skip("without compile only results are kept")

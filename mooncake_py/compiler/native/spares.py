@@ -106,6 +106,10 @@ class Spares:
         """Return new memory, of zeros, for what is given back."""
         return np.zeros(a.shape, a.dtype)
 
+    def keeps(self, a: ndarray) -> bool:
+        """Return False: no one else has what is kept."""
+        return False
+
     def drop_before(self, age: int) -> int:
         """Drop what is kept longer; return how many bytes are left."""
         left = 0

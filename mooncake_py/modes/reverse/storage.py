@@ -30,6 +30,10 @@ class Storage(Protocol):
         """Return zeros of the shape and dtype of an array, for what may be given back."""
         ...
 
+    def keeps(self, a: ndarray) -> bool:
+        """Return True if an array may lie in what `zeros` gives."""
+        ...
+
     def give(self, purpose: str, a: ndarray) -> None:
         """Take back what is no longer in use."""
         ...
@@ -76,6 +80,10 @@ class Workspace:
         else:
             found.fill(0.0)
         return found
+
+    def keeps(self, a: ndarray) -> bool:
+        """Return True if an array may lie in what `zeros` gives: the result of an earlier call."""
+        return any(np.may_share_memory(a, own) for own in self.shadows.values())
 
     def give(self, purpose: str, a: ndarray) -> None:
         """Take back what is no longer in use."""

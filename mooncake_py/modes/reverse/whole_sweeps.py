@@ -81,6 +81,9 @@ class WholeSweeps:
             values[i] = as_real(values[i])
         for i, name in self.written:
             values[i] = storage.copied(name, values[i])
+        for i, value in enumerate(values):
+            if type(value) is ndarray and storage.keeps(value):
+                values[i] = value.copy()  # the way back reads it, and overwrites what is kept
         ok, S, p, *results = self.form.forward(storage.stack(), *values)
         values += results
         if not ok or not all_finite([values[i] for i in self.checked]):

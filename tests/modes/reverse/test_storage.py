@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.testing import assert_array_equal
 
-from mooncake_py.compiler.native.spares import STACK
+from mooncake_py.compiler.native.spares import STACK, Spares
 from mooncake_py.modes.reverse.storage import Workspace
 
 U = np.arange(3.0)
@@ -25,6 +25,15 @@ def test_copies_and_zeros_are_the_same_arrays() -> None:
     assert own.zeros("u", U[:2].astype(np.float32)).dtype == np.float32
     assert own.copied("u", U.astype(int)).dtype == int
     assert own.copied("u", np.ones((3, 2)).T).flags.c_contiguous
+
+
+def test_what_may_lie_in_zeros_of_before() -> None:
+    own = Workspace()
+    d = own.zeros("u", U)
+    assert own.keeps(d)
+    assert own.keeps(d[::-2])
+    assert not own.keeps(own.copied("u", U))
+    assert not Spares().keeps(d)
 
 
 def test_the_largest_stack_stays() -> None:
