@@ -22,7 +22,7 @@ __all__: list[str] = []
 
 
 def slope(x: Any, p: Any) -> Any:
-    """Return ``p * x**(p - 1)`` for arrays, 0 where p = x = 0; inf at 0 for a complex p below 1."""
+    """Return ``p * x**(p - 1)`` for arrays, 0 where p = 0; inf at 0 for a complex p below 1."""
     if np.ndim(p) == 0:
         if p == 2:
             return 2 * x
@@ -32,12 +32,12 @@ def slope(x: Any, p: Any) -> Any:
     product = p * (x ** (p - 1) if isinstance(x, np.ndarray) else np.power(x, p - 1))
     if np.iscomplexobj(product):
         product = np.where((x == 0) & (np.real(p) < 1), np.inf, product)
-    return product if np.ndim(p) == 0 or np.all(p) else np.where((p == 0) & (x == 0), 0, product)
+    return product if np.ndim(p) == 0 or np.all(p) else np.where(p == 0, 0, product)
 
 
 def slope_base_partial(x: Any, p: Any, y: Any) -> Any:
-    """Return ``p * (p - 1) * x**(p - 2)``, 0 where p = 0 and x = 0."""
-    return np.where((p == 0) & (x == 0), 0, p * slope(x, p - 1))
+    """Return ``p * (p - 1) * x**(p - 2)``, 0 where p = 0."""
+    return np.where(p == 0, 0, p * slope(x, p - 1))
 
 
 def slope_exponent_partial(x: Any, p: Any, y: Any) -> Any:
@@ -55,15 +55,17 @@ def power_exponent_partial(x: Any, p: Any, y: Any) -> Any:
 
 
 def scalar_slope(x: Any, p: Any) -> Any:
-    """Return ``p * x**(p - 1)`` for Python scalars, 0 where p = x = 0."""
+    """Return ``p * x**(p - 1)`` for Python scalars, 0 where p = 0, whatever x is."""
+    if not p:
+        return 0.0
     if x == 0 and p.real < 1:
-        return math.copysign(math.inf, p.real) if p else 0.0
+        return math.copysign(math.inf, p.real)
     return p * x ** (p - 1)
 
 
 def scalar_slope_base_partial(x: Any, p: Any, y: Any) -> Any:
     """Return ``p * (p - 1) * x**(p - 2)`` for Python scalars, 0 where p = 0."""
-    return p * scalar_slope(x, p - 1) if p or x else 0.0
+    return p * scalar_slope(x, p - 1) if p else 0.0
 
 
 def scalar_slope_exponent_partial(x: Any, p: Any, y: Any) -> Any:

@@ -85,7 +85,8 @@ class WholeTangent(WholeSweeps):
         inputs = site.region.inputs
         self.copied = results.intersection(inputs).difference(site.written)
         self.reused = [(i, name) for i, name in self.written if name not in results]
-        self.checked = [i for i, name in self.written if name in results]
+        # Also what is written and not given back: NumPy warns of it, compiled code does not.
+        self.checked = [i for i, _ in self.written]
         self.checked += [
             i for i, name in enumerate(form.results, len(inputs)) if name not in inputs
         ]

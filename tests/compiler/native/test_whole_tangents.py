@@ -186,6 +186,17 @@ def test_what_is_unusual_goes_the_general_way(ways):
     assert ways == [False] * 3
 
 
+def test_what_is_written_and_not_finite_goes_the_general_way(ways):
+    def scaled(u):
+        u /= np.array([1.0, 0.0])
+        return u[0]
+
+    for compile in (False, True):
+        with pytest.warns(RuntimeWarning, match="divide by zero"):
+            jvp(scaled, (np.array([1.0, 2.0]),), (np.ones(2),), compile=compile)
+    assert ways == [False]
+
+
 def test_arguments_that_share_memory(ways):
     def writes(a, b):
         a[0] = b[1]

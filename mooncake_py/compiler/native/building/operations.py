@@ -10,7 +10,7 @@ import numpy as np
 
 from mooncake_py.compiler.declared import OPERATORS, partials_of
 from mooncake_py.compiler.flat import is_flat_function
-from mooncake_py.compiler.ir import Call, Compare, Const, Expr, Op, Select
+from mooncake_py.compiler.ir import Call, Compare, Const, Expr, Name, Op, Select
 from mooncake_py.compiler.native.building.builder import Builder
 from mooncake_py.compiler.native.building.narrow import (
     alike,
@@ -37,8 +37,8 @@ from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, FLOAT32, INT
 from mooncake_py.runtime.values import is_of_math
 
 __all__ = [
-    "applied", "broadcast_to", "chosen", "compared", "int_of_python", "negative", "operated",
-    "require_exact", "shape_of_all",
+    "applied", "broadcast_to", "chosen", "compared", "int_of_python", "length", "negative",
+    "operated", "require_exact", "shape_of_all",
 ]  # fmt: skip
 
 Element = Callable[..., Expr]
@@ -239,6 +239,8 @@ def is_natural_constant(e: Expr) -> bool:
 def negative(b: Builder, x: Value) -> Value:
     """Return ``-x``."""
     if isinstance(x, Number):
+        if x.type == "bool_":
+            raise Unfit("the negative of a truth of NumPy, which raises", b.place)
         if x.kind == INT:
             e = linear(Op("neg", (x.e,))).expression()
         else:
@@ -288,6 +290,8 @@ def applied(b: Builder, f: Any, values: Sequence[Value]) -> Value | None:
     if not is_of_numpy(f) or f.nout != 1 or len(values) != f.nin:
         return None
     op = OPERATORS.get(f)
+    if f in ARITHMETIC and all(isinstance(v, Number) and v.kind == BOOL for v in values):
+        raise Unfit(f"{f.__name__} of truths", b.place)  # not of ints: the sum is ``or``
     if f in (np.multiply, np.add, np.subtract, np.divide, np.power):
         return of_numpy(b, operated(b, op or "pow", *values))
     if f is np.negative:
@@ -305,6 +309,9 @@ def applied(b: Builder, f: Any, values: Sequence[Value]) -> Value | None:
     if not is_float and f"{'l' * f.nin}->l" in f.types:  # maximum, say
         raise Unfit(f"{f.__name__} of ints", b.place)
     return on_floats(b, lambda *parts: Call(f, parts, place=b.place), values)
+
+
+ARITHMETIC = frozenset({np.multiply, np.add, np.subtract, np.power, np.negative, np.square})
 
 
 def is_of_numpy(f: Any) -> bool:
@@ -339,6 +346,19 @@ def on_floats(b: Builder, f: Element, values: Sequence[Value]) -> Value:
     if all(isinstance(v, Number) for v in values):
         return Number(converted(*[v.e for v in given]), NUMPY_TYPES[kind])  # type: ignore[union-attr]
     return elementwise(b, converted, kind, given)
+
+
+def length(b: Builder, squares: Value) -> Value:
+    """Return a square root whose derivative at zero is zero, as the rules of lengths have it."""
+    if isinstance(squares, Array) and not squares.base:
+        squares = b.kept(squares)
+    elif isinstance(squares, Number) and not isinstance(squares.e, Name):
+        squares = Number(b.number(squares.e), squares.type, squares.rank)
+
+    def root(e: Expr) -> Expr:
+        return Select(Compare(("eq",), (e, ZERO)), ZERO, Call(np.sqrt, (e,), place=b.place))
+
+    return on_floats(b, root, [squares])
 
 
 def of_numpy(b: Builder, value: Value) -> Value:

@@ -266,9 +266,7 @@ def norm(b: Builder, z: Value) -> Value:
     """Read ``np.linalg.norm(z)``."""
     re, im = parts_of(b, z)
     squares = operations.operated(b, "add", times(b, re, re), times(b, im, im))
-    found = operations.applied(b, np.sqrt, [reductions.added_up(b, squares, None)])
-    assert found is not None
-    return found
+    return operations.length(b, reductions.added_up(b, squares, None))
 
 
 UNARY: dict[Any, Callable[..., Value]] = {

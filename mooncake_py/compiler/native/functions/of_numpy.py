@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mooncake_py.compiler.ir import Assign, Call, Compare, Const, Expr, Load, Name, Op, Select
+from mooncake_py.compiler.ir import Assign, Const, Expr, Load, Op, Select
 from mooncake_py.compiler.native.building import masks, operations
 from mooncake_py.compiler.native.building.arguments import (
     CODES,
@@ -100,7 +100,7 @@ def deviation(*, is_root: bool) -> Reader:
         apart = operations.operated(b, "sub", a, middle)
         squares = operations.operated(b, "mul", apart, apart)
         found = MEAN(b, [squares], options if keeps is None else options | {"keepdims": keeps})
-        return length(b, found) if is_root else found
+        return operations.length(b, found) if is_root else found
 
     return read
 
@@ -154,20 +154,7 @@ def norm(b: Builder, args: Sequence[Value], given: Given) -> Value:
     (x,) = args if len(args) == 1 and not given else (None,)
     a = array_of(b, x)
     squares = Array(a.shape, a.kind, lambda at: Op("mul", (a.at(at), a.at(at))))
-    return length(b, reductions.added_up(b, squares, None))
-
-
-def length(b: Builder, squares: Value) -> Value:
-    """Return a square root whose derivative at zero is zero, as the rules of lengths have it."""
-    if isinstance(squares, Array) and not squares.base:
-        squares = b.kept(squares)
-    elif isinstance(squares, Number) and not isinstance(squares.e, Name):
-        squares = Number(b.number(squares.e), squares.type, squares.rank)
-
-    def root(e: Expr) -> Expr:
-        return Select(Compare(("eq",), (e, ZERO)), ZERO, Call(np.sqrt, (e,), place=b.place))
-
-    return operations.on_floats(b, root, [squares])
+    return operations.length(b, reductions.added_up(b, squares, None))
 
 
 # New arrays.

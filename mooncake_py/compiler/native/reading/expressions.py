@@ -200,7 +200,7 @@ class ExpressionReader(ConditionReader):
             return complexes.negative(self.b, x)
         if isinstance(op, ast.USub):
             return operations.negative(self.b, x)
-        if isinstance(op, ast.UAdd) and isinstance(x, Number) and x.type != "bool":
+        if isinstance(op, ast.UAdd) and isinstance(x, Number) and x.kind != BOOL:
             return x
         if isinstance(op, ast.Not):
             return Number(opposite(self.truth(x)), "bool")

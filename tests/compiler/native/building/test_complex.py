@@ -496,3 +496,11 @@ def test_a_product_with_a_complex_number_is_refused(tried):
     assert_allclose(grad(f, compile=True)(x), grad(f)(x))
     assert tried == []
     assert "a product of an array and a complex number" in report(f)[0]
+
+
+def test_the_length_of_nothing_has_no_slope(tried: list[bool]) -> None:
+    z = np.zeros(2, complex)
+    value, g = value_and_grad(lambda z: np.linalg.norm(z), compile=True)(z)
+    assert tried == [True]
+    assert value == 0.0
+    np.testing.assert_array_equal(g, z)
