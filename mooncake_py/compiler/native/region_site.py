@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -357,14 +358,13 @@ def as_complex(a: ndarray) -> ndarray:
 
 
 def warn_of(name: str, why: str) -> None:
-    """Warn that a function is not compiled though it was to be expected."""
-    warnings.warn(
-        with_page(
-            f"{name} runs as without compile=True: it could not be compiled ({why})", "compile"
-        ),
-        MooncakeWarning,
-        stacklevel=2,
-    )
+    """Warn that a function is not compiled though it was to be expected.
+
+    A filter that turns warnings into errors is not obeyed: the derivative is as it should be.
+    """
+    text = f"{name} runs as without compile=True: it could not be compiled ({why})"
+    with suppress(MooncakeWarning):
+        warnings.warn(with_page(text, "compile"), MooncakeWarning, stacklevel=2)
 
 
 def in_order(value: Any) -> Any:

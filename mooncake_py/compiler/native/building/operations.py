@@ -289,6 +289,7 @@ def applied(b: Builder, f: Any, values: Sequence[Value]) -> Value | None:
         return of_math(b, f, values)
     if not is_of_numpy(f) or f.nout != 1 or len(values) != f.nin:
         return None
+    require_known(b, f, values)
     op = OPERATORS.get(f)
     if f in ARITHMETIC and all(isinstance(v, Number) and v.kind == BOOL for v in values):
         raise Unfit(f"{f.__name__} of truths", b.place)  # not of ints: the sum is ``or``
@@ -312,6 +313,20 @@ def applied(b: Builder, f: Any, values: Sequence[Value]) -> Value | None:
 
 
 ARITHMETIC = frozenset({np.multiply, np.add, np.subtract, np.power, np.negative, np.square})
+
+
+def require_known(b: Builder, f: Any, values: Sequence[Value]) -> None:
+    """Refuse a function that Numba does not know, or whose partial derivative calls such a one."""
+    exponent = values[-1] if values else None
+    is_written_power = isinstance(exponent, Number) and isinstance(exponent.e, Const)
+    if (f, len(values)) in UNKNOWN and not (f is np.float_power and is_written_power):
+        raise Unfit(f"{f.__name__}, which is not compiled", b.place)
+
+
+UNKNOWN = frozenset({
+    (math.cbrt, 1), (math.gamma, 1), (math.lgamma, 1), (math.fmod, 2), (math.ldexp, 2),
+    (math.log, 2), (math.remainder, 2), (np.float_power, 2), (np.fmax, 2), (np.fmin, 2),
+})  # fmt: skip
 
 
 def is_of_numpy(f: Any) -> bool:
@@ -372,6 +387,7 @@ def of_math(b: Builder, f: Any, values: Sequence[Value]) -> Value | None:
     """Return the value of a function of `math`, which raises where it is not a finite number."""
     if not all(isinstance(v, Number) for v in values):
         return None
+    require_known(b, f, values)
     flat = is_flat_function(f, len(values))
     if not flat and partials_of(f, len(values)) is None:
         return None

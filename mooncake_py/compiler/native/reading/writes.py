@@ -102,6 +102,10 @@ class MemoryWriter(CallReader):
 
     def of_shape(self, value: Array, like: Array) -> Array:
         """Return an array that must have the shape of another one."""
+        if len(value.shape) != len(like.shape):
+            raise Unfit(
+                "an array of another number of axes than what it is written to", self.b.place
+            )
         for n, m in zip(value.shape, like.shape, strict=True):
             self.b.check("eq", n, m)
         return value
