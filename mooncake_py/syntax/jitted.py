@@ -15,6 +15,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from mooncake_py.jitted import captured
+from mooncake_py.syntax.int_sizes import USUAL
 from mooncake_py.syntax.machine_ints import guarded
 from mooncake_py.syntax.names import Names
 from mooncake_py.syntax.narrow_values import Kinds, NarrowValues, is_narrow
@@ -25,9 +26,12 @@ from mooncake_py.syntax.static_integers import bindings
 
 __all__ = ["may_overflow", "python_for"]
 
-Made = dict[tuple[frozenset[str], Kinds], FunctionType | None]
+Bits = frozenset[tuple[str, int]]
+Made = dict[tuple[frozenset[str], Kinds, Bits], FunctionType | None]
 _made: WeakKeyDictionary[Any, Made] = WeakKeyDictionary()  # by what the parameters are
 UNKNOWN = Kinds()
+NO_BITS: Bits = frozenset()
+STEP = 16  # bits by which large ints differ for which other code is made
 
 
 def python_for(f: Any, args: Any, kwargs: Any) -> FunctionType:
@@ -39,20 +43,25 @@ def python_for(f: Any, args: Any, kwargs: Any) -> FunctionType:
         If there is no source.
     """
     own = f.py_func
-    narrow = any(map(is_narrow, (*args, *kwargs.values())))
-    if narrow or may_overflow(f, parameters(own)):
+    values = (*args, *kwargs.values())
+    if (
+        any(map(is_narrow, values))
+        or any(map(is_large, values))
+        or may_overflow(f, parameters(own))
+    ):
         with suppress(TypeError):  # which the call is about to raise
             call = signature(own).bind(*args, **kwargs)
             call.apply_defaults()
             given = call.arguments.items()
             ints = frozenset(name for name, v in given if isinstance(v, (int, np.integer)))
-            return tested(f, ints, Kinds.of(given)) or own
+            bits = frozenset((name, bits_of(int(v))) for name, v in given if is_large(v))
+            return tested(f, ints, Kinds.of(given), bits) or own
     return own
 
 
 def may_overflow(f: Any, ints: frozenset[str]) -> bool:
     """Return True if ints, such as these parameters, are to be tested or promoted."""
-    return tested(f, ints, UNKNOWN) is not None
+    return tested(f, ints, UNKNOWN, NO_BITS) is not None
 
 
 def parameters(f: FunctionType) -> frozenset[str]:
@@ -61,16 +70,28 @@ def parameters(f: FunctionType) -> frozenset[str]:
     return frozenset(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
 
 
-def tested(f: Any, ints: frozenset[str], kinds: Kinds) -> FunctionType | None:
+def is_large(value: Any) -> bool:
+    """Return True for an int of more bits than usual."""
+    return isinstance(value, (int, np.integer)) and int(value).bit_length() > USUAL
+
+
+def bits_of(value: int) -> int:
+    """Return how many bits an int has, rounded up."""
+    return -(-value.bit_length() // STEP) * STEP
+
+
+def tested(f: Any, ints: frozenset[str], kinds: Kinds, bits: Bits) -> FunctionType | None:
     """Return what there is of a jitted function with other ints, None if it needs none."""
     made = _made.setdefault(f, {})
-    key = ints, kinds
+    key = ints, kinds, bits
     if key not in made:
-        made[key] = with_machine_ints(f.py_func, ints, kinds)
+        made[key] = with_machine_ints(f.py_func, *key)
     return made[key]
 
 
-def with_machine_ints(f: FunctionType, ints: frozenset[str], kinds: Kinds) -> FunctionType | None:
+def with_machine_ints(
+    f: FunctionType, ints: frozenset[str], kinds: Kinds, bits: Bits
+) -> FunctionType | None:
     """Return a copy of a function with ints as in compiled code, None if it needs none."""
     source = locate(f.__code__)
     node = source.node
@@ -80,7 +101,7 @@ def with_machine_ints(f: FunctionType, ints: frozenset[str], kinds: Kinds) -> Fu
         return None
     names = Names(f.__globals__, bindings(node).bound().union(f.__code__.co_freevars))
     tested = promoted(node, NarrowValues(node, names, dict(captured(f)), kinds))
-    tested = guarded(tested, names, ints)
+    tested = guarded(tested, names, ints, dict(bits))
     if tested is node:
         return None
     code = f.__code__.replace()

@@ -6,18 +6,20 @@ In Python ints grow.  So a statement before each operation that may overflow tes
                                 raise OverflowError("f * i is an int of 64 bits ...")
                             f *= i
 
-The tests cover products, powers and shifts of static ints, if one of them is large, an exponent, or
-the result of an earlier iteration of the loop.
+The tests cover operations on static ints, if one of them is an exponent, or the result of an
+earlier iteration of the loop, or if they are so large in this call that the result may exceed 64
+bits.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from copy import deepcopy
 from typing import Any
 
 from mooncake_py.overriding import override
+from mooncake_py.syntax.int_sizes import MOST_BITS, IntSizes
 from mooncake_py.syntax.names import Names
 from mooncake_py.syntax.nodes import constant, load, located, place_of, replaced, when
 from mooncake_py.syntax.static_integers import StaticInts, bindings, bindings_of, is_literal
@@ -40,7 +42,12 @@ MESSAGE = (
 )
 
 
-def guarded(node: ast.FunctionDef, names: Names, ints: Collection[str]) -> ast.FunctionDef:
+def guarded(
+    node: ast.FunctionDef,
+    names: Names,
+    ints: Collection[str],
+    bits: Mapping[str, int],
+) -> ast.FunctionDef:
     """Return a function with tests of ints that may exceed 64 bits; itself if there are none.
 
     Parameters
@@ -51,12 +58,15 @@ def guarded(node: ast.FunctionDef, names: Names, ints: Collection[str]) -> ast.F
         What its global names mean.
     ints : collection of str
         The parameters that are ints in this call.
+    bits : mapping of str to int
+        How many bits the large ones have.
     """
     found = bindings(node)
+    sizes = IntSizes(found.own, bits)
     for name in ints:
         values = found.own.get(name, [])
         found.own[name] = [ast.Constant(0) if value is None else value for value in values]
-    return Guards(MachineInts.of(found, names)).function(node)
+    return Guards(MachineInts.of(found, names), sizes).function(node)
 
 
 class MachineInts(StaticInts):
@@ -74,8 +84,9 @@ class MachineInts(StaticInts):
 class Guards:
     """Add tests to a function."""
 
-    def __init__(self, ints: StaticInts) -> None:
+    def __init__(self, ints: StaticInts, sizes: IntSizes) -> None:
         self.ints = ints
+        self.sizes = sizes
         self.carried: set[str] = set()  # what loops round a statement make of what it was
 
     def function(self, node: ast.FunctionDef) -> ast.FunctionDef:
@@ -145,6 +156,8 @@ class Guards:
             return not any(map(is_float, sides))
         if not all(map(self.ints.holds, sides)):
             return False
+        if self.sizes.bits(e) > MOST_BITS:
+            return True
         if isinstance(e.op, ast.LShift):
             return not isinstance(e.right, ast.Constant) or any(map(self.is_carried, sides))
         if isinstance(e.op, ast.Pow):

@@ -119,3 +119,20 @@ def test_what_compiled_code_wraps_around_is_refused(f, t):
         value_and_grad(f)(X, t)
     small = np.array([3, 2, 5], np.uint8)
     assert_allclose(value_and_grad(difference)(X, small)[0], difference(X, small))
+
+
+@njit
+def squared(x, n):
+    return x * (n * n)
+
+
+@njit
+def moved(x, n):
+    return x * (n << 62) + x * (n * 2**61)
+
+
+def test_products_of_large_ints():
+    for f, fits, exceeds in ((squared, 2**31, 2**33), (moved, 1, 5)):
+        assert value_and_grad(f)(1.5, fits) == (f(1.5, fits), f(1.0, fits))
+        with pytest.raises(OverflowError, match="an int of 64 bits"):
+            value_and_grad(f)(1.5, exceeds)

@@ -11,11 +11,11 @@ from mooncake_py.syntax.machine_ints import guarded
 from mooncake_py.syntax.names import Names
 
 
-def with_tests(text, ints=()):
+def with_tests(text, ints=(), bits=()):
     """Return the expressions that are tested in a function, and the function with the tests."""
     (node,) = ast.parse(textwrap.dedent(text)).body
     before = ast.dump(node)
-    new = guarded(node, Names({}, {"x", "n", "s"}), ints)
+    new = guarded(node, Names({}, {"x", "n", "s"}), ints, dict(bits))
     assert ast.dump(node) == before
     tests = [n for n in ast.walk(new) if isinstance(n, ast.Raise)]
     found = [t.exc.args[0].value.partition(" is an int")[0] for t in tests]
@@ -94,3 +94,20 @@ def test_what_needs_no_test(text):
 def test_only_what_runs_for_certain_is_tested():
     assert with_tests("def f(n):\n return 2**n if n < 60 else 0", {"n"})[0] == []
     assert with_tests("def f(n):\n if n < 60:\n  return 2**n\n return 0", {"n"})[0] == ["2 ** n"]
+
+
+@pytest.mark.parametrize(
+    ("text", "bits", "expected"),
+    [
+        ("def f(x, n):\n return x * (n * n)", 48, ["n * n"]),
+        ("def f(x, n):\n return x * (n * n)", 24, []),
+        ("def f(x, n):\n m = n * n\n return m * n", 24, ["m * n"]),
+        ("def f(x, n):\n return x * (n << 62)", 0, ["n << 62"]),
+        ("def f(x, n):\n return x * (n * 2**61)", 0, ["n * 2 ** 61"]),
+        ("def f(x, n):\n for i in range(n):\n  x[i] = i * n * 2", 32, ["i * n * 2"]),
+        ("def f(x, n):\n return n + n", 64, ["n + n"]),
+        ("def f(x, n):\n return n % 10 * n", 32, []),
+    ],
+)
+def test_sizes_in_a_call(text, bits, expected):
+    assert with_tests(text, {"n"}, {"n": bits} if bits else {})[0] == expected
