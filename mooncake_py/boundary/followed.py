@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 from numpy import ndarray
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 
 from mooncake_py.application.copying import Copier
 from mooncake_py.overriding import override
+from mooncake_py.tangents.lookup import spec_of
 from mooncake_py.tangents.memory import zeros_like_owner
 
 if TYPE_CHECKING:
@@ -18,11 +20,21 @@ __all__ = ["FollowedCopier", "PartCopier"]
 
 
 class FollowedCopier(Copier):
-    """Copies values so that an outer derivative follows the copying."""
+    """Copies values so that an outer derivative follows the copying.
 
-    def __init__(self, outer: Mode | None, share_others: bool = False) -> None:
+    Parameters
+    ----------
+    apart : collection of int
+        The ids of tuples, and of similar values, that are copied though none of their parts is:
+        another argument has them.
+    """
+
+    def __init__(
+        self, outer: Mode | None, share_others: bool = False, apart: Collection[int] = ()
+    ) -> None:
         super().__init__(None, share_others=share_others)
         self.outer = outer
+        self.apart = apart
         self.arrays: list[tuple[ndarray, ndarray]] = []  # with their copies, views too
 
     @override
@@ -30,6 +42,9 @@ class FollowedCopier(Copier):
         new = super().copy(value)
         if isinstance(value, ndarray) and new is not value:
             self.arrays.append((value, new))
+        if new is value and id(value) in self.apart:
+            spec = spec_of(value)
+            return self.remember(value, spec.build(value, dict(spec.fields(value) or {})))
         return new
 
     @override
@@ -56,7 +71,7 @@ class PartCopier(FollowedCopier):
     """Copies what leads to some arrays and containers, known by their ids; all else is shared."""
 
     def __init__(self, leads: set[int], outer: Mode | None) -> None:
-        super().__init__(outer, share_others=True)
+        super().__init__(outer, share_others=True, apart=leads)
         self.leads = leads
 
     @override

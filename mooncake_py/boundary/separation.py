@@ -33,9 +33,11 @@ from mooncake_py.boundary.survey import (
 from mooncake_py.boundary.writes import Copies, Watcher
 from mooncake_py.overriding import override
 from mooncake_py.runtime import pulls
+from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.attribute_lookup import MISSING
 from mooncake_py.runtime.enclosing import enclosing
 from mooncake_py.runtime.mode_of import is_reverse
+from mooncake_py.runtime.values import INEXACT_SCALARS
 from mooncake_py.tangents.bits import bits_of
 from mooncake_py.tangents.lookup import spec_of
 from mooncake_py.tangents.memory import cells, owner
@@ -98,6 +100,11 @@ def captured_survey(f: Callable[..., Any], values: list[Any]) -> Survey | None:
         parts = [] if isinstance(value, ndarray) else parts_of(value)
         shared += filter(is_shared, (value, *(parts if len(parts) <= MANY_PARTS else ())))
     return Survey(*shared) if shared else None
+
+
+def is_number(part: Any) -> bool:
+    """Return True for a number that has a derivative."""
+    return type(part) in INEXACT_SCALARS or type(part) is Active
 
 
 class Separation(Watcher):
@@ -168,10 +175,14 @@ class Separation(Watcher):
         for holder, held_by in keys.items():
             groups = {self.group[key] for key in held_by}
             value = self.surveys[held_by[0]].holders[holder][0]
-            if len(groups) < 2 or not spec_of(value).mutable or not Survey(value).holds_numbers():
+            if len(groups) < 2:
                 continue
-            self.copied.add(holder)
-            self.note_holder(value, self.named(held_by))
+            if not spec_of(value).mutable:
+                if any(map(is_number, parts_of(value))):
+                    self.copied.add(holder)
+            elif Survey(value).holds_numbers():
+                self.copied.add(holder)
+                self.note_holder(value, self.named(held_by))
 
     def note_holder(self, value: Any, names: str) -> None:
         """Note a container or an object that must not be written."""
@@ -192,7 +203,7 @@ class Separation(Watcher):
             groups.setdefault(self.group[key], []).append(key)
         for group, keys in groups.items():
             if whole:
-                copier = FollowedCopier(enclosing())
+                copier = FollowedCopier(enclosing(), apart=self.copied)
             else:
                 leads = [self.surveys[key].leading_to(self.copied) for key in keys]
                 copier = PartCopier(set().union(*leads), enclosing())

@@ -2,6 +2,8 @@
 
 import contextlib
 import types
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -487,3 +489,44 @@ def test_a_rule_that_reads_and_one_that_writes():
 def test_debug_mode_as_a_block():
     with debug_mode():
         np.testing.assert_allclose(grad(f, (0, 1))(X, X)[1], 2 * X * X)
+
+
+def test_one_tuple_as_two_arguments_is_two_variables():
+    def f(p, q, r=None):
+        return p[0] * p[0] * q[0] + (0.0 if r is None else r["t"][0] * p[0])
+
+    t = (3.0,)
+    assert grad(f, (0, 1))(t, t) == ((18.0,), (9.0,))
+    assert grad(f, (0, 1), mode="forward")(t, t) == ((18.0,), (9.0,))
+    assert grad(f, (0, "q"))(t, q=t) == ((18.0,), (9.0,))
+    assert grad(f, (0, 1, 2))(t, t, {"t": t}) == ((21.0,), (9.0,), {"t": (3.0,)})
+    assert vjp(f, t, t)[1](1.0) == ((18.0,), (9.0,))
+    assert jacobian(f, (0, 1))(t, t) == ((18.0,), (9.0,))
+    assert jvp(f, (t, t), ((1.0,), (0.0,))) == (27.0, 18.0)
+    assert hvp(f, (t, t), ((1.0,), (0.0,)), argnums=(0, 1)) == ((6.0,), (6.0,))
+    assert grad(lambda s: sum(g[0] for g in grad(f, (0, 1))((s,), (s,))))(3.0) == 18.0
+    held = (t, 1)
+    assert grad(lambda p, q: p[0][0] * q[0][0], (0, 1))(held, held)[0][0] == (3.0,)
+
+
+class Pair(NamedTuple):
+    a: float
+    b: float
+
+
+@dataclass(frozen=True)
+class Frozen:
+    a: float
+    b: float
+
+
+@pytest.mark.parametrize("value", [Pair(3.0, 1.0), Frozen(3.0, 1.0)], ids=["named", "frozen"])
+def test_so_is_any_value_that_cannot_change(value):
+    def f(p, q):
+        return p.a * p.a * q.a + q.b
+
+    found = grad(f, (0, 1))(value, value)
+    parts = [(g.a, g.b) for g in found]
+    assert parts == [(18.0, 0.0), (9.0, 1.0)]
+    _, pullback = vjp(f, value, value)
+    assert [(g.a, g.b) for g in pullback(1.0)] == parts

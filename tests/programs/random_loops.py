@@ -317,7 +317,7 @@ def _tested(random: Random, number: str) -> str:
     """Return what a test compares: a number, or what a function of NumPy returns for it."""
     if random.random() < 0.8:
         return number
-    return random.choice((f"np.sqrt({number})", f"np.abs({number})", f"np.sin({number})"))
+    return random.choice((f"np.sqrt(abs({number}))", f"np.abs({number})", f"np.sin({number})"))
 
 
 def _number(random: Random, counters: list[str]) -> str:

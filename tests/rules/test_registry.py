@@ -175,7 +175,8 @@ def test_rules_are_declared_in_their_families() -> None:
     )
     files = {Path(line) for line in run("-c", program)}
     assert {file.parent for file in files} == {
-        PACKAGE / room for room in ("rules", "solvers", "utilities", "modes/forward")
+        PACKAGE / room
+        for room in ("rules", "solvers", "utilities", "modes/forward", "recomputation")
     }
     assert files.isdisjoint(PACKAGE / "rules" / f"{name}.py" for name in ("declare", "registry"))
 
