@@ -14,6 +14,7 @@ from mooncake_py.overriding import override
 from mooncake_py.runtime.active import Active, active_number
 from mooncake_py.runtime.activity import unwrapped
 from mooncake_py.tangents import NoTangent
+from mooncake_py.tangents.memory import cells, has_overlaps
 
 if TYPE_CHECKING:
     from mooncake_py.modes.forward.context import ForwardContext
@@ -92,6 +93,8 @@ def give_tangent(
             if id(tangent) in cotangents:
                 return
             cotangents[id(tangent)] = tangent
+            if has_overlaps(tree):
+                given = of_cells(ctx, tree, given)
             before = ctx.blocks.tangent_of(tree)
             given = given if before is None else ctx.base.call(np.add, before, given)
         if not (ctx.plain and tree.base is None and ctx.blocks.put_first(tree, given)):
@@ -101,6 +104,20 @@ def give_tangent(
         for name, part in tree.parts.items():
             given = part_of(tangent, name, path, misfit)
             give_tangent(ctx, part, given, f"{path}[{name!r}]", above, cotangents)
+
+
+def of_cells(ctx: ForwardContext, a: ndarray, given: Any) -> Any:
+    """Return for each element the sum of what is given for those that are the same memory."""
+    call = ctx.base.call
+    axes = tuple([k for k in range(a.ndim) if a.strides[k] == 0])
+    repeated = tuple([0 if k in axes else slice(None) for k in range(a.ndim)])
+    one_of_each = a[repeated]
+    given = call(np.sum, given, axes)
+    if has_overlaps(one_of_each):
+        addresses = cells(one_of_each).ravel()
+        same = np.equal.outer(addresses, addresses).astype(a.dtype)
+        given = call(np.reshape, call(np.matmul, same, call(np.ravel, given)), one_of_each.shape)
+    return call(np.broadcast_to, call(np.expand_dims, given, axes), a.shape)
 
 
 def require_one_tangent(
