@@ -68,7 +68,7 @@ class Site:
     compares : bool
         Whether debug mode runs it both ways.
     has_form : bool
-        Whether there was a form when it ran last.
+        Whether there was a form when it ran last, so that loops within are not tried.
     """
 
     bytes = BYTES
@@ -148,6 +148,7 @@ class Site:
         self, ctx: ReverseMode, functions: Any, steps: Any, inputs: dict[str, Any]
     ) -> dict[str, Any] | Any:
         """Run the region forward and record it; return what it binds, or `Elsewhere`."""
+        self.has_form = False
         prepared = None
         if not self.trials.rest(ctx):
             prepared = self.prepared(ctx, functions, steps, inputs)

@@ -143,6 +143,7 @@ class SlicedSite(Site):
         self, ctx: ForwardMode, functions: Any, steps: Any, inputs: dict[str, Any]
     ) -> dict[str, Any] | Any:
         if ctx.several or not self.is_worth(self.steps(steps, inputs), inputs):
+            self.has_form = False
             return Elsewhere
         return super().push(ctx, functions, steps, inputs)
 

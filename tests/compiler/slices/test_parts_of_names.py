@@ -7,6 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from mooncake_py import checkpointed, grad, hvp, jvp, value_and_grad
+from mooncake_py.compiler.slices import site
 from tests.compiler.comparing import agrees, equals_reference
 from tests.programs.comparing import function_of
 
@@ -178,3 +179,22 @@ def test_inner_loops_over_elements_are_entries_of_their_own(taken):
 
     agrees(f, X, Y)
     assert taken[:3] == [True] * 3
+
+
+@pytest.mark.plain
+def test_loops_within_are_tried_where_the_arrays_are_too_large(taken, monkeypatch):
+    monkeypatch.setattr(site, "COPIES", 0)
+
+    def f(m, w):
+        for _ in range(3):
+            new = m.copy()
+            new[0] = w
+            for i in range(1, 6):
+                m[i, 1:-1] = new[i, 1:-1] * w[1:-1] - new[i - 1, 1:-1]
+        return np.sum(m * m)
+
+    equals_reference(f, np.outer(X, Y)[:6], Y)
+    assert taken[:4] == [False, True, True, True]
+    taken.clear()
+    jvp(f, (np.outer(X, Y)[:6], Y), (np.outer(Y, X)[:6], X))
+    assert taken == [False, True, True, True]
