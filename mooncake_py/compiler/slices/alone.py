@@ -4,8 +4,7 @@
     v[1:-1] += u[2:]
     u = v               and is no more
 
-In a region a change of a part makes a new array, which only the name that it is changed by would
-be bound to.
+A region may change a copy of the array, which only the name that it is changed by is bound to.
 """
 
 from __future__ import annotations

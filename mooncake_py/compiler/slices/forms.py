@@ -91,12 +91,16 @@ class SlicedForm(ArrayForm):
         return self.s.written if self.s.written in self.variables else None
 
     def variables_read(self, kept: list[str]) -> set[str]:
-        """Return the names of arrays of which the adjoint reads the values or the shapes."""
+        """Return the names of arrays of which the adjoint reads the values."""
         if self.pull is None:
             return set()
         again = self.pull.operands_again(kept)
         arrays = {self.array_of(k) for k in again if isinstance(self.plan.layout[k], tuple)}
-        return arrays.intersection(self.variables) | self.pull.partly_given()
+        return arrays.intersection(self.variables)
+
+    def variables_measured(self) -> set[str]:
+        """Return the names of arrays of which the adjoint reads the shape."""
+        return set() if self.pull is None else self.pull.partly_given()
 
     @property
     def read_again(self) -> list[int]:
@@ -140,7 +144,9 @@ class SlicedForm(ArrayForm):
 
     # Forward.
 
-    def forward(self, kept: list[str], logs: bool, twins: list[str]) -> Lines:
+    def forward(
+        self, kept: list[str], logs: bool, twins: list[str], keeps_shape: bool = False
+    ) -> Lines:
         """Return the statement with what it saves.
 
         Parameters
@@ -151,11 +157,13 @@ class SlicedForm(ArrayForm):
             Whether what is overwritten is saved.
         twins : list of str
             Of a name that is bound to an array its tangents, which have its shape.
+        keeps_shape : bool
+            Whether a name must be bound to an array of the shape that it had.
         """
         plan, texts = self.plan, self.texts
         count = len(plan.layout)
         lines: list[str] = []
-        if self.changed is not None:
+        if self.changed is not None and logs:  # else nothing reads what the array held
             whole = whole_name(self.changed)
             lines = [f"old = {whole}", f"{whole} = {whole}.copy()"]
         lines += [f"v{k} = {texts.operand(k)}" for k in range(count)]
@@ -173,6 +181,11 @@ class SlicedForm(ArrayForm):
             if is_tangent(self.s.bound) and not self.only_adds:
                 lines += self.unless_finite(value, value_text)
                 value_text = "value"
+        if keeps_shape:
+            target = texts.target()
+            lines.append(f"value = {value_text}")
+            lines += unless([f"{target} is not None and {target}.shape != value.shape"])
+            value_text = "value"
         lines += [f"push_int({self.kept_text(name)})" for name in kept]
         lines += self.written(value_text, logs)
         lines += unless(f"{texts.target()}.shape != {whole_name(t)}.shape" for t in twins)

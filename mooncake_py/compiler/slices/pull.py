@@ -106,12 +106,12 @@ class SlicedPull(PullWriter):
         """Return the names to parts of whose arrays something is given."""
         parts = [self.plan.layout[k] for k in self.plan.active if self.variable(k) is None]
         arrays = {self.texts.array(part[0]) for part in parts if isinstance(part, tuple)}
-        return arrays.intersection(self.variables)
+        return arrays.intersection(self.variables) - {self.changed}
 
     def added_to(self) -> list[str]:
         """Return the names whose cotangents are changed in place."""
-        changed = set() if self.changed is None else {self.changed}
-        return sorted(self.partly_given() | changed)
+        changed = [] if self.changed is None else [self.changed]
+        return sorted([*self.partly_given(), *changed])
 
     def owned(self, name: str) -> list[str]:
         """Return the lines that make the cotangent of a name an array that nothing else has."""

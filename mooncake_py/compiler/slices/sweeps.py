@@ -69,6 +69,7 @@ def adjoint_on_slices(
     found.logged = {array for array in groups if groups[array] in logged}
     found.variables = variables
     found.remembered = found.read_of_variables(body) if variables else set()
+    found.measured = set[str]().union(*(forms[id(s)].variables_measured() for s in sliced(body)))
     forward, reverse = found.block(body)
     return Sweeps(tuple(forward), tuple(reverse))
 
@@ -129,12 +130,15 @@ class SlicedAdjoint(RegionAdjoint):
     variables : mapping of str to list of str
     remembered : set of str
         Of these names those whose arrays are put back on the way back, as adjoints read them.
+    measured : set of str
+        Of these names those of which adjoints read the shape: it must stay the same.
     """
 
     forms: Forms
     logged: set[str]
     variables: Mapping[str, list[str]]
     remembered: set[str]
+    measured: set[str]
 
     def read_of_variables(self, body: Block) -> set[str]:
         """Return the names bound to arrays that adjoints read."""
@@ -155,7 +159,8 @@ class SlicedAdjoint(RegionAdjoint):
         if form.variable is not None:
             twins = self.variables[form.variable]
         back = form.reverse(kept, logs)
-        return [form.forward(kept, logs, twins)], [] if back is None else [back]
+        keeps_shape = form.variable in self.measured
+        return [form.forward(kept, logs, twins, keeps_shape)], [] if back is None else [back]
 
     def kept(self, form: SlicedForm) -> list[str]:
         """Return what a statement saves."""

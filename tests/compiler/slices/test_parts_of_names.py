@@ -7,6 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from mooncake_py import checkpointed, grad, hvp, jvp, value_and_grad
+from mooncake_py.compiler.site import Site
 from mooncake_py.compiler.slices import site
 from tests.compiler.comparing import agrees, equals_reference
 from tests.programs.comparing import function_of
@@ -198,3 +199,42 @@ def test_loops_within_are_tried_where_the_arrays_are_too_large(taken, monkeypatc
     taken.clear()
     jvp(f, (np.outer(X, Y)[:6], Y), (np.outer(Y, X)[:6], X))
     assert taken == [False, True, True, True]
+
+
+@pytest.mark.plain
+def test_a_linear_loop_saves_nothing(monkeypatch):
+    texts = []
+    attempt = Site.attempt
+    monkeypatch.setattr(
+        Site, "attempt", lambda self, ctx, form, *a: texts.append(form.text) or attempt(
+            self, ctx, form, *a
+        )
+    )  # fmt: skip
+
+    def f(u):
+        for _ in range(5):
+            new = u.copy()
+            new[1:-1] += 0.1 * (u[2:] - 2 * u[1:-1] + u[:-2])
+            new[0] = new[1]
+            u = new
+        return np.sum(u * u)
+
+    equals_reference(f, X)
+    assert texts
+    assert not any(
+        "push_int(" in text or ".copy()" in text.partition("def reverse")[0] for text in texts
+    )
+
+
+@pytest.mark.plain
+def test_names_bound_to_arrays_of_other_shapes_run_as_written(taken):
+    def f(u, w):
+        a = np.outer(w, w)
+        s = 0.0
+        for k in range(4):
+            s += np.sum(u[1:] * w[: 6 - k])
+            u = a[: 6 - k, : 7 - k] @ u
+        return s + np.sum(u)
+
+    agrees(f, X, Y)
+    assert not any(taken)
