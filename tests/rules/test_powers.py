@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from mooncake_py import grad, hessian
 
@@ -26,3 +27,10 @@ def test_of_arrays(compile: bool) -> None:
     np.testing.assert_array_equal(grad(lambda a, n: np.sum(a**n), compile=compile)(a, 0), zero)
     powers = np.zeros(len(BASES), int)
     np.testing.assert_array_equal(grad(lambda a: np.sum(a**powers), compile=compile)(a), zero)
+
+
+def test_complex_powers_at_exponent_zero_to_second_order():
+    """The slope at p = 0 is a complex zero, so that its derivative ``1 / z`` stays complex."""
+    second = hessian(lambda v: ((v[0] + 0.8j) ** v[1]).imag)(np.array([0.6, 0.0]))
+    z = 0.6 + 0.8j
+    assert_allclose(second, [[0.0, (1 / z).imag], [(1 / z).imag, (np.log(z) ** 2).imag]])
