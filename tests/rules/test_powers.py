@@ -33,4 +33,5 @@ def test_complex_powers_at_exponent_zero_to_second_order():
     """The slope at p = 0 is a complex zero, so that its derivative ``1 / z`` stays complex."""
     second = hessian(lambda v: ((v[0] + 0.8j) ** v[1]).imag)(np.array([0.6, 0.0]))
     z = 0.6 + 0.8j
-    assert_allclose(second, [[0.0, (1 / z).imag], [(1 / z).imag, (np.log(z) ** 2).imag]])
+    mixed = (1 / z).imag
+    assert_allclose(second, [[0.0, mixed], [mixed, 0.0]], atol=1e-14)  # as z is on the unit circle
