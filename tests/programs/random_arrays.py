@@ -150,6 +150,9 @@ def changed(random: Random, counters: list[str]) -> list[str]:
             f"x[{at(random, counters)}] += 0.2 * {own}[2]", f"{own}[:] = np.sin({other})",
             f"{own}[::-1][1:3] = 0.3" if random.random() < 0.1 else f"{own} -= 0.2 * {own}[::-1]",
         )))  # fmt: skip
+    if random.random() < 0.15 and "j" not in counters:
+        again = f"{own} = {random.choice((*NAMES, 'x', 'y'))}"
+        lines += ["for j in range(2):", f"    {own} *= 0.8", f"    {again}"]
     last = random.choice((
         f"{random.choice(NAMES)} = {own}", f"s += np.sum({own}) * 0.1", f"z += 0.1 * {own}",
         f"{random.choice(NAMES)} = {random.choice(NAMES)} + 0.5 * {own}",

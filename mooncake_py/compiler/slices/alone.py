@@ -71,6 +71,8 @@ class Course:
         """Return whether it is alone after a loop, which may run any number of times."""
         is_left = is_alone and not any(map(self.is_named, statements(body)))
         after = self.block(body, is_left)
+        if is_left and after is False:  # which is how the next pass begins
+            is_left, after = False, self.block(body, False)
         return None if after is None else is_left and after
 
     def is_named(self, s: Statement) -> bool:

@@ -131,12 +131,18 @@ def test_within_a_checkpointed_loop():
         "v = t = u * w\n        t *= 0.5\n        u = v + 1.0",
         "v = u.copy()\n        u, v = v, u\n        u[0] = s",
         "v = w\n        v *= 1.1",
+        "v = u * 1.0\n        for j in range(3):\n            v *= 1.5\n            v = w",
+        (
+            "v = u * 1.0\n        for j in range(3):\n            v += 0.5\n            v = q\n"
+            "        q = u"
+        ),
     ],
 )
 def test_what_has_another_name_too(body):
-    text = "import numpy as np\ndef f(u, w):\n    s = 0.5\n    v = u * 1.0\n"
+    text = "import numpy as np\ndef f(u, w):\n    s = 0.5\n    v = u * 1.0\n    q = w * 0.5\n"
     text += f"    for k in range(4):\n        {body}\n"
-    text += "    return np.sum(u * w) + np.sum(v * v) + s + 0.5 * (1.0 if u is v else 0.0)\n"
+    text += "    s += np.sum(q * w) + 0.5 * (1.0 if u is v else 0.0)\n"
+    text += "    return np.sum(u * w) + np.sum(v * v) + s\n"
     equals_reference(function_of(text, "<parts of names>"), X, Y)
 
 
