@@ -26,6 +26,7 @@ from mooncake_py.boundary.survey import (
     Part,
     Survey,
     block_of,
+    is_number,
     overlap,
     parts_of,
     shared_surveys,
@@ -33,11 +34,9 @@ from mooncake_py.boundary.survey import (
 from mooncake_py.boundary.writes import Copies, Watcher
 from mooncake_py.overriding import override
 from mooncake_py.runtime import pulls
-from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.attribute_lookup import MISSING
 from mooncake_py.runtime.enclosing import enclosing
 from mooncake_py.runtime.mode_of import is_reverse
-from mooncake_py.runtime.values import INEXACT_SCALARS
 from mooncake_py.tangents.bits import bits_of
 from mooncake_py.tangents.lookup import spec_of
 from mooncake_py.tangents.memory import cells, owner
@@ -100,11 +99,6 @@ def captured_survey(f: Callable[..., Any], values: list[Any]) -> Survey | None:
         parts = [] if isinstance(value, ndarray) else parts_of(value)
         shared += filter(is_shared, (value, *(parts if len(parts) <= MANY_PARTS else ())))
     return Survey(*shared) if shared else None
-
-
-def is_number(part: Any) -> bool:
-    """Return True for a number that has a derivative."""
-    return type(part) in INEXACT_SCALARS or type(part) is Active
 
 
 class Separation(Watcher):

@@ -18,7 +18,9 @@ from mooncake_py.tangents.lookup import spec_of
 from mooncake_py.tangents.memory import address, cells, owner
 from mooncake_py.tangents.spec import ObjectSpec
 
-__all__ = ["PLAIN", "Part", "Survey", "block_of", "overlap", "parts_of", "shared_surveys"]
+__all__ = [
+    "PLAIN", "Part", "Survey", "block_of", "is_number", "overlap", "parts_of", "shared_surveys",
+]  # fmt: skip
 
 PLAIN = INERT | {Active}
 MANY = 16  # parts of which it pays to find out at once whether they are all inert
@@ -50,9 +52,7 @@ class Survey:
     def holds_numbers(self) -> bool:
         """Return whether anything here has a derivative."""
         return any(a.dtype.kind in "fc" for a in self.arrays) or any(
-            type(part) in INEXACT_SCALARS or type(part) is Active
-            for _, parts in self.holders.values()
-            for part in parts
+            is_number(part) for _, parts in self.holders.values() for part in parts
         )
 
     def leading_to(self, found: Iterable[int]) -> set[int]:
@@ -68,6 +68,11 @@ class Survey:
                     leads.add(key)
                     rest.append(key)
         return leads
+
+
+def is_number(part: Any) -> bool:
+    """Return True for a number that has a derivative."""
+    return type(part) in INEXACT_SCALARS or type(part) is Active
 
 
 def parts_of(value: Any) -> Any:

@@ -10,6 +10,7 @@ from numpy import ndarray
 
 from mooncake_py.recomputation.structures import is_leaf, unit
 from mooncake_py.rules.declare import contextual
+from mooncake_py.tangents.memory import cells
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
@@ -29,7 +30,7 @@ def variables_in(value: Any) -> list[ndarray] | None:
         return None
     numbers: dict[Any, int] = {}
     found = [
-        addresses(leaf)
+        cells(leaf)
         if isinstance(leaf, ndarray)
         else np.array(numbers.setdefault(place, -1 - len(numbers)))  # no address is negative
         for leaf, place in leaves
@@ -51,14 +52,6 @@ def placed(value: Any, place: Any) -> Iterator[tuple[Any, Any]]:
     elif isinstance(value, (list, tuple, dict)):
         for key, part in value.items() if isinstance(value, dict) else enumerate(value):
             yield from placed(part, (id(value), key))
-
-
-def addresses(a: ndarray) -> ndarray:
-    """Return where the elements of an array are in memory."""
-    found = np.full(a.shape, a.__array_interface__["data"][0], np.int64)
-    for axis, (count, stride) in enumerate(zip(a.shape, a.strides, strict=True)):
-        found += np.arange(count).reshape(-1, *[1] * (a.ndim - axis - 1)) * stride
-    return found
 
 
 def unit_parts(leaves: list[Any], variables: list[ndarray] | None, k: int, i: int) -> list[Any]:

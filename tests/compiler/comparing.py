@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 
-from mooncake_py import value_and_grad
+from mooncake_py import grad, hvp, jvp, value_and_grad
 from tests.programs.ways import WAYS
 from tests.support.gradients import differences, numbers
 
-__all__ = ["agrees", "equals_reference"]
+__all__ = ["agrees", "agrees_along", "equals_reference"]
 
 
 def equals_reference(f: Callable[..., Any], *args: Any) -> Any:
@@ -35,6 +35,19 @@ def equals_reference(f: Callable[..., Any], *args: Any) -> Any:
     for a, b in zip(args, given, strict=True):
         assert_array_equal(list(numbers(a)), list(numbers(b)))
     return found
+
+
+def agrees_along(f: Callable[..., Any], args: Any, v: Any) -> None:
+    """Check `jvp` against the gradient, and `hvp` against differences of it, for several arrays."""
+    argnums = tuple(range(len(args)))
+    gradient = grad(f, argnums)
+    along = sum(np.sum(g * t) for g, t in zip(gradient(*args), v, strict=True))
+    assert_allclose(jvp(f, args, v)[1], along, rtol=1e-11)
+    ahead, back = (
+        gradient(*[a + step * t for a, t in zip(args, v, strict=True)]) for step in (1e-6, -1e-6)
+    )
+    for found, p, q in zip(hvp(f, args, v, argnums=argnums), ahead, back, strict=True):
+        assert_allclose(found, (p - q) / 2e-6, rtol=1e-5, atol=1e-7)
 
 
 def agrees(f: Callable[..., Any], *args: Any, rtol: float = 1e-6) -> None:

@@ -22,7 +22,7 @@ from typing import Any
 from mooncake_py.compiler.forms import whole_name
 from mooncake_py.compiler.ir import Expr, Lines, Name, Op, Sliced
 from mooncake_py.compiler.slices.printing import SlicedText
-from mooncake_py.compiler.slices.pull import DOWN, SlicedPull
+from mooncake_py.compiler.slices.pull import DOWN, SlicedPull, changed_name
 from mooncake_py.compiler.slices.texts import Texts
 from mooncake_py.compiler.statements.array_forms import SYMBOLS, ArrayForm, operands_of
 from mooncake_py.compiler.statements.kinds import ARRAYS
@@ -72,6 +72,7 @@ class SlicedForm(ArrayForm):
         self.scope = scope
         scope |= views_in(plan.layout, plan.core.functions)
         self.texts = Texts(s, plan, axes)
+        self.changed = changed_name(s, variables)
         self.pull = None
         if plan.records:
             self.pull = SlicedPull(plan, scope, self.texts, number, variables)
@@ -84,11 +85,6 @@ class SlicedForm(ArrayForm):
         """The name that is bound to an array."""
         target = self.s.target
         return target.name if target is not None and target.name in self.variables else None
-
-    @property
-    def changed(self) -> str | None:
-        """The name that is bound to a changed copy of its array."""
-        return self.s.written if self.s.written in self.variables else None
 
     def variables_read(self, kept: list[str]) -> set[str]:
         """Return the names of arrays of which the adjoint reads the values."""

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from typing import Any
 
 from mooncake_py.compiler.forms import whole_name
-from mooncake_py.compiler.ir import Expr, Let, Name
+from mooncake_py.compiler.ir import Expr, Let, Name, Sliced
 from mooncake_py.compiler.simplify import names_of
 from mooncake_py.compiler.slices.index_texts import reads_of
 from mooncake_py.compiler.slices.indices import EVERYTHING
@@ -28,7 +28,7 @@ from mooncake_py.compiler.statements.scope import SCOPE
 from mooncake_py.compiler.text import define
 from mooncake_py.overriding import override
 
-__all__ = ["DOWN", "SlicedPull"]
+__all__ = ["DOWN", "SlicedPull", "changed_name"]
 
 DOWN = "d_"
 """Prefix of cotangents."""
@@ -47,6 +47,7 @@ class SlicedPull(PullWriter):
     ) -> None:
         self.texts = texts
         self.variables = variables
+        self.changed = changed_name(texts.s, variables)
         self.careful_name = f"careful{number}"
         super().__init__(plan, scope)
 
@@ -95,12 +96,6 @@ class SlicedPull(PullWriter):
         if self.changed is None:
             return lines, again
         return [f"if {self.cotangent(self.changed)} is not None:", *indented(lines)], again
-
-    @property
-    def changed(self) -> str | None:
-        """The name that is bound to a changed copy of its array."""
-        written = self.texts.s.written
-        return written if written in self.variables else None
 
     def partly_given(self) -> set[str]:
         """Return the names to parts of whose arrays something is given."""
@@ -260,6 +255,11 @@ class SlicedPull(PullWriter):
     @override
     def cleared(self) -> str:
         return f"{self.texts.target(DOWN)} = 0.0" if self.plan.whole is None else "slot.fill(0.0)"
+
+
+def changed_name(s: Sliced, variables: Collection[str]) -> str | None:
+    """Return the name of which a statement changes the array that it is bound to."""
+    return s.written if s.written in variables else None
 
 
 class Careful:

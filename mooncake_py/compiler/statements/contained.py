@@ -29,23 +29,28 @@ KEYS = {list: frozenset({int}), tuple: frozenset({int}), dict: frozenset({int, s
 """What may be indexed, and by what."""
 
 
-def on_items(site: StatementSite, values: Any) -> OnItems | None:
+def on_items(site: StatementSite, values: Any) -> tuple[OnItems, tuple[Any, ...]] | None:
     """Return how a statement runs if some of what it indexes are lists, tuples or dicts.
+
+    With that comes what it is given: the values, with the items.
 
     None if that is not so, or one of these is written or read in another way.
     """
-    statement = site.statement
-    bases = frozenset([p for p in site.bases if type(values[p]) in KEYS])
+    held = [p for p in site.bases if type(values[p]) in KEYS]
+    if not held:
+        return None
+    statement, bases = site.statement, frozenset(held)
     target = statement.target
-    if not bases or (isinstance(target, tuple) and target[0] in bases):
+    if isinstance(target, tuple) and target[0] in bases:
         return None
     if any(isinstance(part, View) and part.base in bases for part in statement.layout):
         return None
     found = site.on_items.get(bases) or OnItems(site, bases)
-    if found.given(values) is None:
+    given = found.given(values)
+    if given is None:
         return None
     site.on_items[bases] = found
-    return found
+    return found, given
 
 
 class OnItems:

@@ -133,8 +133,9 @@ class StatementSite:
         form = self.form(ctx, functions, values)
         found = on_items(self, values) if form is None else None
         if found is not None:
-            self.run = found.run
-            return found.run(ctx, functions, values)
+            items, given = found
+            self.run = items.run
+            return items.own.run(ctx, functions, given)
         if form is None or form is self.run:  # which has handed over
             single = self.compares and self.is_single(values)
             self.run = self.otherwise if single else self.other
@@ -159,8 +160,8 @@ class StatementSite:
     def form(self, ctx: ReverseMode, functions: Any, values: Any) -> Way | None:
         """Return the form for these values, None where there is none."""
         try:
-            described = self.described(functions, values)
-            if described is not None and described in self.unserved:  # to find out takes 50 us
+            signature = self.signature(functions, values)
+            if signature is not None and signature in self.unserved:  # to find out takes 50 us
                 return None
             if self.is_single(values):
                 return None if self.compares else self.form_on_numbers(ctx, functions, values)
@@ -169,8 +170,8 @@ class StatementSite:
                 form = self.form_on_arrays(ctx, functions, values)
         except TypeError:  # a function that cannot be a key
             return None
-        if form is None and described is not None and len(self.unserved) < MOST:
-            self.unserved.add(described)
+        if form is None and signature is not None and len(self.unserved) < MOST:
+            self.unserved.add(signature)
         return form
 
     def is_single(self, values: Any) -> bool:
@@ -240,7 +241,7 @@ class StatementSite:
             form = self._forms[key] = array_form(core, kinds, on, self.choose, self.otherwise)
             return form
 
-    def described(self, functions: Any, values: Any) -> Any:
+    def signature(self, functions: Any, values: Any) -> Any:
         """Return what tells whether there is a form, as far as it is no slice or view."""
         for p in self.indices:
             index = values[p]
@@ -257,7 +258,8 @@ class StatementSite:
         if ctx.pushes or (ctx.several and ctx.base.fuses):
             found = on_items(self, values)
             if found is not None:
-                return found.own.push(ctx, functions, found.given(values))
+                items, given = found
+                return items.own.push(ctx, functions, given)
             if self.in_forward_mode is None:
                 self.in_forward_mode = Push(self)
             with suppress(Unusual):

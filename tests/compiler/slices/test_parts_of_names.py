@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
 
-from mooncake_py import checkpointed, grad, hvp, jvp, value_and_grad
+from mooncake_py import checkpointed, jvp, value_and_grad
 from mooncake_py.compiler.site import Site
 from mooncake_py.compiler.slices import site
-from tests.compiler.comparing import agrees, equals_reference
+from tests.compiler.comparing import agrees, agrees_along, equals_reference
 from tests.programs.comparing import function_of
 
 RANDOM = np.random.default_rng(11)
@@ -89,15 +88,9 @@ def test_taken(f, taken):
 @pytest.mark.plain
 @pytest.mark.parametrize("f", PROGRAMS)
 def test_forward_mode_and_second_derivatives(f, taken):
-    both = grad(f, (0, 1))
-    along = sum(np.sum(g * t) for g, t in zip(both(X, Y), V, strict=True))
-    assert_allclose(jvp(f, (X, Y), V)[1], along, rtol=1e-11)
+    jvp(f, (X, Y), V)
     assert taken[-1]
-    step = 1e-6
-    ahead = both(X + step * V[0], Y + step * V[1])
-    back = both(X - step * V[0], Y - step * V[1])
-    for found, p, q in zip(hvp(f, (X, Y), V, argnums=(0, 1)), ahead, back, strict=True):
-        assert_allclose(found, (p - q) / (2 * step), rtol=1e-5, atol=1e-6)
+    agrees_along(f, (X, Y), V)
 
 
 @pytest.mark.plain
