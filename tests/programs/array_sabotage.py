@@ -1,6 +1,6 @@
 """Loops that bind names to arrays broken on purpose, one way at a time: random ones find each.
 
-``python -m tests.programs.array_sabotage [COUNT [NAME ...]]`` tells after how many loops.
+``python -m tests.programs.array_sabotage [COUNT [NAME ...]]`` tells which seeds find them.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from mooncake_py.compiler.slices.sweeps import SlicedAdjoint
 from mooncake_py.compiler.slices.tangent import SlicedPushforward
 from mooncake_py.compiler.slices.variables import Variables
 from mooncake_py.compiler.statements import array_adjoint
-from tests.programs.breaking import Change, Patch, register, seeds_until_found, tell
+from tests.programs.breaking import Change, Patch, register, seed_that_raises, tell
 from tests.programs.slice_sabotage import wrap
 from tests.programs.test_random_arrays import compare
 
-__all__ = ["BREAKS", "loops_until_found"]
+__all__ = ["BREAKS", "loop_that_finds"]
 
 BREAKS: dict[str, Change] = {}
 breaks = register(BREAKS)
 
 
-def loops_until_found(change: Change, most: int = 300) -> int | None:
-    """Return how many random loops it takes to find a break, or None."""
-    return seeds_until_found(compare, change, most, partials.formulas)
+def loop_that_finds(change: Change, most: int = 600) -> int | None:
+    """Return the seed of a random loop that finds a break, or None."""
+    return seed_that_raises(compare, change, most, partials.formulas)
 
 
 @breaks
@@ -152,4 +152,4 @@ def a_slope_beside_a_sum_comes_first(patch: Patch) -> None:
 
 
 if __name__ == "__main__":
-    tell(BREAKS, loops_until_found, 300)
+    tell(BREAKS.values(), loop_that_finds, 600)

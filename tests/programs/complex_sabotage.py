@@ -1,6 +1,6 @@
 """Statements on complex arrays broken on purpose, one way at a time: random ones must find each.
 
-``python -m tests.programs.complex_sabotage [COUNT [NAME ...]]`` tells after how many functions.
+``python -m tests.programs.complex_sabotage [COUNT [NAME ...]]`` tells which seeds find them.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from mooncake_py.compiler.statements import (
     plan,
     pushforward,
 )
-from tests.programs.breaking import Change, Patch, register, seeds_until_found, tell
+from tests.programs.breaking import Change, Patch, register, seed_that_raises, tell
 from tests.programs.test_random_complex import compare
 
-__all__ = ["BREAKS", "complex_statements_until_found"]
+__all__ = ["BREAKS", "complex_statement_that_finds"]
 
 BREAKS: dict[str, Change] = {}
 breaks = register(BREAKS)
 
 
-def complex_statements_until_found(change: Change, most: int = 100) -> int | None:
-    """Return how many random functions it takes to find a break, or None."""
-    return seeds_until_found(compare, change, most, array_forms.printed)
+def complex_statement_that_finds(change: Change, most: int = 300) -> int | None:
+    """Return the seed of a random function that finds a break, or None."""
+    return seed_that_raises(compare, change, most, array_forms.printed)
 
 
 @breaks
@@ -58,4 +58,4 @@ def parts_are_all_of_an_array(patch: Patch) -> None:
 
 
 if __name__ == "__main__":
-    tell(BREAKS, complex_statements_until_found, 100)
+    tell(BREAKS.values(), complex_statement_that_finds, 300)

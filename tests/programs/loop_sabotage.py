@@ -1,6 +1,6 @@
 """Loops as one entry broken on purpose, one way at a time: the random loops must find each.
 
-``python -m tests.programs.loop_sabotage [COUNT [NAME ...]]`` tells after how many loops.
+``python -m tests.programs.loop_sabotage [COUNT [NAME ...]]`` tells which seeds find them.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ from mooncake_py.modes.reverse.inplace import InPlace
 from mooncake_py.modes.reverse.tape import Tape
 from mooncake_py.runtime import attribute_lookup
 from mooncake_py.runtime.active import active_number
-from tests.programs.breaking import Change, Patch, register, seeds_until_found, tell
+from tests.programs.breaking import Change, Patch, register, seed_that_raises, tell
 from tests.programs.test_random_loops import compare
 
-__all__ = ["BREAKS", "loops_until_found"]
+__all__ = ["BREAKS", "loop_that_finds"]
 
 BREAKS: dict[str, Change] = {}
 breaks = register(BREAKS)
 
 
-def loops_until_found(change: Change, most: int = 600) -> int | None:
-    """Return how many random loops it takes to find a break, or None."""
-    return seeds_until_found(compare, change, most, partials.formulas)
+def loop_that_finds(change: Change, most: int = 600) -> int | None:
+    """Return the seed of a random loop that finds a break, or None."""
+    return seed_that_raises(compare, change, most, partials.formulas)
 
 
 def set_first(patch: Patch, pattern: str, value: int) -> None:
@@ -460,4 +460,4 @@ def numbers_receive_no_cotangent(patch: Patch) -> None:
 
 
 if __name__ == "__main__":
-    tell(BREAKS, loops_until_found, 600)
+    tell(BREAKS.values(), loop_that_finds, 600)

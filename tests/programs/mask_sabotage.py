@@ -1,6 +1,6 @@
 """Statements by masks broken on purpose, one way at a time: random ones must find each.
 
-``python -m tests.programs.mask_sabotage [COUNT [NAME ...]]`` tells after how many functions.
+``python -m tests.programs.mask_sabotage [COUNT [NAME ...]]`` tells which seeds find them.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from mooncake_py.compiler.statements import (
     scope,
 )
 from mooncake_py.modes.reverse.tape import Tape
-from tests.programs.breaking import Change, Patch, register, seeds_until_found, tell
+from tests.programs.breaking import Change, Patch, register, seed_that_raises, tell
 from tests.programs.random_masks import masked_text
 from tests.programs.test_random_statements import compare
 
-__all__ = ["BREAKS", "masked_until_found"]
+__all__ = ["BREAKS", "masked_statement_that_finds"]
 
 BREAKS: dict[str, Change] = {}
 breaks = register(BREAKS)
 
 
-def masked_until_found(change: Change, most: int = 200) -> int | None:
-    """Return how many random functions it takes to find a break, or None."""
+def masked_statement_that_finds(change: Change, most: int = 400) -> int | None:
+    """Return the seed of a random function that finds a break, or None."""
     check = partial(compare, write=masked_text)
-    return seeds_until_found(check, change, most, array_forms.printed)
+    return seed_that_raises(check, change, most, array_forms.printed)
 
 
 @breaks
@@ -113,4 +113,4 @@ def rows_are_written_into_a_copy(patch: Patch) -> None:
 
 
 if __name__ == "__main__":
-    tell(BREAKS, masked_until_found, 200)
+    tell(BREAKS.values(), masked_statement_that_finds, 400)

@@ -1,19 +1,17 @@
 """The engine broken on purpose, one way at a time: the random programs must find each.
 
-``python -m tests.programs.sabotage [COUNT]`` tells after how many programs each is found.
+``python -m tests.programs.sabotage [COUNT [NAME ...]]`` tells which seeds find them.
 """
 
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Callable
 from random import Random
 from types import FunctionType
 from typing import Any
 
 import numpy as np
-import pytest
 
 from mooncake_py.application import apply, out_argument
 from mooncake_py.application import elementwise as elementwise_rules
@@ -32,19 +30,18 @@ from mooncake_py.runtime import memory, pulls, scatter
 from mooncake_py.runtime.memory import Memory
 from mooncake_py.runtime.registry import Registry
 from mooncake_py.runtime.views import View
-from tests.programs.breaking import forget
+from tests.programs.breaking import Change, Patch, seed_that_finds, tell
 from tests.programs.checking import check
 from tests.programs.generator import random_program
 from tests.programs.second import check_second
 from tests.programs.shrinking import Check
 from tests.programs.truth import Untestable
 
-__all__ = ["BREAKS", "SECOND_BREAKS", "programs_until_found"]
+__all__ = ["BREAKS", "SECOND_BREAKS", "program_that_finds", "program_that_finds_second"]
 
-Patch = pytest.MonkeyPatch
-Change = Callable[[Patch], None]
 BREAKS: dict[str, Change] = {}
 SECOND_BREAKS: dict[str, Change] = {}  # that only second derivatives show
+SECOND = "to second order"
 SHOWN_BY: dict[str, tuple[str, ...]] = {}  # kinds of statements without which a break is unseen
 
 
@@ -68,23 +65,26 @@ def shown_by(*kinds: str) -> Callable[[Change], Change]:
     return note
 
 
-def programs_until_found(change: Change, most: int = 1000, check: Check = check) -> int | None:
-    """Return how many random programs it takes to find a break, or None."""
+def program_that_finds(
+    change: Change, most: int = 1000, check: Check = check, way: str = ""
+) -> int | None:
+    """Return the seed of a random program that finds a break, or None."""
     prefer = SHOWN_BY.get(change.__name__, ())
-    for seed in range(most):
+
+    def finds(seed: int) -> bool:
         program = random_program(Random(seed), (3, 6, 9, 14)[seed % 4], prefer=prefer)
-        with Patch.context() as patch:
-            forget(array_forms.printed)
-            change(patch)
-            try:
-                finding = check(program)
-            except Untestable:
-                continue
-            finally:
-                forget(array_forms.printed)
-        if finding is not None and finding.kind != "refused":
-            return seed + 1
-    return None
+        try:
+            finding = check(program)
+        except Untestable:
+            return False
+        return finding is not None and finding.kind != "refused"
+
+    return seed_that_finds(finds, change, most, array_forms.printed, way)
+
+
+def program_that_finds_second(change: Change, most: int = 1000) -> int | None:
+    """Return the seed of a random program whose second derivatives show a break, or None."""
+    return program_that_finds(change, most, check_second, SECOND)
 
 
 # Undo, and what the tape keeps by reference.
@@ -435,8 +435,5 @@ def a_quotient_of_zeros_is_a_constant(patch: Patch) -> None:
 
 
 if __name__ == "__main__":
-    most = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
-    for name, change in BREAKS.items():
-        print(f"{name:50} {programs_until_found(change, most)}", flush=True)
-    for name, change in SECOND_BREAKS.items():
-        print(f"{name:50} {programs_until_found(change, most, check_second)}", flush=True)
+    tell(BREAKS.values(), program_that_finds, 1000)
+    tell(SECOND_BREAKS.values(), program_that_finds_second, 1000, SECOND)

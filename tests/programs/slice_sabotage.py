@@ -1,6 +1,6 @@
 """Loops on slices as one entry broken on purpose, one way at a time: random ones must find each.
 
-``python -m tests.programs.slice_sabotage [COUNT [NAME ...]]`` tells after how many loops.
+``python -m tests.programs.slice_sabotage [COUNT [NAME ...]]`` tells which seeds find them.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from mooncake_py.compiler.slices.pull import SlicedPull
 from mooncake_py.compiler.slices.site import SlicedSite
 from mooncake_py.compiler.slices.tangent import SlicedPushforward
 from mooncake_py.compiler.tangent import Pushforward, is_tangent
-from tests.programs.breaking import Change, Patch, register, seeds_until_found, tell
+from tests.programs.breaking import Change, Patch, register, seed_that_raises, tell
 from tests.programs.test_random_slices import compare
 
-__all__ = ["BREAKS", "loops_until_found"]
+__all__ = ["BREAKS", "loop_that_finds"]
 
 BREAKS: dict[str, Change] = {}
 breaks = register(BREAKS)
 
 
-def loops_until_found(change: Change, most: int = 300) -> int | None:
-    """Return how many random loops it takes to find a break, or None."""
-    return seeds_until_found(compare, change, most, partials.formulas)
+def loop_that_finds(change: Change, most: int = 300) -> int | None:
+    """Return the seed of a random loop that finds a break, or None."""
+    return seed_that_raises(compare, change, most, partials.formulas)
 
 
 def wrap(patch: Patch, owner: Any, name: str, change: Callable[[Any], Any]) -> None:
@@ -195,4 +195,4 @@ def arrays_are_not_put_back(patch: Patch) -> None:
 
 
 if __name__ == "__main__":
-    tell(BREAKS, loops_until_found, 300)
+    tell(BREAKS.values(), loop_that_finds, 300)

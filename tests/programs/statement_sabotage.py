@@ -1,12 +1,11 @@
 """Statements as one entry broken on purpose, one way at a time: random ones must find each.
 
-``python -m tests.programs.statement_sabotage [COUNT [NAME ...]]`` tells after how many functions.
+``python -m tests.programs.statement_sabotage [COUNT [NAME ...]]`` tells which seeds find them.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -37,20 +36,27 @@ from mooncake_py.compiler.statements import (
 from mooncake_py.compiler.statements.statement import View
 from mooncake_py.modes.reverse.tape import Tape
 from mooncake_py.runtime.memory import Memory
-from tests.programs.breaking import Change, Patch, register, seeds_until_found, tell
-from tests.programs.test_random_statements import compare
+from tests.programs.breaking import Change, Patch, register, seed_that_raises, tell
+from tests.programs.test_random_statements import check_in_debug_mode, compare
 
-__all__ = ["BREAKS", "UNSEEN", "statements_until_found"]
+__all__ = [
+    "BREAKS", "IN_DEBUG_MODE", "statement_that_finds", "statement_that_finds_in_debug_mode",
+]  # fmt: skip
+
+DEBUG = "in debug mode"
 
 BREAKS: dict[str, Change] = {}
 breaks = register(BREAKS)
 
 
-def statements_until_found(
-    change: Change, most: int = 200, check: Callable[[int], None] = compare
-) -> int | None:
-    """Return how many random functions it takes to find a break, or None."""
-    return seeds_until_found(check, change, most, array_forms.printed)
+def statement_that_finds(change: Change, most: int = 500) -> int | None:
+    """Return the seed of a random function that finds a break, or None."""
+    return seed_that_raises(compare, change, most, array_forms.printed)
+
+
+def statement_that_finds_in_debug_mode(change: Change, most: int = 200) -> int | None:
+    """Return the seed of a random function that finds a break in debug mode, or None."""
+    return seed_that_raises(check_in_debug_mode, change, most, array_forms.printed, DEBUG)
 
 
 # Reading.
@@ -458,8 +464,10 @@ UNSEEN = {
     "rows_of_fewer_axes_are_not_aligned",
     "rows_are_not_looked_at",
 }
+IN_DEBUG_MODE = [BREAKS[name] for name in sorted(BREAKS.keys() - UNSEEN)[::4]]
 """What debug mode does not find, or only in one of many programs."""
 
 
 if __name__ == "__main__":
-    tell(BREAKS, statements_until_found, 200)
+    tell(BREAKS.values(), statement_that_finds, 500)
+    tell(IN_DEBUG_MODE, statement_that_finds_in_debug_mode, 200, DEBUG)

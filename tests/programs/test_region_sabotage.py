@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,18 +12,23 @@ from tests.programs import (
     complex_sabotage,
     loop_sabotage,
     mask_sabotage,
+    sabotage,
     slice_sabotage,
+    statement_sabotage,
 )
-from tests.programs.breaking import Change
+from tests.programs.breaking import Change, Search, noted_seeds
 
-Search = Callable[..., int | None]
 SEARCHES: dict[str, tuple[dict[str, Change], Search]] = {
-    "loops": (loop_sabotage.BREAKS, loop_sabotage.loops_until_found),
-    "slices": (slice_sabotage.BREAKS, slice_sabotage.loops_until_found),
-    "arrays": (array_sabotage.BREAKS, array_sabotage.loops_until_found),
-    "masks": (mask_sabotage.BREAKS, mask_sabotage.masked_until_found),
-    "complex": (complex_sabotage.BREAKS, complex_sabotage.complex_statements_until_found),
+    "loops": (loop_sabotage.BREAKS, loop_sabotage.loop_that_finds),
+    "slices": (slice_sabotage.BREAKS, slice_sabotage.loop_that_finds),
+    "arrays": (array_sabotage.BREAKS, array_sabotage.loop_that_finds),
+    "masks": (mask_sabotage.BREAKS, mask_sabotage.masked_statement_that_finds),
+    "complex": (complex_sabotage.BREAKS, complex_sabotage.complex_statement_that_finds),
 }
+MODULES = (
+    array_sabotage, complex_sabotage, loop_sabotage, mask_sabotage, sabotage, slice_sabotage,
+    statement_sabotage,
+)  # fmt: skip
 BREAKS = [
     pytest.param(change, search, id=f"{kind}-{name}")
     for kind, (breaks, search) in SEARCHES.items()
@@ -48,3 +53,11 @@ def test_programs_as_they_are_pass(kind: str) -> None:
 def test_break_can_be_made(change: Change, search: Any) -> None:
     with pytest.MonkeyPatch.context() as patch:
         change(patch)
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
+def test_only_seeds_of_breaks_are_noted(module: Any) -> None:
+    path = Path(module.__file__)
+    breaks = {**module.BREAKS, **getattr(module, "SECOND_BREAKS", {})}
+    notes = noted_seeds(path.parent / "seeds" / f"{path.stem}.json")
+    assert {key.split()[0] for key in notes} <= breaks.keys()

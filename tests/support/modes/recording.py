@@ -119,9 +119,9 @@ def recording() -> Iterator[list[Record]]:
             add(self.f, self.given, {}, None, False, y, None)
         return y, pull
 
-    def recorded_push(f: Any, primals: Any, tangents: Any) -> Any:
+    def recorded_push(f: Any, primals: Any, tangents: Any, *name: str) -> Any:
         outermost = is_outermost()
-        y, dy = push_forward(f, primals, tangents)
+        y, dy = push_forward(f, primals, tangents, *name)
         if outermost:
             add(f, primals, {}, None, False, y, None)
         return y, dy

@@ -171,7 +171,9 @@ def cast(a: Any, dtype: Any) -> Any:
             return a
         return a.astype(dtype)
     if isinstance(a, float):
-        return int(a) if dtype is np.int64 else dtype(a)
+        if dtype is np.int64:
+            return int(a) if np.isfinite(a) else a
+        return dtype(a)
     return a
 
 
