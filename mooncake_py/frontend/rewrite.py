@@ -21,6 +21,7 @@ Grammar left, by what is taken (operands are rewritten in turn; ``v'`` is a rewr
     a, b = v, w                 a, b = v', w'
     np.add(a, b, out=c)         as f(x), after a trial: see `outputs`
     for t in checkpointed(e): ...   the body as a function: see `loops`
+    for u, v in zip(x[1:], y): ...  w = C.getitem(x, ...); for u, v in zip(w, y), where this can be:
     for t in range(n): x[t] = ...   tried as a whole, if there is nothing but arithmetic: see
     while s > e: s = ...            `tried_loops`
     for t in e                  for t in C.iter(e)    or C.iter(e, pattern) for a tuple of targets
@@ -60,6 +61,7 @@ from typing import Any, NamedTuple
 
 from mooncake_py.frontend.compiled_loops import CompiledLoops
 from mooncake_py.frontend.loops import CheckpointedLoop, is_checkpointed
+from mooncake_py.frontend.named_iterables import with_named_iterables
 from mooncake_py.frontend.patterns import case_test, chained, conjunction
 from mooncake_py.frontend.tried_loops import LoopRewriter
 from mooncake_py.syntax import unsupported
@@ -141,6 +143,7 @@ class FunctionRewriter(LoopRewriter):
 
     depth = 0  # of match statements
     loops = 0  # whose bodies have become functions
+    iterables = 0  # of loops, that have become names
     compiled: CompiledLoops | None = None
 
     def function(self, node: FunctionNode) -> FunctionNode:
@@ -162,20 +165,32 @@ class FunctionRewriter(LoopRewriter):
 
     def visit_For(self, node: ast.For) -> Any:
         """Rewrite ``for t in e`` to ``for t in C.iter(e)``."""
-        if is_checkpointed(node, self.names) and not self.in_class:
+        if self.in_class:
+            return self._for(node)
+        if is_checkpointed(node, self.names):
             return self._checkpointed(node)
+        named = with_named_iterables(self.names, node, self.iterables)
+        if named is None or self.trial_of(named.node)[0] is None:
+            return self._loop(node, self.tried_loop(node, self._for(node)))
+        self.iterables += len(named.values)
+        bound = [
+            assign(store(name, place_of(value)), self.visit(value), place_of(value))
+            for name, value in named.values.items()
+        ]
+        loop = self.tried_loop(named.node, self._for(named.node))
+        return self._loop(node, [*bound, *loop, forget([*named.values], place_of(node.iter))])
+
+    def _for(self, node: ast.For) -> Any:
         iterable = self.iterable(node)
         target, stores = self.bind_loop(node.target)
         with self.within(node):
             body = [*stores, *self.visit_all(node.body)]
-        plain = replaced(
+        return replaced(
             node, target=target, iter=iterable, body=body, orelse=self.visit_all(node.orelse)
         )
-        return plain if self.in_class else self._loop(node, plain)
 
-    def _loop(self, node: ast.For | ast.While, plain: Any) -> Any:
-        """Return what tries a loop as a whole, in the ways that there are."""
-        tried = self.tried_loop(node, plain)
+    def _loop(self, node: ast.For | ast.While, tried: Any) -> Any:
+        """Return what runs a loop compiled, if loops are; else what tries it in other ways."""
         if self.compiled is None:
             return tried
         tried = tried if isinstance(tried, list) else [tried]
@@ -246,7 +261,7 @@ class FunctionRewriter(LoopRewriter):
         """Rewrite ``while a`` to ``while C.truth(a)``."""
         with self.within(node):
             plain = self.visit_If(node)
-        return plain if self.in_class else self._loop(node, plain)
+        return plain if self.in_class else self._loop(node, self.tried_loop(node, plain))
 
     def visit_Assert(self, node: ast.Assert) -> Any:
         """Rewrite ``assert a`` to ``assert C.truth(a)``."""

@@ -200,7 +200,7 @@ def test_one_entry_records_a_statement_on_attributes():
     def runs(n):
         def elements(x, w):
             pair = Pair(x, w)
-            for _ in list(range(n)):
+            for _ in iter(range(n)):
                 pair.x[0] = pair.x[1] * pair.w[0] + pair.w[1] * 2.0
 
         return entries(elements, *map(np.copy, ARGS))

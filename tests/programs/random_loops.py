@@ -125,7 +125,17 @@ def random_loop(seed: int) -> str:
     head = head.replace("FLAG", random.choice(("False", "False", "0", "None", "True")))
     head = head.replace("INDICES", random.choice(ORDERS))
     head = head.replace("P0", random.choice((*LISTS[typed], "q")))
+    if seed % 4 == 3:
+        lines = [over_parts(line) for line in lines]
     return head + "".join(f"    {line}\n" for line in lines) + TAIL
+
+
+def over_parts(line: str) -> str:
+    """Return the head of a loop over parts of what it was to run over; other lines stay."""
+    if not line.lstrip().startswith("for "):
+        return line
+    line = re.sub(r"\b([xyvbq])(?=[),:])", r"\1[1:]", line)
+    return re.sub(r"in reversed\((.*)\):$", r"in list(reversed(\1)):", line)
 
 
 def loop_arguments(seed: int) -> list[Any]:

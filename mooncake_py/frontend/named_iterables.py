@@ -1,0 +1,66 @@
+"""Names for what ``for`` runs over, so that the loop may be tried as one entry.
+
+    for u, v in zip(x[:-1], x[1:]):         _mk_over0 = x[:-1]
+        s += (v - u) ** 2                   _mk_over1 = x[1:]
+                                            for u, v in zip(_mk_over0, _mk_over1):
+                                                s += (v - u) ** 2
+                                            del _mk_over0, _mk_over1
+
+The loop evaluates these expressions in the same order, once, and holds what they give.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import NamedTuple
+
+from mooncake_py.syntax.names import Names
+from mooncake_py.syntax.nodes import PREFIX, load, place_of, replaced
+from mooncake_py.syntax.trees import walk
+
+__all__ = ["NamedLoop", "with_named_iterables"]
+
+OVER = f"{PREFIX}over"
+
+
+class NamedLoop(NamedTuple):
+    """A loop over names alone, and the expressions that these names are bound to before."""
+
+    node: ast.For
+    values: dict[str, ast.expr]
+
+
+def with_named_iterables(names: Names, node: ast.For, number: int) -> NamedLoop | None:
+    """Return a loop over names in place of expressions, or None if there is none to name.
+
+    Parameters
+    ----------
+    names : Names
+    node : For
+    number : int
+        How many names of this kind the function has already.
+    """
+    values: dict[str, ast.expr] = {}
+
+    def named(e: ast.expr) -> ast.expr:
+        if isinstance(e, ast.Call) and not e.keywords and names.calls_builtin(e, "enumerate"):
+            return replaced(e, args=[*map(named, e.args[:1]), *e.args[1:]])
+        if isinstance(e, ast.Call) and names.calls_builtin(e, "zip"):
+            return replaced(e, args=list(map(named, e.args)))
+        if not is_to_name(names, e):
+            return e
+        name = f"{OVER}{number + len(values)}"
+        values[name] = e
+        return load(name, place_of(e))
+
+    iterable = named(node.iter)
+    return NamedLoop(replaced(node, iter=iterable), values) if values else None
+
+
+def is_to_name(names: Names, e: ast.expr) -> bool:
+    """Return True for an expression that may give an array, and binds nothing."""
+    if not isinstance(e, ast.Subscript | ast.Call | ast.BinOp | ast.UnaryOp | ast.List | ast.Tuple):
+        return False
+    if any(names.calls_builtin(e, builtin) for builtin in ("range", "reversed")):
+        return False
+    return not any(isinstance(part, ast.NamedExpr | ast.Await | ast.Yield) for part in walk(e))
