@@ -11,7 +11,10 @@ __all__ = ["bound_before"]
 
 
 def bound_before(function: Any, loop: ast.For | ast.While) -> set[str]:
-    """Return the names that are bound for certain when a loop of a function begins."""
+    """Return the names that are bound for certain when a loop of a function begins.
+
+    The loop may have another head than there: see `named_iterables`.
+    """
     arguments = function.args
     given = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
     found = _bound_on_the_way(function.body, loop)
@@ -27,7 +30,7 @@ def _bound_on_the_way(body: list[Any], loop: ast.For | ast.While) -> set[str] | 
     """Return the names bound in a block, and in those within it, before a loop is reached."""
     found: set[str] = set()
     for node in body:
-        if node is loop:
+        if getattr(node, "body", None) is loop.body:
             return found
         for field in ("body", "orelse", "finalbody"):
             within = _bound_on_the_way(getattr(node, field, []), loop)

@@ -7,6 +7,7 @@ keep them alive.
 
 from __future__ import annotations
 
+import operator
 import weakref
 from collections.abc import Iterable
 from types import CodeType, FunctionType, ModuleType
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from mooncake_py.compiler.methods import Method
     from mooncake_py.runtime.mode import Tracking
 
-__all__ = ["Callee", "Callees", "is_own"]
+__all__ = ["Callee", "Callees", "is_own", "same_items"]
 
 LIBRARIES = frozenset({"numpy", "scipy"})
 UNFIT_FLAGS = 0x04 | 0x08 | 0x20 | 0x80 | 0x200  # variadic, a generator, a coroutine
@@ -79,8 +80,20 @@ class Callee:
         self.classes: list[tuple[weakref.ref[type], str, Any]] = []
 
     def is_given(self, f: Any) -> bool:
-        """Return True for the function that was read."""
-        return self.named() is f
+        """Return True for the function that was read, or one of the same body in its place.
+
+        That one stands for it from now on.
+        """
+        if self.named() is f:
+            return True
+        if self.is_jitted or type(f) is not FunctionType or f.__code__ is not self.code:
+            return False
+        known = self.function()
+        if known is not None and f.__globals__ is not known.__globals__:
+            return False
+        self.named = weakref.ref(f)
+        self.stand_for(f)
+        return True
 
     def may_overflow(self, ints: frozenset[str]) -> bool:
         """Return True if ints, such as these parameters, could wrap around in compiled code."""
@@ -95,7 +108,7 @@ class Callee:
         f = self.function()
         if f is None or self.has_rule(f):
             return False
-        if f.__code__ is not self.code or f.__defaults__ is not self.defaults:
+        if f.__code__ is not self.code or not same_values(f.__defaults__, self.defaults):
             return False
         keywords = f.__kwdefaults__
         if (keywords or self.keywords) and not same_items(keywords or {}, self.keywords or {}):
@@ -160,7 +173,7 @@ class Callees:
 
     def met(self, named: Any) -> Callee:
         """Return what is known of a function, or of the one that Numba compiled."""
-        known = next((callee for callee in self.every if callee.is_given(named)), None)
+        known = next((callee for callee in self.every if callee.named() is named), None)
         if known is None:
             f = python_function(named)
             assert f is not None
@@ -186,6 +199,13 @@ class Callees:
 def has_rule(f: Any) -> bool:
     """Return True if derivatives of a function are declared."""
     return registry.find(f) is not None or registry.find_forward(f) is not None
+
+
+def same_values(a: tuple[Any, ...] | None, b: tuple[Any, ...] | None) -> bool:
+    """Return True if two tuples hold the same objects."""
+    if a is b:
+        return True
+    return a is not None and b is not None and len(a) == len(b) and all(map(operator.is_, a, b))
 
 
 def same_items(a: dict[str, Any], b: dict[str, Any]) -> bool:

@@ -6,8 +6,10 @@ import ast
 from typing import Any
 
 from mooncake_py.compiler.definitions import Definition
+from mooncake_py.compiler.read_expressions import Unfit
+from mooncake_py.syntax.nodes import constant, place_of
 
-__all__ = ["SCOPE", "Frame", "home_of"]
+__all__ = ["SCOPE", "Frame", "arguments_of", "home_of"]
 
 SCOPE = "names", "statics", "stored", "counters", "indices", "fields", "within", "defined", "frame"
 """The attributes of a reader that belong to one function."""
@@ -55,3 +57,25 @@ def home_of(scope: dict[str, Any]) -> dict[str, Any]:
     while scope["frame"] is not None:
         scope = scope["frame"].outer
     return scope
+
+
+def arguments_of(definition: Definition, node: ast.Call) -> dict[str, ast.expr]:
+    """Return for each parameter what a call passes, or its default if that is a number."""
+    args = definition.args
+    positional = [arg.arg for arg in (*args.posonlyargs, *args.args)]
+    named = [arg.arg for arg in (*args.args, *args.kwonlyargs)]
+    passed = [node.func.value] if isinstance(node.func, ast.Attribute) else []
+    passed += node.args
+    if len(passed) > len(positional) or any(isinstance(a, ast.Starred) for a in passed):
+        raise Unfit
+    given: dict[str, Any] = dict(zip(positional, passed, strict=False))
+    for keyword in node.keywords:
+        if keyword.arg not in named or keyword.arg in given:
+            raise Unfit
+        given[keyword.arg] = keyword.value
+    for name in (*positional, *(arg.arg for arg in args.kwonlyargs)):
+        if name not in given:
+            if name not in definition.defaults:
+                raise Unfit
+            given[name] = constant(definition.defaults[name], place_of(node))
+    return given

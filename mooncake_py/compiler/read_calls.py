@@ -24,9 +24,10 @@ from typing import Any
 import numpy as np
 
 from mooncake_py.compiler.callees import Callees, held, is_own
+from mooncake_py.compiler.captured import cell_of
 from mooncake_py.compiler.definitions import Definition, definition_of
 from mooncake_py.compiler.forms import can_be_called
-from mooncake_py.compiler.frames import SCOPE, Frame
+from mooncake_py.compiler.frames import SCOPE, Frame, arguments_of, home_of
 from mooncake_py.compiler.index_names import index_names
 from mooncake_py.compiler.ir import (
     Assign,
@@ -62,6 +63,8 @@ class CallReader(ExpressionReader):
         The functions that the region names, and the object for each method.
     counts : set of str
         The names that are ints for certain, here and in functions that are called.
+    met : set of str
+        What is passed to functions, which may not read it.
     frame : Frame or None
         Of the function whose body is read, None for the region itself.
     """
@@ -77,6 +80,7 @@ class CallReader(ExpressionReader):
         self.calls: list[ast.expr] = []
         self.frame: Frame | None = None
         self.counts: set[str] = set()
+        self.met: set[str] = set()
         self.temporaries = 0
 
     def block(self, body: list[ast.stmt]) -> Block:
@@ -99,10 +103,24 @@ class CallReader(ExpressionReader):
         if self.is_seen(name, (int, float, np.float64)):
             self.numbers.add(named(name))
             return Name(self.given_name(name), place=place)
+        cell = self.captured(name)
+        if cell is not None:
+            return self.read_in(home_of(frame.outer), cell)
         value = self.constant(name)
         if type(value) is not int and type(value) is not float:
             raise Unfit
         return Const(value, place=place)
+
+    def captured(self, name: str) -> ast.expr | None:
+        """Return what reads a variable that a function captures, if it is read in advance."""
+        assert self.frame is not None
+        callee = self.frame.definition.callee
+        if callee not in self.callees.direct:
+            return None
+        function = self.calls[self.callees.direct.index(callee)]
+        if not isinstance(function, ast.Name) or not self.outermost.is_bound(function.id):
+            return None  # what a global function captures is a constant
+        return cell_of(function, callee, name)
 
     def read_in(self, scope: dict[str, Any], node: ast.expr) -> Expr:
         """Read a number in the scope of another function."""
@@ -202,7 +220,11 @@ class CallReader(ExpressionReader):
         elif isinstance(node, ast.Name) and self.is_seen_array(node.id):
             return self.given_name(node.id)
         else:
-            raise Unfit
+            cell = None if not isinstance(node, ast.Name) else self.captured(node.id)
+            if cell is None:
+                raise Unfit
+            with self.scope(home_of(self.frame.outer)):
+                return self.array(cell)
         with self.scope(self.frame.outer):
             return self.array(given)
 
@@ -294,7 +316,7 @@ class CallReader(ExpressionReader):
             if caller.definition.key == definition.key:
                 raise Unfit  # recursion
             caller = caller.outer["frame"]
-        arguments = self.arguments(definition, node)
+        arguments = arguments_of(definition, node)
         ints = frozenset(name for name, a in arguments.items() if self.statics.holds(a))
         if definition.callee is not None and definition.callee.may_overflow(ints):
             raise Unfit
@@ -334,6 +356,8 @@ class CallReader(ExpressionReader):
             found = self.nested_definition(node.id)
             if found is not None:
                 return found
+            if node.id in self.stored | self.counters:
+                raise Unfit
             f = self.names.function(node)
         elif node.id in self.stored or node.id in self.counters:
             raise Unfit
@@ -386,27 +410,6 @@ class CallReader(ExpressionReader):
         """Return what is read of a function that stands in the one around the region, or None."""
         raise NotImplementedError
 
-    def arguments(self, definition: Definition, node: ast.Call) -> dict[str, ast.expr]:
-        """Return for each parameter what is passed, or its default if that is a number."""
-        args = definition.args
-        positional = [arg.arg for arg in (*args.posonlyargs, *args.args)]
-        named = [arg.arg for arg in (*args.args, *args.kwonlyargs)]
-        passed = [node.func.value] if isinstance(node.func, ast.Attribute) else []
-        passed += node.args
-        if len(passed) > len(positional) or any(isinstance(a, ast.Starred) for a in passed):
-            raise Unfit
-        given: dict[str, Any] = dict(zip(positional, passed, strict=False))
-        for keyword in node.keywords:
-            if keyword.arg not in named or keyword.arg in given:
-                raise Unfit
-            given[keyword.arg] = keyword.value
-        for name in (*positional, *(arg.arg for arg in args.kwonlyargs)):
-            if name not in given:
-                if name not in definition.defaults:
-                    raise Unfit
-                given[name] = constant(definition.defaults[name], place_of(node))
-        return given
-
     def passes(self, frame: Frame, statics: StaticInts, name: str, value: ast.expr) -> bool:
         """Pass an argument; return True if a name of the function is bound to it."""
         own = frame.definition
@@ -439,10 +442,10 @@ class CallReader(ExpressionReader):
         return False
 
     def meet(self, name: str) -> None:
-        """Note that a name is read, whether it is for a number or an array."""
+        """Note that a name is passed, whether it is read or not."""
         if self.frame is None:
             if name not in self.defined and name not in self.within:
-                self.given_name(name)
+                self.met.add(name)
         elif name in self.stored and name not in self.defined:
             raise Unfit
 

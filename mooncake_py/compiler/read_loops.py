@@ -186,6 +186,10 @@ class LoopReader(CallReader):
 
     def finish(self) -> dict[str, str]:
         """Return what is bound; raise if an array was, or was read as a number."""
+        passed = {name for name in self.met if named(name) not in self.inputs}
+        if passed:  # an unbound name is an error, also of a function that does not read it
+            for name in sorted(passed - bound_before(self.definition, self.node)):
+                self.given_name(name)
         uncertain = (self.stored | self.counters) - self.after
         if uncertain:  # who asks what is bound before looks through the whole function
             for name in sorted(uncertain & bound_before(self.definition, self.node)):

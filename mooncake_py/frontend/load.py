@@ -10,23 +10,28 @@ import ast
 import linecache
 import threading
 import weakref
+from collections.abc import Mapping
 from functools import partial
 from operator import itemgetter
-from types import CellType, CodeType, FunctionType
+from types import CellType, CodeType, FunctionType, MappingProxyType
 from typing import Any
 
+from mooncake_py.compiler.callees import same_items
 from mooncake_py.diagnostics.places import start_of
 from mooncake_py.errors import SourceUnavailableError
 from mooncake_py.frontend.counted_loops import with_counted_loops
 from mooncake_py.frontend.rewrite import Rewritten, rewrite
+from mooncake_py.jitted import python_function
 from mooncake_py.syntax.names import MISSING
 from mooncake_py.syntax.nodes import replaced
 from mooncake_py.syntax.source import locate
 
-__all__ = ["Derived", "derive", "instantiate", "show_source"]
+__all__ = ["Derived", "derive", "derive_given", "instantiate", "show_source"]
 
 _CO_GENERATOR = 0x20
 _VARIANTS_KEPT = 4
+_SPECIALIZED_KEPT = 8
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 class Derived:
@@ -45,6 +50,8 @@ class Derived:
         counts: bool,
     ) -> None:
         self.in_parts = in_parts
+        self.asked = rewritten.asked
+        self.specialized: tuple[tuple[Any, Derived], ...] = ()  # for functions that are given
         self.counts = counts
         self.code = code  # takes the context as keyword argument ``_mk_ctx``
         self.injected = rewritten.injected
@@ -117,6 +124,53 @@ def derive(
         return derived
 
 
+def derive_given(
+    derived: Derived,
+    f: FunctionType,
+    args: Any,
+    kwargs: Any,
+    given: Mapping[str, Any] = NOTHING,
+) -> Derived:
+    """Return the rewritten form for the functions that are passed to this one, or captured by it.
+
+    Only what loops call is looked at: what they call beside functions that are `given` already.
+    """
+    found = {n: value_of(f, n, args, kwargs) for n in derived.asked if n not in given}
+    codes = {n: p.__code__ for n, g in found.items() if (p := python_function(g)) is not None}
+    if not codes:
+        return derived
+    functions = {n: g for n, g in {**given, **found}.items() if python_function(g) is not None}
+    in_parts, counts = derived.in_parts, derived.counts
+    for known, special in derived.specialized:
+        if same_items(known, codes) and _fits(special, f.__globals__, in_parts, counts):
+            break
+    else:
+        with _lock:
+            special = _derive(f.__code__, f.__globals__, in_parts, counts, functions)
+            derived.specialized = ((codes, special), *derived.specialized[: _SPECIALIZED_KEPT - 1])
+    return derive_given(special, f, args, kwargs, {**given, **found})
+
+
+def value_of(f: FunctionType, name: str, args: Any, kwargs: Any) -> Any:
+    """Return what a parameter or a captured variable is bound to in a call, None if nothing is."""
+    code = f.__code__
+    if name in code.co_freevars:
+        try:
+            return (f.__closure__ or ())[code.co_freevars.index(name)].cell_contents
+        except ValueError:
+            return None
+    position = code.co_varnames.index(name)
+    if position < min(len(args), code.co_argcount):
+        return args[position]
+    if name in kwargs:
+        return kwargs[name]
+    defaults = f.__defaults__ or ()
+    before = code.co_argcount - len(defaults)  # the first parameter that has one
+    if before <= position < code.co_argcount:
+        return defaults[position - before]
+    return (f.__kwdefaults__ or {}).get(name)
+
+
 def _fits(derived: Derived, globals_: dict[str, Any], in_parts: bool, counts: bool) -> bool:
     if derived.in_parts is not in_parts or derived.counts is not counts:
         return False
@@ -133,12 +187,14 @@ def _forget(entries: dict[int, _Entry], key: int, reference: weakref.ref[CodeTyp
         del entries[key]
 
 
-def _derive(code: CodeType, globals_: dict[str, Any], in_parts: bool, counts: bool) -> Derived:
+def _derive(
+    code: CodeType, globals_: dict[str, Any], in_parts: bool, counts: bool, given: Any = None
+) -> Derived:
     linecache.lazycache(code.co_filename, globals_)  # the text may be known to a loader only
     source = locate(code)
     if isinstance(source.node, ast.GeneratorExp):
         raise _generator_expression(code)
-    rewritten = rewrite(source, code, globals_, in_parts)
+    rewritten = rewrite(source, code, globals_, in_parts, given)
     if counts and not code.co_flags & _CO_GENERATOR:  # which would be within its caller's loop
         rewritten = rewritten._replace(node=with_counted_loops(rewritten.node))
     parameters = (*code.co_freevars, *rewritten.injected)

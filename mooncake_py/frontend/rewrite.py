@@ -56,6 +56,7 @@ the new function.
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 from types import CodeType
 from typing import Any, NamedTuple
 
@@ -84,7 +85,7 @@ from mooncake_py.syntax.source import SourceNode
 from mooncake_py.syntax.static_integers import Bindings, StaticInts, bindings
 from mooncake_py.syntax.unsupported import Unsupported
 
-__all__ = ["Rewritten", "rewrite"]
+__all__ = ["Rewritten", "parameters_of", "rewrite"]
 
 
 class Rewritten(NamedTuple):
@@ -95,12 +96,19 @@ class Rewritten(NamedTuple):
     assumed: dict[str, object]  # global name to its module, or `names.MISSING` for a builtin
     stored_globals: frozenset[str]  # that the function itself binds or deletes
     stored_free: frozenset[str]
+    asked: tuple[str, ...]  # parameters and captured variables that loops call
 
 
 def rewrite(
-    source: SourceNode, code: CodeType, globals_: dict[str, Any], in_parts: bool = False
+    source: SourceNode,
+    code: CodeType,
+    globals_: dict[str, Any],
+    in_parts: bool = False,
+    given: Mapping[str, Any] | None = None,
 ) -> Rewritten:
     """Rewrite one function; its globals are read to recognise modules and builtins.
+
+    Loops that call a parameter, or a captured variable, are tried for the functions that are given.
 
     If it is to be compiled in parts, each loop is tried first: see `compiled_loops`.  That binds
     only what is read afterwards, by its name.
@@ -109,7 +117,7 @@ def rewrite(
     node = source.node
     assert not isinstance(node, ast.GeneratorExp)
     found = bindings(node)
-    names = Names(globals_, found.bound().union(code.co_freevars))
+    names = Names(globals_, found.bound().union(code.co_freevars), given)
     statics = StaticInts.of(found, names)
     refused = Unsupported(code)
     refused.add_reserved_names(node)
@@ -125,7 +133,13 @@ def rewrite(
         names.assumed,
         _stored(found, found.global_names),
         _stored(found, found.nonlocal_names),
+        tuple(sorted(names.asked.intersection((*parameters_of(code), *code.co_freevars)))),
     )
+
+
+def parameters_of(code: CodeType) -> tuple[str, ...]:
+    """Return the names of the parameters, but for those that take any number of arguments."""
+    return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
 
 
 def reads_by_name(code: CodeType) -> bool:

@@ -36,6 +36,7 @@ from mooncake_py.frontend.outputs import OutputRewriter
 from mooncake_py.frontend.spanning import ELSE
 from mooncake_py.syntax.compiled import FunctionNode
 from mooncake_py.syntax.nodes import (
+    CELL,
     CONTEXT,
     PREFIX,
     Place,
@@ -149,6 +150,9 @@ class LoopRewriter(OutputRewriter):
             return self.operand(node)
         place = place_of(node)
         args = [self._object(node.value), constant(self.mangled(node.attr), place)]
+        if node.attr.startswith(CELL):
+            position = constant(int(node.attr.removeprefix(CELL)), place)
+            return context_call("captured", [args[0], position], place)
         if name not in reading.region.bound:
             return context_call("field", args, place)
         others = [

@@ -80,6 +80,10 @@ class Attributes(Core):
         plain = attribute_lookup.is_read_plainly(type(o), name)
         return getattr(o, name, Ellipsis) if plain else Ellipsis
 
+    def captured(self, f: Any, position: int) -> Any:
+        """Return a variable that a function captures; else what fits no region."""
+        return attribute_lookup.in_cell(f, position)
+
     def own_field(self, o: Any, name: str, *others: Any) -> Any:
         """Return ``o.name`` where no one but `o` has to do with it; else what fits no region.
 

@@ -22,7 +22,7 @@ AGAIN = "run_again"
 SILENT = {
     "lt", "le", "gt", "ge", "eq", "ne", "contained", "truth", "choose", "matching",
     "len", "iter", "unpack", "peek", "key", "mapping", "manager", "format", "decorator",
-    "class_made", "chosen", "getattr", "field", "own_field", "link", "linked",
+    "class_made", "chosen", "getattr", "field", "own_field", "captured", "link", "linked",
 }  # fmt: skip
 """What records nothing by itself."""
 

@@ -64,6 +64,10 @@ def called_for_each(func: Any, arrays: Any, types: Any, count: int, known: list[
     arrays = [a if a.dtype == object else a.copy("K") for a in arrays]  # `func` may write to them
     indices, like = path(arrays)
     arrays = np.broadcast_arrays(*arrays) if len(arrays) > 1 else arrays
+    if count == 1 and like.flags.c_contiguous and are_floats(arrays, types[0]):
+        y = np.empty(like.shape)
+        fill(func, [a.flatten() for a in arrays], y.reshape(-1), known)
+        return y
     results = []
     for index in indices:
         result = known.pop() if known else func(*[a.item(index) for a in arrays])
@@ -77,6 +81,29 @@ def called_for_each(func: Any, arrays: Any, types: Any, count: int, known: list[
             y[index] = result[k]
         made.append(y.astype(dtype) if flexible else y)
     return tuple(made) if count > 1 else made[0]
+
+
+def are_floats(arrays: list[ndarray], result: Any) -> bool:
+    """Return True for arrays that a function of floats takes to such an array."""
+    return all(a.dtype == float for a in (*arrays, np.empty(0, result)))
+
+
+def fill(func: Any, items: list[Any], y: Any, known: list[Any]) -> None:
+    """Write what `func` returns for the elements of vectors, in loops that are one entry."""
+    first = len(known)
+    if known:
+        y[0] = known[0]
+    if len(items) == 1:
+        (a,) = items
+        for k in range(first, len(y)):
+            y[k] = func(float(a[k]))
+    elif len(items) == 2:
+        a, b = items
+        for k in range(first, len(y)):
+            y[k] = func(float(a[k]), float(b[k]))
+    else:
+        for k in range(first, len(y)):
+            y[k] = func(*[float(a[k]) for a in items])
 
 
 def path(arrays: list[ndarray]) -> tuple[list[tuple[int, ...]], ndarray]:

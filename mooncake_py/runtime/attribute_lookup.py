@@ -20,9 +20,11 @@ from mooncake_py.runtime import frames
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Calling
 
-__all__ = ["MISSING", "PROXIES", "Reader", "changer", "class_reader", "have_one_state", "in_class",
-           "in_python", "instance_reader", "is_kept_by_instances", "is_own", "is_read_plainly",
-           "own_reader", "referent", "super_reader"]  # fmt: skip
+__all__ = [
+    "MISSING", "PROXIES", "Reader", "changer", "class_reader", "have_one_state", "in_cell",
+    "in_class", "in_python", "instance_reader", "is_kept_by_instances", "is_own",
+    "is_read_plainly", "own_reader", "referent", "super_reader",
+]  # fmt: skip
 
 MISSING: Any = object()
 PROXIES = (weakref.ProxyType, weakref.CallableProxyType)
@@ -244,3 +246,14 @@ def is_read_plainly(t: type, name: str) -> bool:
         and is_one_of(t.__getattribute__, PLAIN_READS)
         and in_class(t, "__getattr__") is MISSING
     )
+
+
+def in_cell(f: Any, position: int) -> Any:
+    """Return what a captured variable is bound to; else what fits no region."""
+    cells = f.__closure__ if type(f) is FunctionType else None
+    if cells is None or position >= len(cells):
+        return Ellipsis
+    try:
+        return cells[position].cell_contents
+    except ValueError:  # not yet
+        return Ellipsis

@@ -1,15 +1,16 @@
-"""The meaning of a function's global names at the time of derivation.
+"""The meaning of a function's names at the time of derivation.
 
-Only two facts are used: that a name is an unshadowed builtin, and that a dotted name leads to a
-module.  Each use is recorded in ``assumed``, so that a rewritten function is reused only while the
-facts hold.
+Of global names two facts are used: that one is an unshadowed builtin, and that a dotted one leads
+to a module.  Each use is recorded in ``assumed``, so that a rewritten function is reused only while
+the facts hold.  Which functions parameters and captured variables are bound to is only a guess at
+what they will be bound to later: loops that call them look again.
 """
 
 from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from types import ModuleType
 from typing import Any
 
@@ -21,16 +22,38 @@ MISSING: Any = object()
 
 
 class Names:
-    """Resolve global names; `bound` ones are, or in some scope may be, anything but global."""
+    """Resolve names.
 
-    def __init__(self, globals_: dict[str, Any], bound: Collection[str]) -> None:
+    Parameters
+    ----------
+    globals_ : dict of str to object
+    bound : collection of str
+        The names that are, or in some scope may be, anything but global.
+    given : mapping of str to object, optional
+        Functions that some of these are bound to in the call that is about to run.
+
+    Attributes
+    ----------
+    asked : set of str
+        The bound names that would be functions in a loop that is one entry.
+    """
+
+    def __init__(
+        self,
+        globals_: dict[str, Any],
+        bound: Collection[str],
+        given: Mapping[str, Any] | None = None,
+    ) -> None:
         self.globals = globals_
         self._bound = bound
+        self._given = given or {}
         self.assumed: dict[str, object] = {}
+        self.asked: set[str] = set()
 
     def within(self, bound: Collection[str]) -> Names:
         """Return what global names mean in a nested function that binds some names."""
-        return Names(self.globals, {*bound, *self._bound})
+        given = {name: f for name, f in self._given.items() if name not in bound}
+        return Names(self.globals, {*bound, *self._bound}, given)
 
     def is_bound(self, name: str) -> bool:
         """Return True if a name is, or may be, anything but global."""
@@ -87,13 +110,17 @@ class Names:
         return value if isinstance(value, ModuleType) else None
 
     def function(self, node: ast.AST) -> Any:
-        """Return the Python function, jitted or not, that a global name is bound to now, or None.
+        """Return the Python function, jitted or not, that a name is bound to now, or None.
 
-        Nothing is remembered: whoever uses it looks whether it is still that.
+        Nothing is assumed: whoever uses it looks whether it is still that.
         """
-        if not isinstance(node, ast.Name) or node.id in self._bound:
+        if not isinstance(node, ast.Name):
             return None
-        value = self.globals.get(node.id)
+        if node.id in self._bound:
+            self.asked.add(node.id)
+            value = self._given.get(node.id)
+        else:
+            value = self.globals.get(node.id)
         return None if python_function(value) is None else value
 
     def refers_to(self, node: ast.AST, value: object) -> bool:

@@ -14,6 +14,7 @@ from mooncake_py.syntax.trees import walk
 
 __all__ = [
     "BINARY",
+    "CELL",
     "CONTEXT",
     "EFFECTS",
     "INPLACE",
@@ -45,6 +46,7 @@ __all__ = [
 
 PREFIX = "_mk_"
 CONTEXT = "_mk_ctx"
+CELL = "_mk_cell"  # begins what a captured variable of a function is called, as its attribute
 SLICE = "_mk_slice"
 STEADY_SLICE = "_mk_steady_slice"
 

@@ -208,7 +208,8 @@ def test_nested_functions_call_one_another(taken):
         return s
 
     agrees(f, X, 0.7)
-    assert taken == [True, True, False]
+    assert taken[:3] == [True, True, False]
+    assert not any(taken[3:])  # loops of nested functions, where the reference runs
 
 
 @pytest.mark.plain

@@ -127,7 +127,21 @@ def random_loop(seed: int) -> str:
     head = head.replace("P0", random.choice((*LISTS[typed], "q")))
     if seed % 4 == 3:
         lines = [over_parts(line) for line in lines]
-    return head + "".join(f"    {line}\n" for line in lines) + TAIL
+    text = head + "".join(f"    {line}\n" for line in lines) + TAIL
+    return with_functions_passed(text, seed % 8 == 5) if seed % 4 == 1 else text
+
+
+def with_functions_passed(text: str, captures: bool) -> str:
+    """Return a program whose loops call parameters, which capture active numbers or nothing."""
+    definitions = text[text.index("def limited") : text.index("def f(")]
+    names = ", ".join(re.findall(r"^def (\w+)", definitions, re.MULTILINE))
+    made, given = "", names
+    if captures:
+        body = "".join(f"    {line}\n" for line in definitions.splitlines())
+        made = f"def made(STEP, TABLE):\n{body}    return {names}\n\n"
+        given = "*made(0.5 * a, [0.5, a, TABLE[2]])"
+    text = text.replace("def f(x, y, m, a):", f"{made}def within(x, y, m, a, {names}):")
+    return f"{text}\ndef f(x, y, m, a):\n    return within(x, y, m, a, {given})\n"
 
 
 def over_parts(line: str) -> str:
