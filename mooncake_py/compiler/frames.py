@@ -59,12 +59,15 @@ def home_of(scope: dict[str, Any]) -> dict[str, Any]:
     return scope
 
 
-def arguments_of(definition: Definition, node: ast.Call) -> dict[str, ast.expr]:
-    """Return for each parameter what a call passes, or its default if that is a number."""
+def arguments_of(definition: Definition, node: ast.Call, is_method: bool) -> dict[str, ast.expr]:
+    """Return for each parameter what a call passes, or its default if that is a number.
+
+    To a method its object is passed first.
+    """
     args = definition.args
     positional = [arg.arg for arg in (*args.posonlyargs, *args.args)]
     named = [arg.arg for arg in (*args.args, *args.kwonlyargs)]
-    passed = [node.func.value] if isinstance(node.func, ast.Attribute) else []
+    passed = [node.func.value] if is_method and isinstance(node.func, ast.Attribute) else []
     passed += node.args
     if len(passed) > len(positional) or any(isinstance(a, ast.Starred) for a in passed):
         raise Unfit

@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 from mooncake_py.compiler.callees import Callee
 from mooncake_py.runtime.attribute_lookup import PLAIN_READS, in_class, is_one_of
 from mooncake_py.syntax.names import Names
+from mooncake_py.syntax.static_integers import Bindings
 
-__all__ = ["Method", "Owner", "owner_of"]
+__all__ = ["Method", "Owner", "made_class", "owner_of"]
 
 
 class Owner(NamedTuple):
@@ -50,6 +51,23 @@ def owner_of(names: Names, class_name: str | None, function: Any) -> Owner | Non
         return None
     found = names.globals.get(class_name)
     return Owner(found, first[0].arg) if isinstance(found, type) else None
+
+
+def made_class(names: Names, found: Bindings, node: ast.expr) -> type | None:
+    """Return the class of which a local name's only value is made, ``o = Model(...)``, or None.
+
+    It is a guess: the name of a class may stand for something else, and a class may return another.
+    """
+    if not isinstance(node, ast.Name) or not names.is_bound(node.id):
+        return None
+    values = found.own.get(node.id, [])
+    call = values[0] if len(values) == 1 else None
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
+        return None
+    if names.is_bound(call.func.id):
+        return None
+    cls = names.globals.get(call.func.id)
+    return cls if isinstance(cls, type) else None
 
 
 class Method:

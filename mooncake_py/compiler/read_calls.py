@@ -9,30 +9,22 @@
 
 A name or an int that is passed stands for its parameter, unless the body binds it; anything else
 is bound to a name of ours first.  A body that returns in one place has no name for its result: the
-expression stands where the call stood.  Numbers that the body reads of other places are inputs
-where the region can name them, else constants: see `callees`.
+expression stands where the call stood.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
-from contextlib import contextmanager
 from types import FunctionType
 from typing import Any
 
-import numpy as np
-
-from mooncake_py.compiler.callees import Callees, held, is_own
-from mooncake_py.compiler.captured import cell_of
+from mooncake_py.compiler.callees import Callee, is_own
 from mooncake_py.compiler.definitions import Definition, definition_of
-from mooncake_py.compiler.forms import can_be_called
-from mooncake_py.compiler.frames import SCOPE, Frame, arguments_of, home_of
+from mooncake_py.compiler.frames import SCOPE, Frame, arguments_of
 from mooncake_py.compiler.index_names import index_names
 from mooncake_py.compiler.ir import (
     Assign,
     Block,
-    Const,
     Count,
     Expr,
     Load,
@@ -42,15 +34,16 @@ from mooncake_py.compiler.ir import (
     statements,
 )
 from mooncake_py.compiler.methods import Method, Owner
-from mooncake_py.compiler.read_expressions import ExpressionReader, Unfit, named
-from mooncake_py.syntax.names import MISSING, Names
-from mooncake_py.syntax.nodes import Place, constant, load, located, place_of, replaced
+from mooncake_py.compiler.read_expressions import Unfit, is_path
+from mooncake_py.compiler.read_scopes import ScopeReader
+from mooncake_py.syntax.names import Names
+from mooncake_py.syntax.nodes import Place, constant, dotted, load, located, place_of
 from mooncake_py.syntax.static_integers import StaticInts
 
 __all__ = ["CallReader"]
 
 
-class CallReader(ExpressionReader):
+class CallReader(ScopeReader):
     """Reads calls of functions.
 
     Attributes
@@ -59,14 +52,8 @@ class CallReader(ExpressionReader):
         What the statement that is read computes first.
     owner : Owner or None
         The class of which the function around the region is a method.
-    calls : list of expr
-        The functions that the region names, and the object for each method.
     counts : set of str
         The names that are ints for certain, here and in functions that are called.
-    met : set of str
-        What is passed to functions, which may not read it.
-    frame : Frame or None
-        Of the function whose body is read, None for the region itself.
     """
 
     def __init__(
@@ -74,202 +61,13 @@ class CallReader(ExpressionReader):
     ) -> None:
         super().__init__(names, statics, place)
         self.owner = owner
-        self.outermost = names
         self.before: list[Statement] = []
-        self.callees = Callees()
-        self.calls: list[ast.expr] = []
-        self.frame: Frame | None = None
         self.counts: set[str] = set()
-        self.met: set[str] = set()
         self.temporaries = 0
 
     def block(self, body: list[ast.stmt]) -> Block:
         """Read statements."""
         raise NotImplementedError
-
-    # Names, in the function that is read.
-
-    def number(self, name: str, place: Place) -> Expr:
-        """Read a number that a name is bound to."""
-        frame = self.frame
-        if frame is None:
-            return super().number(name, place)
-        if name in frame.passed:
-            return self.read_in(frame.outer, frame.passed[name])
-        if name in self.stored | self.counters:
-            return Name(self.own_local(name), place=place)
-        if frame.home is not None:
-            return self.read_in(frame.home, load(name, place))
-        if self.is_seen(name, (int, float, np.float64)):
-            self.numbers.add(named(name))
-            return Name(self.given_name(name), place=place)
-        cell = self.captured(name)
-        if cell is not None:
-            return self.read_in(home_of(frame.outer), cell)
-        value = self.constant(name)
-        if type(value) is not int and type(value) is not float:
-            raise Unfit
-        return Const(value, place=place)
-
-    def captured(self, name: str) -> ast.expr | None:
-        """Return what reads a variable that a function captures, if it is read in advance."""
-        assert self.frame is not None
-        callee = self.frame.definition.callee
-        if callee not in self.callees.direct:
-            return None
-        function = self.calls[self.callees.direct.index(callee)]
-        if not isinstance(function, ast.Name) or not self.outermost.is_bound(function.id):
-            return None  # what a global function captures is a constant
-        return cell_of(function, callee, name)
-
-    def read_in(self, scope: dict[str, Any], node: ast.expr) -> Expr:
-        """Read a number in the scope of another function."""
-        with self.scope(scope):
-            if self.is_whole:
-                return self.whole(node)
-            return self.native(node) if self.statics.holds(node) else self.value(node)
-
-    def is_free(self, node: ast.expr) -> bool:
-        """Return True if a name, or what an attribute is one of, is of the function around it."""
-        frame = self.frame
-        while isinstance(node, ast.Attribute):
-            node = node.value
-        return (
-            frame is not None
-            and frame.home is not None
-            and isinstance(node, ast.Name)
-            and node.id not in {*frame.passed, *self.stored, *self.counters}
-        )
-
-    def own_local(self, name: str) -> str:
-        """Return how a local name of the function is called, which must be bound.
-
-        On the way back a counter has another value after its loop, and so may all but ints.
-        """
-        assert self.frame is not None
-        is_bound = name in (self.within if name in self.counters else self.defined)
-        is_int = (
-            name in self.counters
-            or name in self.indices
-            or self.statics.holds(load(name, self.place))
-        )
-        if not is_bound or (self.is_whole and not is_int):
-            raise Unfit
-        return self.frame.named(name)
-
-    def own_name(self, name: str) -> str:
-        """Return how a name that is bound here is called."""
-        return named(name) if self.frame is None else self.frame.named(name)
-
-    def is_seen(self, name: str, types: tuple[type, ...]) -> bool:
-        """Return True if the region can name a global that a function reads, of such a type."""
-        outermost = self.outermost
-        return (
-            self.names.globals is outermost.globals
-            and not self.names.is_bound(name)
-            and not outermost.is_bound(name)
-            and type(outermost.globals.get(name)) in types
-        )
-
-    def constant(self, name: str) -> Any:
-        """Return the value of a global or captured variable, which is assumed from now on."""
-        assert self.frame is not None
-        callee = self.frame.definition.callee
-        f = None if callee is None else callee.function()
-        assert callee is not None
-        assert f is not None
-        if name in callee.code.co_freevars:
-            position = callee.code.co_freevars.index(name)
-            try:
-                value = (f.__closure__ or ())[position].cell_contents
-            except ValueError:
-                raise Unfit from None
-            callee.cells[position] = held(value)
-            return value
-        value = f.__globals__.get(name, MISSING)
-        callee.names[name] = held(value)
-        return value
-
-    def attribute(self, node: ast.Attribute) -> Any:
-        """Read an attribute of a module, or one of the caller's."""
-        if self.frame is None:
-            return super().attribute(node)
-        if self.frame.home is not None and self.is_free(node):
-            return self.read_in(self.frame.home, node)
-        value = self.of_module(node)
-        if value is not MISSING:
-            if type(value) is not int and type(value) is not float:
-                raise Unfit
-            return Const(value, place=place_of(node))
-        given = self.passed_on(node)
-        with self.scope(self.frame.outer):
-            return self.whole(given) if self.is_whole else self.attribute(given)
-
-    def array(self, node: ast.expr) -> str:
-        """Return the name of an array of the caller's."""
-        if self.frame is None:
-            return super().array(node)
-        if self.frame.home is not None and self.is_free(node):
-            with self.scope(self.frame.home):
-                return self.array(node)
-        passed = self.frame.passed
-        if isinstance(node, ast.Name) and node.id in passed:
-            given = passed[node.id]
-        elif isinstance(node, ast.Attribute):
-            given = self.passed_on(node)
-        elif isinstance(node, ast.Name) and self.is_seen_array(node.id):
-            return self.given_name(node.id)
-        else:
-            cell = None if not isinstance(node, ast.Name) else self.captured(node.id)
-            if cell is None:
-                raise Unfit
-            with self.scope(home_of(self.frame.outer)):
-                return self.array(cell)
-        with self.scope(self.frame.outer):
-            return self.array(given)
-
-    def is_seen_array(self, name: str) -> bool:
-        """Return True if the region can name a global array that a function reads."""
-        if name in self.stored or name in self.counters:
-            return False
-        return self.is_seen(name, (np.ndarray, list, tuple))
-
-    def passed_on(self, node: ast.Attribute) -> ast.Attribute:
-        """Return an attribute of a parameter as the caller would write it."""
-        assert self.frame is not None
-        base = node.value
-        if isinstance(base, ast.Attribute):
-            given: Any = self.passed_on(base)
-        else:
-            given = self.frame.passed.get(base.id) if isinstance(base, ast.Name) else None
-        if not isinstance(given, ast.Name | ast.Attribute) or node.attr.startswith("__"):
-            raise Unfit
-        return replaced(node, value=given)
-
-    def function(self, node: ast.Attribute, count: int) -> Any:
-        """Return a function of a module: itself where the region cannot name it."""
-        if self.frame is None:
-            return super().function(node, count)
-        if self.frame.home is not None:
-            if not self.is_free(node) or self.names.module(node.value) is None:
-                raise Unfit
-            with self.scope(self.frame.home):
-                return self.function(node, count)
-        f = self.of_module(node)
-        if f is MISSING or not 1 <= count <= 2 or not can_be_called(f, count):
-            raise Unfit
-        return f
-
-    def of_module(self, node: ast.Attribute) -> Any:
-        """Return what a module has under a name, `MISSING` if it is no module."""
-        assert self.frame is not None
-        callee = self.frame.definition.callee
-        module = self.names.module(node.value)
-        if module is None or callee is None:
-            return MISSING
-        value = module.__dict__.get(node.attr, MISSING)
-        callee.attributes.append((module, node.attr, value))
-        return value
 
     # Calls.
 
@@ -316,7 +114,8 @@ class CallReader(ExpressionReader):
             if caller.definition.key == definition.key:
                 raise Unfit  # recursion
             caller = caller.outer["frame"]
-        arguments = arguments_of(definition, node)
+        is_method = self.method_of(node.func) is not None
+        arguments = arguments_of(definition, node, is_method)
         ints = frozenset(name for name, a in arguments.items() if self.statics.holds(a))
         if definition.callee is not None and definition.callee.may_overflow(ints):
             raise Unfit
@@ -348,7 +147,7 @@ class CallReader(ExpressionReader):
     def definition_of(self, node: ast.expr) -> Definition:
         """Return what is read of the function that a name is bound to, assumed from now on."""
         if isinstance(node, ast.Attribute):
-            return self.method(node)
+            return self.held(node) if self.method_of(node) is None else self.method(node)
         if not isinstance(node, ast.Name):
             raise Unfit
         frame = self.frame
@@ -358,53 +157,104 @@ class CallReader(ExpressionReader):
                 return found
             if node.id in self.stored | self.counters:
                 raise Unfit
-            f = self.names.function(node)
-        elif node.id in self.stored or node.id in self.counters:
+            return self.given_function(node, self.names.function(node))
+        if node.id in self.stored or node.id in self.counters:
             raise Unfit
-        elif node.id in frame.passed:
+        if node.id in frame.passed:
+            given = frame.passed[node.id]
             with self.scope(frame.outer):
-                return self.definition_of(frame.passed[node.id])
-        elif frame.home is not None:
+                if self.method_of(given) is not None:
+                    raise Unfit  # its object would be an argument
+                return self.definition_of(given)
+        if frame.home is not None:
             with self.scope(frame.home):
                 return self.definition_of(node)
-        else:
-            f = self.constant(node.id)
+        return definition_of(self.callee(self.constant(node.id)))
+
+    def given_function(self, node: ast.expr, f: Any) -> Definition:
+        """Return what is read of a function that is passed to the region."""
+        callee = self.callee(f)
+        self.calls.append(node)
+        self.callees.direct.append(callee)
+        return definition_of(callee)
+
+    def callee(self, f: Any) -> Callee:
+        """Return what is known of a function of the user."""
         if f is None or not is_own(f):
             raise Unfit
-        callee = self.callees.met(f)
-        if frame is None:
-            self.calls.append(node)
-            self.callees.direct.append(callee)
-        return definition_of(callee)
+        return self.callees.met(f)
 
     def calls_own(self, node: ast.Call) -> bool:
-        """Return True if a function of the user may be called, or a method of ``self``."""
-        f = self.of_self(node.func)
-        return super().calls_own(node) or (f is not None and is_own(f))
+        """Return True if a function of the user may be called, also one that an object has."""
+        f = node.func
+        return super().calls_own(node) or self.method_of(f) is not None or self.is_held(f)
 
-    def of_self(self, node: ast.expr) -> FunctionType | None:
-        """Return the function that an attribute of ``self`` is bound to, or None."""
-        if self.frame is not None and isinstance(node, ast.Attribute):
-            scope = self.frame.home if self.is_free(node) else self.frame.outer
+    def method_of(self, node: ast.expr) -> tuple[Owner, FunctionType] | None:
+        """Return the method that an attribute of a name is, with its class; None for others."""
+        if not isinstance(node, ast.Attribute):
+            return None
+        if self.frame is not None:
             try:
-                given = node if self.is_free(node) else self.passed_on(node)
+                scope, given = self.in_caller(node)
             except Unfit:
                 return None
-            with self.scope(scope or self.frame.outer):
-                return self.of_self(given)
-        known = self.owner is not None and self.owner.name not in self.stored
-        return self.owner.function(node) if self.owner is not None and known else None
+            with self.scope(scope):
+                return self.method_of(given)
+        owner = self.owner_of(node)
+        f = None if owner is None else owner.function(node)
+        return None if owner is None or f is None or not is_own(f) else (owner, f)
+
+    def owner_of(self, node: ast.Attribute) -> Owner | None:
+        """Return the class of the object that a name is bound to, or None if it is not known."""
+        if not isinstance(node.value, ast.Name) or node.value.id in self.stored | self.counters:
+            return None
+        cls = self.class_of(node)
+        if cls is not None:
+            return Owner(cls, node.value.id)
+        is_self = self.owner is not None and self.owner.name == node.value.id
+        return self.owner if is_self else None
+
+    def class_of(self, node: ast.Attribute) -> type | None:
+        """Return the class that the object of a method seems to have, or None."""
+        return self.names.class_of(node)
 
     def method(self, node: ast.Attribute) -> Definition:
-        """Return what is read of a method of ``self``, assumed from now on."""
-        f = self.of_self(node)
-        if f is None or self.owner is None or not is_own(f):
-            raise Unfit
-        callee = self.callees.met(f)
+        """Return what is read of a method, assumed from now on."""
+        found = self.method_of(node)
+        assert found is not None
+        owner, f = found
+        callee = self.callee(f)
         self.ways.add(node.attr)
-        self.calls.append(load(self.owner.name, self.place))
-        self.callees.direct.append(Method(self.owner.cls, node.attr, callee))
+        self.calls.append(load(owner.name, self.place))
+        self.callees.direct.append(Method(owner.cls, node.attr, callee))
         return definition_of(callee)
+
+    def is_held(self, node: ast.expr) -> bool:
+        """Return True if an attribute of an object is bound to a function of the user."""
+        if not isinstance(node, ast.Attribute):
+            return False
+        if self.frame is None:
+            return is_own(self.names.function(node))
+        try:
+            scope, given = self.in_caller(node)
+        except Unfit:
+            return False
+        with self.scope(scope):
+            return self.is_held(given)
+
+    def held(self, node: ast.Attribute) -> Definition:
+        """Return what is read of a function that an attribute of an object is bound to."""
+        if self.frame is not None:
+            scope, given = self.in_caller(node)
+            with self.scope(scope):
+                return self.held(given)
+        if not is_path(node):
+            raise Unfit
+        path = dotted(node)
+        if path.partition(".")[0] in self.stored | self.counters or path in self.fields:
+            raise Unfit
+        self.ways.add(node.attr)
+        return self.given_function(node, self.names.function(node))
 
     def nested_definition(self, name: str) -> Definition | None:
         """Return what is read of a function that stands in the one around the region, or None."""
@@ -440,14 +290,6 @@ class CallReader(ExpressionReader):
             with self.scope(frame.outer):
                 return self.is_function(given)
         return False
-
-    def meet(self, name: str) -> None:
-        """Note that a name is passed, whether it is read or not."""
-        if self.frame is None:
-            if name not in self.defined and name not in self.within:
-                self.met.add(name)
-        elif name in self.stored and name not in self.defined:
-            raise Unfit
 
     def body(self, frame: Frame, body: list[Any]) -> list[Expr]:
         """Read the body of a function; return the values that are wanted."""
@@ -491,11 +333,3 @@ class CallReader(ExpressionReader):
             Assign(Name(name, place=place), value, place=place)
             for name, value in zip(names, self.returned(node), strict=True)
         ]
-
-    @contextmanager
-    def scope(self, scope: dict[str, Any]) -> Iterator[None]:
-        """Read in another function; where that fails the reader is done."""
-        before = {name: getattr(self, name) for name in SCOPE}
-        self.__dict__.update(scope)
-        yield
-        self.__dict__.update(before)

@@ -24,7 +24,7 @@ from mooncake_py.syntax.nodes import Place, dotted, load, place_of
 from mooncake_py.syntax.static_integers import StaticInts
 from mooncake_py.syntax.trees import walk
 
-__all__ = ["VALUES", "ExpressionReader", "Unfit", "field_named", "named"]
+__all__ = ["VALUES", "ExpressionReader", "Unfit", "field_named", "is_path", "named"]
 
 ARITHMETIC: dict[type[ast.AST], str] = {
     ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "truediv", ast.USub: "neg",

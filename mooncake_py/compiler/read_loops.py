@@ -49,7 +49,7 @@ from mooncake_py.compiler.ir import (
     statements,
     walk,
 )
-from mooncake_py.compiler.methods import Owner
+from mooncake_py.compiler.methods import Owner, made_class
 from mooncake_py.compiler.read_calls import CallReader
 from mooncake_py.compiler.read_expressions import (
     OPERATORS,
@@ -184,6 +184,10 @@ class LoopReader(CallReader):
             return None
         return nested_definition(self.outermost, self.found, self.definition, name)
 
+    @override
+    def class_of(self, node: ast.Attribute) -> type | None:
+        return super().class_of(node) or made_class(self.names, self.found, node.value)
+
     def finish(self) -> dict[str, str]:
         """Return what is bound; raise if an array was, or was read as a number."""
         passed = {name for name in self.met if named(name) not in self.inputs}
@@ -208,11 +212,6 @@ class LoopReader(CallReader):
         if self.ways & {path.partition(".")[2] for path in self.fields}:
             raise Unfit  # it may be another object afterwards
         return bound
-
-    def objects(self) -> set[str]:
-        """Return the names of which attributes are given or methods called."""
-        given = [node for node in self.inputs.values() if isinstance(node, ast.Attribute)]
-        return {named(dotted(node).partition(".")[0]) for node in (*given, *self.calls)}
 
     # Loops.
 
@@ -240,11 +239,6 @@ class LoopReader(CallReader):
         self.within.pop()
         self.after, self.defined = self.defined, before
         return For(counter, steps, (*reads, *body), place=place)
-
-    def hidden_counter(self) -> str:
-        """Return how the counter of a loop over arrays is called."""
-        own = f"h{len(self.within)}"
-        return own if self.frame is None else f"i{self.frame.number}{own}"
 
     def steps(self, node: ast.For, head: Head) -> Expr:
         """Read the range of a loop, which must be the same in the reverse pass."""

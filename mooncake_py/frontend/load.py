@@ -22,6 +22,7 @@ from mooncake_py.errors import SourceUnavailableError
 from mooncake_py.frontend.counted_loops import with_counted_loops
 from mooncake_py.frontend.rewrite import Rewritten, rewrite
 from mooncake_py.jitted import python_function
+from mooncake_py.runtime.attribute_lookup import PLAIN_READS, in_class, is_one_of
 from mooncake_py.syntax.names import MISSING
 from mooncake_py.syntax.nodes import replaced
 from mooncake_py.syntax.source import locate
@@ -135,20 +136,37 @@ def derive_given(
 
     Only what loops call is looked at: what they call beside functions that are `given` already.
     """
-    found = {n: value_of(f, n, args, kwargs) for n in derived.asked if n not in given}
-    codes = {n: p.__code__ for n, g in found.items() if (p := python_function(g)) is not None}
+    found = {n: given_as(f, n, args, kwargs) for n in derived.asked if n not in given}
+    codes = {n: getattr(python_function(g), "__code__", g) for n, g in found.items() if g}
     if not codes:
         return derived
-    functions = {n: g for n, g in {**given, **found}.items() if python_function(g) is not None}
+    given = {**given, **found}
     in_parts, counts = derived.in_parts, derived.counts
     for known, special in derived.specialized:
         if same_items(known, codes) and _fits(special, f.__globals__, in_parts, counts):
             break
     else:
         with _lock:
-            special = _derive(f.__code__, f.__globals__, in_parts, counts, functions)
+            special = _derive(f.__code__, f.__globals__, in_parts, counts, given)
             derived.specialized = ((codes, special), *derived.specialized[: _SPECIALIZED_KEPT - 1])
-    return derive_given(special, f, args, kwargs, {**given, **found})
+    return derive_given(special, f, args, kwargs, given)
+
+
+def given_as(f: FunctionType, name: str, args: Any, kwargs: Any) -> Any:
+    """Return a function that a call is given, or the class whose method it is; else None.
+
+    It is a parameter, a captured variable or an attribute of one, such as ``"solver.step"``.
+    """
+    base, _, attribute = name.partition(".")
+    value = value_of(f, base, args, kwargs)
+    if attribute:
+        t = type(value)
+        if not is_one_of(t.__getattribute__, PLAIN_READS):
+            return None
+        value = getattr(value, "__dict__", {}).get(attribute, MISSING)
+        if value is MISSING:
+            return t if type(in_class(t, attribute)) is FunctionType else None
+    return value if python_function(value) is not None else None
 
 
 def value_of(f: FunctionType, name: str, args: Any, kwargs: Any) -> Any:

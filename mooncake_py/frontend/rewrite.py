@@ -133,8 +133,14 @@ def rewrite(
         names.assumed,
         _stored(found, found.global_names),
         _stored(found, found.nonlocal_names),
-        tuple(sorted(names.asked.intersection((*parameters_of(code), *code.co_freevars)))),
+        asked_of(code, names),
     )
+
+
+def asked_of(code: CodeType, names: Names) -> tuple[str, ...]:
+    """Return what was asked of parameters and captured variables."""
+    known = {*parameters_of(code), *code.co_freevars}
+    return tuple(sorted(name for name in names.asked if name.partition(".")[0] in known))
 
 
 def parameters_of(code: CodeType) -> tuple[str, ...]:

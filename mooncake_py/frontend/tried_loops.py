@@ -124,13 +124,20 @@ class LoopRewriter(OutputRewriter):
         inputs = zip(reading.region.inputs, reading.inputs, strict=True)
         values = [load(steps, place), *(self._given(reading, *pair) for pair in inputs)]
         run = ast.Attribute(load(loop, place), "run", ast.Load())
-        functions = ast.Tuple([*reading.functions, *reading.calls], ast.Load())
+        functions = ast.Tuple([*reading.functions, *map(self._called, reading.calls)], ast.Load())
         parts = [load(CONTEXT, place), functions, ast.Tuple(values, ast.Load())]
         call = ast.Call(located(run, place), [located(part, place) for part in parts], [])
         otherwise: list[ast.stmt] = [assign(result, load(ELSE, place), place)]
         handler = located(ast.ExceptHandler(load("NameError", place), None, otherwise), place)
         body: list[ast.stmt] = [assign(result, located(call, place), place)]
         return located(ast.Try(body, [handler], [], []), place)
+
+    def _called(self, node: ast.expr) -> ast.expr:
+        """Return what reads a function that is called, or an object of which a method is."""
+        if not isinstance(node, ast.Attribute):
+            return node
+        name = constant(self.mangled(node.attr), place_of(node))
+        return context_call("field", [self._object(node.value), name], place_of(node))
 
     def _compared(self, reading: Reading, tried: ast.expr, place: Place) -> ast.stmt:
         """Return the statement that compares what a loop has bound with what was found beside."""

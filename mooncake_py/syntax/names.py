@@ -14,9 +14,14 @@ from collections.abc import Collection, Mapping
 from types import ModuleType
 from typing import Any
 
+from numpy import ndarray
+
 from mooncake_py.jitted import is_prange, python_function
 
 __all__ = ["MISSING", "Names"]
+
+OF_VALUES = frozenset({*dir(ndarray), *dir(list), *dir(dict), *dir(float)})
+"""What is called of arrays, numbers and containers."""
 
 MISSING: Any = object()
 
@@ -30,12 +35,13 @@ class Names:
     bound : collection of str
         The names that are, or in some scope may be, anything but global.
     given : mapping of str to object, optional
-        Functions that some of these are bound to in the call that is about to run.
+        Functions that some of these, or attributes of them as ``"o.f"``, are bound to in the call
+        that is about to run; for a method the class of the object.
 
     Attributes
     ----------
     asked : set of str
-        The bound names that would be functions in a loop that is one entry.
+        The bound names, and attributes of such, that a loop that is one entry may call.
     """
 
     def __init__(
@@ -52,7 +58,7 @@ class Names:
 
     def within(self, bound: Collection[str]) -> Names:
         """Return what global names mean in a nested function that binds some names."""
-        given = {name: f for name, f in self._given.items() if name not in bound}
+        given = {n: f for n, f in self._given.items() if n.partition(".")[0] not in bound}
         return Names(self.globals, {*bound, *self._bound}, given)
 
     def is_bound(self, name: str) -> bool:
@@ -114,14 +120,34 @@ class Names:
 
         Nothing is assumed: whoever uses it looks whether it is still that.
         """
-        if not isinstance(node, ast.Name):
-            return None
-        if node.id in self._bound:
-            self.asked.add(node.id)
-            value = self._given.get(node.id)
-        else:
+        if isinstance(node, ast.Name) and node.id not in self._bound:
             value = self.globals.get(node.id)
+        else:
+            value = self.given(node)
         return None if python_function(value) is None else value
+
+    def class_of(self, node: ast.Attribute) -> type | None:
+        """Return the class that defines what is called as ``o.method``, or None.
+
+        That of the object that the name is bound to in the call that is about to run.
+        """
+        value = self.given(node)
+        return value if isinstance(value, type) else None
+
+    def given(self, node: ast.AST) -> Any:
+        """Return what is known of a function that a bound name refers to, or a name's attribute."""
+        if isinstance(node, ast.Name):
+            name = base = node.id
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            name, base = f"{node.value.id}.{node.attr}", node.value.id
+            if node.attr in OF_VALUES:
+                return None
+        else:
+            return None
+        if base not in self._bound:
+            return None
+        self.asked.add(name)
+        return self._given.get(name)
 
     def refers_to(self, node: ast.AST, value: object) -> bool:
         """Return whether a name or a dotted name surely refers to an object."""

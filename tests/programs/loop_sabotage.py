@@ -30,6 +30,7 @@ from mooncake_py.modes.reverse.inplace import InPlace
 from mooncake_py.modes.reverse.tape import Tape
 from mooncake_py.runtime import attribute_lookup
 from mooncake_py.runtime.active import active_number
+from mooncake_py.runtime.activity import unwrapped
 from tests.programs.breaking import Change, Patch, register, seed_that_raises, tell
 from tests.programs.test_random_loops import compare
 
@@ -434,6 +435,15 @@ def unwatched(patch: Patch, name: str, value: Any) -> None:
         return original(self)
 
     patch.setattr(callees.Callee, "holds", holds)
+
+
+# Functions that are passed.
+
+
+@breaks
+def what_functions_capture_is_constant(patch: Patch) -> None:
+    original = attribute_lookup.in_cell
+    patch.setattr(attribute_lookup, "in_cell", lambda f, k: unwrapped(original(f, k)))
 
 
 # The trial and the log of writes.

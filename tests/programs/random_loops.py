@@ -127,6 +127,8 @@ def random_loop(seed: int) -> str:
     head = head.replace("P0", random.choice((*LISTS[typed], "q")))
     if seed % 4 == 3:
         lines = [over_parts(line) for line in lines]
+    if seed % 8 == 5:
+        lines.insert(1, "    w = ramp(0.5 * w)")  # reads what it captures
     text = head + "".join(f"    {line}\n" for line in lines) + TAIL
     return with_functions_passed(text, seed % 8 == 5) if seed % 4 == 1 else text
 
