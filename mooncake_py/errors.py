@@ -194,9 +194,10 @@ class PreparedInUseError(MooncakeError, RuntimeError):
 
 
 class InvalidModeError(MooncakeError, ValueError):
-    """A function does not support this `mode`: ``grad(f, mode="backward")``.
+    """A function does not support this `mode`, or another option: ``grad(f, mode="backward")``.
 
-    Fix: pass "forward" or "reverse"; Jacobians also support "auto".
+    Fix: pass "forward" or "reverse"; Jacobians also support "auto".  For other options see the
+    message.
     """
 
 

@@ -9,8 +9,6 @@ from mooncake_py.boundary.arguments import (
     ArgNums,
     require_argnums,
     require_callable,
-    require_forward,
-    require_over_ranks,
 )
 from mooncake_py.derivatives import (
     Derivative,
@@ -22,6 +20,12 @@ from mooncake_py.derivatives import (
     OverRanks,
     P,
     ValueAndGrad,
+)
+from mooncake_py.diagnostics.options import (
+    require_choice,
+    require_flag,
+    require_output,
+    require_reverse,
 )
 from mooncake_py.diagnostics.tracebacks import boundary
 from mooncake_py.runtime.compilation import require_compiler
@@ -146,7 +150,7 @@ def value_and_grad(
         If `f` writes into memory that two arguments share, or an argument and a captured or global
         array.
     InvalidModeError
-        If there is no such `mode` or `output`, or `comm` is given for forward mode.
+        If there is no such `mode`, `output` or other option, or `comm` is given for forward mode.
     CompilerUnavailableError
         If `compile` is true, and Numba is not installed.
     RankError
@@ -288,17 +292,20 @@ def derivative_of(
     """Return the derivative that the options ask for, or raise if they do not fit."""
     require_callable(f)
     require_argnums(f, argnums)
+    require_flag("has_aux", has_aux)
+    require_flag("debug", debug)
     require_compiler(compile)
+    require_output(output)
     if comm is not None:
         # Only for programs that run on several ranks.
         from mooncake_py.distributed import gradients as over
 
-        require_over_ranks(mode, output)
+        require_reverse(mode)
         distributed = over.DistributedValueAndGrad if with_value else over.DistributedGrad
         return distributed(f, argnums, has_aux, debug, compile, comm=comm, output=output)
+    require_choice("a gradient", "mode", mode, ("reverse", "forward"))
     if mode == "reverse":
         kind = ValueAndGrad if with_value else Grad
     else:
-        require_forward(mode)
         kind = ForwardValueAndGrad if with_value else ForwardGrad
     return kind(f, argnums, has_aux, debug, compile)

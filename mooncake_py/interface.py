@@ -11,6 +11,7 @@ from mooncake_py.boundary.arguments import (
     require_direction,
     require_plain,
 )
+from mooncake_py.diagnostics.options import require_flag
 from mooncake_py.diagnostics.tracebacks import boundary
 from mooncake_py.errors import NonScalarOutputError
 from mooncake_py.first_order import grad, value_and_grad
@@ -77,6 +78,7 @@ def vjp(
     (array([ 2., 40.]),)
     """
     with boundary, limits_raised(), compiling(compile, debug):
+        require_flag("debug", debug)
         require_callable(f)
         require_plain(f, args)
         outer = enclosing()

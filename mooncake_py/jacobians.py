@@ -14,9 +14,9 @@ import numpy as np
 from mooncake_py.boundary.apart import ArgumentsApart, arguments_apart
 from mooncake_py.boundary.arguments import ArgNums, name_of
 from mooncake_py.boundary.outputs import auxiliary
+from mooncake_py.diagnostics.options import require_choice, require_flag
 from mooncake_py.errors import (
     DerivativeDropError,
-    InvalidModeError,
     InvalidTangentError,
     MissingRuleError,
     NonDifferentiableArgumentError,
@@ -48,7 +48,7 @@ Output = TypeVar("Output")
 Aux = TypeVar("Aux")
 
 Mode = Literal["auto", "forward", "reverse"]
-MODES = "auto", "forward", "reverse"
+MODES = "forward", "reverse", "auto"
 NOTHING = NoTangent()
 
 
@@ -121,7 +121,7 @@ def jacobian(
     SharedArgumentsError
         If `f` writes into memory that arguments share.
     InvalidModeError
-        If there is no such `mode`.
+        If there is no such `mode` or other option.
     CompilerUnavailableError
         If `compile` is true, and Numba is not installed.
 
@@ -180,12 +180,8 @@ def value_and_jacobian(
     array([[3., 2.],
            [0., 6.]])
     """
-    if mode not in MODES:
-        raise InvalidModeError(
-            f"there is no mode {mode!r} of a Jacobian",
-            fix='choose mode="forward", mode="reverse" or mode="auto"',
-        )
-
+    require_choice("a Jacobian", "mode", mode, MODES)
+    require_flag("has_aux", has_aux)
     require_compiler(compile)
 
     def both(*args: Any, **kwargs: Any) -> tuple[Any, Any]:

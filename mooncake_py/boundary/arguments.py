@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import inspect
+import operator
 import os
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, SupportsIndex
 
 import numpy as np
 from numpy import ndarray
@@ -16,7 +17,6 @@ from mooncake_py.application.walker import Walker
 from mooncake_py.boundary.foreign_arrays import foreign_array, held_foreign_array, to_numpy
 from mooncake_py.diagnostics.pages import with_page_about
 from mooncake_py.errors import (
-    InvalidModeError,
     InvalidTangentError,
     NonDifferentiableArgumentError,
     file_and_line,
@@ -26,7 +26,7 @@ from mooncake_py.tangents import CoDual, Dual
 
 __all__ = [
     "ArgNums", "Call", "choose_arguments", "name_of", "require_callable", "require_direction",
-    "require_forward", "require_over_ranks", "require_plain", "take_usual_dtypes",
+    "require_plain", "take_usual_dtypes",
 ]  # fmt: skip
 
 ArgNums = int | str | tuple[int | str, ...]
@@ -65,31 +65,6 @@ def take_usual_dtypes(*values: Any) -> None:
     for value in values:
         if type(value) is ndarray and value.dtype is not FLOAT64:
             take_usual_dtype(value)
-
-
-def require_forward(mode: Any) -> None:
-    """Raise if a mode that is not reverse mode is not forward mode either."""
-    if mode != "forward":
-        raise InvalidModeError(
-            f"there is no mode {mode!r} of a gradient",
-            fix='choose mode="reverse" or mode="forward"',
-        )
-
-
-def require_over_ranks(mode: Any, output: Any) -> None:
-    """Raise if a gradient cannot be taken over ranks in this way."""
-    if mode != "reverse":
-        raise InvalidModeError(
-            f"there is no mode {mode!r} of a gradient over ranks",
-            why="ranks with different numbers of arguments would not run the same passes",
-            fix='mode="reverse", or jvp within `with over(comm):`',
-        )
-    if output not in ("sum", "same"):
-        raise InvalidModeError(
-            f"there is no output {output!r} of ranks",
-            fix='choose output="sum", of what the ranks return, or output="same", one number that '
-            "all return",
-        )
 
 
 def require_direction(primals: Any, tangents: Any) -> None:
@@ -166,21 +141,29 @@ def choose_arguments(
 def require_argnums(f: Any, argnums: Any) -> None:
     """Raise if `argnums` can name no arguments."""
     wanted = argnums if isinstance(argnums, tuple) else (argnums,)
-    if wanted and all(isinstance(name, (int, str)) for name in wanted):
+    if wanted and all(isinstance(name, str) or is_position(name) for name in wanted):
         return
     if isinstance(argnums, list):
         fix = f"use a tuple: argnums={tuple(argnums)!r}"
     elif isinstance(argnums, (ndarray, float, complex, np.generic)):
         fix = "pass the arguments to the function that this returns: grad(f)(x), not grad(f, x)"
     else:
-        fix = "use a position, a name, or a tuple of these"
+        fix = "use a position (an int), a name, or a tuple of these"
     raise NonDifferentiableArgumentError(
         f"argnums={argnums!r} does not name arguments of {name_of(f)}", fix=fix
     )
 
 
+def is_position(name: Any) -> bool:
+    """Return whether a value is an int, also one of NumPy, and neither a bool nor an array."""
+    return isinstance(name, SupportsIndex) and not isinstance(name, (bool, np.bool_, ndarray))
+
+
 def locate_argument(
-    f: Callable[..., Any], wanted: int | str, args: tuple[Any, ...], kwargs: dict[str, Any]
+    f: Callable[..., Any],
+    wanted: SupportsIndex | str,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
 ) -> int | str:
     """Find one argument among those passed."""
     if isinstance(wanted, str):
@@ -196,6 +179,7 @@ def locate_argument(
             f"its parameters are {names}",
             fix="pass the argument, or choose other argnums",
         )
+    wanted = operator.index(wanted)
     if not -len(args) <= wanted < len(args):
         names = parameter_names(f)
         if 0 <= wanted < len(names) and names[wanted] in kwargs:

@@ -13,6 +13,7 @@ from contextvars import ContextVar, Token
 from functools import cache
 from importlib.util import find_spec
 
+from mooncake_py.diagnostics.options import require_flag
 from mooncake_py.diagnostics.pages import with_page
 from mooncake_py.errors import CompilerUnavailableError, MooncakeWarning
 from mooncake_py.optional import installation
@@ -71,7 +72,10 @@ def is_installed() -> bool:
 
 
 def require_compiler(compile: bool | None) -> None:
-    """Raise if functions are to be compiled without a compiler."""
+    """Raise if functions are to be compiled without a compiler, or `compile` is something else."""
+    if compile is None:
+        return
+    require_flag("compile", compile)
     if compile and not is_installed():
         raise CompilerUnavailableError(
             "compile=True needs Numba, which is not installed",

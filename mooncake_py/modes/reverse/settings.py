@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from mooncake_py.boundary.apart import guard
 from mooncake_py.diagnostics.meter import Meter, reporter
+from mooncake_py.diagnostics.options import require_flag
 from mooncake_py.modes.reverse.context import ReverseContext
 from mooncake_py.modes.reverse.inner import InnerContext
 from mooncake_py.runtime.compilation import require_compiler, using
@@ -66,6 +67,8 @@ def debug_mode(*, check_finite: bool = True, compare_fused: bool = True) -> Iter
     ...     grad(np.sum)(np.array([1.0, 2.0]))
     array([1., 1.])
     """
+    require_flag("check_finite", check_finite)
+    require_flag("compare_fused", compare_fused)
     token = _current.set(Settings(check_finite, compare_fused))
     try:
         with using(False):
