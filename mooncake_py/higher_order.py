@@ -13,7 +13,13 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.boundary.apart import arguments_apart
-from mooncake_py.boundary.arguments import ArgNums, choose_arguments, name_of, refuse_foreign
+from mooncake_py.boundary.arguments import (
+    ArgNums,
+    choose_arguments,
+    name_of,
+    not_differentiable,
+    refuse_foreign,
+)
 from mooncake_py.boundary.outputs import described, has_shape
 from mooncake_py.errors import (
     InvalidTangentError,
@@ -38,7 +44,7 @@ from mooncake_py.recomputation.units import unit_parts, variables_in
 from mooncake_py.runtime.compilation import compiles, require_compiler
 from mooncake_py.runtime.enclosing import enclosing
 from mooncake_py.tangents import NoTangent
-from mooncake_py.utilities.structures import copied
+from mooncake_py.utilities.structures import copied, holds_numbers
 
 __all__ = ["hessian", "hessian_diagonal", "hvp", "value_and_hvp", "value_grad_and_hessian"]
 
@@ -383,7 +389,11 @@ def require_one_vector(name: str, f: Any, args: tuple[Any, ...], v: Any, argnums
 
 def require_fitting(f: Any, args: tuple[Any, ...], v: Any, argnums: ArgNums) -> None:
     """Raise if `v` has not the structure of the chosen arguments, with the name of the part."""
-    values = [args[cast("int", key)] for key in choose_arguments(f, argnums, args, {})]
+    chosen = choose_arguments(f, argnums, args, {})
+    values = [args[cast("int", key)] for key in chosen]
+    for key, x in zip(chosen, values, strict=True):
+        if not is_leaf(x) and not holds_numbers(x):
+            raise not_differentiable(f, key, x)
     if isinstance(argnums, tuple):
         for k, (x, given) in enumerate(zip(values, v, strict=True)):
             require_fitting_part(x, given, f"v[{k}]")

@@ -15,7 +15,13 @@ from mooncake_py.boundary.outgoing import independent
 from mooncake_py.boundary.outputs import run
 from mooncake_py.modes.forward.context import ForwardContext
 from mooncake_py.modes.forward.duals import TangentFinder, TangentReader, Tangents
-from mooncake_py.modes.forward.lift import TangentLifter, give_tangent, require_one_tangent
+from mooncake_py.modes.forward.lift import (
+    TangentLifter,
+    give_tangent,
+    lift_argument,
+    moves,
+    require_one_tangent,
+)
 from mooncake_py.modes.reverse.context import ReverseContext
 from mooncake_py.modes.reverse.settings import Settings, new_context, settings
 from mooncake_py.runtime.activity import INERT
@@ -40,7 +46,7 @@ def push_forward(
 
     Messages call the tangents by the `name`.
     """
-    chosen = [i for i, t in enumerate(tangents) if t is not None and type(t) is not NoTangent]
+    chosen = [i for i, t in enumerate(tangents) if moves(t)]
     for i in chosen:
         refuse_foreign(f, i, primals[i])
     with ArgumentsApart(f, chosen, primals, {}) as apart:
@@ -137,7 +143,9 @@ def lifted(
 ) -> Any:
     """Return values made active, with their tangents; a number with NoTangent stays as it is."""
     pairs = [
-        (a, None) if type(t) is NoTangent and type(a) in INERT else lifter.visit(a)
+        (a, None)
+        if type(t) is NoTangent and type(a) in INERT
+        else lift_argument(lifter, a, moves(t))
         for a, t in zip(values, tangents, strict=True)
     ]
     give_all(ctx, [tree for _, tree in pairs], tangents, name)

@@ -19,7 +19,9 @@ from mooncake_py.tangents.memory import cells, has_overlaps
 if TYPE_CHECKING:
     from mooncake_py.modes.forward.context import ForwardContext
 
-__all__ = ["InputLifter", "TangentLifter", "give_tangent", "require_one_tangent"]
+__all__ = [
+    "InputLifter", "TangentLifter", "give_tangent", "lift_argument", "moves", "require_one_tangent",
+]  # fmt: skip
 
 
 class TangentLifter(Lifter):
@@ -54,6 +56,24 @@ class InputLifter(TangentLifter):
         return super().activate(value)
 
 
+def lift_argument(lifter: TangentLifter, value: Any, moved: bool) -> tuple[Any, Any]:
+    """Return an argument made active, and its tree.
+
+    What cannot be made active is a constant, unless it is moved along a tangent.
+    """
+    try:
+        return lifter.visit(value)
+    except InvalidTangentError:
+        if moved:
+            raise
+        return value, None
+
+
+def moves(tangent: Any) -> bool:
+    """Return whether a tangent moves its argument; None and NoTangent do not."""
+    return tangent is not None and type(tangent) is not NoTangent
+
+
 def give_tangent(
     ctx: ForwardContext,
     tree: Any,
@@ -68,11 +88,11 @@ def give_tangent(
     in.  Where the tangents are cotangents of gradients, `cotangents` has those given so far by id:
     those of arrays that share memory add up.
     """
-    if tangent is None or type(tangent) is NoTangent:
+    if not moves(tangent):
         return
     if tree is None:
         if np.any(np.asarray(tangent, dtype=object) != 0):
-            raise misfit(path, "no tangent: this part has no derivative", tangent)
+            raise tangent_of_constant(path, tangent)
     elif type(tree) is Active:
         kind = tree.__class__  # that of the number
         if type(tangent) is Active or type(tangent) is kind:
@@ -124,7 +144,7 @@ def require_one_tangent(
     ctx: ForwardContext, tree: Any, tangent: Any, path: str, above: frozenset[int] = frozenset()
 ) -> None:
     """Raise where memory, or a number in a container, has another tangent than given here."""
-    if tangent is None or type(tangent) is NoTangent or tree is None:
+    if not moves(tangent) or tree is None:
         return
     if type(tree) is Active:
         known, given = unwrapped(tree.grad), unwrapped(tangent)
@@ -152,6 +172,16 @@ def two_tangents(path: str) -> InvalidTangentError:
         f"the tangent {path} differs from that of a part which shares memory with it",
         why="an object that one argument holds twice is one variable with one tangent",
         fix="pass the same tangent for both, or a copy of one of the parts",
+    )
+
+
+def tangent_of_constant(path: str, got: Any) -> InvalidTangentError:
+    """Return the error for a tangent of what has no derivative."""
+    return InvalidTangentError(
+        f"the tangent {path} is that of a part without a derivative: got {described(got)}",
+        why="only float and complex numbers, and arrays of these, have tangents; ints have none",
+        fix="pass floats as primals: float(x), x.astype(float); or None as the tangent of what is "
+        "constant",
     )
 
 

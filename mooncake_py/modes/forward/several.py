@@ -16,14 +16,13 @@ from mooncake_py.boundary.outputs import run
 from mooncake_py.language.draws import Draws
 from mooncake_py.modes.forward.call import give_all, push_forward
 from mooncake_py.modes.forward.duals import TangentReader
-from mooncake_py.modes.forward.lift import InputLifter
+from mooncake_py.modes.forward.lift import InputLifter, lift_argument, moves
 from mooncake_py.modes.forward.stacked import StackedContext
 from mooncake_py.modes.reverse.context import ReverseContext
 from mooncake_py.modes.reverse.settings import settings
 from mooncake_py.recomputation.agreement import Runs
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.enclosing import enclosing
-from mooncake_py.tangents import NoTangent
 
 __all__ = ["AT_ONCE", "give_along", "push_forward_along", "read_along", "stacked_context"]
 
@@ -85,11 +84,6 @@ def name_of_direction(k: int) -> str:
     return f"tangents[{k}]"
 
 
-def moves(tangent: Any) -> bool:
-    """Return whether an argument has a tangent."""
-    return tangent is not None and type(tangent) is not NoTangent
-
-
 def pushed_along(
     f: Callable[..., Any],
     args: tuple[Any, ...],
@@ -99,7 +93,10 @@ def pushed_along(
     """Do so for arguments that are their own memory."""
     ctx = stacked_context(len(directions))
     with InputLifter(ctx) as lifter, guarded(ctx):
-        pairs = [lifter.visit(a) for a in args]
+        pairs = [
+            lift_argument(lifter, a, any(moves(t[i]) for t in directions))
+            for i, a in enumerate(args)
+        ]
         trees = [tree for _, tree in pairs]
 
         def give(k: int) -> None:

@@ -263,7 +263,7 @@ def test_exception_leaves_the_arguments_as_they_were():
         (1.0, "a", "a number"),
         ([X, 1.0], [V], r"tangents\[0\].*a part 1"),
         ({"a": 1.0}, {"b": 1.0}, "a part 'a'"),
-        (3, 1.0, "no tangent"),
+        (3, 1.0, "a part without a derivative"),
     ],
 )
 def test_tangents_that_do_not_fit(primal, tangent, message):

@@ -1,0 +1,74 @@
+"""Arguments of `jvp` that have a tangent, and those that are constants."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mooncake_py import (
+    InvalidTangentError,
+    NonDifferentiableArgumentError,
+    debug_mode,
+    grad,
+    hvp,
+    jvp,
+    value_and_hvp,
+)
+
+X = np.array([1.0, 2.0])
+RECORD = np.array([(3.0, 4)], dtype=[("a", float), ("n", int)])
+
+
+def of_set(x: Any, c: Any) -> Any:
+    return np.sum(x * x) * sum(c)
+
+
+def of_record(x: Any, c: Any) -> Any:
+    c["n"] += 1
+    return np.sum(x * x) * c["a"][0] * c["n"][0]
+
+
+def of_iterator(x: Any, c: Any) -> Any:
+    return np.sum(x * x) * 2.0 if hasattr(c, "__next__") else x[0]
+
+
+def of_mixed(x: Any, c: Any) -> Any:
+    c[0] *= 2.0
+    return np.sum(x * x) * c[0] * sum(c[1])
+
+
+CONSTANTS = [
+    (of_set, {1.0, 2.0}, 3.0),
+    (of_set, frozenset({1.5}), 1.5),
+    (of_record, RECORD, 15.0),
+    (of_iterator, iter([1.0]), 2.0),
+    (of_mixed, [1.5, {1.0, 2.0}], 9.0),
+]
+
+
+@pytest.mark.parametrize(("f", "c", "factor"), CONSTANTS)
+def test_what_cannot_have_a_tangent_is_a_constant_without_one(f: Any, c: Any, factor: float):
+    dx = np.array([1.0, -1.0])
+    assert jvp(f, (X, c), (dx, None)) == (5.0 * factor, -2.0 * factor)
+    assert jvp(f, (X, c), [(dx, None), (X, None)])[1] == [-2.0 * factor, 10.0 * factor]
+    with debug_mode():
+        assert jvp(f, (X, c), (dx, None))[1] == -2.0 * factor
+    again = grad(lambda x: jvp(f, (x, c), (dx, None))[1])(X)
+    np.testing.assert_allclose(again, 2.0 * factor * dx)
+    np.testing.assert_allclose(hvp(f, (X, c), dx), 2.0 * factor * dx)
+    assert RECORD["n"][0] == 4
+
+
+def test_what_cannot_have_a_tangent_is_refused_one():
+    with pytest.raises(InvalidTangentError, match="a set cannot have a tangent"):
+        jvp(of_set, (X, {1.0}), (X, {1.0}))
+
+
+@pytest.mark.parametrize("x", [3, True, np.arange(3), [1, 2]])
+def test_ints_are_refused_with_the_fix(x: Any):
+    tangent = np.ones(np.shape(x)) if np.shape(x) else 1.0
+    with pytest.raises(InvalidTangentError, match=r"ints have none\n  fix:   pass floats as prim"):
+        jvp(lambda x: x, (x,), (tangent,))
+    for product in (hvp, value_and_hvp):
+        with pytest.raises(NonDifferentiableArgumentError, match=r"pass (a )?float"):
+            product(lambda x: x, (x,), tangent)
