@@ -59,7 +59,8 @@ def vjp(
     Raises
     ------
     InvalidTangentError
-        If the cotangent of the pullback does not have the structure or the shape of `y`.
+        If the cotangent of the pullback does not have the structure or the shape of `y`, or is
+        complex where `y` is real.
     SharedArgumentsError
         If `f` writes into memory that two arguments share, or an argument and a captured or global
         array.

@@ -141,6 +141,8 @@ def paired(
         shape = () if t is Active else output.shape
         if not has_shape(given, shape) or not is_numeric(given):
             raise wrong_cotangent(path, expected, given)
+        if np.iscomplexobj(given) and not np.iscomplexobj(unwrapped(output)):
+            raise complex_cotangent(path, given)
         yield output, cotangent
         return
     if t in INERT or id(output) in above:
@@ -209,6 +211,16 @@ def is_numeric(cotangent: Any) -> bool:
 def described(got: Any) -> str:
     """Return the shape of an array, type and text of anything else."""
     return f"shape {got.shape}" if isinstance(got, ndarray) else f"{type(got).__name__} {got!r}"
+
+
+def complex_cotangent(path: str, got: Any) -> InvalidTangentError:
+    """Return the error for a complex cotangent of a real output."""
+    kind = f"an array of dtype {got.dtype}" if isinstance(got, ndarray) else described(got)
+    return InvalidTangentError(
+        f"the cotangent {path} does not fit the output: expected real numbers, got {kind}",
+        why="the output is real, so the imaginary part of its cotangent would be lost",
+        fix=f"pass a real cotangent: {path}.real",
+    )
 
 
 def wrong_cotangent(path: str, expected: str, got: Any) -> InvalidTangentError:

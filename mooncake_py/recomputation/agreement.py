@@ -17,7 +17,7 @@ from mooncake_py.recomputation.structures import is_leaf
 from mooncake_py.runtime.activity import parts, unwrapped
 from mooncake_py.runtime.enclosing import enclosing
 
-__all__ = ["Fingerprint", "Runs", "something_else"]
+__all__ = ["Fingerprint", "Runs", "something_else", "something_later"]
 
 LEFT_OUT = (set, frozenset, type, FunctionType, MethodType, BuiltinFunctionType)
 RTOL = {"e": 1e-1, "f": 1e-3, "F": 1e-3}  # of low precision, by the character of the dtype
@@ -29,10 +29,18 @@ AGAIN = (
     "the first run has found: an iterator from outside that moved on, a file, the clock, or,\n"
     "for a pullback, arrays, lists or attributes that were changed after the call of vjp"
 )
+LATER = (
+    "this call of the pullback runs the function again, as all from the second call on, and it\n"
+    "does not find what the first run has found: names bound to something else after the\n"
+    "call of vjp, arrays, lists or attributes that were changed, an iterator that moved on"
+)
 SEVERAL = (
     "this derivative takes a run for each number of the arguments, and a later run does not find "
     "what\nthe first one has found: an iterator from outside that moved on, a file, the clock"
 )
+
+
+ANEW = "call vjp again after the change, or pass the data that change as an argument"
 
 
 class Fingerprint:
@@ -93,11 +101,21 @@ def sums_of(leaf: Any) -> tuple[complex, float, float]:
     return complex(total), float(size), RTOL.get(flat.dtype.char, RTOL_DOUBLE)
 
 
-def something_else(where: Any, name: str, why: str = AGAIN) -> NestedDerivativeError:
+def something_later(f: Any) -> NestedDerivativeError:
+    """Return the error for a pullback whose function returns another result in a later call."""
+    return something_else(definition_of(f), name_of(f), LATER, ANEW)
+
+
+def something_else(
+    where: Any,
+    name: str,
+    why: str = AGAIN,
+    fix: str = "pass the data that change as an argument, or pass a copy of them",
+) -> NestedDerivativeError:
     """Return the error for a function with another result when it was run again."""
     return NestedDerivativeError(
         f"{name} returned another result in its second run",
         where=where,
         why=why,
-        fix="pass the data that change as an argument, or pass a copy of them",
+        fix=fix,
     )

@@ -12,18 +12,17 @@ from numpy import ndarray
 from mooncake_py.application.gradients import gradient_of
 from mooncake_py.application.lift import Lifter, is_differentiable
 from mooncake_py.boundary.apart import ArgumentsApart
-from mooncake_py.boundary.arguments import name_of, refuse_foreign
+from mooncake_py.boundary.arguments import refuse_foreign
 from mooncake_py.boundary.exceptions import end_by, guarded
 from mooncake_py.boundary.followed import FollowedCopier
 from mooncake_py.boundary.outgoing import independent
 from mooncake_py.boundary.outputs import run, seed
-from mooncake_py.diagnostics.places import definition_of
 from mooncake_py.diagnostics.tracebacks import leave_by
 from mooncake_py.language.draws import Draws
 from mooncake_py.modes.reverse.context import ReverseContext
 from mooncake_py.modes.reverse.direct import Direct
 from mooncake_py.modes.reverse.settings import Settings, new_context
-from mooncake_py.recomputation.agreement import Fingerprint, something_else
+from mooncake_py.recomputation.agreement import Fingerprint, something_later
 from mooncake_py.recomputation.suspended import Suspended
 from mooncake_py.rules import local
 from mooncake_py.runtime.compilation import compiles, using
@@ -99,7 +98,7 @@ class Vjp:
             ctx, *_ = self.forward()
         if not Fingerprint(self.output).matches(expected):
             ctx.roll_back()
-            raise something_else(definition_of(self.f), name_of(self.f))
+            raise something_later(self.f)
         return ctx
 
     def expected(self) -> Fingerprint:

@@ -13,18 +13,16 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.boundary.arguments import name_of
 from mooncake_py.compiler.native.building.types import FLOATS
 from mooncake_py.compiler.native.reading.reader import Output, leaves_of
 from mooncake_py.compiler.native.regions.region import REAL
 from mooncake_py.compiler.native.site import FunctionSite, Reread, given_back
-from mooncake_py.diagnostics.places import definition_of
 from mooncake_py.diagnostics.tracebacks import boundary
 from mooncake_py.modes.reverse.pullback import Vjp
 from mooncake_py.modes.reverse.whole import matched
 from mooncake_py.modes.reverse.whole_arguments import KINDS, arguments_of, names_in
 from mooncake_py.modes.reverse.whole_sweeps import Forward, WholeSweeps
-from mooncake_py.recomputation.agreement import Fingerprint, something_else
+from mooncake_py.recomputation.agreement import Fingerprint, something_later
 from mooncake_py.rules import local
 from mooncake_py.runtime.compilation import using
 from mooncake_py.runtime.enclosing import enclosed, enclosing
@@ -179,6 +177,6 @@ class WholePullback:
             if forward is not None:
                 expected = given_back(self.output, self.sweeps.copies(forward.found))
                 if not Fingerprint(y).matches(Fingerprint(expected)):
-                    raise something_else(definition_of(self.f), name_of(self.f))
+                    raise something_later(self.f)
             self.general = general
         return self.general(cotangent)

@@ -112,7 +112,8 @@ def cotangents_for(y: Any) -> list[Any]:
     read_only.setflags(write=False)
     return [
         g, np.asfortranarray(g), wide[..., ::2], read_only, g.astype(np.float32),
-        g.astype(int), g.astype(complex), np.broadcast_to(2.0, g.shape), g.tolist(), g > 2,
+        g.astype(int), np.broadcast_to(2.0, g.shape), g.tolist(), g > 2,
+        *([g.astype(complex)] if np.iscomplexobj(y) else []),
     ]  # fmt: skip
 
 
