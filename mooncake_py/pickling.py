@@ -46,6 +46,7 @@ class Remade(Generic[P, Given]):
         self, function: Callable[P, Given], maker: Callable[..., Any], f: Any, *options: Any
     ) -> None:
         self.function = function
+        self.__wrapped__ = f  # whose signature and name it has
         self.making = maker, (f, *options)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Given:

@@ -16,6 +16,7 @@ from mooncake_py.application.lift import is_differentiable
 from mooncake_py.application.walker import Walker
 from mooncake_py.boundary.foreign_arrays import foreign_array, held_foreign_array, to_numpy
 from mooncake_py.diagnostics.pages import with_page_about
+from mooncake_py.diagnostics.places import users_function
 from mooncake_py.errors import (
     InvalidTangentError,
     NonDifferentiableArgumentError,
@@ -277,6 +278,7 @@ def describe(f: Callable[..., Any], key: int | str) -> str:
 
 def name_of(f: Any) -> str:
     """Return a name for a callable, for messages."""
+    f = users_function(f)
     name = getattr(f, "__qualname__", None) or getattr(f, "__name__", None) or repr(f)
     code = getattr(f, "__code__", None)
     if code is None or not name.endswith("<lambda>"):

@@ -15,8 +15,8 @@ from mooncake_py.rooms import PACKAGE, is_engine
 
 __all__ = [
     "GENERATED", "OWN", "Position", "current_place", "definition_of", "is_library",
-    "is_rewritten", "name_library", "place_at", "position_for_rule", "positions_running",
-    "start_of",
+    "is_rewritten", "name_library", "outside", "place_at", "position_for_rule", "positions_running",
+    "start_of", "users_function",
 ]  # fmt: skip
 
 
@@ -105,10 +105,46 @@ def place_at(position: Position | None) -> Location | None:
     )
 
 
+def users_function(f: Any) -> Any:
+    """Return the user's function, where `f` is one of this package that calls it."""
+    for _ in range(DEEPEST):
+        called = called_by(f)
+        if called is None:
+            break
+        f = called
+    return f
+
+
+DEEPEST = 16  # derivatives of derivatives
+
+
+def called_by(f: Any) -> Any:
+    """Return what a function or a derivative of this package calls as its `f`, else None."""
+    code = getattr(f, "__code__", None)
+    if code is None:
+        return getattr(f, "__wrapped__", None) if type(f).__module__.startswith(NAME) else None
+    if not code.co_filename.startswith(PACKAGE) or "f" not in code.co_freevars:
+        return None
+    try:
+        return f.__closure__[code.co_freevars.index("f")].cell_contents
+    except ValueError:  # the cell is empty
+        return None
+
+
+NAME = f"{__name__.partition('.')[0]}."
+
+
 def definition_of(f: Any) -> Location | None:
     """Return where a Python function is defined, or None if that is not known."""
-    code = getattr(f, "__code__", None)
+    code = getattr(users_function(f), "__code__", None)
     return None if code is None else start_of(code)
+
+
+def outside(where: Location | None, f: Any) -> Location | None:
+    """Return a place; where that is in this package, the one where `f` is defined."""
+    if where is not None and not where.file.startswith(PACKAGE):
+        return where
+    return definition_of(f) or where
 
 
 def start_of(code: CodeType) -> Location:

@@ -42,7 +42,7 @@ from mooncake_py.boundary.inner_outputs import (
 from mooncake_py.boundary.outgoing import independent
 from mooncake_py.boundary.outputs import run, scalar_value, seed, value_and_auxiliary
 from mooncake_py.diagnostics.notes import located
-from mooncake_py.diagnostics.places import definition_of
+from mooncake_py.diagnostics.places import definition_of, outside
 from mooncake_py.diagnostics.tracebacks import related
 from mooncake_py.errors import MooncakeError, NestedDerivativeError
 from mooncake_py.language.draws import Draws
@@ -249,7 +249,7 @@ def pull_back(
     if not Fingerprint(y).matches(expected):
         if outer is None:
             raise something_else(definition_of(f), name_of(f))
-        raise outer.failed(something_else(outer.user_location(), name_of(f)))
+        raise outer.failed(something_else(outside(outer.user_location(), f), name_of(f)))
     found = dict(zip(chosen, gradients, strict=True))
     return tuple(found.get(i, NoTangent()) for i in range(len(args)))
 

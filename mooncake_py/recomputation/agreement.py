@@ -30,9 +30,9 @@ AGAIN = (
     "for a pullback, arrays, lists or attributes that were changed after the call of vjp"
 )
 LATER = (
-    "this call of the pullback runs the function again, as all from the second call on, and it\n"
-    "does not find what the first run has found: names bound to something else after the\n"
-    "call of vjp, arrays, lists or attributes that were changed, an iterator that moved on"
+    "this call of the pullback, or this row of a Jacobian, runs the function again, and it does\n"
+    "not find what the first run has found: names bound to something else after the call of vjp,\n"
+    "arrays, lists or attributes that were changed, an iterator that moved on, a file, the clock"
 )
 SEVERAL = (
     "this derivative takes a run for each number of the arguments, and a later run does not find "
@@ -40,7 +40,7 @@ SEVERAL = (
 )
 
 
-ANEW = "call vjp again after the change, or pass the data that change as an argument"
+ANEW = "pass the data that change as an argument, or call vjp again after the change"
 
 
 class Fingerprint:

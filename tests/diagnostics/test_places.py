@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import inspect
 import linecache
 import struct
 from typing import Any
@@ -10,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mooncake_py import grad
-from mooncake_py.errors import MissingRuleError
+from mooncake_py import grad, hessian, jacobian, value_grad_and_hessian
+from mooncake_py.errors import MissingRuleError, NestedDerivativeError
 
 in_lambda = lambda v: struct.pack("d", v)
 
@@ -100,3 +101,39 @@ def test_call_of_several_lines_is_marked_to_the_end_of_the_first():
         grad(f)(2.0)
     assert caught.value.where is not None
     assert caught.value.where.excerpt() == ["return struct.pack(", "       ^^^^^^^^^^^^"]
+
+
+
+def changing(x: Any) -> Any:
+    return np.sum(x * x) * len(str(next(DIGITS)))
+
+
+def digits() -> Any:
+    n = 1
+    while True:
+        yield 10**n
+        n += 1
+
+
+DIGITS = digits()
+
+
+@pytest.mark.parametrize(
+    "derivative",
+    [
+        lambda x: jacobian(changing, mode="forward")(x),
+        lambda x: jacobian(lambda v: changing(v) * v, mode="reverse")(x),
+        lambda x: hessian(changing)(x),
+        lambda x: jacobian(jacobian(changing))(x),
+        lambda x: value_grad_and_hessian(changing)(x),
+    ],
+)
+def test_functions_of_this_package_stand_for_the_user_s(derivative: Any) -> None:
+    with pytest.raises(NestedDerivativeError, match=r"^(changing|the lambda at test_)") as raised:
+        derivative(np.ones(20))
+    assert raised.value.where is not None
+    assert raised.value.where.file == __file__
+
+
+def test_derivatives_have_the_signature_of_their_function() -> None:
+    assert [*inspect.signature(jacobian(lambda x, y: x * y)).parameters] == ["x", "y"]
