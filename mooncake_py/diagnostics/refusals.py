@@ -27,7 +27,8 @@ __all__ = ["missing_rule"]
 OTHER_WAYS = {
     memoryview: "index the array itself",
     array.array: "use a list or a NumPy array",
-    ndarray.tobytes: "index the array itself, or convert it outside of the function",
+    ndarray.tobytes: "index the array itself, or convert it outside of the function; for bytes "
+    "that are\na key only, ignore_derivatives(x.tobytes)",
     ndarray.view: "use z.real and z.imag for the parts of complex numbers, astype for values",
     pickle.dumps: "save it outside of the function; copy.deepcopy makes copies",
     weakref.ref: "leave the callback out, or register it outside of the function",
@@ -35,6 +36,12 @@ OTHER_WAYS = {
     np.frompyfunc: "use np.vectorize(f, otypes=[float]), which is differentiated, or write a loop "
     "or an array expression",
 }
+INDICES = {
+    "scipy.spatial.ConvexHull": "simplices",
+    "scipy.spatial.Delaunay": "simplices",
+    "scipy.spatial.Voronoi": "ridge_points",
+}
+"""Classes made of points, and their attribute that tells which of these belong together."""
 IN_PLACE = "or, if it writes into its arguments, an overlay or rrule.register"
 FROM_PYTHON = " (vectorized)"  # ends the names that np.frompyfunc gives, which are no Python
 COMPILED = "it is compiled, so there is no Python source to derive a rule from"
@@ -89,7 +96,7 @@ def fix(
     if foreign is not None:
         return data_taken_out(type(foreign).__module__)
     if isinstance(f, type) and not core:
-        return f"keep the numbers in arrays, lists or objects instead of {name}"
+        return without_class(name)
     outside = "do it outside of the function, or " if unseen else ""
     if type(f) is np.ufunc and f.__name__.endswith(FROM_PYTHON):
         return (
@@ -118,6 +125,19 @@ def fix(
         f"{outside}register a rule, for example\n{by_vjp(name, positional, bool(keywords))}\n"
         f"{IN_PLACE}({name}, mutates=...)\n"
         f"or, if it has no derivative, zero_derivative({name})"
+    )
+
+
+def without_class(name: str) -> str:
+    """Return what serves in place of a compiled class, which would read numbers."""
+    _, _, kind = name.rpartition(".")
+    indices = INDICES.get(name)
+    if indices is None:
+        return f"keep the numbers in arrays, lists or objects instead of {name}"
+    return (
+        "compute what you need from the points themselves: the indices are constant,\n"
+        f"found = ignore_derivatives({kind}, points)\n"
+        f"corners = points[found.{indices}]"
     )
 
 

@@ -1,6 +1,7 @@
 """Rules for the functions of `statistics` that add up exact fractions: means, variances.
 
-The others (``fmean``, ``median``, ``correlation``, ``NormalDist``) are derived from their source.
+The others (``fmean``, ``median``, ``correlation``, ``NormalDist``) are derived from their source,
+``NormalDist.from_samples`` but for the moments that it computes.
 """
 
 from __future__ import annotations
@@ -87,3 +88,15 @@ declare_spread(statistics.variance, 1, root=False)
 declare_spread(statistics.stdev, 1, root=True)
 declare_spread(statistics.pvariance, 0, root=False)
 declare_spread(statistics.pstdev, 0, root=True)
+
+
+def mean_and_spread(data: Iterable[Any]) -> tuple[float, float]:
+    """Return the moments of a sample, for ``NormalDist.from_samples``."""
+    values = list(data)
+    spread = statistics.stdev(values)  # which raises if there are too few
+    return float(statistics.mean(values)), float(spread)
+
+
+_moments = getattr(statistics, "_mean_stdev", None)
+if _moments is not None:  # since Python 3.11
+    overlay(_moments)(mean_and_spread)

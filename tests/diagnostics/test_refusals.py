@@ -10,11 +10,12 @@ import math
 import pickle
 import struct
 import threading
+from typing import Any
 
 import numpy as np
 import pytest
 
-from mooncake_py import from_vjp, grad
+from mooncake_py import from_vjp, grad, ignore_derivatives
 from mooncake_py.diagnostics.public_names import public_name
 from mooncake_py.errors import MissingRuleError
 
@@ -116,3 +117,43 @@ def test_active_parts_of_an_argument_that_a_rule_cannot_reach(hold):
         grad(lambda x: np.sum(compiled(hold(2 * x), x)))(X)
     constant = hold(np.ones(3))
     np.testing.assert_array_equal(grad(lambda x: np.sum(compiled(constant, x)))(X), np.ones(3))
+
+
+POINTS = np.random.default_rng(3).normal(size=(7, 2))
+
+
+def lengths(found: Any, points: Any) -> Any:
+    corners = points[found]
+    return np.sum((corners[:, 0] - corners[:, 1]) ** 2)
+
+
+@pytest.mark.parametrize(
+    ("kind", "indices"),
+    [("ConvexHull", "simplices"), ("Delaunay", "simplices"), ("Voronoi", "ridge_points")],
+)
+def test_the_mend_for_triangulations_serves(kind, indices):
+    make = getattr(pytest.importorskip("scipy.spatial"), kind)
+    with pytest.raises(
+        MissingRuleError, match=rf"ignore_derivatives\({kind}, points\)\n.*{indices}"
+    ):
+        grad(lambda points: lengths(getattr(make(points), indices), points))(POINTS)
+
+    def f(points):
+        found = ignore_derivatives(make, points)
+        return lengths(getattr(found, indices), points)
+
+    indices_of = getattr(make(POINTS), indices)
+    expected = grad(lambda points: lengths(indices_of, points))(POINTS)
+    for mode in ("reverse", "forward"):
+        np.testing.assert_allclose(grad(f, mode=mode)(POINTS), expected)
+
+
+def test_the_mend_for_bytes_that_are_keys_serves():
+    def f(x, key):
+        return np.sum(x) * {key(x): 3.0}[key(x)]
+
+    with pytest.raises(MissingRuleError, match=r"key only, ignore_derivatives\(x\.tobytes\)"):
+        grad(f)(X, lambda x: x.tobytes())
+    for mode in ("reverse", "forward"):
+        g = grad(f, mode=mode)(X, lambda x: ignore_derivatives(x.tobytes))
+        np.testing.assert_array_equal(g, [3.0, 3.0, 3.0])

@@ -11,6 +11,7 @@ import statistics
 import numpy as np
 import pytest
 
+from mooncake_py import grad
 from tests.support.gradients import Program, Programs
 
 programs = Programs()
@@ -161,6 +162,23 @@ def smode(x):
 def statistics_of_distribution(x):
     made = statistics.NormalDist.from_samples([1.0, 2.0, 4.0])
     return made.pdf(x[0]) + (made * 2.0 + x[1]).mean + made.zscore(x[2])
+
+
+@programs(X)
+def distribution_of_samples(x):
+    made = statistics.NormalDist.from_samples(v * v for v in x)
+    return made.mean + made.stdev * x[0] + made.cdf(x[1])
+
+
+@programs(X)
+def distribution_of_array(x):
+    return statistics.NormalDist.from_samples(x).variance
+
+
+@pytest.mark.parametrize("samples", [[1.0], []])
+def test_too_few_samples(samples) -> None:
+    with pytest.raises(statistics.StatisticsError, match="at least two"):
+        grad(lambda x: statistics.NormalDist.from_samples([v * x for v in samples]).mean)(1.0)
 
 
 @pytest.mark.parametrize("program", programs, ids=str)

@@ -27,4 +27,5 @@ def cases() -> list[Case]:
         statistics.variance, statistics.stdev, statistics.pvariance, statistics.pstdev,
     ):  # fmt: skip
         found += [Case(function, (DATA,)), Case(function, (DATA, 0.25), label="center")]
-    return found
+    moments = getattr(statistics, "_mean_stdev", None)  # since Python 3.11
+    return found if moments is None else [*found, Case(moments, (DATA,))]
