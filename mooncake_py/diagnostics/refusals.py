@@ -42,6 +42,7 @@ INDICES = {
     "scipy.spatial.Voronoi": "ridge_points",
 }
 """Classes made of points, and their attribute that tells which of these belong together."""
+DRAWN = "draw constants: ax.plot(stop_gradient(x))"
 IN_PLACE = "or, if it writes into its arguments, an overlay or rrule.register"
 FROM_PYTHON = " (vectorized)"  # ends the names that np.frompyfunc gives, which are no Python
 COMPILED = "it is compiled, so there is no Python source to derive a rule from"
@@ -95,6 +96,8 @@ def fix(
     foreign = next((v for v in values if is_constant_library(type(v).__module__)), None)
     if foreign is not None:
         return data_taken_out(type(foreign).__module__)
+    if name.startswith("matplotlib."):
+        return DRAWN
     if isinstance(f, type) and not core:
         return without_class(name)
     outside = "do it outside of the function, or " if unseen else ""

@@ -202,6 +202,8 @@ def call_python(ctx: Mode, f: FunctionType, args: Any, kwargs: Any) -> Any:
             return frames.run_traceback(f, args, kwargs)
         if root == "json" and f.__name__ in ("dump", "dumps"):
             return stored_files.run_json(ctx, f, args, kwargs)
+        if root == "matplotlib" and f.__name__ in CLOSES:
+            return f(*args, **kwargs)
         if f is signature:  # passes active defaults on as they are
             return f(*args, **kwargs)
         if root in TEXT:
@@ -224,6 +226,8 @@ RUNS_CODE = frozenset({
     "atexit", "concurrent", "multiprocessing", "re", "signal", "threading", "timeit",
 })  # fmt: skip
 STARTS = frozenset({"start", "submit"})
+CLOSES = frozenset({"close", "destroy", "destroy_all", "destroy_fig"})
+"""Functions of matplotlib that close figures, which would be open again if that were undone."""
 
 
 def call_builtin(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
