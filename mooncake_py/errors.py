@@ -64,16 +64,33 @@ class Location(NamedTuple):
         if not text.strip():
             return []
         stripped = text.lstrip()
-        lines = [stripped]
-        if self.column is not None:
-            # Columns count UTF-8 bytes; carets count characters.
-            raw = text.encode()
-            start = len(raw[: self.column].decode(errors="replace"))
-            stop = len(raw[: self.end_column].decode(errors="replace"))  # None: further lines
-            indent = len(text) - len(stripped)
-            if stop > start >= indent:
-                lines.append(" " * (start - indent) + "^" * (stop - start))
-        return lines
+        if self.column is None:
+            return [shortened(stripped, 0, 0)[0]]
+        # Columns count UTF-8 bytes; carets count characters.
+        raw = text.encode()
+        indent = len(text) - len(stripped)
+        start = len(raw[: self.column].decode(errors="replace")) - indent
+        stop = len(raw[: self.end_column].decode(errors="replace")) - indent  # None: further lines
+        if not stop > start >= 0:
+            return [shortened(stripped, 0, 0)[0]]
+        line, start, stop = shortened(stripped, start, stop)
+        return [line, " " * start + "^" * (stop - start)]
+
+
+WIDTH = 120  # characters of a line of source in messages
+BEFORE = 40  # of these, before an expression far to the right
+LEFT_OUT = "..."
+
+
+def shortened(line: str, start: int, stop: int) -> tuple[str, int, int]:
+    """Return a line of source, what is far from an expression in it left out, and its columns."""
+    if len(line) <= WIDTH:
+        return line, start, stop
+    begin = 0 if stop <= WIDTH else max(0, min(start - BEFORE, len(line) - WIDTH))
+    end = begin + WIDTH
+    before, after = LEFT_OUT * (begin > 0), LEFT_OUT * (end < len(line))
+    moved = len(before) - begin
+    return f"{before}{line[begin:end]}{after}", start + moved, min(stop, end) + moved
 
 
 def file_and_line(file: str, line: int, column: int | None = None) -> str:

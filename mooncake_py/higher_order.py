@@ -45,6 +45,7 @@ from mooncake_py.runtime.compilation import compiles, require_compiler
 from mooncake_py.runtime.enclosing import enclosing
 from mooncake_py.tangents import NoTangent
 from mooncake_py.utilities.structures import copied, holds_numbers
+from mooncake_py.words import with_article
 
 __all__ = ["hessian", "hessian_diagonal", "hvp", "value_and_hvp", "value_grad_and_hessian"]
 
@@ -355,7 +356,7 @@ def require_tuple(name: str, args: Any) -> None:
     """Raise if the arguments of a function are not given as a tuple."""
     if not isinstance(args, tuple):
         raise InvalidTangentError(
-            f"{name} takes a tuple of arguments, not a {type(args).__name__}",
+            f"{name} takes a tuple of arguments, not {with_article(type(args).__name__)}",
             fix=f"{name}(f, (x,), v) for a function of one argument",
         )
 
@@ -410,7 +411,8 @@ def require_fitting_part(x: Any, v: Any, path: str) -> None:
             try:
                 given = v[key]
             except (LookupError, TypeError):
-                raise unfit(path, f"a {type(x).__name__} with a part {key!r}", v) from None
+                kind = with_article(type(x).__name__)
+                raise unfit(path, f"{kind} with a part {key!r}", v) from None
             require_fitting_part(part, given, f"{path}[{key!r}]")
     elif is_leaf(x) and not has_shape(v, np.shape(x)):
         raise unfit(path, f"an array of shape {np.shape(x)}" if np.ndim(x) else "a number", v)

@@ -33,6 +33,7 @@ from mooncake_py.runtime.compilation import require_compiler
 from mooncake_py.runtime.enclosing import enclosing
 from mooncake_py.tangents import NoTangent
 from mooncake_py.utilities.structures import holds_numbers
+from mooncake_py.words import with_article
 
 __all__ = [
     "collect", "is_leaf", "jacobian", "of_chosen", "real_leaves", "refilled", "value_and_jacobian",
@@ -432,7 +433,7 @@ def no_place(value: Any, trouble: str) -> InvalidTangentError:
     """Return the error for a part of an argument or an output that a Jacobian has no place for."""
     kind = type(value).__name__
     return InvalidTangentError(
-        f"a Jacobian was asked for with respect to, or of, a {kind} that {trouble}",
+        f"a Jacobian was asked for with respect to, or of, {with_article(kind)} that {trouble}",
         why="it has an array for each number or array of the output, and of the arguments, in\n"
         "their tuples, lists and dicts",
         fix="pass and return arrays, or tuples, lists and dicts of these; or use vjp or jvp",

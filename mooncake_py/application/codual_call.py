@@ -17,6 +17,7 @@ from mooncake_py.runtime.active import Active, active_number
 from mooncake_py.runtime.activity import INERT
 from mooncake_py.runtime.tangent_tree import TangentTree
 from mooncake_py.tangents import CoDual, NoFData, NoRData, fdata, zero_rdata, zero_tangent
+from mooncake_py.words import with_article
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode, Tracking
@@ -203,7 +204,7 @@ def pull_codual(entry: tuple[Any, ...]) -> None:
 
 def wrong_count(rule: Rule, count: int, rdata: Any) -> InvalidRuleError:
     """Return the error for a pullback that does not return one rdata for each input."""
-    got = len(rdata) if isinstance(rdata, (tuple, list)) else f"a {type(rdata).__name__}"
+    got = len(rdata) if isinstance(rdata, (tuple, list)) else with_article(type(rdata).__name__)
     return InvalidRuleError(
         f"the pullback of the rule of {rule.name} returned {got} for {count + 1} inputs",
         why="it returns a tuple of one rdata for each input, the function itself first;\n"
@@ -217,8 +218,8 @@ def wrong_count(rule: Rule, count: int, rdata: Any) -> InvalidRuleError:
 def misplaced(rule: Rule, position: int, rdata: Any) -> InvalidRuleError:
     """Return the error for the cotangent of an array that a pullback returns."""
     return InvalidRuleError(
-        f"the pullback of the rule of {rule.name} returned a {type(rdata).__name__} for argument "
-        f"{position}, an array",
+        f"the pullback of the rule of {rule.name} returned "
+        f"{with_article(type(rdata).__name__)} for argument {position}, an array",
         why="a pullback adds the cotangent of an array to its fdata; a returned one would be "
         f"lost;\nthe rule is declared at {rule.origin}",
         fix="increment(x, g), and return NoRData()",

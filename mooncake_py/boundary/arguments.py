@@ -24,6 +24,7 @@ from mooncake_py.errors import (
 )
 from mooncake_py.runtime.values import FLOAT64, take_usual_dtype
 from mooncake_py.tangents import CoDual, Dual
+from mooncake_py.words import with_article
 
 __all__ = [
     "ArgNums", "Call", "choose_arguments", "name_of", "require_callable", "require_direction",
@@ -213,7 +214,7 @@ def not_differentiable(
         kind = (
             described(foreign)
             if foreign is value
-            else (f"a {type(value).__name__} that holds {described(foreign)}")
+            else (f"{with_article(type(value).__name__)} that holds {described(foreign)}")
         )
         why = "derivatives are with respect to arrays of NumPy, numbers and what holds them"
         array = to_numpy(foreign, label if foreign is value else "x")
@@ -225,7 +226,7 @@ def not_differentiable(
         kind = f"{value!r} of type {type(value).__name__}"
         fix = f"pass a float: {float(value)}" if isinstance(value, int) else OTHER_ARGNUMS
     else:
-        kind = f"a {type(value).__name__} without floats"
+        kind = f"{with_article(type(value).__name__)} without floats"
         holds_ints = isinstance(value, (list, tuple)) and any(type(v) is int for v in value)
         fix = f"pass floats: [float(v) for v in {label}]" if holds_ints else OTHER_ARGNUMS
     return NonDifferentiableArgumentError(
@@ -241,7 +242,7 @@ OTHER_ARGNUMS = "choose other argnums"
 
 def described(value: Any) -> str:
     """Return the type of an array of another package, with the package."""
-    return f"a {type(value).__name__} of {type(value).__module__.partition('.')[0]}"
+    return f"{with_article(type(value).__name__)} of {type(value).__module__.partition('.')[0]}"
 
 
 def refuse_foreign(f: Callable[..., Any], key: int | str, value: Any) -> None:

@@ -12,6 +12,7 @@ from mooncake_py.boundary.arguments import describe
 from mooncake_py.errors import InvalidTangentError, PreparedArgumentsError
 from mooncake_py.runtime.activity import INERT
 from mooncake_py.tangents.lookup import spec_of
+from mooncake_py.words import with_article
 
 __all__ = ["Example"]
 
@@ -44,7 +45,7 @@ class Form(NamedTuple):
             return f"an array of shape {self.shape} and dtype {self.dtype}"
         if self.parts is not None and issubclass(self.type, (list, tuple, dict)):
             keys = f" ({', '.join(list(self.parts)[:MANY])})" if self.type is dict else ""
-            return f"a {self.type.__name__} of {len(self.parts)}{keys}"
+            return f"{with_article(self.type.__name__)} of {len(self.parts)}{keys}"
         return f"a value of type {self.type.__name__}"
 
 

@@ -23,6 +23,7 @@ from mooncake_py.rules.kinds import Rule
 from mooncake_py.runtime.active import Active, active_number
 from mooncake_py.runtime.tangent_tree import TangentTree
 from mooncake_py.tangents.builtin_specs import differentiable_array
+from mooncake_py.words import with_article
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
@@ -142,7 +143,7 @@ def assign(tree: Any, g: Any, path: str, seen: set[int]) -> None:
                 assign(part, part_of(g, name, path, unfit), f"{path}[{name!r}]", seen)
     elif type(tree) is Active:
         if not has_shape(g, ()) or not fits_dtype(g, np.asarray(tree.primal).dtype):
-            raise unfit(path, f"a {type(tree.primal).__name__}", g)
+            raise unfit(path, with_article(type(tree.primal).__name__), g)
         tree.grad = np.asarray(g)[()]
     else:
         value = tree.ref()

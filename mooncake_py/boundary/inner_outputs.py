@@ -22,6 +22,7 @@ from mooncake_py.overriding import override
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import INERT, parts, unwrapped
 from mooncake_py.tangents.builtin_specs import differentiable_array
+from mooncake_py.words import with_article
 
 if TYPE_CHECKING:
     from mooncake_py.diagnostics.reporting import Reporting
@@ -95,7 +96,8 @@ def unordered(ctx: Reporting, value: Any) -> NestedDerivativeError:
     """Return the error for a set of objects with active parts."""
     return ctx.failed(
         NestedDerivativeError(
-            f"a {type(value).__name__} of active objects leaves a derivative inside another one",
+            f"{with_article(type(value).__name__)} of active objects leaves a derivative inside "
+            "another one",
             where=ctx.user_location(),
             why="its order changes when the inner function runs again, so the objects of the "
             "two runs\n"

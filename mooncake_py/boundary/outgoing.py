@@ -34,6 +34,7 @@ from mooncake_py.runtime.active import Active, active_number
 from mooncake_py.runtime.activity import INERT, VIEWS, is_iterator, unwrapped
 from mooncake_py.tangents.fields import own_attributes, set_own_attributes
 from mooncake_py.tangents.subclasses import is_instance, plain, with_attributes
+from mooncake_py.words import with_article
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
@@ -243,7 +244,8 @@ def not_copied(ctx: Reporting, value: Any) -> DerivativeDropError:
     """Return the error for an object that gets out, holds active data and is not copied."""
     return dropped(
         ctx,
-        f"a {type(value).__qualname__} that holds active values leaves the differentiated call",
+        f"{with_article(type(value).__qualname__)} that holds active values leaves "
+        "the differentiated call",
         why="it cannot be copied, and its values are valid only during the call",
         fix="return the values themselves: numbers, arrays, containers, objects of your own",
     )
@@ -258,7 +260,7 @@ def unfinished(
     """Return the error for an iterator over active values that gets out."""
     return dropped(
         ctx,
-        f"a {type(value).__name__} over active values leaves {leaves}",
+        f"{with_article(type(value).__name__)} over active values leaves {leaves}",
         why=why,
         fix="return a list: list(...)",
     )

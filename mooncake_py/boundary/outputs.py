@@ -22,6 +22,7 @@ from mooncake_py.tangents import NoTangent, Tangent
 from mooncake_py.tangents.kinds import Fields
 from mooncake_py.tangents.lookup import spec_of
 from mooncake_py.tangents.subclasses import is_instance, plain, with_attributes
+from mooncake_py.words import with_article
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode, Tracking
@@ -65,7 +66,7 @@ def auxiliary(f: Callable[..., Any], output: Any) -> tuple[Any, Any]:
     raise NonScalarOutputError(
         f"with has_aux=True, {name_of(f)} must return (value, aux)",
         where=definition_of(f),
-        why=f"it returned a {plain_class(output).__name__}",
+        why=f"it returned {with_article(plain_class(output).__name__)}",
         fix="return a tuple of the value and anything else",
     )
 

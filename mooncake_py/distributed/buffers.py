@@ -13,6 +13,7 @@ from numpy import ndarray
 
 from mooncake_py.diagnostics.places import current_place
 from mooncake_py.errors import MissingRuleError
+from mooncake_py.words import with_article
 
 __all__ = ["Blocks", "Message", "blocks_of", "message_of"]
 
@@ -80,7 +81,7 @@ def array_of(data: Any) -> ndarray:
     """
     if not isinstance(data, np.ndarray) and not isinstance(data, np.generic):
         raise MissingRuleError(
-            f"a message from or into a {type(data).__name__} in a derivative",
+            f"a message from or into {with_article(type(data).__name__)} in a derivative",
             where=current_place()[0],
             why="derivatives follow NumPy arrays",
             fix="pass an array, or [array, MPI.DOUBLE]",

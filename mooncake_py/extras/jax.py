@@ -18,6 +18,7 @@ from mooncake_py.extras.structure import (
 )
 from mooncake_py.optional import import_optional
 from mooncake_py.rules.declare import from_vjp
+from mooncake_py.words import with_article
 
 __all__ = ["from_jax"]
 
@@ -117,7 +118,7 @@ def as_numpy(value: Any) -> Any:
     array = np.array(value)
     if array.dtype.kind == "O":
         raise MissingRuleError(
-            f"a function of from_jax returned a {type(value).__name__}",
+            f"a function of from_jax returned {with_article(type(value).__name__)}",
             why="outputs are arrays, numbers, and dicts, tuples and lists of these",
             fix="return these",
         )

@@ -22,6 +22,7 @@ from mooncake_py.runtime.activity import contains_active, unwrapped
 from mooncake_py.runtime.late_errors import refuse_if_written, unusual
 from mooncake_py.syntax.compiled import walk_code
 from mooncake_py.tangents.subclasses import is_instance, plain, plain_parts
+from mooncake_py.words import with_article
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Language, Mode, Tracking
@@ -51,7 +52,7 @@ def iterate_object(ctx: Mode, iterable: Any) -> Any:
     if t is GeneratorType:
         refuse_foreign(ctx, iterable)
     elif isinstance(iterable, buffers.BUFFERS):
-        refuse_unseen(ctx, iterable, f"a {t.__name__}")
+        refuse_unseen(ctx, iterable, with_article(t.__name__))
     return iterable
 
 

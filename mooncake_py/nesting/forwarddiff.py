@@ -22,6 +22,7 @@ from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import unwrapped
 from mooncake_py.runtime.enclosing import enclosing
 from mooncake_py.runtime.pulls import deliver
+from mooncake_py.words import with_article
 
 __all__ = ["forwarddiff"]
 
@@ -140,7 +141,7 @@ def not_one_number_or_array(output: Any) -> InvalidTangentError:
     """Return the error for a function that returns anything else."""
     kind = output.__class__ if type(output) is Active else type(output)
     return InvalidTangentError(
-        f"the function of forwarddiff returned a {kind.__name__}",
+        f"the function of forwarddiff returned {with_article(kind.__name__)}",
         why="it keeps the Jacobian of one number or array",
         fix="return one array, or call the function without forwarddiff",
     )

@@ -27,6 +27,7 @@ from mooncake_py.tangents import subclasses as arrays
 from mooncake_py.tangents.bits import bits_of
 from mooncake_py.tangents.fields import own_attributes
 from mooncake_py.tangents.memory import owner as owner_of
+from mooncake_py.words import with_article
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.reverse_mode import ReverseMode
@@ -187,7 +188,7 @@ def unordered(ctx: Reporting, value: Any) -> DerivativeDropError:
     """Return the error for a set of objects with active parts that leaves a checkpoint."""
     return dropped(
         ctx,
-        f"a {type(value).__name__} of active objects leaves {PART}",
+        f"{with_article(type(value).__name__)} of active objects leaves {PART}",
         why="its order changes in the second run, so the objects of the two runs\n"
         "cannot be matched",
         fix="keep the objects in a list or a dict",

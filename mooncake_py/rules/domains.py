@@ -14,6 +14,7 @@ from numpy.typing import DTypeLike
 from mooncake_py.errors import InvalidTangentError
 from mooncake_py.rules.kinds import Rule
 from mooncake_py.tangents.lookup import spec_of
+from mooncake_py.words import with_article
 
 __all__ = [
     "DTypes",
@@ -57,7 +58,7 @@ class Domain:
         dtype = dtype_of(value)
         if self.dtypes is not None and dtype.kind in "fc" and dtype not in self.dtypes:
             is_array = isinstance(value, ndarray)
-            return f"a {dtype} array" if is_array else f"a {type(value).__name__}"
+            return with_article(f"{dtype} array" if is_array else type(value).__name__)
         if self.layouts is None or not isinstance(value, ndarray):
             return None
         if any(getattr(value.flags, ORDERS[order]) for order in self.layouts):

@@ -181,9 +181,10 @@ class NotImplementedDerivative:
 
     def fail(self, function: str, argument: int) -> MissingRuleError:
         """Return the error for a use of this derivative."""
+        place = "" if self.origin.file.startswith(HERE) else f" (declared at {self.origin})"
         return MissingRuleError(
             f"the derivative of {function} with respect to argument {argument} is not implemented",
-            why=f"{self.info} (declared at {self.origin})",
+            why=f"{self.info}{place}",
             fix="hold that argument constant, or register a rule of your own",
         )
 

@@ -20,6 +20,7 @@ from numpy import dtype, generic, ndarray
 
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import CONTAINERS, INERT, elements, holds_inert, windows
+from mooncake_py.words import with_article
 
 __all__ = ["Reached", "TooMuchError", "is_function_of_cython", "reached_from"]
 
@@ -67,7 +68,7 @@ def reached_from(values: Any) -> Reached:
             found.generators.append(value)
             continue
         if t.__module__.partition(".")[0] in BY_ADDRESS or t.__name__ in BY_ADDRESS_NAMES:
-            raise TooMuchError(f"a {t.__name__} knows memory by its address")
+            raise TooMuchError(f"{with_article(t.__name__)} knows memory by its address")
         if t is Active:
             found.numbers.append(value)
             continue

@@ -20,6 +20,7 @@ from mooncake_py.runtime.tangent_tree import TangentTree
 from mooncake_py.tangents.containers import is_number, parts_of
 from mooncake_py.tangents.kinds import Fields, NoTangent, Tangent
 from mooncake_py.tangents.lookup import spec_of as tangent_spec
+from mooncake_py.words import with_article
 
 __all__ = [
     "ADJOINTS", "THUNKS", "careful_cotangent", "pull_bilinear", "pull_linear", "pull_vjp",
@@ -193,8 +194,8 @@ def parts_given(tree: TangentTree, c: Any, rule: Any, position: int) -> Any:
     fields = None if is_number(c) or type(c) is ndarray else tangent_spec(c).fields(c)
     if fields is None:
         raise InvalidTangentError(
-            f"the pullback of {rule.name} returned a {type(c).__name__} as cotangent of argument "
-            f"{position}, which is a container, an object or a function",
+            f"the pullback of {rule.name} returned {with_article(type(c).__name__)} as "
+            f"cotangent of argument {position}, which is a container, an object or a function",
             fix="return a dict of cotangents by name, or an object like the argument",
         )
     return fields

@@ -33,6 +33,7 @@ from mooncake_py.tangents.kinds import (
 )
 from mooncake_py.tangents.sequences import DictSpec, FieldsSpec, ListSpec, NamedTupleSpec, TupleSpec
 from mooncake_py.tangents.spec import ObjectSpec, TangentSpec
+from mooncake_py.words import with_article
 
 __all__ = ["ARRAY", "NOTHING", "NUMBER", "builtin_spec", "differentiable_array"]
 
@@ -55,7 +56,7 @@ class RefusedSpec(TangentSpec):
     @override
     def fields(self, x: Any) -> None:
         raise InvalidTangentError(
-            f"a {type(x).__qualname__} cannot have a tangent",
+            f"{with_article(type(x).__qualname__)} cannot have a tangent",
             why="it may hold numbers that cannot be reached or replaced",
             fix="pass a list, dict or array instead, or register a spec with register_tangent",
         )

@@ -10,6 +10,7 @@ from mooncake_py.overriding import override
 from mooncake_py.tangents.annotations import annotated_fields
 from mooncake_py.tangents.kinds import Fields, Tangent
 from mooncake_py.tangents.spec import TangentSpec
+from mooncake_py.words import with_article
 
 __all__ = ["DictSpec", "FieldsSpec", "ListSpec", "NamedTupleSpec", "TupleSpec"]
 
@@ -130,7 +131,8 @@ def _refuse_attributes(x: Any) -> None:
     """Refuse a subclass instance with attributes, which its tangent would leave out."""
     if getattr(x, "__dict__", None):
         raise InvalidTangentError(
-            f"a {type(x).__qualname__} with attributes {sorted(vars(x))} cannot have a tangent",
+            f"{with_article(type(x).__qualname__)} with attributes "
+            f"{sorted(vars(x))} cannot have a tangent",
             why="the tangent of a list, dict or tuple has no place for attributes",
             fix="keep the container in an attribute of an ordinary object, "
             "or register a spec with register_tangent",

@@ -9,6 +9,7 @@ import numpy as np
 
 from mooncake_py.tangents.bits import bits_of
 from mooncake_py.testing.structure import Part, children, is_inexact, is_number, walk_all
+from mooncake_py.words import with_article
 
 __all__ = ["Mismatch", "compare", "first_change", "freeze", "is_zero", "largest_number"]
 
@@ -133,7 +134,7 @@ def first_change(before: State, roots: Iterable[Part]) -> Mismatch | None:
 
 def _changed(path: str, old: tuple[Any, ...], new: tuple[Any, ...]) -> Mismatch | None:
     if old[0] != new[0]:
-        return Mismatch(path, f"a {old[0]}", f"a {new[0]}")
+        return Mismatch(path, with_article(old[0]), with_article(new[0]))
     if old[0] == "number":
         return None if old == new else Mismatch(path, old[2], new[2])
     if old[1] is not new[1]:

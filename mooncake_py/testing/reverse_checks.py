@@ -16,6 +16,7 @@ from mooncake_py.testing.cycle import Cycle
 from mooncake_py.testing.failure import failure
 from mooncake_py.testing.sharing import overlap
 from mooncake_py.testing.structure import children, is_inexact, is_number, walk_all
+from mooncake_py.words import with_article
 
 __all__ = [
     "check_cotangent_kept",
@@ -38,7 +39,7 @@ def check_rdata_type(case: Case, cycle: Cycle) -> None:
                 "rdata type",
                 of=case.title,
                 path=path(i),
-                expected=f"rdata for a {type(primal).__name__}",
+                expected=f"rdata for {with_article(type(primal).__name__)}",
                 got=f"{type(value).__name__} {value!r:.80}",
                 details=f"{error.what}\n{error.why}",
                 hint="return NoRData() for arrays and all that has an address (increment its "

@@ -38,6 +38,7 @@ from mooncake_py.tangents.containers import IMMUTABLE, MUTABLE, is_number, parts
 from mooncake_py.tangents.equality import tangent_mismatch, value_mismatch
 from mooncake_py.tangents.kinds import key_name
 from mooncake_py.tangents.lookup import spec_of
+from mooncake_py.words import with_article
 
 __all__ = ["test_tangent"]
 
@@ -86,7 +87,7 @@ test_tangent.__test__ = False  # pyright: ignore[reportFunctionMemberAccess]
 def _failure(subject: str, value: Any, why: str) -> RuleTestError:
     spec = type(spec_of(value)).__qualname__
     return RuleTestError(
-        f"test_tangent failed for a {type(value).__qualname__}: {subject}",
+        f"test_tangent failed for {with_article(type(value).__qualname__)}: {subject}",
         why=why,
         fix=f"correct the fields, blank and fill (or build) of its spec: {spec}",
     )

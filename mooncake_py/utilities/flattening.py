@@ -14,6 +14,7 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.utilities.structures import holds_numbers
+from mooncake_py.words import with_article
 
 __all__ = ["flatten"]
 
@@ -101,8 +102,8 @@ class Flattening:
             return self.visit_dataclass(value)
         if not callable(value) and holds_numbers(value):
             raise TypeError(
-                f"flatten does not look into a {type(value).__name__}, which holds numbers: keep "
-                "them in dicts, lists, tuples, dataclasses and arrays"
+                f"flatten does not look into {with_article(type(value).__name__)}, which holds "
+                "numbers: keep them in dicts, lists, tuples, dataclasses and arrays"
             )
         return lambda vector: value
 

@@ -13,6 +13,7 @@ from mooncake_py.rules import registry
 from mooncake_py.rules.declare import contextual
 from mooncake_py.runtime.mode_of import is_forward
 from mooncake_py.utilities.copies import plain_copy
+from mooncake_py.words import with_article
 
 if TYPE_CHECKING:
     from mooncake_py.diagnostics.reporting import Reporting
@@ -68,7 +69,9 @@ def hook(fn: Callable[[Any], Any], x: T) -> T:
 def require_function(fn: Any) -> None:
     """Raise if the hook is not a function."""
     if not callable(fn):
-        raise TypeError(f"hook(fn, x) takes a function first, not a {type(fn).__name__}")
+        raise TypeError(
+            f"hook(fn, x) takes a function first, not {with_article(type(fn).__name__)}"
+        )
 
 
 @contextual(hook)

@@ -38,6 +38,7 @@ from mooncake_py.runtime.pulls import pull_state
 from mooncake_py.tangents.fields import own_attributes, set_own_attributes
 from mooncake_py.tangents.memory import owner
 from mooncake_py.utilities.stopping import stop_gradient
+from mooncake_py.words import with_article
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
@@ -106,7 +107,7 @@ def ignore_inside(ctx: Mode, x: Any, /, *args: Any, **kwargs: Any) -> Any:
     if is_iterator(type(y)):
         raise dropped(
             ctx,
-            f"{name_of(x)} returned a {type(y).__name__} inside ignore_derivatives",
+            f"{name_of(x)} returned {with_article(type(y).__name__)} inside ignore_derivatives",
             why="what it yields would be computed later, in the derivative's sight",
             fix="return a list",
         )

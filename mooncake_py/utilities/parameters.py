@@ -10,6 +10,7 @@ from numpy import ndarray
 from mooncake_py.errors import NonDifferentiableArgumentError
 from mooncake_py.rules.declare import contextual
 from mooncake_py.utilities.structures import holds_numbers
+from mooncake_py.words import with_article
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Language
@@ -165,4 +166,4 @@ def summary(value: Any) -> str:
     """Return a short description of a parameter."""
     if isinstance(value, ndarray):
         return f"{value.dtype}[{', '.join(map(str, value.shape))}]"
-    return f"a {type(value).__name__}"
+    return with_article(type(value).__name__)

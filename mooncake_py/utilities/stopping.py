@@ -7,6 +7,7 @@ from typing import TypeVar
 from mooncake_py.diagnostics.reporting import Reporting, dropped
 from mooncake_py.rules.declare import contextual
 from mooncake_py.utilities.copies import plain_copy
+from mooncake_py.words import with_article
 
 __all__ = ["stop_gradient"]
 
@@ -49,7 +50,7 @@ def stop_gradient_inside(ctx: Reporting, x: T) -> T:
     if ctx.contains_active(y):
         raise dropped(
             ctx,
-            f"stop_gradient cannot reach all numbers in a {type(x).__name__}",
+            f"stop_gradient cannot reach all numbers in {with_article(type(x).__name__)}",
             why="it holds active numbers in a set, an iterator, an array of objects or the like",
             fix="pass the numbers themselves, in a list or an array",
         )

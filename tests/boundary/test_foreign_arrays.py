@@ -53,7 +53,7 @@ def test_an_array_of_another_package(package, way):
 
 
 def test_one_within_a_dict():
-    with pytest.raises(NonDifferentiableArgumentError, match="a dict that holds a Array of torch"):
+    with pytest.raises(NonDifferentiableArgumentError, match="a dict that holds an Array of torch"):
         grad(lambda d: d["a"])({"a": FOREIGN["torch"][0]})
 
 

@@ -23,6 +23,7 @@ import pytest
 
 from mooncake_py import grad
 from mooncake_py.errors import (
+    WIDTH,
     DerivativeDropError,
     Location,
     MissingRuleError,
@@ -31,6 +32,8 @@ from mooncake_py.errors import (
     NonScalarOutputError,
     SourceUnavailableError,
     UnsupportedSyntaxError,
+    describe,
+    shortened,
 )
 
 X = np.array([0.3, -1.2, 0.7])
@@ -438,3 +441,35 @@ def test_cells_of_a_notebook_have_the_names_that_ipython_gives_them(monkeypatch)
 def test_files_have_their_names_where_no_notebook_runs(monkeypatch, ipython):
     monkeypatch.setitem(sys.modules, "IPython", ipython)
     assert str(Location("model.py", 2)) == "model.py:2"
+
+
+# Long lines.
+
+
+LONG = "y = " + " + ".join(f"np.sin(x[{k}])" for k in range(40))
+
+
+@pytest.mark.parametrize("marked", ["np.sin(x[0])", "np.sin(x[20])", "np.sin(x[39])", "y", LONG])
+def test_long_lines_are_shortened(marked: str) -> None:
+    start = LONG.index(marked)
+    line, start, stop = shortened(LONG, start, start + len(marked))
+    assert len(line) <= WIDTH + 2 * len("...")
+    assert "..." in line
+    if marked is LONG:
+        assert (line[:start], line[start:stop]) == ("", LONG[:WIDTH])
+    else:
+        assert line[start:stop] == marked
+    assert line.removeprefix("...").removesuffix("...") in LONG
+
+
+def test_long_lines_in_messages() -> None:
+    name = f"<{test_long_lines_in_messages.__name__}>"
+    text = f"    {LONG}\n"
+    linecache.cache[name] = len(text), None, [text], name
+    column = text.index("np.sin(x[30])")
+    for where in (Location(name, 1, "f", column, column + 13), Location(name, 1)):
+        message = describe("what", where=where)
+        assert max(map(len, message.split("\n"))) < WIDTH + 20
+    line, carets = Location(name, 1, "f", column, column + 13).excerpt()
+    assert line[carets.index("^") :].startswith("np.sin(x[30])")
+    del linecache.cache[name]

@@ -51,6 +51,7 @@ from mooncake_py.runtime.quiet import is_strict
 from mooncake_py.runtime.values import NUMBERS, is_inexact
 from mooncake_py.tangents import NoTangent
 from mooncake_py.tangents.memory import owner as owner_of
+from mooncake_py.words import with_article
 
 if TYPE_CHECKING:
     from mooncake_py.modes.forward.context import ForwardContext
@@ -248,7 +249,8 @@ def apply_vjp(rule: VjpRule, ctx: ForwardContext, f: Any, args: Any, kwargs: Any
     known = {i for i, a in enumerate(args) if type(a) in SPLIT or tangents[i] is not None}
     for i, a in enumerate(args):
         if type(a) not in ARITHMETIC and (found := active_object(ctx, a, i in known)) is not None:
-            raise takes_no_objects(ctx, rule, f"is called with a {type(found).__name__}")
+            kind = with_article(type(found).__name__)
+            raise takes_no_objects(ctx, rule, f"is called with {kind}")
     refuse_other_active(rule, ctx, (), kwargs, known)
     primals = tuple(map(ctx.primal, args))
     if all(t is None for t in tangents):
@@ -290,7 +292,7 @@ def paired(ctx: ForwardContext, y: Any, t: Any, rule: Rule) -> Any:
         t = [None] * len(y)
     if t is None or type(t) is NoTangent:
         if not is_without_tangent(y):
-            raise takes_no_objects(ctx, rule, f"returns a {type(y).__name__}")
+            raise takes_no_objects(ctx, rule, f"returns {with_article(type(y).__name__)}")
         return y
     if isinstance(y, (tuple, list)):
         values = [paired(ctx, v, d, rule) for v, d in zip(y, t, strict=True)]

@@ -24,6 +24,7 @@ from mooncake_py.runtime.values import is_inexact
 from mooncake_py.tangents import Dual, NoTangent
 from mooncake_py.tangents.builtin_specs import differentiable_array
 from mooncake_py.tangents.memory import owner
+from mooncake_py.words import with_article
 
 if TYPE_CHECKING:
     from mooncake_py.modes.forward.context import ForwardContext
@@ -113,7 +114,7 @@ def returned(rule: DualRule, ctx: ForwardContext, out: Dual, activator: OutputAc
 def wrong_result(rule: DualRule, ctx: ForwardContext, out: Any) -> InvalidRuleError:
     """Return the error for a rule that returns something else than a Dual."""
     return InvalidRuleError(
-        f"the forward rule of {rule.name} returned a {type(out).__name__}",
+        f"the forward rule of {rule.name} returned {with_article(type(out).__name__)}",
         where=ctx.user_location(),
         why=f"a forward rule returns a Dual; it is declared at {rule.origin}",
         fix="return Dual(y, dy), or Dual(None, NoTangent()) where the function returns nothing",

@@ -36,6 +36,7 @@ from mooncake_py.tangents.containers import MUTABLE, parts_of
 from mooncake_py.tangents.lookup import spec_of
 from mooncake_py.tangents.memory import address
 from mooncake_py.tangents.memory import owner as owner_of
+from mooncake_py.words import with_article
 
 __all__ = ["derived_rule"]
 
@@ -63,7 +64,7 @@ def not_paired(inputs: tuple[Any, ...]) -> InvalidTangentError:
     """Return the error for inputs of a rule without their fdata."""
     kind = next(type(value).__name__ for value in inputs if not isinstance(value, CoDual))
     return InvalidTangentError(
-        f"a rule was called with a {kind} in place of a CoDual",
+        f"a rule was called with {with_article(kind)} in place of a CoDual",
         why="it takes the function and its arguments with their fdata, in which it adds cotangents",
         fix="rule(CoDual(f, NoFData()), zero_codual(x)); or grad, vjp, jvp, which take plain "
         "values",

@@ -1,0 +1,23 @@
+"""Words of messages."""
+
+from __future__ import annotations
+
+__all__ = ["with_article"]
+
+SPOKEN_AS_YOU = ("eu", "ufunc", "uint", "uni", "use", "usu", "uti")
+SPOKEN_AS_LETTERS = ("nd", "mp", "rng", "xm", "sql", "html", "http", "lru")
+
+
+def with_article(name: str) -> str:
+    """Return the name of a type after "a" or "an", as it is spoken.
+
+    Examples
+    --------
+    >>> with_article("Agent"), with_article("list"), with_article("uint8"), with_article("ndarray")
+    ('an Agent', 'a list', 'a uint8', 'an ndarray')
+    """
+    begins = name.lstrip("_").lower()
+    if begins.startswith(SPOKEN_AS_YOU):
+        return f"a {name}"
+    is_vowel = begins.startswith(("a", "e", "i", "o", "u", *SPOKEN_AS_LETTERS))
+    return f"an {name}" if is_vowel else f"a {name}"
