@@ -279,7 +279,9 @@ class RuleTestError(MooncakeError, AssertionError):
 
 
 class InvalidRuleError(MooncakeError, TypeError):
-    """A rule violates the contract of rules; debug mode detects most violations.
+    """A rule violates the contract of rules, or what is declared is none.
+
+    Debug mode detects most violations.
 
     Fix: see the message; ``test_rule`` checks a single rule.
     """

@@ -41,6 +41,7 @@ from mooncake_py.rules.kinds import (
     VjpRule,
     ZeroDerivativeRule,
 )
+from mooncake_py.rules.returned import output_and_pullback
 from mooncake_py.runtime import activity, drops, numerals, rule_pulls
 from mooncake_py.runtime.methods import ANSWERED, derivable
 from mooncake_py.runtime.tangent_tree import TangentTree
@@ -238,7 +239,8 @@ def apply_vjp(rule: VjpRule, ctx: ReverseMode, f: Any, args: Any, kwargs: Any) -
         if (type(node) is TangentTree or type(node) is list) and holds_tree(node):
             primals[i] = marshalling.plain(args[i])
     before = marshalling.Contents(primals) if rule.by_user else None
-    y, pullback = rule.rule(*primals, **kwargs)
+    found = rule.rule(*primals, **kwargs)
+    y, pullback = output_and_pullback(found, rule) if rule.by_user else found
     if before is not None and before.changed():
         raise container_written(rule, ctx)
     if ctx.numerals is not None:  # in other arguments

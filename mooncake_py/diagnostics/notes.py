@@ -10,6 +10,7 @@ from mooncake_py.diagnostics.places import Position, is_library, is_rewritten, p
 from mooncake_py.diagnostics.reporting import Error, Reporting
 from mooncake_py.diagnostics.tracebacks import hint
 from mooncake_py.errors import Location, MooncakeError, describe
+from mooncake_py.rooms import PACKAGE
 from mooncake_py.rules.kinds import Rule
 
 __all__ = [
@@ -107,7 +108,9 @@ def user_place(error: BaseException) -> Location | None:
     while traceback is not None:
         code = traceback.tb_frame.f_code
         own = not is_library(code.co_filename)
-        if is_rewritten(code) and (own or not found_own):
+        if code.co_filename.startswith(PACKAGE):
+            pass  # its own code that is derived: of no use to users
+        elif is_rewritten(code) and (own or not found_own):
             place = Location(code.co_filename, traceback.tb_lineno, code.co_qualname)
             found_own = own
         traceback = traceback.tb_next

@@ -119,18 +119,20 @@ DEEPEST = 16  # derivatives of derivatives
 
 
 def called_by(f: Any) -> Any:
-    """Return what a function or a derivative of this package calls as its `f`, else None."""
+    """Return what a function or a derivative of this package calls as its own, else None."""
     code = getattr(f, "__code__", None)
     if code is None:
         return getattr(f, "__wrapped__", None) if type(f).__module__.startswith(NAME) else None
-    if not code.co_filename.startswith(PACKAGE) or "f" not in code.co_freevars:
+    name = next((name for name in CALLED if name in code.co_freevars), None)
+    if name is None or not code.co_filename.startswith(PACKAGE):
         return None
     try:
-        return f.__closure__[code.co_freevars.index("f")].cell_contents
+        return f.__closure__[code.co_freevars.index(name)].cell_contents
     except ValueError:  # the cell is empty
         return None
 
 
+CALLED = ("f", "residual")
 NAME = f"{__name__.partition('.')[0]}."
 
 

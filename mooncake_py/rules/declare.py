@@ -32,6 +32,13 @@ from mooncake_py.rules.kinds import (
     Wirtinger,
     ZeroDerivativeRule,
 )
+from mooncake_py.rules.misuse import (
+    require_adjoint,
+    require_callable,
+    require_functions,
+    require_partials,
+    require_positions,
+)
 from mooncake_py.rules.several_outputs import rule_of_outputs
 
 __all__ = [
@@ -92,6 +99,8 @@ def elementwise(
     ``wirtinger(dy/dz, dy/dzbar)``.
     """
     origin = registry.calling_location(1)
+    require_functions((function,), origin)
+    require_partials(function, partials, origin)
     if any(isinstance(partial, tuple) for partial in partials):
         vjp, jvp = rule_of_outputs(function, partials)
         rule: Rule = VjpRule((function,), origin, vjp, jvp=jvp)
@@ -136,8 +145,11 @@ def linear(
     """
     origin = registry.calling_location(1)
     positions = (wrt,) if isinstance(wrt, int) else wrt
+    require_functions(functions, origin)
+    require_positions("wrt", positions, origin)
 
     def declare(adjoint: F) -> F:
+        require_adjoint("the adjoint", adjoint, functions, origin)
         rule = LinearRule(functions, origin, adjoint, positions, stepwise)
         registry.add(restricted(rule, dtypes, layouts), replace=replace)
         return adjoint
@@ -170,6 +182,9 @@ def bilinear(
         Override a rule that exists.
     """
     origin = registry.calling_location(1)
+    require_functions(functions, origin)
+    require_adjoint("the left adjoint", left, functions, origin)
+    require_adjoint("the right adjoint", right, functions, origin)
     rule = BilinearRule(functions, origin, (left, right))
     registry.add(restricted(rule, dtypes, layouts), replace=replace)
 
@@ -211,8 +226,12 @@ def from_vjp(
         tuple, `dy` is a tuple with None for outputs that have no cotangent.
     """
     origin = registry.calling_location(1)
+    require_functions(functions, origin)
+    if jvp is not None:
+        require_callable("the jvp of the rule", jvp, functions, origin)
 
     def declare(rule: F) -> F:
+        require_callable("the rule", rule, functions, origin)
         declared = VjpRule(functions, origin, rule, permits, jvp)
         registry.add(restricted(declared, dtypes, layouts), replace=replace)
         return rule
@@ -233,8 +252,10 @@ def overlay(
     replacement is for, as in :func:`elementwise`.
     """
     origin = registry.calling_location(1)
+    require_functions(functions, origin)
 
     def declare(replacement: F) -> F:
+        require_callable("the replacement", replacement, functions, origin)
         rule = OverlayRule(functions, origin, replacement)
         registry.add(restricted(rule, dtypes, layouts), replace=replace)
         return replacement
@@ -271,6 +292,7 @@ def zero_derivative(*functions: Hashable, because: str = "", replace: bool = Fal
         Override a rule that exists.
     """
     origin = registry.calling_location(1)
+    require_functions(functions, origin)
     registry.add(ZeroDerivativeRule(functions, origin, because), replace=replace)
 
 

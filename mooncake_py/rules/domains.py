@@ -106,7 +106,9 @@ def restricted(rule: Rule, dtypes: DTypes | None, layouts: str | None) -> Rule:
         if wrong or not chosen:
             what = str(wrong[0]) if wrong else "()"
             raise ValueError(f"dtypes={what}: a rule is for dtypes of floats or complex numbers")
-    if layouts is not None and (not layouts or not set(layouts) <= set(ORDERS)):
+    if layouts is not None and (
+        not isinstance(layouts, str) or not layouts or not set(layouts) <= set(ORDERS)
+    ):
         raise ValueError(f"layouts={layouts!r} is none of 'C', 'F' and 'CF'")
     return RestrictedRule(rule, Domain(chosen, layouts))
 

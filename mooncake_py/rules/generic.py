@@ -8,6 +8,7 @@ from typing import Any, Generic, TypeVar
 from mooncake_py.rules import registry
 from mooncake_py.rules.domains import DTypes, RestrictedRule, restricted, rule_for
 from mooncake_py.rules.kinds import HandWrittenRule
+from mooncake_py.rules.misuse import require_callable, require_functions, require_positions
 
 __all__ = ["RuleFunction"]
 
@@ -85,8 +86,12 @@ class RuleFunction(Generic[Result]):
         """
         origin = registry.calling_location(1)
         positions = (mutates,) if isinstance(mutates, int) else mutates
+        require_functions(functions, origin)
+        if positions is not None:
+            require_positions("mutates", positions, origin)
 
         def declare(rule: F) -> F:
+            require_callable("the rule", rule, functions, origin)
             declared = self._kind(functions, origin, rule, positions)
             self._add(restricted(declared, dtypes, layouts), replace=replace)
             return rule

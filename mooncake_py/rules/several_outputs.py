@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from mooncake_py.errors import InvalidRuleError
 from mooncake_py.rules.exact_zeros import scaled as quietly
 from mooncake_py.rules.inputs import missing_partial
 from mooncake_py.rules.kinds import NotImplementedDerivative, Wirtinger, function_name
+from mooncake_py.words import with_article
 
 __all__ = ["rule_of_outputs", "scaled"]
 
@@ -36,6 +38,7 @@ def rule_of_outputs(
     def rule(*inputs: Any, **options: Any) -> Any:
         require_partials(inputs, options)
         ys = function(*inputs, **options)
+        require_outputs(function, columns, ys)
 
         def pullback(dys: Any) -> tuple[Any, ...]:
             return tuple(
@@ -49,9 +52,24 @@ def rule_of_outputs(
 
     def jvp(tangents: Any, ys: Any, *inputs: Any, **options: Any) -> tuple[Any, ...]:
         require_partials(inputs, options)
+        require_outputs(function, columns, ys)
         return tuple(tangent(function, k, columns, inputs, ys, tangents) for k in range(len(ys)))
 
     return rule, jvp
+
+
+def require_outputs(function: Any, columns: tuple[Any, ...], ys: Any) -> None:
+    """Raise if a function does not return as many outputs as there are partial derivatives."""
+    count = next(len(column) for column in columns if isinstance(column, tuple))
+    if isinstance(ys, tuple) and len(ys) == count:
+        return
+    got = f"{len(ys)} values" if isinstance(ys, tuple) else with_article(type(ys).__name__)
+    raise InvalidRuleError(
+        f"the rule of {function_name(function)} by elementwise is for {count} "
+        f"output{'s' * (count > 1)} in a tuple, and it returned {got}",
+        why="a tuple of partial derivatives has one for each output",
+        fix="for a function that returns no tuple pass partial derivatives without tuples",
+    )
 
 
 def tangent(function: Hashable, k: int, columns: Any, inputs: Any, ys: Any, tangents: Any) -> Any:

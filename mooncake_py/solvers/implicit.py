@@ -24,13 +24,16 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.errors import SolverError
+from mooncake_py.boundary.arguments import name_of
+from mooncake_py.diagnostics.places import definition_of
+from mooncake_py.errors import InvalidRuleError, SolverError
 from mooncake_py.interface import jvp
 from mooncake_py.jacobians import jacobian
 from mooncake_py.rules.declare import from_vjp
 from mooncake_py.solvers.activity import is_active, order
 from mooncake_py.solvers.apart import solved_unchanged
 from mooncake_py.utilities.ignoring import ignore_derivatives
+from mooncake_py.words import with_article
 
 __all__ = ["at_solution", "implicit"]
 
@@ -64,6 +67,8 @@ def implicit(solve: Function, residual: Function, *, tolerance: float = TOLERANC
 
     Raises
     ------
+    InvalidRuleError
+        If `solve` or `residual` is no function, or returns neither a number nor an array.
     SolverError
         In a derivative, if the solver has not converged, or if the Jacobian of the residual is
         singular, so that the solution has no derivative.
@@ -89,12 +94,47 @@ def implicit(solve: Function, residual: Function, *, tolerance: float = TOLERANC
     >>> round(grad(fixed_point)(0.5), 6)
     -0.321771
     """
+    require_equation(solve, residual, tolerance)
 
     def solution(*args: Any, **kwargs: Any) -> Any:
         x = solved_unchanged(solve, *args, **kwargs)
+        require_numbers(solve, x, "solution")
         return at_solution(x, lambda x: residual(x, *args, **kwargs), tolerance)
 
     return solution
+
+
+def require_equation(solve: Any, residual: Any, tolerance: Any) -> None:
+    """Raise if these are not two functions and a tolerance."""
+    for name, function in (("solve", solve), ("residual", residual)):
+        if not callable(function):
+            kind = with_article(type(function).__name__)
+            raise InvalidRuleError(
+                f"implicit takes two functions, and `{name}` is {kind}",
+                fix="implicit(solve, residual), where residual(solve(*args), *args) is zero",
+            )
+    if not isinstance(tolerance, (float, int, np.floating, np.integer)) or not tolerance > 0:
+        raise InvalidRuleError(
+            f"tolerance={tolerance!r} of implicit is not a positive number",
+            why="it is the largest relative step of Newton's method from the solution",
+            fix=f"pass tolerance={TOLERANCE}, or leave it out",
+        )
+
+
+def require_numbers(f: Any, value: Any, what: str) -> None:
+    """Raise if a solution or a residual is neither a number nor an array."""
+    if isinstance(value, (ndarray, float, complex, int, np.number)):
+        return
+    if what == "residual" and isinstance(value, list):
+        return  # of numbers, as root finders take it
+    got = "None" if value is None else with_article(type(value).__name__)
+    raise InvalidRuleError(
+        f"{name_of(f)} returned {got}, but the {what} of an equation is a number or an array",
+        where=definition_of(f),
+        fix="return the number or the array: is a `return` missing?"
+        if value is None
+        else "return the number or the array alone, for several unknowns np.array of them",
+    )
 
 
 def at_solution(x: Any, residual: Function, tolerance: float = TOLERANCE) -> Any:
@@ -135,10 +175,17 @@ def in_parts(residual: Function, parts: ndarray) -> ndarray:
 
 def checked_jacobian(residual: Function, x: Any, r: Any, tolerance: float) -> ndarray:
     """Return the Jacobian of the residual `r`; raise if the theorem does not apply at `x`."""
-    size = np.size(x)
-    if np.size(r) != size:
+    require_numbers(residual, r, "residual")
+    size, equations = np.size(x), np.size(r)
+    if not np.issubdtype(np.asarray(x).dtype, np.inexact):
         raise SolverError(
-            f"the residual has {np.size(r)} elements, and the solution {size}",
+            f"the solution is an int, or an array of ints, and has no derivative: {shown(x)}",
+            fix="return floats from the solver",
+        )
+    if equations != size:
+        raise SolverError(
+            f"the residual has {equations} element{'s' * (equations != 1)}, and the solution "
+            f"{size}",
             why="a solution needs as many equations as unknowns",
             fix="return one element for each of the solution",
         )

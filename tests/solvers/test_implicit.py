@@ -244,7 +244,7 @@ def test_not_finite() -> None:
 
 def test_other_number_of_equations() -> None:
     text = message(implicit(lambda a: np.ones(2), lambda x, a: x[0] - a))
-    assert "1 elements, and the solution 2" in text
+    assert "1 element, and the solution 2" in text
 
 
 def halve(a: Any) -> Any:

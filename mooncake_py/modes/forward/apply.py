@@ -42,6 +42,7 @@ from mooncake_py.rules.kinds import (
     Rule,
     VjpRule,
 )
+from mooncake_py.rules.returned import require_tangent
 from mooncake_py.rules.sequences import takes_sequences
 from mooncake_py.runtime import activity, drops
 from mooncake_py.runtime.active import Active
@@ -260,6 +261,8 @@ def apply_vjp(rule: VjpRule, ctx: ForwardContext, f: Any, args: Any, kwargs: Any
     if rule.jvp is not None:
         y = ctx.base.call(f, *primals, **kwargs)
         t = ctx.lower(partial(rule.jvp, **kwargs), tuple(tangents), y, *primals)
+        if rule.by_user:
+            require_tangent(t, y, rule)
     elif ctx.plain or any(isinstance(a, GENERATORS) for a in args):  # draws only once
         y, t = ctx.lower(
             pushforward.of_vjp, rule, primals, kwargs, tuple(tangents), gradient_of_first

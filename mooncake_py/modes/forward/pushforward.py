@@ -14,7 +14,12 @@ import numpy as np
 from mooncake_py.rules.declare import contextual
 from mooncake_py.rules.exact_zeros import pushed
 from mooncake_py.rules.kinds import NotImplementedDerivative, VjpRule, Wirtinger
-from mooncake_py.rules.returned import cotangents_in, positional_count
+from mooncake_py.rules.returned import (
+    cotangents_in,
+    output_and_pullback,
+    positional_count,
+    require_shape,
+)
 
 if TYPE_CHECKING:
     from mooncake_py.modes.forward.context import ForwardContext
@@ -113,7 +118,7 @@ def of_vjp(
     The pullback is linear in the cotangent: the gradient of <pullback(g), t> with respect to g
     is the tangent of the output, whatever g is.  Of a real number it is <pullback(1), t>.
     """
-    y, pullback = rule.rule(*primals, **kwargs)
+    y, pullback = output_and_pullback(rule.rule(*primals, **kwargs), rule)
     g = cotangent_like(y)
     if g is None:
         return y, None
@@ -150,6 +155,8 @@ def weighted(g: Any, pullback: Callable[..., Any], tangents: Any, rule: VjpRule)
     for position, (c, t) in enumerate(zip(cotangents, tangents, strict=False)):
         if isinstance(c, NotImplementedDerivative) and t is not None:
             raise c.fail(rule.name, position)
+        if isinstance(t, np.ndarray) and isinstance(c, np.ndarray):
+            require_shape(c, t, rule, position)
         total = total + inner(c, t)
     return total
 

@@ -20,6 +20,7 @@ from mooncake_py.modes.reverse.differentiate import gradient_of_first
 from mooncake_py.recomputation.structures import leaves, mapped, rebuilt
 from mooncake_py.rules.declare import from_vjp
 from mooncake_py.rules.kinds import VjpRule
+from mooncake_py.rules.returned import output_and_pullback
 from mooncake_py.runtime.active import Active
 
 if TYPE_CHECKING:
@@ -70,11 +71,12 @@ def tangent_below(
 def moved_by(application: Application, *parts: Any) -> tuple[Any, ...]:
     """Return the numbers and arrays of the tangent of an output."""
     primals, tangents = application.filled(list(parts))
-    y, pullback = application.rule.rule(*primals, **application.kwargs)
+    rule = application.rule
+    y, pullback = output_and_pullback(rule.rule(*primals, **application.kwargs), rule)
     g = cotangent_like(y)
     if g is None:
         return ()
-    tangent = gradient_of_first(weighted, g, pullback, tangents, application.rule)
+    tangent = gradient_of_first(weighted, g, pullback, tangents, rule)
     application.tangent = form_of(tangent)
     return tuple(leaves(tangent))
 
