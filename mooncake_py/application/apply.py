@@ -15,6 +15,7 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.application import marshalling
+from mooncake_py.application.arity import require_arguments
 from mooncake_py.application.codual_call import apply_codual, container_written
 from mooncake_py.application.elementwise import apply_elementwise, operands
 from mooncake_py.application.native_writes import WRITERS, refuse_other_writes
@@ -190,6 +191,7 @@ def refuse_other_active(rule: Rule, ctx: Reporting, args: Any, kwargs: Any, wrt:
     """Raise if an argument is active for which the rule has no derivative."""
     for i, value in enumerate(args):
         if i not in wrt and type(value) not in activity.INERT and ctx.contains_active(value):
+            require_arguments(rule.functions[0], args, kwargs)
             raise no_derivative(rule, ctx, f"argument {i}")
     for name, value in kwargs.items():
         if type(value) not in activity.INERT and ctx.contains_active(value):

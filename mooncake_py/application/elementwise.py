@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy import ndarray
 
+from mooncake_py.application.arity import require_arguments
 from mooncake_py.application.native_writes import refuse_other_writes
 from mooncake_py.application.out_argument import (
     converts,
@@ -194,6 +195,7 @@ def require_partials(rule: ElementwiseRule, ctx: Mode, f: Any, args: Any, kwargs
     """Raise if an argument has no partial derivative, which the others would have to receive."""
     error = missing_partial(f, len(rule.partials), args, kwargs, ctx.user_location)
     if error is not None:
+        require_arguments(f, args, kwargs)
         raise ctx.failed(error)
 
 
@@ -294,7 +296,7 @@ def bound_arguments(f: Any, args: Any, kwargs: Any, count: int) -> tuple[Any, An
     names = list(signature.parameters.values())
     filled = list(args)
     for parameter in names[len(args) : count]:
-        if parameter.name in kwargs:
+        if parameter.name in kwargs and parameter.kind is not parameter.POSITIONAL_ONLY:
             filled.append(kwargs.pop(parameter.name))
         elif parameter.default is not inspect.Parameter.empty:
             filled.append(parameter.default)

@@ -81,6 +81,8 @@ def named_out(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[An
     if position is None or len(args) <= position:
         return args, kwargs
     if isinstance(f, np.ufunc):
+        if len(args) > f.nargs:
+            f(*activity.unwrapped(args))  # raises
         return args[:position], {**kwargs, "out": args[position:]}
     out, rest = args[position], args[position + 1 :]
     if out is None:

@@ -12,6 +12,7 @@ from typing import Any
 
 from numpy import ndarray
 
+from mooncake_py.application.arity import MISFITS, require_arguments
 from mooncake_py.containers import containers
 from mooncake_py.containers.containers import CONTAINERS
 from mooncake_py.language import dispatch, iteration, managers, scalars
@@ -58,11 +59,18 @@ class Context(Comparisons, Objects):
                     return handler(self, descriptor, (o, *args), kwargs)
                 except Met:
                     return self.call(descriptor, o, *args, **kwargs)
+                except MISFITS:
+                    require_arguments(descriptor, (o, *args), kwargs)
+                    raise
             return dispatch.call_array_method(self, o, name, args, kwargs)
         if t is Active:
             return scalars.call_scalar_method(self, o, name, args, kwargs)
         if t in CONTAINERS:
-            return containers.call_method(self, o, name, args, kwargs)
+            try:
+                return containers.call_method(self, o, name, args, kwargs)
+            except MISFITS:
+                require_arguments(getattr(t, name), (o, *args), kwargs)
+                raise
         if t is LookedUp:
             return type(self).call(self, o.method, *args, **kwargs)
         # From Python 3.12 on a starred call of a function takes no C stack; that of a method does.

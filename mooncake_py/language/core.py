@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy import ndarray
 
+from mooncake_py.application.arity import MISFITS, require_arguments
 from mooncake_py.checkpointing import checkpointed
 from mooncake_py.compiler.elsewhere import Elsewhere, InParts
 from mooncake_py.containers import state
@@ -107,6 +108,9 @@ class Core(Mode):
             return handler(self, f, args, kwargs)
         except Met:
             pass  # a constant of a subclass of ndarray, the first one
+        except MISFITS:
+            require_arguments(f, args, kwargs)
+            raise
         self.watches = True
         return self.call(f, *args, **kwargs)
 

@@ -255,6 +255,8 @@ def iterate_calls(ctx: Language, function: Any, sentinel: Any) -> Iterator[Any]:
 
 def run_reversed(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run ``reversed(sequence)``."""
+    if len(args) != 1:
+        return f(*args)  # raises
     method = getattr(type(args[0]), "__reversed__", None)
     if type(method) is FunctionType:
         return ctx.iter(ctx.call(method, args[0]))
