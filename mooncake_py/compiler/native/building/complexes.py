@@ -130,7 +130,7 @@ def operated(b: Builder, op: str, x: Value, y: Value) -> Value:
         return power(b, x, y)
     (a, c), (u, v) = parts_of(b, x), parts_of(b, y)
     if op in ("add", "sub"):
-        return joined(b, summed(b, op, a, u), summed(b, op, c, v))
+        return joined(b, total(b, op, a, u), total(b, op, c, v))
     if op == "mul":
         return product(b, (a, c), (u, v))
     if op == "truediv":
@@ -156,6 +156,19 @@ def summed(b: Builder, op: str, x: Part, y: Part) -> Part:
     if is_written(x, 0.0):
         return y if op == "add" else real(operations.negative(b, y))
     return real(operations.operated(b, op, x, y))
+
+
+def total(b: Builder, op: str, x: Part, y: Part) -> Part:
+    """Return a sum or a difference of parts, with the sign of zero that a zero in it gives.
+
+    A zero that is written down, as in ``x + 0j``, turns -0.0 into 0.0: ``np.log`` and ``np.angle``
+    tell these apart.
+    """
+    if x is NOTHING or y is NOTHING or (is_written(x, 0.0) and is_written(y, 0.0)):
+        return summed(b, op, x, y)
+    if is_written(x, 0.0) or (op == "add" and is_written(y, 0.0)):
+        return real(operations.operated(b, op, x, y))
+    return summed(b, op, x, y)
 
 
 def multiplied(b: Builder, x: Part, y: Part) -> Part:
