@@ -21,7 +21,7 @@ from mooncake_py.runtime.attribute_lookup import in_class
 from mooncake_py.syntax.names import MISSING
 
 if TYPE_CHECKING:
-    from mooncake_py.compiler.methods import Method
+    from mooncake_py.compiler.methods import BoundMethod, Method
     from mooncake_py.runtime.mode import Tracking
 
 __all__ = ["Callee", "Callees", "is_own", "same_items"]
@@ -157,12 +157,12 @@ class Callees:
     ----------
     direct : list of Callee or Method
         Those that the region itself names, in the order in which they are passed; for a method
-        the object is.
+        that is called of its object, that is.
     every : list of Callee
     """
 
     def __init__(self) -> None:
-        self.direct: list[Callee | Method] = []
+        self.direct: list[Callee | Method | BoundMethod] = []
         self.every: list[Callee] = []
 
     def copy(self) -> Callees:

@@ -59,16 +59,17 @@ def home_of(scope: dict[str, Any]) -> dict[str, Any]:
     return scope
 
 
-def arguments_of(definition: Definition, node: ast.Call, is_method: bool) -> dict[str, ast.expr]:
+def arguments_of(
+    definition: Definition, node: ast.Call, first: ast.expr | None
+) -> dict[str, ast.expr]:
     """Return for each parameter what a call passes, or its default if that is a number.
 
-    To a method its object is passed first.
+    To a method its object is passed `first`.
     """
     args = definition.args
     positional = [arg.arg for arg in (*args.posonlyargs, *args.args)]
     named = [arg.arg for arg in (*args.args, *args.kwonlyargs)]
-    passed = [node.func.value] if is_method and isinstance(node.func, ast.Attribute) else []
-    passed += node.args
+    passed = [*([] if first is None else [first]), *node.args]
     if len(passed) > len(positional) or any(isinstance(a, ast.Starred) for a in passed):
         raise Unfit
     given: dict[str, Any] = dict(zip(positional, passed, strict=False))

@@ -8,28 +8,29 @@ from __future__ import annotations
 
 import ast
 import weakref
-from types import FunctionType
+from types import FunctionType, MethodType
 from typing import Any, NamedTuple
 
 from mooncake_py.compiler.callees import Callee
 from mooncake_py.runtime.attribute_lookup import PLAIN_READS, in_class, is_one_of
 from mooncake_py.syntax.names import Names
+from mooncake_py.syntax.nodes import dotted, is_dotted
 from mooncake_py.syntax.static_integers import Bindings
 
-__all__ = ["Method", "Owner", "made_class", "owner_of"]
+__all__ = ["BoundMethod", "Method", "Owner", "made_class", "owner_of"]
 
 
 class Owner(NamedTuple):
-    """The class of which a function is a method, and what its first parameter is called."""
+    """The class of an object, and the name, or the attribute of a name, that it has."""
 
     cls: type
     name: str
 
     def function(self, node: ast.expr) -> FunctionType | None:
-        """Return the function that an attribute of the first parameter is bound to, or None."""
-        if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
+        """Return the function that an attribute of the object is bound to, or None."""
+        if not isinstance(node, ast.Attribute) or not is_dotted(node.value):
             return None
-        if node.value.id != self.name or node.attr.startswith("__"):
+        if dotted(node.value) != self.name or node.attr.startswith("__"):
             return None
         found: Any = in_class(self.cls, node.attr)
         return found if type(found) is FunctionType else None
@@ -87,3 +88,14 @@ class Method:
             and is_one_of(t.__getattribute__, PLAIN_READS)
             and self.name not in getattr(o, "__dict__", ())
         )
+
+
+class BoundMethod:
+    """What a region assumes of a method that is passed to it with its object."""
+
+    def __init__(self, callee: Callee) -> None:
+        self.callee = callee
+
+    def is_given(self, m: Any) -> bool:
+        """Return True for a method of the function that was read, of whatever object."""
+        return type(m) is MethodType and m.__func__ is self.callee.function()

@@ -33,11 +33,21 @@ from mooncake_py.compiler.ir import (
     Statement,
     statements,
 )
-from mooncake_py.compiler.methods import Method, Owner
-from mooncake_py.compiler.read_expressions import Unfit, is_path
+from mooncake_py.compiler.methods import BoundMethod, Method, Owner
+from mooncake_py.compiler.read_expressions import Unfit
 from mooncake_py.compiler.read_scopes import ScopeReader
 from mooncake_py.syntax.names import Names
-from mooncake_py.syntax.nodes import Place, constant, dotted, load, located, place_of
+from mooncake_py.syntax.nodes import (
+    OBJECT,
+    Place,
+    constant,
+    dotted,
+    is_dotted,
+    load,
+    located,
+    place_of,
+    undotted,
+)
 from mooncake_py.syntax.static_integers import StaticInts
 
 __all__ = ["CallReader"]
@@ -114,8 +124,7 @@ class CallReader(ScopeReader):
             if caller.definition.key == definition.key:
                 raise Unfit  # recursion
             caller = caller.outer["frame"]
-        is_method = self.method_of(node.func) is not None
-        arguments = arguments_of(definition, node, is_method)
+        arguments = arguments_of(definition, node, self.object_of(node.func))
         ints = frozenset(name for name, a in arguments.items() if self.statics.holds(a))
         if definition.callee is not None and definition.callee.may_overflow(ints):
             raise Unfit
@@ -172,11 +181,41 @@ class CallReader(ScopeReader):
         return definition_of(self.callee(self.constant(node.id)))
 
     def given_function(self, node: ast.expr, f: Any) -> Definition:
-        """Return what is read of a function that is passed to the region."""
-        callee = self.callee(f)
+        """Return what is read of a function, or a bound method, that is passed to the region."""
+        bound = self.names.bound_method(node)
+        callee = self.callee(f if bound is None else bound.__func__)
         self.calls.append(node)
-        self.callees.direct.append(callee)
+        self.callees.direct.append(callee if bound is None else BoundMethod(callee))
         return definition_of(callee)
+
+    def object_of(self, node: ast.expr) -> ast.expr | None:
+        """Return what is passed first to what is called, None if that is a function."""
+        if isinstance(node, ast.Attribute) and self.method_of(node) is not None:
+            return node.value
+        return (
+            located(ast.Attribute(node, OBJECT, ast.Load()), self.place)
+            if self.binds(node)
+            else None
+        )
+
+    def binds(self, node: ast.expr) -> bool:
+        """Return True for a name, or an attribute, of a method with its object."""
+        frame = self.frame
+        if frame is None:
+            return self.names.bound_method(node) is not None
+        if isinstance(node, ast.Name):
+            if node.id not in frame.passed:
+                return False
+            scope, given = frame.outer, frame.passed[node.id]
+        elif isinstance(node, ast.Attribute):
+            try:
+                scope, given = self.in_caller(node)
+            except Unfit:
+                return False
+        else:
+            return False
+        with self.scope(scope):
+            return self.binds(given)
 
     def callee(self, f: Any) -> Callee:
         """Return what is known of a function of the user."""
@@ -206,12 +245,15 @@ class CallReader(ScopeReader):
 
     def owner_of(self, node: ast.Attribute) -> Owner | None:
         """Return the class of the object that a name is bound to, or None if it is not known."""
-        if not isinstance(node.value, ast.Name) or node.value.id in self.stored | self.counters:
+        if not is_dotted(node.value):
+            return None
+        path = dotted(node.value)
+        if path.partition(".")[0] in self.stored | self.counters:
             return None
         cls = self.class_of(node)
         if cls is not None:
-            return Owner(cls, node.value.id)
-        is_self = self.owner is not None and self.owner.name == node.value.id
+            return Owner(cls, path)
+        is_self = self.owner is not None and self.owner.name == path
         return self.owner if is_self else None
 
     def class_of(self, node: ast.Attribute) -> type | None:
@@ -225,7 +267,7 @@ class CallReader(ScopeReader):
         owner, f = found
         callee = self.callee(f)
         self.ways.add(node.attr)
-        self.calls.append(load(owner.name, self.place))
+        self.calls.append(undotted(owner.name, self.place))
         self.callees.direct.append(Method(owner.cls, node.attr, callee))
         return definition_of(callee)
 
@@ -234,7 +276,8 @@ class CallReader(ScopeReader):
         if not isinstance(node, ast.Attribute):
             return False
         if self.frame is None:
-            return is_own(self.names.function(node))
+            bound = self.names.bound_method(node)
+            return is_own(self.names.function(node) if bound is None else bound.__func__)
         try:
             scope, given = self.in_caller(node)
         except Unfit:
@@ -248,7 +291,7 @@ class CallReader(ScopeReader):
             scope, given = self.in_caller(node)
             with self.scope(scope):
                 return self.held(given)
-        if not is_path(node):
+        if not is_dotted(node):
             raise Unfit
         path = dotted(node)
         if path.partition(".")[0] in self.stored | self.counters or path in self.fields:

@@ -20,11 +20,11 @@ from mooncake_py.compiler.ir import walk as walk_expression
 from mooncake_py.compiler.partials import declared
 from mooncake_py.runtime.values import is_of_math
 from mooncake_py.syntax.names import Names
-from mooncake_py.syntax.nodes import Place, dotted, load, place_of
+from mooncake_py.syntax.nodes import Place, dotted, is_dotted, load, place_of
 from mooncake_py.syntax.static_integers import StaticInts
 from mooncake_py.syntax.trees import walk
 
-__all__ = ["VALUES", "ExpressionReader", "Unfit", "field_named", "is_path", "named"]
+__all__ = ["VALUES", "ExpressionReader", "Unfit", "field_named", "named"]
 
 ARITHMETIC: dict[type[ast.AST], str] = {
     ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "truediv", ast.USub: "neg",
@@ -224,7 +224,11 @@ class ExpressionReader:
 
         The object is one all the time: no statement of the region binds the name that it has.
         """
-        if not is_path(node) or dotted(node).partition(".")[0] in self.stored | self.counters:
+        if (
+            not isinstance(node, ast.Attribute)
+            or not is_dotted(node)
+            or dotted(node).partition(".")[0] in self.stored | self.counters
+        ):
             raise Unfit
         self.ways |= set(dotted(node).split(".")[1:-1])
         name = field_named(dotted(node))
@@ -286,7 +290,7 @@ class ExpressionReader:
                 and not self.statics.holds(part)
             ):
                 raise Unfit
-            if is_path(part) and dotted(part) in self.fields:
+            if isinstance(part, ast.Attribute) and is_dotted(part) and dotted(part) in self.fields:
                 raise Unfit
         return self.native(node)
 
@@ -376,13 +380,6 @@ class ExpressionReader:
         array = self.array(node)
         self.measured.add(array)
         return Length(array, axis, place=place_of(node))
-
-
-def is_path(node: ast.expr) -> bool:
-    """Return True for an attribute of a name, or of such an attribute."""
-    if not isinstance(node, ast.Attribute):
-        return False
-    return isinstance(node.value, ast.Name) or is_path(node.value)
 
 
 def is_none(node: ast.expr) -> bool:

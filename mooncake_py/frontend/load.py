@@ -13,7 +13,7 @@ import weakref
 from collections.abc import Mapping
 from functools import partial
 from operator import itemgetter
-from types import CellType, CodeType, FunctionType, MappingProxyType
+from types import CellType, CodeType, FunctionType, MappingProxyType, MethodType
 from typing import Any
 
 from mooncake_py.compiler.callees import same_items
@@ -24,7 +24,7 @@ from mooncake_py.frontend.rewrite import Rewritten, rewrite
 from mooncake_py.jitted import python_function
 from mooncake_py.runtime.attribute_lookup import PLAIN_READS, in_class, is_one_of
 from mooncake_py.syntax.names import MISSING
-from mooncake_py.syntax.nodes import replaced
+from mooncake_py.syntax.nodes import OBJECT, replaced
 from mooncake_py.syntax.source import locate
 
 __all__ = ["Derived", "derive", "derive_given", "instantiate", "show_source"]
@@ -137,7 +137,7 @@ def derive_given(
     Only what loops call is looked at: what they call beside functions that are `given` already.
     """
     found = {n: given_as(f, n, args, kwargs) for n in derived.asked if n not in given}
-    codes = {n: getattr(python_function(g), "__code__", g) for n, g in found.items() if g}
+    codes = {n: code_of(g) or g for n, g in found.items() if g}
     if not codes:
         return derived
     given = {**given, **found}
@@ -153,20 +153,31 @@ def derive_given(
 
 
 def given_as(f: FunctionType, name: str, args: Any, kwargs: Any) -> Any:
-    """Return a function that a call is given, or the class whose method it is; else None.
+    """Return a function or bound method that a call is given, or the class of one's object.
 
-    It is a parameter, a captured variable or an attribute of one, such as ``"solver.step"``.
+    It is a parameter, a captured variable or an attribute of one, such as ``"solver.step"``: where
+    the object itself has no such attribute, its class is returned, if that has a method.
     """
-    base, _, attribute = name.partition(".")
+    base, *attributes = name.split(".")
     value = value_of(f, base, args, kwargs)
-    if attribute:
+    for k, attribute in enumerate(attributes):
+        if attribute == OBJECT:
+            value = getattr(value, "__self__", None)
+            continue
         t = type(value)
         if not is_one_of(t.__getattribute__, PLAIN_READS):
             return None
         value = getattr(value, "__dict__", {}).get(attribute, MISSING)
         if value is MISSING:
-            return t if type(in_class(t, attribute)) is FunctionType else None
-    return value if python_function(value) is not None else None
+            is_method = k == len(attributes) - 1 and type(in_class(t, attribute)) is FunctionType
+            return t if is_method else None
+    return value if code_of(value) is not None else None
+
+
+def code_of(value: Any) -> CodeType | None:
+    """Return the code of a function, jitted or not, or of a bound method; None for others."""
+    f = python_function(value.__func__ if type(value) is MethodType else value)
+    return None if f is None else f.__code__
 
 
 def value_of(f: FunctionType, name: str, args: Any, kwargs: Any) -> Any:

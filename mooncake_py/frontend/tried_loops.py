@@ -38,6 +38,7 @@ from mooncake_py.syntax.compiled import FunctionNode
 from mooncake_py.syntax.nodes import (
     CELL,
     CONTEXT,
+    OBJECT,
     PREFIX,
     Place,
     assign,
@@ -124,20 +125,14 @@ class LoopRewriter(OutputRewriter):
         inputs = zip(reading.region.inputs, reading.inputs, strict=True)
         values = [load(steps, place), *(self._given(reading, *pair) for pair in inputs)]
         run = ast.Attribute(load(loop, place), "run", ast.Load())
-        functions = ast.Tuple([*reading.functions, *map(self._called, reading.calls)], ast.Load())
+        calls = [self._object(f) if isinstance(f, ast.Attribute) else f for f in reading.calls]
+        functions = ast.Tuple([*reading.functions, *calls], ast.Load())
         parts = [load(CONTEXT, place), functions, ast.Tuple(values, ast.Load())]
         call = ast.Call(located(run, place), [located(part, place) for part in parts], [])
         otherwise: list[ast.stmt] = [assign(result, load(ELSE, place), place)]
         handler = located(ast.ExceptHandler(load("NameError", place), None, otherwise), place)
         body: list[ast.stmt] = [assign(result, located(call, place), place)]
         return located(ast.Try(body, [handler], [], []), place)
-
-    def _called(self, node: ast.expr) -> ast.expr:
-        """Return what reads a function that is called, or an object of which a method is."""
-        if not isinstance(node, ast.Attribute):
-            return node
-        name = constant(self.mangled(node.attr), place_of(node))
-        return context_call("field", [self._object(node.value), name], place_of(node))
 
     def _compared(self, reading: Reading, tried: ast.expr, place: Place) -> ast.stmt:
         """Return the statement that compares what a loop has bound with what was found beside."""
@@ -177,6 +172,8 @@ class LoopRewriter(OutputRewriter):
         if not isinstance(node, ast.Attribute) or self.names.module(node) is not None:
             return self.visit(node)
         place = place_of(node)
+        if node.attr == OBJECT:
+            return context_call("bound_object", [self._object(node.value)], place)
         name = constant(self.mangled(node.attr), place)
         return context_call("field", [self._object(node.value), name], place)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from types import FunctionType, ModuleType
+from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -83,6 +83,10 @@ class Attributes(Core):
     def captured(self, f: Any, position: int) -> Any:
         """Return a variable that a function captures; else what fits no region."""
         return attribute_lookup.in_cell(f, position)
+
+    def bound_object(self, method: Any) -> Any:
+        """Return the object of a bound method; else what fits no region."""
+        return method.__self__ if type(method) is MethodType else Ellipsis
 
     def own_field(self, o: Any, name: str, *others: Any) -> Any:
         """Return ``o.name`` where no one but `o` has to do with it; else what fits no region.

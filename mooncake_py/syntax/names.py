@@ -11,12 +11,13 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Collection, Mapping
-from types import ModuleType
+from types import MethodType, ModuleType
 from typing import Any
 
 from numpy import ndarray
 
 from mooncake_py.jitted import is_prange, python_function
+from mooncake_py.syntax.nodes import dotted, is_dotted
 
 __all__ = ["MISSING", "Names"]
 
@@ -36,7 +37,7 @@ class Names:
         The names that are, or in some scope may be, anything but global.
     given : mapping of str to object, optional
         Functions that some of these, or attributes of them as ``"o.f"``, are bound to in the call
-        that is about to run; for a method the class of the object.
+        that is about to run; for a method that is called of its object the class of that.
 
     Attributes
     ----------
@@ -134,17 +135,17 @@ class Names:
         value = self.given(node)
         return value if isinstance(value, type) else None
 
+    def bound_method(self, node: ast.AST) -> MethodType | None:
+        """Return the bound method that a parameter, or an attribute of one, refers to, or None."""
+        value = self.given(node)
+        return value if type(value) is MethodType else None
+
     def given(self, node: ast.AST) -> Any:
         """Return what is known of a function that a bound name refers to, or a name's attribute."""
-        if isinstance(node, ast.Name):
-            name = base = node.id
-        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-            name, base = f"{node.value.id}.{node.attr}", node.value.id
-            if node.attr in OF_VALUES:
-                return None
-        else:
+        if not is_dotted(node) or (isinstance(node, ast.Attribute) and node.attr in OF_VALUES):
             return None
-        if base not in self._bound:
+        name = dotted(node)
+        if name.partition(".")[0] not in self._bound:
             return None
         self.asked.add(name)
         return self._given.get(name)

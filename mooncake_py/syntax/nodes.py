@@ -18,6 +18,7 @@ __all__ = [
     "CONTEXT",
     "EFFECTS",
     "INPLACE",
+    "OBJECT",
     "PREFIX",
     "SLICE",
     "STEADY_SLICE",
@@ -32,6 +33,7 @@ __all__ = [
     "dotted",
     "forget",
     "has_effects",
+    "is_dotted",
     "is_plain",
     "is_plain_index",
     "load",
@@ -41,11 +43,13 @@ __all__ = [
     "replaced",
     "statement",
     "store",
+    "undotted",
     "when",
 ]  # fmt: skip
 
 PREFIX = "_mk_"
 CONTEXT = "_mk_ctx"
+OBJECT = "_mk_object"  # what the object of a bound method is called, as its attribute
 CELL = "_mk_cell"  # begins what a captured variable of a function is called, as its attribute
 SLICE = "_mk_slice"
 STEADY_SLICE = "_mk_steady_slice"
@@ -220,6 +224,22 @@ class Rebuilder:
 def dotted(node: Any) -> str:
     """Return the text of a name or of an attribute of names."""
     return f"{dotted(node.value)}.{node.attr}" if isinstance(node, ast.Attribute) else node.id
+
+
+def undotted(path: str, place: Place) -> ast.expr:
+    """Return the name, or the attribute of names, that a text says."""
+    first, *attributes = path.split(".")
+    node: ast.expr = load(first, place)
+    for attribute in attributes:
+        node = located(ast.Attribute(node, attribute, ast.Load()), place)
+    return node
+
+
+def is_dotted(node: ast.AST) -> bool:
+    """Return whether a node is a name, or an attribute of one, or of such an attribute."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return isinstance(node, ast.Name)
 
 
 def is_plain_index(node: ast.expr) -> bool:

@@ -275,3 +275,77 @@ def test_changes_between_calls_are_seen(change, taken):
     change(f.__globals__)
     assert_allclose(value_and_grad(f)(X)[1], 3.0)
     assert taken == [True, False]
+
+
+def integrate(f, y, n=9, h=0.1):
+    for _ in range(n):
+        y = y + h * f(y)
+    return y
+
+
+@pytest.mark.plain
+def test_bound_methods_that_are_passed_or_held(taken):
+    class Model:
+        def __init__(self, k, c):
+            self.k, self.c = k, c
+
+        def rhs(self, y, share=0.5):
+            return self.force(y) * share - self.c * y
+
+        def force(self, y):
+            return -self.k * y * y
+
+    class Weak(Model):
+        def force(self, y):
+            return 0.1 * self.k
+
+    class Solver:
+        def __init__(self, f):
+            self.f = f
+
+        def run(self, y):
+            for _ in range(9):
+                y = y + 0.1 * self.f(y)
+            return y
+
+    def f(x, a):
+        strong, weak = Model(x[0], a), Weak(a, x[1])
+        y = integrate(strong.rhs, x[2]) + integrate(weak.rhs, a)
+        return y + Solver(strong.rhs).run(x[3]) * Solver(weak.rhs).run(x[4])
+
+    agrees(f, X, 0.7)
+    assert taken[:8] == [True] * 8
+    v = np.array([1.0, -0.5, 0.2, 0.3, 2.0])
+    g = grad(f)
+    assert_allclose(jvp(f, (X, 0.7), (v, None))[1], g(X, 0.7) @ v, rtol=1e-12)
+    h = 1e-6
+    expected = (g(X + h * v, 0.7) - g(X - h * v, 0.7)) / (2 * h)
+    assert_allclose(hvp(f, (X, 0.7), v), expected, rtol=1e-5, atol=1e-7)
+
+
+@pytest.mark.plain
+def test_bound_methods_of_classes_and_with_state():
+    class Counted:
+        rate = 0.5
+
+        def __init__(self, k):
+            self.k, self.calls = k, 0
+
+        def f(self, y):
+            self.calls += 1
+            return self.k * y
+
+        @classmethod
+        def of_class(cls, y):
+            return cls.rate * y
+
+        @staticmethod
+        def of_none(y):
+            return np.sin(y)
+
+    def f(x, a):
+        counted = Counted(a)
+        y = integrate(counted.f, x[0]) + integrate(Counted.of_class, x[1])
+        return y + integrate(counted.of_none, x[2]) + counted.calls
+
+    agrees(f, X, 0.7)
