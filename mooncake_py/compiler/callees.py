@@ -88,9 +88,6 @@ class Callee:
             return True
         if self.is_jitted or type(f) is not FunctionType or f.__code__ is not self.code:
             return False
-        known = self.function()
-        if known is not None and f.__globals__ is not known.__globals__:
-            return False
         self.named = weakref.ref(f)
         self.stand_for(f)
         return True

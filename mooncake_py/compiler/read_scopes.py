@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from mooncake_py.compiler.callees import Callees, held
+from mooncake_py.compiler.callees import Callee, Callees, held
 from mooncake_py.compiler.captured import cell_of
 from mooncake_py.compiler.forms import can_be_called
 from mooncake_py.compiler.frames import SCOPE, Frame, home_of
@@ -24,6 +24,9 @@ from mooncake_py.syntax.nodes import Place, dotted, load, place_of, replaced
 from mooncake_py.syntax.static_integers import StaticInts
 
 __all__ = ["ScopeReader"]
+
+NUMBERS = int, float, np.float64
+ARRAYS = np.ndarray, list, tuple
 
 
 class ScopeReader(ExpressionReader):
@@ -58,27 +61,36 @@ class ScopeReader(ExpressionReader):
             return Name(self.own_local(name), place=place)
         if frame.home is not None:
             return self.read_in(frame.home, load(name, place))
-        if self.is_seen(name, (int, float, np.float64)):
-            self.numbers.add(named(name))
-            return Name(self.given_name(name), place=place)
-        cell = self.captured(name)
+        cell = self.captured(name, NUMBERS)
         if cell is not None:
             return self.read_in(home_of(frame.outer), cell)
+        if self.is_seen(name, NUMBERS):
+            self.numbers.add(named(name))
+            return Name(self.given_name(name), place=place)
         value = self.constant(name)
         if type(value) is not int and type(value) is not float:
             raise Unfit
         return Const(value, place=place)
 
-    def captured(self, name: str) -> ast.expr | None:
-        """Return what reads a variable that a function captures, if it is read in advance."""
+    def captured(self, name: str, types: tuple[type, ...]) -> ast.expr | None:
+        """Return what reads a variable of a function that is passed, in advance; else None.
+
+        It is one that the function captures, or a global one of such types.
+        """
         assert self.frame is not None
         callee = self.frame.definition.callee
+        function = self.passed_function(callee)
+        return (
+            None if function is None or callee is None else cell_of(function, callee, name, types)
+        )
+
+    def passed_function(self, callee: Callee | None) -> ast.expr | None:
+        """Return how the region is given a function, None if that is a global one, or a method."""
         if callee not in self.callees.direct:
             return None
         function = self.calls[self.callees.direct.index(callee)]
-        if not self.outermost.is_bound(dotted(function).partition(".")[0]):
-            return None  # what a global function captures is a constant
-        return cell_of(function, callee, name)
+        is_global = not self.outermost.is_bound(dotted(function).partition(".")[0])
+        return None if is_global else function
 
     def read_in(self, scope: dict[str, Any], node: ast.expr) -> Expr:
         """Read a number in the scope of another function."""
@@ -120,8 +132,15 @@ class ScopeReader(ExpressionReader):
         return named(name) if self.frame is None else self.frame.named(name)
 
     def is_seen(self, name: str, types: tuple[type, ...]) -> bool:
-        """Return True if the region can name a global that a function reads, of such a type."""
-        outermost = self.outermost
+        """Return True if the region can name a global that a function reads, of such a type.
+
+        What functions that are passed call may be of another module in the next run.
+        """
+        outermost, frame = self.outermost, self.frame
+        while frame is not None:
+            if self.passed_function(frame.definition.callee) is not None:
+                return False
+            frame = frame.outer["frame"]
         return (
             self.names.globals is outermost.globals
             and not self.names.is_bound(name)
@@ -175,14 +194,16 @@ class ScopeReader(ExpressionReader):
             given = passed[node.id]
         elif isinstance(node, ast.Attribute):
             given = self.passed_on(node)
-        elif isinstance(node, ast.Name) and self.is_seen_array(node.id):
+        elif isinstance(node, ast.Name):
+            cell = self.captured(node.id, ARRAYS)
+            if cell is not None:
+                with self.scope(home_of(self.frame.outer)):
+                    return self.array(cell)
+            if not self.is_seen_array(node.id):
+                raise Unfit
             return self.given_name(node.id)
         else:
-            cell = None if not isinstance(node, ast.Name) else self.captured(node.id)
-            if cell is None:
-                raise Unfit
-            with self.scope(home_of(self.frame.outer)):
-                return self.array(cell)
+            raise Unfit
         with self.scope(self.frame.outer):
             return self.array(given)
 
@@ -190,7 +211,7 @@ class ScopeReader(ExpressionReader):
         """Return True if the region can name a global array that a function reads."""
         if name in self.stored or name in self.counters:
             return False
-        return self.is_seen(name, (np.ndarray, list, tuple))
+        return self.is_seen(name, ARRAYS)
 
     def passed_on(self, node: ast.Attribute) -> ast.Attribute:
         """Return an attribute of a parameter as the caller would write it."""

@@ -38,6 +38,7 @@ from mooncake_py.syntax.compiled import FunctionNode
 from mooncake_py.syntax.nodes import (
     CELL,
     CONTEXT,
+    GLOBAL,
     OBJECT,
     PREFIX,
     Place,
@@ -154,7 +155,10 @@ class LoopRewriter(OutputRewriter):
         args = [self._object(node.value), constant(self.mangled(node.attr), place)]
         if node.attr.startswith(CELL):
             position = constant(int(node.attr.removeprefix(CELL)), place)
-            return context_call("captured", [args[0], position], place)
+            return context_call("captured_by", [args[0], position], place)
+        if node.attr.startswith(GLOBAL):
+            found = constant(node.attr.removeprefix(GLOBAL), place)
+            return context_call("global_of", [args[0], found], place)
         if name not in reading.region.bound:
             return context_call("field", args, place)
         others = [

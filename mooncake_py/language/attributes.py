@@ -80,9 +80,13 @@ class Attributes(Core):
         plain = attribute_lookup.is_read_plainly(type(o), name)
         return getattr(o, name, Ellipsis) if plain else Ellipsis
 
-    def captured(self, f: Any, position: int) -> Any:
+    def captured_by(self, f: Any, position: int) -> Any:
         """Return a variable that a function captures; else what fits no region."""
         return attribute_lookup.in_cell(f, position)
+
+    def global_of(self, f: Any, name: str) -> Any:
+        """Return a global variable of a function; else what fits no region."""
+        return f.__globals__.get(name, Ellipsis) if type(f) is FunctionType else Ellipsis
 
     def bound_object(self, method: Any) -> Any:
         """Return the object of a bound method; else what fits no region."""

@@ -22,8 +22,8 @@ AGAIN = "run_again"
 SILENT = {
     "lt", "le", "gt", "ge", "eq", "ne", "contained", "truth", "choose", "matching",
     "len", "iter", "unpack", "peek", "key", "mapping", "manager", "format", "decorator",
-    "class_made", "chosen", "getattr", "field", "own_field", "captured", "bound_object", "link",
-    "linked",
+    "class_made", "chosen", "getattr", "field", "own_field", "captured_by", "global_of",
+    "bound_object", "link", "linked",
 }  # fmt: skip
 """What records nothing by itself."""
 

@@ -17,6 +17,7 @@ __all__ = [
     "CELL",
     "CONTEXT",
     "EFFECTS",
+    "GLOBAL",
     "INPLACE",
     "OBJECT",
     "PREFIX",
@@ -50,6 +51,7 @@ __all__ = [
 PREFIX = "_mk_"
 CONTEXT = "_mk_ctx"
 OBJECT = "_mk_object"  # what the object of a bound method is called, as its attribute
+GLOBAL = "_mk_global_"  # begins what a global variable of a function is called, in the same way
 CELL = "_mk_cell"  # begins what a captured variable of a function is called, as its attribute
 SLICE = "_mk_slice"
 STEADY_SLICE = "_mk_steady_slice"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import linecache
 import operator
 from types import SimpleNamespace
 
@@ -12,6 +13,7 @@ from numpy.testing import assert_allclose
 
 from mooncake_py import (
     MooncakeError,
+    checkpointed,
     elementwise,
     grad,
     hessian,
@@ -22,6 +24,7 @@ from mooncake_py import (
 )
 from mooncake_py.frontend.load import derive, derive_given
 from tests.compiler.comparing import agrees, agrees_along, equals_reference
+from tests.support.gradients import differences
 
 X = np.array([1.3, 0.2, 0.7, -0.4])
 V = np.array([0.3, -0.7, 0.2, 0.9])
@@ -333,3 +336,72 @@ def test_errors_in_functions_have_their_place():
     assert caught.traceback[-1].name in {"f", "__truediv__", "divide"} or caught.value.args
     with pytest.raises(MooncakeError):
         jvp(lambda p: integrate(lambda y, t, q: eval("y"), p[0], p), (X,), (V,))
+
+
+WEIGHTS = np.array([0.5, -0.3, 0.8])
+SCALE = 0.4
+
+
+def weighted(y, t, p):
+    return y * WEIGHTS[1] + SCALE * p[0]
+
+
+@pytest.mark.plain
+def test_globals_are_those_of_the_function(monkeypatch):
+    def h(p):
+        return integrate(weighted, p[1], p) + integrate(lambda y, t, q: weighted(y, t, p), 1.0, p)
+
+    agrees(h, X)
+    monkeypatch.setitem(globals(), "WEIGHTS", 2.0 * WEIGHTS)
+    monkeypatch.setitem(globals(), "SCALE", -1.5)
+    agrees(h, X)
+    WEIGHTS[1] = 0.25
+    agrees(h, X)
+
+
+@pytest.mark.plain
+def test_one_text_in_several_namespaces():
+    text = """
+def inner(y):
+    return SCALE * y
+def rhs(y):
+    return -RATES[0] * y + SCALE * inner(y)
+def solve(f, y):
+    for _ in range(9):
+        y = y + 0.1 * f(y)
+    return y
+"""
+    code = compile(text, "<given functions, several>", "exec")
+    linecache.cache[code.co_filename] = len(text), None, text.splitlines(True), code.co_filename
+    scopes = []
+    for k in range(3):
+        scope = {"RATES": [1.0 + k], "SCALE": 0.3 * k}
+        exec(code, scope)
+        scopes.append(scope)
+    for _ in range(2):
+        for a in scopes:
+            for b in scopes:
+                f = a["rhs"]
+                equals_reference(lambda p, b=b, f=f: b["solve"](f, p[0]) * p[1], X)
+
+
+@pytest.mark.plain
+def test_within_a_derivative_a_checkpoint_and_debug_mode():
+    def f(p):
+        a = p[0] * 2.0
+        inner = grad(lambda q: integrate(lambda y, t, r: -a * y * q[1] + p[1], 1.0, q))
+        return np.sum(inner(p) * p)
+
+    assert_allclose(grad(f)(X), differences(f, (X,), 0), rtol=1e-6)
+    agrees_along(f, (X,), (V,))
+
+    def steps(p):
+        y = p[1]
+        for _ in checkpointed(range(4), 1):
+            y = integrate(lambda y, t, r: -p[0] * y * y + t, y, p, 5)
+        return y
+
+    agrees(steps, X)
+    value, found = value_and_grad(f, debug=True)(X)
+    assert value == f(X)
+    assert_allclose(found, grad(f)(X), rtol=1e-12)
