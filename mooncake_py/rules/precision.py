@@ -37,6 +37,8 @@ def wider(x: Any, real: np.dtype[Any]) -> np.dtype[Any] | None:
     if not isinstance(x, ndarray | np.generic):
         return None
     kind, size = x.dtype.kind, x.dtype.itemsize
+    if kind == "u" and size == INT64.itemsize:
+        return real  # above 2**63 an int64 would be negative
     if kind in "biu":
         return INT64 if x.dtype != INT64 else None
     if kind == "c":

@@ -63,3 +63,13 @@ def test_derivatives_have_the_precision_of_the_result(f: Any, dtype: Any) -> Non
     assert_allclose(grad(f)(X, w), expected, rtol=1e-13)
     t = np.array([0.3, -1.0, 0.5])
     assert_allclose(jvp(lambda x: f(x, w), (X,), (t,))[1], expected @ t, rtol=1e-13)
+
+
+LARGE = np.array([2**64 - 2048, 2**63, 3], np.uint64)
+
+
+@pytest.mark.parametrize("f", [quotients, in_place, numbers, angles, inner_products])
+def test_unsigned_ints_above_those_of_int64(f: Any) -> None:
+    wide = LARGE.astype(float)
+    assert_allclose(grad(f)(X, LARGE), grad(f)(X, wide), rtol=1e-13)
+    assert_allclose(jvp(lambda x: f(x, LARGE), (X,), (X,))[1], grad(f)(X, wide) @ X, rtol=1e-13)
