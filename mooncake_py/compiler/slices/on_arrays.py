@@ -226,7 +226,8 @@ class Rereader:
     def summed(self, s: Assign | Let, target: Name, value: Expr) -> list[Statement]:
         """Return a number that is computed from elements of such: the sum of an array of one."""
         writer = Writer(self)
-        return [*writer.before, writer.sliced(s, writer.sum(value), target=target)]
+        read = writer.sum(value)
+        return [*writer.before, writer.sliced(s, read, target=target)]
 
     def seen(self, e: Expr) -> Expr:
         """Return an expression with parts of arrays in the place of their names."""

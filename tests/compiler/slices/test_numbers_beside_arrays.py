@@ -53,6 +53,16 @@ def normalized(x, m):
     return np.sum(m * m[:, ::-1]) + np.sum(x * x)
 
 
+def of_elements(x, m):
+    s = 0.5
+    for k in range(5):
+        v = m[k].copy()
+        v[0] = s
+        s = 0.3 * (math.sin(x[k]) * v[1]) + max(s, x[2]) * v[0]
+        x[1:4] += 0.1 * v
+    return np.sum(x * x) + s
+
+
 def powers_of_vectors(x, m):
     for _ in range(1, 6):
         x[1:] += 0.1 * (m[1:, 0] * m[1:, 0] + x[:-1]) ** 1.5
@@ -60,7 +70,7 @@ def powers_of_vectors(x, m):
 
 
 @pytest.mark.plain
-@pytest.mark.parametrize("f", [adam, bodies, damped, normalized, powers_of_vectors])
+@pytest.mark.parametrize("f", [adam, bodies, damped, normalized, of_elements, powers_of_vectors])
 def test_taken(f, taken):
     agrees(f, X, M)
     assert taken
