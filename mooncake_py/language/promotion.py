@@ -31,6 +31,11 @@ MESSAGE = (
     "would wrap around; compute it with floats, or in a jitted function of its own: that runs "
     "compiled where only constants go in"
 )
+JOINED = (
+    "{}v of v of {}, one of several values: the type in which compiled code keeps them decides "
+    "whether the result wraps around there; write np.int64(v)"
+)
+UNARY_SIGNS = {"neg": "-", "invert": "~", "pos": "+"}
 INNER = (
     "the result of {} of arrays of {} and {}, within an expression, exceeds their dtype: compiled "
     "code computes the elements in 64 bits there; convert the arrays by astype(np.int64)"
@@ -101,13 +106,28 @@ def run_inplace(operators: Any, name: str, a: Any, b: Any) -> Any:
 
 
 def run_unary(operators: Any, name: str, a: Any) -> Any:
-    """Run an operator on a value: a truth is an int, but for ``~``."""
+    """Run an operator on a value: a truth is an int, but for ``~``.
+
+    Compiled code negates in the bits that there are; the result has 64.
+    """
     if isinstance(a, TRUTHS):
         return not a if name == "invert" else getattr(operator, name)(int(a))
     if isinstance(a, np.integer):
-        with np.errstate(over="ignore"):  # compiled code negates in the bits that there are
-            return getattr(operator, name)(a)
+        with np.errstate(over="ignore"):
+            y = getattr(operator, name)(a)
+        return np.uint64(y) if isinstance(a, np.unsignedinteger) else int(y)
     return getattr(operators, name)(a)
+
+
+def run_joined(operators: Any, name: str, a: Any) -> Any:
+    """Run an operator on one of several values, which compiled code converts to one type.
+
+    That may have more bits than this one.
+    """
+    y = run_unary(operators, name, a)
+    if isinstance(a, np.integer) and int(y) != getattr(operator, name)(int(a)):
+        raise OverflowError(JOINED.format(UNARY_SIGNS[name], a.dtype))
+    return y
 
 
 # Functions.
@@ -116,6 +136,16 @@ def run_unary(operators: Any, name: str, a: Any) -> Any:
 def as_int(a: Any) -> Any:
     """Return ``int(a)`` of a constant: of unsigned ints without a sign, too."""
     return np.uint64(a) if isinstance(a, np.unsignedinteger) else int(a)
+
+
+def wide(a: Any) -> Any:
+    """Return an int of few bits as one of 64, and other values as they are."""
+    return int(a) if isinstance(a, np.integer) else a
+
+
+def run_wide(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run `wide`."""
+    return wide(*args)
 
 
 def total(a: Any) -> Any:
@@ -129,6 +159,8 @@ def arguments(f: np.ufunc, args: tuple[Any, ...]) -> list[Any]:
 
     It has no floats of 16 bits.
     """
+    if has_halves(f) and all(map(is_small, args)):
+        return [a.astype(np.int16) if isinstance(a, ndarray) else np.int16(a) for a in args]
     if len(args) == 2:
         a, b = args
         pairs = (a, b), (b, a)
@@ -140,11 +172,13 @@ def arguments(f: np.ufunc, args: tuple[Any, ...]) -> list[Any]:
             else one
             for one, two in pairs
         ]
-    return [a.astype(np.int16) if is_small(a) and has_halves(f) else a for a in args]
+    return list(args)
 
 
 def is_small(a: Any) -> bool:
-    """Return True for ints and truths of 8 bits, and arrays of them."""
+    """Return True for ints of 8 bits and truths, and arrays of them."""
+    if isinstance(a, bool):
+        return True
     return isinstance(a, (np.generic, ndarray)) and a.dtype.kind in "biu" and a.dtype.itemsize == 1
 
 
@@ -194,8 +228,10 @@ for _name in INPLACE.values():
     handled(run_inplace, _name)
 for _name in UNARY.values():
     handled(run_unary, _name)
+    handled(run_joined, _name, "joined_")
 FUNCTIONS |= {
     "int": (as_int, run_conversion),
+    "wide": (wide, run_wide),
     "sum": (total, run_conversion),
     "ufunc": (ufunc, run_ufunc),
 }

@@ -18,6 +18,7 @@ from mooncake_py.syntax.trees import walk
 __all__ = ["Kinds", "NarrowValues", "is_narrow"]
 
 NUMBERS = ("len", "float", "complex", "range", "sum", "bool", "isinstance")  # return no such value
+CHOICES = frozenset({"max", "min"})
 SIZES = frozenset({"shape", "size", "ndim", "nbytes", "itemsize", "strides"})
 TRUTHS = frozenset({"any", "all", "isclose", "allclose", "array_equal"})
 FLOAT_FUNCTIONS = frozenset({
@@ -144,7 +145,36 @@ class NarrowValues:
     def may_be_truth(self, e: ast.AST) -> bool:
         """Return True for an expression that may be a truth: of comparisons, or narrow."""
         negated = isinstance(e, ast.UnaryOp) and isinstance(e.op, ast.Not)
-        return negated or isinstance(e, ast.BoolOp) or self.may_be(e)
+        converted = isinstance(e, ast.Call) and self.names.builtin(e.func) == "bool"
+        return negated or converted or isinstance(e, ast.BoolOp) or self.may_be(e)
+
+    def is_one_of_several(self, e: ast.AST) -> bool:
+        """Return True for what may be one of several values, which compiled code gives one type."""
+        values = self.values_of(e)
+        return len(values) > 1 or any(map(self.alternatives, values))
+
+    def is_widened(self, e: ast.AST) -> bool:
+        """Return True for one of several values some of which are not narrow in any case."""
+        values = self.values_of(e)
+        alternatives = self.alternatives(values[0]) if len(values) == 1 else []
+        return not all(map(self.may_be, alternatives))
+
+    def values_of(self, e: ast.AST) -> list[ast.expr | None]:
+        """Return what a name is bound to, None for what is passed; an expression is itself."""
+        if not isinstance(e, ast.Name):
+            return [e]  # type: ignore[list-item]
+        return [*self.bound.get(e.id, ()), *([None] if e.id in self.parameters else [])]
+
+    def alternatives(self, e: ast.AST | None) -> list[ast.expr]:
+        """Return the parts of an expression one of which is its value."""
+        match e:
+            case ast.IfExp(body=body, orelse=orelse):
+                return [body, orelse]
+            case ast.BoolOp(values=values):
+                return values
+            case ast.Call(func=func, args=args) if self.names.builtin(func) in CHOICES:
+                return args
+        return []
 
     def _call_may_be(self, e: ast.Call) -> bool:
         """Return True for a call that may return narrow values."""

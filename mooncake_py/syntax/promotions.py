@@ -106,7 +106,18 @@ class Promotions(Rebuilder):
         if isinstance(node.op, ast.Not) or not self.values.may_be_truth(node.operand):
             (operand,) = self.visit_parts([node.operand])
             return node if operand is node.operand else replaced(node, operand=operand)
-        return self.called(UNARY[type(node.op)], self.visit_parts([node.operand]), place_of(node))
+        name, place = UNARY[type(node.op)], place_of(node)
+        (visited,) = self.visit_parts([node.operand])
+        operand = self.widened(node.operand, visited)
+        if operand is visited and self.values.is_one_of_several(node.operand):
+            name = "joined_" + name
+        return self.called(name, [operand], place)
+
+    def widened(self, e: ast.expr, visited: ast.expr) -> ast.expr:
+        """Return what was visited, as an int of 64 bits where compiled code makes it one."""
+        if not self.values.is_widened(e):
+            return visited
+        return self.called("wide", [visited], place_of(e))
 
     def visit_Compare(self, node: ast.Compare) -> Any:
         """Visit what is compared."""
@@ -134,11 +145,14 @@ class Promotions(Rebuilder):
         is_ufunc = self.values.ufunc(node.func) is not None
         self.is_part = is_ufunc
         new = self.rebuild(node)
-        if node.keywords or not any(map(self.values.may_be, node.args)):
+        if node.keywords:
+            return new
+        if is_ufunc and any(map(self.values.may_be_truth, node.args)):
+            args = [self.widened(e, a) for e, a in zip(node.args, new.args, strict=True)]
+            return self.called("ufunc", [new.func, *args], place_of(node))
+        if not any(map(self.values.may_be, node.args)):
             return new
         name = self.values.names.builtin(node.func)
         if name in CONVERSIONS and len(node.args) == 1:
             return self.called(name, new.args, place_of(node))
-        if is_ufunc:
-            return self.called("ufunc", [new.func, *new.args], place_of(node))
         return new

@@ -69,6 +69,28 @@ def rooted(x, t):
     return x[0] * np.sqrt(t[0])
 
 
+@njit
+def negated_again(x, t):
+    s = -t[0]
+    return x[0] * -s + x[1] * ~s
+
+
+@njit
+def one_of_several(x, t):
+    largest = max(t[0], len(t))
+    return x[0] * -largest + x[1] * ~(t[1] if x[0] > 0 else 5) + x[2] * np.sqrt(max(t[2], 2))
+
+
+@njit
+def of_truths(x, _):
+    return x[0] * np.exp(x[0] > 0) + x[1] * np.sin(not x[2]) + x[2] * np.exp(bool(x[0]))
+
+
+@njit
+def of_two(x, t):
+    return x[0] * np.arctan2(t[0], t[1]) + x[1] * np.sum(np.hypot(t, t[1]))
+
+
 doubled = njit(lambda x, t: x[0] * (t[0] + t[1]))
 
 
@@ -79,6 +101,8 @@ def within(x, t):
 CASES = [
     (neighbours, TRUTHS), (converted, TRUTHS), (negated, TRUTHS), (negated, BYTES),
     (summed, TRUTHS), (rooted, BYTES), (negated, SMALL[2:]),
+    (of_truths, TRUTHS), (of_two, BYTES), (of_two, SMALL), (of_two, TRUTHS),
+    *((f, t) for f in (negated_again, one_of_several) for t in (BYTES, SMALL, UNSIGNED)),
     *((f, t) for f in (polynomial, shifted, summed) for t in (BYTES, SMALL, INTS, UNSIGNED)),
     *((f, t) for f in (of_arrays, doubled, within) for t in (BYTES, SMALL, INTS, TRUTHS)),
 ]  # fmt: skip
@@ -110,10 +134,22 @@ def in_one_loop(x, t):
     return (x * (t + t)).sum()
 
 
+@njit
+def largest_negated(x, t):
+    largest = 0
+    for i in range(len(t)):
+        if t[i] > largest:
+            largest = t[i]
+    return x[0] * -largest
+
+
 @pytest.mark.parametrize(
     ("f", "t"),
-    [(difference, BYTES), (far_shifted, INTS), (in_one_loop, BYTES), (in_one_loop, TRUTHS)],
-)
+    [
+        (difference, BYTES), (far_shifted, INTS), (in_one_loop, BYTES), (in_one_loop, TRUTHS),
+        (largest_negated, BYTES),
+    ],
+)  # fmt: skip
 def test_what_compiled_code_wraps_around_is_refused(f, t):
     with pytest.raises(OverflowError, match="compiled code"):
         value_and_grad(f)(X, t)
