@@ -94,6 +94,11 @@ class SlicedForm(ArrayForm):
         arrays = {self.array_of(k) for k in again if isinstance(self.plan.layout[k], tuple)}
         return arrays.intersection(self.variables)
 
+    def saves_what_it_binds(self, kept: list[str]) -> bool:
+        """Return True if the very array that a name is bound to is saved: ``v = np.exp(u)``."""
+        root = self.plan.core.root
+        return self.variable is not None and isinstance(root, Name) and root.name in kept
+
     def variables_measured(self) -> set[str]:
         """Return the names of arrays of which the adjoint reads the shape."""
         return set() if self.pull is None else self.pull.partly_given()
@@ -194,6 +199,8 @@ class SlicedForm(ArrayForm):
         assert self.pull is not None
         if name[0] == "v" and self.plan.kinds[int(name[1:])] in ARRAYS:
             return f"{name}.copy()"
+        if name == "shape" and self.plan.whole is not None:
+            return f"{self.pull.first_of_sums}.shape"
         if self.plan.whole is None and Name(name) == self.plan.core.root:
             return "y"
         return self.pull.told.get(name, name)

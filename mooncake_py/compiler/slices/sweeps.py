@@ -141,9 +141,12 @@ class SlicedAdjoint(RegionAdjoint):
     measured: set[str]
 
     def read_of_variables(self, body: Block) -> set[str]:
-        """Return the names bound to arrays that adjoints read."""
+        """Return the names bound to arrays that adjoints read, also as what a statement saved."""
         forms = [self.forms[id(s)] for s in sliced(body)]
-        return set[str]().union(*(f.variables_read(self.kept(f)) for f in forms))
+        saved = [f.variable for f in forms if f.saves_what_it_binds(self.kept(f))]
+        changed = {f.changed for f in forms if f.changed is not None}
+        read = (f.variables_read(self.kept(f)) for f in forms)
+        return changed.intersection(saved).union(*read)
 
     @override
     def simple(self, s: Statement) -> Pair:

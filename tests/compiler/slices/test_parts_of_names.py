@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+
 import numpy as np
 import pytest
 
@@ -75,7 +77,22 @@ def of_two_axes(u, w):
     return np.sum(m * m)
 
 
-PROGRAMS = [copied_first, bound_at_the_end, normalized, elements, of_itself, of_two_axes]
+def of_saved_results(u, w):
+    for k in range(6):
+        v = np.exp(-u)
+        v[0] *= 0.5
+        a = u / w
+        a[1:] += 0.1 * v[:-1]
+        a *= 0.9
+        c = np.sqrt(u)
+        c[k] = v[1]
+        u = 0.5 * a + c
+    return np.sum(u * w)
+
+
+PROGRAMS = [
+    copied_first, bound_at_the_end, normalized, elements, of_itself, of_two_axes, of_saved_results
+]  # fmt: skip
 
 
 @pytest.mark.plain
@@ -223,6 +240,47 @@ def test_a_linear_loop_saves_nothing(monkeypatch):
     assert not any(
         "push_int(" in text or ".copy()" in text.partition("def reverse")[0] for text in texts
     )
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize(
+    "value",
+    ["np.exp(u)", "np.tanh(u)", "np.sqrt(u)", "1.0 / u", "u / w", "u / np.sum(u)",
+     "np.hypot(u, w)", "np.cbrt(u)", "np.tanh(w)[::-1]", "np.exp(-u).copy()"],
+)  # fmt: skip
+@pytest.mark.parametrize("change", ["v[0] = s", "v[1:] *= 0.5", "v *= w"])
+def test_a_result_that_is_saved_is_not_changed(value, change):
+    text = f"""
+    import numpy as np
+    def f(u, w):
+        s = 0.5
+        for _ in range(5):
+            v = {value}
+            {change}
+            s += 0.1 * v[1]
+            u = 0.5 * u + 0.2 * v
+        return np.sum(u * w) + s
+    """
+    equals_reference(function_of(textwrap.dedent(text), "<saved results>"), X, Y)
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize(
+    "value",
+    ["u / np.sum(np.exp(u))", "u - np.mean(np.sin(u))", "u / np.sqrt(np.sum(u * u) + 1.0)"],
+)
+@pytest.mark.parametrize("before", ["w[1:] *= 0.9 * w[:-1] * u[1:]", "m[:1] *= m[1:] * w", "pass"])
+def test_sums_are_of_their_own_shape(value, before):
+    text = f"""
+    import numpy as np
+    def f(u, w):
+        m = np.outer(w[:2], u)
+        for _ in range(5):
+            {before}
+            u = {value}
+        return np.sum(np.sin(u) * w) + np.sum(m)
+    """
+    equals_reference(function_of(textwrap.dedent(text), "<shapes of sums>"), X, Y)
 
 
 @pytest.mark.plain
