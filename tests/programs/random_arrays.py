@@ -34,8 +34,21 @@ def random_loop_on_arrays(seed: int) -> str:
     first = random.choice(("range(1, n)", "range(n)", "range(n - 1, 0, -1)", "range(0, n, 2)",
                            "reversed(range(1, n))", "range(5)"))  # fmt: skip
     lines = [f"for i in {first}:", *block(random, ["i"], random.randint(1, 5))]
+    if seed % 3 == 1:
+        lines = [with_saved_result(line, seed) for line in lines]
     text = head + "".join(f"    {line}\n" for line in lines) + TAIL
     return re.sub(r"\bb\b", "p0", text)  # as the engine calls a factor that is computed
+
+
+def with_saved_result(line: str, seed: int) -> str:
+    """Return a statement that saves what it binds, in place of one that copies."""
+    forms = (
+        r"np.tanh(\1)", r"x / (2.5 + \1 ** 2)", r"\1 / np.sum(np.exp(0.1 * \1))",
+        r"np.exp(-\1 * \1)",
+    )  # fmt: skip
+    form = forms[seed // 3 % len(forms)]
+    line = re.sub(r"(?<== )(\w+)\.copy\(\)$", form, line)
+    return re.sub(r"(?<== )np\.copy\((\w+)\)$", form, line)
 
 
 def block(random: Random, counters: list[str], size: int) -> list[str]:
