@@ -11,6 +11,7 @@ import pytest
 
 from mooncake_py.compiler import partials
 from mooncake_py.compiler.slices import on_arrays, site
+from mooncake_py.compiler.slices.forms import SlicedForm
 from mooncake_py.compiler.slices.pull import SlicedPull
 from mooncake_py.compiler.slices.sweeps import SlicedAdjoint
 from mooncake_py.compiler.slices.tangent import SlicedPushforward
@@ -34,6 +35,11 @@ def loop_that_finds(change: Change, most: int = 600) -> int | None:
 @breaks
 def former_arrays_are_not_put_back(patch: Patch) -> None:
     patch.setattr(SlicedAdjoint, "read_of_variables", lambda self, body: set())
+
+
+@breaks
+def what_is_saved_may_change(patch: Patch) -> None:
+    patch.setattr(SlicedForm, "saves_what_it_binds", lambda self, kept: False)
 
 
 @breaks
