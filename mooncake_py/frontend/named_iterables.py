@@ -6,19 +6,20 @@
                                                 s += (v - u) ** 2
                                             del _mk_over0, _mk_over1
 
-The loop evaluates these expressions in the same order, once, and holds what they give.
+The loop evaluates these expressions in the same order, once, and holds what they give.  For
+``x.flat`` this is a vector of the elements, if that is a view of `x`.
 """
 
 from __future__ import annotations
 
 import ast
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 from mooncake_py.syntax.names import Names
 from mooncake_py.syntax.nodes import PREFIX, load, place_of, replaced
 from mooncake_py.syntax.trees import walk
 
-__all__ = ["NamedLoop", "with_named_iterables"]
+__all__ = ["NamedLoop", "is_flat", "with_named_iterables"]
 
 OVER = f"{PREFIX}over"
 
@@ -57,8 +58,15 @@ def with_named_iterables(names: Names, node: ast.For, number: int) -> NamedLoop 
     return NamedLoop(replaced(node, iter=iterable), values) if values else None
 
 
+def is_flat(e: ast.expr) -> TypeGuard[ast.Attribute]:
+    """Return True for ``x.flat``, of which a view may take the place."""
+    return isinstance(e, ast.Attribute) and e.attr == "flat"
+
+
 def is_to_name(names: Names, e: ast.expr) -> bool:
     """Return True for an expression that may give an array, and binds nothing."""
+    if is_flat(e):
+        return True
     if not isinstance(e, ast.Subscript | ast.Call | ast.BinOp | ast.UnaryOp | ast.List | ast.Tuple):
         return False
     if any(names.calls_builtin(e, builtin) for builtin in ("range", "reversed")):

@@ -62,7 +62,7 @@ from typing import Any, NamedTuple
 
 from mooncake_py.frontend.compiled_loops import CompiledLoops
 from mooncake_py.frontend.loops import CheckpointedLoop, is_checkpointed
-from mooncake_py.frontend.named_iterables import with_named_iterables
+from mooncake_py.frontend.named_iterables import is_flat, with_named_iterables
 from mooncake_py.frontend.patterns import case_test, chained, conjunction
 from mooncake_py.frontend.tried_loops import LoopRewriter
 from mooncake_py.syntax import unsupported
@@ -194,11 +194,16 @@ class FunctionRewriter(LoopRewriter):
             return self._loop(node, self.tried_loop(node, self._for(node)))
         self.iterables += len(named.values)
         bound = [
-            assign(store(name, place_of(value)), self.visit(value), place_of(value))
+            assign(store(name, place_of(value)), self._iterated(value), place_of(value))
             for name, value in named.values.items()
         ]
         loop = self.tried_loop(named.node, self._for(named.node))
         return self._loop(node, [*bound, *loop, forget([*named.values], place_of(node.iter))])
+
+    def _iterated(self, node: ast.expr) -> ast.expr:
+        if is_flat(node):
+            return context_call("flat_items", [self.visit(node.value)], place_of(node))
+        return self.visit(node)
 
     def _for(self, node: ast.For) -> Any:
         iterable = self.iterable(node)

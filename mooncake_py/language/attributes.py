@@ -80,6 +80,12 @@ class Attributes(Core):
         plain = attribute_lookup.is_read_plainly(type(o), name)
         return getattr(o, name, Ellipsis) if plain else Ellipsis
 
+    def flat_items(self, o: Any) -> Any:
+        """Return ``o.flat`` for a loop over it; a vector if that is a view, and of numbers."""
+        if type(o) is ndarray and o.flags.c_contiguous and o.dtype.kind in "fciub":
+            return self.method(o, "reshape", -1)
+        return self.getattr(o, "flat")
+
     def captured_by(self, f: Any, position: int) -> Any:
         """Return a variable that a function captures; else what fits no region."""
         return attribute_lookup.in_cell(f, position)

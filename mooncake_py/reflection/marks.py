@@ -23,7 +23,7 @@ SILENT = {
     "lt", "le", "gt", "ge", "eq", "ne", "contained", "truth", "choose", "matching",
     "len", "iter", "unpack", "peek", "key", "mapping", "manager", "format", "decorator",
     "class_made", "chosen", "getattr", "field", "own_field", "captured_by", "global_of",
-    "bound_object", "link", "linked",
+    "bound_object", "flat_items", "link", "linked",
 }  # fmt: skip
 """What records nothing by itself."""
 

@@ -65,7 +65,35 @@ def left(x):
     return s * v
 
 
-PROGRAMS = [pairs, written_ahead, backwards, of_a_function_and_a_list, rows, left]
+def flat(x):
+    m, s = np.outer(x, x), 0.0
+    for v in m.flat:
+        s = 0.5 * s + v * v
+    for k, (v, w) in enumerate(zip(m.T.flat, m.flat)):  # noqa: B905
+        s += v * w * k
+    for v in m[1:, ::2].flat:
+        s += v
+    return s
+
+
+def flat_and_written(x):
+    s = 0.0
+    for k, v in enumerate(x.flat):
+        x[k - 1] = 0.5 * v
+        s += v
+    return s + np.sum(x * x)
+
+
+PROGRAMS = [
+    flat,
+    flat_and_written,
+    pairs,
+    written_ahead,
+    backwards,
+    of_a_function_and_a_list,
+    rows,
+    left,
+]
 
 
 @pytest.mark.parametrize("f", PROGRAMS)
