@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from mooncake_py.compiler.callees import Callee
+from mooncake_py.compiler.dict_items import with_items_as_attributes
 from mooncake_py.compiler.read_expressions import Unfit
 from mooncake_py.compiler.read_heads import head_of
 from mooncake_py.errors import MooncakeError
@@ -143,6 +144,7 @@ def made(
         body: list[Any] = [located(ast.Return(node.body), place_of(node.body))]
     else:
         body = node.body
+    body = [with_items_as_attributes(item) for item in body]
     args = node.args
     parameters = {arg.arg for arg in (*args.posonlyargs, *args.args, *args.kwonlyargs)}
     stored = {name for name, values in found.own.items() if values != [None]}

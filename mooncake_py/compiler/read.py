@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from mooncake_py.compiler.callees import Callees
+from mooncake_py.compiler.dict_items import with_items_as_attributes
 from mooncake_py.compiler.ir import Region
 from mooncake_py.compiler.methods import Owner
 from mooncake_py.compiler.read_expressions import Unfit
@@ -64,10 +65,15 @@ def read_loop(
     owner : Owner, optional
         The class of which the function is a method.
     """
-    reader = SlicedLoopReader(names, statics, found, function, node, owner)
-    try:
-        region = reader.read()
-    except Unfit:
+    for tree in dict.fromkeys((with_items_as_attributes(node), node)):
+        reader = SlicedLoopReader(names, statics, found, function, tree, owner)
+        reader.original = node
+        try:
+            region = reader.read()
+            break
+        except Unfit:
+            pass
+    else:
         return None
     inputs = list(reader.inputs.values())
     local = partial(local_names, function, node)

@@ -105,7 +105,7 @@ class LoopReader(CallReader):
         self.found = found
         self.steady = found.steady()
         self.definition = function
-        self.node = node
+        self.node = self.original = node
         self.size = 0
         self.stores: set[str] = set()
         self.changed: set[str] = set()
@@ -180,7 +180,7 @@ class LoopReader(CallReader):
 
     @override
     def nested_definition(self, name: str) -> Definition | None:
-        if name not in bound_before(self.definition, self.node):
+        if name not in bound_before(self.definition, self.original):
             return None
         return nested_definition(self.outermost, self.found, self.definition, name)
 
@@ -192,11 +192,11 @@ class LoopReader(CallReader):
         """Return what is bound; raise if an array was, or was read as a number."""
         passed = {name for name in self.met if named(name) not in self.inputs}
         if passed:  # an unbound name is an error, also of a function that does not read it
-            for name in sorted(passed - bound_before(self.definition, self.node)):
+            for name in sorted(passed - bound_before(self.definition, self.original)):
                 self.given_name(name)
         uncertain = (self.stored | self.counters) - self.after
         if uncertain:  # who asks what is bound before looks through the whole function
-            for name in sorted(uncertain & bound_before(self.definition, self.node)):
+            for name in sorted(uncertain & bound_before(self.definition, self.original)):
                 if name in self.counters and not self.statics.holds(load(name, self.place)):
                     raise Unfit  # what is no int before and one after has two meanings
                 self.given_name(name)  # it may keep its value

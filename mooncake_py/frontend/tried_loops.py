@@ -39,6 +39,7 @@ from mooncake_py.syntax.nodes import (
     CELL,
     CONTEXT,
     GLOBAL,
+    ITEM,
     OBJECT,
     PREFIX,
     Place,
@@ -52,6 +53,7 @@ from mooncake_py.syntax.nodes import (
     place_of,
     replaced,
     store,
+    undotted,
     when,
 )
 
@@ -139,9 +141,7 @@ class LoopRewriter(OutputRewriter):
         """Return the statement that compares what a loop has bound with what was found beside."""
         values: list[ast.expr] = []
         for user in reading.region.bound.values():
-            base, _, attribute = user.partition(".")
-            args = [load(base, place), constant(self.mangled(attribute), place)]
-            values.append(context_call("field", args, place) if attribute else args[0])
+            values.append(self._object(undotted(user, place)))
         compare = located(ast.Attribute(tried, "compare", ast.Load()), place)
         call = located(ast.Expr(located(ast.Call(compare, values, []), place)), place)
         test = located(ast.Compare(tried, [ast.IsNot()], [load(ELSE, place)]), place)
@@ -151,16 +151,8 @@ class LoopRewriter(OutputRewriter):
         """Return what reads an input, without effects."""
         if not isinstance(node, ast.Attribute) or self.names.module(node.value) is not None:
             return self.operand(node)
-        place = place_of(node)
-        args = [self._object(node.value), constant(self.mangled(node.attr), place)]
-        if node.attr.startswith(CELL):
-            position = constant(int(node.attr.removeprefix(CELL)), place)
-            return context_call("captured_by", [args[0], position], place)
-        if node.attr.startswith(GLOBAL):
-            found = constant(node.attr.removeprefix(GLOBAL), place)
-            return context_call("global_of", [args[0], found], place)
         if name not in reading.region.bound:
-            return context_call("field", args, place)
+            return self._object(node)
         others = [
             self._object(other.value)
             for other in reading.inputs
@@ -169,17 +161,31 @@ class LoopRewriter(OutputRewriter):
             and self.names.module(other.value) is None
             and dotted(other) != dotted(node)
         ]
-        return context_call("own_field", [*args, *others], place)
+        method, name = self._read(node.attr)
+        args = [self._object(node.value), constant(name, place_of(node)), *others]
+        return context_call(
+            "own_item" if method == "item_of" else "own_field", args, place_of(node)
+        )
 
     def _object(self, node: ast.expr) -> ast.expr:
         """Return what reads an object that has an attribute, without effects."""
         if not isinstance(node, ast.Attribute) or self.names.module(node) is not None:
             return self.visit(node)
         place = place_of(node)
-        if node.attr == OBJECT:
-            return context_call("bound_object", [self._object(node.value)], place)
-        name = constant(self.mangled(node.attr), place)
-        return context_call("field", [self._object(node.value), name], place)
+        method, *name = self._read(node.attr)
+        args = [constant(part, place) for part in name]
+        return context_call(method, [self._object(node.value), *args], place)
+
+    def _read(self, attribute: str) -> tuple[Any, ...]:
+        """Return the method of the context that reads an attribute, and what it is given."""
+        if attribute == OBJECT:
+            return ("bound_object",)
+        if attribute.startswith(CELL):
+            return "captured_by", int(attribute.removeprefix(CELL))
+        for prefix, method in ((GLOBAL, "global_of"), (ITEM, "item_of")):
+            if attribute.startswith(prefix):
+                return method, attribute.removeprefix(prefix)
+        return "field", self.mangled(attribute)
 
 
 def loop_of(reading: Reading, outer: TriedLoop | None) -> TriedLoop:
@@ -204,8 +210,11 @@ def loop_of(reading: Reading, outer: TriedLoop | None) -> TriedLoop:
 
 
 def target(path: str, place: Place) -> ast.expr:
-    """Return what is assigned to: a name, or an attribute of one."""
+    """Return what is assigned to: a name, or an attribute or item of one."""
     base, _, attribute = path.partition(".")
     if not attribute:
         return store(base, place)
+    if attribute.startswith(ITEM):
+        key = constant(attribute.removeprefix(ITEM), place)
+        return located(ast.Subscript(load(base, place), key, ast.Store()), place)
     return located(ast.Attribute(load(base, place), attribute, ast.Store()), place)

@@ -94,6 +94,14 @@ class Attributes(Core):
         """Return a global variable of a function; else what fits no region."""
         return f.__globals__.get(name, Ellipsis) if type(f) is FunctionType else Ellipsis
 
+    def item_of(self, o: Any, key: str) -> Any:
+        """Return an item of a dict; else what fits no region."""
+        return o.get(key, Ellipsis) if type(o) is dict else Ellipsis
+
+    def own_item(self, o: Any, key: str, *others: Any) -> Any:
+        """Return an item of a dict that is none of others, whose item the region has to do with."""
+        return Ellipsis if any(o is other for other in others) else self.item_of(o, key)
+
     def bound_object(self, method: Any) -> Any:
         """Return the object of a bound method; else what fits no region."""
         return method.__self__ if type(method) is MethodType else Ellipsis

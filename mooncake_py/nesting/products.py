@@ -16,7 +16,7 @@ from mooncake_py.boundary.inner_outputs import Leaves
 from mooncake_py.boundary.outputs import run, scalar_value, seed
 from mooncake_py.modes.forward.call import lifted, run_over
 from mooncake_py.modes.forward.context import ForwardContext
-from mooncake_py.modes.forward.lift import InputLifter
+from mooncake_py.modes.forward.lift import InputLifter, apart_from
 from mooncake_py.modes.reverse.settings import new_context, settings
 from mooncake_py.runtime.active import Active, active_number
 from mooncake_py.runtime.activity import unwrapped
@@ -40,6 +40,7 @@ def hessian_product(
     """
     if enclosing() is not None:
         return None
+    (tangents,) = apart_from((values,), (tangents,))
     ctx = new_context(settings(), function, (values,), {})
     with limits_raised(), Lifter(ctx) as lifter, guarded(ctx):
         active, tree = lifter.visit(values)
@@ -58,6 +59,7 @@ def value_gradient_and_product(
     """
     if enclosing() is not None:
         return None
+    (tangents,) = apart_from((values,), (tangents,))
     ctx = new_context(settings(), function, (values,), {})
     with limits_raised(), Lifter(ctx) as lifter, guarded(ctx):
         active, tree = lifter.visit(values)

@@ -19,6 +19,7 @@ __all__ = [
     "EFFECTS",
     "GLOBAL",
     "INPLACE",
+    "ITEM",
     "OBJECT",
     "PREFIX",
     "SLICE",
@@ -53,6 +54,7 @@ CONTEXT = "_mk_ctx"
 OBJECT = "_mk_object"  # what the object of a bound method is called, as its attribute
 GLOBAL = "_mk_global_"  # begins what a global variable of a function is called, in the same way
 CELL = "_mk_cell"  # begins what a captured variable of a function is called, as its attribute
+ITEM = "_mk_item_"  # begins what an item of a dict is called, as its attribute
 SLICE = "_mk_slice"
 STEADY_SLICE = "_mk_steady_slice"
 

@@ -130,7 +130,16 @@ def random_loop(seed: int) -> str:
     if seed % 8 == 5:
         lines.insert(1, "    w = ramp(0.5 * w)")  # reads what it captures
     text = head + "".join(f"    {line}\n" for line in lines) + TAIL
+    if seed % 8 == 2:
+        text = with_dicts(text)
     return with_functions_passed(text, seed % 8 == 5) if seed % 4 == 1 else text
+
+
+def with_dicts(text: str) -> str:
+    """Return a program whose objects are dicts."""
+    text = re.sub(r"\b([or]) = (?:Plain|Slotted|Halved)\((.*), (.*)\)\n",
+                  r"\1 = {'p': \2, 'q': \3}\n", text)  # fmt: skip
+    return re.sub(r"\b([or])\.(p|q)\b", r"\1['\2']", text).replace("o.step", "STEP")
 
 
 def with_functions_passed(text: str, captures: bool) -> str:

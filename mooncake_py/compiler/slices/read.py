@@ -177,7 +177,7 @@ class SlicedLoopReader(LoopReader):
     @override
     def survey(self) -> None:
         super().survey()
-        self.views = names_of_views(self.definition, self.node) & self.stored
+        self.views = names_of_views(self.definition, self.original) & self.stored
         self.stored -= self.views
 
     @override

@@ -17,6 +17,7 @@ from mooncake_py.modes.forward.context import ForwardContext
 from mooncake_py.modes.forward.duals import TangentFinder, TangentReader, Tangents
 from mooncake_py.modes.forward.lift import (
     TangentLifter,
+    apart_from,
     give_tangent,
     lift_argument,
     moves,
@@ -46,6 +47,7 @@ def push_forward(
 
     Messages call the tangents by the `name`.
     """
+    tangents = apart_from(primals, tangents)
     chosen = [i for i, t in enumerate(tangents) if moves(t)]
     for i in chosen:
         refuse_foreign(f, i, primals[i])

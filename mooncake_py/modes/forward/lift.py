@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from mooncake_py.boundary.outputs import described, has_shape, is_numeric, part_
 from mooncake_py.errors import InvalidTangentError
 from mooncake_py.overriding import override
 from mooncake_py.runtime.active import Active, active_number
-from mooncake_py.runtime.activity import unwrapped
+from mooncake_py.runtime.activity import INERT, unwrapped
 from mooncake_py.tangents import NoTangent
 from mooncake_py.tangents.memory import cells, has_overlaps
 
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
     from mooncake_py.modes.forward.context import ForwardContext
 
 __all__ = [
-    "InputLifter", "TangentLifter", "give_tangent", "lift_argument", "moves", "require_one_tangent",
+    "InputLifter", "TangentLifter", "apart_from", "give_tangent", "lift_argument", "moves",
+    "require_one_tangent",
 ]  # fmt: skip
 
 
@@ -67,6 +69,52 @@ def lift_argument(lifter: TangentLifter, value: Any, moved: bool) -> tuple[Any, 
         if moved:
             raise
         return value, None
+
+
+def apart_from(values: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return tangents that are no containers of the values, whose parts become active: copies."""
+    if all(type(t) is ndarray or type(t) in INERT or not moves(t) for t in tangents):
+        return tangents
+    if containers(values).isdisjoint(containers(tangents)):
+        return tangents
+    memo: dict[int, Any] = {}
+    return tuple(copied(t, memo) for t in tangents)
+
+
+def containers(values: tuple[Any, ...]) -> set[int]:
+    """Return the ids of the lists, dicts and objects in values, which may change in place."""
+    found: set[int] = set()
+    todo: list[Any] = [*values]
+    while todo:
+        value = todo.pop()
+        if isinstance(value, tuple):
+            todo += value
+            continue
+        if id(value) in found or type(value) in INERT or isinstance(value, ndarray | type):
+            continue
+        inside = value if isinstance(value, list | dict) else getattr(value, "__dict__", {})
+        found.add(id(value))
+        todo += inside.values() if isinstance(inside, dict) else inside
+    return found
+
+
+def copied(value: Any, memo: dict[int, Any]) -> Any:
+    """Return a value with containers of its own, which hold the same numbers and arrays."""
+    if id(value) in memo:
+        return memo[id(value)]
+    if isinstance(value, tuple):
+        parts = [copied(part, memo) for part in value]
+        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+    if not containers((value,)):
+        return value
+    memo[id(value)] = new = copy(value)
+    if isinstance(new, list):
+        new[:] = [copied(part, memo) for part in new]
+        return new
+    inside = new if isinstance(new, dict) else getattr(new, "__dict__", {})
+    for key, part in inside.items():
+        inside[key] = copied(part, memo)
+    return new
 
 
 def moves(tangent: Any) -> bool:

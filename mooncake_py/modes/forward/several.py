@@ -16,7 +16,7 @@ from mooncake_py.boundary.outputs import run
 from mooncake_py.language.draws import Draws
 from mooncake_py.modes.forward.call import give_all, push_forward
 from mooncake_py.modes.forward.duals import TangentReader
-from mooncake_py.modes.forward.lift import InputLifter, lift_argument, moves
+from mooncake_py.modes.forward.lift import InputLifter, apart_from, lift_argument, moves
 from mooncake_py.modes.forward.stacked import StackedContext
 from mooncake_py.modes.reverse.context import ReverseContext
 from mooncake_py.modes.reverse.settings import settings
@@ -42,6 +42,7 @@ def push_forward_along(
     through, a derivative is taken inside another one, or all is checked.  Then it runs once for
     each direction, with the same random numbers.
     """
+    directions = [apart_from(primals, tangents) for tangents in directions]
     draws, runs = Draws(), Runs(f)
     together = enclosing() is None and settings() is None
     y: Any = None

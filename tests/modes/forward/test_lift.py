@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from mooncake_py import (
     InvalidTangentError,
@@ -14,6 +15,7 @@ from mooncake_py import (
     jvp,
     value_and_hvp,
 )
+from tests.support.gradients import numbers
 
 X = np.array([1.0, 2.0])
 RECORD = np.array([(3.0, 4)], dtype=[("a", float), ("n", int)])
@@ -72,3 +74,38 @@ def test_ints_are_refused_with_the_fix(x: Any):
     for product in (hvp, value_and_hvp):
         with pytest.raises(NonDifferentiableArgumentError, match=r"pass (a )?float"):
             product(lambda x: x, (x,), tangent)
+
+
+class Pair:
+    def __init__(self, a, b):
+        self.a, self.b = a, b
+
+
+@pytest.mark.parametrize(
+    "p",
+    [
+        [1.5, 2.0], {"a": 1.5, "b": [2.0]}, ([1.5], 2.0), [[1.5, 2.0], np.array([0.5, 2.0])],
+        Pair(1.5, [2.0]), {"a": Pair(1.5, 2.0)},
+    ],
+)  # fmt: skip
+def test_what_is_both_value_and_tangent(p):
+    """The values become active in place: their tangents were read of those once."""
+    before = list(numbers(p))
+    expected = sum(v**3 for v in before)
+    y, dy = jvp(total, (p,), (p,))
+    assert_allclose([y, dy], [expected, 3.0 * expected])
+    y, dys = jvp(total, (p,), [(p,), (p,)])
+    assert_allclose([y, *dys], [expected, 3.0 * expected, 3.0 * expected])
+    assert_allclose(list(numbers(hvp(total, (p,), p))), [6.0 * v * v for v in before])
+    assert_allclose(list(numbers(value_and_hvp(total, (p,), p)[2])), [6.0 * v * v for v in before])
+    assert list(numbers(p)) == before
+
+
+def total(p):
+    if isinstance(p, dict):
+        return sum([total(v) for v in p.values()])
+    if isinstance(p, list | tuple):
+        return sum([total(v) for v in p])
+    if isinstance(p, Pair):
+        return total(p.a) + total(p.b)
+    return np.sum(p * p * p)
