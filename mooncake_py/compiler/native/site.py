@@ -274,6 +274,7 @@ class FunctionSite(Site):
         self.is_fit = not code.co_flags & UNFIT_FLAGS
         self.parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
         self.positional = code.co_argcount
+        self.keywords = frozenset(self.parameters[code.co_posonlyargcount :])
         self.loops: dict[Place, Any] = {}
         self.last: tuple[list[Any] | None, Reread | None] = None, None
 
@@ -336,7 +337,7 @@ class FunctionSite(Site):
         defaults = f.__defaults__ or ()
         known = dict(zip(self.parameters[: self.positional][::-1], defaults[::-1], strict=False))
         known |= f.__kwdefaults__ or {}
-        if found.keys() & kwargs.keys() or not kwargs.keys() <= set(self.parameters):
+        if found.keys() & kwargs.keys() or not kwargs.keys() <= self.keywords:
             return None
         found = known | found | kwargs
         if len(found) != len(self.parameters):

@@ -7,6 +7,7 @@ import io
 import numpy as np
 import pytest
 
+from mooncake_py import grad
 from mooncake_py.compiler.native import effort
 from mooncake_py.compiler.native.region_site import overlapping
 from tests.compiler.native.test_loop_sites import X, agree
@@ -118,3 +119,25 @@ def test_overlapping_cotangents_are_found():
     assert overlapping([memory] * 4, views) == {0, 1, 2, 3}
     assert overlapping([memory] * 2, [x[:4], x[4:]]) == set()
     assert overlapping([memory, object()], views[:2]) == set()
+
+
+def test_positional_only_parameters_are_not_passed_by_name():
+    def f(y, /):
+        return y * y
+
+    def by_name(x):
+        return f(y=x) + 1.0
+
+    def outer(x):
+        s = 0.0
+        for _ in range(3):
+            s = s + f(y=x)
+        return s
+
+    for g in (by_name, outer):
+        for _ in range(2):
+            with pytest.raises(TypeError, match="positional-only") as expected:
+                g(0.5)
+            with pytest.raises(TypeError) as found:
+                grad(g, compile=True)(0.5)
+            assert str(found.value) == str(expected.value)

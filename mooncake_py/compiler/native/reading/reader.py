@@ -367,7 +367,8 @@ class FunctionReader(NestedReader):
         code = f.__code__
         names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
         found = dict(zip(names[: code.co_argcount], args, strict=False))
-        if len(args) > code.co_argcount or set(given) & set(found) or not set(given) <= set(names):
+        by_name = {*names[code.co_posonlyargcount :]} - {*found}
+        if len(args) > code.co_argcount or not set(given) <= by_name:
             raise Unfit("a call with arguments that do not fit", self.b.place)
         found |= given
         defaults = dict(
