@@ -80,17 +80,17 @@ class Callee:
         self.classes: list[tuple[weakref.ref[type], str, Any]] = []
 
     def is_given(self, f: Any) -> bool:
-        """Return True for the function that was read, or one of the same body in its place.
+        """Return True for what was read, or one of the same body in its place, if that holds.
 
         That one stands for it from now on.
         """
         if self.named() is f:
-            return True
+            return self.holds(self.function())
         if self.is_jitted or type(f) is not FunctionType or f.__code__ is not self.code:
             return False
         self.named = weakref.ref(f)
         self.stand_for(f)
-        return True
+        return self.holds(f)
 
     def may_overflow(self, ints: frozenset[str]) -> bool:
         """Return True if ints, such as these parameters, could wrap around in compiled code."""
@@ -100,9 +100,11 @@ class Callee:
 
         return may_overflow(self.named(), ints)
 
-    def holds(self) -> bool:
-        """Return True if the function is what it was, and has no rule."""
-        f = self.function()
+    def holds(self, f: FunctionType | None) -> bool:
+        """Return True if a function, which none may be left of, is what it was, without a rule.
+
+        It is passed, as another thread may have another one that stands for what was read.
+        """
         if f is None or self.has_rule(f):
             return False
         if f.__code__ is not self.code or not same_values(f.__defaults__, self.defaults):
@@ -156,34 +158,50 @@ class Callees:
         Those that the region itself names, in the order in which they are passed; for a method
         that is called of its object, that is.
     every : list of Callee
+    by_name : dict of str to Callee
+        Those that the region names, each for itself: two names of one function may be bound to two
+        of the same body in the next run.
     """
 
     def __init__(self) -> None:
         self.direct: list[Callee | Method | BoundMethod] = []
         self.every: list[Callee] = []
+        self.by_name: dict[str, Callee] = {}
 
     def copy(self) -> Callees:
         """Return the same functions, to which others may be added."""
         found = Callees()
         found.direct, found.every = [*self.direct], [*self.every]
+        found.by_name = {**self.by_name}
         return found
 
     def met(self, named: Any) -> Callee:
         """Return what is known of a function, or of the one that Numba compiled."""
-        known = next((callee for callee in self.every if callee.named() is named), None)
-        if known is None:
-            f = python_function(named)
-            assert f is not None
-            known = Callee(named, f)
-            self.every.append(known)
-        return known
+        for callee in self.every:
+            if callee.named() is named and callee not in self.by_name.values():
+                return callee
+        return self.added(named)
+
+    def named(self, name: str, named: Any) -> Callee:
+        """Return what is known of a function by the name that the region has for it."""
+        if name not in self.by_name:
+            self.by_name[name] = self.added(named)
+        return self.by_name[name]
+
+    def added(self, named: Any) -> Callee:
+        """Return a further function, of which nothing is known yet."""
+        f = python_function(named)
+        assert f is not None
+        self.every.append(Callee(named, f))
+        return self.every[-1]
 
     def hold(self, given: Iterable[Any]) -> bool:
         """Return True if the functions are those that were read, and have no rule."""
         for callee, f in zip(self.direct, given, strict=True):
             if not callee.is_given(f):
                 return False
-        return all(map(Callee.holds, self.every))
+        of_names = self.by_name.values()
+        return all(c.holds(c.function()) for c in self.every if c not in of_names)
 
     def enter(self, ctx: Tracking) -> None:
         """Note that the functions run, as a call of each would do."""

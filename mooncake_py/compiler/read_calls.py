@@ -183,9 +183,13 @@ class CallReader(ScopeReader):
     def given_function(self, node: ast.expr, f: Any) -> Definition:
         """Return what is read of a function, or a bound method, that is passed to the region."""
         bound = self.names.bound_method(node)
-        callee = self.callee(f if bound is None else bound.__func__)
+        if bound is None:
+            direct = callee = self.callees.named(dotted(node), self.of_user(f))
+        else:
+            callee = self.callee(bound.__func__)
+            direct = BoundMethod(callee)
         self.calls.append(node)
-        self.callees.direct.append(callee if bound is None else BoundMethod(callee))
+        self.callees.direct.append(direct)
         return definition_of(callee)
 
     def object_of(self, node: ast.expr) -> ast.expr | None:
@@ -219,9 +223,13 @@ class CallReader(ScopeReader):
 
     def callee(self, f: Any) -> Callee:
         """Return what is known of a function of the user."""
+        return self.callees.met(self.of_user(f))
+
+    def of_user(self, f: Any) -> Any:
+        """Return a function of the user; other values cannot be read."""
         if f is None or not is_own(f):
             raise Unfit
-        return self.callees.met(f)
+        return f
 
     def calls_own(self, node: ast.Call) -> bool:
         """Return True if a function of the user may be called, also one that an object has."""

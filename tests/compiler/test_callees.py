@@ -9,6 +9,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from mooncake_py import elementwise, grad, hvp, jvp, value_and_grad
+from mooncake_py.compiler.callees import Callees
 from mooncake_py.compiler.show import shown
 from tests.compiler.comparing import agrees
 from tests.compiler.reading import reading_of
@@ -169,3 +170,21 @@ def test_a_function_that_is_rebound_on_the_way_to_the_loop():
     )
     f = function_of(text, "<rebound function>")
     assert_allclose(grad(f)(X), 3.0)
+
+
+def test_names_of_one_function_are_kept_apart():
+    def made(k):
+        return lambda u: k * u
+
+    f, g = made(2.0), made(3.0)
+    callees = Callees()
+    first, second = callees.named("f", f), callees.named("g", f)
+    assert callees.named("f", f) is first
+    assert second is not first
+    inner = callees.met(f)
+    assert inner not in {first, second}
+    assert callees.met(f) is inner
+    callees.direct = [first, second]
+    assert callees.hold((f, g))
+    assert (first.function(), second.function(), inner.function()) == (f, g, f)
+    assert not callees.hold((f, ramp))
