@@ -7,12 +7,14 @@
                                             del _mk_over0, _mk_over1
 
 The loop evaluates these expressions in the same order, once, and holds what they give.  For
-``x.flat`` this is a vector of the elements, if that is a view of `x`.
+``x.flat`` this is a vector of the elements, if that is a view of `x`.  Names and attributes that
+stand before one of them are named too, as it may change what they are bound to.
 """
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from typing import NamedTuple, TypeGuard
 
 from mooncake_py.syntax.names import Names
@@ -41,21 +43,36 @@ def with_named_iterables(names: Names, node: ast.For, number: int) -> NamedLoop 
     number : int
         How many names of this kind the function has already.
     """
-    values: dict[str, ast.expr] = {}
+    parts = list(iterables(names, node.iter))
+    last = max((k for k, e in enumerate(parts) if is_to_name(names, e)), default=-1)
+    to_name = [
+        e
+        for e in parts[: last + 1]
+        if is_to_name(names, e) or isinstance(e, ast.Name | ast.Attribute)
+    ]
+    values = {f"{OVER}{number + k}": e for k, e in enumerate(to_name)}
+    if not values:
+        return None
+    known = {id(e): name for name, e in values.items()}
 
     def named(e: ast.expr) -> ast.expr:
-        if isinstance(e, ast.Call) and not e.keywords and names.calls_builtin(e, "enumerate"):
-            return replaced(e, args=[*map(named, e.args[:1]), *e.args[1:]])
-        if isinstance(e, ast.Call) and names.calls_builtin(e, "zip"):
-            return replaced(e, args=list(map(named, e.args)))
-        if not is_to_name(names, e):
-            return e
-        name = f"{OVER}{number + len(values)}"
-        values[name] = e
-        return load(name, place_of(e))
+        if id(e) in known:
+            return load(known[id(e)], place_of(e))
+        return replaced(e, args=list(map(named, e.args))) if isinstance(e, ast.Call) else e
 
-    iterable = named(node.iter)
-    return NamedLoop(replaced(node, iter=iterable), values) if values else None
+    return NamedLoop(replaced(node, iter=named(node.iter)), values)
+
+
+def iterables(names: Names, e: ast.expr) -> Iterator[ast.expr]:
+    """Yield what ``zip`` and ``enumerate`` run over, in the order in which it is evaluated."""
+    if isinstance(e, ast.Call) and not e.keywords and names.calls_builtin(e, "enumerate"):
+        for part in e.args[:1]:
+            yield from iterables(names, part)
+    elif isinstance(e, ast.Call) and names.calls_builtin(e, "zip"):
+        for part in e.args:
+            yield from iterables(names, part)
+    else:
+        yield e
 
 
 def is_flat(e: ast.expr) -> TypeGuard[ast.Attribute]:

@@ -192,10 +192,66 @@ def test_without_names(head):
 
 
 def test_names_go_on():
-    (node,) = ast.parse("for i, (u, v) in enumerate(zip(x[1:], y, f(x))): pass").body
+    (node,) = ast.parse("for i, (u, v) in enumerate(zip(x[1:], 'a', y, f(x), v)): pass").body
     assert isinstance(node, ast.For)
     named = with_named_iterables(Names({}, set("xyfuvi")), node, 3)
     assert named is not None
-    assert ast.unparse(named.node.iter) == "enumerate(zip(_mk_over3, y, _mk_over4))"
+    assert ast.unparse(named.node.iter) == "enumerate(zip(_mk_over3, 'a', _mk_over4, _mk_over5, v))"
     found = {name: ast.unparse(value) for name, value in named.values.items()}
-    assert found == {"_mk_over3": "x[1:]", "_mk_over4": "f(x)"}
+    assert found == {"_mk_over3": "x[1:]", "_mk_over4": "y", "_mk_over5": "f(x)"}
+
+
+class Grid:
+    def __init__(self, x):
+        self.x = x
+
+    def doubled(self):
+        self.x = self.x * 2.0
+        return self.x
+
+
+def of_an_attribute_that_a_call_binds(x):
+    grid, s = Grid(x), 0.0
+    for u, v in zip(grid.x, grid.doubled()):  # noqa: B905
+        s += u * v * v
+    for k, (u, v) in enumerate(zip(grid.x, grid.doubled())):  # noqa: B905
+        s += u * v * k
+    return s
+
+
+def of_a_name_that_a_call_binds(x):
+    y, s = x * 1.0, 0.0
+
+    def doubled():
+        nonlocal y
+        y = y * 2.0
+        return y
+
+    for u, v, w in zip(y, doubled(), y):  # noqa: B905
+        s += u * v * w
+    return s
+
+
+@pytest.mark.parametrize("f", [of_an_attribute_that_a_call_binds, of_a_name_that_a_call_binds])
+def test_what_a_call_binds_was_read_before(f):
+    agrees(f, X)
+    agrees_along(f, (X,), (V,))
+
+
+@pytest.mark.plain
+def test_what_is_not_bound_raises_before_a_call():
+    calls = []
+
+    def called(x):
+        calls.append(x)
+        return x
+
+    def f(x):
+        s = 0.0
+        for u, v in zip(Grid.y, called(x)):  # noqa: B905
+            s += u * v
+        return s
+
+    with pytest.raises(AttributeError):
+        grad(f)(X)
+    assert calls == []
