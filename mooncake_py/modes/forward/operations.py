@@ -109,7 +109,7 @@ class Operations(Levels):
         """Run a function of numbers of which at least one is active."""
         pairs = [self.pair(a) for a in args]
         primals = tuple(p for p, _ in pairs)
-        y = self.lower(function, *primals)
+        y = self.on_primals(function, *primals)
         if rule is None:
             return y
         return self.push_elementwise(rule, y, primals, tuple(t for _, t in pairs))

@@ -367,3 +367,24 @@ def test_tangents_of_a_number_held_twice_inside_a_derivative():
     assert grad(f)(3.0, 1.0) == 12.0
     with pytest.raises(InvalidTangentError, match="one variable with one tangent"):
         grad(f)(3.0, 2.0)
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize(
+    ("operation", "text"),
+    [
+        (lambda p: (-p[0]) ** p[1], "invalid value encountered in scalar power"),
+        (lambda p: p[0] // 0.0, "divide by zero encountered in scalar floor_divide"),
+        (lambda p: p[0] % 0.0, "invalid value encountered in scalar remainder"),
+    ],
+    ids=["power", "floordiv", "mod"],
+)
+def test_operators_of_numbers_warn_as_in_the_plain_call(operation, text):
+    x, v = np.array([1.3, 0.2]), np.array([0.5, -1.0])
+    with pytest.warns(RuntimeWarning, match=text):
+        operation(x)
+    with pytest.warns(RuntimeWarning, match=text) as caught:
+        jvp(operation, (x,), (v,))
+    assert len(caught) == 1
+    with np.errstate(all="raise"), pytest.raises(FloatingPointError, match=text):
+        jvp(operation, (x,), (v,))
