@@ -55,6 +55,8 @@ class ArrayLanguage(Context):
                 return self.scalar_operation(op.scalar_rule, op.function, (a, b))
             if is_sequence_beside_numpy_scalar(a, b) or is_sequence_beside_numpy_scalar(b, a):
                 # NumPy's scalars make an array of a sequence, Python's floats refuse it.
+                if op.name == "mul":
+                    op.function(unwrapped(a), unwrapped(b))  # raises, but for a range
                 array = self.call(np.asarray, a if tb is Active else b)
                 return self.array_operator(op, *((array, b) if tb is Active else (a, array)))
         return self.operator_of_objects(op, a, b)

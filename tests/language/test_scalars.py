@@ -106,3 +106,23 @@ def test_items_have_the_type_of_the_plain_call(kind: Any) -> None:
     for f in (lambda x: x.item(), lambda x: x.tolist()):
         y, _ = jvp(f, (kind(0.7),), (kind(1.0),))
         assert type(y) is type(f(kind(0.7)))
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize(
+    "product",
+    [lambda v: [1.0, 2.0] * v, lambda v: v * (1, 2), lambda v: [v] * v, lambda v: [] * v],
+)
+def test_sequences_are_not_multiplied_by_scalars_of_numpy(product):
+    def f(x):
+        return np.sum(product(x[0]))
+
+    x = np.array([1.5, 0.5])
+    with pytest.raises(TypeError) as expected:
+        f(x)
+    for derivative in (lambda: grad(f)(x), lambda: jvp(f, (x,), (x,))):
+        with pytest.raises(TypeError) as found:
+            derivative()
+        assert str(found.value) == str(expected.value)
+    assert grad(lambda x: np.sum([1.0, x[1]] + x[0]))(x).tolist() == [2.0, 1.0]
+    assert grad(lambda x: np.sum(range(3) * x[0]))(x).tolist() == [3.0, 0.0]
