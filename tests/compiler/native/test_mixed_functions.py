@@ -122,6 +122,8 @@ def test_overlapping_cotangents_are_found():
 
 
 def test_positional_only_parameters_are_not_passed_by_name():
+    pytest.importorskip("numba")
+
     def f(y, /):
         return y * y
 
