@@ -447,7 +447,10 @@ def test_threads_may_share_a_list_of_floats():
     expected = value_and_grad(f)(argument)
     with ThreadPoolExecutor(8) as pool:
         results = list(pool.map(lambda _: value_and_grad(f)(argument), range(64)))
-    assert all(result == expected for result in results)
+    for value, g in results:  # in debug mode sums have another order than in one entry
+        np.testing.assert_allclose(
+            [value, *g["w"], g["b"]], [expected[0], *expected[1]["w"], expected[1]["b"]]
+        )
     assert argument == {"w": [1.5, 2.5], "b": 0.5}
 
 

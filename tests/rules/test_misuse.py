@@ -123,6 +123,7 @@ def test_positions(wrt: Any) -> None:
         linear(new(), wrt=wrt)
 
 
+@pytest.mark.plain  # debug mode checks rules itself
 @pytest.mark.parametrize(
     ("returned", "message"),
     [

@@ -35,3 +35,20 @@ def test_complex_powers_at_exponent_zero_to_second_order():
     z = 0.6 + 0.8j
     mixed = (1 / z).imag
     assert_allclose(second, [[0.0, mixed], [mixed, 0.0]], atol=1e-14)  # as z is on the unit circle
+
+
+def test_powers_of_elements_compile(recwarn):
+    """Numba could not compile a helper of the slope once: such loops ran as without `compile`."""
+    pytest.importorskip("numba")
+
+    def f(x, p):
+        s = 0.0
+        for i in range(len(x)):
+            s += x[i] ** p
+        return s
+
+    x = np.linspace(0.5, 1.5, 9)
+    dx, dp = grad(f, (0, 1), compile=True)(x, 1.5)
+    assert not recwarn.list
+    assert_allclose(dx, 1.5 * np.sqrt(x), rtol=1e-14)
+    assert_allclose(dp, np.sum(x**1.5 * np.log(x)), rtol=1e-13)
