@@ -1,7 +1,7 @@
-"""Methods that a method calls on its own object, in a region: ``self.force(x[i])``.
+"""Methods that a region calls: of an object, ``model.force(x[i])``, or passed with it.
 
-The class that defines the method determines the called function.  Each run first checks that the
-object is of exactly that class, and that the class still has that function.
+The class of the object, or of which the method with the loop is one, determines the function.  Each
+run first checks that the object is of exactly that class, and that the class still has it.
 """
 
 from __future__ import annotations

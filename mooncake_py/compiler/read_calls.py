@@ -15,8 +15,9 @@ expression stands where the call stood.
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from types import FunctionType
-from typing import Any
+from typing import Any, TypeVar
 
 from mooncake_py.compiler.callees import Callee, is_own
 from mooncake_py.compiler.definitions import Definition, definition_of
@@ -51,6 +52,8 @@ from mooncake_py.syntax.nodes import (
 from mooncake_py.syntax.static_integers import StaticInts
 
 __all__ = ["CallReader"]
+
+T = TypeVar("T")
 
 
 class CallReader(ScopeReader):
@@ -196,30 +199,34 @@ class CallReader(ScopeReader):
         """Return what is passed first to what is called, None if that is a function."""
         if isinstance(node, ast.Attribute) and self.method_of(node) is not None:
             return node.value
-        return (
-            located(ast.Attribute(node, OBJECT, ast.Load()), self.place)
-            if self.binds(node)
-            else None
-        )
+        if not self.binds(node):
+            return None
+        return located(ast.Attribute(node, OBJECT, ast.Load()), self.place)
 
     def binds(self, node: ast.expr) -> bool:
         """Return True for a name, or an attribute, of a method with its object."""
+        return bool(self.in_region(node, self.names_method))
+
+    def names_method(self, node: ast.expr) -> bool:
+        """Return True if the region has a method with its object under this name."""
+        return self.names.bound_method(node) is not None
+
+    def in_region(self, node: ast.expr, ask: Callable[[Any], T]) -> T | None:
+        """Return what is found of a name or an attribute where the region is; None elsewhere."""
         frame = self.frame
         if frame is None:
-            return self.names.bound_method(node) is not None
-        if isinstance(node, ast.Name):
-            if node.id not in frame.passed:
-                return False
+            return ask(node)
+        if isinstance(node, ast.Name) and node.id in frame.passed:
             scope, given = frame.outer, frame.passed[node.id]
         elif isinstance(node, ast.Attribute):
             try:
                 scope, given = self.in_caller(node)
             except Unfit:
-                return False
+                return None
         else:
-            return False
+            return None
         with self.scope(scope):
-            return self.binds(given)
+            return self.in_region(given, ask)
 
     def callee(self, f: Any) -> Callee:
         """Return what is known of a function of the user."""
@@ -238,15 +245,10 @@ class CallReader(ScopeReader):
 
     def method_of(self, node: ast.expr) -> tuple[Owner, FunctionType] | None:
         """Return the method that an attribute of a name is, with its class; None for others."""
-        if not isinstance(node, ast.Attribute):
-            return None
-        if self.frame is not None:
-            try:
-                scope, given = self.in_caller(node)
-            except Unfit:
-                return None
-            with self.scope(scope):
-                return self.method_of(given)
+        return self.in_region(node, self.own_method) if isinstance(node, ast.Attribute) else None
+
+    def own_method(self, node: ast.Attribute) -> tuple[Owner, FunctionType] | None:
+        """Return the method that an attribute is where the region is; None for others."""
         owner = self.owner_of(node)
         f = None if owner is None else owner.function(node)
         return None if owner is None or f is None or not is_own(f) else (owner, f)
@@ -281,17 +283,12 @@ class CallReader(ScopeReader):
 
     def is_held(self, node: ast.expr) -> bool:
         """Return True if an attribute of an object is bound to a function of the user."""
-        if not isinstance(node, ast.Attribute):
-            return False
-        if self.frame is None:
-            bound = self.names.bound_method(node)
-            return is_own(self.names.function(node) if bound is None else bound.__func__)
-        try:
-            scope, given = self.in_caller(node)
-        except Unfit:
-            return False
-        with self.scope(scope):
-            return self.is_held(given)
+        return isinstance(node, ast.Attribute) and bool(self.in_region(node, self.holds_own))
+
+    def holds_own(self, node: ast.expr) -> bool:
+        """Return True if the region has a function of the user under this name."""
+        bound = self.names.bound_method(node)
+        return is_own(self.names.function(node) if bound is None else bound.__func__)
 
     def held(self, node: ast.Attribute) -> Definition:
         """Return what is read of a function that an attribute of an object is bound to."""

@@ -80,9 +80,9 @@ class ScopeReader(ExpressionReader):
         assert self.frame is not None
         callee = self.frame.definition.callee
         function = self.passed_function(callee)
-        return (
-            None if function is None or callee is None else cell_of(function, callee, name, types)
-        )
+        if function is None or callee is None:
+            return None
+        return cell_of(function, callee, name, types)
 
     def passed_function(self, callee: Callee | None) -> ast.expr | None:
         """Return how the region is given a function, None if that is a global one, or a method."""

@@ -22,7 +22,7 @@ from mooncake_py.errors import SourceUnavailableError
 from mooncake_py.frontend.counted_loops import with_counted_loops
 from mooncake_py.frontend.rewrite import Rewritten, rewrite
 from mooncake_py.jitted import python_function
-from mooncake_py.runtime.attribute_lookup import PLAIN_READS, in_class, is_one_of
+from mooncake_py.runtime.attribute_lookup import PLAIN_READS, in_cell, in_class, is_one_of
 from mooncake_py.syntax.names import MISSING
 from mooncake_py.syntax.nodes import OBJECT, replaced
 from mooncake_py.syntax.source import locate
@@ -181,13 +181,10 @@ def code_of(value: Any) -> CodeType | None:
 
 
 def value_of(f: FunctionType, name: str, args: Any, kwargs: Any) -> Any:
-    """Return what a parameter or a captured variable is bound to in a call, None if nothing is."""
+    """Return what a parameter or a captured variable is bound to in a call, else no function."""
     code = f.__code__
     if name in code.co_freevars:
-        try:
-            return (f.__closure__ or ())[code.co_freevars.index(name)].cell_contents
-        except ValueError:
-            return None
+        return in_cell(f, code.co_freevars.index(name))
     position = code.co_varnames.index(name)
     if position < min(len(args), code.co_argcount):
         return args[position]

@@ -85,7 +85,7 @@ def called_for_each(func: Any, arrays: Any, types: Any, count: int, known: list[
 
 def are_floats(arrays: list[ndarray], result: Any) -> bool:
     """Return True for arrays that a function of floats takes to such an array."""
-    return all(a.dtype == float for a in (*arrays, np.empty(0, result)))
+    return np.dtype(result) == float and all(a.dtype == float for a in arrays)
 
 
 def fill(func: Any, items: list[Any], y: Any, known: list[Any]) -> None:

@@ -79,6 +79,15 @@ class Counted(Spring):
         return super().__getattribute__(name)
 
 
+def agrees_along_the_first(f):
+    v = np.array([1.0, -0.5, 0.2, 0.3, 2.0])
+    g = grad(f)
+    assert_allclose(jvp(f, (X, 0.7), (v, None))[1], g(X, 0.7) @ v, rtol=1e-12)
+    h = 1e-6
+    expected = (g(X + h * v, 0.7) - g(X - h * v, 0.7)) / (2 * h)
+    assert_allclose(hvp(f, (X, 0.7), v), expected, rtol=1e-5, atol=1e-7)
+
+
 def energy(x, a):
     return Spring(a, x * 1.0).run()
 
@@ -87,12 +96,7 @@ def energy(x, a):
 def test_methods_are_part_of_the_loop(taken):
     agrees(energy, X, 0.7)
     assert taken == [True, True, False]
-    v = np.array([1.0, -0.5, 0.2, 0.3, 2.0])
-    g = grad(energy)
-    assert_allclose(jvp(energy, (X, 0.7), (v, None))[1], g(X, 0.7) @ v, rtol=1e-12)
-    h = 1e-6
-    expected = (g(X + h * v, 0.7) - g(X - h * v, 0.7)) / (2 * h)
-    assert_allclose(hvp(energy, (X, 0.7), v), expected, rtol=1e-5, atol=1e-7)
+    agrees_along_the_first(energy)
 
 
 @pytest.mark.plain
@@ -315,12 +319,7 @@ def test_bound_methods_that_are_passed_or_held(taken):
 
     agrees(f, X, 0.7)
     assert taken[:8] == [True] * 8
-    v = np.array([1.0, -0.5, 0.2, 0.3, 2.0])
-    g = grad(f)
-    assert_allclose(jvp(f, (X, 0.7), (v, None))[1], g(X, 0.7) @ v, rtol=1e-12)
-    h = 1e-6
-    expected = (g(X + h * v, 0.7) - g(X - h * v, 0.7)) / (2 * h)
-    assert_allclose(hvp(f, (X, 0.7), v), expected, rtol=1e-5, atol=1e-7)
+    agrees_along_the_first(f)
 
 
 @pytest.mark.plain

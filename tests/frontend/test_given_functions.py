@@ -407,24 +407,23 @@ def test_within_a_derivative_a_checkpoint_and_debug_mode():
     assert_allclose(found, grad(f)(X), rtol=1e-12)
 
 
+def made(a):
+    return lambda y: -a * y
+
+
+def run(f, g, y):
+    for _ in range(6):
+        y = y + 0.1 * f(y) - 0.3 * g(y)
+    return y
+
+
 def of_one_function_twice(p):
-    def made(a):
-        return lambda y: -a * y
-
-    def run(f, g, y):
-        for _ in range(6):
-            y = y + 0.1 * f(y) - 0.3 * g(y)
-        return y
-
     h = made(p[0])
     first = run(h, h, p[3])
     return first + run(made(p[1]), made(p[2]), 1.0) + run(made(p[3]), h, 0.5)
 
 
 def of_one_function_in_two_places(p):
-    def made(a):
-        return lambda y: -a * y
-
     def run(f, model, y):
         for _ in range(6):
             y = y + 0.1 * f(y) - 0.3 * model.f(y)
@@ -436,14 +435,6 @@ def of_one_function_in_two_places(p):
 
 
 def of_a_function_that_is_captured_too(p):
-    def made(a):
-        return lambda y: -a * y
-
-    def run(f, g, y):
-        for _ in range(6):
-            y = y + 0.1 * f(y) - 0.3 * g(y)
-        return y
-
     h = made(p[0])
     g = lambda y: h(y) * y  # noqa: E731
     return run(h, g, p[3]) + run(made(p[1]), g, 1.0) + run(g, h, 0.5) + run(g, made(p[2]), 0.7)

@@ -90,12 +90,21 @@ def containers(values: tuple[Any, ...]) -> set[int]:
         if isinstance(value, tuple):
             todo += value
             continue
-        if id(value) in found or type(value) in INERT or isinstance(value, ndarray | type):
-            continue
-        inside = value if isinstance(value, list | dict) else getattr(value, "__dict__", {})
-        found.add(id(value))
-        todo += inside.values() if isinstance(inside, dict) else inside
+        if id(value) not in found and is_container(value):
+            inside = inside_of(value)
+            found.add(id(value))
+            todo += inside.values() if isinstance(inside, dict) else inside
     return found
+
+
+def is_container(value: Any) -> bool:
+    """Return True for what may hold others and change in place."""
+    return type(value) not in INERT and not isinstance(value, ndarray | type | Active)
+
+
+def inside_of(value: Any) -> Any:
+    """Return the list or dict itself, or the dict of what an object has."""
+    return value if isinstance(value, list | dict) else getattr(value, "__dict__", {})
 
 
 def copied(value: Any, memo: dict[int, Any]) -> Any:
@@ -105,13 +114,13 @@ def copied(value: Any, memo: dict[int, Any]) -> Any:
     if isinstance(value, tuple):
         parts = [copied(part, memo) for part in value]
         return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
-    if not containers((value,)):
+    if not is_container(value):
         return value
     memo[id(value)] = new = copy(value)
     if isinstance(new, list):
         new[:] = [copied(part, memo) for part in new]
         return new
-    inside = new if isinstance(new, dict) else getattr(new, "__dict__", {})
+    inside = inside_of(new)
     for key, part in inside.items():
         inside[key] = copied(part, memo)
     return new

@@ -109,3 +109,12 @@ def total(p):
     if isinstance(p, Pair):
         return total(p.a) + total(p.b)
     return np.sum(p * p * p)
+
+
+def test_what_is_both_within_a_derivative():
+    def f(x):
+        p = [x[0], 2.0 * x[1]]
+        return jvp(lambda p: p[0] ** 3 * p[1], (p,), (p,))[1]  # 8 x0**3 x1
+
+    a, b = X
+    assert_allclose(grad(f)(X), [24.0 * a * a * b, 8.0 * a**3], rtol=1e-14)
