@@ -19,12 +19,12 @@ from mooncake_py.compiler.ir import (
     Load,
     Name,
     Op,
-    Region,
     Select,
     Sliced,
     parts_of,
     statements,
 )
+from mooncake_py.compiler.region import Region
 
 if TYPE_CHECKING:
     from mooncake_py.compiler.native.regions.region import NativeRegion

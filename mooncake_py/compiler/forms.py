@@ -26,7 +26,6 @@ from mooncake_py.compiler.ir import (
     Length,
     Load,
     Name,
-    Region,
     Statement,
     While,
     parts_of,
@@ -38,6 +37,7 @@ from mooncake_py.compiler.ir import (
 )
 from mooncake_py.compiler.known_tests import with_known_tests
 from mooncake_py.compiler.partials import NoPartial, serves
+from mooncake_py.compiler.region import Region
 from mooncake_py.compiler.simplify import expressions_of
 from mooncake_py.compiler.sweeps import Sweeps
 from mooncake_py.compiler.text import define

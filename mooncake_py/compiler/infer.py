@@ -29,7 +29,6 @@ from mooncake_py.compiler.ir import (
     Load,
     Name,
     Op,
-    Region,
     Select,
     Sliced,
     Statement,
@@ -40,6 +39,7 @@ from mooncake_py.compiler.ir import (
     with_blocks,
 )
 from mooncake_py.compiler.number_functions import MAKE_INTS
+from mooncake_py.compiler.region import Region
 from mooncake_py.compiler.slices.indices import ints_of
 
 __all__ = [

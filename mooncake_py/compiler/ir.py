@@ -28,7 +28,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any
 
@@ -37,7 +36,7 @@ from mooncake_py.compiler.node import Node
 __all__ = [
     "FLOATS", "INTS", "STEPS", "Alloc", "Apply", "Assign", "Block", "Break", "Bump", "Call",
     "Check", "Compare", "Const", "Count", "Expr", "Finite", "For", "ForAll", "If", "Length", "Let",
-    "Lines", "Load", "Name", "Op", "Pop", "Push", "Region", "Select", "Sliced", "Statement",
+    "Lines", "Load", "Name", "Op", "Pop", "Push", "Select", "Sliced", "Statement",
     "Target", "While", "blocks_of", "parts_of", "rebuilt", "statements", "substituted",
     "walk", "with_blocks", "with_value",
 ]  # fmt: skip
@@ -318,76 +317,6 @@ Statement = (
     | Lines
 )
 Block = tuple[Statement, ...]
-
-
-@dataclass(frozen=True)
-class Region:
-    """A piece of a function that may run as one entry.
-
-    Attributes
-    ----------
-    body : Block
-        Checks, and a loop.
-    inputs : tuple of str
-        What is read that the region does not bind before: numbers, and the arrays of which
-        elements are read or written.
-    arrays : dict of str to int
-        Of the arrays the number of indices.
-    bound : dict of str to str
-        What the region binds: its names here, and the user's.
-    counts : frozenset of str
-        Which of these are ints for certain, and the ints of functions that it calls.
-    like : dict of str to str
-        For each tangent that is bound or written the name of its value, whose type it has.
-    shaped, data, whole : frozenset of str
-        The arrays that can be no lists (their shapes are read, or they have a tuple as an index),
-        those of which elements are read as ints, and those of which slices are read or written.
-    changed, rebound : frozenset of str
-        The names that an operator changes in place, if they are arrays, and those bound anew.
-    local : frozenset of str
-        The names that nothing outside the region reads.
-    variables : frozenset of str
-        The names that are bound to arrays.
-    in_parts : frozenset of str
-        The names of these of which parts are read or written.
-    """
-
-    body: Block
-    inputs: tuple[str, ...]
-    arrays: dict[str, int]
-    bound: dict[str, str]
-    counts: frozenset[str] = frozenset()
-    like: dict[str, str] = field(default_factory=dict)
-    shaped: frozenset[str] = frozenset()
-    data: frozenset[str] = frozenset()
-    whole: frozenset[str] = frozenset()
-    changed: frozenset[str] = frozenset()
-    rebound: frozenset[str] = frozenset()
-    local: frozenset[str] = frozenset()
-    variables: frozenset[str] = frozenset()
-    in_parts: frozenset[str] = frozenset()
-
-    @property
-    def loop(self) -> For | While:
-        """The outermost loop."""
-        loop = self.body[-1]
-        assert isinstance(loop, For | While)
-        return loop
-
-    def written(self) -> set[str]:
-        """Return the arrays of which elements are written, but for those of names."""
-        found = {
-            s.target.array
-            for s in statements(self.body)
-            if isinstance(s, Assign) and isinstance(s.target, Load)
-        }
-        found |= {s.written for s in self.sliced if s.written is not None}
-        return found - self.variables
-
-    @property
-    def sliced(self) -> list[Sliced]:
-        """The statements on slices."""
-        return [s for s in statements(self.body) if isinstance(s, Sliced)]
 
 
 PARTS: dict[type, Callable[[Any], tuple[Expr, ...]]] = {

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 from mooncake_py.compiler.callees import Callees
 from mooncake_py.compiler.dict_items import with_items_as_attributes
-from mooncake_py.compiler.ir import Region
 from mooncake_py.compiler.methods import Owner
 from mooncake_py.compiler.read_expressions import Unfit
+from mooncake_py.compiler.region import Region
 from mooncake_py.compiler.slices.named_views import local_names
 from mooncake_py.compiler.slices.read import SlicedLoopReader
 from mooncake_py.syntax.names import Names

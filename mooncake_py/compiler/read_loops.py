@@ -41,7 +41,6 @@ from mooncake_py.compiler.ir import (
     Load,
     Name,
     Op,
-    Region,
     Sliced,
     Statement,
     Target,
@@ -59,6 +58,7 @@ from mooncake_py.compiler.read_expressions import (
     named,
 )
 from mooncake_py.compiler.read_heads import Head, head_of, reversed_range
+from mooncake_py.compiler.region import Region
 from mooncake_py.overriding import override
 from mooncake_py.syntax.names import Names
 from mooncake_py.syntax.nodes import dotted, load, place_of

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from mooncake_py.compiler.emit_scalar import Emitter
-from mooncake_py.compiler.ir import Assign, For, Load, Name, Region
+from mooncake_py.compiler.ir import Assign, For, Load, Name
+from mooncake_py.compiler.region import Region
 
 __all__ = ["heading", "shown"]
 

@@ -25,10 +25,11 @@ from mooncake_py.compiler.elsewhere import Elsewhere
 from mooncake_py.compiler.evaluate import evaluated, passes
 from mooncake_py.compiler.forms import Form, Pattern, bound_to, is_served, specialise
 from mooncake_py.compiler.infer import INT, INT32, INT64
-from mooncake_py.compiler.ir import STEPS, For, Name, Region, While
+from mooncake_py.compiler.ir import STEPS, For, Name, While
 from mooncake_py.compiler.items import Items, Pairs, bytes_copied
 from mooncake_py.compiler.number_types import INTEGERS, TYPES, plain, typed
 from mooncake_py.compiler.partials import NoPartial
+from mooncake_py.compiler.region import Region
 from mooncake_py.compiler.region_pull import pull_region
 from mooncake_py.compiler.tangent import Tangent, tangent
 from mooncake_py.compiler.trials import Trials

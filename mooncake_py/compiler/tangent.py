@@ -27,7 +27,6 @@ from mooncake_py.compiler.ir import (
     Let,
     Load,
     Name,
-    Region,
     Sliced,
     Statement,
     Target,
@@ -37,6 +36,7 @@ from mooncake_py.compiler.ir import (
     with_value,
 )
 from mooncake_py.compiler.partials import NoPartial, partials
+from mooncake_py.compiler.region import Region
 from mooncake_py.compiler.simplify import added, inlined, product
 from mooncake_py.compiler.steps import Names, Steps
 

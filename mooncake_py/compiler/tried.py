@@ -9,7 +9,7 @@ from numpy import ndarray
 
 from mooncake_py.compiler.callees import Callees
 from mooncake_py.compiler.elsewhere import Elsewhere
-from mooncake_py.compiler.ir import Region
+from mooncake_py.compiler.region import Region
 from mooncake_py.compiler.site import Site
 
 if TYPE_CHECKING:

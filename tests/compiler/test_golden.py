@@ -13,7 +13,7 @@ import pytest
 
 from mooncake_py.compiler.activity import active_parts
 from mooncake_py.compiler.forms import bound_to, specialise
-from mooncake_py.compiler.ir import Region
+from mooncake_py.compiler.region import Region
 from mooncake_py.compiler.show import shown
 from mooncake_py.compiler.tangent import tangent
 from tests.compiler.reading import pattern_of, region_of

@@ -31,7 +31,6 @@ from mooncake_py.compiler.ir import (
     Load,
     Name,
     Op,
-    Region,
     Sliced,
     Statement,
     While,
@@ -41,6 +40,7 @@ from mooncake_py.compiler.ir import (
     walk,
     with_blocks,
 )
+from mooncake_py.compiler.region import Region
 from mooncake_py.compiler.simplify import names_of
 from mooncake_py.compiler.slices.alone import are_alone
 from mooncake_py.compiler.slices.indices import EVERYTHING, ends_of, is_part, taken_in

@@ -28,7 +28,6 @@ from mooncake_py.compiler.ir import (
     Load,
     Name,
     Op,
-    Region,
     Sliced,
     Statement,
     While,
@@ -36,6 +35,7 @@ from mooncake_py.compiler.ir import (
 from mooncake_py.compiler.ir import walk as walk_expression
 from mooncake_py.compiler.read_expressions import ARITHMETIC, Unfit
 from mooncake_py.compiler.read_loops import LoopReader
+from mooncake_py.compiler.region import Region
 from mooncake_py.compiler.slices.alone import are_alone
 from mooncake_py.compiler.slices.index_texts import index_text, reads_of
 from mooncake_py.compiler.slices.named_views import Substitution, names_of_views

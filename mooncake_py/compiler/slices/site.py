@@ -17,8 +17,9 @@ from mooncake_py.compiler.elsewhere import Elsewhere
 from mooncake_py.compiler.emit_scalar import Emitter
 from mooncake_py.compiler.evaluate import passes
 from mooncake_py.compiler.forms import Form, Pattern, Special, arrays_of, inferred, written
-from mooncake_py.compiler.ir import For, Region, Sliced
+from mooncake_py.compiler.ir import For, Sliced
 from mooncake_py.compiler.partials import NoPartial
+from mooncake_py.compiler.region import Region
 from mooncake_py.compiler.site import Site, TangentSite
 from mooncake_py.compiler.slices.forms import SlicedForm
 from mooncake_py.compiler.slices.indices import EVERYTHING
