@@ -21,6 +21,7 @@ from mooncake_py.compiler.ir import (
     Op,
     Select,
     Sliced,
+    Target,
     parts_of,
     statements,
 )
@@ -62,14 +63,14 @@ def active_parts(
         found |= more
 
 
-def target_of(s: Assign | Let) -> Name | Load:
+def target_of(s: Assign | Let) -> Target:
     """Return what a statement binds."""
     return s.target if isinstance(s, Assign) else Name(s.name, place=s.place)
 
 
-def part_of(leaf: Name | Load) -> str:
+def part_of(leaf: Target) -> str:
     """Return the name or the array that a name or an element belongs to."""
-    return leaf.array if isinstance(leaf, Load) else leaf.name
+    return leaf.name if isinstance(leaf, Name) else leaf.array
 
 
 def flowing(e: Expr) -> Iterator[Name | Load]:

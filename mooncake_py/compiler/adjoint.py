@@ -31,6 +31,7 @@ from mooncake_py.compiler.ir import (
     Call,
     Const,
     Count,
+    End,
     Expr,
     Finite,
     For,
@@ -88,6 +89,8 @@ def cotangent(target: Target) -> Target:
     """Return the cotangent of a name or an element."""
     if isinstance(target, Load):
         return Load(f"d_{target.array}", target.index, place=target.place)
+    if isinstance(target, End):
+        return End(f"d_{target.array}", place=target.place)
     return Name(f"d_{target.name}", place=target.place)
 
 
@@ -227,7 +230,9 @@ class RegionAdjoint(Sweeper):
         slot, g = cotangent(target), Name("g")
         back: list[Statement] = [Let("g", slot, place=place)]
         own = slopes.get(target)
-        if own is None:
+        if isinstance(target, End):
+            pass  # who reads it has taken it away
+        elif own is None:
             back.append(Assign(slot, Const(0.0), place=place))
         elif own != ONE:
             back.append(Assign(slot, product(g, own), place=place))
@@ -236,7 +241,7 @@ class RegionAdjoint(Sweeper):
             for leaf, slope in slopes.items()
             if leaf != target
         ]
-        return back if len(back) > 1 else []
+        return back if len(back) > 1 or isinstance(target, End) else []
 
 
 def read(slope: Expr, values: dict[str, Expr]) -> Expr:

@@ -24,6 +24,7 @@ from mooncake_py.compiler.ir import (
     Compare,
     Const,
     Count,
+    End,
     Expr,
     Finite,
     For,
@@ -85,6 +86,8 @@ class Emitter:
         match s:
             case Let(name=name, value=value) | Count(name=name, value=value):
                 return [f"{name} = {self.text(value)}"]
+            case Assign(target=End(array=array), value=value):
+                return [f"{array}.append({self.text(value)})"]
             case Assign(target=target, value=value):
                 return [f"{self.text(target)} = {self.text(value)}"]
             case Bump(target=target, value=Op(op="neg", args=(value,))):
@@ -124,6 +127,8 @@ class Emitter:
                 return repr(value)
             case Load(array=array, index=index):
                 return f"{array}[{', '.join(map(self.text, index))}]"
+            case End(array=array):
+                return f"{array}.pop()"
             case Length():
                 return e.name
             case Pop(stack=stack):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from mooncake_py.compiler.activity import active_parts
@@ -44,7 +45,7 @@ from mooncake_py.compiler.text import define
 
 __all__ = [
     "Form", "Pattern", "arrays_of", "bound_to", "can_be_called", "inferred", "is_served",
-    "lengths_of", "specialise", "whole_name", "written",
+    "lengths_of", "names_read", "specialise", "whole_name", "written",
 ]  # fmt: skip
 
 
@@ -112,6 +113,9 @@ class Form(NamedTuple):
         Those that something outside the region may read.
     variable_leaves : tuple of str
         Those among the inputs of which `reverse` returns the cotangent, behind that of numbers.
+    appended : dict of str to str
+        Of each list that grows, and of which the types of the items are not known before, the type
+        of what is appended.
     """
 
     forward: Any
@@ -136,6 +140,7 @@ class Form(NamedTuple):
     variables_on: tuple[str, ...] = ()
     visible: tuple[str, ...] = ()
     variable_leaves: tuple[str, ...] = ()
+    appended: Mapping[str, str] = MappingProxyType({})
 
 
 class Special(NamedTuple):
@@ -183,13 +188,20 @@ def inferred(region: Region, pattern: Pattern) -> Special | None:
     steady = {name: kind for name, kind in kinds.items() if name not in region.bound}
     region = replace(region, body=guarded(with_known_tests(region.body, steady)))
     types = infer(region, kinds)
-    if types is None:
+    groups = dict(zip(arrays_of(region), pattern.owners, strict=True))
+    if types is None or not is_one_type(types.appended, groups):
         return None
     given = {name for name, (_, on) in zip(numbers, pattern.kinds, strict=True) if on}
     given |= {array for array, on in zip(arrays_of(region), pattern.on, strict=True) if on}
-    groups = dict(zip(arrays_of(region), pattern.owners, strict=True))
     active = active_parts(region, given, groups)
     return Special(region, types, given, active, fixed_parts(region, groups), groups)
+
+
+def is_one_type(appended: Mapping[str, str], groups: Mapping[str, Any]) -> bool:
+    """Return True if numbers of one type are appended to each list, by any of its names."""
+    return len({(groups[name], kind) for name, kind in appended.items()}) == len(
+        {groups[name] for name in appended}
+    )
 
 
 def is_served(region: Region, functions: Sequence[Any]) -> bool:
@@ -212,7 +224,7 @@ def arrays_of(region: Region) -> list[str]:
 
 def fixed_parts(region: Region, groups: Mapping[str, Any]) -> set[str]:
     """Return the inputs that nothing in a region changes, by any name of their memory."""
-    changed = {groups[array] for array in region.written()}
+    changed = {groups[array] for array in region.written() | region.grown}
     numbers = {name for name in region.inputs if name not in region.arrays}
     arrays = {a for a in groups if groups[a] not in changed} - region.variables
     return arrays | (numbers - region.bound.keys())
@@ -291,7 +303,7 @@ def written(
         made["forward"], made["reverse"], text, lengths, results,
         tuple(types.after[name] for name in own), tuple(own), types.flagged, steady, counts, read,
         shadows, outputs, leaves, whole, whole_read, whole_shadows, variables, variables_read, on,
-        visible, variable_leaves,
+        visible, variable_leaves, types.appended,
     )  # fmt: skip
 
 

@@ -22,6 +22,7 @@ from mooncake_py.compiler.ir import (
     Compare,
     Const,
     Count,
+    End,
     Expr,
     For,
     If,
@@ -84,11 +85,14 @@ class Types(NamedTuple):
         The types of what the region binds, after it.
     flagged : tuple of str
         The results of which a flag tells the type.
+    appended : dict of str to str
+        The types of what is appended to lists whose items are not known.
     """
 
     body: Block
     after: dict[str, str]
     flagged: tuple[str, ...]
+    appended: dict[str, str]
 
 
 def infer(region: Region, kinds: Mapping[str, str]) -> Types | None:
@@ -117,12 +121,13 @@ def infer(region: Region, kinds: Mapping[str, str]) -> Types | None:
     unclear = any(after[name] == MIXED for name in region.counts) or any(
         map(is_unclear, found.after.values())
     )
-    if found.is_unclear or unclear or mixes:
+    appended = {array: found.appended(region, array) for array in region.grown - kinds.keys()}
+    if found.is_unclear or unclear or mixes or not FLAGS.keys() >= set(appended.values()):
         return None
     first = tuple(
         Count(flag_of(name), Const(FLAGS[kinds[name]])) for name in sorted(flagged) if name in kinds
     )
-    return Types((*first, *found.annotated(region.body, flagged)), after, results)
+    return Types((*first, *found.annotated(region.body, flagged)), after, results, appended)
 
 
 def flag_of(name: str) -> str:
@@ -207,6 +212,12 @@ class _Inference:
             if again == env:
                 return after
             env = again
+
+    def appended(self, region: Region, array: str) -> str:
+        """Return the type of what is appended to a list; for tangents see `Region`."""
+        own = region.like.get(array, array)
+        found = [self.results[id(s)] for a, s in stores(region) if a == own]
+        return only(NO_KINDS.union(*found))
 
     def result(self, s: Assign | Let, env: Env) -> Kinds:
         """Return the types that the value of a statement may have; for tangents see `Region`."""
@@ -362,9 +373,9 @@ def name_of(s: Assign | Let) -> str:
 
 
 def stores(region: Region) -> Iterator[tuple[str, Assign]]:
-    """Yield the assignments to elements, each after its array."""
+    """Yield the assignments to elements and to ends, each after its array."""
     for s in statements(region.body):
-        if isinstance(s, Assign) and isinstance(s.target, Load):
+        if isinstance(s, Assign) and isinstance(s.target, Load | End):
             yield s.target.array, s
 
 

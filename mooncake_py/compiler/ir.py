@@ -4,6 +4,7 @@ Grammar, as `read` leaves it and as `tangent` takes and leaves it::
 
     block     = statement*
     statement = Assign(Name | Load, e)      s = e     x[i, j] = e      a float
+              | Assign(End(array), e)       x.append(e)                for a list
               | Let(name, e)                the same for a name of ours
               | Count(name, e)              k = e                      an int, without derivative
               | Check(test)                 leave the region unless test
@@ -35,9 +36,9 @@ from mooncake_py.compiler.node import Node
 
 __all__ = [
     "FLOATS", "INTS", "STEPS", "Alloc", "Apply", "Assign", "Block", "Break", "Bump", "Call",
-    "Check", "Compare", "Const", "Count", "Expr", "Finite", "For", "ForAll", "If", "Length", "Let",
-    "Lines", "Load", "Name", "Op", "Pop", "Push", "Select", "Sliced", "Statement",
-    "Target", "While", "blocks_of", "parts_of", "rebuilt", "statements", "substituted",
+    "Check", "Compare", "Const", "Count", "End", "Expr", "Finite", "For", "ForAll", "If", "Length",
+    "Let", "Lines", "Load", "Name", "Op", "Pop", "Push", "Select", "Sliced", "Statement", "Target",
+    "While", "blocks_of", "parts_of", "rebuilt", "statements", "substituted",
     "walk", "with_blocks", "with_value",
 ]  # fmt: skip
 
@@ -71,6 +72,15 @@ class Load(Node):
 
     array: str
     index: tuple[Expr, ...]
+
+
+class End(Node):
+    """The place behind the last item of a list: a number assigned to it becomes the last one.
+
+    Read, on the way back, it gives that item, which the list loses.
+    """
+
+    array: str
 
 
 class Length(Node):
@@ -123,8 +133,8 @@ class Pop(Node):
     stack: str
 
 
-Expr = Const | Name | Load | Length | Op | Compare | Call | Select | Pop
-Target = Name | Load
+Expr = Const | Name | Load | End | Length | Op | Compare | Call | Select | Pop
+Target = Name | Load | End
 
 
 class Assign(Node):

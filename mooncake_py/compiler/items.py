@@ -6,6 +6,11 @@ they are, with their identity and their derivative.
 
     q = [a', 2.0, b']       cells = [a, 2.0, b]      q[1] = q[0] * c
                             cells = [a, v, b]        q = [a', v', b']
+
+A list to which a region only appends may hold anything: the region has the new items alone.
+
+    q = [o, "a"]            cells = []               q.append(c)
+                            cells = [c]              q = [o, "a", c']
 """
 
 from __future__ import annotations
@@ -31,6 +36,7 @@ ITEM_BYTES = 64  # what an item costs on entry and exit, in bytes of an array th
 
 
 KINDS: dict[type, str] = {float: FLOAT, np.float64: FLOAT64, int: INT}
+TYPES = {kind: t for t, kind in KINDS.items()}
 AS_CELLS: dict[type, Any] = {np.float64: float, int: int}
 
 
@@ -40,27 +46,34 @@ class Items:
     Attributes
     ----------
     source : list or tuple
-    type : type
-        Of all numbers in it, `float`, `numpy.float64` or `int`.
+    kind : str
+        The type of all numbers in it, as `infer` calls it; empty until it is known of a list to
+        which the region only appends.
+    first : int
+        How many items of the source come before the first of these.
     cells : list of float
         What the region reads and writes; ints are read only.
     leaves : list of (int, Active)
-        The items that were active on entry, by position.
+        The items that were active on entry, by position among these.
     outputs : list of (int, Active)
-        Those that the region wrote, if a derivative may flow to them.
+        Those that the region wrote or appended, if a derivative may flow to them.
     """
 
     def __init__(
-        self, source: Any, kind: type, numbers: list[Any], leaves: list[tuple[int, Active]]
+        self,
+        source: Any,
+        kind: str,
+        cells: list[Any],
+        leaves: list[tuple[int, Active]],
+        first: int = 0,
     ) -> None:
         self.source = source
-        self.type = kind
-        self.cells = (
-            [v * 1.0 for v in numbers] if kind is float else list(map(AS_CELLS[kind], numbers))
-        )
+        self.kind = kind
+        self.cells = cells
         self.leaves = leaves
+        self.first = first
         self.outputs: list[tuple[int, Active]] = []
-        self._before = tuple(self.cells)
+        self._before = tuple(cells)
         self._cotangents: list[Any] | None = None
 
     @classmethod
@@ -74,30 +87,38 @@ class Items:
         kind = types.pop()
         if types or kind not in KINDS or (kind is int and leaves):
             return None
-        return cls(source, kind, numbers, leaves)
+        cells = [v * 1.0 for v in numbers] if kind is float else list(map(AS_CELLS[kind], numbers))
+        return cls(source, KINDS[kind], cells, leaves)
 
-    @property
-    def kind(self) -> str:
-        """The type of the numbers, as `infer` calls it."""
-        return KINDS[self.type]
+    @classmethod
+    def behind(cls, source: Any) -> Items:
+        """Return what a region appends to a list, which it does not read."""
+        return cls(source, "", [], [], len(source))
 
     @property
     def shape(self) -> tuple[int]:
         """As that of an array."""
         return (len(self.cells),)
 
-    def written(self) -> list[int]:
-        """Return the positions of the items that the region wrote."""
-        return changes(self._before, self.cells)
+    @property
+    def contents(self) -> list[Any]:
+        """The cells as they are in the list."""
+        return list(map(TYPES[self.kind], self.cells)) if self.cells else []
+
+    def changed(self) -> list[int]:
+        """Return the positions of the items that the region wrote or appended."""
+        old = len(self._before)
+        return [*changes(self._before, self.cells[:old]), *range(old, len(self.cells))]
 
     def store(self, ctx: ReverseMode, on: bool) -> None:
         """Put what the region wrote into the list, active if it is `on`, and log the old items."""
-        written = self.written()
-        new = [self.type(self.cells[k]) for k in written]
+        changed = self.changed()
+        now = self.contents
+        new = [now[k] for k in changed]
         if on:
             new = [active_number(v, ctx) for v in new]
-            self.outputs = list(zip(written, new, strict=True))
-        replace_items(ctx, self.source, written, new)
+            self.outputs = list(zip(changed, new, strict=True))
+        put_into(ctx, self.source, [k + self.first for k in changed], new)
 
     # As a node on the way back.
 
@@ -125,18 +146,26 @@ class Items:
 class Pairs:
     """The primals and the tangents of a list or a tuple, as lists for a region below.
 
+    Parameters
+    ----------
+    ctx : ForwardMode
+    source : list or tuple
+    first : int, optional
+        How many items are left out, where the region only appends.
+
     Attributes
     ----------
-    source : list or tuple
     primals, tangents : list
     moves : bool
         Whether an item has a tangent.
     """
 
-    def __init__(self, ctx: ForwardMode, source: Any) -> None:
+    def __init__(self, ctx: ForwardMode, source: Any, first: int = 0) -> None:
         self.source = source
-        given = [v.primal if type(v) is Active and v.context is ctx else v for v in source]
-        moving = [v.grad if type(v) is Active and v.context is ctx else None for v in source]
+        self.first = first
+        items = source[first:] if first else source
+        given = [v.primal if type(v) is Active and v.context is ctx else v for v in items]
+        moving = [v.grad if type(v) is Active and v.context is ctx else None for v in items]
         self.primals = [p * 1.0 if type(p) is float else p for p in given]
         self.tangents = list(map(as_tangent, moving, given))
         self.moves = moving.count(None) < len(moving)
@@ -144,9 +173,10 @@ class Pairs:
 
     def store(self, ctx: ForwardMode, on: bool) -> None:
         """Put what the region wrote into the list, with tangents if it is `on`."""
-        written = changes(self._before, self.primals)
-        new = [ctx.fresh(self.primals[k], self.tangents[k] if on else None) for k in written]
-        replace_items(ctx, self.source, written, new)
+        old = len(self._before)
+        changed = [*changes(self._before, self.primals[:old]), *range(old, len(self.primals))]
+        new = [ctx.fresh(self.primals[k], self.tangents[k] if on else None) for k in changed]
+        put_into(ctx, self.source, [k + self.first for k in changed], new)
 
 
 def bytes_copied(a: Any) -> int:
@@ -167,15 +197,24 @@ def changes(before: tuple[Any, ...], after: list[Any]) -> list[int]:
     return [k for k, (a, b) in enumerate(zip(before, after, strict=True)) if a is not b]
 
 
-def replace_items(ctx: Recording, items: list[Any], positions: list[int], new: list[Any]) -> None:
-    """Write items, and record the old ones; in a rehearsal all, which are kept once."""
+def put_into(ctx: Recording, items: list[Any], positions: list[int], new: list[Any]) -> None:
+    """Write items, those behind the end last, and record what undoes it.
+
+    In a rehearsal all old items are recorded, which are kept once.
+    """
     if not positions:
         return
-    if ctx.rehearsal is None:
-        note(ctx, put_items, items, positions, [items[k] for k in positions])
-    else:
+    size = len(items)
+    old = [k for k in positions if k < size]
+    if ctx.rehearsal is not None:
         lists.snapshot(ctx, items)
-    put_items(items, positions, new)
+    else:
+        if old:
+            note(ctx, put_items, items, old, [items[k] for k in old])
+        if len(old) < len(new):
+            note(ctx, lists.truncate, items, size)
+    put_items(items, old, new[: len(old)])
+    items += new[len(old) :]
 
 
 def put_items(items: list[Any], positions: list[int], values: list[Any]) -> None:

@@ -27,6 +27,7 @@ from mooncake_py.compiler.ir import (
     Assign,
     Block,
     Count,
+    End,
     Expr,
     Load,
     Name,
@@ -67,6 +68,8 @@ class CallReader(ScopeReader):
         The class of which the function around the region is a method.
     counts : set of str
         The names that are ints for certain, here and in functions that are called.
+    grown : set of str
+        The lists to which numbers are appended.
     """
 
     def __init__(
@@ -76,6 +79,7 @@ class CallReader(ScopeReader):
         self.owner = owner
         self.before: list[Statement] = []
         self.counts: set[str] = set()
+        self.grown: set[str] = set()
         self.temporaries = 0
 
     def block(self, body: list[ast.stmt]) -> Block:
@@ -108,11 +112,36 @@ class CallReader(ScopeReader):
         before = len(self.before)
         (value,) = self.called(node, 1)
         if any(
-            isinstance(s, Assign) and isinstance(s.target, Load)
+            isinstance(s, Assign) and isinstance(s.target, Load | End)
             for s in statements(tuple(self.before[before:]))
         ):
             raise Unfit  # what else the statement reads may come first
         return value
+
+    def alone(self, node: ast.Call) -> list[Statement]:
+        """Read a call that is a statement."""
+        if not self.appends(node):
+            self.called(node, 0)
+            return []
+        assert isinstance(node.func, ast.Attribute)
+        base = node.func.value
+        if isinstance(base, ast.Name) and base.id in self.stored | self.counters:
+            raise Unfit
+        array = self.array(base)
+        if self.arrays.setdefault(array, 1) != 1:
+            raise Unfit
+        self.grown.add(array)
+        place = place_of(node)
+        return [Assign(End(array, place=place), self.value(node.args[0]), place=place)]
+
+    def appends(self, node: ast.Call) -> bool:
+        """Return True for a call of ``append`` that may be that of a list."""
+        f = node.func
+        if not isinstance(f, ast.Attribute) or f.attr != "append" or node.keywords:
+            return False
+        if len(node.args) != 1 or self.method_of(f) is not None or self.is_held(f):
+            return False
+        return self.names.module(f.value) is None
 
     def called(self, node: ast.Call, count: int) -> list[Expr]:
         """Read a call of which `count` values are wanted; return them."""

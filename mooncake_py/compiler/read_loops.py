@@ -204,8 +204,11 @@ class LoopReader(CallReader):
         bound |= {field_named(path): path for path in sorted(self.fields)}
         if self.arrays.keys() & bound.keys() - set(map(named, self.only_changed)):
             raise Unfit
-        if not self.measured <= self.arrays.keys() or self.data & (self.stores | self.changed):
+        changed = self.stores | self.changed | self.grown
+        if not self.measured <= self.arrays.keys() or self.data & changed:
             raise Unfit
+        if self.measured & self.grown:
+            raise Unfit  # it has another length then
         for name in self.inputs.keys() - self.numbers - self.arrays.keys() - bound.keys():
             if name in self.objects():
                 del self.inputs[name]  # passed to a function that reads attributes of it
@@ -319,8 +322,7 @@ class LoopReader(CallReader):
             case ast.Assert(test=test):
                 return [Check(self.native(test), place=place)]
             case ast.Expr(value=ast.Call() as call):
-                self.called(call, 0)
-                return []
+                return self.alone(call)
             case ast.Assign(targets=[ast.Tuple() as targets], value=ast.Call() as call):
                 return self.unpacked(targets.elts, self.called(call, len(targets.elts)))
             case ast.Assign(targets=[ast.Tuple() as targets], value=ast.Tuple() as values):

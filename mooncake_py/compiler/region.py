@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from mooncake_py.compiler.ir import Assign, Block, For, Load, Sliced, While, statements
+from mooncake_py.compiler.ir import Assign, Block, End, For, Load, Sliced, While, statements
 
 __all__ = ["Region"]
 
@@ -72,6 +72,15 @@ class Region:
         }
         found |= {s.written for s in self.sliced if s.written is not None}
         return found - self.variables
+
+    @property
+    def grown(self) -> set[str]:
+        """The lists to which numbers are appended."""
+        return {
+            s.target.array
+            for s in statements(self.body)
+            if isinstance(s, Assign) and isinstance(s.target, End)
+        }
 
     @property
     def sliced(self) -> list[Sliced]:

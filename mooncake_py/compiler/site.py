@@ -23,7 +23,7 @@ from mooncake_py.compiler.callees import Callees
 from mooncake_py.compiler.cells import cells_of
 from mooncake_py.compiler.elsewhere import Elsewhere
 from mooncake_py.compiler.evaluate import evaluated, passes
-from mooncake_py.compiler.forms import Form, Pattern, bound_to, is_served, specialise
+from mooncake_py.compiler.forms import Form, Pattern, bound_to, is_served, names_read, specialise
 from mooncake_py.compiler.infer import INT, INT32, INT64
 from mooncake_py.compiler.ir import STEPS, For, Name, While
 from mooncake_py.compiler.items import Items, Pairs, bytes_copied
@@ -66,6 +66,10 @@ class Site:
     ----------
     trials : Trials
         How it went.
+    grown : set of str
+        The lists to which the region appends.
+    looked_into : list of str
+        The arrays of which it reads or writes elements.
     compares : bool
         Whether debug mode runs it both ways.
     has_form : bool
@@ -83,6 +87,9 @@ class Site:
         self.numbers = [name for name in region.inputs if name not in region.arrays]
         written = region.written()
         self.written = [name for name in self.arrays if name in written]
+        self.grown = region.grown
+        read = set(names_read(region.body)) if self.grown else set()
+        self.looked_into = [name for name in self.arrays if name in read or name not in self.grown]
         loop = region.loop
         self.is_given = isinstance(loop, For) and loop.range == Name(STEPS)
         self.fewest = 1 if any(isinstance(s, For | While) for s in loop.body) else FEW
@@ -106,6 +113,8 @@ class Site:
         """Return True if the arrays are of the kind that is read and written as numbers."""
         for name in self.arrays:
             a = inputs[name]
+            if type(a) is not list and name in self.grown:
+                return False
             if type(a) is list or (type(a) is tuple and name not in self.written):
                 if self.region.arrays[name] != 1 or name in self.region.shaped:
                     return False
@@ -139,6 +148,13 @@ class Site:
             if type(inputs[name]) is list or type(inputs[name]) is tuple:
                 yield name, inputs[name]
 
+    def only_grown(self, inputs: Mapping[str, Any]) -> set[int]:
+        """Return the ids of the lists to which the region appends without reading them."""
+        if not self.grown:
+            return set()
+        read = {id(inputs[name]) for name in self.looked_into}
+        return {id(inputs[name]) for name in self.grown} - read
+
     def overlaps(self, inputs: Mapping[str, Any], names: Iterable[str]) -> bool:
         """Return True if an array has elements that share memory."""
         return any(has_overlaps(inputs[name]) for name in names if type(inputs[name]) is ndarray)
@@ -171,11 +187,19 @@ class Site:
         if not self.is_worth(steps, inputs):
             return None
         lists = dict(self.lists(inputs))
-        items = {key: Items.of(ctx, a) for key, a in {id(a): a for a in lists.values()}.items()}
+        grown = self.only_grown(inputs)
+        items = {
+            key: Items.behind(a) if key in grown else Items.of(ctx, a)
+            for key, a in {id(a): a for a in lists.values()}.items()
+        }
         inputs = inputs | {name: items[id(a)] for name, a in lists.items()}
         form = self.form(ctx, functions, inputs)
         self.has_form = form is not None
-        return None if form is None else (form, steps, inputs)
+        if form is None:
+            return None
+        for name, kind in form.appended.items():
+            inputs[name].kind = kind
+        return form, steps, inputs
 
     def form(self, ctx: Tracking, functions: Any, inputs: dict[str, Any]) -> Form | None:
         """Return the form for these inputs, made when such are first met."""
@@ -239,13 +263,15 @@ class Site:
     def is_worth(self, steps: range | None, inputs: dict[str, Any]) -> bool:
         """Return True if what is copied before is not far too large.
 
-        That are arrays that are written, and all lists.
+        That are arrays that are written, and all lists that are read.
         """
+        grown = self.only_grown(inputs)
         nbytes = sum(
             [
                 bytes_copied(inputs[name])
                 for name in self.arrays
                 if name in self.written or type(inputs[name]) is not ndarray
+                if id(inputs[name]) not in grown
             ]
         )
         if steps is None:
@@ -326,7 +352,8 @@ class Site:
                 ctx.registry.activate(inputs[name])
         for name, old in before.items():
             ctx.log_whole(inputs[name], old)
-        found = {id(inputs[name]): name for name in self.written if name not in before}
+        changed = [name for name in (*self.written, *self.grown) if name not in before]
+        found = {id(inputs[name]): name for name in changed}
         for name in found.values():
             inputs[name].store(ctx, name in form.shadows)
 
@@ -367,7 +394,8 @@ class Site:
         lists = {id(a): a for _, a in self.lists(inputs)}
         if lists and not self.is_worth(self.steps(steps, inputs), inputs):
             return Elsewhere
-        pairs = {key: Pairs(ctx, a) for key, a in lists.items()}
+        grown = self.only_grown(inputs)
+        pairs = {key: Pairs(ctx, a, len(a) * (key in grown)) for key, a in lists.items()}
         given = {
             name: split(ctx, pairs.get(id(inputs[name])) or inputs[name])
             for name in self.region.inputs
@@ -400,7 +428,7 @@ class Site:
         if type(found) is not dict:  # the loop runs as it is written, to be compared
             return found.above(ctx, self.region.bound, names, list(pairs.values()))
         for name, a in self.lists(inputs):
-            if id(a) in pairs and name in self.written:
+            if id(a) in pairs and (name in self.written or name in self.grown):
                 pairs.pop(id(a)).store(ctx, name in names)
         arrays = {id(a) for a in inputs.values() if type(a) is ndarray}
         return {  # a name may be bound to an array that was there before

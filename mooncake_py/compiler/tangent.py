@@ -22,6 +22,7 @@ from mooncake_py.compiler.ir import (
     Assign,
     Block,
     Const,
+    End,
     Expr,
     ForAll,
     Let,
@@ -130,6 +131,8 @@ class Pushforward:
         """Return the tangent of a name or an element."""
         if isinstance(leaf, Load):
             return Load(self.names[leaf.array], leaf.index, place=leaf.place)
+        if isinstance(leaf, End):
+            return End(self.names[leaf.array], place=leaf.place)
         return Name(self.names[leaf.name], place=leaf.place)
 
     def of(self, steps: Steps, root: Expr) -> Expr | None:

@@ -25,6 +25,7 @@ from mooncake_py.compiler import (
     tangent,
 )
 from mooncake_py.compiler.ir import Assign, Check, Const, Name
+from mooncake_py.compiler.region import Region
 from mooncake_py.modes.forward.levels import Levels
 from mooncake_py.modes.reverse.inplace import InPlace
 from mooncake_py.modes.reverse.tape import Tape
@@ -245,7 +246,7 @@ def two_names_of_one_list_are_two_lists(patch: Patch) -> None:
 
 @breaks
 def items_are_not_stored(patch: Patch) -> None:
-    patch.setattr(items, "replace_items", lambda ctx, source, positions, new: None)
+    patch.setattr(items, "put_into", lambda ctx, source, positions, new: None)
 
 
 @breaks
@@ -261,19 +262,28 @@ def items_are_constants_after_a_loop(patch: Patch) -> None:
 
 @breaks
 def items_are_floats_of_python_afterwards(patch: Patch) -> None:
-    def of(ctx: Any, source: Any) -> Any:
-        found = original(ctx, source)
-        if found is not None and found.type is not float:
-            found.type = float
-        return found
-
-    original = items.Items.of
-    patch.setattr(items.Items, "of", of)
+    patch.setitem(items.TYPES, infer.FLOAT64, float)
 
 
 @breaks
 def items_that_are_stored_may_be_of_another_type(patch: Patch) -> None:
     patch.setattr(infer, "stores", lambda region: ())
+
+
+@breaks
+def items_that_are_appended_are_constants(patch: Patch) -> None:
+    original = items.active_number
+    patch.setattr(items, "active_number", lambda v, ctx: original(v, ctx) if v > 0.0 else v)
+
+
+@breaks
+def the_way_back_reads_the_last_item_and_leaves_it(patch: Patch) -> None:
+    rewrite(patch, lambda text: re.sub(r"(\bd_\w+)\.pop\(\)", r"\1[-1]", text))
+
+
+@breaks
+def slopes_that_are_items_of_a_list_that_grows_are_read_again(patch: Patch) -> None:
+    patch.setattr(Region, "grown", property(lambda self: set()))
 
 
 @breaks

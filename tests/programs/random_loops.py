@@ -132,6 +132,8 @@ def random_loop(seed: int) -> str:
     text = head + "".join(f"    {line}\n" for line in lines) + TAIL
     if seed % 8 == 2:
         text = with_dicts(text)
+    if seed % 8 == 6:
+        text = with_growing_lists(text, Random(seed))
     return with_functions_passed(text, seed % 8 == 5) if seed % 4 == 1 else text
 
 
@@ -140,6 +142,30 @@ def with_dicts(text: str) -> str:
     text = re.sub(r"\b([or]) = (?:Plain|Slotted|Halved)\((.*), (.*)\)\n",
                   r"\1 = {'p': \2, 'q': \3}\n", text)  # fmt: skip
     return re.sub(r"\b([or])\.(p|q)\b", r"\1['\2']", text).replace("o.step", "STEP")
+
+
+def with_growing_lists(text: str, random: Random) -> str:
+    """Return a program that appends some of its numbers to a list, and reads the last ones."""
+    head, loops, tail = text.partition("    for i in ")
+    start = random.choice(("[]", "[]", "[a]", "[x[0], y[1]]", "[0.25, a]", "[None, 'a']", "q"))
+    if start == "q" and re.search(r"in .*\bq\b", loops + tail.partition("    ends = ")[0]):
+        start = "[b[0]]"  # a loop over what it appends to never ends
+    reads = start not in ("[]", "[None, 'a']")
+    appended = random.choice((r"\1grown.append(\3)", r"\1\2 = \3\n\1grown.append(\2)"))
+    lines = []
+    for line in (loops + tail).split("\n"):
+        if random.random() < 0.6:
+            line = re.sub(r"^( {8,})([stw]) = (?!.* = )(.*)$", appended, line)
+        if reads and random.random() < 0.5 and line.startswith(" " * 8):
+            line = re.sub(r"\b(STEP|2)\b(?![.])", "grown[-1]", line)
+        lines.append(line)
+    body = "\n".join(lines)
+    ends = f"    w += sum([np.sin(g) * k_ for k_, g in enumerate(grown[{0 if reads else 2}:])])\n"
+    types = (
+        "    types += sum([TYPES.get(type(g).__name__, 6) * k_ for k_, g in enumerate(grown)])\n"
+    )
+    last = "    w += np.tanh(o.p"
+    return f"{head}    grown = {start}\n{body.replace(last, ends + types + last)}"
 
 
 def with_functions_passed(text: str, captures: bool) -> str:

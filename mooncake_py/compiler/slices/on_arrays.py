@@ -24,6 +24,7 @@ from mooncake_py.compiler.ir import (
     Check,
     Const,
     Count,
+    End,
     Expr,
     For,
     If,
@@ -194,6 +195,10 @@ class Rereader:
         target = s.target if isinstance(s, Assign) else Name(s.name, place=s.place)
         value = self.seen(s.value)
         rank = self.ranks.of(value)
+        if isinstance(target, End):
+            if rank or self.reads_variables(value):
+                raise UnknownRankError
+            return [s]
         if isinstance(target, Load):
             if not self.ranks.of_element(target):
                 if rank:

@@ -21,6 +21,7 @@ from mooncake_py.compiler.ir import (
     Assign,
     Block,
     Const,
+    End,
     Expr,
     For,
     Length,
@@ -321,7 +322,7 @@ class SlicedLoopReader(LoopReader):
             bound = Name(self.own[target.id], place=place_of(target))
         else:
             bound = self.target(target, noted)
-        assert not isinstance(bound, Load)
+        assert not isinstance(bound, Load | End)
         statement = renumbered(statement, numbers)
         return Sliced(statement, values, bound, written, place=place_of(node))
 

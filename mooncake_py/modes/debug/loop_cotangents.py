@@ -47,7 +47,7 @@ class Noted:
         self.items: dict[int, list[float]] = {}
         leaves = [run.inputs[name] for name in form.leaves]
         for name, a in run.each_list():
-            now, written = run.items[id(run.source[name])], set(a.written())
+            now, written = run.items[id(run.source[name])], set(a.changed())
             self.items[id(run.source[name])] = [
                 self.take(now[k]) if k in written else 0.0 for k in range(len(now))
             ]

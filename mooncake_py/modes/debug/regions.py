@@ -151,7 +151,7 @@ class LoopBeside(QuickWay):
         if any(owner(a).base is not None for a in self.arrays()):
             return False  # memory that no array owns
         if self.is_on_slices:
-            if any(type(self.inputs[name]) is Items for name in self.site.written):
+            if any(type(self.inputs[name]) is Items for name in self.changed):
                 return False  # a sweep that runs again would find what the first one left
             if any(map(is_tangent, self.inputs)):
                 _, self.before = self.copied(self.inputs)
@@ -222,14 +222,16 @@ class LoopBeside(QuickWay):
         for name, y in self.bound.items():
             if not is_tangent(name):
                 self.compare_value(name, self.expected[name], y)
-        for name in self.site.written:
+        for name in self.changed:
             if not is_tangent(name):
-                self.compare_value(name, self.contents(name), self.source[name])
+                self.compare_value(name, self.contents(name), self.now(name))
         self.compare_totals("tangent", self.tangent_totals(), self.tangents_again)
         if not self.is_active:
             return
         self.items = {
-            id(a): list(a) for name, a in self.source.items() if type(self.inputs[name]) is Items
+            id(a): list(self.now(name))
+            for name, a in self.source.items()
+            if type(self.inputs[name]) is Items
         }
         self.ctx.record((note_cotangents, self))
 
@@ -242,7 +244,17 @@ class LoopBeside(QuickWay):
     def contents(self, name: str) -> Any:
         """Return what an array or a list holds after the region has run."""
         a = self.copies[name]
-        return [a.type(v) for v in a.cells] if type(a) is Items else a
+        return a.contents if type(a) is Items else a
+
+    def now(self, name: str) -> Any:
+        """Return what an array or a list of the user holds, of the items that the region has."""
+        a = self.inputs[name]
+        return self.source[name][a.first :] if type(a) is Items else self.source[name]
+
+    @property
+    def changed(self) -> list[str]:
+        """The arrays and lists that the region writes or appends to."""
+        return [*self.site.written, *self.site.grown.difference(self.site.written)]
 
     def tangent_totals(self) -> list[Total]:
         """Return the tangents that the region has bound and written."""
@@ -253,8 +265,8 @@ class LoopBeside(QuickWay):
             if is_tangent(name)
         ]
         return bound + [
-            Total(name, *found(self.tangents[name]), as_plain(self.source[name]))
-            for name in self.site.written
+            Total(name, *found(self.tangents[name]), as_plain(self.now(name)))
+            for name in self.changed
             if is_tangent(name)
         ]
 
@@ -409,7 +421,7 @@ class LoopAbove:
     def compare(self, *values: Any) -> None:
         """Compare primals and tangents of what the loop has bound and written."""
         for pair in self.pairs:
-            now = Pairs(self.ctx, pair.source)
+            now = Pairs(self.ctx, pair.source, pair.first)
             pair.primals[:], pair.tangents[:] = now.primals, now.tangents
         primals: list[Any] = []
         tangents: list[Any] = []

@@ -75,3 +75,12 @@ class SizedCells:
     def __setitem__(self, i: Any, v: Any) -> None:
         self.values[i] = v
         self.sizes[i] = size_of(v)
+
+    def append(self, v: Any) -> None:
+        """Add an item to a list."""
+        self.values.append(v)
+        self.sizes.append(size_of(v))
+
+    def pop(self) -> Sized:
+        """Take the last item of a list away."""
+        return sized(self.values.pop(), self.sizes.pop())

@@ -23,6 +23,7 @@ from mooncake_py.compiler.ir import (
     Block,
     Bump,
     Call,
+    End,
     Expr,
     Let,
     Load,
@@ -114,6 +115,7 @@ def contractions(
         if isinstance(s, Let):
             values[s.name] = value
             continue
+        assert not isinstance(s.target, End)
         terms = terms_of(value) if isinstance(s, Bump) else []
         for term, is_negative in terms:
             product = contraction(s.target, term, is_negative, lengths)

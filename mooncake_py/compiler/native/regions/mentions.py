@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from mooncake_py.compiler.activity import part_of
 from mooncake_py.compiler.ir import (
     Alloc,
     Apply,
@@ -57,7 +58,7 @@ def bound_by(s: Statement) -> tuple[str, ...]:
     """Return the names that a statement itself binds, or the array that it writes or makes."""
     match s:
         case Assign() | Bump():
-            return (s.target.array if isinstance(s.target, Load) else s.target.name,)
+            return (part_of(s.target),)
         case Let() | Count() | For() | Alloc():
             return (s.name,)
         case ForAll():

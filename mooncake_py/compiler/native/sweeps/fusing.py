@@ -20,6 +20,7 @@ from mooncake_py.compiler.ir import (
     Assign,
     Block,
     Call,
+    End,
     Expr,
     ForAll,
     Let,
@@ -169,6 +170,7 @@ def are_apart(a: Assign, b: Assign, counters: Sequence[str]) -> bool:
     """Return True if no pass of one statement needs, or undoes, another pass of the other one."""
     for own, other in ((a, b), (b, a)):
         target = own.target
+        assert not isinstance(target, End)
         met = [e for e in (*walk(other.value), *walk(other.target)) if is_part(e, target)]
         if isinstance(target, Name):
             if met:

@@ -25,6 +25,7 @@ from mooncake_py.compiler.ir import (
     Break,
     Compare,
     Count,
+    End,
     Expr,
     For,
     ForAll,
@@ -135,6 +136,7 @@ class _Normal:
     def stored(self, s: Assign) -> Block:
         """Return an assignment after what its indices are, if it may change them."""
         target = s.target
+        assert not isinstance(target, End)
         if isinstance(target, Name) or target.array not in values_in(target.index):
             return (s,)
         counts = [Count(self.fresh(), i, place=s.place) for i in target.index]
