@@ -16,6 +16,7 @@ from mooncake_py.compiler.dict_items import with_items_as_attributes
 from mooncake_py.compiler.read_expressions import Unfit
 from mooncake_py.compiler.read_heads import head_of
 from mooncake_py.errors import MooncakeError
+from mooncake_py.syntax.imported import with_functions_as_attributes
 from mooncake_py.syntax.names import Names
 from mooncake_py.syntax.nodes import PREFIX, located, place_of
 from mooncake_py.syntax.source import locate
@@ -144,7 +145,7 @@ def made(
         body: list[Any] = [located(ast.Return(node.body), place_of(node.body))]
     else:
         body = node.body
-    body = [with_items_as_attributes(item) for item in body]
+    body = [with_items_as_attributes(with_functions_as_attributes(s, names)) for s in body]
     args = node.args
     parameters = {arg.arg for arg in (*args.posonlyargs, *args.args, *args.kwonlyargs)}
     stored = {name for name, values in found.own.items() if values != [None]}

@@ -39,6 +39,7 @@ from mooncake_py.syntax.nodes import (
     store,
     when,
 )
+from mooncake_py.syntax.trees import walk
 
 __all__ = ["CompiledLoops"]
 
@@ -53,9 +54,11 @@ class CompiledLoops:
     code : CodeType
     root : FunctionDef
         The function.
+    rewritten : FunctionDef
+        What is rewritten of it, which has its loops in the same order.
     """
 
-    def __init__(self, code: CodeType, root: Any) -> None:
+    def __init__(self, code: CodeType, root: Any, rewritten: Any) -> None:
         # Here, as only few programs need it.
         from mooncake_py.compiler.native.reading.loop_names import FunctionLoops
 
@@ -63,6 +66,8 @@ class CompiledLoops:
         self.root = root
         self.loops = FunctionLoops(code, root)
         self.count = 0
+        pairs = zip(loops_in(rewritten), loops_in(root), strict=True)
+        self.original = {id(new): old for new, old in pairs}
 
     def tried(
         self, node: ast.For | ast.While, plain: list[ast.stmt], injected: dict[str, Any]
@@ -70,6 +75,7 @@ class CompiledLoops:
         """Return what tries a loop, and otherwise runs it as `plain` does."""
         from mooncake_py.compiler.native.loop_site import site_of_loop
 
+        node = self.original[id(node)]
         loop = self.loops.of(node)
         compiled = site_of_loop(self.code, loop)
         if loop.shared:
@@ -99,6 +105,11 @@ class CompiledLoops:
         targets: list[ast.expr] = [store(name, place) for name in loop.results]
         bound = assign(located(ast.Tuple(targets, ast.Store()), place), load(part, place), place)
         return [*first, trial, when(served, plain, [bound], place), forget(temporaries, place)]
+
+
+def loops_in(root: Any) -> list[ast.For | ast.While]:
+    """Return the loops of a function."""
+    return [node for node in walk(root) if isinstance(node, ast.For | ast.While)]
 
 
 def attempted(target: ast.expr, value: ast.expr, otherwise: ast.expr, place: Place) -> ast.stmt:

@@ -67,9 +67,11 @@ from mooncake_py.frontend.patterns import case_test, chained, conjunction
 from mooncake_py.frontend.tried_loops import LoopRewriter
 from mooncake_py.syntax import unsupported
 from mooncake_py.syntax.compiled import FunctionNode, walk_code
+from mooncake_py.syntax.imported import is_of_a_module, may_import, with_functions_as_attributes
 from mooncake_py.syntax.names import Names
 from mooncake_py.syntax.nodes import (
     CONTEXT,
+    FUNCTIONS,
     PREFIX,
     Place,
     assign,
@@ -114,19 +116,24 @@ def rewrite(
     only what is read afterwards, by its name.
     Raise an `UnsupportedSyntaxError` that names every place that cannot be rewritten.
     """
-    node = source.node
+    node = plain = source.node
     assert not isinstance(node, ast.GeneratorExp)
     found = bindings(node)
     names = Names(globals_, found.bound().union(code.co_freevars), given)
+    if may_import(globals_, code.co_names):
+        node = with_functions_as_attributes(node, names)
+        found = bindings(node)
     statics = StaticInts.of(found, names)
     refused = Unsupported(code)
     refused.add_reserved_names(node)
     rewriter = FunctionRewriter(names, statics, found.steady(), source, refused)
     rewriter.found = found
     if in_parts and isinstance(node, ast.FunctionDef) and not reads_by_name(code):
-        rewriter.compiled = CompiledLoops(code, node)
+        rewriter.compiled = CompiledLoops(code, plain, node)
     new = rewriter.function(node)
     refused.raise_if_any()
+    if any(map(is_of_a_module, names.assumed.values())):  # of a nested function too
+        rewriter.injected[FUNCTIONS] = names.functions
     return Rewritten(
         new,
         dict(sorted(rewriter.injected.items())),

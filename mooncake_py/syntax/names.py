@@ -1,9 +1,10 @@
 """The meaning of a function's names at the time of derivation.
 
-Of global names two facts are used: that one is an unshadowed builtin, and that a dotted one leads
-to a module.  Each use is recorded in ``assumed``, so that a rewritten function is reused only while
-the facts hold.  Which functions parameters and captured variables are bound to is only a guess at
-what they will be bound to later: loops that call them look again.
+Of global names three facts are used: that one is an unshadowed builtin, that one is a function of a
+module, and that a dotted one leads to a module.  Each use is recorded in ``assumed``, so that a
+rewritten function is reused only while the facts hold.  Which functions parameters and captured
+variables are bound to is only a guess at what they will be bound to later: loops that call them
+look again.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import Any
 from numpy import ndarray
 
 from mooncake_py.jitted import is_prange, python_function
-from mooncake_py.syntax.nodes import dotted, is_dotted
+from mooncake_py.syntax.nodes import FUNCTIONS, dotted, is_dotted
 
 __all__ = ["MISSING", "Names"]
 
@@ -38,9 +39,13 @@ class Names:
     given : mapping of str to object, optional
         Functions that some of these, or attributes of them as ``"o.f"``, are bound to in the call
         that is about to run; for a method that is called of its object the class of that.
+    functions : ModuleType, optional
+        That of the function around a nested one.
 
     Attributes
     ----------
+    functions : ModuleType
+        Has the functions of modules that are called by global names: see `imported`.
     asked : set of str
         The bound names, and attributes of such, that a loop that is one entry may call.
     """
@@ -50,17 +55,19 @@ class Names:
         globals_: dict[str, Any],
         bound: Collection[str],
         given: Mapping[str, Any] | None = None,
+        functions: ModuleType | None = None,
     ) -> None:
         self.globals = globals_
         self._bound = bound
         self._given = given or {}
         self.assumed: dict[str, object] = {}
         self.asked: set[str] = set()
+        self.functions = ModuleType(FUNCTIONS) if functions is None else functions
 
     def within(self, bound: Collection[str]) -> Names:
         """Return what global names mean in a nested function that binds some names."""
         given = {n: f for n, f in self._given.items() if n.partition(".")[0] not in bound}
-        return Names(self.globals, {*bound, *self._bound}, given)
+        return Names(self.globals, {*bound, *self._bound}, given, self.functions)
 
     def is_bound(self, name: str) -> bool:
         """Return True if a name is, or may be, anything but global."""
@@ -105,6 +112,8 @@ class Names:
     def module(self, node: ast.AST) -> ModuleType | None:
         """Return the module that a name or a dotted name leads to, or None."""
         if isinstance(node, ast.Name):
+            if node.id == FUNCTIONS:
+                return self.functions
             value = None if node.id in self._bound else self.globals.get(node.id)
             if isinstance(value, ModuleType):
                 self.assumed[node.id] = value

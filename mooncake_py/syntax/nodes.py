@@ -55,6 +55,7 @@ OBJECT = "_mk_object"  # what the object of a bound method is called, as its att
 GLOBAL = "_mk_global_"  # begins what a global variable of a function is called, in the same way
 CELL = "_mk_cell"  # begins what a captured variable of a function is called, as its attribute
 ITEM = "_mk_item_"  # begins what an item of a dict is called, as its attribute
+FUNCTIONS = "_mk_functions"  # has the functions of modules that a function calls by name
 SLICE = "_mk_slice"
 STEADY_SLICE = "_mk_steady_slice"
 

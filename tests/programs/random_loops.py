@@ -134,6 +134,8 @@ def random_loop(seed: int) -> str:
         text = with_dicts(text)
     if seed % 8 == 6:
         text = with_growing_lists(text, Random(seed))
+    if seed % 8 == 0:
+        text = with_imported_functions(text)
     return with_functions_passed(text, seed % 8 == 5) if seed % 4 == 1 else text
 
 
@@ -142,6 +144,16 @@ def with_dicts(text: str) -> str:
     text = re.sub(r"\b([or]) = (?:Plain|Slotted|Halved)\((.*), (.*)\)\n",
                   r"\1 = {'p': \2, 'q': \3}\n", text)  # fmt: skip
     return re.sub(r"\b([or])\.(p|q)\b", r"\1['\2']", text).replace("o.step", "STEP")
+
+
+def with_imported_functions(text: str) -> str:
+    """Return a program that calls functions of modules by names of their own."""
+    imports = ""
+    for module, name in (("math", "math"), ("numpy", "np")):
+        found = sorted(set(re.findall(rf"\b{name}\.(\w+)(?=\()", text)) - {"abs", "sum", "array"})
+        imports += f"from {module} import {', '.join(found)}\n" if found else ""
+        text = re.sub(rf"\b{name}\.({'|'.join(found) or ' '})(?=\()", r"\1", text)
+    return imports + text
 
 
 def with_growing_lists(text: str, random: Random) -> str:

@@ -9,7 +9,6 @@ that the way back computes them again.
 from __future__ import annotations
 
 import ast
-import math
 from dataclasses import replace
 from typing import Any
 
@@ -353,7 +352,7 @@ class SlicedLoopReader(LoopReader):
             return False
         if isinstance(node.func, ast.Name):
             return self.names.builtin(node.func) in NUMBERS
-        return isinstance(node.func, ast.Attribute) and self.names.module(node.func.value) is math
+        return isinstance(node.func, ast.Attribute) and not self.is_of_numpy(node.func)
 
     @override
     def number(self, name: str, place: Place) -> Expr:

@@ -1,0 +1,63 @@
+"""Loops that call functions of modules by names of their own, as one entry."""
+
+from __future__ import annotations
+
+from math import cos, sin
+
+import numpy as np
+import pytest
+from numpy import dot, exp
+from numpy.linalg import norm
+from numpy.testing import assert_allclose
+
+from mooncake_py import grad, hvp, jvp
+from tests.compiler.comparing import agrees
+
+X = np.array([0.4, -0.3, 0.8, 0.2])
+
+
+def stepped(x, n):
+    for i in range(n):
+        x[i] = x[i] * cos(x[i - 1]) + exp(-x[i])
+    return dot(x, x) + norm(x)
+
+
+def on_arrays(x, n):
+    for _ in range(n):
+        x = x + 0.1 * exp(-x)
+    return norm(x)
+
+
+def by_a_function(x, n):
+    s = 0.0
+    for i in range(n):
+        s = s + bent(x[i])
+    return s
+
+
+def bent(v):
+    return sin(v) * v
+
+
+def by_a_nested_function(x, n):
+    def own(v):
+        return sin(v) * v
+
+    s = 0.0
+    for i in range(n):
+        s = s + own(x[i])
+    return s
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize("f", [stepped, on_arrays, by_a_function, by_a_nested_function])
+def test_loops_are_one_entry(f, taken):
+    n = 40 if f is on_arrays else 4
+    agrees(f, X.copy(), n)
+    assert any(taken)
+    v = np.linspace(-1.0, 1.0, 4)
+    g = grad(f)
+    assert_allclose(jvp(lambda x: f(x, n), (X.copy(),), (v,))[1], g(X.copy(), n) @ v, rtol=1e-11)
+    ends = [g(X + h * v, n) for h in (1e-6, -1e-6)]
+    found = hvp(lambda x: f(x, n), (X.copy(),), v)
+    assert_allclose(found, (ends[0] - ends[1]) / 2e-6, rtol=1e-6, atol=1e-8)
