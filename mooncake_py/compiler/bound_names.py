@@ -1,39 +1,63 @@
-"""Names that are certainly bound when a loop begins."""
+"""Names that are certainly bound when a loop begins, or where an expression is evaluated."""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from typing import Any
 
 from mooncake_py.syntax.trees import walk
 
 __all__ = ["bound_before"]
 
+BLOCKS = frozenset({"body", "orelse", "finalbody", "handlers", "cases"})
 
-def bound_before(function: Any, loop: ast.For | ast.While) -> set[str]:
-    """Return the names that are bound for certain when a loop of a function begins.
+
+def bound_before(function: Any, part: ast.For | ast.While | ast.expr) -> set[str]:
+    """Return the names that are bound for certain before a loop or an expression of a function.
 
     The loop may have another head than there: see `named_iterables`.
     """
     arguments = function.args
-    given = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
-    found = _bound_on_the_way(function.body, loop)
+    given = {a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
+    if isinstance(function, ast.Lambda):
+        return given
+    is_it = begins(part) if isinstance(part, ast.For | ast.While) else holds(part)
+    found = _bound_on_the_way(function.body, is_it)
     deleted = {
         part.id
         for part in walk(function)
         if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Del)
     }
-    return set() if found is None else found.union(arg.arg for arg in given) - deleted
+    return set() if found is None else found.union(given) - deleted
 
 
-def _bound_on_the_way(body: list[Any], loop: ast.For | ast.While) -> set[str] | None:
-    """Return the names bound in a block, and in those within it, before a loop is reached."""
+def begins(loop: ast.For | ast.While) -> Callable[[Any], bool]:
+    """Return what tells a loop."""
+    return lambda node: getattr(node, "body", None) is loop.body
+
+
+def holds(e: ast.expr) -> Callable[[Any], bool]:
+    """Return what tells a statement that evaluates an expression itself."""
+
+    def is_it(node: Any) -> bool:
+        heads = [getattr(node, field, None) for field in node._fields if field not in BLOCKS]
+        parts = [part for head in heads for part in (head if isinstance(head, list) else [head])]
+        return any(
+            found is e for part in parts if isinstance(part, ast.AST) for found in walk(part)
+        )
+
+    return is_it
+
+
+def _bound_on_the_way(body: list[Any], is_it: Callable[[Any], bool]) -> set[str] | None:
+    """Return the names bound in a block, and in those within it, before a statement is reached."""
     found: set[str] = set()
     for node in body:
-        if getattr(node, "body", None) is loop.body:
+        if is_it(node):
             return found
         for field in ("body", "orelse", "finalbody"):
-            within = _bound_on_the_way(getattr(node, field, []), loop)
+            within = _bound_on_the_way(getattr(node, field, []), is_it)
             if within is not None:
                 return found | within
         if isinstance(node, ast.FunctionDef):

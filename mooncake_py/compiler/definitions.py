@@ -16,6 +16,7 @@ from mooncake_py.compiler.dict_items import with_items_as_attributes
 from mooncake_py.compiler.read_expressions import Unfit
 from mooncake_py.compiler.read_heads import head_of
 from mooncake_py.errors import MooncakeError
+from mooncake_py.syntax.comprehensions import is_hidden, with_sums_as_loops
 from mooncake_py.syntax.imported import with_functions_as_attributes
 from mooncake_py.syntax.names import Names
 from mooncake_py.syntax.nodes import PREFIX, located, place_of
@@ -145,7 +146,9 @@ def made(
         body: list[Any] = [located(ast.Return(node.body), place_of(node.body))]
     else:
         body = node.body
-    body = [with_items_as_attributes(with_functions_as_attributes(s, names)) for s in body]
+    body = [with_functions_as_attributes(s, names) for s in body]
+    body, found = with_sums(body, names, found)
+    body = [with_items_as_attributes(s) for s in body]
     args = node.args
     parameters = {arg.arg for arg in (*args.posonlyargs, *args.args, *args.kwonlyargs)}
     stored = {name for name, values in found.own.items() if values != [None]}
@@ -158,6 +161,12 @@ def made(
         raise Unfit
     numbers = {k: v for k, v in defaults.items() if type(v) is int or type(v) is float}
     return Definition(key, args, body, names, found, stored - counters, counters, numbers, callee)
+
+
+def with_sums(body: list[Any], names: Names, found: Bindings) -> tuple[list[Any], Bindings]:
+    """Return statements with sums as loops, and the bindings of these too."""
+    new = with_sums_as_loops(body, names)
+    return (body, found) if new is body else (new, found.with_names_of(new, is_hidden))
 
 
 def counters_of(names: Names, body: list[Any]) -> set[str]:

@@ -7,6 +7,7 @@ after each `Assign` to it.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
 from typing import Any, NamedTuple
@@ -65,6 +66,8 @@ TOLD = frozenset({BOOL, NUMPY_BOOL, NONE, TEXT})  # what tests ask, and nothing 
 ALONE = OF_NUMPY | TOLD  # a name of such a type has no other one
 MIXED = "mixed"  # it depends on how often a loop runs, or on the branch that was taken
 FLAGS = {INT: 0, FLOAT: 1, FLOAT64: 2}
+COMPENSATES = sys.version_info >= (3, 12)
+"""Whether the builtin `sum` compensates rounding errors of Python's floats."""
 Kinds = frozenset[str]
 Env = dict[str, Kinds]
 NO_KINDS: Kinds = frozenset()
@@ -121,6 +124,8 @@ def infer(region: Region, kinds: Mapping[str, str]) -> Types | None:
     unclear = any(after[name] == MIXED for name in region.counts) or any(
         map(is_unclear, found.after.values())
     )
+    if COMPENSATES and any(FLOAT in found.results[id(s)] for s in sums_of(region)):
+        return None
     appended = {array: found.appended(region, array) for array in region.grown - kinds.keys()}
     if found.is_unclear or unclear or mixes or not FLAGS.keys() >= set(appended.values()):
         return None
@@ -377,6 +382,13 @@ def stores(region: Region) -> Iterator[tuple[str, Assign]]:
     for s in statements(region.body):
         if isinstance(s, Assign) and isinstance(s.target, Load | End):
             yield s.target.array, s
+
+
+def sums_of(region: Region) -> Iterator[Assign]:
+    """Yield the assignments to names of sums."""
+    for s in statements(region.body):
+        if isinstance(s, Assign) and isinstance(s.target, Name) and s.target.name in region.sums:
+            yield s
 
 
 def combined(op: str, kinds: list[Kinds]) -> Kinds:

@@ -1,4 +1,4 @@
-"""Read a loop, and the functions of the user that it calls, as a region."""
+"""Read a loop or a comprehension, and the functions of the user that it calls, as a region."""
 
 from __future__ import annotations
 
@@ -14,10 +14,12 @@ from mooncake_py.compiler.read_expressions import Unfit
 from mooncake_py.compiler.region import Region
 from mooncake_py.compiler.slices.named_views import local_names
 from mooncake_py.compiler.slices.read import SlicedLoopReader
+from mooncake_py.syntax.comprehensions import is_hidden, with_sums_as_loops
 from mooncake_py.syntax.names import Names
+from mooncake_py.syntax.nodes import replaced
 from mooncake_py.syntax.static_integers import Bindings, StaticInts
 
-__all__ = ["Reading", "read_loop"]
+__all__ = ["Reading", "read_comprehension", "read_loop"]
 
 
 class Reading(NamedTuple):
@@ -65,16 +67,62 @@ def read_loop(
     owner : Owner, optional
         The class of which the function is a method.
     """
-    for tree in dict.fromkeys((with_items_as_attributes(node), node)):
-        reader = SlicedLoopReader(names, statics, found, function, tree, owner)
+    body = with_sums_as_loops(node.body, names)
+    tree = node if body is node.body else replaced(node, body=body)
+    if tree is not node:
+        found = found.with_names_of([tree], is_hidden)
+    for attempt in dict.fromkeys((with_items_as_attributes(tree), tree)):
+        reader = SlicedLoopReader(names, statics, found, function, attempt, owner)
         reader.original = node
-        try:
-            region = reader.read()
-            break
-        except Unfit:
-            pass
-    else:
+        region = region_of(reader)
+        if region is not None:
+            return reading_of(reader, region, partial(local_names, function, node))
+    return None
+
+
+def read_comprehension(
+    names: Names,
+    statics: StaticInts,
+    found: Bindings,
+    function: Any,
+    node: ast.expr,
+    loop: ast.For,
+    total: str = "",
+    owner: Owner | None = None,
+) -> Reading | None:
+    """Return a comprehension as a region, or None if something cannot be part of one.
+
+    Parameters
+    ----------
+    names, statics, found, function, owner
+        See `read_loop`.
+    node : expr
+        Where it stands in the function.
+    loop : For
+        What it runs as: see `syntax.comprehensions`.
+    total : str, optional
+        The name of what the loop adds up, if it does.
+    """
+    reader = SlicedLoopReader(
+        names, statics, found.with_names_of([loop], is_hidden), function, loop, owner
+    )
+    reader.original = node
+    reader.total = total
+    region = region_of(reader)
+    return None if region is None else reading_of(reader, region, frozenset)
+
+
+def region_of(reader: SlicedLoopReader) -> Region | None:
+    """Return the region that is read, or None."""
+    try:
+        return reader.read()
+    except Unfit:
         return None
+
+
+def reading_of(
+    reader: SlicedLoopReader, region: Region, local: Callable[[], frozenset[str]]
+) -> Reading:
+    """Return a region with what it is given."""
     inputs = list(reader.inputs.values())
-    local = partial(local_names, function, node)
     return Reading(region, inputs, reader.functions, reader.calls, reader.callees, local)

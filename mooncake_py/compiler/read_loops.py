@@ -33,26 +33,21 @@ from mooncake_py.compiler.ir import (
     Check,
     Compare,
     Const,
-    Count,
     Expr,
     For,
     If,
-    Let,
     Load,
     Name,
     Op,
     Sliced,
     Statement,
-    Target,
     While,
     statements,
     walk,
 )
 from mooncake_py.compiler.methods import Owner, made_class
-from mooncake_py.compiler.read_calls import CallReader
+from mooncake_py.compiler.read_assignments import AssignmentReader
 from mooncake_py.compiler.read_expressions import (
-    OPERATORS,
-    VALUES,
     Unfit,
     field_named,
     named,
@@ -60,6 +55,7 @@ from mooncake_py.compiler.read_expressions import (
 from mooncake_py.compiler.read_heads import Head, head_of, reversed_range
 from mooncake_py.compiler.region import Region
 from mooncake_py.overriding import override
+from mooncake_py.syntax.comprehensions import is_hidden
 from mooncake_py.syntax.names import Names
 from mooncake_py.syntax.nodes import dotted, load, place_of
 from mooncake_py.syntax.static_integers import Bindings, StaticInts
@@ -75,7 +71,7 @@ BINDING = ast.Assign | ast.AugAssign | ast.AnnAssign
 SIZE = 200  # statements, at most: what follows a branch that may leave a loop is read twice
 
 
-class LoopReader(CallReader):
+class LoopReader(AssignmentReader):
     """Reads one loop.
 
     Parameters
@@ -89,7 +85,16 @@ class LoopReader(CallReader):
     node : For or While
     owner : Owner, optional
         The class of which the function is a method.
+
+    Attributes
+    ----------
+    original : For, While or expr
+        What the loop is in the function.
+    total : str
+        The name of ours that something outside the loop reads, if there is one.
     """
+
+    total = ""
 
     def __init__(
         self,
@@ -105,11 +110,9 @@ class LoopReader(CallReader):
         self.found = found
         self.steady = found.steady()
         self.definition = function
-        self.node = self.original = node
+        self.node = node
+        self.original: ast.For | ast.While | ast.expr = node
         self.size = 0
-        self.stores: set[str] = set()
-        self.changed: set[str] = set()
-        self.rebound: set[str] = set()
         self.choices = 0
         self.checks: list[Statement] = []
 
@@ -131,6 +134,7 @@ class LoopReader(CallReader):
             shaped=frozenset(self.shaped), data=frozenset(self.data),
             whole=frozenset(self.arrays.keys() & self.numbers),
             changed=frozenset(self.changed), rebound=frozenset(self.rebound),
+            sums=frozenset(self.sums),
         )  # fmt: skip
 
     def survey(self) -> None:
@@ -200,7 +204,8 @@ class LoopReader(CallReader):
                 if name in self.counters and not self.statics.holds(load(name, self.place)):
                     raise Unfit  # what is no int before and one after has two meanings
                 self.given_name(name)  # it may keep its value
-        bound = {named(name): name for name in sorted(self.stored | self.counters)}
+        visible = {n for n in self.stored | self.counters if not is_hidden(n) or n == self.total}
+        bound = {named(name): name for name in sorted(visible)}
         bound |= {field_named(path): path for path in sorted(self.fields)}
         if self.arrays.keys() & bound.keys() - set(map(named, self.only_changed)):
             raise Unfit
@@ -383,116 +388,6 @@ class LoopReader(CallReader):
         self.before = outer
         outer.append(If(test, *sides, place=place))
         return name
-
-    def in_parallel(self, targets: list[ast.expr], values: list[ast.expr]) -> list[Statement]:
-        """Read ``a, b = b, a + b``: all values come before the first target."""
-        if len(targets) != len(values):
-            raise Unfit
-        first: list[Statement] = []
-        then: list[Statement] = []
-        for k, (target, node) in enumerate(zip(targets, values, strict=True)):
-            whole = self.is_count(target)
-            value = self.int_for(target, node) if whole else self.value(node)
-            kind = Count if whole else Let
-            first.append(kind(f"w{k}", value, place=place_of(node)))
-        for k, target in enumerate(targets):
-            place = place_of(target)
-            copy = Name(f"w{k}", place=place)
-            if self.is_count(target):
-                assert isinstance(target, ast.Name)
-                then.append(self.counted(target, copy))
-            else:
-                then.append(Assign(self.target(target), copy, place=place))
-        return [*first, *then]
-
-    def shared(self, targets: list[ast.expr], value: ast.expr) -> list[Statement]:
-        """Read ``a = b = e``."""
-        if any(map(self.is_count, targets)):
-            return self.in_parallel(targets, [value] * len(targets))
-        first = Let("w0", self.value(value), place=place_of(value))
-        copy = Name(first.name, place=first.place)
-        return [
-            first,
-            *(Assign(self.target(t), copy, place=place_of(t)) for t in targets),
-        ]
-
-    def unpacked(self, targets: list[ast.expr], values: list[Expr]) -> list[Statement]:
-        """Read ``a, b = g(x)``, the values of which are known."""
-        first: list[Statement] = [
-            Let(f"w{k}", value, place=value.place) for k, value in enumerate(values)
-        ]
-        return first + [
-            Assign(
-                self.target(target), Name(f"w{k}", place=place_of(target)), place=place_of(target)
-            )
-            for k, target in enumerate(targets)
-        ]
-
-    def assigned(self, node: ast.stmt, target: ast.expr, value: ast.expr) -> Statement:
-        """Read ``target = value``."""
-        if isinstance(target, ast.Name) and self.is_count(target):
-            return self.counted(target, self.int_for(target, value))
-        found = self.all_of(value)
-        return Assign(self.target(target), found, place=place_of(node))
-
-    def augmented(
-        self, node: ast.stmt, target: ast.expr, op: ast.operator, value: ast.expr
-    ) -> Statement:
-        """Read ``target op= value``."""
-        place = place_of(node)
-        if isinstance(target, ast.Name) and self.is_count(target):
-            if type(op) not in OPERATORS:
-                raise Unfit
-            old = self.number(target.id, place)
-            found = Op(OPERATORS[type(op)], (old, self.whole(value)), place=place)
-            return self.counted(target, found)
-        if type(op) not in VALUES:
-            raise Unfit
-        old = self.item(target) if isinstance(target, ast.Subscript) else self.value(target)
-        change = Op(VALUES[type(op)], (old, self.value(value)), place=place)
-        return Assign(self.target(target, self.changed), change, place=place)
-
-    def target(self, node: ast.expr, bound: set[str] | None = None) -> Target:
-        """Read what is assigned to: a name, bound from now on, an attribute, or an element.
-
-        Parameters
-        ----------
-        bound : set of str, optional
-            Where a name or an attribute is noted: in `rebound`, if not given.
-        """
-        noted = self.rebound if bound is None else bound
-        if isinstance(node, ast.Name):
-            self.defined.add(node.id)
-            noted.add(self.own_name(node.id))
-            return Name(self.own_name(node.id), place=place_of(node))
-        if isinstance(node, ast.Attribute):
-            found = self.attribute(node)
-            if self.frame is not None or not isinstance(found, Name):
-                raise Unfit
-            noted.add(found.name)
-            return found
-        element = self.item(node)
-        self.stores.add(element.array)
-        return element
-
-    def is_count(self, target: ast.expr) -> bool:
-        """Return True if a target is a name that is an int for certain, or must be one."""
-        return isinstance(target, ast.Name) and (
-            target.id in self.indices or self.statics.holds(target)
-        )
-
-    def int_for(self, target: ast.expr, node: ast.expr) -> Expr:
-        """Read the int that a name is bound to; an element that it is bound to is data."""
-        if isinstance(target, ast.Name) and target.id in self.indices:
-            return self.steady_int(node)
-        return self.whole(node)
-
-    def counted(self, target: ast.Name, value: Expr) -> Count:
-        """Note that a name is an int."""
-        self.defined.add(target.id)
-        own = self.own_name(target.id)
-        self.counts.add(own)
-        return Count(own, value, place=place_of(target))
 
 
 def copied(value: Any) -> Any:

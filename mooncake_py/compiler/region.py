@@ -39,6 +39,8 @@ class Region:
         The names that are bound to arrays.
     in_parts : frozenset of str
         The names of these of which parts are read or written.
+    sums : frozenset of str
+        The names to which the builtin `sum` would add.
     """
 
     body: Block
@@ -55,6 +57,7 @@ class Region:
     local: frozenset[str] = frozenset()
     variables: frozenset[str] = frozenset()
     in_parts: frozenset[str] = frozenset()
+    sums: frozenset[str] = frozenset()
 
     @property
     def loop(self) -> For | While:

@@ -15,7 +15,7 @@ from mooncake_py.compiler.site import Site
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Language
 
-__all__ = ["TriedLoop"]
+__all__ = ["TriedComprehension", "TriedLoop"]
 
 OnArrays = Callable[[Any, Mapping[str, int]], Site | None]
 
@@ -127,6 +127,48 @@ class TriedLoop:
             return None
         site = self._on_arrays[key] = self.on_arrays(functions, axes)
         return site
+
+
+class TriedComprehension:
+    """A comprehension or a sum that is tried.
+
+    Parameters
+    ----------
+    loop : TriedLoop
+        What it runs as.
+    made : str
+        The input that is the list which it makes; empty for a sum.
+    """
+
+    def __init__(self, loop: TriedLoop, made: str) -> None:
+        self.loop = loop
+        self.place = 1 + loop.region.inputs.index(made) if made else None
+        self._beside: list[tuple[Any, Any]] = []
+
+    def value(self, ctx: Language, functions: Any, values: Any) -> tuple[Any] | None:
+        """Return what is made, in a tuple; None if it must be made as it is written."""
+        found = self.loop.run(ctx, functions, values)
+        made = None if self.place is None else values[self.place]
+        if type(found) is tuple:
+            return found if made is None else (made,)
+        if found is not Elsewhere:
+            self._beside.append((found, made))
+        return None
+
+    def same(self, made: tuple[Any]) -> tuple[Any]:
+        """Return what was made as it is written, compared with what has run beside, if any has.
+
+        What a generator yields is a list then.
+        """
+        if not self._beside:
+            return made
+        found, items = self._beside.pop()
+        if items is None:
+            found.compare(*made)
+            return made
+        items += made[0]
+        found.compare()
+        return (items,)
 
 
 class Compared:

@@ -64,7 +64,7 @@ from mooncake_py.frontend.compiled_loops import CompiledLoops
 from mooncake_py.frontend.loops import CheckpointedLoop, is_checkpointed
 from mooncake_py.frontend.named_iterables import is_flat, with_named_iterables
 from mooncake_py.frontend.patterns import case_test, chained, conjunction
-from mooncake_py.frontend.tried_loops import LoopRewriter
+from mooncake_py.frontend.tried_comprehensions import ComprehensionRewriter
 from mooncake_py.syntax import unsupported
 from mooncake_py.syntax.compiled import FunctionNode, walk_code
 from mooncake_py.syntax.imported import is_of_a_module, may_import, with_functions_as_attributes
@@ -165,7 +165,7 @@ def _stored(found: Bindings, declared: set[str]) -> frozenset[str]:
     return frozenset(declared & found.bound())
 
 
-class FunctionRewriter(LoopRewriter):
+class FunctionRewriter(ComprehensionRewriter):
     """Statements, and the function as a whole."""
 
     depth = 0  # of match statements
@@ -329,7 +329,7 @@ class FunctionRewriter(LoopRewriter):
 
     # refused, or left
 
-    visit_AsyncFor = visit_AsyncWith = LoopRewriter.visit_Await
+    visit_AsyncFor = visit_AsyncWith = ComprehensionRewriter.visit_Await
 
     def visit_TypeAlias(self, node: Any) -> Any:
         """Return the node unchanged."""

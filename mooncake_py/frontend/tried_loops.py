@@ -35,6 +35,7 @@ from mooncake_py.compiler.tried import TriedLoop
 from mooncake_py.frontend.outputs import OutputRewriter
 from mooncake_py.frontend.spanning import ELSE
 from mooncake_py.syntax.compiled import FunctionNode
+from mooncake_py.syntax.comprehensions import MADE, TOTAL
 from mooncake_py.syntax.nodes import (
     CELL,
     CONTEXT,
@@ -125,17 +126,24 @@ class LoopRewriter(OutputRewriter):
     def _trial(
         self, reading: Reading, loop: str, steps: str, result: ast.expr, place: Place
     ) -> ast.stmt:
+        call = self.run_call(reading, loop, "run", load(steps, place), place)
+        otherwise: list[ast.stmt] = [assign(result, load(ELSE, place), place)]
+        handler = located(ast.ExceptHandler(load("NameError", place), None, otherwise), place)
+        body: list[ast.stmt] = [assign(result, call, place)]
+        return located(ast.Try(body, [handler], [], []), place)
+
+    def run_call(
+        self, reading: Reading, loop: str, method: str, steps: ast.expr, place: Place
+    ) -> ast.expr:
+        """Return the call of a method of what is tried, with all that a region is given."""
         inputs = zip(reading.region.inputs, reading.inputs, strict=True)
-        values = [load(steps, place), *(self._given(reading, *pair) for pair in inputs)]
-        run = ast.Attribute(load(loop, place), "run", ast.Load())
+        values = [steps, *(self._given(reading, *pair) for pair in inputs)]
+        run = ast.Attribute(load(loop, place), method, ast.Load())
         calls = [self._object(f) if isinstance(f, ast.Attribute) else f for f in reading.calls]
         functions = ast.Tuple([*reading.functions, *calls], ast.Load())
         parts = [load(CONTEXT, place), functions, ast.Tuple(values, ast.Load())]
         call = ast.Call(located(run, place), [located(part, place) for part in parts], [])
-        otherwise: list[ast.stmt] = [assign(result, load(ELSE, place), place)]
-        handler = located(ast.ExceptHandler(load("NameError", place), None, otherwise), place)
-        body: list[ast.stmt] = [assign(result, located(call, place), place)]
-        return located(ast.Try(body, [handler], [], []), place)
+        return located(call, place)
 
     def _compared(self, reading: Reading, tried: ast.expr, place: Place) -> ast.stmt:
         """Return the statement that compares what a loop has bound with what was found beside."""
@@ -149,6 +157,10 @@ class LoopRewriter(OutputRewriter):
 
     def _given(self, reading: Reading, name: str, node: ast.expr) -> ast.expr:
         """Return what reads an input, without effects."""
+        if isinstance(node, ast.Name) and node.id == MADE:
+            return located(ast.List([], ast.Load()), place_of(node))
+        if isinstance(node, ast.Name) and node.id.startswith(TOTAL):
+            return constant(0, place_of(node))
         if not isinstance(node, ast.Attribute) or self.names.module(node.value) is not None:
             return self.operand(node)
         if name not in reading.region.bound:

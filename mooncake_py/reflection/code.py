@@ -13,7 +13,7 @@ from mooncake_py.compiler.statements.choices import COMPARISONS
 from mooncake_py.compiler.statements.reductions import Along
 from mooncake_py.compiler.statements.site import StatementSite
 from mooncake_py.compiler.statements.statement import Part, View, position_of
-from mooncake_py.compiler.tried import TriedLoop
+from mooncake_py.compiler.tried import TriedComprehension, TriedLoop
 from mooncake_py.frontend.load import Derived
 from mooncake_py.syntax.nodes import BINARY, CONTEXT, PREFIX
 
@@ -56,9 +56,10 @@ def quick_forms(derived: Derived) -> list[str]:
     """
     lines: list[str] = []
     for value in derived.injected.values():
-        if isinstance(value, TriedLoop):
-            for text in value.forms():
-                lines += ["", f"# {heading(value.region)}, as a whole", *text.splitlines()]
+        loop = value.loop if isinstance(value, TriedComprehension) else value
+        if isinstance(loop, TriedLoop):
+            for text in loop.forms():
+                lines += ["", f"# {heading(loop.region)}, as a whole", *text.splitlines()]
         if isinstance(value, StatementSite):
             for functions, kinds, form in value.forms():
                 operands: list[ast.expr] = [ast.Name(f"v{i}") for i in range(len(kinds))]
@@ -135,6 +136,14 @@ class _Readable(ast.NodeTransformer):
         return isinstance(node, ast.Name) and node.id.startswith(PREFIX + part)
 
     def visit_Subscript(self, node: ast.Subscript) -> Any:
+        """Print a comprehension that is tried as a whole in its original form."""
+        if isinstance(node.value, ast.BoolOp):
+            otherwise = node.value.values[-1]
+            assert isinstance(otherwise, ast.Call)
+            (made,) = otherwise.args
+            assert isinstance(made, ast.Tuple)
+            tried = ast.Attribute(ast.Name("C", ast.Load()), "fused_comprehension")
+            return self.generic_visit(ast.Call(tried, made.elts, []))
         self.generic_visit(node)
         node.slice = as_index(node.slice)
         return node

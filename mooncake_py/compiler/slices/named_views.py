@@ -24,7 +24,7 @@ BY_NAME = frozenset({"locals", "vars", "dir", "eval", "exec"})
 """Functions that read variables which the text does not name."""
 
 
-def names_of_views(function: Any, loop: ast.For | ast.While) -> set[str]:
+def names_of_views(function: Any, loop: ast.AST) -> set[str]:
     """Return the names in a loop that are bound to slices, and that nothing else reads or binds."""
     found = {
         part.targets[0].id: part.value

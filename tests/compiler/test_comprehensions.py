@@ -1,0 +1,294 @@
+"""Comprehensions and sums as one entry."""
+
+from __future__ import annotations
+
+import ast
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from mooncake_py import grad, hvp, jvp, value_and_grad
+from mooncake_py.compiler import infer
+from mooncake_py.syntax.comprehensions import collecting, summing, with_sums_as_loops
+from mooncake_py.syntax.names import Names
+from tests.compiler.comparing import agrees, equals_reference
+
+X = np.array([0.7, -1.2, 0.8, 1.9, -0.4, 0.3])
+NAMES = Names({}, {"x", "y", "n", "a", "g"})
+
+
+def expression(text: str) -> Any:
+    return ast.parse(text, mode="eval").body
+
+
+def lines(nodes: Any) -> list[str]:
+    return "\n".join(map(ast.unparse, nodes)).replace("_mk_", "").splitlines()
+
+
+# What is read.
+
+
+def test_a_comprehension_is_a_loop_that_appends():
+    node = expression("[a * v for i, v in enumerate(x) if v > i for w in y[i:]]")
+    assert lines([collecting(node, NAMES)]) == [
+        "for i_0, v_1 in enumerate(x):",
+        "    if v_1 > i_0:",
+        "        for w_2 in y[i_0:]:",
+        "            made.append(a * v_1)",
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[lambda: v for v in x]",
+        "[(w := v) for v in x]",
+        "[[v * w for w in y] for v in x]",
+        "[v async for v in x]",
+    ],
+)
+def test_others_are_left(text):
+    assert collecting(expression(text), NAMES) is None
+
+
+def test_sums_stand_before_their_statement():
+    text = "y[i] = a - sum(x[k] * sum(v for v in y) for k in range(i))"
+    assert lines(with_sums_as_loops(ast.parse(text).body, NAMES)) == [
+        "sum_0 = 0",
+        "for k_1 in range(i):",
+        "    sum_2 = 0",
+        "    for v_3 in y:",
+        "        sum_2 = sum_2 + v_3",
+        "    sum_0 = sum_0 + x[k_1] * sum_2",
+        "y[i] = a - sum_0",
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "y = a if n else sum(v for v in x)",
+        "y = n and sum(v for v in x)",
+        "y = lambda: sum(v for v in x)",
+        "y = sum((v for v in x), 2)",
+        "y = sum(x)",
+        "for i in range(sum(v for v in x)): pass",
+        "while sum(v for v in x) > 1: pass",
+    ],
+)
+def test_sums_that_may_not_be_computed_are_left(text):
+    body = ast.parse(text).body
+    assert with_sums_as_loops(body, NAMES) is body
+
+
+def test_sums_of_branches():
+    text = "if sum(v for v in x) > 1: y = sum([v for v in x])\nelif sum(v for v in y): pass"
+    assert lines(with_sums_as_loops(ast.parse(text).body, NAMES)) == [
+        "sum_4 = 0",
+        "for v_5 in x:",
+        "    sum_4 = sum_4 + v_5",
+        "if sum_4 > 1:",
+        "    sum_0 = 0",
+        "    for v_1 in x:",
+        "        sum_0 = sum_0 + v_1",
+        "    y = sum_0",
+        "else:",
+        "    sum_2 = 0",
+        "    for v_3 in y:",
+        "        sum_2 = sum_2 + v_3",
+        "    if sum_2:",
+        "        pass",
+    ]
+
+
+def test_a_sum_has_a_name():
+    found = summing(expression("sum(v for v in x)"), NAMES)
+    assert found is not None
+    name, loop = found
+    assert name == "_mk_sum_0"
+    assert lines([loop]) == ["for v_1 in x:", "    sum_0 = sum_0 + v_1"]
+
+
+# What runs.
+
+
+def squares(x):
+    values = [v * v + 1.0 for v in x]
+    return values[0] * values[-1]
+
+
+def sum_of_a_list(x):
+    return sum([v * v for v in x])
+
+
+def sum_of_a_generator(x):
+    return 2.0 * sum(x[i] * x[i - 1] for i in range(1, len(x))) + x[0]
+
+
+def with_tests(x):
+    kept = [v * w for v, w in zip(x, x[::-1], strict=True) if v > w]
+    return kept[0] * len(kept) + sum(v for v in x if v > 0.0)
+
+
+def nested(x):
+    rows = [[x[i] * x[j] for j in range(i + 1)] for i in range(len(x))]
+    return rows[3][1] * rows[5][4] + sum(sum(row) for row in rows)
+
+
+def forward_substitution(x):
+    n = len(x)
+    y = np.zeros(n)
+    for i in range(n):
+        y[i] = (x[i] - sum(x[i - j] * y[j] for j in range(i))) / (2.0 + x[i] ** 2)
+    return y @ y
+
+
+def in_a_function(x):
+    def energy(i):
+        return sum((x[i] - v) ** 2 for v in x) * 0.1
+
+    total = 0.0
+    for i in range(len(x)):
+        total = total + energy(i) * x[i]
+    return total
+
+
+def two_loops(x):
+    pairs = [x[i] * x[j] for i in range(len(x)) for j in range(i) if i != j + 1]
+    return sum(pairs) + max(v * v for v in x) - min([v * w for v, w in zip(x, pairs, strict=False)])
+
+
+def consumers(x):
+    ordered = sorted(v * v for v in x)
+    a, *_ = tuple(v * 2.0 for v in x)
+    return ordered[-1] * a + list(v + 1.0 for v in x)[2]  # noqa: C400
+
+
+def own_names(x):
+    v = 3.0
+    s = sum(v * v for v in x)
+    values = [v + s for v in x]
+    return v * s + values[1]
+
+
+def empty(x):
+    return sum(v for v in x[:0]) + len([v for v in x if v > 100.0]) + x[0] + sum([])
+
+
+PROGRAMS = [
+    squares, sum_of_a_list, sum_of_a_generator, with_tests, nested, forward_substitution,
+    in_a_function, two_loops, consumers, own_names,
+]  # fmt: skip
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize("f", PROGRAMS)
+def test_arrays(f, taken):
+    agrees(f, X.copy())
+    assert any(taken)
+
+
+@pytest.mark.plain
+def test_empty():
+    agrees(empty, X.copy())
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize("f", [f for f in PROGRAMS if f not in (forward_substitution,)])
+def test_lists(f):
+    agrees(f, X.tolist())
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize("f", PROGRAMS)
+def test_in_forward_mode_and_to_second_order(f, taken):
+    v = np.linspace(-1.0, 1.0, len(X))
+    assert_allclose(jvp(f, (X.copy(),), (v,))[1], grad(f)(X.copy()) @ v, rtol=1e-11)
+    ends = [grad(f)(X + h * v) for h in (1e-6, -1e-6)]
+    found = hvp(f, (X.copy(),), v)
+    assert_allclose(found, (ends[0] - ends[1]) / 2e-6, rtol=1e-6, atol=1e-7)
+    assert any(taken)
+
+
+@pytest.mark.parametrize("f", PROGRAMS)
+def test_both_ways_in_debug_mode(f):
+    assert_allclose(grad(f, debug=True)(X.copy()), grad(f)(X.copy()), rtol=1e-13)
+
+
+@pytest.mark.plain
+def test_types_of_sums(taken):
+    def f(x, n):
+        s = sum(x[i] for i in range(n))
+        t = sum(i for i in range(n))
+        return s * x[0] + (2.0 if type(s) is np.float64 else 3.0 if type(s) is int else 5.0) + t
+
+    for n in (0, 1, 4):
+        equals_reference(f, X.copy(), n)
+        equals_reference(f, X.tolist(), n)
+
+
+def test_sums_of_floats_are_those_of_the_builtin():
+    values = [1e100, 1.0, -1e100, 0.1] * 3
+    assert value_and_grad(lambda x: sum(v * 1.0 for v in x))(values)[0] == sum(values)
+    assert value_and_grad(lambda x: sum([v * 1.0 for v in x]))(values)[0] == sum(values)
+
+
+@pytest.mark.plain
+def test_where_sum_compensates(monkeypatch, taken):
+    monkeypatch.setattr(infer, "COMPENSATES", True)
+
+    def f(x):
+        return sum(v * v for v in x)
+
+    equals_reference(f, X.copy())
+    assert any(taken)
+
+
+@pytest.mark.plain
+def test_names_that_may_be_unbound():
+    def f(x, flag):
+        if flag:
+            scale = 2.0
+        return sum(v * scale for v in x)  # pyright: ignore[reportPossiblyUnboundVariable]
+
+    assert_allclose(grad(f)(X, True), np.full(6, 2.0))
+    with pytest.raises(NameError, match="scale"):
+        grad(f)(X, False)
+    assert grad(f)(X[:0], False).shape == (0,)
+
+
+@pytest.mark.plain
+def test_iterables_with_effects_run_once():
+    def f(x):
+        calls = []
+
+        def counted():
+            calls.append(1)
+            return len(x)
+
+        s = sum(x[i] for i in range(counted())) + [x[i] * 2.0 for i in range(counted())][1]
+        return s * len(calls)
+
+    agrees(f, X.copy())
+
+
+@pytest.mark.plain
+def test_exceptions_are_those_of_the_function():
+    def f(x):
+        return sum(1.0 / (v - 0.5) for v in x)
+
+    with pytest.raises(ZeroDivisionError) as raised:
+        value_and_grad(f)([1.0, 2.0, 0.5, 3.0])
+    assert any(entry.name == "f" for entry in raised.traceback)
+
+    def g(x):
+        try:
+            logs = [math.log(v) for v in x]
+            return logs[0]
+        except ValueError:
+            return x[0] * 3.0
+
+    assert_allclose(grad(g)([1.0, 2.0, -0.5, 3.0]), [3.0, 0.0, 0.0, 0.0])
