@@ -55,8 +55,8 @@ class ArrayLanguage(Context):
                 return self.scalar_operation(op.scalar_rule, op.function, (a, b))
             if is_sequence_beside_numpy_scalar(a, b) or is_sequence_beside_numpy_scalar(b, a):
                 # NumPy's scalars make an array of a sequence, Python's floats refuse it.
-                if op.name == "mul":
-                    op.function(unwrapped(a), unwrapped(b))  # raises, but for a range
+                if op.name in ("mul", "matmul"):
+                    op.function(unwrapped(a), unwrapped(b))  # raises, but for a range times it
                 array = self.call(np.asarray, a if tb is Active else b)
                 return self.array_operator(op, *((array, b) if tb is Active else (a, array)))
         return self.operator_of_objects(op, a, b)
@@ -170,7 +170,7 @@ def _define_operators() -> None:
         def inplace(self: ArrayLanguage, x: Any, v: Any) -> Any:
             t = type(x)
             if t is Active or t in NUMBERS:
-                return getattr(self, op.name)(x, v)
+                return self.computed_anew(op, x, v)
             return self.inplace(op, x, v)
 
         return inplace

@@ -19,7 +19,7 @@ from mooncake_py.language import dispatch, iteration, managers, scalars
 from mooncake_py.language.comparisons import Comparisons
 from mooncake_py.language.objects import Objects
 from mooncake_py.runtime import numerals
-from mooncake_py.runtime.active import Active
+from mooncake_py.runtime.active import Active, plain_class
 from mooncake_py.runtime.methods import LookedUp
 from mooncake_py.tangents.subclasses import Met
 
@@ -83,7 +83,7 @@ class Context(Comparisons, Objects):
         containers are always the same.
         """
         t = type(o)
-        if t is Active or ((t is ndarray or t in CONTAINERS) and hasattr(t, name)):
+        if (t is Active or t is ndarray or t in CONTAINERS) and hasattr(plain_class(o), name):
             return o
         return LookedUp(self.getattr(o, name))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from datetime import timedelta
 from types import FunctionType, MethodType
@@ -37,7 +38,7 @@ class Objects(Core):
         """Run ``o[i]`` for anything but an array."""
         t = type(o)
         if t is list or t is tuple or t is str:
-            return o[i]
+            return o[i] if type(i) is not Active else o[i.primal]  # raises
         if t is dict:
             if type(i) in activity.INERT:
                 return o[i]
@@ -171,8 +172,7 @@ class Objects(Core):
                 self.refuse_if_active(op.function, (a, b))
             return result
         raise TypeError(
-            f"unsupported operand type(s) for {op.method.strip('_')}: "
-            f"{ta.__name__!r} and {tb.__name__!r}"
+            f"unsupported operand type(s) for {op.symbol}: {ta.__name__!r} and {tb.__name__!r}"
         )
 
     def unary_of_objects(self, function: Any, method: str, a: Any) -> Any:
@@ -188,15 +188,27 @@ class Objects(Core):
         special = getattr(t, op.inplace_method, None)
         if type(special) is FunctionType and t is not Active:
             result = self.call(special, x, v)
-            return getattr(self, op.name)(x, v) if result is NotImplemented else result
+            return self.computed_anew(op, x, v) if result is NotImplemented else result
         if special is None or t is Active or type(v) is ndarray:  # an array goes before a list
-            return getattr(self, op.name)(x, v)
+            return self.computed_anew(op, x, v)
         reflected = getattr(type(v), op.reflected, None)
-        if type(reflected) is FunctionType and concatenates(op, x):
+        if (
+            type(reflected) is FunctionType
+            and concatenates(op, x)
+            and plain_class(v) not in NUMBERS  # active ones of Python have no say
+        ):
             result = self.call(reflected, v, x)
             if result is not NotImplemented:
                 return result
         return containers.inplace_operator(self, op, x, v)
+
+    def computed_anew(self, op: Any, x: Any, v: Any) -> Any:
+        """Run ``x op v``, which is what ``x op= v`` binds a name to where nothing is changed."""
+        try:
+            return getattr(self, op.name)(x, v)
+        except TypeError as error:
+            word_in_place(error, op, x, v)
+            raise
 
 
 WITHOUT_A_TANGENT = (float, complex, np.inexact, np.timedelta64, timedelta, ndarray)
@@ -208,6 +220,20 @@ SEQUENCES = (list, tuple, str, bytes, bytearray, deque)
 def concatenates(op: Any, a: Any) -> bool:
     """Return whether an operand is a sequence, which Python asks after the other operand."""
     return op.name in ("add", "mul") and issubclass(type(a), SEQUENCES)
+
+
+def word_in_place(error: TypeError, op: Any, x: Any, v: Any) -> None:
+    """Word Python's error for the operands of ``x op v`` as the one for ``x op= v``.
+
+    Where NumPy computes, the error is its own, and that of other code names other operands.
+    """
+    kinds = plain_class(x), plain_class(v)
+    if op.name != "matmul" and any(issubclass(kind, np.generic) for kind in kinds):
+        return
+    names = " and ".join(rf"'(?:\w+\.)*{kind.__name__}'" for kind in kinds)
+    before = f"unsupported operand type(s) for {op.symbol}: "
+    if re.fullmatch(re.escape(before) + names, str(error)):
+        error.args = (str(error).replace(op.symbol, op.inplace_symbol, 1),)
 
 
 def wraps_results(*operands: Any) -> bool:

@@ -160,7 +160,7 @@ def order_left(keys: list[Any], reverse: bool) -> tuple[list[int], Exception | N
 def divmod_of(a: Any, b: Any, /) -> Any:
     if isinstance(a, ndarray) or isinstance(b, ndarray):
         return np.divmod(a, b)
-    if are_numbers([a, b]):
+    if are_numbers([a, b]) and not (isinstance(a, complex) or isinstance(b, complex)):
         return a // b, a % b
     return by_methods("divmod", a, b)
 
@@ -170,7 +170,7 @@ def by_methods(name: str, a: Any, b: Any) -> Any:
     result: Any = NotImplemented
     if hasattr(a, f"__{name}__") and not isinstance(a, NUMBERS):
         result = getattr(type(a), f"__{name}__")(a, b)
-    if result is NotImplemented and hasattr(b, f"__r{name}__"):
+    if result is NotImplemented and hasattr(b, f"__r{name}__") and not isinstance(b, NUMBERS):
         result = getattr(type(b), f"__r{name}__")(b, a)
     if result is NotImplemented:
         raise TypeError(
@@ -184,7 +184,7 @@ def by_methods(name: str, a: Any, b: Any) -> Any:
 def pow_of(base: Any, exp: Any, mod: Any = None) -> Any:
     if mod is None:
         return base**exp
-    if isinstance(base, NUMBERS):
+    if isinstance(base, (*NUMBERS, ndarray)):
         return modular_power(base, exp, mod)
     return type(base).__pow__(base, exp, mod)
 

@@ -18,13 +18,15 @@ class BinaryOperator:
     """A binary operator: how to run it on values, and which rules differentiate it."""
 
     __slots__ = (
-        "_array_rule", "_scalar_rule", "function", "inplace", "inplace_method", "method",
-        "name", "reflected", "ufunc",
+        "_array_rule", "_scalar_rule", "function", "inplace", "inplace_method", "inplace_symbol",
+        "method", "name", "reflected", "symbol", "ufunc",
     )  # fmt: skip
 
-    def __init__(self, name: str, ufunc: np.ufunc) -> None:
+    def __init__(self, name: str, ufunc: np.ufunc, symbol: str) -> None:
         stem = name.rstrip("_")
         self.name = name
+        self.symbol = "** or pow()" if symbol == "**" else symbol  # as errors of Python call it
+        self.inplace_symbol = f"{symbol}="
         self.function: Callable[[Any, Any], Any] = getattr(operator, name)
         self.inplace: Callable[[Any, Any], Any] = getattr(operator, f"i{stem}")
         self.ufunc = ufunc
@@ -51,13 +53,14 @@ class BinaryOperator:
 
 
 _UFUNCS = {
-    "add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.true_divide,
-    "floordiv": np.floor_divide, "mod": np.remainder, "pow": np.power, "matmul": np.matmul,
-    "lshift": np.left_shift, "rshift": np.right_shift, "and_": np.bitwise_and,
-    "or_": np.bitwise_or, "xor": np.bitwise_xor,
+    "add": (np.add, "+"), "sub": (np.subtract, "-"), "mul": (np.multiply, "*"),
+    "truediv": (np.true_divide, "/"), "floordiv": (np.floor_divide, "//"),
+    "mod": (np.remainder, "%"), "pow": (np.power, "**"), "matmul": (np.matmul, "@"),
+    "lshift": (np.left_shift, "<<"), "rshift": (np.right_shift, ">>"),
+    "and_": (np.bitwise_and, "&"), "or_": (np.bitwise_or, "|"), "xor": (np.bitwise_xor, "^"),
 }  # fmt: skip
 
-BINARY = {name: BinaryOperator(name, ufunc) for name, ufunc in _UFUNCS.items()}
+BINARY = {name: BinaryOperator(name, *found) for name, found in _UFUNCS.items()}
 
 UNARY = {
     "neg": (operator.neg, np.negative, "__neg__"),

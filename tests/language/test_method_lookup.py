@@ -125,6 +125,16 @@ def method_of_the_base(x):
     return Derived().act(x[0])
 
 
+@programs(X)
+def method_that_a_number_does_not_have(x):
+    seen = []
+    v = float(x[0])
+    for name in range(3):
+        with contextlib.suppress(AttributeError):
+            v.sum(seen.append(name))
+    return v * (1 + len(seen)) * x[1]
+
+
 @pytest.mark.parametrize("program", programs, ids=str)
 def test_lookup(program: Program) -> None:
     program.check()

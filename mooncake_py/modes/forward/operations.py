@@ -257,11 +257,7 @@ class Operations(Levels):
             if type(slot) is ndarray and shares(slot, o):
                 self.inplace_array(op, self.getitem(o, i), v)
                 return
-        slot = self.getitem(o, i)
-        inplace = type(slot) is not Active and type(slot) not in NUMBERS
-        self.setitem(
-            o, i, self.inplace(op, slot, v) if inplace else getattr(self, op.name)(slot, v)
-        )
+        self.setitem(o, i, self.inplace(op, self.getitem(o, i), v))
 
 
 def shares(y: ndarray, o: ndarray) -> bool:

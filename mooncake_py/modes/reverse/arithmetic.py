@@ -21,7 +21,7 @@ from mooncake_py.runtime.operators import BINARY, BinaryOperator
 __all__ = ["Arithmetic"]
 
 _ADD, _SUB, _MUL, _DIV = BINARY["add"], BINARY["sub"], BINARY["mul"], BINARY["truediv"]
-_SQUARE = BinaryOperator("mul", np.square)  # of an array by itself
+_SQUARE = BinaryOperator("mul", np.square, "*")  # of an array by itself
 _MATMUL = BINARY["matmul"]
 _scalar_one, _scalar_two = pulls.pull_scalar_one, pulls.pull_scalar_two
 _quotient = pulls.pull_quotient
