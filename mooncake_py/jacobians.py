@@ -29,8 +29,10 @@ from mooncake_py.pickling import Remade
 from mooncake_py.recomputation.agreement import Runs
 from mooncake_py.recomputation.structures import unit
 from mooncake_py.recomputation.units import unit_parts, variables_in, zero
+from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.compilation import require_compiler
 from mooncake_py.runtime.enclosing import enclosing
+from mooncake_py.runtime.values import INEXACT_SCALARS
 from mooncake_py.tangents import NoTangent
 from mooncake_py.utilities.structures import holds_numbers
 from mooncake_py.words import with_article
@@ -359,7 +361,7 @@ def is_leaf(value: Any) -> bool:
     """Return whether a value is a number or an array that can have a derivative."""
     if isinstance(value, np.ndarray):
         return value.dtype.kind in "fc"
-    return isinstance(value, (float, complex, np.inexact))
+    return type(value) is Active or type(value) in INEXACT_SCALARS  # and none of a subclass
 
 
 def collect(value: Any, found: list[Any], above: tuple[int, ...] = ()) -> None:

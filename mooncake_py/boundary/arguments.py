@@ -225,6 +225,10 @@ def not_differentiable(
     elif isinstance(value, (int, bool, str, type(None))):
         kind = f"{value!r} of type {type(value).__name__}"
         fix = f"pass a float: {float(value)}" if isinstance(value, int) else OTHER_ARGNUMS
+    elif isinstance(value, (float, complex)):
+        plain = "float" if isinstance(value, float) else "complex"
+        kind = f"{with_article(type(value).__name__)}, an instance of a subclass of {plain}"
+        fix = f"pass a number of Python's own: {plain}({label})"
     else:
         kind = f"{with_article(type(value).__name__)} without floats"
         holds_ints = isinstance(value, (list, tuple)) and any(type(v) is int for v in value)

@@ -48,6 +48,14 @@ class LeafSpec(TangentSpec):
     """Numbers and arrays: what walks over values handles them itself."""
 
 
+class NumberSpec(LeafSpec):
+    """Numbers; of an instance of a subclass, whose operators may do anything, its attributes."""
+
+    @override
+    def fields(self, x: Any) -> Any:
+        return super().fields(x) or None
+
+
 class RefusedSpec(TangentSpec):
     """Values that may hide numbers where they cannot be reached."""
 
@@ -75,7 +83,7 @@ class SetSpec(RefusedSpec):
 
 
 NOTHING = NothingSpec()
-NUMBER = LeafSpec()
+NUMBER = NumberSpec()
 ARRAY = LeafSpec()
 _REFUSED = RefusedSpec()
 _OBJECT = ObjectSpec()
