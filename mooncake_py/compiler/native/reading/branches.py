@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from mooncake_py.compiler.ir import Const, Expr, If, Statement
+from mooncake_py.compiler.ir import Const, If, Statement
 from mooncake_py.compiler.native.building.values import (
     Array,
     ComplexNumber,
@@ -65,7 +65,7 @@ class BranchReader(AssignmentReader):
         before = dict(self.scope.env), dict(self.scope.maybe), self.result
         was_straight, self.is_straight = self.is_straight, False
         known = Before.of(b)
-        found: list[tuple[Any, dict[str, Value], dict[str, Expr], Value | None, bool]] = []
+        found: list[tuple[Any, dict[str, Value], dict[str, Any], Value | None, bool]] = []
         for side in sides:
             self.scope.env, self.scope.maybe, self.result = dict(before[0]), dict(before[1]), None
             with b.within() as block:
@@ -85,8 +85,14 @@ class BranchReader(AssignmentReader):
                     self.merge(name, known, (x, y), (env, env2))
             if result != result2:
                 result = result2 = self.merged_result(known, (x, y), (result, result2))
-            env = {name: v for name, v in env.items() if env2.get(name) == v}
-            maybe = {name: e for name, e in (maybe | maybe2).items() if name in env}
+            maybe = {
+                name: (*maybe.get(name, ()), *maybe2.get(name, ())) for name in {**maybe, **maybe2}
+            }
+            env = {
+                name: v
+                for name, v in env.items()
+                if env2.get(name) == v and known.has(maybe.get(name, ()))
+            }
         b.add(If(test, tuple(x), tuple(y), place=place_of(node)))
         self.scope.env, self.scope.maybe = env, maybe
         self.is_straight = was_straight

@@ -148,9 +148,8 @@ class ExpressionReader(ConditionReader):
     def variable_in(self, scope: Scope, name: str) -> Value:
         """Read a variable of a function that is being read, or of one around it."""
         if name in scope.env:
-            bound = scope.maybe.get(name)
-            if bound is not None:
-                self.b.require(bound)
+            for test in scope.maybe.get(name, ()):
+                self.b.require(test)
             return scope.env[name]
         if name in scope.local:
             raise Unfit(f"the variable {name}, which may not be bound here", self.b.place)

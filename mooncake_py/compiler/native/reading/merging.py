@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from mooncake_py.compiler.ir import Length, Name, Statement, walk
+from mooncake_py.compiler.ir import Expr, Length, Name, Statement, walk
 from mooncake_py.compiler.native.building.builder import Builder
 from mooncake_py.compiler.native.building.values import (
     Array,
@@ -24,11 +24,11 @@ from mooncake_py.compiler.native.building.values import (
     Value,
 )
 
-__all__ = ["Before", "bases_in", "merged"]
+__all__ = ["Around", "Before", "bases_in", "merged"]
 
 
 class Before(NamedTuple):
-    """What is known before a branch.
+    """What is known before a branch or a loop.
 
     Attributes
     ----------
@@ -47,13 +47,37 @@ class Before(NamedTuple):
 
     def knows(self, a: Array) -> bool:
         """Return True for an array whose shape is known before the branch."""
-        parts = [part for n in a.shape for part in walk(n)]
+        return self.has(a.shape)
+
+    def has(self, found: Iterable[Expr]) -> bool:
+        """Return True for expressions over ints and lengths that are known before."""
+        parts = [part for e in found for part in walk(e)]
         return all(
             part.array in self.arrays
             if isinstance(part, Length)
             else not isinstance(part, Name) or part.name in self.stable
             for part in parts
         )
+
+
+class Around(NamedTuple):
+    """What holds around a loop that is being read.
+
+    Attributes
+    ----------
+    is_straight : bool
+        Whether the loop runs in each pass of the one around it.
+    aliases : frozenset of frozenset of str
+        Those before it.
+    before : Before
+    maybe : dict of str to tuple of Expr
+        Which variables were bound only if tests held.
+    """
+
+    is_straight: bool
+    aliases: set[frozenset[str]]
+    before: Before
+    maybe: dict[str, tuple[Expr, ...]]
 
 
 def merged(

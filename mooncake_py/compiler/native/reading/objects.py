@@ -135,9 +135,8 @@ class ObjectReader(StatementReader):
         scope, key = self.scope, f".{own}"
         if key not in scope.env:
             raise Unfit(f"the attribute {name}, which may not be bound here", self.b.place)
-        bound = scope.maybe.get(key)
-        if bound is not None:
-            self.b.require(bound)
+        for test in scope.maybe.get(key, ()):
+            self.b.require(test)
         return scope.env[key]
 
     @override

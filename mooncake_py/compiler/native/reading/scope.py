@@ -57,8 +57,8 @@ class Scope:
     env : dict of str to Value
         What its variables, and attributes that are assigned anywhere, stand for where the reader
         is.  Attributes have names that begin with a dot, items of tuples with two.
-    maybe : dict of str to Expr
-        Of variables that a loop binds: when they are bound.
+    maybe : dict of str to tuple of Expr
+        Of variables that loops bind: they are bound if all these tests hold.
     bindings : Counter
         How often each variable is bound in the text.
     parent : Scope or None
@@ -83,7 +83,7 @@ class Scope:
         self.prefix = prefix
         self.body = body
         self.env: dict[str, Value] = {}
-        self.maybe: dict[str, Expr] = {}
+        self.maybe: dict[str, tuple[Expr, ...]] = {}
         self.calls_at: Place | None = None
         self.repeats = 0
         self.bindings = Counter(bound_in(body))

@@ -33,6 +33,7 @@ from mooncake_py.compiler.native.building.values import (
 )
 from mooncake_py.compiler.native.reading import lists
 from mooncake_py.compiler.native.reading.branches import LEAVING, NOTHING, BranchReader, may_leave
+from mooncake_py.compiler.native.reading.merging import Around, Before
 from mooncake_py.compiler.native.reading.scope import (
     bound_in,
     is_hidden,
@@ -63,14 +64,14 @@ class StatementReader(BranchReader):
         For each loop that is being read what variables stand for where a pass is left.
     from_input : set of str
         Memory of variables that loops bind again, which stood for inputs before.
-    around : list of (bool, set)
-        For each whether it runs in each pass of the loop around it, and the aliases before it.
+    around : list of Around
+        What holds around each.
     """
 
     rebound: set[str]
     jumps: list[list[dict[str, Value]]]
     from_input: set[str]
-    around: list[tuple[bool, set[frozenset[str]]]]
+    around: list[Around]
     counted: dict[str, Number]
 
     @override
@@ -352,9 +353,11 @@ class StatementReader(BranchReader):
         """
         self.b.loops += 1
         self.jumps.append([])
-        self.around.append((self.is_straight, self.aliases.pairs))
-        self.is_straight = not has_jump(body, LEAVING)
         scope, b = self.scope, self.b
+        self.around.append(
+            Around(self.is_straight, self.aliases.pairs, Before.of(b), dict(scope.maybe))
+        )
+        self.is_straight = not has_jump(body, LEAVING)
         for name in names_bound(body):
             if scope.named(name) in self.findings.dropped:
                 scope.env.pop(name, None)
@@ -401,8 +404,9 @@ class StatementReader(BranchReader):
         if not same <= self.findings.same:
             self.findings.same |= same
             raise Again
-        self.is_straight, pairs = self.around.pop()
-        self.aliases.pairs = self.aliases.pairs | pairs
+        around = self.around.pop()
+        self.is_straight = around.is_straight
+        self.aliases.pairs = self.aliases.pairs | around.aliases
         scope = self.scope
         ends = [scope.env, *self.jumps.pop()]
         changed = {
@@ -424,11 +428,13 @@ class StatementReader(BranchReader):
                 if not isinstance(old.e, Name) or old.e.name != value.e.name:  # type: ignore[union-attr]
                     raise Unfit(f"{shown(name)} becomes something else in a loop", self.b.place)
                 continue
-            always = all(name in env for env in ends)
+            tests = scope.maybe.get(name, ())  # of loops within, which may not have run
+            always = all(name in env for env in ends) and around.before.has(tests)
             if always and bound and runs is not None and value.e.name == scope.named(name):  # type: ignore[union-attr]
-                scope.maybe[name] = runs
+                scope.maybe[name] = runs, *tests
             else:
                 scope.env.pop(name, None)
+        scope.maybe |= around.maybe
         lost = {scope.named(name) for name in before if any(name not in env for env in ends)}
         if lost and lost <= self.findings.dropped:
             raise Unfit(f"{min(lost)} becomes something else in a loop", self.b.place)
