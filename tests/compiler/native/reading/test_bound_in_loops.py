@@ -2,7 +2,7 @@
 
 Compiled functions leave that to the plain way, which raises `UnboundLocalError`.
 """
-# pyright: reportPossiblyUnboundVariable=false
+# pyright: reportPossiblyUnboundVariable=false, reportOperatorIssue=false
 
 from __future__ import annotations
 
