@@ -19,8 +19,10 @@ from mooncake_py.boundary.arguments import (
     name_of,
     not_differentiable,
     refuse_foreign,
+    require_callable,
 )
 from mooncake_py.boundary.outputs import described, has_shape
+from mooncake_py.diagnostics.tracebacks import boundary
 from mooncake_py.errors import (
     InvalidTangentError,
     NonDifferentiableArgumentError,
@@ -120,15 +122,15 @@ def hvp(
     >>> hvp(lambda x: np.sum(x ** 3), (np.array([1.0, 2.0]),), np.array([1.0, 10.0]))
     array([  6., 120.])
     """
-    require_tuple("hvp", args)
-    require_one_vector("hvp", f, args, v, argnums)
-    try:
-        with compiling(compile):
-            _, product = value_and_product(f, args, v, argnums)
-    except InvalidTangentError:
-        require_fitting(f, args, v, argnums)
-        raise
-    return product
+    with boundary:
+        require_product("hvp", f, args, v, argnums)
+        try:
+            with compiling(compile):
+                _, product = value_and_product(f, args, v, argnums)
+        except InvalidTangentError:
+            require_fitting(f, args, v, argnums)
+            raise
+        return product
 
 
 def value_and_product(f: Any, args: tuple[Any, ...], v: Any, argnums: ArgNums) -> tuple[Any, Any]:
@@ -211,13 +213,13 @@ def value_and_hvp(
     >>> product
     array([  6., 120.])
     """
-    require_tuple("value_and_hvp", args)
-    require_one_vector("value_and_hvp", f, args, v, argnums)
-    try:
-        return value_gradient_product(f, args, v, argnums, compile)
-    except InvalidTangentError:
-        require_fitting(f, args, v, argnums)
-        raise
+    with boundary:
+        require_product("value_and_hvp", f, args, v, argnums)
+        try:
+            return value_gradient_product(f, args, v, argnums, compile)
+        except InvalidTangentError:
+            require_fitting(f, args, v, argnums)
+            raise
 
 
 def value_gradient_product(
@@ -299,7 +301,7 @@ def hessian_diagonal(
         values = tuple([args[k] for k in positions])
         for key, value in zip(chosen, values, strict=True):
             refuse_foreign(f, key, value)
-        leaves, variables = real_leaves(f, values), variables_in(values)
+        leaves, variables = real_leaves(f, chosen, values), variables_in(values)
         several = isinstance(argnum, tuple)
         draws, runs = Draws(), Runs(f)
 
@@ -350,6 +352,13 @@ def not_a_number(f: Any, y: Any) -> NonScalarOutputError:
         f"{name_of(f)} returned an array of shape {np.shape(y)}, but a Hessian needs one number",
         fix="reduce it, for example with np.sum",
     )
+
+
+def require_product(name: str, f: Any, args: Any, v: Any, argnums: ArgNums) -> None:
+    """Raise if the arguments of a product with a Hessian are not those that it takes."""
+    require_callable(f)
+    require_tuple(name, args)
+    require_one_vector(name, f, args, v, argnums)
 
 
 def require_tuple(name: str, args: Any) -> None:

@@ -12,9 +12,15 @@ from typing import Any, Literal, NamedTuple, ParamSpec, TypeVar, overload
 import numpy as np
 
 from mooncake_py.boundary.apart import ArgumentsApart, arguments_apart
-from mooncake_py.boundary.arguments import ArgNums, name_of
+from mooncake_py.boundary.arguments import (
+    ArgNums,
+    name_of,
+    not_differentiable,
+    require_callable,
+)
 from mooncake_py.boundary.outputs import auxiliary
 from mooncake_py.diagnostics.options import require_choice, require_flag
+from mooncake_py.diagnostics.tracebacks import boundary
 from mooncake_py.errors import (
     DerivativeDropError,
     InvalidTangentError,
@@ -140,7 +146,8 @@ def jacobian(
            [1., 1., 0.],
            [1., 1., 1.]])
     """
-    both: Any = value_and_jacobian(f, argnums, mode, has_aux, compile=compile)
+    with boundary:
+        both: Any = value_and_jacobian(f, argnums, mode, has_aux, compile=compile)
 
     def jacobian_of(*args: Any, **kwargs: Any) -> Any:
         value, found = both(*args, **kwargs)
@@ -183,14 +190,16 @@ def value_and_jacobian(
     array([[3., 2.],
            [0., 6.]])
     """
-    require_choice("a Jacobian", "mode", mode, MODES)
-    require_flag("has_aux", has_aux)
-    require_compiler(compile)
+    with boundary:
+        require_callable(f)
+        require_choice("a Jacobian", "mode", mode, MODES)
+        require_flag("has_aux", has_aux)
+        require_compiler(compile)
 
     def both(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
         with compiling(compile), arguments_apart(f, argnums, args, kwargs) as apart:
             function, values = of_chosen(f, apart)
-            leaves = real_leaves(f, values)
+            leaves = real_leaves(f, apart.chosen, values)
             y, aux, blocks = blocks_of(Program(f, function, has_aux), values, leaves, mode)
             found = arranged(blocks, values, isinstance(argnums, tuple))
             return (y, aux) if has_aux else y, found
@@ -346,14 +355,14 @@ def of_chosen(f: Any, arguments: ArgumentsApart) -> tuple[Any, Any]:
     return function, values
 
 
-def real_leaves(f: Any, values: Any) -> list[Any]:
-    """Return the numbers and arrays in chosen arguments, which must be there and be real."""
+def real_leaves(f: Any, chosen: Any, values: Any) -> list[Any]:
+    """Return the numbers and arrays in the chosen arguments, which must be there and be real."""
     leaves: list[Any] = []
     collect(values, leaves)
     if any(map(np.iscomplexobj, leaves)):
         raise complex_argument(f)
     if not leaves:
-        raise nothing_to_differentiate(f)
+        raise not_differentiable(f, chosen[0], values[0])
     return leaves
 
 
@@ -439,15 +448,6 @@ def no_place(value: Any, trouble: str) -> InvalidTangentError:
         why="it has an array for each number or array of the output, and of the arguments, in\n"
         "their tuples, lists and dicts",
         fix="pass and return arrays, or tuples, lists and dicts of these; or use vjp or jvp",
-    )
-
-
-def nothing_to_differentiate(f: Any) -> NonDifferentiableArgumentError:
-    """Return the error for arguments without floats."""
-    return NonDifferentiableArgumentError(
-        f"the Jacobian of {name_of(f)} was asked for with respect to arguments without floats",
-        why="only float values in tuples, lists and dicts have derivatives here",
-        fix="pass floats: x.astype(float), or choose other argnums",
     )
 
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from types import FunctionType, MethodType
 from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar
 
+from mooncake_py.diagnostics.tracebacks import boundary
 from mooncake_py.jitted import captured
 from mooncake_py.rules import registry
 from mooncake_py.rules.elsewhere import Declaration, declaration, expect, expected
@@ -51,7 +52,8 @@ class Remade(Generic[P, Given]):
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Given:
         """Run the function."""
-        return self.function(*args, **kwargs)
+        with boundary:
+            return self.function(*args, **kwargs)
 
     def __reduce__(self) -> Any:
         maker, arguments = self.making

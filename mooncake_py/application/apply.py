@@ -252,7 +252,7 @@ def apply_vjp(rule: VjpRule, ctx: ReverseMode, f: Any, args: Any, kwargs: Any) -
     if outputs is None or (type(outputs) is tuple and all(n is None for n in outputs)):
         return result
     fits = [specs(a, node) for a, node in zip(primals, nodes, strict=False)]
-    where = position_for_rule(rule.origin)
+    where = position_for_rule(rule, pullback)
     ctx.record((rule_pulls.pull_vjp, outputs, rule, pullback, nodes, fits, where))
     if type(outputs) is marshalling.Result or type(outputs) is tuple:
         marshalling.note_results(ctx, outputs)

@@ -76,7 +76,7 @@ def apply_codual(rule: CoDualRule, ctx: Mode, f: Any, args: Any, kwargs: Any) ->
     out, pullback = rule.rule(CoDual(f, NoFData()), *coduals, **kwargs)
     inputs = args, [codual.primal for codual in coduals]
     result, node = output_of(ctx, out, inputs)
-    where = position_for_rule(rule.origin)
+    where = position_for_rule(rule, pullback)
     ctx.record((pull_codual, node, pullback, out, list(args), coduals, rule, where))
     if before.changed():
         raise container_written(rule, ctx)

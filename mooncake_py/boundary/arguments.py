@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import operator
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence, Sized
+from numbers import Number
 from typing import Any, NamedTuple, SupportsIndex
 
 import numpy as np
@@ -148,7 +150,8 @@ def require_argnums(f: Any, argnums: Any) -> None:
     if isinstance(argnums, list):
         fix = f"use a tuple: argnums={tuple(argnums)!r}"
     elif isinstance(argnums, (ndarray, float, complex, np.generic)):
-        fix = "pass the arguments to the function that this returns: grad(f)(x), not grad(f, x)"
+        fix = "pass the arguments to the function that this returns, grad(f)(x), not grad(f, x);\n"
+        fix += "argnums is a position (an int), a name, or a tuple of these"
     else:
         fix = "use a position (an int), a name, or a tuple of these"
     raise NonDifferentiableArgumentError(
@@ -189,7 +192,7 @@ def locate_argument(
         raise NonDifferentiableArgumentError(
             f"argnums={wanted} is out of range: {name_of(f)} was called with {len(args)} "
             f"positional argument{'s' if len(args) != 1 else ''}",
-            fix="choose other argnums, or name the argument: argnums='name'",
+            fix="pass the argument, or choose other argnums: a position in this call, or a name",
         )
     return wanted % len(args)
 
@@ -219,20 +222,8 @@ def not_differentiable(
         why = "derivatives are with respect to arrays of NumPy, numbers and what holds them"
         array = to_numpy(foreign, label if foreign is value else "x")
         fix = with_page_about(f"pass the array: {array}", foreign)
-    elif isinstance(value, ndarray):
-        kind = f"an array of dtype {value.dtype}"
-        fix = f"pass floats: {label}.astype(float)"
-    elif isinstance(value, (int, bool, str, type(None))):
-        kind = f"{value!r} of type {type(value).__name__}"
-        fix = f"pass a float: {float(value)}" if isinstance(value, int) else OTHER_ARGNUMS
-    elif isinstance(value, (float, complex)):
-        plain = "float" if isinstance(value, float) else "complex"
-        kind = f"{with_article(type(value).__name__)}, an instance of a subclass of {plain}"
-        fix = f"pass a number of Python's own: {plain}({label})"
     else:
-        kind = f"{with_article(type(value).__name__)} without floats"
-        holds_ints = isinstance(value, (list, tuple)) and any(type(v) is int for v in value)
-        fix = f"pass floats: [float(v) for v in {label}]" if holds_ints else OTHER_ARGNUMS
+        kind, fix = described_constant(value), with_floats(value, label) or OTHER_ARGNUMS
     return NonDifferentiableArgumentError(
         f"cannot take the gradient of {name_of(f)} with respect to {describe(f, key)}: "
         f"it is {kind}",
@@ -242,6 +233,45 @@ def not_differentiable(
 
 
 OTHER_ARGNUMS = "choose other argnums"
+
+
+def described_constant(value: Any) -> str:
+    """Return what an argument without a derivative is."""
+    if isinstance(value, ndarray):
+        return f"an array of dtype {value.dtype}"
+    if isinstance(value, (int, bool, str, np.generic, type(None))):
+        return f"{value!r} of type {type(value).__name__}"
+    if isinstance(value, (float, complex)):
+        plain = "float" if isinstance(value, float) else "complex"
+        return f"{with_article(type(value).__name__)}, an instance of a subclass of {plain}"
+    if isinstance(value, Sized) and not len(value):
+        return f"an empty {type(value).__name__}"
+    return f"{with_article(type(value).__name__)} without floats"
+
+
+def with_floats(value: Any, label: str) -> str:
+    """Return how to pass an argument as floats, "" if that is not possible."""
+    if isinstance(value, (bool, int)):
+        return f"pass a float: {float(value)}"
+    if isinstance(value, (ndarray, np.generic)):
+        if value.dtype.kind == "m":
+            return f"pass floats: {label} / np.timedelta64(1, 's')"
+        return f"pass floats: {label}.astype(float)" if value.dtype.kind in "biu" else ""
+    if isinstance(value, (float, complex)):
+        plain = "float" if isinstance(value, float) else "complex"
+        return f"pass a number of Python's own: {plain}({label})"
+    if isinstance(value, dict):
+        floats = f"{{key: float(value) for key, value in {label}.items()}}"
+        return f"pass floats: {floats}" if are_numbers(value.values()) else ""
+    if isinstance(value, (list, tuple, range)):
+        kind = "tuple" if isinstance(value, tuple) else "list"
+        return f"pass floats: {kind}(map(float, {label}))" if are_numbers(value) else ""
+    return f"pass a float: float({label})" if isinstance(value, Number) else ""
+
+
+def are_numbers(values: Collection[Any]) -> bool:
+    """Return whether there are values, and all of them are numbers."""
+    return len(values) > 0 and all(isinstance(value, Number) for value in values)
 
 
 def described(value: Any) -> str:
@@ -284,6 +314,8 @@ def describe(f: Callable[..., Any], key: int | str) -> str:
 def name_of(f: Any) -> str:
     """Return a name for a callable, for messages."""
     f = users_function(f)
+    if isinstance(f, functools.partial):
+        return f"a partial of {name_of(f.func)}"
     name = getattr(f, "__qualname__", None) or getattr(f, "__name__", None) or repr(f)
     code = getattr(f, "__code__", None)
     if code is None or not name.endswith("<lambda>"):

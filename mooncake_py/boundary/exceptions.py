@@ -5,7 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from mooncake_py.boundary.outgoing import Copier
-from mooncake_py.diagnostics.notes import add_place, advise, in_plain_words
+from mooncake_py.diagnostics.notes import (
+    add_place,
+    advise,
+    in_plain_words,
+    locate_by_traceback,
+)
 from mooncake_py.diagnostics.tracebacks import related
 from mooncake_py.diagnostics.warned import redirect, stop_redirecting
 from mooncake_py.errors import MooncakeError
@@ -55,7 +60,10 @@ def end_by(error: BaseException, ctx: Mode) -> None:
     records = bool(getattr(ctx, "tape", None))
     try:
         undo(ctx, error, failure)
-        if not isinstance(error, Exception) or isinstance(error, MooncakeError):
+        if isinstance(error, MooncakeError):
+            locate_by_traceback(error)
+            return
+        if not isinstance(error, Exception):
             return
         if failure is not None and failure.__cause__ not in related(error):
             raise failure from error

@@ -14,8 +14,8 @@ from mooncake_py.rooms import PACKAGE
 from mooncake_py.rules.kinds import Rule
 
 __all__ = [
-    "add_place", "advise", "in_plain_words", "locate", "located", "name_adjoint", "note_adjoint",
-    "without_context",
+    "add_place", "advise", "in_plain_words", "locate", "locate_by_traceback", "located",
+    "name_adjoint", "note_adjoint", "without_context",
 ]  # fmt: skip
 
 # Texts, which `re` compiles when there is an error.
@@ -39,7 +39,8 @@ def add_place(error: Exception) -> None:
     """Add a note with the user's line, unless there is one."""
     place = user_place(error)
     if place is not None and not any(MARK in note for note in getattr(error, "__notes__", ())):
-        error.add_note(f"{MARK} {place}{hint()}")
+        line = place._replace(column=None)
+        error.add_note(f"{MARK} {line}{hint()}")
 
 
 def advise(error: Exception) -> None:
@@ -54,14 +55,31 @@ def name_adjoint(error: Exception, entry: tuple[Any, ...]) -> None:
     position = next((part for part in entry if type(part) is Position), None)
     rule = next((part for part in entry if isinstance(part, Rule)), None)
     where = place_at(position)
+    if where is not None and where.file.startswith(PACKAGE):
+        where = None  # a rule that is itself differentiated: the entry of its call says where
     if isinstance(error, MooncakeError):
         locate(error, where)
-        if error.where is None and not hasattr(error, "__notes__"):
-            error.add_note(f"mooncake_py: {NAMED_BY_DEBUG}")
+        refer_to_debug(error)
     elif rule is not None:
         note_adjoint(error, rule.name, where)
     else:
         error.add_note(f"mooncake_py: in an adjoint; {NAMED_BY_DEBUG}")
+
+
+def refer_to_debug(error: MooncakeError) -> None:
+    """Let an error without a line have a note that debug mode finds it."""
+    note = f"mooncake_py: {NAMED_BY_DEBUG}"
+    notes = getattr(error, "__notes__", [])
+    if error.where is None and not notes:
+        error.add_note(note)
+    elif error.where is not None and note in notes:
+        notes.remove(note)
+
+
+def locate_by_traceback(error: MooncakeError) -> None:
+    """Add the user's line to an error that a rule raised, from the frames that it passed."""
+    if error.where is None:
+        locate(error, user_place(error))
 
 
 def note_adjoint(error: Exception, operation: str, where: Location | None) -> None:
@@ -111,7 +129,7 @@ def user_place(error: BaseException) -> Location | None:
         if code.co_filename.startswith(PACKAGE):
             pass  # its own code that is derived: of no use to users
         elif is_rewritten(code) and (own or not found_own):
-            place = Location(code.co_filename, traceback.tb_lineno, code.co_qualname)
+            place = Position(code, traceback.tb_lasti)
             found_own = own
         traceback = traceback.tb_next
-    return place
+    return place_at(place)

@@ -306,14 +306,16 @@ def refused(*functions: Hashable, why: str, fix: str, replace: bool = False) -> 
         registry.add(RefusedRule((function,), origin, why, fix), replace=replace)
 
 
-def not_implemented(info: str) -> NotImplementedDerivative:
+def not_implemented(
+    info: str, fix: str = "hold that argument constant, or register a rule of your own"
+) -> NotImplementedDerivative:
     """Return a marker for a derivative that exists but is not implemented.
 
     It stands in place of a partial, an adjoint or a cotangent; it raises
     :class:`~mooncake_py.errors.MissingRuleError` only if that argument is active, and the
-    message gives `info` and the place of this call.
+    message gives `info`, the `fix` and the place of this call.
     """
-    return NotImplementedDerivative(info, registry.calling_location(1))
+    return NotImplementedDerivative(info, registry.calling_location(1), fix)
 
 
 def wirtinger(dz: Any, dzbar: Any) -> Wirtinger:

@@ -44,17 +44,17 @@ __all__ = [
 ]
 
 ON_BASIS = not_implemented(
-    "the output depends on vectors of which only the space that they span is determined; "
-    "use the reduced factors (full_matrices=False, mode='reduced')"
+    "the output depends on vectors of which only the space that they span is determined",
+    fix="use the reduced factors (full_matrices=False, mode='reduced')",
 )
 ON_PHASE = not_implemented(
-    "the output depends on the phases of complex vectors, which are not determined; "
-    "use absolute values, or products in which the phases cancel"
+    "the output depends on the phases of complex vectors, which are not determined",
+    fix="use absolute values, or products in which the phases cancel",
 )
 UNDETERMINED = not_implemented(
-    "eigenvalues or singular values coincide (or are zero), and the output depends on both them "
-    "and their vectors, so that the derivative cannot be told from the cotangents; "
-    "add a small perturbation that tells the values apart"
+    "eigenvalues or singular values coincide (or are zero), and the output depends on both them\n"
+    "and their vectors: here their cotangents do not determine the derivative",
+    fix="add a small perturbation to the matrix that separates the values",
 )
 
 
@@ -161,10 +161,10 @@ def vectors_of_values_rule(values: ndarray, vectors: ndarray, zeros: bool = Fals
         if np.any(coincide):
             raise MissingRuleError(
                 "the second derivative of eigenvalues or singular values is not determined here",
-                why="some of them coincide (or are zero), and each of them has a kink there, "
+                why="some of them coincide (or are zero), and each of them has a kink there,\n"
                 "though a function of all of them may be smooth",
-                fix="compute the function from the matrix itself (its trace, determinant or "
-                "Frobenius norm), or add a small perturbation that tells the values apart",
+                fix="compute the function from the matrix itself (its trace, determinant or\n"
+                "Frobenius norm), or add a small perturbation that separates the values",
             )
         return None, dvectors
 

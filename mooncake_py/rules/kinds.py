@@ -173,11 +173,10 @@ class NotImplementedDerivative:
     as that argument is constant.
     """
 
-    __slots__ = ("info", "origin")
+    __slots__ = ("fix", "info", "origin")
 
-    def __init__(self, info: str, origin: Location) -> None:
-        self.info = info
-        self.origin = origin
+    def __init__(self, info: str, origin: Location, fix: str) -> None:
+        self.info, self.origin, self.fix = info, origin, fix
 
     def fail(self, function: str, argument: int) -> MissingRuleError:
         """Return the error for a use of this derivative."""
@@ -185,7 +184,7 @@ class NotImplementedDerivative:
         return MissingRuleError(
             f"the derivative of {function} with respect to argument {argument} is not implemented",
             why=f"{self.info}{place}",
-            fix="hold that argument constant, or register a rule of your own",
+            fix=self.fix,
         )
 
 

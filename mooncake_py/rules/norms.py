@@ -46,10 +46,10 @@ def norm_rule(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False)
     x = np.asarray(x)
     y = np.linalg.norm(x, ord, axis, keepdims)
 
-    def norm_pullback(dy: Any) -> Any:
-        return cotangent(dy), OF_ORDER
+    def norm_of_order_pullback(dy: Any) -> Any:
+        return norm_pullback(dy), OF_ORDER
 
-    def cotangent(dy: Any) -> Any:
+    def norm_pullback(dy: Any) -> Any:
         if ord is None and axis is None and not keepdims and 0 < y < np.inf:
             return x * (dy / y)
         axes = normed_axes(x.ndim, ord, axis)
@@ -60,7 +60,7 @@ def norm_rule(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False)
             return dx
         return np.where((dy_wide == 0) & np.isnan(dx), 0, dx)
 
-    return y, norm_pullback
+    return y, norm_pullback if ord is None else norm_of_order_pullback
 
 
 def norm_cotangent(x: ndarray, y: Any, dy: Any, ord: Any, axes: tuple[int, ...]) -> Any:

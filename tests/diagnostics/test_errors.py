@@ -77,7 +77,9 @@ def marked(error: MooncakeError) -> str:
         (np.arange(3), "it is an array of dtype int64"),
         (np.array([True]), "it is an array of dtype bool"),
         ([1, 2], "it is a list without floats"),
-        ({}, "it is a dict without floats"),
+        ({}, "it is an empty dict"),
+        ({"a": 1}, "it is a dict without floats"),
+        (np.int64(3), "it is np.int64(3) of type int64"),
         (np.array([1.0, None]), "an array of objects"),
         (np.zeros(2, [("a", float)]), "a structured array"),
         ((v for v in [1.0]), "a generator cannot have a tangent"),
@@ -129,7 +131,7 @@ def test_argnums_that_cannot_be_are_refused_at_once():
 
 
 def test_ints_in_a_list():
-    assert "[float(v) for v in x]" in refused(energy, [1, 2], 1).fix
+    assert "list(map(float, x))" in refused(energy, [1, 2], 1).fix
 
 
 def test_code_made_by_exec_under_the_name_of_a_file():

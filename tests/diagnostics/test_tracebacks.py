@@ -13,7 +13,24 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mooncake_py import CoDual, NoFData, build_rrule, grad, value_and_grad, vjp
+from mooncake_py import (
+    CoDual,
+    NoFData,
+    build_rrule,
+    grad,
+    gradient,
+    hessian,
+    hessian_diagonal,
+    hvp,
+    jacobian,
+    jvp,
+    value_and_grad,
+    value_and_hvp,
+    value_and_jacobian,
+    value_grad_and_hessian,
+    vjp,
+    wirtinger_derivatives,
+)
 from mooncake_py.diagnostics.places import OWN
 from mooncake_py.errors import MissingRuleError, MooncakeError, NonDifferentiableArgumentError
 
@@ -143,7 +160,20 @@ def test_frames_are_those_of_the_undifferentiated_call():
     [
         lambda: grad(divides)(2.0),
         lambda: value_and_grad(divides)(2.0),
+        lambda: grad(divides).prepare(2.0),
         lambda: vjp(divides, 2.0),
+        lambda: jvp(divides, (2.0,), (1.0,)),
+        lambda: jvp(divides, (2.0,), [(1.0,), (2.0,)]),
+        lambda: jacobian(divides)(2.0),
+        lambda: jacobian(divides, mode="reverse")(2.0),
+        lambda: value_and_jacobian(divides)(2.0),
+        lambda: hessian(divides)(2.0),
+        lambda: hvp(divides, (2.0,), 1.0),
+        lambda: value_and_hvp(divides, (2.0,), 1.0),
+        lambda: value_grad_and_hessian(divides)(2.0),
+        lambda: hessian_diagonal(divides)(2.0),
+        lambda: gradient(divides, 2.0),
+        lambda: wirtinger_derivatives(divides)(2.0 + 0.0j),
         lambda: build_rrule(divides)(CoDual(divides, NoFData()), CoDual(2.0, NoFData())),
     ],
 )
@@ -163,6 +193,23 @@ def test_pullback_and_argument_errors_end_at_the_users_call():
     with pytest.raises(MooncakeError) as caught:
         grad(3.0)  # pyright: ignore[reportArgumentType]
     assert names(caught.value) == ["test_pullback_and_argument_errors_end_at_the_users_call"]
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        lambda: jacobian(calls, mode="backward"),  # pyright: ignore[reportArgumentType]
+        lambda: jacobian(3.0),  # pyright: ignore[reportArgumentType]
+        lambda: jacobian(calls)(1),
+        lambda: hessian_diagonal(calls)(1),
+        lambda: hvp(calls, X, X),  # pyright: ignore[reportArgumentType]
+        lambda: hvp(3.0, (X,), X),  # pyright: ignore[reportArgumentType]
+    ],
+)
+def test_misuse_ends_at_the_users_call(run):
+    with pytest.raises(MooncakeError) as caught:
+        run()
+    assert names(caught.value)[1:] == ["<lambda>"]
 
 
 @pytest.mark.parametrize(

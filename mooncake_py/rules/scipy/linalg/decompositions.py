@@ -82,8 +82,10 @@ def singular_values_cotangent(a: Any, ds: ndarray) -> ndarray:
     return values_cotangent(*np.linalg.svd(a, full_matrices=False), ds)
 
 
-PRODUCTS = not_implemented("the eigenvalue problems of type 2 and 3: solve that of A B or of B A")
-SUBSET = not_implemented("vectors of a subset depend on the other ones: take all of them")
+PRODUCTS = not_implemented(
+    "the eigenvalue problems of type 2 and 3", fix="solve that of A B or of B A"
+)
+SUBSET = not_implemented("vectors of a subset depend on the other ones", fix="take all of them")
 
 
 @from_vjp(sl.eigh, permits=overwrite_a + overwrite_b)

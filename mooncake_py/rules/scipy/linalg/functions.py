@@ -38,7 +38,7 @@ def expm_rule(A: Any) -> Rule:
 
 
 ON_CUT = not_implemented(
-    "negative eigenvalues lie on the branch cut of the logarithm; a double one, also that of a "
+    "negative eigenvalues lie on the branch cut of the logarithm; a double one, also that of a\n"
     "second derivative, has no side of it to working precision"
 )
 
@@ -72,8 +72,8 @@ def logm_rule(A: Any) -> Rule:
 
 
 SINGULAR = not_implemented(
-    "the square root of a matrix that is singular to working precision has no derivative; "
-    "add a small multiple of the identity"
+    "the square root of a matrix that is singular to working precision has no derivative",
+    fix="add a small multiple of the identity",
 )
 
 
@@ -138,7 +138,7 @@ def signm_rule(A: Any, *options: Any) -> Rule:
     return sl.signm(a, *options), signm_pullback
 
 
-EXPONENT = not_implemented("the exponent of fractional_matrix_power: use expm(t * logm(A))")
+EXPONENT = not_implemented("the exponent of fractional_matrix_power", fix="use expm(t * logm(A))")
 
 
 @from_vjp(sl.fractional_matrix_power)

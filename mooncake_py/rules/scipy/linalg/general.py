@@ -27,8 +27,10 @@ from mooncake_py.rules.scipy.linalg.systems import ONE_MATRIX, overwrite_a, over
 __all__: list[str] = []
 
 Rule = tuple[Any, Any]
-LEFT = not_implemented("left eigenvectors: take those of the adjoint matrix")
-HOMOGENEOUS = not_implemented("homogeneous eigenvalues: divide them yourself")
+LEFT = not_implemented("left eigenvectors", fix="take those of the adjoint matrix")
+HOMOGENEOUS = not_implemented(
+    "homogeneous eigenvalues", fix="leave homogeneous_eigvals out, or divide them yourself"
+)
 
 zero_derivative(sl.bandwidth, sl.issymmetric, sl.ishermitian, because="structure, not values")
 
@@ -80,7 +82,7 @@ def eigvals_rule(a: Any, b: Any = None, **options: Any) -> Rule:
 # Schur form.
 
 BLOCKS = not_implemented(
-    "a real Schur form with complex eigenvalues, in blocks of two: use output='complex'"
+    "a real Schur form with complex eigenvalues, in blocks of two", fix="use output='complex'"
 )
 SORTED = not_implemented("a sorted Schur form")
 

@@ -134,7 +134,7 @@ def solve_triangular_rule(
     return x, solve_triangular_pullback
 
 
-ONE_MATRIX = not_implemented("this rule is for one matrix: loop over the stack")
+ONE_MATRIX = not_implemented("this rule is for one matrix", fix="loop over the stack")
 
 
 @from_vjp(sl.lstsq, permits=overwrite_a + overwrite_b)
