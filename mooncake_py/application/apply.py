@@ -15,7 +15,6 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.application import marshalling
-from mooncake_py.application.arity import require_arguments
 from mooncake_py.application.codual_call import apply_codual, container_written
 from mooncake_py.application.elementwise import apply_elementwise, operands
 from mooncake_py.application.native_writes import WRITERS, refuse_other_writes
@@ -26,10 +25,10 @@ from mooncake_py.application.out_argument import (
     single_output,
     without_out,
 )
+from mooncake_py.application.plain_errors import as_plain, plain_error
 from mooncake_py.containers.sequences import readable
 from mooncake_py.diagnostics.places import position_for_rule
 from mooncake_py.diagnostics.reporting import Reporting, unsupported
-from mooncake_py.errors import MissingRuleError
 from mooncake_py.rules.kinds import (
     BilinearRule,
     CoDualRule,
@@ -191,16 +190,15 @@ def refuse_other_active(rule: Rule, ctx: Reporting, args: Any, kwargs: Any, wrt:
     """Raise if an argument is active for which the rule has no derivative."""
     for i, value in enumerate(args):
         if i not in wrt and type(value) not in activity.INERT and ctx.contains_active(value):
-            require_arguments(rule.functions[0], args, kwargs)
-            raise no_derivative(rule, ctx, f"argument {i}")
+            raise no_derivative(rule, ctx, args, kwargs, f"argument {i}")
     for name, value in kwargs.items():
         if type(value) not in activity.INERT and ctx.contains_active(value):
-            raise no_derivative(rule, ctx, f"argument {name!r}")
+            raise no_derivative(rule, ctx, args, kwargs, f"argument {name!r}")
 
 
-def no_derivative(rule: Rule, ctx: Reporting, argument: str) -> MissingRuleError:
-    """Return the error for an active argument that a rule does not cover."""
-    return unsupported(
+def no_derivative(rule: Rule, ctx: Reporting, args: Any, kwargs: Any, argument: str) -> Exception:
+    """Return the error for an active argument that a rule does not cover, or of the plain call."""
+    return plain_error(rule.functions[0], args, kwargs) or unsupported(
         ctx,
         f"the rule of {rule.name} has no derivative with respect to {argument}",
         why=f"that argument is active; the rule is declared at {rule.origin}",
@@ -352,9 +350,12 @@ def apply_overlay(rule: OverlayRule, ctx: Mode, f: Any, args: Any, kwargs: Any) 
     try:
         return ctx.call_function(rule.replacement, args, kwargs)
     except Exception as error:
+        raised = as_plain(error, f, args, kwargs)
         if f in WRITERS:
-            refuse_other_writes(ctx, error, f, args, kwargs)
-        raise
+            refuse_other_writes(ctx, raised, f, args, kwargs)
+        if raised is error:
+            raise
+    raise raised
 
 
 def apply_refused(rule: RefusedRule, ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:

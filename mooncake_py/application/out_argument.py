@@ -101,7 +101,7 @@ def single_output(out: Any) -> Any:
     if type(out) is tuple and len(out) == 1:
         (out,) = out
     if type(out) in NO_ARRAYS:
-        raise TypeError(f"return arrays must be of ArrayType, not {type(out).__name__}")
+        raise TypeError("return arrays must be of ArrayType")
     return None if out is Ellipsis else out
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from mooncake_py.boundary.outgoing import Copier
+from mooncake_py.boundary.plain_words import name_numbers
 from mooncake_py.diagnostics.notes import (
     add_place,
     advise,
@@ -68,6 +69,7 @@ def end_by(error: BaseException, ctx: Mode) -> None:
         if failure is not None and failure.__cause__ not in related(error):
             raise failure from error
         in_plain_words(error)
+        name_numbers(error)
         add_place(error)
         if records:
             advise(error)

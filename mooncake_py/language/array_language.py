@@ -11,6 +11,7 @@ from numpy import ndarray
 
 from mooncake_py.containers.sequences import readable
 from mooncake_py.diagnostics.reporting import dropped
+from mooncake_py.errors import DerivativeDropError
 from mooncake_py.language import object_arrays, subclass_operators
 from mooncake_py.language.array_protocols import as_array
 from mooncake_py.language.context import Context
@@ -18,6 +19,7 @@ from mooncake_py.rules import registry
 from mooncake_py.runtime import drops, objects
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import INERT, unwrapped
+from mooncake_py.runtime.index_errors import index_error
 from mooncake_py.runtime.late_errors import refuse_part
 from mooncake_py.runtime.objects import OBJECT, meet_objects
 from mooncake_py.runtime.operators import BINARY, UNARY, BinaryOperator
@@ -114,7 +116,10 @@ class ArrayLanguage(Context):
             if o.dtype is OBJECT and self.contains_active(v):
                 objects.store(self, o, i, v)
             else:
-                self.assign(o, i, object_arrays.convertible(self, o, v))
+                try:
+                    self.assign(o, i, object_arrays.convertible(self, o, v))
+                except DerivativeDropError as error:
+                    raise index_error(error, o, i) from None
         elif issubclass(type(o), np.memmap):
             self.assign(o.view(ndarray), i, v)
         elif issubclass(type(o), ndarray):

@@ -22,11 +22,12 @@ OPERATORS = frozenset(getattr(operator, name) for name in _NAMES) | {
     np.add, np.subtract, np.multiply, np.true_divide, np.floor_divide, np.remainder, np.power,
     np.matmul, np.negative, np.positive, np.invert, np.left_shift, np.right_shift,
     np.bitwise_and, np.bitwise_or, np.bitwise_xor,
+    range, len, globals,  # of which rewritten code makes operations of its own
 }  # fmt: skip
 
 
 class OperatorRuleError(MooncakeError, ValueError):
-    """The rule behind one of Python's operators cannot be replaced.
+    """The rule behind one of Python's operators, of `range` or of `len` cannot be replaced.
 
     ``a * b`` finds the rule of ``numpy.multiply`` without asking the table of rules.
 
@@ -81,7 +82,7 @@ def refuse_operator(function: Hashable) -> None:
         name = getattr(function, "__name__", repr(function))
         raise OperatorRuleError(
             f"the rule of {name} cannot be replaced",
-            why="Python's operators use it without a look-up of rules",
+            why="operators, loops and lengths use it without a look-up of rules",
             fix="write a function of your own, and declare a rule for that",
         )
 

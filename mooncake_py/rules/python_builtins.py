@@ -36,7 +36,7 @@ def sum_of(iterable: Iterable[Any], /, start: Any = 0) -> Any:
     if isinstance(start, NUMBERS) and are_numbers(items):
         return sum_of_numbers(items, start)
     if isinstance(start, (str, bytes, bytearray)):
-        raise TypeError(f"sum() can't sum {type(start).__name__} objects; join them instead")
+        sum((), start)  # raises TypeError
     total = start
     for item in items:
         total = total + item
@@ -289,12 +289,19 @@ def remaining(predicate: Callable[[Any], Any], items: Iterator[Any]) -> Iterator
 def reduce(function: Callable[[Any, Any], Any], iterable: Iterable[Any], /, *initial: Any) -> Any:
     if len(initial) > 1:
         raise TypeError(f"reduce expected at most 3 arguments, got {len(initial) + 2}")
+    if not is_iterable(iterable):
+        raise TypeError("reduce() arg 2 must support iteration")
     value = initial[0] if initial else MISSING
     for item in iterable:
         value = item if value is MISSING else function(value, item)
     if value is MISSING:
         raise TypeError("reduce() of empty iterable with no initial value")
     return value
+
+
+def is_iterable(value: Any) -> bool:
+    """Return whether ``iter(value)`` finds a method for it."""
+    return hasattr(type(value), "__iter__") or hasattr(type(value), "__getitem__")
 
 
 @overlay(itertools.accumulate)

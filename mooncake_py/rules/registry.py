@@ -37,6 +37,8 @@ def add(rule: Rule, *, replace: bool = False) -> None:
     ------
     DuplicateRuleError
         If a function has a rule already and `replace` is false.
+    OperatorRuleError
+        If one of Python's operators goes by the rule of a function.
     InvalidRuleError
         If a function cannot be hashed.
     """
@@ -44,6 +46,8 @@ def add(rule: Rule, *, replace: bool = False) -> None:
     block = local.current()
     for function in rule.functions:
         _require_hashable(rule, function)
+        if rule.by_user:
+            local.refuse_operator(function)
         present = _rules.get(function) if block is None else declared_in(block, function)
         _refuse_second(rule, function, None if replace else present, "rule")
         if block is None:
@@ -111,6 +115,12 @@ def _note_replaced(function: Hashable, present: Rule | None) -> None:
         local.refuse_operator(function)
         _forward.pop(function, None)  # it belongs to the rule that is replaced
         _replaced = _replaced or type(function) is not FunctionType
+    elif function in CONVERSIONS:
+        _replaced = True
+
+
+CONVERSIONS = frozenset({int, float, bool, complex})
+"""Expressions that are recorded as one entry convert numbers, without a rule."""
 
 
 def _note_preceded(function: Hashable) -> None:

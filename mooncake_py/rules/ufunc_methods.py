@@ -101,6 +101,8 @@ def subtract_at(a: ndarray, indices: Any, b: Any) -> None:
 def ufunc_at(ufunc: np.ufunc, a: ndarray, indices: Any, *operand: Any) -> None:
     """Apply in rounds: the first use of each element, then the second, and so on."""
     refuse_overlaps(a)
+    if len(operand) != ufunc.nin - 1:
+        raise ValueError("the ufunc takes another number of operands")
     a = a if a.ndim else np.reshape(a, 1)
     index, which = slots_of(a.shape, indices)
     slots = a[index]

@@ -60,7 +60,11 @@ def initialize_dataclass(
     """Do what the generated ``__init__`` does, with all code of the user's derived."""
     from dataclasses import MISSING  # not needed by who has no dataclass
 
-    bound = inspect.signature(init).bind(*args, **kwargs)
+    try:
+        bound = inspect.signature(init).bind(*args, **kwargs)
+    except TypeError:
+        init(*args, **kwargs)  # raises this in the words of the plain call
+        raise
     bound.apply_defaults()
     made, values = args[0], bound.arguments
     init_only: list[Any] = []

@@ -1,19 +1,19 @@
 """``np.add.at`` and ``np.subtract.at``: accumulating writes, the core of histograms.
 
-Cases other than an array, one integer index array, and a number or an array of its shape use the
-general definition in `rules.ufunc_methods`.  Measured on the deposit of 1000 particles: 20 times
+Cases other than an array, one integer index array, and a number or an array of its shape go to the
+handler of the rule.  Measured on the deposit of 1000 particles: 20 times
 the primal by the general definition, 9 by this.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.rules.ufunc_methods import add_at, subtract_at
 from mooncake_py.runtime import pulls
 from mooncake_py.runtime.active import Active, primal_of
 from mooncake_py.runtime.late_errors import has_written
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 __all__ = ["HANDLERS", "is_common"]
 
 
-def handler(ufunc: np.ufunc, sign: int, general: Callable[..., Any]) -> Handler:
+def handler(ufunc: np.ufunc, sign: int, general: Handler) -> Handler:
     """Return the handler ``(context, function, args, kwargs)`` of ``ufunc.at``."""
 
     def accumulate(ctx: ReverseMode, f: Any, args: Any, kwargs: Any) -> None:
         if kwargs or len(args) != 3 or not is_common(*args):
-            ctx.call_function(general, args, kwargs)
+            general(ctx, f, args, kwargs)
             return
         a, index, b = args
         value = ctx.find(b) if type(b) is ndarray else b if type(b) is Active else None
@@ -81,7 +81,8 @@ def pull_accumulate(entry: tuple[Any, ...]) -> None:
     pulls.deliver(value, g if sign > 0 else -g, spec)
 
 
-HANDLERS = {
-    np.add.at: handler(np.add, 1, add_at),
-    np.subtract.at: handler(np.subtract, -1, subtract_at),
+HANDLERS: dict[Any, Callable[[Handler], Handler]] = {
+    np.add.at: partial(handler, np.add, 1),
+    np.subtract.at: partial(handler, np.subtract, -1),
 }
+"""From a function to what makes its handler of that of its rule."""

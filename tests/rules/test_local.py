@@ -193,6 +193,58 @@ except OperatorRuleError:
     assert output_of(program, tmp_path) == "refused\n"
 
 
+def test_rules_of_users_go_before_what_the_language_knows(tmp_path: Path) -> None:
+    program = """
+import copy, heapq
+import numpy as np
+from mooncake_py import OperatorRuleError, grad, jvp, overlay
+
+def adds(x):
+    y = np.zeros(3)
+    np.add.at(y, np.array([0, 1]), x[:2])
+    return y.sum()
+
+def copies(x):
+    return copy.copy(x).sum()
+
+def truncates(x):
+    return 2.0 * int(x[0]) + x[1]
+
+def windows(x):
+    return np.lib.stride_tricks.sliding_window_view(x, 2).sum()
+
+def smallest(x):
+    return heapq.heappop(list(x))
+
+def both(f):
+    x = np.ones(3)
+    return grad(f)(x).tolist(), float(jvp(f, (x,), (x,))[1])
+
+programs = adds, copies, truncates, windows, smallest
+before = [both(f) for f in programs]
+
+@overlay(np.add.at, replace=True)
+def added_twice(a, i, b):
+    a[i] += 2 * b
+
+overlay(copy.copy)(lambda x: 3 * x)
+overlay(int)(lambda x: 5 * x)
+overlay(np.lib.stride_tricks.sliding_window_view)(lambda x, n: x[:1])
+overlay(heapq.heappop)(lambda items: 7 * items[0])
+assert [both(f) for f in programs] == [
+    ([2, 2, 0], 4), ([3, 3, 3], 9), ([10, 1, 0], 11), ([1, 0, 0], 1), ([7, 0, 0], 7),
+], [both(f) for f in programs]
+assert [g for g, _ in before] == [[1, 1, 0], [1, 1, 1], [0, 1, 0], [1, 2, 1], [1, 0, 0]], before
+for f in (range, len, globals):
+    try:
+        overlay(f)(lambda *args: 1)
+    except OperatorRuleError:
+        print("refused", f.__name__)
+"""
+    expected = "refused range\nrefused len\nrefused globals\n"
+    assert output_of(program, tmp_path) == expected
+
+
 @pytest.mark.thorough
 def test_rules_of_modules_that_are_imported_in_a_block_hold_after_it(tmp_path: Path) -> None:
     program = """

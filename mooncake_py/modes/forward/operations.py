@@ -18,6 +18,7 @@ from mooncake_py.runtime import drops
 from mooncake_py.runtime import overlapping as overlapping_writes
 from mooncake_py.runtime.active import REAL_SCALARS, Active
 from mooncake_py.runtime.activity import unwrapped
+from mooncake_py.runtime.index_errors import index_error
 from mooncake_py.runtime.late_errors import has_assigned, has_written, refuse_part
 from mooncake_py.runtime.objects import meet_objects
 from mooncake_py.runtime.operators import BINARY, BinaryOperator
@@ -147,7 +148,10 @@ class Operations(Levels):
         """Run ``o[i]``."""
         if type(o) is not ndarray:
             return self.item_of_other(o, i)
-        y = o[i] if self.plain else self.base.getitem(o, i)
+        try:
+            y = o[i] if self.plain else self.base.getitem(o, i)
+        except DerivativeDropError as error:
+            raise index_error(error, o, i) from None
         t = self.blocks.tangent_of(o)
         if t is None:
             return y

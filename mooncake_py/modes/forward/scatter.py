@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mooncake_py.rules.ufunc_methods import add_at, subtract_at
 from mooncake_py.runtime.scatter import is_common
 
 if TYPE_CHECKING:
@@ -21,12 +20,12 @@ if TYPE_CHECKING:
 __all__ = ["HANDLERS"]
 
 
-def handler(general: Callable[..., Any]) -> Handler:
+def handler(general: Handler) -> Handler:
     """Return the handler ``(context, function, args, kwargs)`` of ``ufunc.at``."""
 
     def accumulate(ctx: ForwardContext, f: Any, args: Any, kwargs: Any) -> None:
         if ctx.several or kwargs or len(args) != 3 or not is_common(*args):
-            ctx.call_function(general, args, kwargs)
+            general(ctx, f, args, kwargs)
             return
         a, index, b = args
         p, t = ctx.split(b)
@@ -37,4 +36,7 @@ def handler(general: Callable[..., Any]) -> Handler:
     return accumulate
 
 
-HANDLERS: dict[Any, Handler] = {np.add.at: handler(add_at), np.subtract.at: handler(subtract_at)}
+HANDLERS: dict[Any, Callable[[Handler], Handler]] = {
+    np.add.at: handler,
+    np.subtract.at: handler,
+}

@@ -11,9 +11,11 @@ from weakref import ref
 
 from numpy import ndarray
 
+from mooncake_py.errors import DerivativeDropError
 from mooncake_py.modes.reverse.tape import Node, Tape
 from mooncake_py.runtime import drops, numerals, overlapping, pulls
 from mooncake_py.runtime.active import Active, active_number
+from mooncake_py.runtime.index_errors import index_error
 from mooncake_py.runtime.late_errors import has_assigned
 from mooncake_py.runtime.memory import Memory
 from mooncake_py.runtime.values import INEXACT_SCALARS, NUMBERS
@@ -32,7 +34,10 @@ class Indexing(Tape):
         """Run ``o[i]``."""
         if type(o) is not ndarray:
             return self.item_of_other(o, i)
-        y = o[i]
+        try:
+            y = o[i]
+        except DerivativeDropError as error:
+            raise index_error(error, o, i) from None
         node = self.known.get(id(o))
         if node is None or node.ref() is not o:
             node = None if o.base is None else self.find(o)
