@@ -84,9 +84,11 @@ def find(name: str, holds: Any) -> str | None:
 
 
 def rank(module: str, contents: Any, name: str) -> tuple[Any, ...]:
-    """Order modules that know a name: well known, exporting it, short."""
+    """Order modules that know a name: well known, exporting it, short, where it was defined."""
     exported = getattr(contents, "__all__", None) or ()
-    return module.split(".")[0] not in TRUSTED, name not in exported, module.count(".")
+    is_elsewhere = getattr(contents.__dict__[name], "__module__", None) != module
+    is_public_name = name in exported or not is_elsewhere
+    return module.split(".")[0] not in TRUSTED, not is_public_name, module.count("."), is_elsewhere
 
 
 def is_public(module: str) -> bool:

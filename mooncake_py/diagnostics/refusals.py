@@ -42,6 +42,11 @@ INDICES = {
     "scipy.spatial.Voronoi": "ridge_points",
 }
 """Classes made of points, and their attribute that tells which of these belong together."""
+IN_PARALLEL = ("concurrent.", "multiprocessing.", "threading.")
+RUN_HERE = (
+    "call the function here, in a loop if need be; take derivatives in threads or processes,\n"
+    "not threads or processes in a derivative"
+)
 DRAWN = "draw constants: ax.plot(stop_gradient(x))"
 IN_PLACE = "or, if it writes into its arguments, an overlay or rrule.register"
 FROM_PYTHON = " (vectorized)"  # ends the names that np.frompyfunc gives, which are no Python
@@ -93,6 +98,8 @@ def fix(
     other = other_way(f, values)
     if other:
         return other
+    if name.startswith(IN_PARALLEL):
+        return RUN_HERE
     foreign = next((v for v in values if is_constant_library(type(v).__module__)), None)
     if foreign is not None:
         return data_taken_out(type(foreign).__module__)

@@ -198,7 +198,7 @@ def call_python(ctx: Mode, f: FunctionType, args: Any, kwargs: Any) -> Any:
         return of_numba().call_library(ctx, f, args, kwargs)
     if is_native_module(f.__module__):
         if runs_code(f, args):
-            raise missing_rule(ctx, f, args, "it runs other code out of sight")
+            raise missing_rule(ctx, f, args, OUT_OF_SIGHT)
         if ctx.stored is not None:
             stored_files.refuse_reading(ctx, f, args)
         root = f.__module__.partition(".")[0]
@@ -232,6 +232,7 @@ RUNS_CODE = frozenset({
     "atexit", "concurrent", "multiprocessing", "re", "signal", "threading", "timeit",
 })  # fmt: skip
 STARTS = frozenset({"start", "submit"})
+OUT_OF_SIGHT = "it runs other code out of sight"
 CLOSES = frozenset({"close", "destroy", "destroy_all", "destroy_fig"})
 """Functions of matplotlib that close figures, which would be open again if that were undone."""
 

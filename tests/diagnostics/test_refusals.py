@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import array
 import collections
+import concurrent.futures
 import functools
 import math
 import pickle
 import struct
 import threading
+import zlib
 from typing import Any
 
 import numpy as np
@@ -31,7 +33,7 @@ REFUSED = {
     "numpy.frompyfunc": (lambda x: np.frompyfunc(abs, 1, 1)(x)[0], "a loop"),
     "threading.Thread.start": (
         lambda x: threading.Thread(target=x.sort).start() or x[0],
-        "outside of the function",
+        "not threads or processes in a derivative",
     ),
 }
 
@@ -157,3 +159,27 @@ def test_the_mend_for_bytes_that_are_keys_serves():
     for mode in ("reverse", "forward"):
         g = grad(f, mode=mode)(X, lambda x: ignore_derivatives(x.tobytes))
         np.testing.assert_array_equal(g, [3.0, 3.0, 3.0])
+
+
+def test_threads_and_processes_are_not_advised_to_have_rules():
+    def starts(x):
+        thread = threading.Thread(target=x.sort)
+        thread.start()
+        return x[0]
+
+    def maps(x):
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            return sum(pool.map(np.sin, x))
+
+    for f in (starts, maps):
+        with pytest.raises(MissingRuleError) as caught:
+            grad(f)(np.ones(2))
+        assert "not threads or processes in a derivative" in caught.value.fix
+        assert "from_vjp" not in caught.value.fix
+
+
+def test_a_function_has_the_name_of_its_own_module():
+    import zipfile  # which has the function too, and comes first
+
+    assert zipfile.crc32 is zlib.crc32  # pyright: ignore[reportAttributeAccessIssue]
+    assert public_name(zlib.crc32) == "zlib.crc32"
