@@ -137,7 +137,8 @@ def derive_given(
     Only what loops call is looked at: what they call beside functions that are `given` already.
     """
     found = {n: given_as(f, n, args, kwargs) for n in derived.asked if n not in given}
-    codes = {n: code_of(g) or g for n, g in found.items() if g}
+    # Classes are not kept alive; all weak references to one are the same object.
+    codes = {n: code_of(g) or weakref.ref(g) for n, g in found.items() if g}
     if not codes:
         return derived
     given = {**given, **found}

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import functools
+import gc
 import linecache
 import operator
+import weakref
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -447,3 +450,23 @@ def of_a_function_that_is_captured_too(p):
 def test_one_function_in_several_places_may_be_several_in_the_next_run(f):
     agrees(f, X)
     agrees_along(f, (X,), (V,))
+
+
+def test_classes_of_objects_are_not_kept_alive() -> None:
+    def passed_on(model: Any, y: Any) -> Any:
+        for _ in range(5):
+            y = y + 0.1 * model.force(y)
+        return y
+
+    def slope() -> tuple[Any, weakref.ref[Any]]:
+        class Spring:
+            def force(self, y: Any) -> Any:
+                return -2.0 * y
+
+        spring = Spring()
+        return grad(lambda y: passed_on(spring, y))(1.0), weakref.ref(Spring)
+
+    slopes = [slope() for _ in range(3)]
+    gc.collect()
+    assert [cls() for _, cls in slopes] == [None] * 3
+    np.testing.assert_allclose([g for g, _ in slopes], 0.8**5)
