@@ -316,7 +316,7 @@ def test_errors():
         jacobian(np.sin, mode="backward")  # pyright: ignore[reportArgumentType]
     with pytest.raises(NonScalarOutputError, match="must return"):
         jacobian(np.sin, has_aux=True)(X)
-    with pytest.raises(NonDifferentiableArgumentError, match="floats"):
+    with pytest.raises(NonDifferentiableArgumentError, match=r"pass a float: 3\.0"):
         jacobian(np.sin)(3)
     with pytest.raises(NonDifferentiableArgumentError, match="complex"):
         jacobian(np.sin)(1j)
@@ -405,7 +405,7 @@ def test_errors_of_hessian_diagonals() -> None:
         hessian_diagonal(powers, 5)(X)
     with pytest.raises(NonDifferentiableArgumentError, match="'z'"):
         hessian_diagonal(powers, "z")(X)
-    with pytest.raises(NonDifferentiableArgumentError, match="without floats"):
+    with pytest.raises(NonDifferentiableArgumentError, match=r"argument 0 \('x'\): .* dtype int64"):
         hessian_diagonal(powers)(np.array([1, 2]))
 
 

@@ -46,10 +46,13 @@ def norm_rule(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False)
     x = np.asarray(x)
     y = np.linalg.norm(x, ord, axis, keepdims)
 
-    def norm_of_order_pullback(dy: Any) -> Any:
-        return norm_pullback(dy), OF_ORDER
-
     def norm_pullback(dy: Any) -> Any:
+        return cotangent(dy), None
+
+    def norm_of_order_pullback(dy: Any) -> Any:
+        return cotangent(dy), OF_ORDER
+
+    def cotangent(dy: Any) -> Any:
         if ord is None and axis is None and not keepdims and 0 < y < np.inf:
             return x * (dy / y)
         axes = normed_axes(x.ndim, ord, axis)
