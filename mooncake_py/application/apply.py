@@ -198,7 +198,8 @@ def refuse_other_active(rule: Rule, ctx: Reporting, args: Any, kwargs: Any, wrt:
 
 def no_derivative(rule: Rule, ctx: Reporting, args: Any, kwargs: Any, argument: str) -> Exception:
     """Return the error for an active argument that a rule does not cover, or of the plain call."""
-    return plain_error(rule.functions[0], args, kwargs) or unsupported(
+    raised = None if rule.by_user else plain_error(rule.functions[0], args, kwargs)
+    return raised or unsupported(
         ctx,
         f"the rule of {rule.name} has no derivative with respect to {argument}",
         why=f"that argument is active; the rule is declared at {rule.origin}",
@@ -230,7 +231,7 @@ def apply_vjp(rule: VjpRule, ctx: ReverseMode, f: Any, args: Any, kwargs: Any) -
     while nodes and nodes[-1] is None:
         nodes.pop()
     if kwargs:
-        refuse_other_active(rule, ctx, (), kwargs, ())
+        refuse_other_active(rule, ctx, args, kwargs, range(len(args)))
     if not nodes:
         return drops.constant(ctx, f, args, f(*args, **kwargs))
     ctx.refuse_subclasses(args)
@@ -350,7 +351,7 @@ def apply_overlay(rule: OverlayRule, ctx: Mode, f: Any, args: Any, kwargs: Any) 
     try:
         return ctx.call_function(rule.replacement, args, kwargs)
     except Exception as error:
-        raised = as_plain(error, f, args, kwargs)
+        raised = error if rule.by_user else as_plain(error, f, args, kwargs)
         if f in WRITERS:
             refuse_other_writes(ctx, raised, f, args, kwargs)
         if raised is error:

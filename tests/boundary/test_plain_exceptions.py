@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mooncake_py import grad, hvp, jvp
+from mooncake_py import MissingRuleError, from_vjp, grad, hvp, jvp, local_rules, overlay
 
 pytestmark = pytest.mark.without_modes("each mode is named here")
 
@@ -177,3 +177,33 @@ def test_names_are_left_where_it_is_not_known_which_number_is_meant():
 
     with pytest.raises(TypeError, match="'float' object is not callable"):
         grad(mixes)(np.float64(1.0))
+
+
+def test_functions_with_rules_of_users_are_not_run_to_see_what_they_raise():
+    calls = []
+
+    def scaled(x, *, by=2.0):
+        calls.append(1)
+        return x * by
+
+    def failing(x):
+        calls.append(1)
+        return x
+
+    with local_rules():
+
+        @from_vjp(scaled)
+        def scaled_rule(x, *, by=2.0):
+            return x * by, lambda dy: (dy * by,)
+
+        @overlay(failing)
+        def replacement(x):
+            raise ValueError("mine")
+
+        with pytest.raises(MissingRuleError, match="derivative with respect to argument 'by'"):
+            grad(lambda by: scaled(3.0, by=by))(2.0)
+        with pytest.raises(MissingRuleError, match="derivative with respect to argument 'by'"):
+            jvp(lambda by: scaled(3.0, by=by), (2.0,), (1.0,))
+        with pytest.raises(ValueError, match="mine"):
+            grad(failing)(1.0)
+    assert calls == []

@@ -252,7 +252,7 @@ def apply_vjp(rule: VjpRule, ctx: ForwardContext, f: Any, args: Any, kwargs: Any
         if type(a) not in ARITHMETIC and (found := active_object(ctx, a, i in known)) is not None:
             kind = with_article(type(found).__name__)
             raise takes_no_objects(ctx, rule, f"is called with {kind}")
-    refuse_other_active(rule, ctx, (), kwargs, known)
+    refuse_other_active(rule, ctx, args, kwargs, range(len(args)))
     primals = tuple(map(ctx.primal, args))
     if all(t is None for t in tangents):
         return drops.computed(ctx, f, args, ctx.base.call(f, *primals, **kwargs))
