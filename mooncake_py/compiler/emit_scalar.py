@@ -183,7 +183,7 @@ class Emitter:
         if f not in self._names:
             own = getattr(f, "__name__", "")
             name = f"{'np' if type(f) is np.ufunc else 'f'}_{own if own.isidentifier() else 'rule'}"
-            if name in self.scope:
+            if self.scope.get(name, f) is not f:
                 name = f"{name}_{len(self.scope)}"
             self._names[f] = name
             self.scope[name] = f

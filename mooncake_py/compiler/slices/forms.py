@@ -190,7 +190,6 @@ class SlicedForm(ArrayForm):
         lines += [f"push_int({self.kept_text(name)})" for name in kept]
         lines += self.written(value_text, logs)
         lines += unless(f"{texts.target()}.shape != {whole_name(t)}.shape" for t in twins)
-        self.scope.update(self.text.scope)
         reads = [e for k in range(count) for e in texts.reads(k)]
         return Lines(tuple(lines), (*reads, *texts.target_read()), place=self.s.place)
 

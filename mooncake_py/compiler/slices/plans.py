@@ -72,7 +72,7 @@ def plan_of(
         plan = Plan(core, kinds, {p: s.values[p].name in active for p in bases})
     except KeyError:  # the factor of a product is no operand, and no product
         return None
-    is_served = plan.can_be_written() and not plan.masked and not plan.by_mask
+    is_served = plan.can_be_written() and not plan.by_mask
     return plan if is_served and is_stored(s, plan, variables) and is_of_floats(plan) else None
 
 

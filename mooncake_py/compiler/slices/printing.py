@@ -30,9 +30,14 @@ class SlicedText(ArrayText):
 
     @classmethod
     def of(cls, texts: Texts, scope: dict[str, Any], arrays: Iterable[str] = ()) -> SlicedText:
-        """Return what prints the expressions of a statement."""
+        """Return what prints the expressions of a statement.
+
+        All texts of a region share its scope, so that functions of one name are told apart.
+        """
         plan = texts.plan
         found = cls(scope, (), arrays, plan.axes, plan.int_names)
+        scope |= found.scope
+        found.scope = scope
         found.are_vectors = texts.are_vectors
         return found
 

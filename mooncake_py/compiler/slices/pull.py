@@ -73,8 +73,8 @@ class SlicedPull(PullWriter):
         plan, found = self.plan, self.received
         text = SlicedText.of(self.texts, self.scope, self.arrays)
         body = self.likes(kept)
+        body += [f"{w}_0, {w}_1 = shares({w})" for w in self.together.values()]
         body += [line for let in found.lets for line in text.lines(let)]
-        self.scope.update(text.scope)
         body += self.unless_sound()
         target = self.texts.target(DOWN)
         is_variable = plan.target is None and plan.whole is not None

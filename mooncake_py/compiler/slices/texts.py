@@ -40,6 +40,8 @@ class Texts:
         self.plan = plan
         self.axes = {f"v{k}": self.axes_of(part, axes) for k, part in enumerate(plan.layout)}
         self.axes["g"] = self.axes_of(plan.target, axes)
+        if s.target is not None and plan.whole is not None:
+            self.axes["g"] = axes[s.target.name]
 
     def axes_of(self, place: Part | None, axes: Mapping[str, int]) -> int:
         """Return how many axes an operand or the target has."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mooncake_py.compiler.flat import is_flat
-from mooncake_py.compiler.ir import Call, Const, Expr, Let, Name, Op, parts_of
+from mooncake_py.compiler.ir import Call, Compare, Const, Expr, Let, Name, Op, Select, parts_of
 from mooncake_py.compiler.statements.array_partials import (
     declared,
     is_conjugate,
@@ -222,7 +222,7 @@ class Plan:
         for let in self.core.lets:
             e = let.value
             of_arrays = any(self.is_array(part) for part in parts_of(e))
-            if is_division_by_zero(e):
+            if is_division_by_zero(e) or (of_arrays and isinstance(e, Compare | Select)):
                 return False
             if is_contraction(e):
                 if adjoints_of(e) is None:

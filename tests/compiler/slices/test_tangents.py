@@ -117,3 +117,21 @@ def test_a_function_that_is_another_one_than_when_the_loop_was_read(monkeypatch)
     assert_allclose(jvp(f, (X.copy(),), (Y,)), [f(X), np.cumsum(Y)[:4].sum()])
     monkeypatch.setattr(operations, "sum", lambda a: np.dot(a, a))
     assert_allclose(jvp(f, (X.copy(),), (Y,)), [f(X), np.cumsum(2 * X * Y)[:4].sum()])
+
+
+def test_partial_derivatives_that_are_comparisons(monkeypatch):
+    """``x == 0`` is no choice between arrays."""
+
+    def f(x, y):
+        u = x
+        for _ in range(5):
+            u = 0.3 * np.heaviside(u - x, 0.7 * y) + x * u
+        return np.sum(u * y)
+
+    args = np.array([0.3, 0.5]), np.array([0.2, 0.9])
+
+    def product():
+        return hvp(f, args, args, argnums=(0, 1))
+
+    for found, expected in zip(product(), unfused(product, monkeypatch), strict=True):
+        assert_allclose(found, expected, rtol=1e-12)
