@@ -17,6 +17,7 @@ from mooncake_py.rules import einsum as einsum
 from mooncake_py.rules import elementwise as elementwise
 from mooncake_py.rules import extrema as extrema
 from mooncake_py.rules import factorizations as factorizations
+from mooncake_py.rules import grids as grids
 from mooncake_py.rules import inplace as inplace
 from mooncake_py.rules import interpolation as interpolation
 from mooncake_py.rules import joining as joining

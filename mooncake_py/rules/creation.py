@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
+from mooncake_py.rules import direct
 from mooncake_py.rules.declare import from_vjp, linear, overlay, zero_derivative
 from mooncake_py.rules.sequences import distribute, nesting
 
-__all__ = []
+__all__ = ["assemble"]
 
 zero_derivative(
     *(np.zeros, np.ones, np.empty, np.eye, np.identity),
@@ -132,6 +133,9 @@ def assemble_rule(object, dtype=None, **options: Any) -> tuple[ndarray, Callable
         return (distribute(dy[(0,) * added], object),)
 
     return assemble(object, dtype, **options), assemble_pullback
+
+
+direct.calls(np.array, assemble)
 
 
 @overlay(np.fromiter)

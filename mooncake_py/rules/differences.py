@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy import ndarray
 
+from mooncake_py.rules import direct
 from mooncake_py.rules.declare import bilinear, linear, overlay
 from mooncake_py.rules.no_value import NoValue
 
-__all__ = []
+__all__ = ["difference"]
 
 
 # Differences.
@@ -48,6 +49,9 @@ def difference_adjoint(dy, a, n=1, axis=-1):
             dx[first], dx[last] = -dy[first], dy[last]
         dy = dx
     return dy if dy.shape == a.shape else np.zeros(a.shape, dy.dtype)  # n exceeds the length
+
+
+direct.calls(np.diff, difference)
 
 
 @overlay(np.ediff1d)

@@ -16,11 +16,12 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
+from mooncake_py.rules import direct
 from mooncake_py.rules.declare import from_vjp, linear, overlay, zero_derivative
 from mooncake_py.rules.exact_zeros import sum_of_products
 from mooncake_py.rules.kinds import Like
 
-__all__: list[str] = []
+__all__ = ["einsum_of_several"]
 
 CAPITALS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 LETTERS = CAPITALS + CAPITALS.lower()  # NumPy's order of the labels 0 to 51
@@ -63,9 +64,12 @@ def einsum_of_one_adjoint(dy: Any, subscripts: str, operand: Like, **options: An
     return operand_cotangent(0, dy, terms, output, [operand], False)
 
 
-def einsum_of_several(subscripts: str, *operands: Any, **options: Any) -> Any:
+def einsum_of_several(subscripts: str, a: Any, b: Any, /, *operands: Any, **options: Any) -> Any:
     """Contract two or more operands; the result is always a new array."""
-    return np.einsum(subscripts, *operands, **options)
+    return np.einsum(subscripts, a, b, *operands, **options)
+
+
+direct.calls(np.einsum, einsum_of_several)
 
 
 def einsum_of_several_jvp(

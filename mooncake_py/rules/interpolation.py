@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
+from mooncake_py.rules import direct
 from mooncake_py.rules.axes import Result
 from mooncake_py.rules.declare import from_vjp, overlay
 from mooncake_py.rules.exact_zeros import pushed, scaled
 
-__all__: list[str] = []
+__all__ = ["interpolated"]
 
 
 @overlay(np.interp)
@@ -36,17 +37,17 @@ def interp(x, xp, fp, left=None, right=None, period=None):
     return interpolated(x, xp, fp, None, None)
 
 
-def interpolated(x, xp, fp, left, right):
+def interpolated(x, xp, fp, left=None, right=None):
     """Return np.interp(x, xp, fp, left, right)."""
     return np.interp(x, xp, fp, left, right)
 
 
-def interpolated_jvp(tangents, y, x, xp, fp, left, right) -> Any:
+def interpolated_jvp(tangents, y, x, xp, fp, left=None, right=None) -> Any:
     """Move the place, the nodes, the values at them, and those beyond the ends."""
     x, xp, fp = map(np.asarray, (x, xp, fp))
     if not x.size:
         return np.zeros_like(y)
-    dx, dxp, dfp, dleft, dright = tangents
+    dx, dxp, dfp, dleft, dright = (*tangents, None, None)[:5]
     below, above, inside, k, after, width, t = places(x, xp)
     moved = np.zeros(x.shape) if dx is None else dx
     if dxp is not None:
@@ -63,7 +64,7 @@ def interpolated_jvp(tangents, y, x, xp, fp, left, right) -> Any:
 
 
 @from_vjp(interpolated, jvp=interpolated_jvp)
-def interpolated_rule(x, xp, fp, left, right) -> Result:
+def interpolated_rule(x, xp, fp, left=None, right=None) -> Result:
     """Interpolate linearly; at a node the slope is that to its right, outside it is zero."""
 
     def interp_pullback(dy):
@@ -77,6 +78,9 @@ def interpolated_rule(x, xp, fp, left, right) -> Result:
         return dx, dxp, dfp, None if left is None else dleft, None if right is None else dright
 
     return np.interp(x, xp, fp, left, right), interp_pullback
+
+
+direct.calls(np.interp, interpolated)
 
 
 def sums_at(places: Any, values: Any, n: int) -> ndarray:

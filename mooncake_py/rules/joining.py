@@ -15,7 +15,7 @@ from mooncake_py.rules.axes import shaped
 from mooncake_py.rules.declare import from_vjp, linear
 from mooncake_py.rules.sequences import distribute_all, filled, of_sequences
 
-__all__ = []
+__all__ = ["JOINS"]
 
 Pullback = Callable[[Any], Any]
 Shapes = list[tuple[int, ...]]
@@ -82,6 +82,10 @@ def column_stack_rule(tup) -> tuple[ndarray, Pullback]:
 def stack_rule(arrays, axis=0, out=None, **options) -> tuple[ndarray, Pullback]:
     shapes = _shapes(arrays)
     return np.stack(arrays, axis, **options), _cutting(arrays, shapes, axis, [1] * len(shapes))
+
+
+JOINS = (np.concatenate, np.vstack, np.hstack, np.dstack, np.column_stack, np.stack)
+"""Functions that are linear in a sequence of arrays."""
 
 
 def _shapes(arrays: Any) -> Shapes:

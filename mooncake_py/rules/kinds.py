@@ -371,7 +371,7 @@ class DualRule(HandWrittenRule):
 class OverlayRule(Rule):
     """A Python function that computes the same in terms of functions that have rules."""
 
-    __slots__ = ("replacement",)
+    __slots__ = ("direct", "replacement")
     declaration = "overlay"
     in_words = "a replacement in Python"
 
@@ -380,6 +380,7 @@ class OverlayRule(Rule):
     ) -> None:
         super().__init__(functions, origin)
         self.replacement = replacement
+        self.direct: Callable[..., Any] | None = None  # see `rules.direct`
 
 
 class ContextRule(Rule):

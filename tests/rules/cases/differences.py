@@ -34,9 +34,13 @@ def difference_cases() -> list[Case]:
         *since("2.4.0", Case(np.gradient, (row, places), label="places")),
         Case(np.gradient, (draw(4, 5), 0.5), {"axis": 1, "edge_order": 2}, "edge-order"),
         Case(np.gradient, (draw(4, 5),), label="all-axes"),
+        Case(np.gradient, (row, 0.5), label="distance"),
+        Case(np.gradient, (draw(4, 5), 0.5, 0.7), label="distances"),
         Case(np.trapezoid, (row,), label="row"),
         Case(np.trapezoid, (x,), {"dx": 0.5, "axis": 0}, "axis"),
         Case(np.trapezoid, (row, places), label="places"),
+        Case(np.trapezoid, (draw(4, 6), places), label="places-of-rows"),
+        Case(np.trapezoid, (row, None, 0.5), label="distance"),
         Case(np.unwrap, (3 * row,), label="row"),
     ]
 
