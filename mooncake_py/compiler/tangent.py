@@ -57,6 +57,11 @@ class Pushforward:
         Returns a new name.
     times : callable
         Returns the product of a tangent and a partial derivative.
+
+    Attributes
+    ----------
+    temporaries : set of str
+        New names that are bound to arrays.
     """
 
     def __init__(
@@ -68,6 +73,7 @@ class Pushforward:
         self.names = names
         self.fresh = fresh
         self.times = times
+        self.temporaries: set[str] = set()
 
     def block(self, block: Block) -> Block:
         """Return a block with tangents."""
@@ -186,9 +192,11 @@ class Tangent:
         pushforward = kind(self.names, Names(f"e{order}_"))
         self.given = tuple(name for name in region.inputs if name in active)
         bound = [name for name in region.bound if name in active]
+        body = pushforward.block(region.body)
+        own = pushforward.temporaries
         self.region = replace(
             region,
-            body=pushforward.block(region.body),
+            body=body,
             inputs=(*region.inputs, *(self.names[name] for name in self.given)),
             arrays=region.arrays
             | {self.names[a]: n for a, n in region.arrays.items() if a in active},
@@ -200,8 +208,10 @@ class Tangent:
                 if name in active
             },
             whole=region.whole | {self.names[a] for a in region.whole if a in active},
-            local=region.local | {self.names[a] for a in region.local if a in active},
-            variables=region.variables | {self.names[a] for a in region.variables if a in active},
+            local=region.local | {self.names[a] for a in region.local if a in active} | own,
+            variables=region.variables
+            | {self.names[a] for a in region.variables if a in active}
+            | own,
         )
 
 

@@ -170,7 +170,7 @@ def test_taken(body):
         ("k = i", "nothing but ints"),
         ("print(x[i])", "a call"),
         ("x[i] = f(x[i - 1])", "a function that is no module's"),
-        ("x[i] = np.clip(x[i], 0, 1)", "a function of three"),
+        ("x[i] = np.nan_to_num(x[i], nan=0.0)", "a function that is derived"),
         ("x[i] = np.tanh(x[i], out=y)", "a keyword"),
         ("x[1:], y[1:] = y[1:], x[1:]", "slices exchanged"),
         ("x[y > a] *= 2.0", "a mask"),

@@ -23,6 +23,7 @@ from mooncake_py.compiler.ir import (
     While,
     statements,
 )
+from mooncake_py.compiler.slices.calls.arguments import arguments_of
 from mooncake_py.compiler.statements.statement import is_operand, position_of
 
 __all__ = ["are_alone"]
@@ -62,7 +63,7 @@ class Course:
             case Sliced(written=self.name) | Assign(target=Load(array=self.name)):
                 return True if is_alone else None
             case Sliced() if s.target is not None and s.target.name == self.name:
-                return not is_operand(s.statement.value)
+                return not is_operand(s.statement.value) and not may_view(s)
             case Assign(target=Name(name=self.name)) | Let(name=self.name):
                 return not isinstance(s.value, Name | Load)
         return is_alone and not self.is_named(s)
@@ -78,6 +79,8 @@ class Course:
     def is_named(self, s: Statement) -> bool:
         """Return True if a statement gives what the name is bound to another name."""
         match s:
+            case Sliced() if may_view(s):
+                return self.name in s.sources
             case Sliced() if s.target is not None and is_operand(s.statement.value):
                 part = s.statement.layout[position_of(s.statement.value)]
                 position = part if isinstance(part, int) else part[0]
@@ -93,3 +96,9 @@ class Course:
         return (isinstance(value, Name) and value.name == self.name) or (
             isinstance(value, Load) and value.array == self.name
         )
+
+
+def may_view(s: Sliced) -> bool:
+    """Return True for a call of a function whose value may be memory of an operand."""
+    arguments = arguments_of(s.statement.value)
+    return arguments is not None and arguments.may_view

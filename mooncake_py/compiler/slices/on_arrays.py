@@ -40,10 +40,13 @@ from mooncake_py.compiler.ir import (
     statements,
     walk,
     with_blocks,
+    with_value,
 )
 from mooncake_py.compiler.region import Region
 from mooncake_py.compiler.simplify import names_of
 from mooncake_py.compiler.slices.alone import are_alone
+from mooncake_py.compiler.slices.calls.arguments import arguments_of
+from mooncake_py.compiler.slices.elements import Elements
 from mooncake_py.compiler.slices.indices import EVERYTHING, ends_of, is_part, taken_in
 from mooncake_py.compiler.slices.ranks import ARITHMETIC, Ranks, UnknownRankError
 from mooncake_py.compiler.statements.array_forms import SYMBOLS
@@ -195,8 +198,14 @@ class Rereader:
         target = s.target if isinstance(s, Assign) else Name(s.name, place=s.place)
         value = self.seen(s.value)
         rank = self.ranks.of(value)
+        if not rank and self.reads_variables(value):
+            reader = Elements(self)
+            value = reader.read(value)
+            again = with_value(s, lambda _: value)
+            assert isinstance(again, Assign | Let)
+            return [*reader.before, *self.assigned(again)]
         if isinstance(target, End):
-            if rank or self.reads_variables(value):
+            if rank:
                 raise UnknownRankError
             return [s]
         if isinstance(target, Load):
@@ -207,7 +216,7 @@ class Rereader:
                     return [s]
             return self.written(s, target, value)
         if not rank:
-            return self.summed(s, target, value) if self.reads_variables(value) else [s]
+            return [s]
         if target.name in self.named_views:
             assert isinstance(value, Load)
             if {value.array, *names_of(value.index)}.intersection(self.bound):
@@ -228,12 +237,6 @@ class Rereader:
         """Return True if an expression reads elements of what a name is bound to."""
         return any(isinstance(part, Load) and part.array in self.variables for part in walk(e))
 
-    def summed(self, s: Assign | Let, target: Name, value: Expr) -> list[Statement]:
-        """Return a number that is computed from elements of such: the sum of an array of one."""
-        writer = Writer(self)
-        read = writer.sum(value)
-        return [*writer.before, writer.sliced(s, read, target=target)]
-
     def seen(self, e: Expr) -> Expr:
         """Return an expression with parts of arrays in the place of their names."""
         if isinstance(e, Name):
@@ -251,20 +254,39 @@ class Rereader:
         if isinstance(target, Name) and change is None:
             raise UnknownRankError
         place = writer.place(target)
-        is_number = isinstance(target, Load) and target.array not in self.variables
-        is_number = is_number and not self.ranks.of(target)
-        reading = writer.sum if is_number else writer.read
         if change is None:
-            read = reading(value)
+            read = writer.read(value)
         else:
             writer.layout.append(place)
             writer.first = 1
             assert isinstance(value, Op)
-            read = Op(value.op, (operand(0), reading(change)), place=value.place)
+            read = Op(value.op, (operand(0), writer.read(change)), place=value.place)
         return [*writer.before, writer.sliced(s, read, place=place, augments=change is not None)]
+
+    def call(self, s: Sliced) -> Sliced:
+        """Return a call of a function on arrays, of which some operands are names of arrays."""
+        values = list(s.values)
+        layout: list[Part] = []
+        for part in s.statement.layout:
+            if isinstance(part, int):
+                seen = self.seen(s.values[part])
+                if self.ranks.of(seen):
+                    part = self.whole_part(values, seen)
+            else:
+                self.note(values[part[0]].name)
+            layout.append(part)
+        for index in (v for v in s.values if type(v) is tuple):
+            self.ranks.see_numbers(*ends_of(index))
+        if s.bound in self.in_place - self.variables:
+            raise UnknownRankError  # an array that others may know by another name
+        indices = frozenset(k for k, v in enumerate(values) if type(v) is tuple)
+        statement = s.statement._replace(layout=tuple(layout), passed=len(values), certain=indices)
+        return Sliced(statement, tuple(values), s.target, None, place=s.place)
 
     def on_slices(self, s: Sliced) -> Sliced:
         """Return a statement on slices that reads some names as arrays."""
+        if arguments_of(s.statement.value) is not None:
+            return self.call(s)
         values = list(s.values)
         layout: list[Part] = []
         for part in s.statement.layout:
@@ -313,6 +335,11 @@ class Rereader:
             if value not in values:
                 values.append(value)
         return values.index(base), values.index(index)
+
+    def new_name(self, e: Expr) -> Name:
+        """Return a new name for a number."""
+        self.numbers += 1
+        return Name(f"r{self.numbers - 1}", place=e.place)
 
     def note(self, name: str) -> None:
         """Note an array of which parts are operands."""
@@ -372,16 +399,11 @@ class Writer:
                 return rebuilt(e, tuple(map(self.read, e.args)))
         return self.operand(self.named(e))
 
-    def sum(self, e: Expr) -> Call:
-        """Return a number of an expression that is an array of one element."""
-        return Call("sum", (self.read(e),), place=e.place)
-
     def named(self, e: Expr) -> Name:
         """Return the name of a number, which an assignment before this one computes."""
         if self.ranks.of(e) or self.reader.reads_variables(e):
             raise UnknownRankError
-        name = Name(f"r{self.reader.numbers}", place=e.place)
-        self.reader.numbers += 1
+        name = self.reader.new_name(e)
         self.before.append(Assign(name, e, place=e.place))
         return name
 

@@ -23,6 +23,9 @@ from mooncake_py.compiler.ir import (
     statements,
     walk,
 )
+from mooncake_py.compiler.slices.calls.arguments import Arguments, arguments_of
+from mooncake_py.compiler.slices.calls.examples import rank_of
+from mooncake_py.compiler.slices.calls.operations import operation_of
 from mooncake_py.compiler.slices.plans import example
 from mooncake_py.compiler.statements.core import Core
 from mooncake_py.compiler.statements.views import read_part
@@ -125,6 +128,9 @@ class Ranks:
     def of_sliced(self, s: Sliced) -> int:
         """Return the axes of the value of a statement on slices."""
         statement = s.statement
+        arguments = arguments_of(statement.value)
+        if arguments is not None:
+            return self.of_call(s, arguments)
         core = Core(statement, tuple(self.functions))
         try:
             values = [example(v, self.found) for v in s.values]
@@ -134,6 +140,14 @@ class Ranks:
         except (ValueError, IndexError, TypeError, KeyError):
             raise UnknownRankError from None
         return len(shapes[core.root.name]) if isinstance(core.root, Name) else 0
+
+    def of_call(self, s: Sliced, arguments: Arguments) -> int:
+        """Return the axes of the value of a call of a function on arrays."""
+        operation = operation_of(self.function(s.statement.value), arguments)
+        rank = None if operation is None else rank_of(s, operation, self.found)
+        if rank is None:
+            raise UnknownRankError
+        return rank
 
 
 def bindings_in(body: Block) -> Iterator[tuple[str, Binding]]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -37,6 +37,12 @@ from mooncake_py.compiler.read_expressions import ARITHMETIC, Unfit
 from mooncake_py.compiler.read_loops import LoopReader
 from mooncake_py.compiler.region import Region
 from mooncake_py.compiler.slices.alone import are_alone
+from mooncake_py.compiler.slices.calls.reading import (
+    NamedCalls,
+    call_of_arrays,
+    is_of_arrays,
+    with_named_calls,
+)
 from mooncake_py.compiler.slices.index_texts import index_text, reads_of
 from mooncake_py.compiler.slices.named_views import Substitution, names_of_views
 from mooncake_py.compiler.slices.renumbered import renumbered
@@ -52,7 +58,7 @@ from mooncake_py.syntax.trees import walk
 
 __all__ = ["SlicedLoopReader"]
 
-ON_ARRAYS = tuple(map(id, (*PRODUCTS, *REDUCTIONS, *VIEWS)))
+ON_ARRAYS = tuple(map(id, (*PRODUCTS, *REDUCTIONS, *VIEWS, np.where)))
 NOTHING = Const(None)
 NUMBERS = frozenset({"abs", "float", "len", "max", "min", "round"})
 
@@ -236,6 +242,8 @@ class SlicedLoopReader(LoopReader):
     def statement(self, node: ast.stmt, rest: list[ast.stmt]) -> list[Statement]:
         if self.known and isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign):
             node = Substitution(self.known).visit(node)
+        if self.frame is None and isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign):
+            node = with_named_calls(self, node)
         match node:
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Subscript() as view) if (
                 name in self.views
@@ -253,6 +261,8 @@ class SlicedLoopReader(LoopReader):
 
     def makes_arrays(self, part: Any) -> bool:
         """Return True for a slice, and for an operation on arrays."""
+        if isinstance(part, ast.Call) and self.is_call_of_arrays(part):
+            return True
         if isinstance(part, ast.BinOp):
             return isinstance(part.op, ast.MatMult)
         if isinstance(part, ast.Attribute):
@@ -282,6 +292,8 @@ class SlicedLoopReader(LoopReader):
         """Read ``target = value`` or ``target op= value``."""
         if op is not None and type(op) not in ARITHMETIC:
             raise Unfit
+        if op is None and isinstance(target, ast.Name) and self.is_call_of_arrays(value):
+            return call_of_arrays(self, value, target)
         reader = OperandReader(self)
         read = reader.value(value)
         place: tuple[int, int] | None = None
@@ -315,15 +327,48 @@ class SlicedLoopReader(LoopReader):
             if written in self.in_parts and self.depth > 1:
                 raise Unfit  # the array is copied for each part
         noted = None if op is None else self.changed
-        if not isinstance(target, ast.Name):
-            bound = None
-        elif target.id in self.own:
-            bound = Name(self.own[target.id], place=place_of(target))
-        else:
-            bound = self.target(target, noted)
-        assert not isinstance(bound, Load | End)
+        bound = self.bound_name(target, noted) if isinstance(target, ast.Name) else None
         statement = renumbered(statement, numbers)
         return Sliced(statement, values, bound, written, place=place_of(node))
+
+    def bound_name(self, target: ast.Name, noted: set[str] | None = None) -> Name:
+        """Return the name that a statement binds: see `target`."""
+        if target.id in self.own:
+            return Name(self.own[target.id], place=place_of(target))
+        found = self.target(target, noted)
+        assert isinstance(found, Name)
+        return found
+
+    # Calls of functions on whole arrays.
+
+    def is_call_of_arrays(self, node: ast.expr) -> TypeGuard[ast.Call]:
+        """Return True for the call of a function that is one operation on whole arrays."""
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+            return False
+        module = self.names.module(node.func.value)
+        f = None if module is None else module.__dict__.get(node.func.attr)
+        return f is not None and is_of_arrays(f, len(node.args) + len(node.keywords))
+
+    def operand_of_call(self, node: ast.expr) -> Expr:
+        """Read an argument of such a call: a name, an element, or the name that it gets."""
+        if self.frame is None:
+            node = NamedCalls(self).visit(node)
+            if any(map(self.makes_arrays, walk(node))):
+                node = self.named_before(node)
+        found = self.value(node)
+        if isinstance(found, Name | Load):
+            return found
+        name, place = self.own_factor(node), place_of(node)
+        self.before.append(Assign(Name(self.own[name.id], place=place), found, place=place))
+        return Name(self.own[name.id], place=place)
+
+    @override
+    def value(self, node: ast.expr) -> Expr:
+        if self.frame is not None and self.is_call_of_arrays(node):
+            name = self.own_factor(node)
+            self.before.append(call_of_arrays(self, node, name))
+            return Name(self.own[name.id], place=place_of(node))
+        return super().value(node)
 
     def own_factor(self, node: ast.expr) -> ast.Name:
         """Return a new name for the value of an expression."""

@@ -21,6 +21,8 @@ from mooncake_py.compiler.ir import For, Sliced
 from mooncake_py.compiler.partials import NoPartial
 from mooncake_py.compiler.region import Region
 from mooncake_py.compiler.site import Site, TangentSite
+from mooncake_py.compiler.slices.calls.arguments import arguments_of
+from mooncake_py.compiler.slices.calls.forms import CallForm, call_form
 from mooncake_py.compiler.slices.forms import SlicedForm
 from mooncake_py.compiler.slices.indices import EVERYTHING
 from mooncake_py.compiler.slices.on_arrays import on_arrays
@@ -112,13 +114,12 @@ class SlicedSite(Site):
                 axes = Ranks(body, pattern.functions, axes).found
             except UnknownRankError:
                 return None
-        forms: dict[int, SlicedForm] = {}
+        forms: dict[int, SlicedForm | CallForm] = {}
         for s in sliced(body):
-            plan = plan_of(s, pattern.functions, axes, found.active, variables)
-            if plan is None or not is_steady(s, plan, found):
+            form = form_of(s, pattern.functions, len(forms), found, axes, emitter.scope)
+            if form is None:
                 return None
-            number = len(forms)
-            forms[id(s)] = SlicedForm(s, plan, emitter.scope, number, found.active, axes, variables)
+            forms[id(s)] = form
         tangents = {v: [t for t in variables if region.like.get(t) == v] for v in variables}
         try:
             sweeps = adjoint_on_slices(
@@ -166,6 +167,24 @@ def site_on_arrays(
     """Return where a region runs on arrays of so many axes, or None if it cannot."""
     found = on_arrays(region, functions, axes, local)
     return None if found is None or not found.sliced else SlicedSite(found, callees)
+
+
+def form_of(
+    s: Sliced,
+    functions: tuple[Any, ...],
+    number: int,
+    found: Special,
+    axes: Mapping[str, int],
+    scope: dict[str, Any],
+) -> SlicedForm | CallForm | None:
+    """Return the form of a statement, or None if it cannot be part of a region."""
+    if arguments_of(s.statement.value) is not None:
+        return call_form(s, functions, number, found, axes, scope)
+    variables = found.region.variables
+    plan = plan_of(s, functions, axes, found.active, variables)
+    if plan is None or not is_steady(s, plan, found):
+        return None
+    return SlicedForm(s, plan, scope, number, found.active, axes, variables)
 
 
 def may_be_bound(found: Special) -> bool:

@@ -26,6 +26,7 @@ from mooncake_py.compiler.ir import (
     statements,
 )
 from mooncake_py.compiler.simplify import names_of
+from mooncake_py.compiler.slices.calls.forms import CallForm
 from mooncake_py.compiler.slices.forms import SlicedForm
 from mooncake_py.compiler.slices.indices import ints_of
 from mooncake_py.compiler.slices.plans import example
@@ -34,7 +35,7 @@ from mooncake_py.overriding import override
 
 __all__ = ["SlicedAdjoint", "adjoint_on_slices"]
 
-Forms = Mapping[int, SlicedForm]
+Forms = Mapping[int, SlicedForm | CallForm]
 """By the id of a `Sliced`."""
 
 
@@ -165,7 +166,7 @@ class SlicedAdjoint(RegionAdjoint):
         keeps_shape = form.variable in self.measured
         return [form.forward(kept, logs, twins, keeps_shape)], [] if back is None else [back]
 
-    def kept(self, form: SlicedForm) -> list[str]:
+    def kept(self, form: SlicedForm | CallForm) -> list[str]:
         """Return what a statement saves."""
         return form.kept(self.is_kept, self.fixed.union(self.counters))
 

@@ -26,6 +26,8 @@ from mooncake_py.compiler.ir import (
 )
 from mooncake_py.compiler.partials import NoPartial
 from mooncake_py.compiler.simplify import names_of
+from mooncake_py.compiler.slices.calls.arguments import arguments_of
+from mooncake_py.compiler.slices.calls.tangents import tangent_of_call
 from mooncake_py.compiler.slices.indices import ends_of
 from mooncake_py.compiler.statements.contractions import is_contraction
 from mooncake_py.compiler.statements.core import Core
@@ -72,6 +74,8 @@ class SlicedPushforward(Pushforward):
     def on_slices(self, s: Sliced) -> Block:
         if s.bound not in self.names:
             return ()
+        if arguments_of(s.statement.value) is not None:
+            return tangent_of_call(s, self)
         t = self.value(s)
         if self.adds(s):
             return () if t is None else (self.added(s, t),)

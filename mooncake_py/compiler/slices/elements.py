@@ -1,0 +1,60 @@
+"""Elements of what names are bound to, in expressions of numbers.
+
+    s += v[3] * y[0]        r0 = v[3]
+                            r1 = y[0]
+                            s += r0 * r1
+
+The rest is computed as numbers are everywhere.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mooncake_py.compiler.ir import Expr, Load, Name, Sliced, parts_of, rebuilt, walk
+from mooncake_py.compiler.slices.calls.arguments import Arguments, Hole, called_with
+from mooncake_py.compiler.slices.calls.operations import ELEMENT
+from mooncake_py.compiler.slices.ranks import UnknownRankError
+from mooncake_py.compiler.statements.statement import Statement
+
+if TYPE_CHECKING:
+    from mooncake_py.compiler.slices.on_arrays import Rereader
+
+__all__ = ["Elements"]
+
+
+class Elements:
+    """Gives names to the elements of what names are bound to, in an expression of numbers.
+
+    Attributes
+    ----------
+    before : list of Sliced
+        What binds these names.
+    """
+
+    def __init__(self, reader: Rereader) -> None:
+        self.reader = reader
+        self.before: list[Sliced] = []
+        self.known: dict[Load, Name] = {}
+
+    def read(self, e: Expr) -> Expr:
+        """Return an expression with names in the place of such elements."""
+        if isinstance(e, Load) and e.array in self.reader.variables:
+            if e not in self.known:
+                self.known[e] = self.named(e)
+            return self.known[e]
+        return rebuilt(e, tuple(map(self.read, parts_of(e))))
+
+    def named(self, e: Load) -> Name:
+        """Return the name of an element, which is bound before."""
+        self.reader.ranks.see_numbers(*e.index)
+        if any(isinstance(part, Load) and part.array in self.reader.variables
+               for index in e.index for part in walk(index)):  # fmt: skip
+            raise UnknownRankError
+        name = self.reader.new_name(e)
+        self.reader.note(e.array)
+        value = called_with(ELEMENT, 1, Arguments((Hole(0),)))
+        statement = Statement(value, ((0, 1),), 2, certain=frozenset({1}))
+        values = Name(e.array, place=e.place), e.index
+        self.before.append(Sliced(statement, values, name, None, place=e.place))
+        return name
