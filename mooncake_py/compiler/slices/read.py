@@ -20,7 +20,6 @@ from mooncake_py.compiler.ir import (
     Assign,
     Block,
     Const,
-    End,
     Expr,
     For,
     Length,
