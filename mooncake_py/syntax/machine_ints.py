@@ -33,13 +33,15 @@ SMALL_POWER = 3
 BITWISE = (ast.LShift, ast.RShift, ast.BitAnd, ast.BitOr, ast.BitXor, ast.Pow)
 GROWING = (ast.Mult, ast.LShift, ast.Pow, ast.Add, ast.Sub)
 SIMPLE = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Return, ast.Expr)
-PURE = (ast.Name, ast.Constant, ast.BinOp, ast.UnaryOp)
+SIZES = ("size", "ndim")
 BLOCKS = ("body", "orelse", "finalbody")
 MESSAGE = (
-    "{} is an int of 64 bits in compiled code, which wraps around, and would be another number "
+    "{} is an int of 64 bits in compiled code, {}, and would be another number "
     "here; compute it with floats, or in a jitted function of its own: that runs compiled where "
     "only constants go in"
 )
+WRAPS = "which wraps around"
+WRAPS_OR_VANISHES = "which wraps around, or is 0 where its exponent is negative"
 
 
 def guarded(
@@ -70,7 +72,10 @@ def guarded(
 
 
 class MachineInts(StaticInts):
-    """Ints for certain in compiled code, where powers and operators on bits are ints too."""
+    """Ints for certain in compiled code, where powers and operators on bits are ints too.
+
+    So are sizes there: what has a `shape` is an array.
+    """
 
     @override
     def holds(self, node: ast.AST) -> bool:
@@ -78,13 +83,23 @@ class MachineInts(StaticInts):
         match node:
             case ast.BinOp(left=left, op=op, right=right) if isinstance(op, BITWISE):
                 return self.holds(left) and self.holds(right)
-        return super().holds(node)
+        return is_size(node) or super().holds(node)
+
+    def is_pure(self, e: ast.AST) -> bool:
+        """Return True for an expression that a test may compute besides: it does nothing else."""
+        if isinstance(e, ast.BinOp):
+            return self.is_pure(e.left) and self.is_pure(e.right)
+        if isinstance(e, ast.UnaryOp):
+            return self.is_pure(e.operand)
+        if isinstance(e, ast.Call):
+            return self._names.calls_builtin(e, "len") and all(map(self.is_pure, e.args))
+        return isinstance(e, ast.Name | ast.Constant) or is_size(e)
 
 
 class Guards:
     """Add tests to a function."""
 
-    def __init__(self, ints: StaticInts, sizes: IntSizes) -> None:
+    def __init__(self, ints: MachineInts, sizes: IntSizes) -> None:
         self.ints = ints
         self.sizes = sizes
         self.carried: set[str] = set()  # what loops round a statement make of what it was
@@ -142,9 +157,8 @@ class Guards:
 
     def is_risky(self, e: ast.expr) -> bool:
         """Return True if an expression of numbers holds an operation that may outgrow 64 bits."""
-        parts = walk(e)
-        return all(isinstance(part, PURE) for part in parts) and any(
-            isinstance(part, ast.BinOp) and self.grows(part) for part in parts
+        return self.ints.is_pure(e) and any(
+            isinstance(part, ast.BinOp) and self.grows(part) for part in walk(e)
         )
 
     def grows(self, e: ast.BinOp) -> bool:
@@ -188,6 +202,17 @@ def carried_by(loop: ast.For | ast.While) -> set[str]:
         read = more
 
 
+def is_size(e: ast.AST) -> bool:
+    """Return True for a size of an array that has a name: ``x.size``, ``x.shape[0]``."""
+    if isinstance(e, ast.Subscript) and isinstance(e.slice, ast.Constant | ast.UnaryOp):
+        return isinstance(e.value, ast.Attribute) and e.value.attr == "shape" and is_named(e.value)
+    return isinstance(e, ast.Attribute) and e.attr in SIZES and is_named(e)
+
+
+def is_named(e: ast.Attribute) -> bool:
+    return isinstance(e.value, ast.Name)
+
+
 def is_large(e: ast.expr) -> bool:
     return isinstance(e, ast.Constant) and type(e.value) is int and abs(e.value) >= LARGE
 
@@ -207,7 +232,10 @@ def overflow(e: ast.BinOp, is_certain: bool) -> ast.If:
     One that is certain and yet a float is a power with a negative exponent.
     """
     place = place_of(e)
-    text = constant(MESSAGE.format(ast.unparse(e)), place)
+    has_power = any(isinstance(part, ast.Pow) for part in ast.walk(e))
+    text = constant(
+        MESSAGE.format(ast.unparse(e), WRAPS_OR_VANISHES if has_power else WRAPS), place
+    )
     call = ast.Call(load("isinstance", place), [deepcopy(e), load("int", place)], [])
     is_int: ast.expr = located(call, place)
     most = constant(MOST, place)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from copy import copy
-from typing import Any
+from typing import Any, Self
 
 from mooncake_py.syntax.compiled import FunctionNode
 from mooncake_py.syntax.names import Names
@@ -186,7 +186,7 @@ class StaticInts:
         self._names = names
 
     @classmethod
-    def of(cls, found: Bindings, names: Names) -> StaticInts:
+    def of(cls, found: Bindings, names: Names) -> Self:
         """Find the known ints of a function: drop names until all their bindings are ints."""
         known = found.steady()
         while True:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import textwrap
 
+import numpy as np
 import pytest
 
 from mooncake_py.syntax.machine_ints import guarded
@@ -30,6 +31,7 @@ def called(node, *args):
     return scope[node.name](*args)
 
 
+X = np.ones(3)
 FACTORIAL = """
 def f(n):
     p = 1
@@ -63,6 +65,9 @@ def f(n):
         ("def f(n):\n return -1 * n**5", {"n"}, ["-1 * n ** 5"], (6000,), (7000,)),
         ("def f(x, n):\n return x * 10**n", {"n"}, ["10 ** n"], (0.5, 18), (0.5, 19)),
         ("def f(n):\n return 2**n", {"n"}, ["2 ** n"], (0,), (-1,)),
+        ("def f(x, n):\n return 2.5 * len(x)**n", {"n"}, ["len(x) ** n"], ("ab", 0), ("ab", -1)),
+        ("def f(x, n):\n return 1.5 * x.size**-n", {"n"}, ["x.size ** (-n)"], (X, 0), (X, 2)),
+        ("def f(x, n):\n k = x.shape[0]\n k **= n\n return k", {"n"}, ["k ** n"], (X, 1), (X, -1)),
     ],
 )
 def test_what_does_not_fit_raises(text, ints, expected, fits, exceeds):
@@ -85,6 +90,8 @@ def test_what_does_not_fit_raises(text, ints, expected, fits, exceeds):
         "def f(x, n):\n for k in range(n):\n  m = k * 2\n  x[m] = m * k",
         "def f(x):\n return x * 1e20 + 12345678901 * 0.5",
         "def f(n):\n return (n * 1103515245 + 12345) & 0x7FFFFFFF",
+        "def f(x, n):\n return x.size * len(x) * x.shape[-1] + x.ndim**2",
+        "def f(x, n):\n return x[0] ** -1 * x.mean ** n * g(x) ** n * x.shape[n] ** 2",
     ],
 )
 def test_what_needs_no_test(text):

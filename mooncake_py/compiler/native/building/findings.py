@@ -39,6 +39,10 @@ class Findings:
         another shape.
     compressed : set of Place or None
         Where what a mask picks stands beside something else: it is an array there.
+    written : set of Place or None
+        Statements of which one part, a call, may write what other parts read.
+    outlasting : set of str
+        Variables that are read after the loop that binds them.
     counters : set of str
         Attributes of objects that are made within, ints, which are bound again.
     assigned : dict of str to (tuple, str)
@@ -57,5 +61,7 @@ class Findings:
         self.mixed: set[str] = set()
         self.unrolled: set[Place | None] = set()
         self.compressed: set[Place | None] = set()
+        self.written: set[Place | None] = set()
+        self.outlasting: set[str] = set()
         self.counters: set[str] = set()
         self.assigned: dict[str, tuple[tuple[int | str, ...], str]] = {}

@@ -122,11 +122,8 @@ def on_numbers(b: Builder, op: str, x: Number, y: Number) -> Number:
         raise Unfit("a power of truths", b.place)  # slopes of powers are of numbers
     if op == "pow" and kind == INT:
         return int_power(b, x, y)
-    if op in ("truediv", "floordiv", "mod"):
-        if kind == INT or may_be_of_python(x, y):
-            b.require(Compare(("ne",), (y.e, ZERO)))
-        elif op != "truediv":
-            raise Unfit(f"{op} of numbers of NumPy", b.place)
+    if op in ("floordiv", "mod") or (op == "truediv" and (kind == INT or may_be_of_python(x, y))):
+        b.require(Compare(("ne",), (y.e, ZERO)))
     if not is_int and is_narrow(x, y):
         return in_float32(b, op, x, y)
     found, rank = type_of(b, op, x, y)

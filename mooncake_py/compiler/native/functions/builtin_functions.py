@@ -143,8 +143,10 @@ def quotient_and_rest(b: Builder, args: Sequence[Value], given: Given) -> Value:
 
 
 def as_float(b: Builder, args: Sequence[Value], given: Given) -> Value:
-    """Read ``float(x)``."""
+    """Read ``float(x)``, of a text too, as in ``float("inf")``."""
     (x,) = args
+    if isinstance(x, Known) and type(x.value) is str:
+        return Number(Const(float(x.value)), "float")
     if not isinstance(x, Number):
         raise Unfit("float of what is no number", b.place)
     if x.kind == FLOAT:

@@ -191,7 +191,7 @@ class AssignmentReader(MemoryWriter):
     def bind_number(self, name: str, value: Number) -> Number:
         """Bind a variable to a number; return what it stands for."""
         b, own = self.b, self.scope.named(name)
-        if value.kind == INT and self.scope.bindings[name] == 1 and value.type == "int":
+        if value.kind == INT and self.is_bound_once(name) and value.type == "int":
             return Number(b.steady(value.e), "int")
         is_widened = own in self.findings.widened
         if is_widened and value.kind == BOOL:

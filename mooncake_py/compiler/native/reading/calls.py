@@ -10,6 +10,7 @@ import numpy as np
 
 from mooncake_py.compiler.ir import statements
 from mooncake_py.compiler.native.building import operations
+from mooncake_py.compiler.native.building.findings import Again
 from mooncake_py.compiler.native.building.values import (
     Array,
     ComplexNumber,
@@ -69,20 +70,28 @@ class CallReader(ExpressionReader):
         return self.contained(lambda: self.elementwise(target, args, given, node))
 
     def contained(self, run: Callable[[], Value]) -> Value:
-        """Return what a function of the user's gives back, which may write unless it is nested."""
-        known, start, depth = set(self.b.arrays), len(self.b.block), self.nested
+        """Return what a function of the user's gives back.
+
+        If it writes, and is part of an expression, this is read again, with each part as it is
+        when it is read.
+        """
+        known, start = set(self.b.arrays), len(self.b.block)
+        depth, exclusive = self.nested, self.exclusive
         before, place = self.scope.attributes(), self.b.place
         known.update(self.scope.named(name) for name in before)
-        self.nested, picks, self.picks = 0, self.picks, False
+        self.nested, self.exclusive, picks, self.picks = 0, 0, self.picks, False
         found = run()
-        self.nested, self.picks = depth, picks
-        if depth > 1 and (
+        self.nested, self.exclusive, self.picks = depth, exclusive, picks
+        made = tuple(self.b.block[start:])
+        if (depth > 1 or exclusive) and (
             changed(before, self.scope.attributes())
-            or any(
-                not known.isdisjoint(bound_by(s)) for s in statements(tuple(self.b.block[start:]))
-            )
+            or any(not known.isdisjoint(bound_by(s)) for s in statements(made))
         ):
-            raise Unfit("a write within an expression, parts of which are read later", place)
+            if exclusive or self.has_picked:
+                raise Unfit("a write within an expression, parts of which are read later", place)
+            if place not in self.findings.written:
+                self.findings.written.add(place)
+                raise Again
         return found
 
     def passed(self, node: ast.expr, f: Any) -> Value:

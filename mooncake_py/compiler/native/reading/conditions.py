@@ -69,7 +69,7 @@ class ConditionReader:
         test = self.truth(x)
         if isinstance(test, Const):
             return x if bool(test.value) == isinstance(op, ast.Or) else self.logical(op, others)
-        with self.b.within() as block:
+        with self.b.within() as block, self.among_others():
             y = self.logical(op, others)
         if not isinstance(x, Number) or not isinstance(y, Number):
             raise Unfit("and or or of what are no truths", self.b.place)
@@ -142,7 +142,7 @@ class ConditionReader:
             b.kinds[chosen.name] = BOOL
         sides: list[tuple[list[Any], Number]] = []
         for node in (body, orelse):
-            with b.within() as block:
+            with b.within() as block, self.among_others():
                 found = self.number(node)
             sides.append((block, found))
         (_, x), (_, y) = sides

@@ -64,7 +64,9 @@ class ExpressionReader(ConditionReader):
     scope : Scope
     findings : Findings
     nested : int
-        Of how many expressions and statements what is read is a part.
+        Of how many expressions what is read is a part.
+    exclusive : int
+        Of how many things it is a part that must not be written meanwhile.
     picks : bool
         Whether it is the value of an assignment to an item: masks may pick elements there.
     has_picked : bool
@@ -77,25 +79,37 @@ class ExpressionReader(ConditionReader):
     scope: Scope
     findings: Findings
     nested = 0
+    exclusive = 0
     picks = False
     has_picked = False
     short: dict[str, Place]
 
     @override
     def value(self, node: ast.expr) -> Value:
-        """Read an expression."""
-        with self.among_others():
-            return self.read_value(node)
+        """Read an expression; its value as it is now, if a call that is read later may change it.
+
+        Arrays in memory are what they are, whoever writes them.
+        """
+        self.nested += 1
+        try:
+            found = self.read_value(node)
+        finally:
+            self.nested -= 1
+        return self.kept_apart(found) if self.b.place in self.findings.written else found
+
+    def kept_apart(self, value: Value) -> Value:
+        """Return a value as it is now."""
+        raise NotImplementedError
 
     @override
     @contextmanager
     def among_others(self) -> Iterator[None]:
         """Read what is part of something else: a call in it must not write what that reads."""
-        self.nested += 1
+        self.exclusive += 1
         try:
             yield
         finally:
-            self.nested -= 1
+            self.exclusive -= 1
 
     def read_value(self, node: ast.expr) -> Value:
         """Read an expression, by its kind."""
@@ -130,7 +144,8 @@ class ExpressionReader(ConditionReader):
             case ast.Lambda():
                 return self.made_function(node)
             case ast.ListComp():
-                return self.comprehension(node)
+                with self.among_others():
+                    return self.comprehension(node)
         raise Unfit(f"the expression {ast.unparse(node)[:40]}", place_of(node))
 
     @override
@@ -152,6 +167,10 @@ class ExpressionReader(ConditionReader):
                 self.b.require(test)
             return scope.env[name]
         if name in scope.local:
+            own = scope.named(name)
+            if scope.bindings[name] == 1 and own not in self.findings.outlasting:
+                self.findings.outlasting.add(own)
+                raise Again
             raise Unfit(f"the variable {name}, which may not be bound here", self.b.place)
         if scope.parent is not None and name in scope.function.__code__.co_freevars:
             return self.variable_in(scope.parent, name)
@@ -161,6 +180,11 @@ class ExpressionReader(ConditionReader):
         found = constant(value)
         assert found is not None
         return found
+
+    def is_bound_once(self, name: str) -> bool:
+        """Return True for a variable bound in one place, and read only where that has run."""
+        scope = self.scope
+        return scope.bindings[name] == 1 and scope.named(name) not in self.findings.outlasting
 
     def captured(self, scope: Scope, name: str, value: Any) -> Value:
         """Read a global or captured float or array, which is an input."""

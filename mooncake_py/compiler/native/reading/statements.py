@@ -32,6 +32,7 @@ from mooncake_py.compiler.native.building.values import (
     Value,
 )
 from mooncake_py.compiler.native.reading import lists
+from mooncake_py.compiler.native.reading.bodies import has_jump, names_bound
 from mooncake_py.compiler.native.reading.branches import LEAVING, NOTHING, BranchReader, may_leave
 from mooncake_py.compiler.native.reading.merging import Around, Before
 from mooncake_py.compiler.native.reading.scope import (
@@ -264,11 +265,11 @@ class StatementReader(BranchReader):
         """Bind a variable to the counter of a loop."""
         if not isinstance(target, ast.Name):
             raise Unfit("a counter that is no name", place_of(target))
-        if self.scope.bindings[target.id] > 1 and target.id in self.rebound:
-            raise Unfit("a counter that its loop binds anew", place_of(target))
         scope = self.scope
+        if scope.bindings[target.id] > 1 and target.id in self.rebound:
+            raise Unfit("a counter that its loop binds anew", place_of(target))
         scope.maybe.pop(target.id, None)
-        if scope.bindings[target.id] > 1:  # what it is after the loop may be read
+        if not self.is_bound_once(target.id):  # what it is after the loop may be read
             self.counted[target.id] = self.bind_number(target.id, at)
         scope.env[target.id] = at
 
@@ -310,19 +311,28 @@ class StatementReader(BranchReader):
                     (minus(high, shift), minus(low, shift), -step),
                 )
         if call is not None and of is enumerate and isinstance(node.target, ast.Tuple):
-            array, low = self.array_of(call.args[:1]), self.start_of(call)
             index, item = node.target.elts
-            return [(index, None), (item, array)], counter, (low, plus(low, array.shape[0]), 1)
-        if call is not None and of is zip and isinstance(node.target, ast.Tuple):
-            arrays = [self.array_of([a]) for a in call.args]
-            if call.keywords or len(arrays) != len(node.target.elts):
-                raise Unfit("a zip with options", place_of(node))
-            for a in arrays[1:]:
-                self.b.check("eq", a.shape[0], arrays[0].shape[0])
-            heads = list(zip(node.target.elts, arrays, strict=True))
-            return [*heads], counter, (ZERO, arrays[0].shape[0], 1)
-        array = self.array_of([node.iter])
-        return [(node.target, array)], counter, (ZERO, array.shape[0], 1)
+            heads, n = self.heads_over(item, call.args[0])
+            low = self.start_of(call)
+            return [(index, None), *heads], counter, (low, plus(low, n), 1)
+        heads, n = self.heads_over(node.target, node.iter)
+        return heads, counter, (ZERO, n, 1)
+
+    def heads_over(self, target: ast.expr, node: ast.expr) -> tuple[Heads, Expr]:
+        """Return the targets of a loop over an array, or over a zip of some, and the length."""
+        if (
+            not isinstance(node, ast.Call)
+            or self.known_function(node.func) is not zip
+            or not isinstance(target, ast.Tuple)
+        ):
+            array = self.array_of([node])
+            return [(target, array)], array.shape[0]
+        arrays = [self.array_of([a]) for a in node.args]
+        if any(not is_strict(k) for k in node.keywords) or len(arrays) != len(target.elts):
+            raise Unfit("a zip with options", place_of(node))
+        for a in arrays[1:]:  # otherwise one of them ends before, or `strict` raises
+            self.b.check("eq", a.shape[0], arrays[0].shape[0])
+        return [*zip(target.elts, arrays, strict=True)], arrays[0].shape[0]
 
     def array_of(self, nodes: Sequence[ast.expr]) -> Array | Cells:
         """Read the one array, or list of numbers, that a loop runs over."""
@@ -459,6 +469,11 @@ class StatementReader(BranchReader):
         b.add(While(test, tuple(block), place=place_of(node)))
 
 
+def is_strict(keyword: ast.keyword) -> bool:
+    """Return True for ``strict=True`` and ``strict=False``."""
+    return keyword.arg == "strict" and isinstance(keyword.value, ast.Constant)
+
+
 def is_short(low: Expr, high: Expr) -> bool:
     """Return True for a range with few ints, of which all are known."""
     return (
@@ -475,25 +490,3 @@ def known_ints(target: ast.expr, item: Value) -> dict[str, Value]:
         return {name: v for pair in pairs for name, v in pair.items()}
     is_int = isinstance(item, Number) and item.type == "int" and isinstance(item.e, Const)
     return {target.id: item} if is_int and isinstance(target, ast.Name) else {}
-
-
-def names_bound(body: Sequence[ast.stmt]) -> set[str]:
-    """Return the names that statements bind."""
-    return {
-        node.id
-        for s in body
-        for node in ast.walk(s)
-        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
-    }
-
-
-def has_jump(body: Sequence[ast.stmt], kinds: Any) -> bool:
-    """Return True if statements may leave the loop, or the pass, of which they are the body."""
-    for node in body:
-        if isinstance(node, kinds):
-            return True
-        if not isinstance(node, ast.For | ast.While | ast.FunctionDef) and any(
-            has_jump(getattr(node, field, ()), kinds) for field in ("body", "orelse")
-        ):
-            return True
-    return False

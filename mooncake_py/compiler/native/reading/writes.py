@@ -74,8 +74,8 @@ class MemoryWriter(CallReader):
     initial: dict[str, Value]
     known_as: dict[Any, Value]
 
+    @override
     def kept_apart(self, value: Value) -> Value:
-        """Return a value as it is now, before other targets are bound."""
         if isinstance(value, Number) and not isinstance(value.e, Const):
             if value.kind in REAL:
                 rank = None if value.rank is None else self.b.counted(value.rank)

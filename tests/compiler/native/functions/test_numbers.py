@@ -85,6 +85,22 @@ def quotients(x, n, k):
     return q * x[0] + r * x[1] + a * x[0] + c * c
 
 
+def quotients_of_elements(x, n, k):
+    s = 0.0
+    for i in range(5):
+        s += x[i] % x[5] * x[1] + x[i] // x[4] * x[0] + np.float64(2.5) % x[i % 3]
+    return s + n[0] % n[1] * x[0] + divmod(x[2], x[1])[1] * x[2]
+
+
+def best_so_far(x, n, k):
+    best, worst = float("inf"), float("-inf")
+    for v in x:
+        if v * v < best:
+            best = v * v
+        worst = max(worst, v * 0.5)
+    return best * x[0] + worst
+
+
 def arrays_of_ints(x, n, k):
     i = np.array([0, 2, k], dtype=int)
     j = np.asarray(n, dtype=np.int64)
@@ -93,7 +109,7 @@ def arrays_of_ints(x, n, k):
 
 CASES = [
     powers, powers_of_arrays, powers_as_lengths, extrema, extremum_given_back, extremum_bound,
-    roundings, enumerations, quotients, arrays_of_ints,
+    roundings, enumerations, quotients, quotients_of_elements, best_so_far, arrays_of_ints,
 ]  # fmt: skip
 
 
@@ -188,6 +204,10 @@ def large_floor(x, k):
     return x[0] * math.floor(x[2] * 1e19)
 
 
+def rest_of_zero(x, k):
+    return x[0] * (x[1] % x[3] > 0.0) + x[2] // x[5]
+
+
 def sum_of_a_list(x, k):
     return x[0] * sum([4**30 + i for i in range(k + 9)])
 
@@ -200,8 +220,12 @@ TOO_LARGE = (
 
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize(
-    "f", [power_below_zero, too_large, rounded_infinity, zero_to_the_minus_one, *TOO_LARGE]
-)
+    "f",
+    [
+        power_below_zero, too_large, rounded_infinity, zero_to_the_minus_one, rest_of_zero,
+        *TOO_LARGE,
+    ],
+)  # fmt: skip
 def test_what_ints_cannot_hold_runs_as_without(f: Any, tried: list[bool]) -> None:
     results: list[Any] = []
     for compile in (True, False):

@@ -1,0 +1,31 @@
+"""What the bodies of loops bind, and how they are left."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import Any
+
+__all__ = ["has_jump", "names_bound"]
+
+
+def names_bound(body: Sequence[ast.stmt]) -> set[str]:
+    """Return the names that statements bind."""
+    return {
+        node.id
+        for s in body
+        for node in ast.walk(s)
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
+    }
+
+
+def has_jump(body: Sequence[ast.stmt], kinds: Any) -> bool:
+    """Return True if statements may leave the loop, or the pass, of which they are the body."""
+    for node in body:
+        if isinstance(node, kinds):
+            return True
+        if not isinstance(node, ast.For | ast.While | ast.FunctionDef) and any(
+            has_jump(getattr(node, field, ()), kinds) for field in ("body", "orelse")
+        ):
+            return True
+    return False
