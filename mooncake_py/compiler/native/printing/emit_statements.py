@@ -261,8 +261,9 @@ class Statements:
         """Return the lines of a product of matrices: by BLAS, or else by loops."""
         text = self.expressions.text
         sizes = [c.extents[counter] for counter in c.order]
-        parts = [*(self.window(w, c) for w in c.windows), *map(text, sizes)]
-        # For the number `True`, as it is written, Numba compiles a function of its own.
+        # For each int or truth that is written down Numba compiles a function of its own.
+        lengths = [f"int({text(n)})" if isinstance(n, Const) else text(n) for n in sizes]
+        parts = [*(self.window(w, c) for w in c.windows), *lengths]
         parts += ["-1.0" if c.is_negative else "1.0", f"bool({int(c.is_guarded)})"]
         call = f"{self.expressions.name_of(add_product)}({', '.join(parts)})"
         loops = [

@@ -30,7 +30,7 @@ def subtract(z: ndarray, x: ndarray, y: ndarray) -> None:
     """Subtract ``x @ y`` from `z`."""
     n, m = x.shape
     p = y.shape[1]
-    if n * m * p > LARGE and add_product(z, x, y, n, m, p, -1.0, False):
+    if n * m * p > LARGE and add_product(z, x, y, n, m, p, -1.0, bool(0)):
         return
     for i in range(n):
         for k in range(m):

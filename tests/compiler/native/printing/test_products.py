@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 from warnings import catch_warnings, simplefilter
 
@@ -15,6 +16,7 @@ from mooncake_py.compiler.native.printing import called, emit_statements
 from mooncake_py.compiler.native.regions.contractions import Window, window
 from mooncake_py.compiler.native.regions.helpers import add_product
 from mooncake_py.compiler.native.regions.linear import ONE, ZERO
+from mooncake_py.compiler.native.site import known_site
 from tests.compiler.native.agreeing import FLOATS, agree, copies, function
 
 pytestmark = pytest.mark.plain
@@ -157,6 +159,23 @@ def test_compiled_by_numba(
             assert b.dtype == kind
             assert_allclose(b, a, rtol=accuracy, atol=accuracy * np.max(abs(a)))
     called.compilable.cache_clear()
+
+
+def test_sizes_that_are_written_down_are_no_types(
+    tried: list[bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(emit_statements, "LARGE", 0)
+
+    def f(A: Any) -> Any:
+        return np.sum(np.ones((3, 5)) @ A @ np.eye(5))
+
+    A = np.cos(np.arange(25.0)).reshape(5, 5)
+    found, expected = (value_and_grad(f, compile=way)(A.copy()) for way in (True, False))
+    assert_allclose(found[1], expected[1])
+    (reread,) = next(iter(known_site(f.__code__).readings.values()))
+    calls = re.findall(r"f_add_product\((.*)\)", "".join(reread.site.forms()))
+    assert calls
+    assert not any(re.search(r"(^|, )\d+(,|$)", call) for call in calls)
 
 
 def test_what_is_for_loops() -> None:
