@@ -48,6 +48,11 @@ def found(u, a):
                 return a
     return a * 0.5
 
+def pushed(u, a):
+    u[1] = 0.8 * u[1] + 0.1 * a
+    u[0] *= 0.9
+    return 0.5 * u[1]
+
 def shrunk(u):
     for i in range(len(u)):
         u[i] *= 0.5
@@ -123,6 +128,10 @@ OTHERS = (
     "us = [x, w]; us[0] *= 0.9; us[1] += us[0] * b; a += us[1][k]",
     "m[c[1:3]] = 0.3 * v", "m[c, c[k]] = x[c] + 0.1 * m[k, ...]", "v[[k, -1]] = w[[2, k]] * 0.5",
     "h = v\nfor e in range(3):\n    h = 0.5 * h[1:] + a * h[:-1]\na += 0.1 * h.sum()",
+    "a = 0.3 * (x[0] * pushed(x, 0.9) + x[0])", "b += 0.1 * (v[1] + pushed(v, a) * v[1])",
+    "m[0] = 0.2 * (x * pushed(w, 0.5) + w)", "v = 0.4 * (w + 1.0) * pushed(w, b) + 0.1 * w",
+    "for e, (f, g) in enumerate(zip(v, w[::-1])):\n    a += 0.02 * f * g * e\na += 0.01 * e",
+    "a += 0.1 * (x[k] % 0.7) - 0.1 * (y[k] // np.float64(0.4)) * b",
     "h = m\nfor e in range(1, -1, -1):\n    h = b * h[e:, k:]\na += 0.1 * h[0, e]",
 )  # fmt: skip
 
