@@ -75,7 +75,7 @@ class CompiledLoops:
         """Return what tries a loop, and otherwise runs it as `plain` does."""
         from mooncake_py.compiler.native.loop_site import site_of_loop
 
-        node = self.original[id(node)]
+        node = self.original.get(id(node), node)  # one of ours, round a body, is in neither
         loop = self.loops.of(node)
         compiled = site_of_loop(self.code, loop)
         if loop.shared:

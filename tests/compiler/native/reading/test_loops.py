@@ -23,7 +23,7 @@ def counters_after_loops(x, a, n):
         for j in range(i + 1):
             s += x[j] * j
         s *= j + 1
-    return s * i + x[i] * j
+    return s * i + x[i]
 
 
 def counter_of_a_loop_that_is_left(x, a, n):
