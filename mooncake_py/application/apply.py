@@ -43,6 +43,7 @@ from mooncake_py.rules.kinds import (
 )
 from mooncake_py.rules.returned import output_and_pullback
 from mooncake_py.runtime import activity, drops, numerals, rule_pulls
+from mooncake_py.runtime.activity import are_numbers
 from mooncake_py.runtime.methods import ANSWERED, derivable
 from mooncake_py.runtime.tangent_tree import TangentTree
 from mooncake_py.runtime.values import NUMBERS, is_inexact, like, spec_of
@@ -260,7 +261,9 @@ def apply_vjp(rule: VjpRule, ctx: ReverseMode, f: Any, args: Any, kwargs: Any) -
 
 def holds_tree(node: Any) -> bool:
     """Return whether an argument is or has in it something other than arrays and numbers."""
-    return type(node) is TangentTree or (type(node) is list and any(map(holds_tree, node)))
+    if type(node) is list:
+        return not are_numbers(node) and any(map(holds_tree, node))
+    return type(node) is TangentTree
 
 
 def arguments_of_vjp(
@@ -293,6 +296,8 @@ def without_permissions(rule: VjpRule, f: Any, args: Any, kwargs: Any) -> tuple[
 def specs(primal: Any, node: Any) -> Any:
     """Return how to fit the cotangents of an argument, a list for a sequence."""
     if type(node) is list:
+        if are_numbers(node):
+            return [None] * len(node)  # they take any number
         return [specs(p, n) for p, n in zip(primal, node, strict=True)]
     return spec_of(primal)
 

@@ -56,8 +56,9 @@ the new function.
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Mapping
-from types import CodeType
+from types import CodeType, ModuleType
 from typing import Any, NamedTuple
 
 from mooncake_py.frontend.compiled_loops import CompiledLoops
@@ -119,7 +120,9 @@ def rewrite(
     node = plain = source.node
     assert not isinstance(node, ast.GeneratorExp)
     found = bindings(node)
-    names = Names(globals_, found.bound().union(code.co_freevars), given)
+    loaded = {name: sys.modules.get(module) for name, module in found.imported().items()}
+    modules = {name: module for name, module in loaded.items() if isinstance(module, ModuleType)}
+    names = Names(globals_, found.bound().union(code.co_freevars), given, modules=modules)
     if may_import(globals_, code.co_names):
         node = with_functions_as_attributes(node, names)
         found = bindings(node)

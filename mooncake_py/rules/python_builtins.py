@@ -17,6 +17,7 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.rules.declare import from_vjp, overlay, zero_derivative
+from mooncake_py.rules.sequences import of_sequences
 
 __all__: list[str] = []
 
@@ -53,7 +54,15 @@ def sum_of_numbers(items: list[Any], start: Any) -> Any:
     return sum(items, start)
 
 
-@from_vjp(sum_of_numbers)
+@of_sequences
+def sum_tangent(tangents: Any, y: Any, items: list[Any], start: Any) -> Any:
+    """Add the tangents that are not zero."""
+    parts, t = tangents
+    kept = [] if parts is None else [part for part in parts if part is not None]
+    return sum(kept, 0.0 if t is None else t)
+
+
+@from_vjp(sum_of_numbers, jvp=sum_tangent)
 def sum_of_numbers_rule(items: list[Any], start: Any) -> tuple[Any, Any]:
     """Pass the whole cotangent to each number."""
     return sum(items, start), lambda dy: ([dy] * len(items), dy)

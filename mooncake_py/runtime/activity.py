@@ -6,7 +6,7 @@ import collections
 import functools
 import gc
 import weakref
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from types import (
     BuiltinFunctionType,
     CellType,
@@ -32,8 +32,8 @@ from mooncake_py.tangents.subclasses import plain
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Tracking
 
-__all__ = ["CONTAINERS", "INERT", "contains_active", "elements", "holds_inert", "parts",
-           "unwrapped", "windows", "within"]  # fmt: skip
+__all__ = ["CONTAINERS", "INERT", "are_numbers", "contains_active", "elements", "holds_inert",
+           "parts", "unwrapped", "windows", "within"]  # fmt: skip
 
 INERT = frozenset({
     int, float, complex, bool, str, bytes, type(None), type, slice, range, type(Ellipsis),
@@ -42,13 +42,22 @@ INERT = frozenset({
 })  # fmt: skip
 
 
+NUMBERS = frozenset({int, float, np.float64})
+ACTIVE_TOO = NUMBERS | {Active}
+
+
+def are_numbers(values: Collection[Any]) -> bool:
+    """Return whether there are only numbers among some values, active or not."""
+    return ACTIVE_TOO.issuperset(map(type, values))
+
+
 def unwrapped(value: Any) -> Any:
     """Return a value with active scalars replaced by their numbers, inside containers too."""
     while type(value) is Active:  # of several levels
         value = value.primal
     t = type(value)
     if t is tuple or t is list:
-        return t(unwrapped(v) for v in value)
+        return t([v if type(v) in NUMBERS else unwrapped(v) for v in value])
     if t is dict:
         return {unwrapped(k): unwrapped(v) for k, v in value.items()}
     return value

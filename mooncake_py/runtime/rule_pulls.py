@@ -122,6 +122,9 @@ def is_idle(node: Any, g: Any) -> bool:
     return type(g) is ndarray and node.memory.pinned and not g.any()
 
 
+REALS = frozenset({float, np.float64})
+
+
 def hand_over(node: Any, c: Any, spec: Any, g: Any, rule: Any, position: int) -> None:
     """Give a rule's cotangent to its argument, which may be a sequence of arguments."""
     if type(node) is TangentTree:
@@ -137,7 +140,10 @@ def hand_over(node: Any, c: Any, spec: Any, g: Any, rule: Any, position: int) ->
     if type(node) is list:
         parts: Any = c() if callable(c) else c
         for inner, part, inner_spec in zip(node, parts, spec, strict=True):
-            hand_over(inner, part, inner_spec, g, rule, position)
+            if type(inner) is Active and type(part) in REALS:  # as in lists of numbers mostly
+                inner.grad += part
+            else:
+                hand_over(inner, part, inner_spec, g, rule, position)
         return
     if callable(c):
         c = c()

@@ -41,6 +41,9 @@ class Names:
         that is about to run; for a method that is called of its object the class of that.
     functions : ModuleType, optional
         That of the function around a nested one.
+    modules : mapping of str to ModuleType, optional
+        The modules that some of the bound names stand for where they are bound at all: what only
+        an import in the function binds.
 
     Attributes
     ----------
@@ -56,18 +59,21 @@ class Names:
         bound: Collection[str],
         given: Mapping[str, Any] | None = None,
         functions: ModuleType | None = None,
+        modules: Mapping[str, ModuleType] | None = None,
     ) -> None:
         self.globals = globals_
         self._bound = bound
         self._given = given or {}
         self.assumed: dict[str, object] = {}
         self.asked: set[str] = set()
+        self._modules = modules or {}
         self.functions = ModuleType(FUNCTIONS) if functions is None else functions
 
     def within(self, bound: Collection[str]) -> Names:
         """Return what global names mean in a nested function that binds some names."""
         given = {n: f for n, f in self._given.items() if n.partition(".")[0] not in bound}
-        return Names(self.globals, {*bound, *self._bound}, given, self.functions)
+        modules = {n: m for n, m in self._modules.items() if n not in bound}
+        return Names(self.globals, {*bound, *self._bound}, given, self.functions, modules)
 
     def is_bound(self, name: str) -> bool:
         """Return True if a name is, or may be, anything but global."""
@@ -114,6 +120,8 @@ class Names:
         if isinstance(node, ast.Name):
             if node.id == FUNCTIONS:
                 return self.functions
+            if node.id in self._modules:
+                return self._modules[node.id]
             value = None if node.id in self._bound else self.globals.get(node.id)
             if isinstance(value, ModuleType):
                 self.assumed[node.id] = value

@@ -20,7 +20,7 @@ __all__ = ["Bindings", "StaticInts", "bindings", "bindings_of", "is_literal"]
 _INT_OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod)
 _NESTED = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda})
 _BINDING = frozenset({
-    ast.Assign, ast.AnnAssign, ast.NamedExpr, ast.AugAssign, ast.For, ast.alias,
+    ast.Assign, ast.AnnAssign, ast.NamedExpr, ast.AugAssign, ast.For, ast.Import, ast.alias,
     ast.Global, ast.Nonlocal, ast.MatchMapping, ast.MatchAs, ast.MatchStar, ast.ExceptHandler,
 })  # fmt: skip
 
@@ -37,6 +37,7 @@ class Bindings:
         self.nonlocal_names: set[str] = set()
         self.rebound: set[str] = set()  # which a nested function or class may rebind
         self.attribute_lines: set[int] = set()  # on which attributes stand: a walk the less
+        self.modules: dict[str, str] = {}  # that an import may bind a name to
 
     def bound(self) -> set[str]:
         """Return every name bound in the function's scope or one that is not a function."""
@@ -52,6 +53,11 @@ class Bindings:
         own = bindings_of(body).own
         found.own = self.own | {name: values for name, values in own.items() if is_ours(name)}
         return found
+
+    def imported(self) -> dict[str, str]:
+        """Return the names that nothing but one import binds, each with its module."""
+        steady = self.steady()
+        return {n: m for n, m in self.modules.items() if n in steady and len(self.own[n]) == 1}
 
     def add(self, name: str | None, value: Any, in_class: bool) -> None:
         """Record one binding."""
@@ -119,6 +125,10 @@ def _record(item: Any, in_class: bool, found: Bindings, values: dict[int, Any]) 
             values[id(target)] = ast.BinOp(ast.Name(name, ast.Load()), op, value)
         case ast.For(target=target):
             values[id(target)] = item
+        case ast.Import(names=aliases) if not in_class:
+            for alias in aliases:
+                top = alias.name.partition(".")[0]
+                found.modules[alias.asname or top] = alias.name if alias.asname else top
         case ast.alias(name=name, asname=asname):
             found.add(asname or name.partition(".")[0], None, in_class)
         case ast.Global(names=names):

@@ -35,7 +35,10 @@ def is_instance(value: Any) -> TypeGuard[ndarray]:
 def named(value: Any) -> str | None:
     """Return the name of the subclass that a value, or an element of a sequence, belongs to."""
     if type(value) is list or type(value) is tuple:
-        return next(filter(None, map(named, value)), None)
+        kinds = set(map(type, value))  # most long lists are of numbers
+        if any(issubclass(kind, (ndarray, list, tuple)) for kind in kinds):
+            return next(filter(None, map(named, value)), None)
+        return None
     return type(value).__name__ if is_instance(value) else None
 
 

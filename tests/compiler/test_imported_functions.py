@@ -61,3 +61,58 @@ def test_loops_are_one_entry(f, taken):
     ends = [g(X + h * v, n) for h in (1e-6, -1e-6)]
     found = hvp(lambda x: f(x, n), (X.copy(),), v)
     assert_allclose(found, (ends[0] - ends[1]) / 2e-6, rtol=1e-6, atol=1e-8)
+
+
+def with_modules_of_its_own(x, n):
+    import math
+
+    import numpy as np
+    import numpy.linalg as la
+
+    def own(v):
+        return math.sin(v) * v
+
+    s = 0.0
+    for i in range(n):
+        s = s + math.cos(x[i]) * np.exp(-x[i]) + own(x[i])
+    return s * np.sum(x) + la.norm(x)
+
+
+@pytest.mark.plain
+def test_imports_in_the_function(taken):
+    agrees(with_modules_of_its_own, X.copy(), 4)
+    assert any(taken)
+
+
+def test_names_of_modules_that_may_be_something_else():
+    class Scaled:
+        sin = staticmethod(lambda v: 3.0 * v)
+
+    def chosen(x, flag):
+        import math
+
+        if flag:
+            math = Scaled
+        return math.sin(x)
+
+    def late(x):
+        try:
+            y = math.sin(x)  # noqa: F821  # pyright: ignore[reportUnboundVariable]
+        except UnboundLocalError:
+            y = 2.0 * x
+        import math
+
+        return y * math.cos(x)
+
+    def within(x):
+        import math
+
+        def f(math):
+            return math.sin(x)
+
+        return f(Scaled) * math.sin(x)
+
+    assert grad(chosen)(0.5, True) == 3.0
+    assert grad(chosen)(0.5, False) == np.cos(0.5)
+    assert_allclose(grad(late)(0.5), 2.0 * np.cos(0.5) - np.sin(0.5))
+    assert_allclose(grad(within)(0.5), 3.0 * np.sin(0.5) + 1.5 * np.cos(0.5))

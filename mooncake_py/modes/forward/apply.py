@@ -46,6 +46,7 @@ from mooncake_py.rules.returned import require_tangent
 from mooncake_py.rules.sequences import takes_sequences
 from mooncake_py.runtime import activity, drops
 from mooncake_py.runtime.active import Active
+from mooncake_py.runtime.activity import are_numbers
 from mooncake_py.runtime.late_errors import has_written
 from mooncake_py.runtime.methods import ANSWERED, derivable
 from mooncake_py.runtime.quiet import is_strict
@@ -309,6 +310,8 @@ def paired(ctx: ForwardContext, y: Any, t: Any, rule: Rule) -> Any:
 def active_object(ctx: ForwardContext, value: Any, known: bool) -> Any:
     """Return an argument, or a part of a sequence, that is active and neither number nor array."""
     if type(value) is list or type(value) is tuple:
+        if are_numbers(value):
+            return None
         found = (active_object(ctx, part, type(part) in SPLIT) for part in value)
         return next((part for part in found if part is not None), None)
     return None if known or not ctx.contains_active(value) else value

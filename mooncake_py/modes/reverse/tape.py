@@ -24,7 +24,7 @@ from mooncake_py.rules.kinds import AtOnce
 from mooncake_py.rules.precision import WIDE, at_precision_of
 from mooncake_py.runtime import drops, pulls, rule_pulls
 from mooncake_py.runtime.active import Active, active_number
-from mooncake_py.runtime.activity import INERT, parts
+from mooncake_py.runtime.activity import INERT, are_numbers, parts
 from mooncake_py.runtime.compilation import compiles
 from mooncake_py.runtime.memory import Memory, objects_overwritten, undo_assign
 from mooncake_py.runtime.quiet import loud_again, quiet
@@ -307,8 +307,9 @@ class Tape(ArrayLanguage, ReverseMode):
         if t is ndarray:
             self.registry.protect(value)
         elif t is tuple or t is list:
-            for part in value:
-                self.protect_all(part)
+            if not are_numbers(value):
+                for part in value:
+                    self.protect_all(part)
         elif t not in INERT and t is not Active:
             self.protect_within(value, set())
 
