@@ -219,10 +219,13 @@ class _Inference:
             env = again
 
     def appended(self, region: Region, array: str) -> str:
-        """Return the type of what is appended to a list; for tangents see `Region`."""
+        """Return the type of the floats that are appended to a list, or of the ints without any.
+
+        Ints are told from floats in the end.  For tangents see `Region`.
+        """
         own = region.like.get(array, array)
-        found = [self.results[id(s)] for a, s in stores(region) if a == own]
-        return only(NO_KINDS.union(*found))
+        found = NO_KINDS.union(*[self.results[id(s)] for a, s in stores(region) if a == own])
+        return only(found - ONE_INT or found)
 
     def result(self, s: Assign | Let, env: Env) -> Kinds:
         """Return the types that the value of a statement may have; for tangents see `Region`."""

@@ -48,7 +48,7 @@ class Items:
     source : list or tuple
     kind : str
         The type of all numbers in it, as `infer` calls it; empty until it is known of a list to
-        which the region only appends.
+        which the region only appends, floats of one type and ints.
     first : int
         How many items of the source come before the first of these.
     cells : list of float
@@ -102,8 +102,11 @@ class Items:
 
     @property
     def contents(self) -> list[Any]:
-        """The cells as they are in the list."""
-        return list(map(TYPES[self.kind], self.cells)) if self.cells else []
+        """The cells as they are in the list: floats of its type, and ints."""
+        if not self.cells:
+            return []
+        kind = TYPES[self.kind]
+        return [v if type(v) is int else kind(v) for v in self.cells]
 
     def changed(self) -> list[int]:
         """Return the positions of the items that the region wrote or appended."""
@@ -116,8 +119,9 @@ class Items:
         now = self.contents
         new = [now[k] for k in changed]
         if on:
-            new = [active_number(v, ctx) for v in new]
-            self.outputs = list(zip(changed, new, strict=True))
+            new = [v if type(v) is int else active_number(v, ctx) for v in new]
+            outputs = zip(changed, new, strict=True)
+            self.outputs = [(k, y) for k, y in outputs if type(y) is Active]
         put_into(ctx, self.source, [k + self.first for k in changed], new)
 
     # As a node on the way back.

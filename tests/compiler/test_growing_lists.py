@@ -65,6 +65,7 @@ def test_other_calls_of_append_are_left_as_they_are(body):
         ("x.append(a)", FLOAT),
         ("x.append(y[i])", FLOAT64),
         ("x.append(i)", "int"),
+        ("x.append(i); x.append(a)", FLOAT),
         ("x.append(a); x.append(y[i])", None),
         ("x.append(i > 2)", None),
         ("x.append(y[i] if i else a)", None),
@@ -114,6 +115,26 @@ def test_several_lists_and_ints(taken):
         return values[0] * values[-1] * places[-1] + times[-1] * x[0]
 
     agrees(f, X.copy())
+    assert any(taken)
+
+
+@pytest.mark.plain
+def test_floats_and_ints_in_one_list(taken):
+    def f(x):
+        out = []
+        for i in range(len(x)):
+            s = 0
+            for j in range(i):
+                s = s + x[j] * x[i]
+            out.append(s)
+            out.append(i)
+        assert [type(v) for v in out[:4]] == [int, int, type(x[0]), int]
+        return out[2] * out[-2] + sum(out) * 0.1
+
+    agrees(f, X.copy())
+    agrees(f, X.tolist())
+    v = np.ones(6)
+    assert_allclose(jvp(f, (X,), (v,))[1], grad(f)(X.copy()) @ v, rtol=1e-11)
     assert any(taken)
 
 
