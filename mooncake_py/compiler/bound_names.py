@@ -41,11 +41,11 @@ def holds(e: ast.expr) -> Callable[[Any], bool]:
     """Return what tells a statement that evaluates an expression itself."""
 
     def is_it(node: Any) -> bool:
+        if not node.lineno <= e.lineno <= (node.end_lineno or e.lineno):
+            return False
         heads = [getattr(node, field, None) for field in node._fields if field not in BLOCKS]
         parts = [part for head in heads for part in (head if isinstance(head, list) else [head])]
-        return any(
-            found is e for part in parts if isinstance(part, ast.AST) for found in walk(part)
-        )
+        return any(e is found for p in parts if isinstance(p, ast.AST) for found in walk(p))
 
     return is_it
 

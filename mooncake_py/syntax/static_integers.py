@@ -37,6 +37,7 @@ class Bindings:
         self.nonlocal_names: set[str] = set()
         self.rebound: set[str] = set()  # which a nested function or class may rebind
         self.attribute_lines: set[int] = set()  # on which attributes stand: a walk the less
+        self.has_sums = False  # perhaps: a walk the less, too
         self.modules: dict[str, str] = {}  # that an import may bind a name to
 
     def bound(self) -> set[str]:
@@ -94,6 +95,8 @@ def _collect(todo: list[Any], in_class: bool, found: Bindings, values: dict[int,
         if kind is ast.Name:
             if item.ctx.__class__ is not ast.Load:
                 found.add(item.id, values.get(id(item)), in_class)
+            elif item.id == "sum":
+                found.has_sums = True
         elif kind is ast.Attribute:
             found.attribute_lines.add(item.lineno)
             todo.append(item.value)
