@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 from mooncake_py.syntax.trees import walk
@@ -24,12 +25,17 @@ def bound_before(function: Any, part: ast.For | ast.While | ast.expr) -> set[str
         return given
     is_it = begins(part) if isinstance(part, ast.For | ast.While) else holds(part)
     found = _bound_on_the_way(function.body, is_it)
-    deleted = {
+    return set() if found is None else found.union(given) - deleted_in(function)
+
+
+@lru_cache(maxsize=4)
+def deleted_in(function: Any) -> frozenset[str]:
+    """Return the names that a function deletes; its loops ask one after the other."""
+    return frozenset(
         part.id
         for part in walk(function)
         if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Del)
-    }
-    return set() if found is None else found.union(given) - deleted
+    )
 
 
 def begins(loop: ast.For | ast.While) -> Callable[[Any], bool]:

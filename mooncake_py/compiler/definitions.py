@@ -165,7 +165,7 @@ def made(
 
 def with_sums(body: list[Any], names: Names, found: Bindings) -> tuple[list[Any], Bindings]:
     """Return statements with sums as loops, and the bindings of these too."""
-    new = with_sums_as_loops(body, names) if found.has_sums else body
+    new = with_sums_as_loops(body, names) if found.sum_lines else body
     return (body, found) if new is body else (new, found.with_names_of(new, is_hidden))
 
 

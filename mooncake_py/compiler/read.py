@@ -67,7 +67,7 @@ def read_loop(
     owner : Owner, optional
         The class of which the function is a method.
     """
-    body = with_sums_as_loops(node.body, names) if found.has_sums else node.body
+    body = with_sums_as_loops(node.body, names) if found.may_sum(node) else node.body
     tree = node if body is node.body else replaced(node, body=body)
     if tree is not node:
         found = found.with_names_of([tree], is_hidden)

@@ -45,7 +45,7 @@ Numbers = Callable[[], int]
 
 
 def is_hidden(name: str) -> bool:
-    """Return True for a name that is ours, and that of no sum."""
+    """Return True for a name that is ours."""
     return name.startswith(PREFIX)
 
 

@@ -37,7 +37,7 @@ class Bindings:
         self.nonlocal_names: set[str] = set()
         self.rebound: set[str] = set()  # which a nested function or class may rebind
         self.attribute_lines: set[int] = set()  # on which attributes stand: a walk the less
-        self.has_sums = False  # perhaps: a walk the less, too
+        self.sum_lines: set[int] = set()  # on which `sum` is read, for the same reason
         self.modules: dict[str, str] = {}  # that an import may bind a name to
 
     def bound(self) -> set[str]:
@@ -54,6 +54,11 @@ class Bindings:
         own = bindings_of(body).own
         found.own = self.own | {name: values for name, values in own.items() if is_ours(name)}
         return found
+
+    def may_sum(self, node: ast.stmt) -> bool:
+        """Return True if a statement may call `sum`."""
+        end = node.end_lineno or node.lineno
+        return any(node.lineno <= line <= end for line in self.sum_lines)
 
     def imported(self) -> dict[str, str]:
         """Return the names that nothing but one import binds, each with its module."""
@@ -96,7 +101,7 @@ def _collect(todo: list[Any], in_class: bool, found: Bindings, values: dict[int,
             if item.ctx.__class__ is not ast.Load:
                 found.add(item.id, values.get(id(item)), in_class)
             elif item.id == "sum":
-                found.has_sums = True
+                found.sum_lines.add(item.lineno)
         elif kind is ast.Attribute:
             found.attribute_lines.add(item.lineno)
             todo.append(item.value)
