@@ -86,6 +86,7 @@ def test_line_of_a_refusal(run, f, x):
     assert not getattr(caught.value, "__notes__", [])
 
 
+@pytest.mark.plain  # there the operation is one of the rule
 @pytest.mark.parametrize(("f", "x"), [(eigenvalues, EYE), (singular, EYE)])
 @pytest.mark.parametrize("run", [lambda f, x: hessian(f)(x), lambda f, x: hvp(f, (x,), x)])
 def test_line_of_a_refused_second_derivative(run, f, x):

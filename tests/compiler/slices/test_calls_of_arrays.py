@@ -201,6 +201,7 @@ def test_arrays_that_are_kept_may_change_after_the_loop():
 # Views of operands.
 
 
+@pytest.mark.plain
 def test_views_within_the_loop(taken):
     def f(x, m):
         s = 0.0
@@ -278,6 +279,7 @@ def test_calls_in_one_side_of_a_condition():
     equals_reference(lambda x: f(x, 2), X.copy())
 
 
+@pytest.mark.plain
 def test_functions_of_one_name_are_told_apart(taken):
     """Shares of a minimum are worked out forward, choices of `np.where` backwards."""
 
@@ -293,6 +295,7 @@ def test_functions_of_one_name_are_told_apart(taken):
     assert taken[0]
 
 
+@pytest.mark.plain
 def test_ties_share(taken):
     def f(x):
         u = np.array([0.3, 0.3, 0.1, 0.5])
@@ -341,6 +344,7 @@ def test_slopes_along_several_axes():
     agrees(f, M.copy())
 
 
+@pytest.mark.plain
 def test_lists_among_the_arguments(taken):
     def f(x, m):
         u, s = x, 0.0
