@@ -261,10 +261,12 @@ class Site:
             return None  # the loop raises it
 
     def is_worth(self, steps: range | None, inputs: dict[str, Any]) -> bool:
-        """Return True if what is copied before is not far too large.
+        """Return True if the loop runs, and what is copied before is not far too large.
 
         That are arrays that are written, and all lists that are read.
         """
+        if steps is not None and not steps:
+            return False  # results are of the types that they have after a pass: see `infer`
         grown = self.only_grown(inputs)
         nbytes = sum(
             [

@@ -4,7 +4,8 @@
                              or _mk_made0.same(([C.mul(a, v) for v in C.iter(x)],)))[0]
 
 What is tried is the loop that it runs as: see `syntax.comprehensions`.  The list that it appends to
-is passed to it.
+is passed to it.  A range is evaluated once more where it is not taken, so attributes in it are
+looked at before, as in ``C.field(o, "n") is not ... and _mk_made0.value(...) or ...``.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from mooncake_py.compiler.read import Reading, read_comprehension
 from mooncake_py.compiler.tried import TriedComprehension
 from mooncake_py.frontend.tried_loops import LoopRewriter, loop_of
 from mooncake_py.overriding import override
-from mooncake_py.syntax.comprehensions import MADE, collecting, is_sum, summing
+from mooncake_py.syntax.comprehensions import MADE, collecting, is_hidden, is_sum, summing
 from mooncake_py.syntax.nodes import (
     EFFECTS,
     PREFIX,
@@ -33,6 +34,8 @@ from mooncake_py.syntax.trees import walk
 __all__ = ["ComprehensionRewriter"]
 
 REPEATABLE = frozenset({"range", "len", "zip", "enumerate", "reversed", "min", "max", "abs"})
+SIZES = frozenset({"shape", "size", "ndim"})
+"""Attributes that are taken for those of an array."""
 CONSUMERS = "list", "tuple", "sum", "max", "min", "sorted"
 """The builtins that take all that a generator yields before they return."""
 
@@ -115,10 +118,16 @@ class ComprehensionRewriter(LoopRewriter):
 
     def are_bound(self, reading: Reading, node: ast.expr) -> bool:
         """Return True if all that is passed is bound for certain: else it may be an error."""
-        names = {root(e) for e in (*reading.inputs, *reading.calls)}
+        names = {root(e) for e in (*reading.inputs, *reading.calls)} - {""}
+        if any(not is_hidden(n) and not self.is_known(n) for n in names):
+            return False
         local = names & self.found.own.keys()
         local -= {part.id for g in self.around for part in walk(g.target) if type(part) is ast.Name}
         return not local or local <= bound_before(self.root, node)
+
+    def is_known(self, name: str) -> bool:
+        """Return True for a name that is bound in a function, or global now."""
+        return self.names.is_bound(name) or name in self.names.globals
 
     def trial(self, reading: Reading, loop: ast.For, node: ast.expr) -> tuple[str, ast.expr]:
         """Return the name of what runs a comprehension, and the call."""
@@ -128,8 +137,24 @@ class ComprehensionRewriter(LoopRewriter):
         inputs = zip(reading.region.inputs, reading.inputs, strict=True)
         made = "".join([own for own, e in inputs if root(e) == MADE])
         tried = self.injected[name] = TriedComprehension(loop_of(reading, None), made)
-        steps = self.visit(loop.iter) if tried.loop.is_given else constant(None, place)
-        return name, self.run_call(reading, name, "value", steps, place)
+        if not tried.loop.is_given:
+            return name, self.run_call(reading, name, "value", constant(None, place), place)
+        call = self.run_call(reading, name, "value", self.visit(loop.iter), place)
+        tests = self.run_no_code(loop.iter)
+        return name, located(ast.BoolOp(ast.And(), [*tests, call]), place) if tests else call
+
+    def run_no_code(self, node: ast.expr) -> list[ast.expr]:
+        """Return tests that reading the attributes in an expression runs no code."""
+        return [
+            located(ast.Compare(self._object(part), [ast.IsNot()], [nothing]), place)
+            for part in walk(node)
+            if isinstance(part, ast.Attribute)
+            and part.attr not in SIZES
+            and self.names.module(part) is None
+            and self.names.module(part.value) is None
+            for place in [place_of(part)]
+            for nothing in [constant(..., place)]
+        ]
 
     def choice(self, name: str, call: ast.expr, plain: ast.expr) -> ast.expr:
         """Return what a trial has made, or else what is made as it is written."""

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from mooncake_py import grad, hvp, jvp, value_and_grad
+from mooncake_py import grad, hvp, jvp, value_and_grad, vjp
 from mooncake_py.compiler import infer
 from mooncake_py.syntax.comprehensions import collecting, summing, with_sums_as_loops
 from mooncake_py.syntax.names import Names
@@ -230,6 +230,21 @@ def test_types_of_sums(taken):
         equals_reference(f, X.tolist(), n)
 
 
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: sum(v for v in x),
+        lambda x: sum([v * w for v, w in zip(x, x, strict=True)]),
+        lambda x: sum(i * v for i, v in enumerate(x)),
+        lambda x: sum(x[i] for i in reversed(range(len(x)))),
+    ],
+)
+def test_sums_of_nothing_are_ints(f):
+    for x in (X, X[:0]):  # by the same form
+        assert type(vjp(f, x)[0]) is type(f(x))
+        assert type(jvp(f, (x,), (x,))[0]) is type(f(x))
+
+
 def test_sums_of_floats_are_those_of_the_builtin():
     values = [1e100, 1.0, -1e100, 0.1] * 3
     assert value_and_grad(lambda x: sum(v * 1.0 for v in x))(values)[0] == sum(values)
@@ -258,6 +273,56 @@ def test_names_that_may_be_unbound():
     with pytest.raises(NameError, match="scale"):
         grad(f)(X, False)
     assert grad(f)(X[:0], False).shape == (0,)
+
+
+def test_global_names_that_are_not_bound():
+    def f(x):
+        return sum(v * unknown for v in x) + x.sum()  # noqa: F821  # pyright: ignore[reportUndefinedVariable]
+
+    assert_allclose(value_and_grad(f)(X[:0])[0], 0.0)
+    with pytest.raises(NameError, match="unknown"):
+        grad(f)(X)
+
+
+@pytest.mark.plain
+def test_properties_in_a_range_are_read_once():
+    class Counted:
+        def __init__(self, x):
+            self.x = x
+            self.reads = 0
+            self.size_of_x = len(x)
+
+        @property
+        def n(self):
+            self.reads += 1
+            return len(self.x)
+
+    def f(x):
+        o = Counted(x)
+        values = [x[i] * o.reads for i in range(o.n)]
+        return sum(x[i] * o.reads for i in range(o.n)) + values[1] * o.reads
+
+    def g(x):
+        o = Counted(x)
+        return sum(o.x[i] * x[i] for i in range(o.size_of_x))
+
+    agrees(f, X.copy())
+    agrees(f, X.tolist())
+    agrees(g, X.copy())
+
+
+@pytest.mark.plain
+def test_attributes_in_a_range(taken):
+    class Model:
+        def __init__(self, n):
+            self.n = n
+
+        def energy(self, x):
+            return sum(x[i] * x[i] for i in range(self.n)) + [x[i] for i in range(x.shape[0])][2]
+
+    grad(lambda x: Model(6).energy(x))(X)
+    assert taken == [True, True]
+    agrees(lambda x: Model(6).energy(x), X.copy())
 
 
 @pytest.mark.plain
