@@ -68,11 +68,14 @@ from mooncake_py.frontend.patterns import case_test, chained, conjunction
 from mooncake_py.frontend.tried_comprehensions import ComprehensionRewriter
 from mooncake_py.syntax import unsupported
 from mooncake_py.syntax.compiled import FunctionNode, walk_code
-from mooncake_py.syntax.imported import is_of_a_module, may_import, with_functions_as_attributes
+from mooncake_py.syntax.imported import (
+    may_import,
+    with_functions_as_attributes,
+    with_functions_by_name,
+)
 from mooncake_py.syntax.names import Names
 from mooncake_py.syntax.nodes import (
     CONTEXT,
-    FUNCTIONS,
     PREFIX,
     Place,
     assign,
@@ -135,8 +138,8 @@ def rewrite(
         rewriter.compiled = CompiledLoops(code, plain, node)
     new = rewriter.function(node)
     refused.raise_if_any()
-    if any(map(is_of_a_module, names.assumed.values())):  # of a nested function too
-        rewriter.injected[FUNCTIONS] = names.functions
+    if names.functions.__dict__.keys() & names.assumed.keys():  # of a nested function too
+        new = with_functions_by_name(new)
     return Rewritten(
         new,
         dict(sorted(rewriter.injected.items())),

@@ -3,7 +3,8 @@
     from math import sin
     y = sin(x) * exp(-x)        y = _mk_functions.sin(x) * _mk_functions.exp(-x)
 
-Whoever reads a function then meets one way to name what a module has.
+Whoever reads a function then meets one way to name what a module has.  The code that runs has the
+names again, which a call may bind anew before they are read.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ import numpy as np
 from mooncake_py.syntax.names import Names
 from mooncake_py.syntax.nodes import FUNCTIONS, Rebuilder, load, located, place_of, replaced
 
-__all__ = ["is_of_a_module", "may_import", "with_functions_as_attributes"]
+__all__ = [
+    "is_of_a_module", "may_import", "with_functions_as_attributes", "with_functions_by_name",
+]  # fmt: skip
 
 KINDS = frozenset({np.ufunc, type(np.sum)})
 
@@ -69,3 +72,18 @@ class Calls(Rebuilder):
         return node
 
     visit_AsyncFunctionDef = visit_ClassDef = visit_Lambda = visit_FunctionDef
+
+
+def with_functions_by_name(node: Any) -> Any:
+    """Return a tree in which such attributes are global names again."""
+    return ByName().visit(node)
+
+
+class ByName(Rebuilder):
+    """Replaces attributes by global names."""
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        """Replace an attribute of what has the functions."""
+        if isinstance(node.value, ast.Name) and node.value.id == FUNCTIONS:
+            return load(node.attr, place_of(node))
+        return self.rebuild(node)

@@ -15,8 +15,12 @@ import pytest
 from numpy import dot, exp
 from numpy.testing import assert_allclose
 
-from mooncake_py import grad, value_and_grad
-from mooncake_py.syntax.imported import may_import, with_functions_as_attributes
+from mooncake_py import grad, jvp, value_and_grad
+from mooncake_py.syntax.imported import (
+    may_import,
+    with_functions_as_attributes,
+    with_functions_by_name,
+)
 from mooncake_py.syntax.names import Names
 from tests.programs.comparing import function_of
 
@@ -49,6 +53,12 @@ def test_calls_become_those_of_attributes(text, expected):
         assert ast.unparse(new) == expected
         assert all(names.assumed[name] is SCOPE[name] for name in names.assumed)
         assert names.assumed
+
+
+def test_what_runs_has_the_names():
+    text = "y = sin(x) * exp(dot(x, x))"
+    new = with_functions_as_attributes(ast.parse(text), Names(SCOPE, {}))
+    assert ast.unparse(with_functions_by_name(new)) == text
 
 
 def test_names_of_functions():
@@ -84,6 +94,70 @@ def test_a_name_that_is_bound_anew():
         grad(f)(X)
 
 
+REBOUND = """
+from math import cos, sin
+
+def turn():
+    global sin
+    sin = cos
+
+def f(x):
+    y = sin(x)
+    turn()
+    return y * sin(x)
+
+def in_a_loop(x):
+    s = 0.0
+    for i in range(6):
+        s = s + i * sin(x)
+        turn()
+    return s
+
+def in_comprehensions(x):
+    y = [sin(x * k) for k in range(1, 4)]
+    turn()
+    return sum(a * sin(x * k) for k, a in enumerate(y))
+
+def in_a_generator(x):
+    def values():
+        for _ in range(3):
+            yield sin(x)
+    s = 0.0
+    for v in values():
+        s = s + v
+        turn()
+    return s
+
+def deleted(x):
+    global sin
+    y = sin(x)
+    del sin
+    return y * sin(x)
+"""
+
+
+@pytest.mark.parametrize("name", ["f", "in_a_loop", "in_comprehensions", "in_a_generator"])
+def test_a_name_that_the_call_binds_anew(name):
+    scope = function_of(REBOUND, "<rebound>").__globals__
+    f = scope[name]
+
+    def run(derivative, *args):
+        scope["sin"] = math.sin
+        return derivative(f, *args)
+
+    value, gradient = run(lambda f, x: value_and_grad(f)(x), 0.5)
+    assert value == run(lambda f, x: f(x), 0.5)
+    ends = [run(lambda f, x: f(x), 0.5 + h) for h in (1e-6, -1e-6)]
+    assert_allclose(gradient, (ends[0] - ends[1]) / 2e-6, rtol=1e-7)
+    assert run(lambda f, x: jvp(f, (x,), (1.0,)), 0.5) == (value, pytest.approx(gradient))
+
+
+def test_a_name_that_the_call_deletes():
+    f = function_of(REBOUND, "<rebound>").__globals__["deleted"]
+    with pytest.raises(NameError, match="name 'sin' is not defined"):
+        grad(f)(0.5)
+
+
 def test_a_module_that_changes_its_function_later():
     module = ModuleType("of_sines")
     module.__dict__["sine"] = np.sin
@@ -103,7 +177,7 @@ def test_errors_are_those_of_the_function():
     def f(x):
         return sin(
             x,
-            x,
+            x,  # pyright: ignore[reportCallIssue]
         )
 
     def plain_line() -> int:
