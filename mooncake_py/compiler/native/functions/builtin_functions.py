@@ -46,14 +46,16 @@ def extremum(op: str) -> Reader:
     """Return the reader of ``min`` or ``max`` of numbers: the first of equal ones."""
 
     def read(b: Builder, args: Sequence[Value], given: Given) -> Value:
+        if given:
+            raise Unfit("min or max with a key or a default", b.place)
         (only,) = args if len(args) == 1 else (None,)
-        if isinstance(only, Array) and len(only.shape) == 1 and not given:
+        if isinstance(only, Array) and len(only.shape) == 1:
             return element_of(b, op, only)
         if isinstance(only, Cells):
             return Number(element_of(b, op, only.as_array).e, type_in(b, only))
         if isinstance(only, Tuple):
             args = only.items
-        if len(args) < 2 or given or not all(isinstance(a, Number) for a in args):
+        if len(args) < 2 or not all(isinstance(a, Number) for a in args):
             raise Unfit("min or max of what are no numbers", b.place)
         found, *others = [a for a in args if isinstance(a, Number)]
         for other in others:

@@ -101,3 +101,18 @@ def test_compiled_by_numba(f):
     assert report(f)[0].endswith(": compiled")
     for a, b in zip(found, expected, strict=True):
         assert_allclose(a, b, rtol=1e-10, atol=1e-13)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: max([abs(v) for v in x[0]], key=lambda v: -v),
+        lambda x: min((v * v for v in x[1]), key=lambda v: (v - 0.3) ** 2),
+        lambda x: max([v * v for v in x[0]], default=2.0) + x[0, 0],
+    ],
+)  # fmt: skip
+def test_keys_are_not_left_out(f):
+    value, gradient = value_and_grad(f, compile=True)(PLAIN.copy())
+    expected, expected_gradient = value_and_grad(f)(PLAIN.copy())
+    assert value == expected == f(PLAIN)
+    assert_allclose(gradient, expected_gradient)
