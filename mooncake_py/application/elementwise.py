@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from types import BuiltinFunctionType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from mooncake_py.application.out_argument import (
     single_output,
     write_into,
 )
+from mooncake_py.application.plain_errors import plain_error
 from mooncake_py.compiler.declared import partial_for_one
 from mooncake_py.compiler.number_functions import NUMPY_FUNCTIONS, slope_of
 from mooncake_py.containers.sequences import readable
@@ -38,7 +40,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "apply_elementwise", "as_arrays", "bound_arguments", "elementwise_into", "operands",
-    "require_partials", "unary_handler",
+    "require_numbers", "require_partials", "unary_handler",
 ]  # fmt: skip
 
 
@@ -48,6 +50,7 @@ def apply_elementwise(
     """Apply an elementwise rule."""
     if kwargs or len(args) != len(rule.partials):
         return elementwise_with_options(rule, ctx, f, args, kwargs)
+    require_numbers(f, args)
     primals, nodes, active = operands(ctx, f, args)
     method = derivable(args[0], ANSWERED[f]) if not active and f in ANSWERED else None
     if method is not None:
@@ -152,6 +155,14 @@ def operands(ctx: Mode, f: Any, args: Any) -> tuple[Any, Any, bool]:
         ctx.refuse_subclasses(primals)
         primals = as_arrays(primals)
     return tuple(primals), tuple(nodes), active
+
+
+def require_numbers(f: Any, args: Any) -> None:
+    """Raise what functions of Python raise for lists, which are arrays to those of NumPy."""
+    if type(f) is BuiltinFunctionType and any(type(a) in SEQUENCES for a in args):
+        raised = plain_error(f, args, {})
+        if raised is not None:
+            raise raised
 
 
 def as_arrays(primals: Any) -> list[Any]:

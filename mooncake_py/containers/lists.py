@@ -149,6 +149,8 @@ def add(ctx: Mode, o: Any, values: Any) -> Any:
 
 
 def repeat(ctx: Recording, o: Any, times: Any) -> Any:
+    if not hasattr(times, "__index__"):
+        return [] * times  # raises what the statement does
     if times > 0:
         note(ctx, truncate, o, len(o))
     else:

@@ -112,9 +112,7 @@ def extreme(choose: Callable[..., Any], arguments: Any, key: Any, default: Any) 
     if type(items) is not ndarray:  # one may be long, and is read at one place only
         items = list(items)
     if not len(items):
-        if default is MISSING:
-            raise ValueError(f"{name}() arg is an empty sequence")
-        return default
+        return position_of(choose, ()) if default is MISSING else default  # or what it raises
     keys = items if key is None else [key(item) for item in items]
     about_to_compare(keys)
     return items[position_of(choose, keys)]

@@ -1,7 +1,9 @@
 """What raises in the plain call raises the same in derivatives."""
+# pyright: reportArgumentType=false, reportOperatorIssue=false
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -54,12 +56,40 @@ def array_plus_a_text(x):
     return np.sum(x + "1")
 
 
+def magnitude_of_a_list(x):
+    return abs([x[0]])
+
+
+def sine_of_a_list(x):
+    return math.sin([x[0]])
+
+
+def angle_of_a_tuple(x):
+    return math.atan2((x[0],), 1.0)
+
+
+def list_times_a_float(x):
+    values = [x[0]]
+    values *= 1.5
+    return values[0]
+
+
+def largest_of_nothing(x):
+    return x[0] * max([])
+
+
+def smallest_of_nothing(x):
+    return min(v * v for v in x[:0])
+
+
 @pytest.mark.parametrize(
     "f",
     [
         product_with_a_number, product_in_place_with_a_vector, axis_twice, shapes_that_do_not_join,
         axis_that_is_not_there, rows_that_do_not_fit, call_of_an_array,
         call_of_an_attribute, call_of_an_attribute_of_a_number, array_plus_a_text,
+        magnitude_of_a_list, sine_of_a_list, angle_of_a_tuple, list_times_a_float,
+        largest_of_nothing, smallest_of_nothing,
     ],
 )  # fmt: skip
 def test_the_error_is_that_of_the_plain_call(f: Any) -> None:

@@ -18,7 +18,12 @@ from mooncake_py.application.apply import (
     refuse_other_active,
 )
 from mooncake_py.application.codual_call import container_written
-from mooncake_py.application.elementwise import as_arrays, bound_arguments, require_partials
+from mooncake_py.application.elementwise import (
+    as_arrays,
+    bound_arguments,
+    require_numbers,
+    require_partials,
+)
 from mooncake_py.application.out_argument import (
     converts,
     fits,
@@ -103,6 +108,8 @@ def apply_elementwise(
             kwargs["out"] = out  # the result is an array, also a 0-d one
         out = single_output(out)
         where = kwargs.get("where")
+    else:
+        require_numbers(f, args)
     primals, tangents, active = operands(ctx, f, args)
     if not active and (out is None or ctx.pair(out)[1] is None):
         method = derivable(args[0], ANSWERED[f]) if f in ANSWERED else None
