@@ -162,7 +162,7 @@ def dist_vjp(p, q):
     y = math.dist(p, q)
 
     def dist_pullback(dy):
-        dp = [dy * ((a - b) / y) if y else 0.0 for a, b in zip(p, q, strict=True)]
+        dp = [dy * ((float(a) - float(b)) / y) if y else 0.0 for a, b in zip(p, q, strict=True)]
         dq = [-d for d in dp]
         return like_points(dp, p), like_points(dq, q)
 
