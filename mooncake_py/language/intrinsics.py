@@ -117,7 +117,7 @@ def run_new(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
 
 
 def run_type(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
-    if len(args) == 1 and type(args[0]) is Active:
+    if len(args) == 1 and not kwargs and type(args[0]) is Active:
         return args[0].__class__
     return type(*args, **kwargs)
 
@@ -157,6 +157,15 @@ def run_hasattr(ctx: Mode, f: Any, args: Any, kwargs: Any) -> bool:
 def run_hash(ctx: Mode, f: Any, args: Any, kwargs: Any) -> int:
     method = derivable(args[0], "__hash__")
     return hash(ctx.key(*args)) if method is None else ctx.call(method, *args)
+
+
+def by_position(handler: Handler) -> Handler:
+    """Return the handler of a function that takes no arguments by name."""
+
+    def run_by_position(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
+        return f(*args, **kwargs) if kwargs else handler(ctx, f, args, kwargs)  # which raises
+
+    return run_by_position
 
 
 def run_about_to_compare(ctx: Mode, f: Any, args: Any, kwargs: Any) -> None:
@@ -347,4 +356,9 @@ HANDLERS: dict[Any, Handler] = {
     operator.call: run_call,
     operator.contains: lambda ctx, f, args, kwargs: ctx.contained(args[1], args[0]),
     operator.not_: lambda ctx, f, args, kwargs: not ctx.truth(*args),
+}
+
+HANDLERS |= {
+    f: by_position(HANDLERS[f])
+    for f in (len, bool, any, all, hash, reversed, iter, next, set, frozenset)
 }

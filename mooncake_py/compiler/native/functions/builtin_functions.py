@@ -46,8 +46,6 @@ def extremum(op: str) -> Reader:
     """Return the reader of ``min`` or ``max`` of numbers: the first of equal ones."""
 
     def read(b: Builder, args: Sequence[Value], given: Given) -> Value:
-        if given:
-            raise Unfit("min or max with a key or a default", b.place)
         (only,) = args if len(args) == 1 else (None,)
         if isinstance(only, Array) and len(only.shape) == 1:
             return element_of(b, op, only)
@@ -75,7 +73,7 @@ def element_of(b: Builder, op: str, a: Array) -> Number:
 
 def total(b: Builder, args: Sequence[Value], given: Given) -> Value:
     """Read ``sum(x)``."""
-    (x,) = args if len(args) == 1 and not given else (None,)
+    (x,) = args if len(args) == 1 else (None,)
     if isinstance(x, Tuple):
         found: Value = Number(Const(0), "int")
         for item in x.items:
@@ -109,7 +107,7 @@ def sequence(is_list: bool) -> Reader:
     """Return the reader of ``tuple(items)`` or ``list(items)``."""
 
     def read(b: Builder, args: Sequence[Value], given: Given) -> Value:
-        (x,) = args if len(args) == 1 and not given else (None,)
+        (x,) = args if len(args) == 1 else (None,)
         if not isinstance(x, Tuple):
             raise Unfit("a tuple or a list of what is neither", b.place)
         return Tuple(x.items, is_list)
@@ -130,7 +128,7 @@ def first_of(b: Builder, op: str, x: Number, y: Number) -> Number:
 
 def power(b: Builder, args: Sequence[Value], given: Given) -> Value:
     """Read ``pow(x, y)``."""
-    x, y = args if len(args) == 2 and not given else (None, None)
+    x, y = args if len(args) == 2 else (None, None)
     if not isinstance(x, Number) or not isinstance(y, Number):
         raise Unfit("pow of what are no numbers", b.place)
     return operations.operated(b, "pow", x, y)
@@ -138,7 +136,7 @@ def power(b: Builder, args: Sequence[Value], given: Given) -> Value:
 
 def quotient_and_rest(b: Builder, args: Sequence[Value], given: Given) -> Value:
     """Read ``divmod(x, y)``."""
-    x, y = args if len(args) == 2 and not given else (None, None)
+    x, y = args if len(args) == 2 else (None, None)
     if not isinstance(x, Number) or not isinstance(y, Number):
         raise Unfit("divmod of what are no numbers", b.place)
     return Tuple(tuple([operations.operated(b, op, x, y) for op in ("floordiv", "mod")]))
@@ -162,7 +160,7 @@ def as_numpy_float(kind: str) -> Reader:
     """Return the reader of ``np.float64(x)`` or ``np.float32(x)`` of a number."""
 
     def read(b: Builder, args: Sequence[Value], given: Given) -> Value:
-        x = args[0] if len(args) == 1 and not given else None
+        x = args[0] if len(args) == 1 else None
         if not isinstance(x, Number) or x.kind == BOOL:
             raise Unfit("a float of NumPy of what is no number", b.place)
         return Number(x.e if x.kind == kind else Op(kind, (x.e,)), NUMPY_TYPES[kind])
@@ -172,7 +170,7 @@ def as_numpy_float(kind: str) -> Reader:
 
 def as_complex(b: Builder, args: Sequence[Value], given: Given) -> Value:
     """Read ``complex(x, y)`` and ``complex(x)``."""
-    if given or not 1 <= len(args) <= 2:
+    if not 1 <= len(args) <= 2:
         raise Unfit("a complex number of what are no two numbers", b.place)
     return complex_functions.new_number(b, *args)
 
@@ -210,9 +208,22 @@ def length(b: Builder, args: Sequence[Value], given: Given) -> Value:
     return Number(a.shape[0], "int")
 
 
-BUILTINS: dict[Any, Reader] = {
+def by_position(read: Reader) -> Reader:
+    """Return a reader of the same function that leaves calls with arguments by name."""
+
+    def read_call(b: Builder, args: Sequence[Value], given: Given) -> Value:
+        if given:
+            raise Unfit("a builtin with arguments by name", b.place)
+        return read(b, args, given)
+
+    return read_call
+
+
+READERS: dict[Any, Reader] = {
     abs: absolute, min: extremum("min"), max: extremum("max"), float: as_float, int: as_int,
     complex: as_complex, bool: as_truth, pow: power, divmod: quotient_and_rest,
     np.float64: as_numpy_float(FLOAT), np.float32: as_numpy_float(FLOAT32),
     len: length, sum: total, tuple: sequence(False), list: sequence(True),
 }  # fmt: skip
+
+BUILTINS = {f: by_position(read) for f, read in READERS.items()}

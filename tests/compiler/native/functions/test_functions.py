@@ -172,6 +172,9 @@ MISTAKES = [
     "np.matmul(2.0,x).sum()",
     "((x * 1j) @ 2.0).real.sum()",
     "np.matmul(x * 1j,2.0j).real.sum()",
+    "abs(x[0],key=2)",
+    "x[0]*int(x[0],base=10)",
+    "x[0]*len(x,key=2)",
 ]
 
 
