@@ -54,7 +54,7 @@ CALLS: list[Callable[..., Any]] = [
     lambda x, s: len(x, key=1),
     lambda x, s: bool(s, key=1),
     lambda x, s: any(x, key=1),
-    lambda x, s: all(x, **{"key": 1}),
+    lambda x, s: all(x, key=1),
     lambda x, s: hash(s, key=1),
     lambda x, s: type(s, key=1),
     lambda x, s: reversed(s, key=1),
