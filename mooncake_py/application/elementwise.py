@@ -48,9 +48,9 @@ def apply_elementwise(
     rule: ElementwiseRule, ctx: ReverseMode, f: Any, args: Any, kwargs: Any
 ) -> Any:
     """Apply an elementwise rule."""
+    require_numbers(f, args)
     if kwargs or len(args) != len(rule.partials):
         return elementwise_with_options(rule, ctx, f, args, kwargs)
-    require_numbers(f, args)
     primals, nodes, active = operands(ctx, f, args)
     method = derivable(args[0], ANSWERED[f]) if not active and f in ANSWERED else None
     if method is not None:

@@ -64,6 +64,10 @@ def sine_of_a_list(x):
     return math.sin([x[0]])
 
 
+def logarithm_of_a_list(x):
+    return math.log([x[0]])
+
+
 def angle_of_a_tuple(x):
     return math.atan2((x[0],), 1.0)
 
@@ -88,8 +92,8 @@ def smallest_of_nothing(x):
         product_with_a_number, product_in_place_with_a_vector, axis_twice, shapes_that_do_not_join,
         axis_that_is_not_there, rows_that_do_not_fit, call_of_an_array,
         call_of_an_attribute, call_of_an_attribute_of_a_number, array_plus_a_text,
-        magnitude_of_a_list, sine_of_a_list, angle_of_a_tuple, list_times_a_float,
-        largest_of_nothing, smallest_of_nothing,
+        magnitude_of_a_list, sine_of_a_list, logarithm_of_a_list, angle_of_a_tuple,
+        list_times_a_float, largest_of_nothing, smallest_of_nothing,
     ],
 )  # fmt: skip
 def test_the_error_is_that_of_the_plain_call(f: Any) -> None:

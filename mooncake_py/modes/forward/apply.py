@@ -98,6 +98,7 @@ def apply_elementwise(
 ) -> Any:
     """Apply an elementwise rule."""
     out = where = None
+    require_numbers(f, args)
     if kwargs or len(args) != len(rule.partials):
         args, kwargs = named_out(f, args, kwargs)
         kwargs = dict(kwargs)
@@ -108,8 +109,6 @@ def apply_elementwise(
             kwargs["out"] = out  # the result is an array, also a 0-d one
         out = single_output(out)
         where = kwargs.get("where")
-    else:
-        require_numbers(f, args)
     primals, tangents, active = operands(ctx, f, args)
     if not active and (out is None or ctx.pair(out)[1] is None):
         method = derivable(args[0], ANSWERED[f]) if f in ANSWERED else None
