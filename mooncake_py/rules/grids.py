@@ -47,7 +47,7 @@ def gradient(f, *varargs, axis=None, edge_order=1):
     return found[0] if len(axes) == 1 else tuple(found)
 
 
-def slope(f, h=1.0, *, axis=None, edge_order=1):
+def slope(f, h=1.0, *, axis=None, edge_order: Any = 1):
     """Return np.gradient of a vector, or along one axis, at distances h."""
     if np.ndim(h) or (axis is None and f.ndim != 1):
         raise TypeError("no equal distances along one axis")
