@@ -55,6 +55,7 @@ def test_derivatives_with_respect_to_it_are_refused(number):
         hvp(double, (number,), 1.0)
 
 
+@pytest.mark.without_modes("no tangents of such numbers are made")
 @of_each
 def test_it_is_a_constant_beside_others(number):
     assert vjp(double, number)[1](1.0) == (NoTangent(),)
@@ -71,6 +72,7 @@ def test_it_has_no_column_in_a_jacobian():
     assert jacobian(first_times_second)([Metres(3.0), 2.0]) == [None, 3.0]
 
 
+@pytest.mark.without_modes("no tangents of such numbers are made")
 def test_its_attributes_have_derivatives():
     gradient = grad(lambda v: v * v.error)(Measured(3.0))
     assert gradient.error == 3.0

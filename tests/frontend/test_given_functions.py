@@ -452,6 +452,7 @@ def test_one_function_in_several_places_may_be_several_in_the_next_run(f):
     agrees_along(f, (X,), (V,))
 
 
+@pytest.mark.without_modes("they are kept to be differentiated in other modes")
 def test_classes_of_objects_are_not_kept_alive() -> None:
     def passed_on(model: Any, y: Any) -> Any:
         for _ in range(5):

@@ -293,7 +293,7 @@ def _statement(random: Random, counters: list[str]) -> list[str]:
             "flag", "mode == 'fast'", "none is None and s != 0.0", "not done", "none is not None",
             "done or mode != 'fast'", "o.step is None",
         ))  # fmt: skip
-        body = random.choice((["    told.append(i)"], ["    done = True"], None))
+        body = random.choice((["    told.extend((i,))"], ["    done = True"], None))
         if random.random() < 0.3:
             left, right = _number(random, counters), _number(random, counters)
             return [f"done = {left} > {right}", "if done:", *_block(random, counters, 1)]

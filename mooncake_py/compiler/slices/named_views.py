@@ -38,14 +38,14 @@ def names_of_views(function: Any, loop: ast.AST) -> set[str]:
     return {name for name, ways in within.items() if ways.count("Store") == 1}
 
 
-def local_names(function: Any, loop: ast.For | ast.While) -> frozenset[str]:
+def local_names(function: Any, loop: ast.AST) -> frozenset[str]:
     """Return what the names that nothing outside a loop reads or binds are called in IR."""
     names = {part.id for part in walk(loop) if isinstance(part, ast.Name)}
     return frozenset(map(named, occurrences_within(function, loop, names)))
 
 
 def occurrences_within(
-    function: Any, loop: ast.For | ast.While, names: Collection[str]
+    function: Any, loop: ast.AST, names: Collection[str]
 ) -> dict[str, list[str]]:
     """Return how names occur in a loop, but for those that occur outside it too."""
     if not names or any(isinstance(e, ast.Name) and e.id in BY_NAME for e in walk(function)):

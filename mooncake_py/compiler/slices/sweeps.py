@@ -102,6 +102,8 @@ def logged_groups(
         form = forms[id(s)]
         if s.written is not None and s.written not in variables:
             note(written, groups[s.written], size_of(s, s.statement.target, axes))
+        if isinstance(form, CallForm):
+            continue  # it saves what it reads
         for k in form.read_again:
             array = form.array_of(k)
             if array not in fixed | variables:

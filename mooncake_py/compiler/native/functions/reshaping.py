@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from mooncake_py.compiler.ir import Compare, Const, Expr, Op
 from mooncake_py.compiler.native.building.arguments import Given, arranged, array_of, shape_in
@@ -51,7 +52,7 @@ def vector(b: Builder, a: Array) -> Array:
     if isinstance(a, ComplexArray) or (a.base and len(a.shape) != 1):
         raise Unfit("a matrix or a complex array in another shape", b.place)
     if len(a.shape) == 1:
-        return a
+        return replace(a, whole=False) if a.base else a  # another object
     found = flat_copy(b, (a,), {})
     assert isinstance(found, Array)
     return found

@@ -66,7 +66,6 @@ class CallForm:
         What the text calls, for all statements of the region.
     """
 
-    read_again: tuple[int, ...] = ()
     changed = None
 
     def __init__(
