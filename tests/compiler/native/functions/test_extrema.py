@@ -112,6 +112,7 @@ def test_compiled_by_numba(f):
     ],
 )  # fmt: skip
 def test_keys_are_not_left_out(f):
+    pytest.importorskip("numba")
     value, gradient = value_and_grad(f, compile=True)(PLAIN.copy())
     expected, expected_gradient = value_and_grad(f)(PLAIN.copy())
     assert value == expected == f(PLAIN)
