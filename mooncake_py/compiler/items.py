@@ -110,8 +110,7 @@ class Items:
 
     def changed(self) -> list[int]:
         """Return the positions of the items that the region wrote or appended."""
-        old = len(self._before)
-        return [*changes(self._before, self.cells[:old]), *range(old, len(self.cells))]
+        return changes(self._before, self.cells)
 
     def store(self, ctx: ReverseMode, on: bool) -> None:
         """Put what the region wrote into the list, active if it is `on`, and log the old items."""
@@ -177,8 +176,7 @@ class Pairs:
 
     def store(self, ctx: ForwardMode, on: bool) -> None:
         """Put what the region wrote into the list, with tangents if it is `on`."""
-        old = len(self._before)
-        changed = [*changes(self._before, self.primals[:old]), *range(old, len(self.primals))]
+        changed = changes(self._before, self.primals)
         new = [ctx.fresh(self.primals[k], self.tangents[k] if on else None) for k in changed]
         put_into(ctx, self.source, [k + self.first for k in changed], new)
 
@@ -197,8 +195,10 @@ def as_tangent(t: Any, p: Any) -> Any:
 
 
 def changes(before: tuple[Any, ...], after: list[Any]) -> list[int]:
-    """Return the positions of which the objects differ."""
-    return [k for k, (a, b) in enumerate(zip(before, after, strict=True)) if a is not b]
+    """Return the positions of which the objects differ, and those that were not there before."""
+    old = len(before)
+    first = zip(before, after[:old], strict=True)
+    return [*(k for k, (a, b) in enumerate(first) if a is not b), *range(old, len(after))]
 
 
 def put_into(ctx: Recording, items: list[Any], positions: list[int], new: list[Any]) -> None:

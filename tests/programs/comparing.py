@@ -12,10 +12,14 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from mooncake_py import jvp, value_and_grad, value_and_hvp
+from mooncake_py.compiler.elsewhere import Elsewhere
+from mooncake_py.compiler.slices.site import SlicedSite
 from mooncake_py.modes.reverse.context import ReverseContext
 from tests.programs.ways import WAYS
 
-__all__ = ["assert_as_unfused", "assert_forward_as_unfused", "function_of"]
+__all__ = [
+    "assert_as_unfused", "assert_forward_as_unfused", "assert_mostly_one_entry", "function_of",
+]  # fmt: skip
 
 
 def function_of(text: str, name: str) -> Callable[..., Any]:
@@ -24,6 +28,25 @@ def function_of(text: str, name: str) -> Callable[..., Any]:
     namespace: dict[str, Any] = {}
     exec(compile(text, name, "exec", dont_inherit=True), namespace)
     return namespace["f"]
+
+
+def assert_mostly_one_entry(
+    patch: pytest.MonkeyPatch, compare: Callable[[int], None], seeds: Iterable[int]
+) -> None:
+    """Compare programs, and require that most trials of their loops on slices succeed."""
+    results: list[Any] = []
+    attempt = SlicedSite.attempt
+
+    def counted(*args: Any) -> Any:
+        results.append(attempt(*args))
+        return results[-1]
+
+    patch.setattr(SlicedSite, "attempt", counted)
+    for seed in seeds:
+        compare(seed)
+    missed = sum(result is Elsewhere for result in results)
+    assert len(results) > 20
+    assert missed < 0.2 * len(results)
 
 
 def assert_as_unfused(

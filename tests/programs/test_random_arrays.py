@@ -7,10 +7,13 @@ from typing import Any
 import pytest
 
 from mooncake_py import checkpointed
-from mooncake_py.compiler.elsewhere import Elsewhere
 from mooncake_py.compiler.slices import site
-from mooncake_py.compiler.slices.site import SlicedSite
-from tests.programs.comparing import assert_as_unfused, assert_forward_as_unfused, function_of
+from tests.programs.comparing import (
+    assert_as_unfused,
+    assert_forward_as_unfused,
+    assert_mostly_one_entry,
+    function_of,
+)
 from tests.programs.random_arrays import random_loop_on_arrays
 from tests.programs.random_slices import slice_arguments
 
@@ -65,19 +68,7 @@ def test_few_in_every_way(seed):
 @pytest.mark.plain
 @pytest.mark.thorough
 def test_many_are_one_entry(monkeypatch):
-    results = []
-    attempt = SlicedSite.attempt
-
-    def counted(*args):
-        results.append(attempt(*args))
-        return results[-1]
-
-    monkeypatch.setattr(SlicedSite, "attempt", counted)
-    for seed in range(24):
-        compare_gradients(seed)
-    missed = sum(result is Elsewhere for result in results)
-    assert len(results) > 20
-    assert missed < 0.2 * len(results)
+    assert_mostly_one_entry(monkeypatch, compare_gradients, range(24))
 
 
 @pytest.mark.slow

@@ -268,13 +268,9 @@ class Rereader:
         values = list(s.values)
         layout: list[Part] = []
         for part in s.statement.layout:
-            if isinstance(part, int):
-                seen = self.seen(s.values[part])
-                if self.ranks.of(seen):
-                    part = self.whole_part(values, seen)
-            else:
+            if not isinstance(part, int):
                 self.note(values[part[0]].name)
-            layout.append(part)
+            layout.append(self.as_seen(part, values))
         for index in (v for v in s.values if type(v) is tuple):
             self.ranks.see_numbers(*ends_of(index))
         if s.bound in self.in_place - self.variables:
@@ -290,11 +286,7 @@ class Rereader:
         values = list(s.values)
         layout: list[Part] = []
         for part in s.statement.layout:
-            if isinstance(part, int):
-                seen = self.seen(s.values[part])
-                if self.ranks.of(seen):
-                    part = self.whole_part(values, seen)
-            layout.append(self.of_one(part, values))
+            layout.append(self.of_one(self.as_seen(part, values), values))
         for base, _ in s.statement.pairs:
             self.note(values[base].name)
         for index in (v for v in s.values if type(v) is tuple):
@@ -313,6 +305,13 @@ class Rereader:
                 statement = changed_in_place(statement, place)._replace(passed=len(values))
                 target, written = None, target.name
         return Sliced(statement, tuple(values), target, written, place=s.place)
+
+    def as_seen(self, part: Any, values: list[Any]) -> Any:
+        """Return where an operand is, as an array or a part of one where a name stands for it."""
+        if not isinstance(part, int):
+            return part
+        seen = self.seen(values[part])
+        return self.whole_part(values, seen) if self.ranks.of(seen) else part
 
     def of_one(self, part: Any, values: list[Any]) -> Any:
         """Return where an operand is, as an array of one where it is an element of a variable."""

@@ -130,13 +130,10 @@ class Cleared(Constant):
         return np.zeros_like(y) if type(y) is ndarray else 0.0
 
 
-class Element(Operation):
-    """The number that an element of an array is."""
+class OfFirst(Operation):
+    """An operation of ours that is linear in its first argument."""
 
     wrt = (0,)
-
-    def __init__(self) -> None:
-        super().__init__(float)
 
     @property
     @override
@@ -147,6 +144,13 @@ class Element(Operation):
     @override
     def linear_in(self) -> tuple[Sequence[int], Sequence[int]]:
         return (0,), ()
+
+
+class Element(OfFirst):
+    """The number that an element of an array is."""
+
+    def __init__(self) -> None:
+        super().__init__(float)
 
 
 ELEMENT = Element()
@@ -261,10 +265,9 @@ class Chosen(Operation):
         return [part_at(pulls.product(g, self.share(path[0], saved)), path[1:]) for path in paths]
 
 
-class PushedChoice(Operation):
+class PushedChoice(OfFirst):
     """The tangent of a choice along one operand, given before the arguments."""
 
-    wrt = (0,)
     multiplies = True
 
     def __init__(self, chosen: Chosen, position: int) -> None:
@@ -272,16 +275,6 @@ class PushedChoice(Operation):
         self.position = position
         self.flat = range(1, 1 + len(chosen.partials))
         super().__init__(self.pushed)
-
-    @property
-    @override
-    def callee(self) -> Any:
-        return self
-
-    @property
-    @override
-    def linear_in(self) -> tuple[Sequence[int], Sequence[int]]:
-        return (0,), ()
 
     @property
     @override
