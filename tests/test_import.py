@@ -49,6 +49,10 @@ def test_what_few_programs_use_is_imported_when_it_is_asked_for(imported: set[st
     assert later.isdisjoint(name.split(".")[1] for name in imported if "." in name)
 
 
+def test_the_compiler_is_imported_by_the_first_derivative(imported: set[str]) -> None:
+    assert imported.isdisjoint({"mooncake_py.frontend.rewrite", "mooncake_py.compiler.ir"})
+
+
 def test_names_that_are_imported_later_are_those_that_type_checkers_see() -> None:
     tree = ast.parse(Path(mooncake_py.__file__).read_text(encoding="utf-8"))
     (block,) = [node for node in tree.body if isinstance(node, ast.If)]

@@ -9,11 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from mooncake_py.compiler.ir import Call, Const, Op
 from mooncake_py.rules import registry
 from mooncake_py.rules.kinds import AtOnce, ElementwiseRule, read_arguments
 
-__all__ = ["SMALL", "as_operator", "as_power", "partial_for_one", "partials_of"]
+__all__ = ["OPERATORS", "SMALL", "partial_for_one", "partials_of"]
 
 SERVED = (FunctionType, AtOnce, int, float, NoneType)
 SMALL = range(2, 9)  # exponents
@@ -54,19 +53,3 @@ def partial_for_one(rule: ElementwiseRule) -> Any:
 @lru_cache(maxsize=512)
 def reads_of(partial: Any) -> frozenset[int]:
     return read_arguments(partial)
-
-
-def as_operator(e: Call) -> Op | None:
-    """Return the operator whose derivatives a call of a function has, applied to the same."""
-    if e.function is np.power and isinstance(e.args[1], Const):
-        n = e.args[1].value
-        return Op("pow", e.args) if type(n) is int and n in SMALL else None
-    op = OPERATORS.get(e.function)
-    return None if op is None else Op(op, e.args)
-
-
-def as_power(e: Op) -> Call | None:
-    """Return the function whose derivatives on arrays a power has that is not a small one."""
-    if e.op != "pow" or (isinstance(e.args[1], Const) and e.args[1].value in SMALL):
-        return None
-    return Call(np.power, e.args)

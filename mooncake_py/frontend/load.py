@@ -14,18 +14,19 @@ from collections.abc import Mapping
 from functools import partial
 from operator import itemgetter
 from types import CellType, CodeType, FunctionType, MappingProxyType, MethodType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mooncake_py.compiler.callees import same_items
 from mooncake_py.diagnostics.places import start_of
 from mooncake_py.errors import SourceUnavailableError
-from mooncake_py.frontend.counted_loops import with_counted_loops
-from mooncake_py.frontend.rewrite import Rewritten, rewrite
 from mooncake_py.jitted import python_function
 from mooncake_py.runtime.attribute_lookup import PLAIN_READS, in_cell, in_class, is_one_of
 from mooncake_py.syntax.names import MISSING
 from mooncake_py.syntax.nodes import OBJECT, replaced
 from mooncake_py.syntax.source import locate
+
+if TYPE_CHECKING:
+    from mooncake_py.frontend.rewrite import Rewritten
 
 __all__ = ["Derived", "derive", "derive_given", "instantiate", "show_source"]
 
@@ -217,6 +218,10 @@ def _forget(entries: dict[int, _Entry], key: int, reference: weakref.ref[CodeTyp
 def _derive(
     code: CodeType, globals_: dict[str, Any], in_parts: bool, counts: bool, given: Any = None
 ) -> Derived:
+    # Here, as the first derivative needs what `import mooncake_py` does not: the whole compiler.
+    from mooncake_py.frontend.counted_loops import with_counted_loops
+    from mooncake_py.frontend.rewrite import rewrite
+
     linecache.lazycache(code.co_filename, globals_)  # the text may be known to a loader only
     source = locate(code)
     if isinstance(source.node, ast.GeneratorExp):

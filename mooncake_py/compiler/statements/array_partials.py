@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mooncake_py.compiler.declared import as_operator, as_power, partials_of
+from mooncake_py.compiler.declared import OPERATORS, SMALL, partials_of
 from mooncake_py.compiler.ir import Call, Const, Expr, Op, parts_of
 from mooncake_py.compiler.partials import called, partials
 from mooncake_py.compiler.statements.contractions import is_contraction, is_sum
@@ -36,6 +36,22 @@ def declared(e: Expr) -> tuple[Any, ...] | None:
     if not isinstance(e, Call) or is_contraction(e) or is_sum(e) or is_reduction(e):
         return None
     return partials_of(e.function, len(e.args))
+
+
+def as_operator(e: Call) -> Op | None:
+    """Return the operator whose derivatives a call of a function has, applied to the same."""
+    if e.function is np.power and isinstance(e.args[1], Const):
+        n = e.args[1].value
+        return Op("pow", e.args) if type(n) is int and n in SMALL else None
+    op = OPERATORS.get(e.function)
+    return None if op is None else Op(op, e.args)
+
+
+def as_power(e: Op) -> Call | None:
+    """Return the function whose derivatives on arrays a power has that is not a small one."""
+    if e.op != "pow" or (isinstance(e.args[1], Const) and e.args[1].value in SMALL):
+        return None
+    return Call(np.power, e.args)
 
 
 def partials_on_arrays(
