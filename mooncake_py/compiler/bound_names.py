@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Any
 
-from mooncake_py.syntax.trees import walk
+from mooncake_py.syntax.trees import nodes_of, walk
 
 __all__ = ["bound_before"]
 
@@ -28,12 +27,11 @@ def bound_before(function: Any, part: ast.For | ast.While | ast.expr) -> set[str
     return set() if found is None else found.union(given) - deleted_in(function)
 
 
-@lru_cache(maxsize=4)
 def deleted_in(function: Any) -> frozenset[str]:
-    """Return the names that a function deletes; its loops ask one after the other."""
+    """Return the names that a function deletes."""
     return frozenset(
         part.id
-        for part in walk(function)
+        for part in nodes_of(function)
         if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Del)
     )
 

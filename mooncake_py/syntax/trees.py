@@ -6,9 +6,10 @@ The walks leave out operators and the contexts of names.
 from __future__ import annotations
 
 import ast
+from functools import lru_cache
 from typing import Any
 
-__all__ = ["add_children", "children", "walk"]
+__all__ = ["add_children", "children", "nodes_of", "walk"]
 
 _WITHOUT_NODES = frozenset({
     "arg", "asname", "attr", "conversion", "ctx", "id", "is_async", "kind", "level", "module", "op",
@@ -46,3 +47,9 @@ def walk(node: Any) -> list[Any]:
     for item in found:
         add_children(item, found)
     return found
+
+
+@lru_cache(maxsize=4)
+def nodes_of(function: Any) -> tuple[Any, ...]:
+    """Return a function and all nodes below it: its parts ask for them one after the other."""
+    return tuple(walk(function))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from mooncake_py.compiler.emit_scalar import Emitter
 from mooncake_py.compiler.forms import whole_name
-from mooncake_py.compiler.ir import Const, Expr, Name, Op
-from mooncake_py.compiler.slices.indices import ends_of, taken_in
+from mooncake_py.compiler.ir import Expr, Name, Op
+from mooncake_py.compiler.slices.indices import ends_of, is_none, taken_in
 
 __all__ = ["index_text", "reads_of"]
 
@@ -28,6 +28,6 @@ def part_text(e: Expr) -> str:
         return "..."
     if not (isinstance(e, Op) and e.op in ("slice", "taken")):
         return PRINTER.text(e)
-    lower, upper, step = ["" if end == Const(None) else PRINTER.text(end) for end in e.args[-3:]]
+    lower, upper, step = ["" if is_none(end) else PRINTER.text(end) for end in e.args[-3:]]
     text = f"{lower}:{upper}" + (f":{step}" if step else "")
     return "".join(f"{whole_name(array)}[{text}]" for array in taken_in((e,))) or text

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from mooncake_py.compiler.ir import Const, Expr, Load, Op, Sliced
 
-__all__ = ["EVERYTHING", "ends_of", "ints_of", "is_part", "taken_in"]
+__all__ = ["EVERYTHING", "ends_of", "ints_of", "is_none", "is_part", "taken_in"]
 
 EVERYTHING = (Op("ellipsis", ()),)
 """The index of all of an array."""
@@ -32,12 +32,17 @@ def ends_of(index: tuple[Expr, ...]) -> list[Expr]:
     found: list[Expr] = []
     for part in index:
         found += part.args if isinstance(part, Op) and part.op in NO_INTS else (part,)
-    return [e for e in found if e != Const(None) and not is_taken(e)]
+    return [e for e in found if not is_none(e) and not is_taken(e)]
+
+
+def is_none(e: Expr) -> bool:
+    """Return True for an end that is not given, or a new axis."""
+    return type(e) is Const and e.value is None
 
 
 def is_part(e: Expr) -> bool:
     """Return True for a part of an index that is no int."""
-    return e == Const(None) or (isinstance(e, Op) and e.op in NO_INTS)
+    return is_none(e) or (isinstance(e, Op) and e.op in NO_INTS)
 
 
 def taken_in(index: tuple[Expr, ...]) -> list[str]:

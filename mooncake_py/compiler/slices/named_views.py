@@ -10,13 +10,13 @@ function, and read in the same pass of the loop only: the region leaves it unbou
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from mooncake_py.compiler.read_expressions import named
 from mooncake_py.overriding import override
 from mooncake_py.syntax.nodes import Rebuilder
-from mooncake_py.syntax.trees import walk
+from mooncake_py.syntax.trees import nodes_of, walk
 
 __all__ = ["Substitution", "local_names", "names_of_views"]
 
@@ -48,9 +48,12 @@ def occurrences_within(
     function: Any, loop: ast.AST, names: Collection[str]
 ) -> dict[str, list[str]]:
     """Return how names occur in a loop, but for those that occur outside it too."""
-    if not names or any(isinstance(e, ast.Name) and e.id in BY_NAME for e in walk(function)):
+    if not names:
         return {}
-    within, everywhere = occurrences(loop, names), occurrences(function, names)
+    everywhere = occurrences(nodes_of(function), {*names, *BY_NAME})
+    if any(everywhere[name] for name in BY_NAME):
+        return {}
+    within = occurrences(walk(loop), names)
     return {name: ways for name, ways in within.items() if ways == everywhere[name]}
 
 
@@ -62,10 +65,10 @@ def is_slice(node: ast.expr) -> bool:
     return any(isinstance(part, ast.Slice) for part in parts)
 
 
-def occurrences(tree: Any, names: Any) -> dict[str, list[str]]:
-    """Return how names occur in a tree: loaded, stored, or as arguments."""
+def occurrences(parts: Iterable[Any], names: Collection[str]) -> dict[str, list[str]]:
+    """Return how names occur in parts of a tree: loaded, stored, or as arguments."""
     found: dict[str, list[str]] = {name: [] for name in names}
-    for part in walk(tree):
+    for part in parts:
         if isinstance(part, ast.Name) and part.id in found:
             found[part.id].append(type(part.ctx).__name__)
         elif isinstance(part, ast.arg) and part.arg in found:
