@@ -68,7 +68,12 @@ def without_engine(error: BaseException) -> TracebackType | None:
     if len(visible) < len(entries):
         kept = None
         for entry in reversed(visible):
-            kept = TracebackType(kept, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
+            # Where an interrupt comes, an instruction may be of no line.
+            line: int | None = entry.tb_lineno
+            first = entry.tb_frame.f_code.co_firstlineno
+            kept = TracebackType(
+                kept, entry.tb_frame, entry.tb_lasti, first if line is None else line
+            )
         error.__traceback__ = kept
     return error.__traceback__
 

@@ -7,7 +7,7 @@ import pdb
 import struct
 import traceback
 import weakref
-from types import FrameType
+from types import FrameType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,7 @@ from mooncake_py import (
     wirtinger_derivatives,
 )
 from mooncake_py.diagnostics.places import OWN
+from mooncake_py.diagnostics.tracebacks import without_engine
 from mooncake_py.errors import MissingRuleError, MooncakeError, NonDifferentiableArgumentError
 
 pytestmark = pytest.mark.without_modes("frames of what records would show")
@@ -270,6 +271,22 @@ def test_note_says_how_to_see_the_rest(monkeypatch):
     assert names(error)[-1] != "test_note_says_how_to_see_the_rest"
     monkeypatch.setenv("MOONCAKE_FULL_TRACEBACK", "0")
     assert names(raised(divides)) == ["divides"]
+
+
+def test_instructions_of_no_line_get_the_first_one_of_their_function():
+    # An interrupt may come there.
+    def fail():
+        raise KeyboardInterrupt
+
+    unplaced = FunctionType(fail.__code__.replace(co_linetable=b""), {})
+    scope = {"run": unplaced}
+    try:
+        exec(compile("run()", OWN[0] + "anywhere.py", "exec"), scope)
+    except KeyboardInterrupt as error:
+        trace = without_engine(error)
+    frames = [(f.f_code.co_name, line) for f, line in traceback.walk_tb(trace)]
+    assert frames[-1] == ("fail", fail.__code__.co_firstlineno)
+    assert len(frames) == 2
 
 
 def test_traceback_of_an_outer_exception_is_left_alone():
