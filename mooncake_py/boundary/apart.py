@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any
+from weakref import ref
 
 from numpy import ndarray
 
@@ -40,9 +41,18 @@ LARGE = 1 << 15  # bytes from which on it pays to find out whether an array need
 
 
 class _Thread(threading.local):
-    """Who looks out for writes, in the calls that run one inside another."""
+    """Who looks out for writes, in the calls that run one inside another.
 
-    watchers: tuple[Watcher, ...] = ()
+    A call that an interrupt has ended where it was about to leave does so when it is deleted.
+    """
+
+    innermost: ref[ArgumentsApart] | None = None
+
+    @property
+    def watchers(self) -> tuple[Watcher, ...]:
+        """Those of all calls that run."""
+        call = None if self.innermost is None else self.innermost()
+        return () if call is None else (*call.outside, *call.watchers)
 
 
 _thread = _Thread()
@@ -93,7 +103,10 @@ class ArgumentsApart:
     copied, not just arrays and what they share.
     """
 
-    __slots__ = ("args", "chosen", "copies", "kwargs", "outside", "own_copies", "watchers")
+    __slots__ = (
+        *("__weakref__", "around", "args", "chosen", "copies", "kwargs", "outside"),
+        *("own_copies", "watchers"),
+    )
 
     def __init__(
         self,
@@ -107,6 +120,7 @@ class ArgumentsApart:
             look(f, chosen, args, kwargs)
         self.chosen = chosen
         self.args, self.kwargs = args, kwargs
+        self.around = _thread.innermost
         self.outside = _thread.watchers
         self.copies: Copies = ()
         self.own_copies: list[ndarray] = []
@@ -175,11 +189,11 @@ class ArgumentsApart:
 
     def __enter__(self) -> ArgumentsApart:
         if self.watchers:
-            _thread.watchers = (*self.outside, *self.watchers)
+            _thread.innermost = ref(self)
         return self
 
     def __exit__(self, *details: object) -> None:
-        _thread.watchers = self.outside
+        _thread.innermost = self.around
         for found in self.watchers:
             found.leave()
         for found in self.outside:

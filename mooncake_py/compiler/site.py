@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from numpy import ndarray
@@ -34,6 +35,7 @@ from mooncake_py.compiler.region_pull import pull_region
 from mooncake_py.compiler.tangent import Tangent, tangent
 from mooncake_py.compiler.trials import Trials
 from mooncake_py.runtime.active import Active, active_number
+from mooncake_py.runtime.interrupts import through_interrupts
 from mooncake_py.runtime.values import FLOAT64 as DOUBLE
 from mooncake_py.runtime.values import is_inexact
 from mooncake_py.tangents.memory import has_overlaps
@@ -303,7 +305,7 @@ class Site:
                 stands = True
         finally:
             if not stands:
-                put_back(inputs, before)
+                through_interrupts(partial(put_back, inputs, before))
         if results is None:
             return Elsewhere
         count = len(results) - len(form.variables)

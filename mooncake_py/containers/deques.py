@@ -1,4 +1,4 @@
-"""Changes to deques, each recorded with its inverse, including the effects of ``maxlen``."""
+"""Changes to deques, each recorded with its inverse before it is made; ``maxlen`` has effects."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from mooncake_py.containers.undo import note
 from mooncake_py.runtime.active import primal_of
+from mooncake_py.runtime.interrupts import at_once
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode, Recording
@@ -27,8 +28,7 @@ def contents(d: deque[Any]) -> list[Any]:
 
 def restore(d: deque[Any], old: list[Any]) -> None:
     """Put former contents back."""
-    deque.clear(d)
-    deque.extend(d, old)
+    at_once(map(deque.clear, (d,)), map(deque.extend, (d,), (old,)))
 
 
 def is_full(d: deque[Any]) -> bool:
@@ -37,58 +37,56 @@ def is_full(d: deque[Any]) -> bool:
 
 def set_item(ctx: Recording, d: deque[Any], i: Any, v: Any) -> None:
     i = operator.index(primal_of(i))
-    old = deque.__getitem__(d, i)
+    note(ctx, deque.__setitem__, d, i, deque.__getitem__(d, i))
     deque.__setitem__(d, i, v)
-    note(ctx, deque.__setitem__, d, i, old)
 
 
 def delete_item(ctx: Recording, d: deque[Any], i: Any) -> None:
     i = operator.index(primal_of(i))
-    old = deque.__getitem__(d, i)
+    note(ctx, put_in, d, i if i >= 0 else i + len(d), deque.__getitem__(d, i), len(d))
     deque.__delitem__(d, i)
-    note(ctx, deque.insert, d, i if i >= 0 else i + 1 + len(d), old)
+
+
+def put_in(d: deque[Any], i: int, old: Any, size: int) -> None:
+    """Put back an item that was taken out of a deque of some size."""
+    if len(d) < size:
+        deque.insert(d, i, old)
+
+
+def take_out(d: deque[Any], i: int, size: int) -> None:
+    """Take out an item that was put into a deque of some size."""
+    if len(d) > size:
+        deque.__delitem__(d, i)
 
 
 def append(ctx: Recording, d: deque[Any], v: Any) -> None:
-    if not is_full(d):
-        deque.append(d, v)
-        note(ctx, deque.pop, d)
-    elif d.maxlen:
-        old = deque.__getitem__(d, 0)
-        deque.append(d, v)
-        note(ctx, replace_last, d, old)
-
-
-def replace_last(d: deque[Any], first: Any) -> None:
-    deque.pop(d)
-    deque.appendleft(d, first)
+    if d.maxlen == 0:
+        return
+    if is_full(d):
+        popleft(ctx, d)
+    note(ctx, take_out, d, len(d), len(d))
+    deque.append(d, v)
 
 
 def appendleft(ctx: Recording, d: deque[Any], v: Any) -> None:
-    if not is_full(d):
-        deque.appendleft(d, v)
-        note(ctx, deque.popleft, d)
-    elif d.maxlen:
-        old = deque.__getitem__(d, -1)
-        deque.appendleft(d, v)
-        note(ctx, replace_first, d, old)
-
-
-def replace_first(d: deque[Any], last: Any) -> None:
-    deque.popleft(d)
-    deque.append(d, last)
+    if d.maxlen == 0:
+        return
+    if is_full(d):
+        pop(ctx, d)
+    note(ctx, take_out, d, 0, len(d))
+    deque.appendleft(d, v)
 
 
 def pop(ctx: Recording, d: deque[Any]) -> Any:
-    v = deque.pop(d)
-    note(ctx, deque.append, d, v)
-    return v
+    if d:
+        note(ctx, put_in, d, len(d) - 1, deque.__getitem__(d, -1), len(d))
+    return deque.pop(d)
 
 
 def popleft(ctx: Recording, d: deque[Any]) -> Any:
-    v = deque.popleft(d)
-    note(ctx, deque.appendleft, d, v)
-    return v
+    if d:
+        note(ctx, put_in, d, 0, deque.__getitem__(d, 0), len(d))
+    return deque.popleft(d)
 
 
 def extend(ctx: Mode, d: deque[Any], values: Any) -> None:
@@ -113,8 +111,8 @@ def repeat(ctx: Recording, d: deque[Any], times: Any) -> Any:
 
 def insert(ctx: Recording, d: deque[Any], i: Any, v: Any) -> None:
     i, size = operator.index(i), len(d)
+    note(ctx, take_out, d, min(i if i >= 0 else max(i + size, 0), size), size)
     deque.insert(d, i, v)
-    note(ctx, deque.__delitem__, d, min(i if i >= 0 else max(i + size, 0), size))
 
 
 def remove(ctx: Mode, d: deque[Any], v: Any) -> None:
@@ -127,13 +125,21 @@ def remove(ctx: Mode, d: deque[Any], v: Any) -> None:
 
 
 def rotate(ctx: Recording, d: deque[Any], n: Any = 1) -> None:
-    deque.rotate(d, n)
-    note(ctx, deque.rotate, d, -n)
+    n = operator.index(n)
+    if 2 * abs(n) > len(d):
+        snapshot(ctx, d)
+        deque.rotate(d, n)
+        return
+    for _ in range(abs(n)):
+        if n > 0:
+            appendleft(ctx, d, pop(ctx, d))
+        else:
+            append(ctx, d, popleft(ctx, d))
 
 
 def reverse(ctx: Recording, d: deque[Any]) -> None:
+    snapshot(ctx, d)
     deque.reverse(d)
-    note(ctx, deque.reverse, d)
 
 
 def clear(ctx: Recording, d: deque[Any]) -> None:

@@ -1,4 +1,4 @@
-"""Changes to dicts, each recorded with its inverse.
+"""Changes to dicts, each recorded with its inverse before it is made.
 
 The inverse of a change uses the key and ignores the order, so that it costs as much as the change;
 the order is recorded once, before the first change that would lose it.
@@ -7,6 +7,7 @@ the order is recorded once, before the first change that would lose it.
 from __future__ import annotations
 
 from collections import OrderedDict, defaultdict
+from itertools import repeat
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from mooncake_py.containers.keys import refuse_other_key
 from mooncake_py.containers.mappings import filling
 from mooncake_py.containers.undo import is_plain_key, note
 from mooncake_py.runtime.attribute_lookup import MISSING
+from mooncake_py.runtime.interrupts import at_once
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode, Recording
@@ -31,9 +33,8 @@ def methods_of(d: Any) -> Any:
 
 
 def set_key(ctx: Recording, d: dict[Any, Any], key: Any, v: Any) -> None:
-    old = value_at(d, key)
+    note(ctx, restore_key, d, key, value_at(d, key))
     methods_of(d).__setitem__(d, key, v)
-    note(ctx, restore_key, d, key, old)
 
 
 def value_at(d: dict[Any, Any], key: Any) -> Any:
@@ -109,9 +110,7 @@ def contents(d: dict[Any, Any]) -> dict[Any, Any]:
 def restore(d: dict[Any, Any], old: dict[Any, Any]) -> None:
     """Put former contents back."""
     base = methods_of(d)
-    base.clear(d)
-    for key, value in old.items():
-        base.__setitem__(d, key, value)
+    at_once(map(base.clear, (d,)), map(base.__setitem__, repeat(d), old.keys(), old.values()))
 
 
 # Methods.
@@ -146,9 +145,11 @@ def popitem(ctx: Recording, d: Any, *args: Any, **kwargs: Any) -> Any:
     base: Any = methods_of(d)
     if base is OrderedDict:
         note_order(ctx, d)  # the first item may go
-    key, value = base.popitem(d, *args, **kwargs)
-    note(ctx, restore_key, d, key, value)
-    return key, value
+    if base.__len__(d):
+        is_last = all([*args, *kwargs.values()])  # of an ordered dict either end may go
+        key = next(base.__reversed__(d) if is_last else base.__iter__(d))
+        note(ctx, restore_key, d, key, value_at(d, key))
+    return base.popitem(d, *args, **kwargs)
 
 
 def setdefault(ctx: Recording, d: dict[Any, Any], key: Any, default: Any = None) -> Any:

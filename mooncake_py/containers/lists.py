@@ -1,4 +1,4 @@
-"""Changes to lists and bytearrays, each recorded with its inverse.
+"""Changes to lists and bytearrays, each recorded with its inverse before it is made.
 
 The inverse of a change costs about as much as the change: taking one element after the other from a
 long queue does not copy the queue each time.
@@ -40,9 +40,9 @@ def set_item(ctx: Mode, o: Any, i: Any, v: Any) -> None:
         return
     base = methods_of(o)
     i = position(o, i)
-    old = base.__getitem__(o, i) if 0 <= i < len(o) else None
+    if 0 <= i < len(o):
+        note(ctx, base.__setitem__, o, i, base.__getitem__(o, i))
     base.__setitem__(o, i if i >= 0 else -len(o) - 1, v)
-    note(ctx, base.__setitem__, o, i, old)
 
 
 def set_slice(ctx: Mode, o: Any, i: slice, v: Any) -> None:
@@ -50,34 +50,38 @@ def set_slice(ctx: Mode, o: Any, i: slice, v: Any) -> None:
     base = methods_of(o)
     new = v if base is bytearray else list(ctx.iter(v))
     start, stop, step = i.indices(len(o))
-    if step != 1:
-        old = base.__getitem__(o, i)
-        base.__setitem__(o, i, new)
-        note(ctx, base.__setitem__, o, i, old)
-        return
-    size = len(o)
-    old = base.__getitem__(o, slice(start, max(start, stop)))
+    if step == 1:
+        note_part(ctx, o, start, max(start, stop))
+    else:
+        note(ctx, base.__setitem__, o, i, base.__getitem__(o, i))
     base.__setitem__(o, i, new)
-    end = start + len(old) + len(o) - size
-    note(ctx, base.__setitem__, o, slice(start, end), old)
 
 
 def delete_item(ctx: Recording, o: Any, i: Any) -> None:
     base = methods_of(o)
     if not isinstance(i, slice):
         i = position(o, i)
-        old = base.__getitem__(o, i) if 0 <= i < len(o) else None
+        if 0 <= i < len(o):
+            note_part(ctx, o, i, i + 1)
         base.__delitem__(o, i if i >= 0 else -len(o) - 1)
-        note(ctx, base.insert, o, i, old)
         return
     start, stop, step = i.indices(len(o))
-    if step != 1:
+    if step == 1:
+        note_part(ctx, o, start, max(start, stop))
+    else:
         snapshot(ctx, o)
-        base.__delitem__(o, i)
-        return
-    old = base.__getitem__(o, slice(start, stop))
     base.__delitem__(o, i)
-    note(ctx, base.__setitem__, o, slice(start, start), old)
+
+
+def note_part(ctx: Recording, o: Any, start: int, stop: int) -> None:
+    """Record a part that other items, of whatever number, are about to replace."""
+    note(ctx, restore_part, o, start, methods_of(o).__getitem__(o, slice(start, stop)), len(o))
+
+
+def restore_part(o: Any, start: int, old: Any, size: int) -> None:
+    """Put a part back that others have replaced; `size` had the whole."""
+    stop = start + len(old) + len(o) - size
+    methods_of(o).__setitem__(o, slice(start, stop), old)
 
 
 def snapshot(ctx: Recording, o: Any) -> None:
@@ -99,25 +103,21 @@ def restore(o: Any, old: Any) -> None:
 
 
 def append(ctx: Recording, o: Any, v: Any) -> None:
-    base = methods_of(o)
-    base.append(o, v)
-    note(ctx, base.pop, o)
+    note(ctx, truncate, o, len(o))
+    methods_of(o).append(o, v)
 
 
 def pop(ctx: Recording, o: Any, i: Any = -1) -> Any:
-    base = methods_of(o)
     i = position(o, i)
-    v = base.pop(o, i if i >= 0 else -len(o) - 1)
-    note(ctx, base.insert, o, i, v)
-    return v
+    if 0 <= i < len(o):
+        note_part(ctx, o, i, i + 1)
+    return methods_of(o).pop(o, i if i >= 0 else -len(o) - 1)
 
 
 def insert(ctx: Recording, o: Any, i: Any, v: Any) -> None:
-    base = methods_of(o)
-    size = len(o)
-    i = min(max(position(o, i), 0), size)
-    base.insert(o, i, v)
-    note(ctx, base.pop, o, i)
+    i = min(max(position(o, i), 0), len(o))
+    note_part(ctx, o, i, i)
+    methods_of(o).insert(o, i, v)
 
 
 def remove(ctx: Recording, o: Any, v: Any) -> None:
@@ -131,11 +131,8 @@ def remove(ctx: Recording, o: Any, v: Any) -> None:
 
 def extend(ctx: Mode, o: Any, values: Any) -> None:
     """Run ``o.extend(values)``; items added before an exception remain."""
-    size = len(o)
-    try:
-        methods_of(o).extend(o, ctx.iter(values))
-    finally:
-        note(ctx, truncate, o, size)
+    note(ctx, truncate, o, len(o))
+    methods_of(o).extend(o, ctx.iter(values))
 
 
 def truncate(o: Any, size: int) -> None:
@@ -159,9 +156,8 @@ def repeat(ctx: Recording, o: Any, times: Any) -> Any:
 
 
 def reverse(ctx: Recording, o: Any) -> None:
-    base = methods_of(o)
-    base.reverse(o)
-    note(ctx, base.reverse, o)
+    snapshot(ctx, o)
+    methods_of(o).reverse(o)
 
 
 def sort(ctx: Mode, o: list[Any], *, key: Any = None, reverse: bool = False) -> None:

@@ -1,4 +1,4 @@
-"""Changes to sets, each recorded with its inverse.
+"""Changes to sets, each recorded with its inverse before it is made.
 
 The order of a set is that of its hash table, which depends on its history.  It is recorded once,
 like that of a dict, and restored as far as refilling the set can do it.
@@ -10,6 +10,7 @@ import operator
 from typing import TYPE_CHECKING, Any
 
 from mooncake_py.containers.undo import is_plain_key, note
+from mooncake_py.runtime.interrupts import at_once
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Language, Mode, Recording
@@ -37,8 +38,7 @@ def restore(s: set[Any], old: Any) -> None:
 
 
 def refill(s: set[Any], elements: Any) -> None:
-    set.clear(s)
-    set.update(s, elements)
+    at_once(map(set.clear, (s,)), map(set.update, (s,), (elements,)))
 
 
 def is_ordered(s: set[Any], elements: list[Any]) -> bool:
@@ -65,8 +65,8 @@ def restore_order(s: set[Any], elements: list[Any], ordered: Any) -> None:
 def add(ctx: Recording, s: set[Any], v: Any) -> None:
     if not set.__contains__(s, v):
         note_order(ctx, s)
-        set.add(s, v)
         note(ctx, set.discard, s, v)
+        set.add(s, v)
 
 
 def remove(ctx: Recording, s: set[Any], v: Any) -> None:
@@ -76,8 +76,8 @@ def remove(ctx: Recording, s: set[Any], v: Any) -> None:
         return
     if set.__contains__(s, v):
         note_order(ctx, s)
+        note(ctx, set.add, s, v)
     set.remove(s, v)
-    note(ctx, set.add, s, v)
 
 
 def discard(ctx: Mode, s: set[Any], v: Any) -> None:
@@ -87,9 +87,10 @@ def discard(ctx: Mode, s: set[Any], v: Any) -> None:
 
 def pop(ctx: Recording, s: set[Any]) -> Any:
     note_order(ctx, s)
-    v = set.pop(s)
-    note(ctx, set.add, s, v)
-    return v
+    popped: list[Any] = []
+    note(ctx, set.update, s, popped)
+    popped.extend(map(set.pop, (s,)))  # at once, so that no interrupt comes in between
+    return popped[0]
 
 
 def clear(ctx: Recording, s: set[Any]) -> None:

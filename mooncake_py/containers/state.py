@@ -1,4 +1,4 @@
-"""Changes to objects and names, each recorded with its inverse.
+"""Changes to objects and names, each recorded with its inverse before it is made.
 
 Only changes to objects that existed before the call need to be undone, but finding these is
 expensive, so every change is recorded.  Undoing runs no user code.
@@ -7,7 +7,6 @@ expensive, so every change is recorded.  Undoing runs no user code.
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from types import CellType, FunctionType
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
@@ -35,9 +34,8 @@ CHANGERS_OF_CLASSES: WeakSet[Any] = WeakSet()
 
 def set_attribute(ctx: Recording, setter: Callable[..., None], o: Any, name: str, v: Any) -> None:
     """Run ``o.name = v`` by Python's own `setter` and record the old value."""
-    old = old_attribute(o, name)
+    note(ctx, restore_attribute, o, name, old_attribute(o, name))
     setter(o, name, v)
-    note(ctx, restore_attribute, o, name, old)
 
 
 def delete_attribute(ctx: Recording, deleter: Callable[..., None], o: Any, name: str) -> None:
@@ -46,17 +44,16 @@ def delete_attribute(ctx: Recording, deleter: Callable[..., None], o: Any, name:
     held = fields_of(o)
     if type(held) is dict and name in held:
         dicts.note_order(ctx, held)
-    deleter(o, name)
     note(ctx, restore_attribute, o, name, old)
+    deleter(o, name)
 
 
 def change_slot(
     ctx: Recording, slot: Any, native: Callable[..., None], o: Any, *value: Any
 ) -> None:
     """Run ``slot.__set__(o, v)`` or ``slot.__delete__(o)`` and record the old value."""
-    old = slot_value(slot, o)
+    note(ctx, restore_slot, o, slot, slot_value(slot, o))
     native(slot, o, *value)
-    note(ctx, restore_slot, o, slot, old)
 
 
 def slot_value(slot: Any, o: Any) -> Any:
@@ -68,10 +65,12 @@ def slot_value(slot: Any, o: Any) -> Any:
 
 
 def restore_slot(o: Any, slot: Any, old: Any) -> None:
-    """Undo a change of a slot."""
+    """Undo a change of a slot, if there was one."""
+    if slot_value(slot, o) is old:
+        return
     if old is not MISSING:
         slot.__set__(o, old)
-    elif slot_value(slot, o) is not MISSING:
+    else:
         slot.__delete__(o)
 
 
@@ -95,18 +94,21 @@ def fields_of(o: Any) -> Any:
 
 
 def restore_attribute(o: Any, name: str, old: Any) -> None:
-    """Undo a change of an attribute."""
+    """Undo a change of an attribute, if there was one: it may be one that cannot be set."""
     if issubclass(type(o), type):
         for ctx in list(CHANGERS_OF_CLASSES):
             ctx.forget_lookups()
-    if old is not MISSING and type(o).__setattr__ is object.__setattr__:
-        setattr(o, name, old)
-        return
-    if old is not MISSING:
-        past_python(o, "__setattr__", setattr)(o, name, old)
-        return
-    with suppress(AttributeError):  # deleted again by the code itself
-        past_python(o, "__delattr__", delattr)(o, name)
+    is_plain = old is not MISSING and type(o).__setattr__ is object.__setattr__
+    try:
+        if is_plain:
+            setattr(o, name, old)
+        elif old is not MISSING:
+            past_python(o, "__setattr__", setattr)(o, name, old)
+        else:
+            past_python(o, "__delattr__", delattr)(o, name)
+    except (AttributeError, TypeError):
+        if old_attribute(o, name) is not old:
+            raise
 
 
 def past_python(o: Any, method: str, builtin: Any) -> Any:

@@ -14,7 +14,11 @@ __all__ = ["is_plain_key", "note"]
 
 
 def note(ctx: Recording, inverse: Callable[..., Any], *arguments: Any) -> None:
-    """Record the inverse of a change that has been or is about to be made."""
+    """Record the inverse of a change that is about to be made.
+
+    It must do no harm where the change is not made after all, or was undone: see
+    `runtime.interrupts`.
+    """
     ctx.record((pulls.pull_state, inverse, *arguments))
 
 

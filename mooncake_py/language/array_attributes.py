@@ -90,9 +90,8 @@ def set_flag(ctx: Mode, flags: Any, name: str, v: Any) -> bool:
     a = ctx.flags.get(id(flags), lambda: None)()
     if a is None or name not in SETTABLE:
         return False
-    old = flag(a, name)
+    note(ctx, state.restore_flag, a, name, flag(a, name))
     setattr(flags, name, v)
-    note(ctx, state.restore_flag, a, name, old)
     return True
 
 

@@ -35,9 +35,13 @@ class Changes:
         self.count = 0
         self.limit = FEW
 
-    def entries(self) -> list[Entry]:
-        """Return the entries in the order in which they were recorded."""
-        self.forget_unreachable()
+    def entries(self, after_error: bool = False) -> list[Entry]:
+        """Return the entries in the order in which they were recorded.
+
+        After an error, which may be an interrupt of what keeps them, these are all of them.
+        """
+        if not after_error:
+            self.forget_unreachable()
         return [entry for entry in self.kept if entry is not None]
 
     # In place of the table of dicts whose order is recorded: see `dicts.note_order`.
@@ -61,19 +65,19 @@ class Changes:
         if group.is_whole:
             return
         part = part_of(entry)
-        if part is None and not adds_at_the_end(entry):
+        if part in group.parts:
+            return
+        self.kept.append(entry)
+        group.positions.append(len(self.kept) - 1)
+        self.count += 1
+        if part is not None:
+            group.parts.add(part)
+        elif not adds_at_the_end(entry):
             group.parts.clear()  # from here on they mean something else
             if entry[1] in ORDERS:  # of the attributes of an object, perhaps
                 group.has_order = True
                 for other in self.groups.values():
                     other.parts.clear()
-        elif part is not None:
-            if part in group.parts:
-                return
-            group.parts.add(part)
-        group.positions.append(len(self.kept))
-        self.kept.append(entry)
-        self.count += 1
         module = containers.module_of(o)
         if module is not None and entry[1] is module.restore:
             group.is_whole = True
@@ -86,18 +90,21 @@ class Changes:
     def keep_whole(self, o: Any, module: Any, group: Group) -> None:
         """Replace the entries of a container by one that has its contents before them all.
 
-        The change that is being recorded has been made, unless undoing it twice does no harm.
+        The change that is being recorded has not been made: to undo it does no harm.
         """
         before = deque(o, o.maxlen) if type(o) is deque else type(o)(o)
         for position in reversed(group.positions):
             entry = self.kept[position]
             entry[1](before, *entry[3:])
-            self.kept[position] = None
+        whole = pull_state, module.restore, o, module.contents(before)
+        for position in group.positions:  # from the first one on: all of them undo the same
+            self.kept[position] = whole
         last = group.positions[-1]  # undone before the attributes of what is taken out again
+        for position in group.positions[:-1]:
+            self.kept[position] = None
         self.count -= len(group.positions) - 1
         group.positions = [last]
         group.is_whole = True
-        self.kept[last] = pull_state, module.restore, o, module.contents(before)
 
     def forget_unreachable(self) -> None:
         """Drop the entries about what only they refer to: it was made within the run."""
@@ -147,7 +154,7 @@ def part_of(entry: Entry) -> Any:
 
 def adds_at_the_end(entry: Entry) -> bool:
     """Return whether a change has added to a list, so that indices keep their meaning."""
-    return entry[1] is lists.truncate or (entry[1] is list.pop and len(entry) == 3)
+    return entry[1] is lists.truncate
 
 
 def references(holder: list[Any]) -> int:

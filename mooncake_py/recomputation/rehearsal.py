@@ -19,6 +19,7 @@ from mooncake_py.recomputation.setting import Setting
 from mooncake_py.rules.kinds import CoDualRule
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import INERT, parts
+from mooncake_py.runtime.interrupts import through_interrupts
 from mooncake_py.runtime.memory import Memory, undo_assign
 from mooncake_py.runtime.pulls import is_basic, pull_state
 from mooncake_py.tangents.fields import own_attributes, set_own_attributes
@@ -50,6 +51,8 @@ class Rehearsal:
         self.changes = Changes()
         self.setting = Setting(ctx)
         self.caches = copied(ctx.caches)
+        self.failed = True  # until it has ended well
+        self.ending: list[Entry] | None = None  # what is still to be handed to the context
 
     def __enter__(self) -> Self:
         self.plainly = vars(self.ctx).get("record")
@@ -60,13 +63,24 @@ class Rehearsal:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        self.setting.draws.__exit__()
-        del self.ctx.record, self.ctx.rehearsal
-        self.ctx.ordered = {}
+        try:
+            self.setting.draws.__exit__()
+        finally:
+            self.failed = exception[:1] != (None,)
+            through_interrupts(self.end)
+
+    def end(self) -> None:
+        """Hand what undoes the run to the context, which records again."""
+        if self.ending is None:
+            self.ending = self.undoing()[::-1]
+        for name in ("record", "rehearsal"):
+            vars(self.ctx).pop(name, None)
         if self.plainly is not None:
             self.ctx.record = self.plainly
-        for entry in self.undoing():
-            self.ctx.record(entry)
+        self.ctx.ordered = {}
+        while self.ending:
+            self.ctx.record(self.ending[-1])
+            del self.ending[-1]
 
     def record(self, entry: Entry) -> None:
         """Keep an entry that undoes a change; all others are for the second run."""
@@ -88,7 +102,7 @@ class Rehearsal:
             for reference, old, memory in self.met.values()
             if (owner := reference()) is not None
         ]
-        return [*self.arrays, *met, *self.changes.entries()]
+        return [*self.arrays, *met, *self.changes.entries(self.failed)]
 
     # Arrays.
 

@@ -82,9 +82,12 @@ def run_to_error(
 
 def undo(ctx: ReverseMode, count: int) -> None:
     """Take entries off the tape and undo their changes."""
-    for _ in range(count):
-        entry = ctx.tape.pop()
+    tape = ctx.tape
+    end = len(tape) - count
+    while len(tape) > end:
+        entry = tape[-1]
         entry[0](entry)
+        del tape[-1]
 
 
 class Replay:

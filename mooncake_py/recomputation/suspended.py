@@ -21,6 +21,7 @@ from mooncake_py.recomputation.places import places_of
 from mooncake_py.runtime import pulls
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import INERT
+from mooncake_py.runtime.interrupts import through_interrupts
 from mooncake_py.runtime.memory import undo_assign
 from mooncake_py.tangents.lookup import spec_of
 from mooncake_py.tangents.memory import owner
@@ -48,8 +49,15 @@ class Suspended:
             return
         changes_of_shape = [e for e in changes if e[1] is state.restore_shape]
         self.at_exit = [(p, p.read()) for p in places_of(changes_of_shape + changes)]
-        for entry in reversed(changes):
-            entry[0](entry)
+
+        def undo() -> None:
+            while changes:
+                entry = changes[-1]
+                entry[0](entry)
+                del changes[-1]
+            ctx.is_suspended = bool(self.at_exit)
+
+        through_interrupts(undo)
 
     @property
     def is_hidden(self) -> bool:
@@ -57,17 +65,22 @@ class Suspended:
         return self.can_resume and not self.at_exit
 
     @contextmanager
-    def resumed(self) -> Iterator[None]:
+    def resumed(self, ctx: ReverseMode) -> Iterator[None]:
         """Bring forth the state at the end of the forward pass; the tape undoes it meanwhile."""
         before = [(place, place.read()) for place, _ in self.at_exit]
-        for place, contents in self.at_exit:
-            place.write(contents)
-        try:
-            yield
-        finally:
+
+        def restore() -> None:
             for place, contents in before:
                 if not holds_active(contents):  # of an argument: the tape has put the number back
                     place.write(contents)
+
+        try:
+            ctx.is_suspended = False
+            for place, contents in self.at_exit:
+                place.write(contents)
+            yield
+        finally:
+            through_interrupts(restore)
 
 
 def compares_keys(entry: tuple[Any, ...]) -> bool:

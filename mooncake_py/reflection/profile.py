@@ -242,11 +242,16 @@ class ProfileContext(WatchedContext):
         self.held.clear()  # or nothing would be freed on the way back
         with np.errstate(all="ignore"):
             while tape:
-                entry = tape.pop()
-                del notes[len(tape) + 1 :]  # a part that ran again has taken its entries
-                line = self.line_of(notes.pop())
-                before = perf_counter()
-                entry[0](entry)
+                entry = tape[-1]
+                del tape[-1]
+                try:
+                    del notes[len(tape) + 1 :]  # a part that ran again has taken its entries
+                    line = self.line_of(notes.pop())
+                    before = perf_counter()
+                    entry[0](entry)
+                except BaseException:
+                    self.keep(entry)
+                    raise
                 if line is not None:
                     line.reverse += perf_counter() - before
 

@@ -20,7 +20,7 @@ FRAMES_PER_CALL = 10  # in forward mode a method takes 9
 BYTES_PER_FRAME = 640
 USUAL_STACK = 2 << 20
 
-_lock = threading.Lock()
+_lock = threading.RLock()
 _depth = 0
 _thresholds = (0, 0, 0)
 _recursion = 0
@@ -37,9 +37,15 @@ _thread = _Thread()
 
 
 class limits_raised:
-    """Raise both limits within a block; nests, and serves several threads."""
+    """Raise both limits within a block; nests, and serves several threads.
 
-    __slots__ = ()
+    A block that an interrupt has ended where it was about to leave does so when it is deleted.
+    """
+
+    __slots__ = ("is_entered",)
+
+    def __init__(self) -> None:
+        self.is_entered = False
 
     def __enter__(self) -> None:
         global _depth
@@ -47,13 +53,19 @@ class limits_raised:
             if _depth == 0:
                 _raise()
             _depth += 1
+            self.is_entered = True
 
     def __exit__(self, *exception: object) -> None:
         global _depth
         with _lock:
-            _depth -= 1
-            if _depth == 0:
+            if _depth == 1:
                 _restore()
+            _depth -= 1
+            self.is_entered = False
+
+    def __del__(self) -> None:
+        if self.is_entered:
+            self.__exit__()
 
 
 def _raise() -> None:

@@ -22,8 +22,8 @@ from mooncake_py.runtime.memory import Memory, undo_assign
 from mooncake_py.runtime.values import FLOAT64
 
 __all__ = [
-    "ADJOINTS", "READS", "UNDOES", "deliver", "product", "reads", "scalar_cotangent", "survivors",
-    "undoes",
+    "ADJOINTS", "READS", "RESTORES", "UNDOES", "deliver", "product", "reads", "scalar_cotangent",
+    "survivors", "undoes",
 ]  # fmt: skip
 
 Entry = tuple[Any, ...]
@@ -33,6 +33,7 @@ INFINITY = float("inf")
 BASIC = frozenset({int, slice, str, type(Ellipsis), type(None), np.int64, np.int32, np.intp})
 
 UNDOES: set[Pull] = {undo_assign}
+"""What undoes changes to primal state."""
 
 
 def undoes(pull: Pull) -> Pull:
@@ -451,6 +452,9 @@ def pull_state(entry: Entry) -> None:
     _, inverse, *arguments = entry
     inverse(*arguments)
 
+
+RESTORES: frozenset[Pull] = frozenset({undo_assign, pull_state})
+"""What undoes changes, runs no code of the user, and may be run twice."""
 
 # Those that change nothing but cotangents.
 ADJOINTS: frozenset[Pull] = (

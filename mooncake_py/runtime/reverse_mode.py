@@ -24,6 +24,7 @@ class ReverseMode(Mode, Protocol):
     known: dict[int, Memory | View]  # the nodes of active arrays, by the id of the array
     repeats: bool  # whether parts of the program are to be run again on the reverse pass
     tries_loops: bool  # whether loops may be tried as one entry
+    is_suspended: bool  # whether all is undone until the pullback brings it forth again
 
     # The reverse pass.
 

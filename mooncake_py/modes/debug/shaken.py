@@ -47,10 +47,15 @@ class ShakenReverse(ReverseContext):
     def run_backwards(self) -> None:
         with Quiet():
             while self.tape:
-                entry = self.tape.pop()
-                for node in nodes_in(self.find, entry):
-                    self.shake(node)
-                entry[0](entry)
+                entry = self.tape[-1]
+                del self.tape[-1]
+                try:
+                    for node in nodes_in(self.find, entry):
+                        self.shake(node)
+                    entry[0](entry)
+                except BaseException:
+                    self.keep(entry)
+                    raise
 
     def shake(self, node: Any) -> None:
         """Change a cotangent."""

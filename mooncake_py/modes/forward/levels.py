@@ -154,8 +154,8 @@ class Levels(ArrayLanguage, ForwardMode):
         old = o.shape
         self.base.change_shape(o, shape)
         if self.blocks.tangent_of(o) is not None:
-            self.blocks.change_shape(o, shape)
             note(self, state.restore_shape, o, old, self.blocks)
+            self.blocks.change_shape(o, shape)
 
     def roll_back(self) -> None:
         """Undo every change of primal state."""

@@ -29,6 +29,7 @@ class ReverseContext(InPlace):
     fuses = True  # expressions; tests compare with the general way
     tries_loops = True
     is_reversed = True  # false below forward mode, for which it undoes writes only
+    is_suspended = False
     level = 0
     nesting = 1
     outers: Sequence[Mode] = ()

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, nullcontext
 from typing import Any
 
 from numpy import ndarray
@@ -60,11 +60,10 @@ class Vjp:
 
     def start(self) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
         """Run the function; return its output and the pullback."""
-        with self.draws, self.apart or nullcontext():
-            ctx, start, own = self.forward()
-        y = independent(ctx, self.output)
-        self.output = plain_parts(self.output)
-        self.waiting = Suspended(ctx, start, own)
+        with self.draws, self.apart or nullcontext(), self.forward() as (ctx, start, own):
+            y = independent(ctx, self.output)
+            self.output = plain_parts(self.output)
+            self.waiting = Suspended(ctx, start, own)
         if self.waiting.can_resume:
             self.ctx = ctx
         if self.waiting.is_hidden:
@@ -76,11 +75,16 @@ class Vjp:
             self.fingerprint = Fingerprint(y)
         return y, self.pullback
 
-    def forward(self) -> tuple[ReverseContext, int, set[int]]:
-        """Run the function; tell what the tape and the memory are that come from lifting."""
+    @contextmanager
+    def forward(self) -> Iterator[tuple[ReverseContext, int, set[int]]]:
+        """Run the function; tell what the tape and the memory are that come from lifting.
+
+        An error in the block undoes all that the function has changed.
+        """
         with local.using(self.rules):
             ctx = new_context(self.settings, None, self.args, {})
-            with Lifter(ctx) as lifter, guarded(ctx):
+        with Lifter(ctx) as lifter, guarded(ctx):
+            with local.using(self.rules):
                 lifted = [lifter.visit(a) for a in self.args]
                 self.trees = [tree for _, tree in lifted]
                 if not any(map(is_differentiable, self.trees)):
@@ -89,17 +93,7 @@ class Vjp:
                 start, own = len(ctx.tape), set(ctx.known)
                 self.output = run(ctx, self.f, tuple(v for v, _ in lifted), {})
                 lifter.settle(ctx.tape)
-        return ctx, start, own
-
-    def forward_again(self) -> ReverseContext:
-        """Run the function once more, which must do what it has done before."""
-        expected = self.expected()
-        with self.draws.again():
-            ctx, *_ = self.forward()
-        if not Fingerprint(self.output).matches(expected):
-            ctx.roll_back()
-            raise something_later(self.f)
-        return ctx
+            yield ctx, start, own
 
     def expected(self) -> Fingerprint:
         """Return what tells the output of the first run from others."""
@@ -137,10 +131,16 @@ class Vjp:
                 with self.draws.again():
                     return pull_back(outer, self.f, self.args, cotangent, self.expected())
             ctx, self.ctx = self.ctx, None
-            state = nullcontext() if ctx is None or self.waiting is None else self.waiting.resumed()
-            if ctx is None:
-                ctx = self.forward_again()
-            with state, guarded(ctx):
+            with ExitStack() as state:
+                if ctx is None or self.waiting is None:
+                    expected = self.expected()  # of the output of the first run
+                    with self.draws.again():
+                        ctx, *_ = state.enter_context(self.forward())
+                    if not Fingerprint(self.output).matches(expected):
+                        raise something_later(self.f)
+                else:
+                    state.enter_context(self.waiting.resumed(ctx))
+                    state.enter_context(guarded(ctx))
                 seed(ctx, self.output, cotangent, "dy")
                 ctx.run_backwards()
             return self.gradients()

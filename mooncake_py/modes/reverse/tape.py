@@ -26,6 +26,7 @@ from mooncake_py.runtime import drops, pulls, rule_pulls
 from mooncake_py.runtime.active import Active, active_number
 from mooncake_py.runtime.activity import INERT, are_numbers, parts
 from mooncake_py.runtime.compilation import compiles
+from mooncake_py.runtime.interrupts import through_interrupts
 from mooncake_py.runtime.memory import Memory, objects_overwritten, undo_assign
 from mooncake_py.runtime.quiet import loud_again, quiet
 from mooncake_py.runtime.registry import Registry
@@ -70,10 +71,11 @@ class Tape(ArrayLanguage, ReverseMode):
         before = quiet()
         try:
             while tape:
-                entry = tape.pop()
+                entry = tape[-1]
+                del tape[-1]  # after the return of `pop` an interrupt could come
                 entry[0](entry)
-        except Exception as error:
-            name_adjoint(error, entry)
+        except BaseException as error:
+            self.fail(error, entry)
             raise
         finally:
             loud_again(before)
@@ -85,24 +87,48 @@ class Tape(ArrayLanguage, ReverseMode):
         before = quiet()
         try:
             while tape:
-                entry = tape.pop()
+                entry = tape[-1]
+                del tape[-1]
                 meter.reversed += 1
                 entry[0](entry)
                 if perf_counter() >= meter.due:
                     break
-        except Exception as error:
-            name_adjoint(error, entry)
+        except BaseException as error:
+            self.fail(error, entry)
             raise
         finally:
             loud_again(before)
 
+    def fail(self, error: BaseException, entry: tuple[Any, ...]) -> None:
+        """Note an error that an entry raised, or an interrupt."""
+        self.keep(entry)
+        if isinstance(error, Exception):
+            name_adjoint(error, entry)
+
+    def keep(self, entry: tuple[Any, ...]) -> None:
+        """Leave it to the roll back to undo what an entry that was interrupted undoes."""
+        if entry and entry[0] in pulls.RESTORES:
+            self.tape.append(entry)
+
     def roll_back(self) -> None:
-        """Undo every change to primal state, without derivatives."""
+        """Undo every change to primal state, without derivatives, whatever interrupts come."""
+        if not self.is_suspended:
+            through_interrupts(self.undo_all)
+
+    def undo_all(self) -> None:
+        """Undo what is left on the tape."""
+        if self.rehearsal is not None:  # an interrupt came where it was about to end
+            self.rehearsal.end()
         tape = self.tape
         while tape:
-            entry = tape.pop()
-            if entry[0] in pulls.UNDOES:
+            entry = tape[-1]
+            if entry[0] in pulls.RESTORES:
                 entry[0](entry)
+                del tape[-1]
+            else:
+                del tape[-1]
+                if entry[0] in pulls.UNDOES:  # by code of the user, once
+                    entry[0](entry)
 
     def forget(self) -> None:
         """Drop the tape of a call that will not be reversed.
@@ -351,8 +377,8 @@ class Tape(ArrayLanguage, ReverseMode):
         old = o.shape
         if self.rehearsal is not None:
             self.rehearsal.before_shape(o)
-        self.registry.change_shape(o, shape)
         note(self, state.restore_shape, o, old, self.registry)
+        self.registry.change_shape(o, shape)
 
     # The log of writes.
 
