@@ -46,6 +46,7 @@ UNFIT = ("x", "w[:4]", "u", "m[:2]", "m[0, 0, 0]", "x[9]")
 OF_NAMES = (
     "v = m + v - 1.0", "v = v - m + v", "v = m - v * 2.0", "z = z + z + z", "z = 0.5 * (v[0] - z)",
     "v = -(-m)", "y = x + w + 1.0", "y = w - y * x", "y = np.maximum(x, y) + w", "y = x + 1.0",
+    "v = v - v[::-1] - m", "y = 0.5 * (y + y[::-1] - x)",
     "v = m + 0.5; v *= w[3]", "v = 2.0 * v; v = -(-v); v += m * v",
     "p = m * 0.5; n = np.tanh(p * v); z = z * 0.5 + np.mean(p, axis=0); v = n + 1.0",
     "p = m * 0.5; n = m - p * v; a = a + np.tanh(np.sum(p * m)); v = n + p + 0.5",

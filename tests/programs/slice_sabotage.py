@@ -94,7 +94,7 @@ def slots_are_not_cleared(patch: Patch) -> None:
 
 @breaks
 def elements_keep_what_they_had(patch: Patch) -> None:
-    patch.setattr(SlicedPull, "element_kept", lambda self, total: [])
+    patch.setattr(SlicedPull, "put_back", lambda self, total: [])
 
 
 @breaks

@@ -246,15 +246,10 @@ class SlicedPull(PullWriter):
             first = amount if self.plan.target is None else f"{amount}.copy()"
         return [f"{place} = {first} if {place} is None else {place} {sign} {amount}"]
 
+    @property
     @override
-    def element_kept(self, total: Expr) -> list[str]:
-        if total == Name("g"):
-            return []
-        return [f"{self.texts.target(DOWN)} = {ArrayText(self.scope).text(total)}"]
-
-    @override
-    def cleared(self) -> str:
-        return f"{self.texts.target(DOWN)} = 0.0" if self.plan.whole is None else "slot.fill(0.0)"
+    def slot(self) -> str:
+        return self.texts.target(DOWN) if self.plan.whole is None else "slot[...]"
 
 
 def changed_name(s: Sliced, variables: Collection[str]) -> str | None:

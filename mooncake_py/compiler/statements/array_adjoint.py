@@ -45,7 +45,7 @@ from mooncake_py.runtime import pulls, rule_pulls
 
 __all__ = [
     "Adjoint", "Received", "adjoint_of", "along", "carefully_times", "checks", "is_masked_g",
-    "paired", "quotient_first", "risks", "tests",
+    "paired", "quotient_first", "risks", "tests", "unsigned",
 ]  # fmt: skip
 
 G, SHAPE = Name("g"), Name("shape")
@@ -289,7 +289,36 @@ def finished(steps: Steps, totals: dict[int, Expr], augments: bool) -> Received:
     block = inlined(
         (*lets, *(Finite(e) for e in totals.values())), {let.name for let in lets} - kept
     )
-    return Received([s for s in block if isinstance(s, Let)], totals, lets)
+    return with_signs_in_constants(Received([s for s in block if isinstance(s, Let)], totals, lets))
+
+
+def with_signs_in_constants(received: Received) -> Received:
+    """Return the same with ``-c`` for the ``c`` of a multiple of which only negatives are added.
+
+    Each negative would be one array more.
+    """
+    lets, totals, steps = received
+    read = set(names_of([let.value for let in lets]))
+    read |= {e.name for e in totals.values() if isinstance(e, Name)}
+    multiples = {let.name for let in lets if is_multiple(let.value)} - read
+
+    def changed(let: Let) -> Let:
+        if let.name not in multiples:
+            return let
+        a, c = parts_of(let.value)
+        return Let(let.name, Op("mul", (a, negated(c))))
+
+    def added(total: Expr) -> Expr:
+        negative = unsigned(total)
+        return negative if isinstance(negative, Name) and negative.name in multiples else total
+
+    totals = {k: added(e) for k, e in totals.items()}
+    return Received([*map(changed, lets)], totals, [*map(changed, steps)])
+
+
+def is_multiple(e: Expr) -> bool:
+    """Return True for a product with a number that is written in the program."""
+    return isinstance(e, Op) and e.op == "mul" and isinstance(e.args[1], Const)
 
 
 def is_array_of(e: Expr) -> bool:
@@ -355,7 +384,8 @@ def risks(received: Received, plan: Plan) -> tuple[list[str], list[str]]:
 
 def paired(names: list[str], received: Received, plan: Plan) -> list[tuple[str, ...]]:
     """Return the names one by one, or by two that may have one size, to be tested at once."""
-    kinds = {e.name: plan.kinds[k] for k, e in received.totals.items() if isinstance(e, Name)}
+    found_for = {k: unsigned(e) for k, e in received.totals.items()}
+    kinds = {e.name: plan.kinds[k] for k, e in found_for.items() if isinstance(e, Name)}
     found: list[tuple[str, ...]] = []
     while names:
         first, *names = names
@@ -364,6 +394,11 @@ def paired(names: list[str], received: Received, plan: Plan) -> list[tuple[str, 
             names.remove(alike[0])
         found.append((first, alike[0]) if alike else (first,))
     return found
+
+
+def unsigned(e: Expr) -> Expr:
+    """Return what is negated, or the expression itself."""
+    return e.args[0] if isinstance(e, Op) and e.op == "neg" else e
 
 
 def quotient_first(d: Expr, p: Expr) -> Expr:

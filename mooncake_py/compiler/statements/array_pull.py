@@ -13,6 +13,7 @@ from mooncake_py.compiler.statements.array_adjoint import (
     adjoint_of,
     is_masked_g,
     tests,
+    unsigned,
 )
 from mooncake_py.compiler.statements.array_text import ArrayText, is_share
 from mooncake_py.compiler.statements.kinds import ELEMENT, PART
@@ -237,9 +238,9 @@ class PullWriter:
     def copies(self, received: Received) -> bool:
         """Return True if the target's cotangent g is added somewhere, and may have changed before.
 
-        What g was fitted to may be a view of it.  An augmented assignment leaves g as it is, unless
-        what is added to is the same memory: one addition is safe, as NumPy looks after operands
-        that overlap, if it comes first.
+        What g was fitted to may be a view of it.  ``x[i] += y`` and ``x[i] = x[i] + y`` leave g as
+        it is, unless what is added to is the same memory: one addition is safe, as NumPy looks
+        after operands that overlap, if it comes first.
         """
         if self.plan.whole is None or self.plan.by_mask:
             return False
@@ -247,10 +248,10 @@ class PullWriter:
         for let in received.lets:
             if is_view_of(let.value, same):
                 same.add(let.name)
-        totals, augments = received.totals, self.plan.augments
-        others = [unsigned(e) for k, e in totals.items() if k or not augments]
+        totals, own = received.totals, 0 if self.plan.augments else self.plan.old
+        others = [unsigned(e) for k, e in totals.items() if k != own]
         raw = [e for e in others if isinstance(e, Name) and e.name in same]
-        if not augments or totals.get(0) != Name("g"):
+        if own is None or totals.get(own) != Name("g"):
             return bool(raw)
         return len(raw) > 1 or (len(others) > 1 and raw not in ([], [Name("g")]))
 
@@ -265,7 +266,7 @@ class PullWriter:
         if plan.target is not None:
             own = totals.get(0) if plan.augments else None
             if kept in totals:
-                result += self.element_kept(totals[kept])
+                result += self.put_back(totals[kept])
             elif own is None:
                 result.append(self.cleared())
             elif is_masked_g(own):
@@ -273,15 +274,19 @@ class PullWriter:
             elif own != Name("g"):
                 result.append(f"slot[...] = {text.text(own)}")
         active = sorted(plan.active - ({0} if plan.augments else {kept}))
-        active.sort(key=lambda k: unsigned(totals[k]) != Name("g"))  # before it may change
-        values = list(totals.values())
+        # The cotangent g before it may change, and negatives before what may be kept.
+        active.sort(
+            key=lambda k: (unsigned(totals[k]) != Name("g"), unsigned(totals[k]) == totals[k])
+        )
         fresh = plan.target is None or plan.by_mask or self.copies(received)
         views = {Name(let.name) for let in received.lets if may_be_view(let.value)}
         if fresh:  # what they are views of changes when it is kept and added to
             active.sort(key=lambda k: unsigned(totals[k]) not in views)
+        later = [unsigned(totals[k]) for k in active]
         for k in active:
             total = totals[k]
-            own = values.count(total) == 1 and (total != Name("g") or fresh) and total not in views
+            last = later.pop(0) not in later  # what is kept changes where it is added to
+            own = last and (total != Name("g") or fresh) and total not in views
             result += self.delivery(k, total, own)
         return result
 
@@ -308,19 +313,23 @@ class PullWriter:
             return [f"n{part}.add(-{amount})"]
         return [f"n{part}.{'add' if owned else 'add_shared'}({amount})"]
 
-    def element_kept(self, total: Expr) -> list[str]:
-        """Return the line that puts what is written, and was read before, into its slot."""
-        assert isinstance(self.plan.target, tuple)
+    def put_back(self, total: Expr) -> list[str]:
+        """Return the line that puts what was read and then overwritten receives into its slot."""
         if total == Name("g"):  # it is there
             return []
-        return [f"slot[a{self.plan.target[1]}] = {ArrayText(self.scope).text(total)}"]
+        return [f"{self.slot} = {ArrayText(self.scope).text(total)}"]
+
+    @property
+    def slot(self) -> str:
+        """The place of the cotangent of what is overwritten."""
+        if self.plan.whole is None or self.plan.by_mask:
+            assert isinstance(self.plan.target, tuple)
+            return f"slot[a{self.plan.target[1]}]"
+        return "slot[...]"
 
     def cleared(self) -> str:
         """Return the line that takes the cotangent of what is overwritten."""
-        if self.plan.whole is None or self.plan.by_mask:
-            assert isinstance(self.plan.target, tuple)
-            return f"slot[a{self.plan.target[1]}] = 0.0"
-        return "slot.fill(0.0)"
+        return "slot.fill(0.0)" if self.slot == "slot[...]" else f"{self.slot} = 0.0"
 
     def masked_in_place(self, own: Expr, received: Received, together: dict[str, Any]) -> str:
         """Return the line that multiplies the target's cotangent by a share."""
@@ -335,11 +344,6 @@ class PullWriter:
             if let.value == other:
                 return f"take_rest(g, {let.name}, {name}, {k}, slot)"
         return f"slot[...] = selected(g, {name}, {k})"
-
-
-def unsigned(e: Expr) -> Expr:
-    """Return an expression without its sign."""
-    return e.args[0] if isinstance(e, Op) and e.op == "neg" else e
 
 
 def is_fitted(e: Expr) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.rules.broadcasting import fit
-from mooncake_py.rules.exact_zeros import ONE_THREAD, surely_finite
+from mooncake_py.rules.exact_zeros import ONE_THREAD, parts, surely_finite
 from mooncake_py.runtime import pulls
 from mooncake_py.runtime.values import FLOAT64
 
@@ -29,10 +29,12 @@ def finite(d: Any) -> bool:
 
 def both_finite(a: Any, b: Any) -> bool:
     """Return ``finite(a) and finite(b)``, by one pass if they have one size."""
-    if type(a) is type(b) is ndarray and a.size == b.size <= ONE_THREAD:
+    if type(a) is type(b) is ndarray and a.size == b.size:
         if a.ndim != 1 or b.ndim != 1:
             a, b = a.ravel("K"), b.ravel("K")
-        return math.isfinite(a.dot(b))
+        if a.size <= ONE_THREAD:
+            return math.isfinite(a.dot(b))
+        return all(math.isfinite(p.dot(q)) for p, q in zip(parts(a), parts(b), strict=True))
     return finite(a) and finite(b)
 
 

@@ -26,7 +26,15 @@ from mooncake_py.compiler.statements.complexes import (
 )
 from mooncake_py.compiler.statements.contractions import adjoints_of, is_contraction, is_sum
 from mooncake_py.compiler.statements.core import Core
-from mooncake_py.compiler.statements.kinds import ARRAYS, ELEMENT, FULL_NAMES, NDIMS, PART, Kinds
+from mooncake_py.compiler.statements.kinds import (
+    ARRAYS,
+    ELEMENT,
+    FULL,
+    FULL_NAMES,
+    NDIMS,
+    PART,
+    Kinds,
+)
 from mooncake_py.compiler.statements.lines import OTHERWISE, raised, watched
 from mooncake_py.compiler.statements.reductions import adjoint_of_reduction, is_reduction
 from mooncake_py.compiler.statements.single import FLOAT32, has_functions_of_numbers
@@ -138,13 +146,14 @@ class Plan:
 
     @cached_property
     def old(self) -> int | None:
-        """The operand that is about to be overwritten: an element, or what a mask picks."""
-        if not isinstance(self.target, tuple) or not (self.whole is None or self.by_mask):
+        """The operand that is about to be overwritten: an element, a part, or what a mask picks."""
+        if not isinstance(self.target, tuple) or self.augments:
             return None
         base, index = self.target
+        overwritten = {None: ELEMENT, True: FULL, False: None}[self.whole]
         for k, (part, kind) in enumerate(zip(self.layout, self.kinds, strict=True)):
             is_there = type(part) is tuple and part[0] == base and part[1] in {index, *self.same}
-            if is_there and (self.by_mask or kind is ELEMENT):
+            if is_there and (self.by_mask or (kind is overwritten and part == self.target)):
                 return k
         return None
 

@@ -60,6 +60,17 @@ def negated(x, w):
     return np.sum(x * w)
 
 
+def one_memory_twice(x, w):
+    y = 1.0 * x
+    z = x * w
+    y = y - y[::-1] - z
+    y = 0.5 * (y[::-1] + z + y) - z * x
+    x[1:] = x[1:] - 0.3 * (x[:-1] + w[1:])
+    x[:] = x + x[::-1] + w - z
+    x[1:4] = w[:3] - x[1:4] - x[:3]
+    return np.sum(x * y)
+
+
 def quotients(x, w):
     x[1:] /= w[1:] * x[:-1]
     x[:] = w / (x + 4.0) / w - x
@@ -296,7 +307,8 @@ def products_of_stacks(m, w):
 PROGRAMS = {
     **dict.fromkeys(
         (
-            neighbours, unscaled_neighbours, reversed_and_strided, alias, negated, quotients,
+            neighbours, unscaled_neighbours, reversed_and_strided, alias, negated,
+            one_memory_twice, quotients,
             elements_beside_slices, names_of_views, names_in_place, constants_that_become_active,
             constants_that_are_rewritten, numbers, functions, slices_in_names, index_arrays,
             nothing_in_it, caught, sums, sums_of_two_shapes, made_active_by_a_number,
