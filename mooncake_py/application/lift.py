@@ -22,7 +22,7 @@ from mooncake_py.overriding import override
 from mooncake_py.runtime.active import Active, active_number, shared_number
 from mooncake_py.runtime.foreign import foreign_number
 from mooncake_py.runtime.tangent_tree import TangentTree
-from mooncake_py.runtime.values import INEXACT_SCALARS, take_usual_dtype
+from mooncake_py.runtime.values import FLOAT64, INEXACT_SCALARS, take_usual_dtype
 from mooncake_py.runtime.watched import watch
 from mooncake_py.tangents.builtin_specs import differentiable_array
 from mooncake_py.tangents.lookup import spec_of
@@ -64,6 +64,8 @@ class Lifter(Mapper):
 
     @override
     def visit_array(self, value: ndarray) -> tuple[Any, Any]:
+        if type(value) is ndarray and value.dtype is FLOAT64:
+            return value, self.activate(value)
         if not differentiable_array(value):
             return value, None
         take_usual_dtype(value)

@@ -87,13 +87,17 @@ def require_direction(primals: Any, tangents: Any) -> None:
 
 
 class Call(NamedTuple):
-    """A call of a function; `chosen` are the positions and keywords that are differentiated."""
+    """A call of a function; `chosen` are the positions and keywords that are differentiated.
+
+    The `copies` among the arguments are for this call alone: nothing need restore them.
+    """
 
     f: Callable[..., Any]
     chosen: Sequence[int | str]
     has_aux: bool
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
+    copies: Sequence[ndarray] = ()
 
     def argument(self, key: int | str) -> Any:
         """Return an argument, by position or keyword."""
@@ -161,6 +165,8 @@ def require_argnums(f: Any, argnums: Any) -> None:
 
 def is_position(name: Any) -> bool:
     """Return whether a value is an int, also one of NumPy, and neither a bool nor an array."""
+    if type(name) is int:  # asking for a protocol takes 5 us
+        return True
     return isinstance(name, SupportsIndex) and not isinstance(name, (bool, np.bool_, ndarray))
 
 

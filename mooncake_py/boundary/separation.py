@@ -62,7 +62,7 @@ def separation(
     if len(args) == 1 and not kwargs and type(args[0]) in ALONE:
         return None  # in most calls
     values: dict[Key, Any] = {**dict(enumerate(args)), **kwargs}
-    found = shared_surveys(args, kwargs) if len(values) > 1 else None
+    found = shared_surveys(values, chosen) if len(values) > 1 else None
     captured = captured_survey(f, [values[key] for key in chosen])
     if found is None and captured is None:
         return None
@@ -86,6 +86,9 @@ def captured_survey(f: Callable[..., Any], values: list[Any]) -> Survey | None:
     holders = [value for value in values if type(value) not in ALONE]
     if not holders or getattr(type(f), "reaches_arguments", False):
         return None
+    captured = [*captured_values(f)]
+    if not captured:
+        return None
     survey = Survey(*holders)
     blocks = {block_of(a) for a in survey.arrays}
 
@@ -95,7 +98,7 @@ def captured_survey(f: Callable[..., Any], values: list[Any]) -> Survey | None:
         )
 
     shared: list[Any] = []
-    for value in captured_values(f):
+    for value in captured:
         parts = [] if isinstance(value, ndarray) else parts_of(value)
         shared += filter(is_shared, (value, *(parts if len(parts) <= MANY_PARTS else ())))
     return Survey(*shared) if shared else None

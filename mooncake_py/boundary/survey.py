@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import numpy as np
@@ -92,33 +92,34 @@ def parts_of(value: Any) -> Any:
     return () if fields is None else list(fields.values())
 
 
-def shared_surveys(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Survey] | None:
-    """Return the surveys of arguments of which two may share something, None if none do.
-
-    Most calls have one array or arrays that own their memory: they are told apart in a fraction
-    of a microsecond.
-    """
-    values = (*args, *kwargs.values()) if kwargs else args
-    rest = [value for value in values if type(value) not in PLAIN]
-    if len(rest) < 2:
+def shared_surveys(values: dict[Any, Any], chosen: Collection[Any]) -> list[Survey] | None:
+    """Return the surveys of arguments if a chosen one may share something with another, or None."""
+    if sum([type(value) not in PLAIN for value in values.values()]) < 2:
         return None
-    for value in rest:
-        if type(value) is not ndarray or value.base is not None:
-            break
-    else:
-        if len({*map(id, rest)}) == len(rest):
-            return None
-    surveys: list[Survey] = []
-    met: set[int] = set()
-    shared = False
-    for value in values:
-        survey = Survey(value)
-        surveys.append(survey)
-        keys = {block_of(a) for a in survey.arrays}
-        keys.update(survey.holders)
-        shared = shared or not met.isdisjoint(keys)
-        met |= keys
-    return surveys if shared else None
+    of_chosen: set[int] = set()
+    of_others: set[int] = set()
+    for key, value in values.items():
+        keys = reached_from(value)
+        if not of_chosen.isdisjoint(keys) or (key in chosen and not of_others.isdisjoint(keys)):
+            return [*map(Survey, values.values())]
+        (of_chosen if key in chosen else of_others).update(keys)
+    return None
+
+
+def reached_from(value: Any) -> Collection[int]:
+    """Return the ids of the containers, objects and blocks of arrays within reach of a value.
+
+    Arrays, and lists of such, are told apart in a microsecond or two.
+    """
+    t = type(value)
+    if t is ndarray:
+        return (block_of(value),)
+    if t is list or t is tuple:
+        arrays = [part for part in value[:MANY] if type(part) is ndarray]
+        if len(arrays) == len(value):
+            return [id(value), *map(block_of, arrays)]
+    survey = Survey(value)
+    return {*map(block_of, survey.arrays), *survey.holders}
 
 
 def block_of(a: ndarray) -> int:

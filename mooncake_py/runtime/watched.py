@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["protocol_of", "watch"]
 
+USUAL = frozenset({ndarray, list, tuple, dict})
 PROTOCOLS = ("__array_ufunc__", "__array_function__", "__array__")
 
 
@@ -35,7 +36,7 @@ def watch(ctx: Tracking | None, cls: type) -> None:
 
     Outside of a derivative `ctx` is None.
     """
-    if ctx is None:
+    if ctx is None or cls in USUAL:
         return
     if (
         is_array_class(cls)

@@ -29,6 +29,7 @@ from mooncake_py import (
     value_grad_and_hessian,
     vjp,
 )
+from mooncake_py.boundary.separation import separation
 
 X = np.array([0.5, -1.5, 2.0])
 V = np.array([1.0, 0.25, -2.0])
@@ -530,3 +531,12 @@ def test_so_is_any_value_that_cannot_change(value):
     assert parts == [(18.0, 0.0), (9.0, 1.0)]
     _, pullback = vjp(f, value, value)
     assert [(g.a, g.b) for g in pullback(1.0)] == parts
+
+
+def test_parts_of_one_array_that_are_not_differentiated_need_no_separation():
+    x, both = np.ones(3), np.ones((2, 3))
+    assert separation(np.sum, [0], (x, *both), {}) is None
+    assert separation(np.sum, [0], ([x, 2.0], *both), {}) is None
+    assert separation(np.sum, [1], (x, both[0], [both]), {}) is not None
+    assert separation(np.sum, [0], (x, [both[1], x[:2]]), {}) is not None
+    assert separation(np.sum, [0, "y"], ([x], *both), {"y": [x]}) is not None
