@@ -16,6 +16,7 @@ from numpy import ndarray
 from mooncake_py.boundary.arguments import ArgNums, choose_arguments, refuse_foreign
 from mooncake_py.boundary.captured import is_closed
 from mooncake_py.boundary.followed import FollowedCopier
+from mooncake_py.boundary.overwritten import LARGE, give_back, is_overwritten
 from mooncake_py.boundary.own_memory import Key, OwnMemory
 from mooncake_py.boundary.separation import separation
 from mooncake_py.boundary.writes import Copies, Watcher
@@ -36,8 +37,6 @@ __all__ = [
 
 observers: list[Callable[[Callable[..., Any], Collection[Key], Any, Any], None]] = []
 """Who is told of each derivative before it is taken: function, what is chosen, arguments."""
-
-LARGE = 1 << 15  # bytes from which on it pays to find out whether an array need not be copied
 
 
 class _Thread(threading.local):
@@ -104,7 +103,7 @@ class ArgumentsApart:
     """
 
     __slots__ = (
-        *("__weakref__", "around", "args", "chosen", "copies", "kwargs", "outside"),
+        *("__weakref__", "around", "args", "chosen", "copies", "kwargs", "lent", "outside"),
         *("own_copies", "watchers"),
     )
 
@@ -124,6 +123,7 @@ class ArgumentsApart:
         self.outside = _thread.watchers
         self.copies: Copies = ()
         self.own_copies: list[ndarray] = []
+        self.lent: list[ndarray] = []
         self.watchers: tuple[Watcher, ...] = ()
         own = OwnMemory(f)
         separated = separation(f, chosen, args, kwargs, whole)
@@ -159,13 +159,16 @@ class ArgumentsApart:
         """Copy the arrays among the arguments."""
         for key in dict.fromkeys(self.chosen):
             value = self.args[key] if isinstance(key, int) else self.kwargs[key]
-            if may_be_reached(value) and (
-                value.nbytes < LARGE or not is_closed(own.f, (*self.args, *self.kwargs.values()))
-            ):
-                new = own.copy(key, value)
+            if not may_be_reached(value):
+                continue
+            closed = value.nbytes >= LARGE and is_closed(own.f, (*self.args, *self.kwargs.values()))
+            if not closed or is_overwritten(own.f, key):
+                new = own.copy(key, value, lend=closed)
                 self.pass_instead(key, new)
                 if new.base is None:
                     self.own_copies.append(new)
+                    if closed and type(new) is ndarray and new.flags.c_contiguous:
+                        self.lent.append(new)
 
     def copy_blocks(self, own: OwnMemory) -> None:
         """Copy the memory of arrays among the arguments, with all that shares it.
@@ -194,6 +197,7 @@ class ArgumentsApart:
 
     def __exit__(self, *details: object) -> None:
         _thread.innermost = self.around
+        give_back(self.lent)
         for found in self.watchers:
             found.leave()
         for found in self.outside:

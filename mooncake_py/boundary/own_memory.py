@@ -19,6 +19,7 @@ from numpy import ndarray
 
 from mooncake_py.boundary.arguments import describe
 from mooncake_py.boundary.followed import FollowedCopier
+from mooncake_py.boundary.overwritten import copied
 from mooncake_py.boundary.survey import overlap
 from mooncake_py.boundary.writes import Copies, Watcher, keep_logging, nodes_of
 from mooncake_py.errors import SharedArgumentsError
@@ -66,14 +67,17 @@ class OwnMemory(Watcher):
         self.further: dict[int, tuple[ndarray, Pair]] = {}  # copies of copies, by id
         self.running = False
 
-    def copy(self, key: Key, value: ndarray) -> ndarray:
-        """Return a copy of an array, which derivatives around the call follow."""
+    def copy(self, key: Key, value: ndarray, lend: bool = False) -> ndarray:
+        """Return a copy of an array, which derivatives around the call follow.
+
+        If it is to `lend` memory, the copy may be in what earlier calls left.
+        """
         flags, outer = value.flags, enclosing()
         odd = any(stride % value.itemsize for stride in value.strides)  # a field of a record
         if odd or (
             outer is None and flags.c_contiguous and flags.writeable and type(value) is ndarray
         ):
-            new = value.copy()  # the same in a tenth of the time
+            new = copied(value) if lend else value.copy()  # the same in a tenth of the time
         else:
             like, value = value, plain(value)
             copier = FollowedCopier(outer)

@@ -8,7 +8,7 @@ shadow.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import ref
 
 import numpy as np
@@ -24,6 +24,21 @@ Place = tuple[int, tuple[int, ...], tuple[int, ...], int]
 """Address, shape, strides and bytes of an element."""
 
 
+class Rows(NamedTuple):
+    """The rows of a block from the first to the last that the tape refers to.
+
+    Rows that are computed one after the other, each from those before, need no log: what the tape
+    refers to is apart from what is written.
+    """
+
+    start: int
+    stop: int
+
+    def with_rows(self, other: Rows) -> Rows:
+        """Return the rows from the first to the last of both."""
+        return Rows(min(self.start, other.start), max(self.stop, other.stop))
+
+
 class Memory:
     """One block of memory, known by the array that owns it.
 
@@ -33,10 +48,10 @@ class Memory:
         The owner; also guards against the reuse of its id.
     grad : ndarray or None
         The cotangent of the block, laid out like the owner; None while it is zero.
-    protected : bool or set
+    protected : bool, set or Rows
         Whether a write must be logged: the caller can see the block, or the tape refers to its
         present contents.  A set holds the parts that were logged since the tape last referred to
-        them, and that need not be logged again.
+        them, and that need not be logged again.  Rows are all that the tape refers to.
     logged : int
         Bytes logged since the last full copy; set when something is logged, and where the block
         was met as a constant.
@@ -55,7 +70,7 @@ class Memory:
     overlaps = False
 
     grad: ndarray | None
-    protected: bool | set[Place]
+    protected: bool | set[Place] | Rows
     pinned: bool
     shape: tuple[int, ...] | None
 
@@ -106,6 +121,18 @@ class Memory:
         """Return whether a part was logged since the tape last referred to the block."""
         return type(self.protected) is set and place_of(part) in self.protected
 
+    def is_apart(self, o: ndarray, index: Any) -> bool:
+        """Return whether ``o[index]`` is apart from the rows that the tape refers to, if so few."""
+        kept = self.protected
+        if type(kept) is not Rows or self.ref() is not o:
+            return False
+        rows = rows_of(index, len(o))
+        return rows is not None and (rows.start >= kept.stop or rows.stop <= kept.start)
+
+    def was_overwritten(self) -> bool:
+        """Return whether anything of the block was logged since it was met."""
+        return getattr(self, "rewritten", False) or getattr(self, "logged", 0) > 0
+
     def note_all_logged(self) -> None:
         """Note that a full copy is logged: no write needs more until the tape refers here again."""
         self.protected = False
@@ -118,8 +145,10 @@ class Memory:
             self.protected = set()
         self.protected.add(place_of(part))
 
-    def keep_part(self, a: ndarray) -> ndarray:
+    def keep_part(self, a: ndarray, o: ndarray | None = None, index: Any = None) -> ndarray:
         """Return the array that the tape may keep for a view of this block with a known layout.
+
+        It is within ``o[index]``, if that is given.
 
         Protection is a matter of whole blocks: with a column of a matrix kept by reference,
         every later write to the matrix is logged.  Where a block is written again and again, a
@@ -128,7 +157,12 @@ class Memory:
         """
         if self.rewritten and a.nbytes * 8 <= self.nbytes:
             return a.copy()
-        self.protected = True
+        kept = self.protected
+        if kept is False or type(kept) is Rows:
+            rows = rows_of(index, len(o)) if o is not None and self.ref() is o else None
+            self.protected = rows.with_rows(kept) if rows and kept else rows or True
+        else:
+            self.protected = True
         return a
 
     def shadow(self) -> ndarray:
@@ -207,6 +241,19 @@ def objects_overwritten(o: ndarray, index: Any) -> tuple[Any, ...]:
     single = len(parts) == o.ndim and all(isinstance(i, (int, np.integer)) for i in parts)
     old = o[index]
     return undo_assign, o, index, old if single and o.dtype.kind == "O" else old.copy()
+
+
+def rows_of(index: Any, count: int) -> Rows | None:
+    """Return the rows, of so many, that an index is within; None if that is not known."""
+    if type(index) is tuple and index:
+        index = index[0]
+    if type(index) is int:
+        row = index if index >= 0 else index + count
+        return Rows(row, row + 1)
+    if type(index) is slice:
+        found = range(count)[index]
+        return Rows(min(found), max(found) + 1) if found else Rows(count, 0)
+    return None
 
 
 def place_of(a: ndarray) -> Place:

@@ -111,6 +111,12 @@ class Registry:
             memory = self.constants[id(owner)] = Memory.met(owner)
         return memory
 
+    def note_new(self, owner: ndarray) -> None:
+        """Note that nobody else has seen an array yet: writes need no log."""
+        known = self.constants.get(id(owner))
+        if known is None or known.ref() is not owner:
+            self.constants[id(owner)] = Memory.of(owner)
+
     def protect(self, a: ndarray) -> None:
         """Note that the tape refers to the present contents of an array, active or not."""
         owner = a if a.base is None else self.owner(a)
@@ -146,6 +152,8 @@ class Registry:
         memory = block.memory
         if memory.shape is None:
             memory.describe(owner)
+        if owner is a:
+            return block
         node = self.find(a)
         assert node is not None
         return node

@@ -270,7 +270,7 @@ def what_the_adjoint_reads_is_not_kept(patch: Patch) -> None:
 
 @breaks
 def parts_are_not_kept(patch: Patch) -> None:
-    patch.setattr(Memory, "keep_part", lambda self, part: part)
+    patch.setattr(Memory, "keep_part", lambda self, part, *place: part)
 
 
 @breaks

@@ -102,3 +102,56 @@ def test_output_of_an_elementwise_function_may_be_a_view_or_the_input_itself():
     x = np.array([[0.1, 0.2], [0.3, -0.4]])
     products = np.exp(x.sum(axis=1, keepdims=True))
     np.testing.assert_allclose(value_and_grad(f)(x)[1], products + 2 * x)
+
+
+def test_rows_apart_from_those_that_the_tape_refers_to_need_no_log():
+    a = np.zeros((8, 3))
+    memory = described(a)
+    for index in (2, (slice(3, 5), 1)):
+        memory.keep_part(a[index], a, index)
+    assert memory.protected
+    apart = [k for k in range(-8, 8) if memory.is_apart(a, k)]
+    assert apart == [-8, -7, -3, -2, -1, 0, 1, 5, 6, 7]
+    for index in (slice(5, None), slice(2), slice(1, None, -1), slice(3, 3), (6, slice(None))):
+        assert memory.is_apart(a, index)
+    for index in (
+        slice(3), slice(None, None, 7), slice(None, 1, -2), ..., (slice(None), 0), True, (), None,
+        [0], np.array([0]), np.int64(0), (..., 0),
+    ):  # fmt: skip
+        assert not memory.is_apart(a, index)
+    assert not memory.is_apart(a[:2], 0)
+    memory.keep_part(a[6], a, -2)
+    assert not memory.is_apart(a, 5)  # between them
+
+
+def described(a):
+    memory = Memory.of(a)
+    memory.describe(a)
+    return memory
+
+
+def test_other_references_to_a_block_protect_all_of_it():
+    a = np.zeros((6, 3))
+    for protect in (
+        Memory.protect,
+        lambda memory: memory.keep(a),
+        lambda memory: memory.keep_part(a[:, 0]),
+        lambda memory: memory.keep_part(a[[4]], a, [4]),
+        lambda memory: memory.keep_part(a[1:][2], a[1:], 2),
+        lambda memory: memory.note_logged(a[1]),
+    ):
+        memory = described(a)
+        memory.keep_part(a[1], a, 1)
+        protect(memory)
+        memory.keep_part(a[2], a, 2)
+        assert not memory.is_apart(a, 5)
+
+
+def test_nothing_is_kept_of_no_rows():
+    a = np.zeros((6, 3))
+    memory = described(a)
+    memory.keep_part(a[4:4], a, slice(4, 4))
+    assert memory.is_apart(a, 4)
+    memory.keep_part(a[1], a, 1)
+    assert not memory.is_apart(a, 1)
+    assert memory.is_apart(a, 4)

@@ -432,7 +432,7 @@ class ArrayForm:
             if not plan.keeps(k):
                 lines.append(f"C.registry.protect({self.at[p]})")
             elif isinstance(part, tuple):
-                lines.append(f"k{k} = m{p}.keep_part(v{k})")
+                lines.append(f"k{k} = m{p}.keep_part(v{k}, a{p}, a{part[1]})")
             else:
                 lines.append(f"k{k} = n{p}.keep(v{k})")
         return lines

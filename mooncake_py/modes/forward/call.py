@@ -13,6 +13,7 @@ from mooncake_py.boundary.arguments import name_of, refuse_foreign
 from mooncake_py.boundary.exceptions import guarded
 from mooncake_py.boundary.outgoing import independent
 from mooncake_py.boundary.outputs import run
+from mooncake_py.boundary.overwritten import note_overwritten
 from mooncake_py.modes.forward.context import ForwardContext
 from mooncake_py.modes.forward.duals import TangentFinder, TangentReader, Tangents
 from mooncake_py.modes.forward.lift import (
@@ -85,6 +86,7 @@ def pushed(
         _, tree = TangentReader(ctx).visit(output)
         dy = gradient_of(output, tree, {})
         ctx.roll_back()
+    note_overwritten(f, enumerate(primals), ctx.registry, copies)
     return y, dy
 
 

@@ -16,7 +16,6 @@ from mooncake_py.modes.forward import pushforward
 from mooncake_py.modes.forward.blocks import Blocks
 from mooncake_py.runtime import drops
 from mooncake_py.runtime.active import Active, active_number
-from mooncake_py.runtime.memory import Memory
 from mooncake_py.runtime.numerals import Numerals
 from mooncake_py.runtime.operators import BinaryOperator
 from mooncake_py.runtime.quiet import Quiet
@@ -280,10 +279,7 @@ class Levels(ArrayLanguage, ForwardMode):
         """
         t = self.blocks.activate(a)
         if self.plain:
-            owner = t if t.base is None else self.registry.owner(t)
-            known = self.registry.constants.get(id(owner))
-            if known is None or known.ref() is not owner:
-                self.registry.constants[id(owner)] = Memory.of(owner)
+            self.registry.note_new(t if t.base is None else self.registry.owner(t))
         return t
 
     def heed_settings(self) -> None:
@@ -327,10 +323,7 @@ class Levels(ArrayLanguage, ForwardMode):
     def note_new(self, owner: ndarray) -> None:
         """Note that nobody else has seen an array yet: writes need no log."""
         if self.plain:
-            constants = self.blocks.constants
-            known = constants.get(id(owner))
-            if known is None or known.ref() is not owner:
-                constants[id(owner)] = Memory.of(owner)
+            self.registry.note_new(owner)
 
     def fresh_number(self, y: Any, t: Any) -> Any:
         """Return a number with its tangent; itself if that is None."""

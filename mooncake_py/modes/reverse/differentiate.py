@@ -14,6 +14,7 @@ from mooncake_py.boundary.arguments import ArgNums, Call, choose_arguments
 from mooncake_py.boundary.exceptions import guarded
 from mooncake_py.boundary.outputs import run as run_forward
 from mooncake_py.boundary.outputs import scalar_value, value_and_copy
+from mooncake_py.boundary.overwritten import note_overwritten
 from mooncake_py.modes.reverse.context import ReverseContext
 from mooncake_py.modes.reverse.settings import new_context, settings
 from mooncake_py.runtime.active import Active
@@ -55,7 +56,7 @@ def value_and_gradient(
     if found is None:
         # Limits are raised also for the gradients, whose structure may be deep.
         with limits_raised(), ArgumentsApart(f, unique, args, kwargs) as apart:
-            call = Call(f, unique, has_aux, apart.args, apart.kwargs)
+            call = Call(f, unique, has_aux, apart.args, apart.kwargs, apart.own_copies)
             found = (by or run)(outer, debug, call)
     result, gradients = found
     if len(unique) < len(chosen):
@@ -66,7 +67,15 @@ def value_and_gradient(
 def run(outer: Mode | None, debug: bool, call: Call) -> tuple[Any, tuple[Any, ...]]:
     """Return the result, and the gradients for the chosen arguments, inside what runs outside."""
     if outer is None:
-        return run_both_ways(new_context(settings(debug), call.f, call.args, call.kwargs), call)
+        checked = settings(debug)
+        ctx = new_context(checked, call.f, call.args, call.kwargs)
+        if checked is None:  # else it is checked whether all that is overwritten is restored
+            for a in call.copies:
+                ctx.registry.note_new(a)
+        found = run_both_ways(ctx, call)
+        arguments = (*enumerate(call.args), *call.kwargs.items())
+        note_overwritten(call.f, arguments, ctx.registry, call.copies)
+        return found
     # Only where derivatives nest.
     from mooncake_py.nesting.inside import gradient_inside
 

@@ -414,7 +414,8 @@ class Tape(ArrayLanguage, ReverseMode):
 
         When as many bytes were logged as the block has, a full copy serves as a restore point:
         from there on nothing needs to be logged until the tape refers to the block again.
-        Until then no large part needs to be logged twice; None if it was logged.
+        Until then no large part needs to be logged twice; None if it was logged, or is apart from
+        what the tape refers to.
         """
         if not o.flags.writeable:
             raise ValueError("assignment destination is read-only")  # as NumPy is about to say
@@ -422,6 +423,8 @@ class Tape(ArrayLanguage, ReverseMode):
             return self.rehearsal.overwritten(memory, o, i)
         if o.dtype.kind in "OV":
             return objects_overwritten(o, self.frozen_index(i, o))
+        if memory.is_apart(o, i):
+            return None
         old = o[i]
         size = old.nbytes
         owner = memory.ref()

@@ -196,6 +196,18 @@ def rows_and_columns(m, w):
     return np.sum(m * m)
 
 
+def rows_one_after_the_other(m, w):
+    y = np.ones((6, 3)) * w[1]
+    for k in range(1, 5):
+        y[k] = y[k - 1] * m[k % 3] + y[k]
+        y[-1] *= y[k]
+    y[4:2:-1] = y[1:3] * y[3:5]
+    y[:2] -= y[2:4] * m[:2]
+    y[5:] = y[:1] * y[5:]
+    y[2] = y[1] * y[2]
+    return np.sum(y * y)
+
+
 def fortran_order(m, w):
     t = m.T
     t[1:, :2] += m[:2, 1:] * t[:2, 1:] - w[:2]
@@ -317,8 +329,9 @@ PROGRAMS = {
     ),
     **dict.fromkeys(
         (
-            elimination, rows_and_columns, fortran_order, blocks, three_axes, orthogonal_columns,
-            square_root, iteration, inner_products, chains_of_products, products_of_stacks,
+            elimination, rows_and_columns, rows_one_after_the_other, fortran_order, blocks,
+            three_axes, orthogonal_columns, square_root, iteration, inner_products,
+            chains_of_products, products_of_stacks,
         ),
         (M, W),
     ),
