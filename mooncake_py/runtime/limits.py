@@ -3,7 +3,8 @@
 A tape consists of many live tuples.  The cyclic garbage collector visits all new objects after some
 hundred allocations, and finds nothing: it takes a third of the time of scalar loops.  And a derived
 call takes several frames instead of one, so that a recursion within the recursion limit would
-exceed it.  Both settings are restored afterwards.
+exceed it.  Both settings are restored afterwards.  What the C library keeps of freed memory is
+raised once.
 """
 
 from __future__ import annotations
@@ -11,6 +12,9 @@ from __future__ import annotations
 import gc
 import sys
 import threading
+from functools import cache
+
+from mooncake_py.runtime.heap import keep_freed_memory
 
 __all__ = ["limits_raised"]
 
@@ -68,8 +72,12 @@ class limits_raised:
             self.__exit__()
 
 
+_keep_freed_memory_once = cache(keep_freed_memory)
+
+
 def _raise() -> None:
     global _thresholds, _recursion, _raised
+    _keep_freed_memory_once()
     _thresholds = young, middle, old = gc.get_threshold()
     if 0 < young < YOUNG_OBJECTS:
         gc.set_threshold(YOUNG_OBJECTS, middle, old)
