@@ -20,6 +20,7 @@ import numpy as np
 
 from mooncake_py.compiler.emit_scalar import INFIX, LEVELS, Emitter
 from mooncake_py.compiler.ir import Call, Const, Expr, Let, Name, Op, Statement, parts_of
+from mooncake_py.compiler.statements.choices import by_order, order_of
 from mooncake_py.compiler.statements.contractions import ADJOINT_TEXTS, is_mean, is_sum
 from mooncake_py.compiler.statements.fitting import mean
 from mooncake_py.compiler.statements.reductions import ALL_AXES, is_reduction
@@ -89,6 +90,10 @@ class ArrayText(Emitter):
     @override
     def text(self, e: Expr) -> str:
         """Return the text of an expression."""
+        parts = order_of(e)
+        if parts is not None:
+            *chosen, rest = map(self.text, parts)
+            return f"{self.name_of(by_order)}({', '.join(chosen)}, lambda: {rest})"
         if isinstance(e, Call) and self.is_array(e.args[0]):
             if e.function is np.dot:
                 return f"{self.operand(e.args[0])}.dot({self.text(e.args[1])})"

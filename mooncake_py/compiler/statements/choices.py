@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from mooncake_py.compiler.ir import Call, Const, Expr, Op
+from mooncake_py.compiler.ir import Call, Const, Expr, Op, parts_of
 from mooncake_py.compiler.simplify import added, product
 from mooncake_py.compiler.statements.array_partials import declared
 from mooncake_py.rules import registry
@@ -21,9 +21,11 @@ __all__ = [
     "COMPARISONS",
     "adjoint_of_choice",
     "adjoints_of_choice",
+    "by_order",
     "is_choice",
     "is_comparison",
     "is_selection",
+    "order_of",
     "tangent_by_comparisons",
     "tangent_of_choice",
     "tangent_of_selection",
@@ -104,11 +106,40 @@ def selected_by(shares: Callable[..., Any]) -> Callable[..., Any]:
     return selected
 
 
+def order_of(e: Expr) -> tuple[Expr, ...] | None:
+    """Return the parts of a tangent by comparisons, None for other expressions.
+
+    They are the tests for the two orders, what is chosen by each, and what is elsewhere.
+    """
+    if not (is_choice(e) and is_choice(parts_of(e)[2])):
+        return None
+    first, x, other = parts_of(e)
+    second, y, rest = parts_of(other)
+    if not (isinstance(first, Op) and isinstance(second, Op) and first.args == second.args):
+        return None
+    is_ordered = (first.op, second.op) in ORDERS.values() and rest == of_ties(first.args, x, y)
+    return (first, second, x, y, rest) if is_ordered else None
+
+
+def by_order(first: Any, second: Any, x: Any, y: Any, rest: Callable[[], Any]) -> Any:
+    """Return ``where(first, x, where(second, y, rest()))``, of which one of both tests is true.
+
+    It takes half of the time, as operands hardly ever tie.
+    """
+    if np.count_nonzero(first) + np.count_nonzero(second) == np.size(first):
+        return np.where(first, x, y)
+    return np.where(first, x, np.where(second, y, rest()))
+
+
 def tangent_by_comparisons(e: Expr, a: Expr | None, b: Expr | None) -> Expr:
     """Return the tangent of a selection in operations that have their own derivatives."""
     assert isinstance(e, Call)
     ta, tb = a or Const(0.0), b or Const(0.0)
-    tied = Call(np.where, (Op("eq", e.args), product(added(ta, tb), Const(0.5)), Const(0.0)))
     first, second = ORDERS[e.function]
-    rest = Call(np.where, (Op(second, e.args), tb, tied))
+    rest = Call(np.where, (Op(second, e.args), tb, of_ties(e.args, ta, tb)))
     return Call(np.where, (Op(first, e.args), ta, rest))
+
+
+def of_ties(operands: tuple[Expr, ...], ta: Expr, tb: Expr) -> Expr:
+    """Return the tangent where two operands tie, and zero where they do not."""
+    return Call(np.where, (Op("eq", operands), product(added(ta, tb), Const(0.5)), Const(0.0)))

@@ -9,6 +9,8 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from mooncake_py import grad, jvp
+from mooncake_py.compiler.ir import Call, Const, Name, Op, parts_of
+from mooncake_py.compiler.statements.choices import by_order, order_of, tangent_by_comparisons
 from mooncake_py.modes.reverse.context import ReverseContext
 from tests.compiler.statements.derivatives import check_to_second_order
 from tests.support.gradients import check
@@ -114,3 +116,36 @@ def test_neither_tangent_is_chosen_beside_nan_even_if_it_is_nan():
     a, b = np.array([np.nan, 1.0, 3.0]), np.array([1.0, np.nan, 1.0])
     given = (np.array([np.nan, 1.0, 2.0]), np.array([1.0, np.inf, 5.0]))
     np.testing.assert_array_equal(jvp(f, (a, b), given)[1], [0.0, 0.0, 2.0])
+
+
+@pytest.mark.parametrize(
+    "a", [0.5, 2.0, np.nan, [0.5, 2.0], [1.0, 0.5], [np.nan, 2.0], [[0.5], [3.0]]]
+)
+def test_a_choice_by_order_is_that_by_comparisons(a):
+    a, b, x, y = np.asarray(a), np.float64(1.0), np.array([3.0, 4.0]), -0.0
+    rest = np.array([7.0, 8.0])
+    found = by_order(a > b, a < b, x, y, lambda: rest)
+    expected = np.where(a > b, x, np.where(a < b, y, rest))
+    assert_array_equal(found, expected)
+    assert_array_equal(np.signbit(found), np.signbit(expected))
+
+
+def test_only_tangents_by_comparisons_are_such():
+    a, b, x, y = map(Name, "abxy")
+    for function in (np.maximum, np.minimum):
+        for tangents in ((x, y), (x, None), (None, y)):
+            e = tangent_by_comparisons(Call(function, (a, b)), *tangents)
+            first, second, ta, tb, rest = order_of(e)
+            assert (ta, tb) == tuple(t or Const(0.0) for t in tangents)
+            assert e == Call(np.where, (first, ta, Call(np.where, (second, tb, rest))))
+    first, ta, other = parts_of(e)
+    second, tb, rest = parts_of(other)
+
+    def nested(first, ta, second, tb, rest):
+        return Call(np.where, (first, ta, Call(np.where, (second, tb, rest))))
+
+    for e in (
+        a, other, rest, nested(first, x, second, tb, rest), nested(first, ta, second, tb, a),
+        nested(second, ta, first, tb, a), nested(Op("gt", (b, a)), ta, second, tb, rest),
+    ):  # fmt: skip
+        assert order_of(e) is None
