@@ -63,6 +63,10 @@ class Steps:
         self.lets: list[Let] = []
         self._known: dict[Expr, Name] = {}
 
+    def drop_last(self) -> None:
+        """Drop the last operation, which nothing reads."""
+        self._known.pop(self.lets.pop().value, None)
+
     def of(self, e: Expr) -> Expr:
         """Return an expression as a name or a number, after the operations that it is made of."""
         if isinstance(e, (Const, Name, Length)):

@@ -122,7 +122,8 @@ class Adjoint:
         self.spreads = False
         ((k, slope),) = self.totals(steps, ONE).items()
         self.spreads = True
-        total = product(G, slope)
+        g, slope = (G, slope) if self.plan.whole is not None else with_factors(G, slope, steps)
+        total = product(g, slope)
         if self.plan.core.sums:
             total = along(lambda d: Op("spread", (d, SHAPE)), total)
         return steps, {k: along(steps.of, total)}
@@ -238,6 +239,26 @@ class Adjoint:
         if not is_arithmetic(p):
             return along(lambda d: Call(pulls.product, (d, p)), d)
         return quotient_first(d, conjugated(p, self.plan.complexes))
+
+
+def with_factors(g: Expr, slope: Expr, steps: Steps) -> tuple[Expr, Expr]:
+    """Return a number and a slope of the same product, without what is done to all of the slope.
+
+    The slope of ``0.5 * np.sum(x * x)`` takes two passes over memory, and its product with g one.
+    """
+    lets = steps.lets
+    while lets and slope == Name(lets[-1].name) and isinstance(lets[-1].value, Op):
+        op, (a, *rest) = lets[-1].value.op, lets[-1].value.args
+        if op == "add" and a == rest[0]:
+            g, slope = product(g, Const(2.0)), a
+        elif op == "mul" and isinstance(a, Const):
+            g, slope = product(g, a), rest[0]
+        elif op == "mul" and isinstance(rest[0], Const):
+            g, slope = product(g, rest[0]), a
+        else:
+            break
+        steps.drop_last()
+    return g, slope
 
 
 def adjoint_of(plan: Plan) -> Received:
