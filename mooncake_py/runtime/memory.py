@@ -252,7 +252,10 @@ def rows_of(index: Any, count: int) -> Rows | None:
         return Rows(row, row + 1)
     if type(index) is slice:
         found = range(count)[index]
-        return Rows(min(found), max(found) + 1) if found else Rows(count, 0)
+        if not found:
+            return Rows(count, 0)
+        first, last = found[0], found[-1]
+        return Rows(first, last + 1) if first <= last else Rows(last, first + 1)
     return None
 
 
