@@ -108,12 +108,9 @@ class WholeTangent(WholeSweeps):
 
     def run(self, inputs: Iterable[Any], tangents: Sequence[Any]) -> tuple[Any, Any] | None:
         """Return the output and its tangent, None where something is unusual."""
-        directions: list[Any] = []
-        for k, argument in self.moving.items():
-            leaves = leaves_in(argument, tangents[k])
-            if leaves is None:
-                return None
-            directions += leaves
+        directions = directions_in(self.moving.values(), [tangents[k] for k in self.moving])
+        if directions is None:
+            return None
         values = None if self.site.trials.rest() else with_tangents(inputs, self.places, directions)
         forward = None if values is None else self.forward(values, self.form.spares)
         if forward is None:
@@ -139,7 +136,7 @@ def product_of_whole(
     f: Callable[..., Any],
     chosen: Sequence[int | str],
     args: tuple[Any, ...],
-    directions: tuple[Any, ...],
+    tangents: tuple[Any, ...],
     *,
     with_gradient: bool,
 ) -> tuple[Any, tuple[Any, ...], tuple[Any, ...]] | None:
@@ -154,7 +151,8 @@ def product_of_whole(
     arguments = arguments_of(site, reading, chosen)
     if arguments is None or not reading.site.may_run(inputs):
         return None
-    if parts_of_one(arguments):
+    directions = directions_in(arguments, tangents)
+    if directions is None:
         return None
     key = "product", *names_in(arguments), with_gradient
     if key not in reading.derivatives:
@@ -184,14 +182,33 @@ def whole_product(
     tangent, value = tangent_of(reading, names), reading.output
     if tangent is None or value.kind != "number" or not has_tangents(value, tangent):
         return None
-    directions = [argument._replace(name=tangent.names[argument.name]) for argument in arguments]
+    directions = [renamed(argument, tangent.names) for argument in arguments]
     wanted = [*arguments, *directions] if with_gradient else arguments
     form = tangent.form_where(frozenset(names_in(wanted)))
     if form is None:
         return None
     slope = Output("number", name=tangent.names[value.name])
     whole = WholeGradient(tangent, form, wanted, slope, value)
+    whole.apart = whole.places_of(parts_of_one(arguments))  # what moves may share memory
     return whole, places_of(tangent, reading, {name: k for k, name in enumerate(names)})
+
+
+def directions_in(arguments: Iterable[Output], tangents: Iterable[Any]) -> list[Any] | None:
+    """Return the parts of directions, None if they are not built like the arguments."""
+    found: list[Any] = []
+    for argument, t in zip(arguments, tangents, strict=True):
+        leaves = leaves_in(argument, t)
+        if leaves is None:
+            return None
+        found += leaves
+    return found
+
+
+def renamed(argument: Output, names: Mapping[str, str]) -> Output:
+    """Return an argument with other names for its numbers and arrays."""
+    if argument.items:
+        return argument._replace(items=tuple([renamed(item, names) for item in argument.items]))
+    return argument._replace(name=names.get(argument.name, ""))
 
 
 def tangent_of(reading: Reread, names: Sequence[str]) -> TangentSite | None:

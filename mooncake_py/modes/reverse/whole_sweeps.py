@@ -67,7 +67,13 @@ class WholeSweeps:
         self.shadows = [(either[name], name) for name in form.shadows]
         self.arguments = arguments
         self.chosen = [(given[name], name) for name in names_in(arguments)]
-        self.apart = [[given[name] for name in part] for part in parts_of_one(arguments)]
+        self.is_structured = any(a.kind not in ("number", "array") for a in arguments)
+        self.apart = self.places_of(parts_of_one(arguments))
+
+    def places_of(self, parts: Iterable[Iterable[str]]) -> list[list[int]]:
+        """Return the places of inputs for their names."""
+        inputs = self.site.region.inputs
+        return [[inputs.index(name) for name in part] for part in parts]
 
     def forward(self, inputs: Iterable[Any], storage: Storage) -> Forward | None:
         """Run the forward sweep; return None where something is unusual."""
@@ -132,7 +138,7 @@ class WholeSweeps:
                 own = shadows.get(name)
                 own = storage.zeros(name, x) if own is None else own
                 gradients.append(self.site.typed(name, own, {}))
-        if not self.apart:
+        if not self.is_structured:
             return tuple(gradients)
         leaves = dict(zip([name for _, name in self.chosen], gradients, strict=True))
         return tuple([given_back(argument, leaves) for argument in self.arguments])

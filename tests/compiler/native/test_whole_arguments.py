@@ -8,7 +8,16 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from mooncake_py import SharedArgumentsError, grad, hvp, jvp, value_and_grad, vjp
+from mooncake_py import (
+    MooncakeError,
+    SharedArgumentsError,
+    grad,
+    hvp,
+    jvp,
+    value_and_grad,
+    value_and_hvp,
+    vjp,
+)
 from mooncake_py.modes.forward import whole as forward
 from mooncake_py.modes.reverse import whole
 
@@ -34,7 +43,8 @@ def ways(tried, monkeypatch):
         return noted
 
     monkeypatch.setattr(whole, "gradient_of_whole", watched(whole.gradient_of_whole))
-    monkeypatch.setattr(forward, "push_whole", watched(forward.push_whole))
+    for name in ("push_whole", "product_of_whole"):
+        monkeypatch.setattr(forward, name, watched(getattr(forward, name)))
     return found
 
 
@@ -75,6 +85,32 @@ def test_derivatives_along_lists(ways):
     assert ways == [True]
     same(found, expected)
     same(args, (WEIGHTS, BIASES, X))
+
+
+@pytest.mark.parametrize("argnums", [0, 1, (0, 1), (2, 0, 1)])
+def test_products_with_hessians(argnums, ways):
+    args = copy.deepcopy((WEIGHTS, BIASES, X))
+    flat = np.arange(18.0)  # directions may share memory
+    along = [flat[:9].reshape(3, 3), flat[9:].reshape(3, 3)], (flat[:3], 2.0), flat[3:6]
+    v = tuple([along[n] for n in argnums]) if isinstance(argnums, tuple) else along[argnums]
+    for derivative in (hvp, value_and_hvp):
+        found, expected = (
+            derivative(layers, args, v, argnums, compile=way) for way in (True, False)
+        )
+        same(found, expected)
+    assert ways == [True, True]
+    same(args, (WEIGHTS, BIASES, X))
+    assert_allclose(flat, np.arange(18.0), rtol=0)
+
+
+def test_directions_that_are_not_built_like_the_arguments(ways):
+    def errors(way):
+        with pytest.raises(MooncakeError) as info:
+            hvp(layers, (WEIGHTS, BIASES, X), [np.ones((3, 3))], compile=way)
+        return str(info.value)
+
+    assert errors(True) == errors(False)
+    assert ways == [False]
 
 
 def test_nested_containers(ways):
