@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Recording, Tracking
     from mooncake_py.runtime.reverse_mode import ReverseMode
 
-__all__ = ["Items", "Pairs", "bytes_copied"]
+__all__ = ["Items", "Pairs", "bytes_copied", "split"]
 
 ITEM_BYTES = 64  # what an item costs on entry and exit, in bytes of an array that are copied
 
@@ -130,6 +130,11 @@ class Items:
         """Something if an output has a cotangent, else None."""
         return self.outputs if any(y.grad for _, y in self.outputs) else None
 
+    @property
+    def memory(self) -> Items:
+        """What has the cotangent: no other node shares it."""
+        return self
+
     def shadow(self) -> list[Any]:
         """Return the cotangents of the cells, which begin as those of the outputs."""
         if self._cotangents is None:
@@ -184,6 +189,13 @@ class Pairs:
 def bytes_copied(a: Any) -> int:
     """Return what it costs to copy an array or the items of a list, in bytes of an array."""
     return a.nbytes if type(a) is ndarray else len(a) * ITEM_BYTES
+
+
+def split(ctx: ForwardMode, value: Any) -> tuple[Any, Any]:
+    """Return primal and tangent of a value, None if it does not move."""
+    if type(value) is Pairs:
+        return value.primals, value.tangents if value.moves else None
+    return ctx.split(value)
 
 
 def as_tangent(t: Any, p: Any) -> Any:

@@ -27,7 +27,7 @@ from mooncake_py.compiler.evaluate import evaluated, passes
 from mooncake_py.compiler.forms import Form, Pattern, bound_to, is_served, names_read, specialise
 from mooncake_py.compiler.infer import INT, INT32, INT64
 from mooncake_py.compiler.ir import STEPS, For, Name, While
-from mooncake_py.compiler.items import Items, Pairs, bytes_copied
+from mooncake_py.compiler.items import Items, Pairs, bytes_copied, split
 from mooncake_py.compiler.number_types import INTEGERS, TYPES, plain, typed
 from mooncake_py.compiler.partials import NoPartial
 from mooncake_py.compiler.region import Region
@@ -480,10 +480,3 @@ def put_back(arrays: dict[str, Any], before: dict[str, ndarray]) -> None:
     """Put back what arrays held before a trial."""
     for name, old in before.items():
         arrays[name][...] = old
-
-
-def split(ctx: ForwardMode, value: Any) -> tuple[Any, Any]:
-    """Return primal and tangent of a value, None if it does not move."""
-    if type(value) is Pairs:
-        return value.primals, value.tangents if value.moves else None
-    return ctx.split(value)

@@ -11,7 +11,7 @@ from random import Random
 
 import numpy as np
 
-__all__ = ["N", "function_arguments", "random_function", "with_object"]
+__all__ = ["N", "function_arguments", "random_function", "with_list", "with_object"]
 
 N = 5
 HEAD = """
@@ -330,6 +330,43 @@ def random_function(seed: int, mixed: bool = False, has_waves: bool = False) -> 
         writer.statement()
     tail = f"{TAIL} + np.sum(np.abs(psi) ** 2 * y) + abs(phi[k])" if has_waves else TAIL
     return HEAD + "\ndef f(x, y, m, a, c, n, k):\n" + "\n".join(writer.lines) + f"\n{tail}\n"
+
+
+LISTED = (
+    "ls[k] *= 0.5 + 0.1 * float(a)", "ls[i % 5] = 0.3 * ls[k - 1] + float(x[k])", "x[k] += ls[-1]",
+    "for e in ls:\n    a += 0.1 * e", "zs = ls; zs[1] = 0.5 * zs[k]", "a = 0.5 * sum(ls)",
+    "v = 0.5 * np.array(ls)", "b = b + ls[k] * max(ls)", "ls[0], ls[i % 5] = ls[2], ls[0]",
+    "s = ls[1]; ls[1] = 0.7; a += s", "w = w * ls[k] + 0.1 * np.asarray(ls)", "ls[-1] -= GS[k]",
+    "for e, (f, g) in enumerate(zip(ls, v)):\n    ls[e] = math.sin(f) * ls[k]\n    a += f * g",
+    "if ls[k] > 0.3:\n    ls[k] = 0.5 * ls[k - 1] ** 2", "GS[1] = ls[0] * GS[0]",
+    "b = 0.1 * sum([e * a for e in ls])", "mixed(ls, k)", "a += mixed(GS, 1) * ls[k]",
+)  # fmt: skip
+"""Statements on lists of floats, passed and global."""
+LISTS = """GS = [0.5, -0.25]
+
+def mixed(us, at):
+    for e in range(len(us) - 1):
+        us[e] += 0.3 * us[e + 1]
+    us[at] = -0.5 * us[at]
+    return us[at - 1]
+
+"""
+
+
+def with_list(text: str, seed: int) -> str:
+    """Return a random function with statements on a list of floats ``ls``, passed last."""
+    random = Random(seed)
+    head, body = text.split("def f(x, y, m, a, c, n, k):\n")
+    *lines, tail = body.replace("    ls = [0.5] * n\n", "").rstrip("\n").split("\n")
+    for _ in range(random.randrange(2, 6)):
+        at = random.randrange(len(lines))
+        indent = lines[at][: len(lines[at]) - len(lines[at].lstrip())]
+        if at + 1 < len(lines) and lines[at + 1].startswith(indent + " "):
+            indent = lines[at + 1][: len(lines[at + 1]) - len(lines[at + 1].lstrip())]
+        more = [indent + line for line in random.choice(LISTED).split("\n")]
+        lines[at + 1 : at + 1] = more
+    body = "\n".join([*lines, f"{tail} + sum(ls) * GS[0] + ls[1] * GS[1]"])
+    return f"{head}{LISTS}def f(x, y, m, a, c, n, k, ls):\n{body}\n"
 
 
 BOX = """

@@ -15,7 +15,12 @@ from mooncake_py.compiler.native.printing.build import interpreted
 from mooncake_py.modes.reverse import whole_pullback
 from mooncake_py.runtime.compilation import is_installed
 from tests.programs.comparing import function_of
-from tests.programs.random_functions import function_arguments, random_function, with_object
+from tests.programs.random_functions import (
+    function_arguments,
+    random_function,
+    with_list,
+    with_object,
+)
 
 pytestmark = [
     pytest.mark.plain,
@@ -37,16 +42,21 @@ def compare(
     mixed: bool = False,
     has_waves: bool = False,
     is_made: bool | None = None,
+    has_list: bool = False,
 ) -> None:
     text = random_function(seed, mixed, has_waves)
     if is_made is not None:
         text = with_object(text, is_made)
-    f: Any = function_of(text, f"<random function {seed} {mixed} {has_waves} {is_made}>")
+    if has_list:
+        text = with_list(text, seed)
+    f: Any = function_of(text, f"<random function {seed} {mixed} {has_waves} {is_made} {has_list}>")
     args = function_arguments(seed, is_narrow)
+    if has_list:
+        args = *args, [0.5, -1.0, 0.25, 1.5, -0.75]
     rtol = 1e-3 if is_narrow else 1e-8
     with catch_warnings():
         simplefilter("ignore")
-        for active in (ACTIVE, (0, 3), (2,)):
+        for active in (ACTIVE, (0, 3), (2,), *((ACTIVE[-1], 7), (7,)) * has_list):
             same(f, args, lambda g, **how: value_and_grad(g, active, **how), rtol)  # noqa: B023
         same(f, args, prepared, rtol)
         same(f, args, pulled_back, rtol)
@@ -134,6 +144,13 @@ def test_float32(seed: int) -> None:
     compare(seed, is_narrow=True)
 
 
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("mixed", [True, False])
+@pytest.mark.parametrize("seed", range(500, 503))
+def test_lists_of_floats(seed: int, mixed: bool) -> None:
+    compare(seed, mixed=mixed, has_list=True)
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize("seed", range(300, 302))
 def test_complex(seed: int) -> None:
@@ -159,6 +176,13 @@ def test_many_with_attributes(is_made: bool) -> None:
 def test_many(first: int) -> None:
     for seed in range(first, first + 20):
         compare(seed, is_narrow=seed % 3 == 1, has_waves=seed % 3 == 2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mixed", [True, False])
+def test_many_with_lists_of_floats(mixed: bool) -> None:
+    for seed in range(510, 530):
+        compare(seed, mixed=mixed, has_list=True)
 
 
 @pytest.mark.sampled(4)

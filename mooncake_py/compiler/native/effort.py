@@ -7,6 +7,7 @@ from typing import Any
 
 from mooncake_py.compiler.evaluate import evaluated, passes
 from mooncake_py.compiler.ir import For, ForAll, While, statements
+from mooncake_py.compiler.items import bytes_copied
 from mooncake_py.compiler.native.regions.region import NativeRegion
 
 __all__ = ["Effort"]
@@ -35,7 +36,7 @@ class Effort:
         if any(isinstance(s, While) for s in within):
             self.loop = None  # nothing tells how often it runs
         self.each = ARRAY if any(isinstance(s, ForAll) for s in within) else 1
-        self.written = written
+        self.copied = {*written, *region.lists}
 
     def is_worth(self, inputs: Mapping[str, Any]) -> bool:
         """Return False for few passes, and where what is copied before is far larger."""
@@ -46,4 +47,7 @@ class Effort:
             work = self.each * passes(self.loop, steps, dict(inputs))
         except (LookupError, ArithmeticError, TypeError, ValueError):
             return True
-        return work >= LEAST and sum(inputs[name].nbytes for name in self.written) <= BYTES * work
+        return (
+            work >= LEAST
+            and sum(bytes_copied(inputs[name]) for name in self.copied) <= BYTES * work
+        )

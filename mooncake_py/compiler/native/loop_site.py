@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from numpy import ndarray
 
 from mooncake_py.compiler.elsewhere import Elsewhere
-from mooncake_py.compiler.native.building.types import GROWING, KnownType, NumberType, Type, type_of
+from mooncake_py.compiler.native.building.types import (
+    GROWING,
+    KnownType,
+    ListType,
+    NumberType,
+    Type,
+    type_of,
+)
 from mooncake_py.compiler.native.effort import Effort
 from mooncake_py.compiler.native.reading.loop_names import Loop
 from mooncake_py.compiler.native.reading.loop_reader import read_loop
@@ -105,7 +112,9 @@ class LoopSite(Site):
         if value is MISSING:
             return Unpassed("")
         t = type(value)
-        found = None if t in GROWING else type_of(value, met)
+        found = type_of(value, met)
+        if t in GROWING and not isinstance(found, ListType):
+            found = None
         if found is None:
             if t is ndarray:
                 return Unpassed(f"an array of {value.dtype} with {value.ndim} axes")

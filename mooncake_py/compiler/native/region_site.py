@@ -18,6 +18,7 @@ from numpy import ndarray
 from mooncake_py.compiler.activity import active_parts
 from mooncake_py.compiler.elsewhere import Elsewhere
 from mooncake_py.compiler.ir import Assign, Load, statements
+from mooncake_py.compiler.items import Items, Pairs, split
 from mooncake_py.compiler.native.form import Form, form_of
 from mooncake_py.compiler.native.printing.build import CannotCompile
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, FLOAT32, INT, REAL, NativeRegion
@@ -82,7 +83,12 @@ class RegionSite:
         }
         self.written = [name for name in self.arrays if name in written]
         written |= region.private
-        self.demands = [(name, dtype_of(region, name), name in written) for name in self.arrays]
+        self.taken_from = [name for name in self.arrays if name in region.lists]
+        self.demands = [
+            (name, dtype_of(region, name), name in written)
+            for name in self.arrays
+            if name not in region.lists
+        ]
         self.trials = Trials()
         self.why = ""
         self._forms: dict[frozenset[str], Form | None] = {}
@@ -101,8 +107,8 @@ class RegionSite:
         return True
 
     def lists(self, inputs: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-        """Yield nothing: no input is a list."""
-        return iter(())
+        """Yield the inputs that are lists."""
+        return ((name, inputs[name]) for name in self.taken_from)
 
     def forms(self) -> Iterator[str]:
         """Yield the texts of the forms made so far."""
@@ -118,6 +124,8 @@ class RegionSite:
 
         They do not share memory that the region writes, or of which it takes a copy.
         """
+        if len({id(inputs[name]) for name in self.taken_from}) < len(self.taken_from):
+            return False
         arrays: list[ndarray] = []
         alone: list[ndarray] = []
         for name, dtype, is_written in self.demands:
@@ -147,6 +155,10 @@ class RegionSite:
         """Run the region forward and record it; return what it gives back, or `Elsewhere`."""
         if self.trials.rest(ctx) or not self.may_run(inputs):
             return Elsewhere
+        if self.taken_from:
+            inputs = inputs | {name: Items.of(ctx, a) for name, a in self.lists(inputs)}
+            if any(inputs[name] is None for name in self.taken_from):
+                return Elsewhere
         form = self.form(ctx, inputs)
         if form is None or not ctx.tries_loops:  # what was looked up must not be written, perhaps
             return Elsewhere
@@ -168,12 +180,12 @@ class RegionSite:
                 value.context not in (ctx, *ctx.outers) or type(value.primal) is Active
             ):
                 return None
-        moving = frozenset(
-            name
-            for name, value in inputs.items()
-            if (type(value) is Active if name in self.numbers else ctx.find(value) is not None)
-        )
-        return self.form_where(moving)
+        moving = [name for name in self.numbers if type(inputs[name]) is Active]
+        for name in self.arrays:
+            a = inputs[name]
+            if a.leaves if type(a) is Items else ctx.find(a) is not None:
+                moving.append(name)
+        return self.form_where(frozenset(moving))
 
     def form_where(self, moving: frozenset[str]) -> Form | None:
         """Return the form where some inputs are active, made when it is first asked for."""
@@ -202,7 +214,8 @@ class RegionSite:
         """Run the forward sweep, and record the region if all went well."""
         ordered = {name: in_order(v) for name, v in inputs.items()}
         given = self.as_reals(ordered)
-        before = {name: ctx.before_whole(inputs[name]) for name in self.written}
+        arrays = [name for name in self.written if name not in self.region.lists]
+        before = {name: ctx.before_whole(inputs[name]) for name in arrays}
         found: Any = None
         try:
             ok, S, p, *results = form.forward(form.spares.stack(), *given.values())
@@ -216,12 +229,16 @@ class RegionSite:
             return Elsewhere
         outputs = dict(zip((*form.results, *form.made), found, strict=True))
         for name in form.shadows:
-            if name in inputs:
+            if name in inputs and name not in self.taken_from:
                 ctx.registry.activate(inputs[name])
         for name, old in before.items():
             ctx.log_whole(inputs[name], old)
             if ordered[name] is not inputs[name]:
                 inputs[name][...] = ordered[name]
+        for name in self.taken_from:
+            if name in self.written:
+                inputs[name].cells = ordered[name].tolist()
+                inputs[name].store(ctx, name in form.shadows)
         outputs = {
             name: inputs[name] if name in self.arrays else self.alone(name, y, outputs)
             for name, y in outputs.items()
@@ -272,7 +289,10 @@ class RegionSite:
         nodes: list[Any] = []
         for name in form.shadows:
             a = inputs.get(name)
-            nodes.append(ctx.registry.fresh(outputs[name]) if a is None else ctx.registry.find(a))
+            if a is None:
+                nodes.append(ctx.registry.fresh(outputs[name]))
+            else:
+                nodes.append(a if type(a) is Items else ctx.registry.find(a))
         for node, name in zip(nodes, form.shadows, strict=True):
             if name not in inputs:
                 node.describe(outputs[name])
@@ -283,7 +303,8 @@ class RegionSite:
         # A parameter that is bound again may be active though what was passed is not.
         leaves = [v if type(v) is Active else None for v in map(inputs.get, form.leaves)]
         active = [active_number(outputs[name], ctx) for name in form.outputs]
-        ctx.record((pull_native, form, stack, values, nodes, active, leaves))
+        met = [leaf for a in nodes if type(a) is Items for _, leaf in a.leaves]  # to be seen
+        ctx.record((pull_native, form, stack, values, nodes, active, leaves, met))
         for name, y in zip(form.outputs, active, strict=True):
             if type(y.primal) is not int:  # else nothing was added to a sum, say
                 outputs[name] = y
@@ -294,23 +315,29 @@ class RegionSite:
         self, ctx: ForwardMode, functions: Any, steps: None, inputs: dict[str, Any]
     ) -> dict[str, Any] | Any:
         """Run the tangent of the region below; return what it gives back, or `Elsewhere`."""
-        given = {name: ctx.split(value) for name, value in inputs.items()}
+        pairs = {name: Pairs(ctx, a) for name, a in self.lists(inputs)}
+        given = {name: split(ctx, pairs.get(name, value)) for name, value in inputs.items()}
         moving = frozenset(name for name, (_, t) in given.items() if t is not None)
         values = {name: p for name, (p, _) in given.items()}
         if not moving:
-            return ctx.base.run_region(self, functions, steps, values)
+            return ctx.base.run_region(self, functions, steps, values | dict(self.lists(inputs)))
         site = self.tangent_of(moving)
-        if site is None or site.trials.rest(ctx) or not self.serves(values):
+        if site is None or site.trials.rest(ctx) or not self.serves(inputs):
             return Elsewhere
         for name in site.given:
-            if name in self.arrays:
-                t: Any = ctx.tangent_to_write(inputs[name])
+            if name in pairs:
+                t: Any = pairs[name].tangents
+            elif name in self.arrays:
+                t = ctx.tangent_to_write(inputs[name])
             else:
                 t = 0.0 if given[name][1] is None else given[name][1]
             values[site.names[name]] = t
         found = ctx.base.run_region(site, functions, steps, values)
         if type(found) is not dict:
             return found
+        for name in self.taken_from:
+            if name in self.written:
+                pairs[name].store(ctx, name in site.names)
         return {
             name: inputs[name]
             if name in self.arrays
@@ -369,6 +396,10 @@ def warn_of(name: str, why: str) -> None:
 
 def in_order(value: Any) -> Any:
     """Return what compiled code takes for a value: of an array in another order a copy."""
+    if type(value) is Items:
+        value = value.cells
+    if type(value) is list:
+        return np.array(value)
     if type(value) is not ndarray:
         return value.primal if type(value) is Active else value
     flags = value.flags
@@ -433,7 +464,7 @@ def overlapping(memories: list[Any], shadows: list[ndarray]) -> set[int]:
 
 def pull_native(entry: tuple[Any, ...]) -> None:
     """Reverse of a region: give the cotangents of what it wrote and gave back to what it read."""
-    _, form, stack, values, nodes, outputs, leaves = entry
+    _, form, stack, values, nodes, outputs, leaves, _ = entry
     if not any(y.grad for y in outputs) and all(node.memory.grad is None for node in nodes):
         return
     for node in nodes:
@@ -448,8 +479,13 @@ def pull_native(entry: tuple[Any, ...]) -> None:
     for k, (a, own) in enumerate(zip(shadows, packed, strict=True)):
         if k in added:
             a += own
+        elif type(a) is list:
+            a[:] = own.tolist()
         elif own is not a:
             a[...] = own
     for leaf, grad in zip(leaves, found, strict=True):
         if leaf is not None:
             leaf.grad += grad
+    for node in nodes:
+        if type(node) is Items:
+            node.deliver()

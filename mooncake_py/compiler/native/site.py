@@ -19,7 +19,9 @@ from mooncake_py.compiler.native.building.types import (
     KnownType,
     Type,
     flattened,
+    has_type,
     is_one,
+    itemized,
     type_of,
 )
 from mooncake_py.compiler.native.building.values import Unfit
@@ -111,6 +113,10 @@ class Refusal(NamedTuple):
     place: Place | None
 
 
+OTHERWISE = Refusal("", None)
+"""Of what is read in another way."""
+
+
 class Reread:
     """A function as it was read for arguments of some types.
 
@@ -150,7 +156,7 @@ class Reread:
         if not self.callees.hold(()):
             return False
         for c in self.captured:
-            if isinstance(c, Captured) and type_of(value_of(c)) != c.type:
+            if isinstance(c, Captured) and not has_type(value_of(c), c.type):
                 return False
         return True
 
@@ -247,6 +253,8 @@ class Site:
                 left = LEFT if failed else ""
                 lines.append(f"{self.where}: {found}{left}")
         for why, place in self.refused.values():
+            if not why:
+                continue
             at = f"line {place.line}: " if place is not None else ""
             lines.append(f"{self.where}: not compiled: {at}{why}")
         if not lines and self.unserved is not None:
@@ -311,12 +319,27 @@ class FunctionSite(Site):
                 self.unserved = type(value)
                 return None
             types.append(found)
-        reading = self.reading(f, tuple(types))
+        reading = self.reading(f, tuple(types)) or self.itemized(f, tuple(types), given)
         if reading is None:
             return None
         if reading.is_flat:
             self.last = marks, reading
-        return reading, reading.inputs(types, given)
+        return reading, reading.inputs(reading.types, given)
+
+    def itemized(
+        self, f: FunctionType, types: tuple[Type, ...], given: Sequence[Any]
+    ) -> Reread | None:
+        """Return what is read where items of lists of floats are arguments of their own."""
+        items = tuple([itemized(*pair) for pair in zip(given, types, strict=True)])
+        if None in items or items == types:
+            return None
+        found = self.reading(f, items)  # type: ignore[arg-type]
+        refusal = self.refused.get(types)
+        if refusal is not None and found is None:
+            self.refused[items] = refusal  # type: ignore[index]
+        elif refusal is not None:
+            self.refused[types] = OTHERWISE
+        return found
 
     @override
     def read(self, f: FunctionType, types: tuple[Type, ...]) -> Reading:
@@ -411,9 +434,19 @@ def given_back(output: Output, found: dict[str, Any], ctx: Mode | None = None) -
             return tuple([given_back(item, found, ctx) for item in output.items])
         case "list":
             return [given_back(item, found, ctx) for item in output.items]
+        case "floats":
+            return items_of(found[output.name], TYPES[output.type], ctx)
         case "complex":
             return complex_of(ctx, *[found[part.name] for part in output.items])
     return found[output.name]
+
+
+def items_of(a: ndarray, make: type, ctx: Mode | None) -> list[Any]:
+    """Return a list of the elements of a vector, as numbers of a type."""
+    if ctx is None or ctx.find(a) is None:
+        return a.tolist() if make in (float, int) else list(a)
+    items = [ctx.getitem(a, k) for k in range(len(a))]
+    return [ctx.call(make, item) for item in items] if make is float else items
 
 
 def complex_of(ctx: Mode | None, re: Any, im: Any) -> Any:

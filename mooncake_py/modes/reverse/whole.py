@@ -22,7 +22,7 @@ from mooncake_py.compiler.native.site import FunctionSite, Reread, given_back, s
 from mooncake_py.diagnostics.meter import reporter
 from mooncake_py.modes.reverse.context import ReverseContext
 from mooncake_py.modes.reverse.storage import Storage, Workspace
-from mooncake_py.modes.reverse.whole_arguments import arguments_of, names_in, stand_once
+from mooncake_py.modes.reverse.whole_arguments import arguments_of, array_of, names_in, stand_once
 from mooncake_py.modes.reverse.whole_sweeps import WholeSweeps
 from mooncake_py.rules import registry
 from mooncake_py.runtime.active import Active
@@ -129,7 +129,12 @@ def matched(
         return None
     if not all(stand_once(value, set()) for value in (*args, *kwargs.values())):
         return None
-    return site, *found
+    reading, inputs = found
+    lists = dict(reading.site.lists(inputs))
+    arrays = {id(a): array_of(a) for a in lists.values()}
+    if any(a is None for a in arrays.values()):
+        return None
+    return site, reading, inputs | {name: arrays[id(a)] for name, a in lists.items()}
 
 
 def whole_gradient(

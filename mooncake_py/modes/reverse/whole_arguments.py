@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 from numpy import ndarray
 
 from mooncake_py.compiler.native.building.types import (
     ArrayType,
+    ListType,
     TupleType,
     Type,
     is_one,
@@ -23,7 +25,7 @@ from mooncake_py.compiler.native.regions.region import REAL
 from mooncake_py.compiler.native.site import FunctionSite, Reread
 
 __all__ = [
-    "are_apart", "arguments_of", "leaves_in", "names_in", "parts_of_one", "stand_once",
+    "are_apart", "arguments_of", "array_of", "leaves_in", "names_in", "parts_of_one", "stand_once",
 ]  # fmt: skip
 
 KINDS: Mapping[str, type] = {"list": list, "tuple": tuple}
@@ -52,6 +54,8 @@ def described(type_: Type, names: Iterator[str]) -> Output | None:
         items = [described(item, names) for item in type_.items]
         kind = "list" if type_.is_list else "tuple"
         return None if None in items else Output(kind, items=tuple(items))  # type: ignore[arg-type]
+    if isinstance(type_, ListType):
+        return Output("floats", name=next(names), type=type_.item.name)
     if not is_one(type_):
         return None
     return Output("array" if isinstance(type_, ArrayType) else "number", name=next(names))
@@ -96,8 +100,18 @@ def stand_once(value: Any, met: set[int]) -> bool:
     return all(stand_once(part, met) for part in value)
 
 
+def array_of(value: Any) -> ndarray | None:
+    """Return an array of a list of floats of Python, None for anything else."""
+    if type(value) is not list or not {float}.issuperset(map(type, value)):
+        return None
+    return np.array(value, float)
+
+
 def leaves_in(argument: Output, value: Any) -> list[Any] | None:
     """Return the parts of a direction, None if it is not built like the argument."""
+    if argument.kind == "floats":
+        t = array_of(value)
+        return None if t is None else [t]
     if argument.kind not in KINDS:
         return [value]
     if type(value) is not KINDS[argument.kind] or len(value) != len(argument.items):

@@ -20,7 +20,7 @@ from mooncake_py.compiler.native.site import FunctionSite, Reread, given_back
 from mooncake_py.diagnostics.tracebacks import boundary
 from mooncake_py.modes.reverse.pullback import Vjp
 from mooncake_py.modes.reverse.whole import matched
-from mooncake_py.modes.reverse.whole_arguments import KINDS, arguments_of, names_in
+from mooncake_py.modes.reverse.whole_arguments import KINDS, arguments_of, array_of, names_in
 from mooncake_py.modes.reverse.whole_sweeps import Forward, WholeSweeps
 from mooncake_py.recomputation.agreement import Fingerprint, something_later
 from mooncake_py.rules import local
@@ -151,6 +151,8 @@ class WholePullback:
             pairs = zip(output.items, cotangent, strict=True)
             return all(self.takes(item, g, seeds, arrays) for item, g in pairs)
         name = output.name
+        if output.kind == "floats":
+            cotangent = array_of(cotangent)
         if output.kind == "number":
             if type(cotangent) not in FLOATS:
                 return False

@@ -60,7 +60,7 @@ def test_functions_that_are_made_anew_do_not_compile_for_ever(tried):
     assert len(readings) <= site.ALIKE
 
 
-SETTINGS = [1.0]
+SETTINGS = [1]
 
 
 def true_if_settings(u):
@@ -89,7 +89,7 @@ def equal_to_a_number(u):
 @pytest.mark.parametrize("f", [true_if_settings, unlike_settings, equal_to_a_number])
 def test_objects_that_change_within(f, tried):
     u = np.array([2.0, 3.0])
-    for settings in ([1.0], [], [1.0]):
+    for settings in ([1], [], [1]):
         SETTINGS[:] = settings
         np.testing.assert_array_equal(grad(f, compile=True)(u), grad(f, compile=False)(u))
     assert report(f)[0].split(": ")[1] == "not compiled"

@@ -47,6 +47,8 @@ class Builder:
         The statements of the block that is being read.
     kinds : dict of str to str
     arrays : dict of str to int
+    lists : set of str
+        The inputs that are passed as lists.
     complexes : set of str
         The arrays that hold complex numbers.
     ranges : Ranges
@@ -70,6 +72,7 @@ class Builder:
         self.kinds: dict[str, str] = {}
         self.arrays: dict[str, int] = {}
         self.complexes: set[str] = set()
+        self.lists: set[str] = set()
         self.ranges = Ranges()
         self.stable: set[str] = set()
         self.place: Place | None = None

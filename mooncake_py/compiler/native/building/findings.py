@@ -14,8 +14,15 @@ class Again(Exception):
 class Findings:
     """What is found out while a function is read, and is known when it is read again.
 
+    Parameters
+    ----------
+    itemizes : bool
+        Whether captured lists of floats are read item by item.
+
     Attributes
     ----------
+    has_lists : bool
+        Whether any were read as lists of any length.
     varied : set of str
         Variables of numbers whose type is known only when it runs.
     widened : set of str
@@ -49,7 +56,9 @@ class Findings:
         Attributes that are assigned: where the object is, and the name.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, itemizes: bool = False) -> None:
+        self.itemizes = itemizes
+        self.has_lists = False
         self.varied: set[str] = set()
         self.widened: set[str] = set()
         self.narrow: set[str] = set()

@@ -25,7 +25,8 @@ from mooncake_py.runtime.attribute_lookup import (
 
 __all__ = [
     "COMPLEX_TYPES", "FLOATS", "GROWING", "MOST_ITEMS", "ArrayType", "DictType", "KnownType",
-    "NumberType", "ObjectType", "TupleType", "Type", "flattened", "is_one", "type_of",
+    "ListType", "NumberType", "ObjectType", "TupleType", "Type", "flattened", "has_type",
+    "is_list_of_floats", "is_one", "itemized", "type_of",
 ]  # fmt: skip
 
 KINDS = {
@@ -63,6 +64,12 @@ class ArrayType(NamedTuple):
 
     kind: str
     ones: tuple[bool, ...]
+
+
+class ListType(NamedTuple):
+    """A list of any length, all of whose items are floats of Python."""
+
+    item: NumberType = NumberType("float")
 
 
 class TupleType(NamedTuple):
@@ -104,7 +111,7 @@ class ObjectType(NamedTuple):
     attributes: tuple[tuple[str, Type | None], ...]
 
 
-Type = NumberType | ArrayType | TupleType | DictType | KnownType | ObjectType
+Type = NumberType | ArrayType | ListType | TupleType | DictType | KnownType | ObjectType
 
 
 def type_of(value: Any, met: set[int] | None = None, depth: int = 0) -> Type | None:
@@ -134,6 +141,8 @@ def type_of(value: Any, met: set[int] | None = None, depth: int = 0) -> Type | N
         if NUMBERS[t] in ("int", "int64") and not -LARGE < value < LARGE:
             return None
         return NumberType(NUMBERS[t])
+    if is_list_of_floats(value):
+        return ListType()
     if t is tuple or t is list:
         if depth >= DEEP or (t is list and len(value) > MOST_ITEMS):
             return None
@@ -144,6 +153,39 @@ def type_of(value: Any, met: set[int] | None = None, depth: int = 0) -> Type | N
     if value is None or t in (bool, str, FunctionType, np.ufunc) or is_jitted(value):
         return KnownType(t, value)
     return object_type(value, set() if met is None else met, depth)
+
+
+def is_list_of_floats(value: Any) -> bool:
+    """Return True for a list of floats of Python; of an empty one nothing tells what it is."""
+    if type(value) is not list:
+        return False
+    types = set(map(type, value))
+    return types == {float} or (Active in types and all(map(is_float, value)))
+
+
+def is_float(value: Any) -> bool:
+    """Return True for a float of Python, also one with a derivative."""
+    while type(value) is Active:
+        value = value.primal
+    return type(value) is float
+
+
+def has_type(value: Any, type_: Type) -> bool:
+    """Return True for what has a type, or has it with the items of its lists one by one."""
+    found = type_of(value)
+    return found == type_ or (found is not None and itemized(value, found) == type_)
+
+
+def itemized(value: Any, type_: Type) -> Type | None:
+    """Return a type in which lists of floats are known item by item, None for long ones."""
+    if isinstance(type_, ListType):
+        count = len(value)
+        return TupleType((type_.item,) * count, True) if count <= MOST_ITEMS else None
+    if not isinstance(type_, TupleType | DictType):
+        return type_
+    held = value.values() if isinstance(type_, DictType) else value
+    items = [itemized(*pair) for pair in zip(held, type_.items, strict=True)]
+    return None if None in items else type_._replace(items=tuple(items))
 
 
 def dict_type(value: dict[Any, Any], met: set[int] | None, depth: int) -> DictType | None:

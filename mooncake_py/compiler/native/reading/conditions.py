@@ -29,7 +29,7 @@ from mooncake_py.compiler.ir import (
 )
 from mooncake_py.compiler.native.building import narrow, operations
 from mooncake_py.compiler.native.building.builder import Builder
-from mooncake_py.compiler.native.building.values import Known, Number, Tuple, Unfit, Value
+from mooncake_py.compiler.native.building.values import Cells, Known, Number, Tuple, Unfit, Value
 from mooncake_py.compiler.native.regions.linear import ZERO
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, REAL
 
@@ -125,6 +125,8 @@ class ConditionReader:
             raise Unfit(f"whether an object of type {type(x.value).__name__} is true", self.b.place)
         if isinstance(x, Known | Tuple):
             return Const(bool(x.value if isinstance(x, Known) else x.items))
+        if isinstance(x, Cells):
+            return Compare(("lt",), (ZERO, x.shape[0]))
         if not isinstance(x, Number):
             raise Unfit("an array as a truth", self.b.place)
         if isinstance(x.e, Const):

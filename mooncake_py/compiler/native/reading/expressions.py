@@ -40,7 +40,7 @@ from mooncake_py.compiler.native.building.values import (
 from mooncake_py.compiler.native.functions import joining, of_numpy
 from mooncake_py.compiler.native.reading import dicts, lists, picked
 from mooncake_py.compiler.native.reading.conditions import ConditionReader, opposite
-from mooncake_py.compiler.native.reading.scope import INPUTS, Scope, constant
+from mooncake_py.compiler.native.reading.scope import Scope, constant, is_input
 from mooncake_py.compiler.native.regions.region import BOOL, INT
 from mooncake_py.compiler.read_expressions import COMPARISONS
 from mooncake_py.overriding import override
@@ -175,7 +175,7 @@ class ExpressionReader(ConditionReader):
         if scope.parent is not None and name in scope.function.__code__.co_freevars:
             return self.variable_in(scope.parent, name)
         value = scope.outside(name)
-        if isinstance(value, INPUTS):
+        if is_input(value):
             return self.captured(scope, name, value)
         found = constant(value)
         assert found is not None

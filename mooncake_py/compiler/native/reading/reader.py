@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mooncake_py.compiler.callees import Callee, Callees, is_own
-from mooncake_py.compiler.ir import Assign, Count, Name
+from mooncake_py.compiler.ir import Assign, Count, Length, Name
 from mooncake_py.compiler.native.building.builder import Builder
 from mooncake_py.compiler.native.building.findings import Again, Findings
 from mooncake_py.compiler.native.building.types import (
@@ -19,10 +19,12 @@ from mooncake_py.compiler.native.building.types import (
     ArrayType,
     DictType,
     KnownType,
+    ListType,
     NumberType,
     ObjectType,
     TupleType,
     Type,
+    itemized,
     type_of,
 )
 from mooncake_py.compiler.native.building.values import (
@@ -74,11 +76,11 @@ class Output(NamedTuple):
     Attributes
     ----------
     kind : str
-        "number", "complex", "array", "tuple", "list" or "known".
+        "number", "complex", "array", "floats" for a list of numbers, "tuple", "list" or "known".
     name : str
         In the region.
     type : str
-        Of a number.
+        Of a number, or of those in a list.
     rank : str
         The name of what tells its type, where that varies.
     items : tuple of Output
@@ -140,6 +142,10 @@ def reread(read: Callable[[Findings], Reading]) -> Reading:
             return read(findings)
         except Again:
             continue
+        except Unfit:
+            if not findings.has_lists:
+                raise
+            findings = Findings(itemizes=True)
     raise Unfit("variables whose types do not settle")
 
 
@@ -206,6 +212,7 @@ class FunctionReader(NestedReader):
             self.b.arrays,
             tuple(results),
             frozenset(self.b.complexes),
+            frozenset(self.b.lists),
             frozenset(self.private),
         )
         return Reading(region, self.callees, self.captures, output, set_after)
@@ -264,6 +271,12 @@ class FunctionReader(NestedReader):
                     self.argument(f"{name}.{k}", t, True, (*path, k)) for k, t in enumerate(items)
                 ]
                 return Tuple(tuple(values), is_list, is_passed=is_list)
+            case ListType(item=item):
+                self.inputs.add(name)
+                self.order.append(name)
+                self.b.lists.add(name)
+                self.b.kinds[name], self.b.arrays[name] = FLOAT, 1
+                return Cells(stored(name, (Length(name, 0),), FLOAT), item.name)
             case DictType(keys=keys, items=items):
                 pairs = zip(keys, items, strict=True)
                 values = [
@@ -312,8 +325,11 @@ class FunctionReader(NestedReader):
         key = scope.callee, name
         if key not in self.known_as:
             type_ = type_of(value)
+            if isinstance(type_, ListType) and self.findings.itemizes:
+                type_ = itemized(value, type_)
             if type_ is None:
                 raise Unfit(f"{name}, of a type or dtype that is not served", self.b.place)
+            self.findings.has_lists |= isinstance(type_, ListType)
             own = f"{scope.prefix}.{name}"
             self.captures.append(Captured(scope.callee, name, type_))
             self.known_as[key] = self.argument(own, type_, True)
@@ -408,8 +424,12 @@ class FunctionReader(NestedReader):
                 if not found.whole:
                     raise Unfit("a view of an array as a result", self.b.place)
                 return Output("array", found.base)
-            case Object() | Cells() | Function() | Dictionary():
-                raise Unfit("an object, a list, a dict or a function as a result", self.b.place)
+            case Cells(array=array, type=type_):
+                if value.base in self.inputs or value.ranks is not None or not array.whole:
+                    raise Unfit("a list that is passed, or of two types, as a result", self.b.place)
+                return Output("floats", value.base, type_)
+            case Object() | Function() | Dictionary():
+                raise Unfit("an object, a dict or a function as a result", self.b.place)
         raise TypeError(value)
 
     def number_given(self, value: Number, name: str) -> Output:

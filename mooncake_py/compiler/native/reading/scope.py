@@ -14,6 +14,7 @@ import numpy as np
 
 from mooncake_py.compiler.callees import Callee, held
 from mooncake_py.compiler.ir import Const, Expr
+from mooncake_py.compiler.native.building.types import is_list_of_floats
 from mooncake_py.compiler.native.building.values import (
     ComplexNumber,
     Known,
@@ -28,18 +29,17 @@ from mooncake_py.syntax.names import MISSING
 from mooncake_py.syntax.nodes import Place
 
 __all__ = [
-    "INPUTS",
     "OWN_SCOPE",
     "Scope",
     "bound_in",
     "constant",
     "is_attribute",
     "is_hidden",
+    "is_input",
     "shown",
 ]
 
 INPUTS = float, np.ndarray, Active
-"""The types of what is an input where it is captured or global."""
 
 OWN_SCOPE = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, ast.GeneratorExp,
              ast.ListComp, ast.SetComp, ast.DictComp)  # fmt: skip
@@ -139,7 +139,7 @@ class Scope:
     def outside(self, name: str) -> Any:
         """Return what a global or captured variable is; it is assumed to stay so.
 
-        Arrays and floats are none of that: they are inputs.
+        Arrays, floats and lists of floats are none of that: they are inputs.
         """
         code = self.function.__code__
         if name.startswith("__") and not name.endswith("__"):
@@ -150,11 +150,11 @@ class Scope:
                 value = (self.function.__closure__ or ())[position].cell_contents
             except ValueError:
                 raise Unfit(f"the variable {name}, which is not bound yet") from None
-            if not isinstance(value, INPUTS):
+            if not is_input(value):
                 self.callee.cells[position] = held(value)
             return value
         value = self.function.__globals__.get(name, MISSING)
-        if not isinstance(value, INPUTS):
+        if not is_input(value):
             self.callee.names[name] = value if value is MISSING else held(value)
         if value is MISSING:
             value = getattr(builtins, name, MISSING)
@@ -175,6 +175,11 @@ class Scope:
             raise Unfit(f"the attribute {name} of the module {module.__name__}")
         self.callee.attributes.append((module, name, value))
         return value
+
+
+def is_input(value: Any) -> bool:
+    """Return True for what is an input where it is captured or global."""
+    return isinstance(value, INPUTS) or is_list_of_floats(value)
 
 
 def is_attribute(name: str) -> bool:

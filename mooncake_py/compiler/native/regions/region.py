@@ -32,6 +32,8 @@ class NativeRegion:
         top level of the body.
     complexes : frozenset of str
         The arrays that hold complex numbers: as their last axis real and imaginary parts.
+    lists : frozenset of str
+        The inputs that are passed as lists of floats.
     private : frozenset of str
         Inputs that the function may write though the region does not: who passes them must not
         look at them afterwards.
@@ -43,4 +45,5 @@ class NativeRegion:
     arrays: dict[str, int]
     results: tuple[str, ...]
     complexes: frozenset[str] = frozenset()
+    lists: frozenset[str] = frozenset()
     private: frozenset[str] = frozenset()

@@ -72,6 +72,7 @@ def tangent(region: NativeRegion, active: set[str]) -> tuple[NativeRegion, dict[
             region.arrays | made | {names[a]: n for a, n in region.arrays.items() if a in names},
             with_tangents(region.results, names),
             region.complexes | {names[a] for a in region.complexes if a in names},
+            region.lists | {names[a] for a in region.lists if a in names},
             region.private,
         ),
         names,
