@@ -20,7 +20,7 @@ Indices, ranges and tests are expressions too.  `adjoint` adds what has no deriv
 Where a whole function is read (`native`) statements on arrays are loops over scalar stores::
 
     statement = ForAll(counters, extents, block) | Alloc(name, shape, kind, zero)
-              | Apply(function, array, array*)
+              | Grow(name, least) | Apply(function, array, array*)
 
 Nodes are equal if they mean the same, wherever they stand.
 """
@@ -36,10 +36,10 @@ from mooncake_py.compiler.node import Node
 
 __all__ = [
     "FLOATS", "INTS", "STEPS", "Alloc", "Apply", "Assign", "Block", "Break", "Bump", "Call",
-    "Check", "Compare", "Const", "Count", "End", "Expr", "Finite", "For", "ForAll", "If", "Length",
-    "Let", "Lines", "Load", "Name", "Op", "Pop", "Push", "Select", "Sliced", "Statement", "Target",
-    "While", "blocks_of", "parts_of", "rebuilt", "statements", "substituted",
-    "walk", "with_blocks", "with_value",
+    "Check", "Compare", "Const", "Count", "End", "Expr", "Finite", "For", "ForAll", "Grow", "If",
+    "Length", "Let", "Lines", "Load", "Name", "Op", "Pop", "Push", "Select", "Sliced", "Statement",
+    "Target", "While", "blocks_of", "parts_of", "rebuilt", "statements", "substituted", "walk",
+    "with_blocks", "with_value",
 ]  # fmt: skip
 
 STEPS = "steps"
@@ -225,6 +225,13 @@ class Alloc(Node):
     zero: bool
 
 
+class Grow(Node):
+    """Let an array with one axis have at least so many elements, the first of which stay."""
+
+    name: str
+    least: Expr
+
+
 class Apply(Node):
     """Compute all of a new array from whole arrays, or leave the region.
 
@@ -322,6 +329,7 @@ Statement = (
     | If
     | Break
     | Alloc
+    | Grow
     | Apply
     | Sliced
     | Lines

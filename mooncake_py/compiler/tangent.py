@@ -25,6 +25,7 @@ from mooncake_py.compiler.ir import (
     End,
     Expr,
     ForAll,
+    Grow,
     Let,
     Load,
     Name,
@@ -89,6 +90,10 @@ class Pushforward:
                     if name in self.names:
                         own = self.names[name]
                         result.append(Alloc(own, s.shape, s.kind, s.zero, place=s.place))
+                case Grow(name=name):
+                    result.append(s)
+                    if name in self.names:
+                        result.append(Grow(self.names[name], s.least, place=s.place))
                 case Apply():
                     result += self.applied(s)
                 case Sliced():

@@ -339,9 +339,14 @@ LISTED = (
     "s = ls[1]; ls[1] = 0.7; a += s", "w = w * ls[k] + 0.1 * np.asarray(ls)", "ls[-1] -= GS[k]",
     "for e, (f, g) in enumerate(zip(ls, v)):\n    ls[e] = math.sin(f) * ls[k]\n    a += f * g",
     "if ls[k] > 0.3:\n    ls[k] = 0.5 * ls[k - 1] ** 2", "GS[1] = ls[0] * GS[0]",
+    "out.append(float(a))", "out.append(ls[k]); a += 0.1 * out[-1]", "os[k % 2] *= os[-1] * 0.5",
+    "os.append(x[k] * ls[0])", "for e in out:\n    b += 0.01 * e", "out += [ls[k]]",
+    "os = [b, ls[0]]; os.append(a); a += os[k]", "a += 0.1 * len(gained(ls, k, out))",
+    "b = 0.1 * sum(gained(ls, k, []))", "v[k] += 0.1 * np.sum(np.array(out))",
+    "for e in range(3):\n    os.append(os[-1] * 0.9 + 0.1 * ls[e])",
     "b = 0.1 * sum([e * a for e in ls])", "mixed(ls, k)", "a += mixed(GS, 1) * ls[k]",
 )  # fmt: skip
-"""Statements on lists of floats, passed and global."""
+"""Statements on lists of floats, passed and global, and on lists that grow."""
 LISTS = """GS = [0.5, -0.25]
 
 def mixed(us, at):
@@ -350,22 +355,32 @@ def mixed(us, at):
     us[at] = -0.5 * us[at]
     return us[at - 1]
 
+def gained(us, at, also):
+    more = []
+    for u in us:
+        if u > 0.2:
+            more.append(u * us[at])
+            also.append(u - at)
+    return more
+
 """
 
 
 def with_list(text: str, seed: int) -> str:
-    """Return a random function with statements on a list of floats ``ls``, passed last."""
+    """Return a random function with statements on lists, also on one passed last, ``ls``."""
     random = Random(seed)
     head, body = text.split("def f(x, y, m, a, c, n, k):\n")
     *lines, tail = body.replace("    ls = [0.5] * n\n", "").rstrip("\n").split("\n")
-    for _ in range(random.randrange(2, 6)):
+    for _ in range(random.randrange(2, 8)):
         at = random.randrange(len(lines))
         indent = lines[at][: len(lines[at]) - len(lines[at].lstrip())]
         if at + 1 < len(lines) and lines[at + 1].startswith(indent + " "):
             indent = lines[at + 1][: len(lines[at + 1]) - len(lines[at + 1].lstrip())]
         more = [indent + line for line in random.choice(LISTED).split("\n")]
         lines[at + 1 : at + 1] = more
-    body = "\n".join([*lines, f"{tail} + sum(ls) * GS[0] + ls[1] * GS[1]"])
+    first = "    out, os = [], [0.5, 1.0 * a]"
+    last = f"{tail} + sum(ls) * GS[0] + ls[1] * GS[1] + len(out) + sum(out) * os[-1]"
+    body = "\n".join([first, *lines, last])
     return f"{head}{LISTS}def f(x, y, m, a, c, n, k, ls):\n{body}\n"
 
 

@@ -22,6 +22,7 @@ from mooncake_py.compiler.ir import (
     Expr,
     For,
     ForAll,
+    Grow,
     If,
     Length,
     Let,
@@ -100,6 +101,12 @@ class Machine:
                 shape = tuple(map(value, s.shape))
                 nothing = 0 if s.zero else {"float": np.nan, "int": 12345678, "bool": True}[s.kind]
                 self.scope[s.name] = np.full(shape, nothing, DTYPES[s.kind])
+            case Grow():
+                a = self.scope[s.name]
+                if a.size < value(s.least):
+                    more = np.full(value(s.least) + 3, 12345678, a.dtype)
+                    more[: a.size] = a
+                    self.scope[s.name] = more
             case If():
                 self.block(s.body if value(s.test) else s.orelse)
             case For() | While():

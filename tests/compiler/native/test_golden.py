@@ -12,7 +12,7 @@ import pytest
 
 from mooncake_py.compiler.activity import active_parts
 from mooncake_py.compiler.emit_scalar import Emitter
-from mooncake_py.compiler.ir import Alloc, ForAll, Length, Statement
+from mooncake_py.compiler.ir import Alloc, ForAll, Grow, Length, Statement
 from mooncake_py.compiler.native.regions.region import NativeRegion
 from mooncake_py.compiler.native.sweeps.adjoint import NativeSweeps, adjoint
 from mooncake_py.compiler.native.sweeps.tangent import tangent
@@ -24,7 +24,7 @@ SHOWN = (
     "recurrence", "product", "elementwise", "sums", "stencil", "products_with_temporaries",
     "array_result", "while_with_break", "counter_read_after", "range_that_changes",
     "ints_bound_again", "ints_of_arrays", "masks", "results_reused_and_killed", "inactive_floats",
-    "branches_of_ints", "constants", "lu",
+    "branches_of_ints", "constants", "lu", "growing",
 )  # fmt: skip
 
 
@@ -78,6 +78,8 @@ class Shown(Emitter):
         if isinstance(s, Alloc):
             how = "zeros" if s.zero else "empty"
             return [f"{s.name} = {how}({', '.join(map(self.text, s.shape))}, {s.kind})"]
+        if isinstance(s, Grow):
+            return [f"grow({s.name}, {self.text(s.least)})"]
         return super().lines(s)
 
     def text(self, e: object) -> str:

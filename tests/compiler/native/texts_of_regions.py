@@ -285,6 +285,28 @@ REGIONS: dict[str, tuple[str, str, str, str]] = {
         """,
         "x:1 y:1 a", "s", "x",
     ),
+    "growing": (
+        """
+        s = 0.5
+        g = empty(2)
+        e = ints(1)
+        for t in range(2):
+            n = 0
+            for i in range(len(x)):
+                grow(g, n + 1)
+                g[n] = x[i] * a
+                n = n + 1
+                if k < i:
+                    grow(g, n + 1)
+                    g[n] = g[n - 1] * np.sin(g[0])
+                    n = n + 1
+                grow(e, i + 1)
+                e[i] = n
+            with all(j=n): s = s + g[j] * g[j]
+            x[t] = s * g[e[2] - 1]
+        """,
+        "x:1 a k:int", "s", "x a",
+    ),
     "lu": (
         """
         for i in range(n):

@@ -31,6 +31,7 @@ from mooncake_py.compiler.ir import (
     Expr,
     For,
     ForAll,
+    Grow,
     If,
     Length,
     Load,
@@ -106,6 +107,8 @@ class _Writer:
                 return Break()
             case ast.Assert():
                 return Check(self.of(node.test))
+            case ast.Expr(ast.Call(func=ast.Name(id="grow"), args=[ast.Name(id=name), least])):
+                return Grow(name, self.of(least))
             case ast.Assign(
                 targets=[ast.Name(id=name)], value=ast.Call(func=ast.Name(id=make), args=args)
             ) if make in MAKERS:

@@ -43,6 +43,8 @@ class Builder:
 
     Attributes
     ----------
+    first : list of Statement
+        Those that come before all others.
     block : list of Statement
         The statements of the block that is being read.
     kinds : dict of str to str
@@ -68,6 +70,7 @@ class Builder:
 
     def __init__(self, before_write: Callable[[Array], None] = lambda a: None) -> None:
         self.before_write = before_write
+        self.first: list[Statement] = []
         self.block: list[Statement] = []
         self.kinds: dict[str, str] = {}
         self.arrays: dict[str, int] = {}

@@ -39,6 +39,9 @@ class Findings:
         Variables of which a pass of a loop does not tell what they stand for in the next one.
     unpacked : set of str
         Variables of tuples that a loop or a branch binds again.
+    growing : dict of (Place or None) to str
+        Where lists are made that grow, or whose items are written or known only when it runs; and
+        the type of the first number that is appended.
     mixed : set of str
         The memory of lists that hold floats of Python and of NumPy.
     unrolled : set of Place or None
@@ -67,6 +70,7 @@ class Findings:
         self.same: set[frozenset[str]] = set()
         self.dropped: set[str] = set()
         self.unpacked: set[str] = set()
+        self.growing: dict[Place | None, str] = {}
         self.mixed: set[str] = set()
         self.unrolled: set[Place | None] = set()
         self.compressed: set[Place | None] = set()

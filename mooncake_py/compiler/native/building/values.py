@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import BuiltinFunctionType, EllipsisType, FunctionType, ModuleType, NoneType
 from typing import Any
 
@@ -157,11 +157,14 @@ class Tuple:
     is_list : bool
     is_passed : bool
         Whether it is a list that the caller has too.
+    place : Place or None
+        Where a list is made.
     """
 
     items: tuple[Value, ...]
     is_list: bool = False
     is_passed: bool = False
+    place: Place | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)
@@ -192,7 +195,7 @@ UNCHANGING = (
 
 @dataclass(frozen=True)
 class Cells:
-    """A list of numbers, as long as it was at first.
+    """A list of numbers, as long as it was at first if it does not grow.
 
     Attributes
     ----------
@@ -201,11 +204,18 @@ class Cells:
         Of its numbers, the largest where they differ.
     ranks : Array or None
         Then what tells the type of each: see `RANKS`.
+    length : str
+        Of a list that grows what its length is called; the arrays are as long as it was when it
+        was read, in memory that has room for more.
+    place : Place or None
+        Where it is made.
     """
 
     array: Array
     type: str
     ranks: Array | None = None
+    length: str = ""
+    place: Place | None = field(default=None, compare=False)
 
     @property
     def base(self) -> str:

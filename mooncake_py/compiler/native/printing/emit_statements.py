@@ -18,6 +18,7 @@ from mooncake_py.compiler.ir import (
     Expr,
     For,
     ForAll,
+    Grow,
     If,
     Length,
     Let,
@@ -147,6 +148,8 @@ class Statements:
                 return self.checked([test])
             case Alloc():
                 return self.allocated(s)
+            case Grow():
+                return self.grown(s)
             case Apply():
                 return self.applied(s)
             case ForAll():
@@ -205,6 +208,12 @@ class Statements:
         name = text(Name(s.name))
         make = "np.zeros" if s.zero else "np.empty"
         return [f"{name} = {make}(({shape}), {DTYPES[s.kind]})", *self.lengths(s.name)]
+
+    def grown(self, s: Grow) -> list[str]:
+        """Return the lines that make room in an array and measure it again."""
+        name, least = self.expressions.text(Name(s.name)), self.expressions.text(s.least)
+        more = [f"{name} = grow({name}, {least})", *self.lengths(s.name)]
+        return [f"if {least} > {name}.size:", *(INDENT + line for line in more)]
 
     def applied(self, s: Apply) -> list[str]:
         """Return the lines that compute an array; the way back does not ask how that went."""

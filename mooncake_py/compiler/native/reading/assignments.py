@@ -22,7 +22,8 @@ from mooncake_py.compiler.native.building.values import (
     Unfit,
     Value,
 )
-from mooncake_py.compiler.native.reading import lists
+from mooncake_py.compiler.native.reading import growing, lists
+from mooncake_py.compiler.native.reading.expressions import is_list
 from mooncake_py.compiler.native.reading.scope import shown
 from mooncake_py.compiler.native.reading.writes import MemoryWriter
 from mooncake_py.compiler.native.regions.linear import ZERO, minus
@@ -291,6 +292,8 @@ class AssignmentReader(MemoryWriter):
             old, value = self.value(target_read(target)), self.value(node.value)
             if isinstance(old, Array):
                 self.store(old, self.changed(old, node.op, value))
+            elif is_list(old) and isinstance(node.op, ast.Add):
+                self.gains(old, value)
             else:
                 self.bind(target.id, self.operated(node.op, old, value))
             return
@@ -313,6 +316,8 @@ class AssignmentReader(MemoryWriter):
                 value = self.operated(node.op, old, self.value(node.value))
             lists.write(self.b, a, at, value, self.findings.mixed)
             return
+        if isinstance(a, Tuple):
+            growing.find_out(a, self.findings)
         if isinstance(a, Dictionary) or (isinstance(a, Tuple) and a.is_list):
             old = self.item(a, target.slice)
             if not isinstance(old, Array):

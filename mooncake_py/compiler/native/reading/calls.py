@@ -13,17 +13,20 @@ from mooncake_py.compiler.native.building import operations
 from mooncake_py.compiler.native.building.findings import Again
 from mooncake_py.compiler.native.building.values import (
     Array,
+    Cells,
     ComplexNumber,
     Dictionary,
     Function,
     Known,
     Object,
+    Tuple,
     Unfit,
     Value,
 )
 from mooncake_py.compiler.native.functions import of_numpy
-from mooncake_py.compiler.native.reading import dicts, picked
-from mooncake_py.compiler.native.reading.expressions import ExpressionReader
+from mooncake_py.compiler.native.reading import dicts, growing, lists, picked
+from mooncake_py.compiler.native.reading.expressions import ExpressionReader, is_list
+from mooncake_py.compiler.native.reading.merging import Around
 from mooncake_py.compiler.native.regions.mentions import bound_by
 from mooncake_py.jitted import python_function
 from mooncake_py.overriding import override
@@ -36,7 +39,15 @@ AT_ONCE = (sum, min, max, tuple, list)
 
 
 class CallReader(ExpressionReader):
-    """Reads calls."""
+    """Reads calls.
+
+    Attributes
+    ----------
+    around : list of Around
+        What holds around each loop that is being read.
+    """
+
+    around: list[Around]
 
     @override
     def call(self, node: ast.Call) -> Value:
@@ -48,6 +59,10 @@ class CallReader(ExpressionReader):
         base: Value | None = None
         first: Sequence[Value] = ()
         if isinstance(node.func, ast.Attribute):
+            if node.func.attr in ("append", "extend"):
+                base = self.read_value(node.func.value)
+                if is_list(base):
+                    return self.append(base, node.func.attr, node)
             base = self.value(node.func.value)
             if isinstance(base, Array | ComplexNumber):
                 method = of_numpy.method_of(base, node.func.attr)
@@ -67,7 +82,26 @@ class CallReader(ExpressionReader):
         target = f.value if isinstance(f, Known) else f
         args = [*first, *[self.passed(a, target) for a in node.args]]
         given = self.keywords(node)
+        args = [lists.current(self.b, a) for a in args]
         return self.contained(lambda: self.elementwise(target, args, given, node))
+
+    def append(self, made: Value, method: str, node: ast.Call) -> Value:
+        """Read a statement that appends numbers to a list."""
+        if self.nested > 1 or self.exclusive or len(node.args) != 1 or node.keywords:
+            raise Unfit("a list that grows within an expression", place_of(node))
+        value = self.value(node.args[0])
+        self.gains(made, Tuple((value,), is_list=True) if method == "append" else value)
+        return Known(None)
+
+    def gains(self, made: Value, more: Value) -> None:
+        """Append numbers that are written down to a list."""
+        assert isinstance(made, Tuple | Cells)
+        if not isinstance(more, Tuple):
+            raise Unfit("a list that grows by other than numbers", self.b.place)
+        if isinstance(made, Cells) and any(made.base in around.over for around in self.around):
+            raise Unfit("a list that grows while a loop runs over it", self.b.place)
+        for value in more.items:
+            growing.appended(self.b, made, value, self.findings)
 
     def contained(self, run: Callable[[], Value]) -> Value:
         """Return what a function of the user's gives back.

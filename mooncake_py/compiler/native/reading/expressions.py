@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -38,7 +39,7 @@ from mooncake_py.compiler.native.building.values import (
     Value,
 )
 from mooncake_py.compiler.native.functions import joining, of_numpy
-from mooncake_py.compiler.native.reading import dicts, lists, picked
+from mooncake_py.compiler.native.reading import dicts, growing, lists, picked
 from mooncake_py.compiler.native.reading.conditions import ConditionReader, opposite
 from mooncake_py.compiler.native.reading.scope import Scope, constant, is_input
 from mooncake_py.compiler.native.regions.region import BOOL, INT
@@ -46,7 +47,7 @@ from mooncake_py.compiler.read_expressions import COMPARISONS
 from mooncake_py.overriding import override
 from mooncake_py.syntax.nodes import Place, place_of
 
-__all__ = ["ExpressionReader"]
+__all__ = ["ExpressionReader", "is_list"]
 
 OPERATORS: dict[type[ast.operator], str] = {
     ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "truediv", ast.Pow: "pow",
@@ -95,7 +96,17 @@ class ExpressionReader(ConditionReader):
             found = self.read_value(node)
         finally:
             self.nested -= 1
+        if isinstance(node, MAKE_LISTS) and is_list(found):
+            found = self.list_made(found, place_of(node))
+        found = lists.current(self.b, found)
         return self.kept_apart(found) if self.b.place in self.findings.written else found
+
+    def list_made(self, made: Value, place: Place) -> Value:
+        """Return a new list with room for more if it was found out that it grows."""
+        assert isinstance(made, Tuple | Cells)
+        if place not in self.findings.growing or not growing.fits(made):
+            return replace(made, place=place)
+        return growing.started(self.b, made, self.findings.growing[place], self.findings.mixed)
 
     def kept_apart(self, value: Value) -> Value:
         """Return a value as it is now."""
@@ -306,6 +317,7 @@ class ExpressionReader(ConditionReader):
             at = self.number(index)
             if not isinstance(at.e, Const) or type(at.e.value) is not int:
                 self.unroll(at.e)
+                growing.find_out(base, self.findings)
                 raise Unfit("an item of a tuple that is known only when it runs", self.b.place)
             if not -len(base.items) <= at.e.value < len(base.items):
                 raise Unfit("an item of a tuple that is not there", self.b.place)
@@ -418,6 +430,9 @@ class ExpressionReader(ConditionReader):
     def comprehension(self, node: ast.ListComp | ast.GeneratorExp) -> Value:
         """Read a list that is made by a loop."""
         raise NotImplementedError
+
+
+MAKE_LISTS = ast.List | ast.ListComp | ast.BinOp
 
 
 def is_list(value: Value) -> bool:

@@ -1,8 +1,10 @@
-"""Lists of numbers that do not grow, as arrays that know the types of their items."""
+"""Lists of numbers, as arrays that know the types of their items."""
 
 from __future__ import annotations
 
-from mooncake_py.compiler.ir import Assign, Const, Expr, Load
+from dataclasses import replace
+
+from mooncake_py.compiler.ir import Assign, Const, Expr, Load, Name
 from mooncake_py.compiler.native.building import operations
 from mooncake_py.compiler.native.building.builder import Builder
 from mooncake_py.compiler.native.building.findings import Again
@@ -21,7 +23,7 @@ from mooncake_py.compiler.native.building.values import (
 from mooncake_py.compiler.native.regions.linear import times
 from mooncake_py.compiler.native.regions.region import FLOAT, INT
 
-__all__ = ["item", "made", "repeated", "write"]
+__all__ = ["current", "item", "like_items", "made", "now", "repeated", "write"]
 
 
 def repeated(b: Builder, items: Tuple, count: Number, mixed: set[str]) -> Value:
@@ -66,15 +68,40 @@ def element(b: Builder, a: Array, at: Number) -> Load:
     return e
 
 
-def write(b: Builder, cells: Cells, at: Number, value: Value, mixed: set[str]) -> None:
-    """Replace an item."""
+def like_items(b: Builder, cells: Cells, value: Value, mixed: set[str]) -> Number:
+    """Return a number that may be an item of a list; find out that it is a float of another type.
+
+    A list that is passed has items of one type.
+    """
     if not isinstance(value, Number) or value.kind != KINDS[cells.type]:
         raise Unfit("an item of a list that becomes something else", b.place)
     if cells.ranks is None and (value.type != cells.type or value.rank is not None):
-        if value.kind != FLOAT or value.narrow:
+        if value.kind != FLOAT or value.narrow or cells.base in mixed | b.lists:
             raise Unfit("an item of a list that becomes something else", b.place)
         mixed.add(cells.base)
         raise Again
+    return value
+
+
+def current(b: Builder, value: Value) -> Value:
+    """Return a list that grows as long as it is now, and anything else as it is."""
+    return now(b, value) if isinstance(value, Cells) else value
+
+
+def now(b: Builder, cells: Cells) -> Cells:
+    """Return a list as long as it is now."""
+    if not cells.length:
+        return cells
+    n = b.steady(Name(cells.length))
+    if isinstance(n, Name):
+        b.ranges.natural.add(n.name)
+    ranks = None if cells.ranks is None else replace(cells.ranks, shape=(n,))
+    return replace(cells, array=replace(cells.array, shape=(n,)), ranks=ranks)
+
+
+def write(b: Builder, cells: Cells, at: Number, value: Value, mixed: set[str]) -> None:
+    """Replace an item."""
+    value = like_items(b, cells, value, mixed)
     e = operations.as_element(b, value)
     target = element(b, cells.array, at)
     if cells.ranks is not None:

@@ -70,6 +70,8 @@ class Around(NamedTuple):
     aliases : frozenset of frozenset of str
         Those before it.
     before : Before
+    over : set of str
+        The memory that it runs over.
     maybe : dict of str to tuple of Expr
         Which variables were bound only if tests held.
     """
@@ -77,6 +79,7 @@ class Around(NamedTuple):
     is_straight: bool
     aliases: set[frozenset[str]]
     before: Before
+    over: set[str]
     maybe: dict[str, tuple[Expr, ...]]
 
 

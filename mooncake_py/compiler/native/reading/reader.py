@@ -44,6 +44,7 @@ from mooncake_py.compiler.native.building.values import (
     stored,
     stored_complex,
 )
+from mooncake_py.compiler.native.reading import lists
 from mooncake_py.compiler.native.reading.aliases import Aliases
 from mooncake_py.compiler.native.reading.lowering import ended, lowered
 from mooncake_py.compiler.native.reading.nested import NestedReader
@@ -206,7 +207,7 @@ class FunctionReader(NestedReader):
             n for o in (output, *(o for *_, o in set_after)) for n in names_in(o)
         )
         region = NativeRegion(
-            tuple(self.b.block),
+            (*self.b.first, *self.b.block),
             tuple(self.order),
             self.b.kinds,
             self.b.arrays,
@@ -425,9 +426,11 @@ class FunctionReader(NestedReader):
                     raise Unfit("a view of an array as a result", self.b.place)
                 return Output("array", found.base)
             case Cells(array=array, type=type_):
-                if value.base in self.inputs or value.ranks is not None or not array.whole:
+                if value.base in self.inputs or value.ranks is not None:
                     raise Unfit("a list that is passed, or of two types, as a result", self.b.place)
-                return Output("floats", value.base, type_)
+                if value.length:
+                    array = self.b.kept(lists.now(self.b, value).as_array)
+                return Output("floats", array.base, type_)
             case Object() | Function() | Dictionary():
                 raise Unfit("an object, a dict or a function as a result", self.b.place)
         raise TypeError(value)

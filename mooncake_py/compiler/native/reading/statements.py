@@ -65,14 +65,11 @@ class StatementReader(BranchReader):
         For each loop that is being read what variables stand for where a pass is left.
     from_input : set of str
         Memory of variables that loops bind again, which stood for inputs before.
-    around : list of Around
-        What holds around each.
     """
 
     rebound: set[str]
     jumps: list[list[dict[str, Value]]]
     from_input: set[str]
-    around: list[Around]
     counted: dict[str, Number]
 
     @override
@@ -365,7 +362,7 @@ class StatementReader(BranchReader):
         self.jumps.append([])
         scope, b = self.scope, self.b
         self.around.append(
-            Around(self.is_straight, self.aliases.pairs, Before.of(b), dict(scope.maybe))
+            Around(self.is_straight, self.aliases.pairs, Before.of(b), over, dict(scope.maybe))
         )
         self.is_straight = not has_jump(body, LEAVING)
         for name in names_bound(body):

@@ -24,7 +24,7 @@ from mooncake_py.compiler.native.building.values import (
     Value,
 )
 from mooncake_py.compiler.native.functions import joining
-from mooncake_py.compiler.native.reading import lists
+from mooncake_py.compiler.native.reading import growing, lists
 from mooncake_py.compiler.native.reading.aliases import Aliases
 from mooncake_py.compiler.native.reading.calls import CallReader
 from mooncake_py.compiler.native.reading.merging import bases_in
@@ -116,6 +116,8 @@ class MemoryWriter(CallReader):
         if isinstance(a, Cells):
             lists.write(b, a, self.number(index), value, self.findings.mixed)
             return
+        if isinstance(a, Tuple):
+            growing.find_out(a, self.findings)
         if not isinstance(a, Array) or not a.base:
             raise Unfit("an assignment to an item of what is no array", b.place)
         if has_only_numbers(value):

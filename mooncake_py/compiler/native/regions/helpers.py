@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from numpy import dot, empty, float64, ndarray
+from numpy import dot, empty, ndarray
 
 __all__ = [
     "LARGE", "add_product", "grow", "heaviside", "maximum", "minimum", "multiply", "no_product",
@@ -13,8 +13,8 @@ __all__ = [
 
 
 def grow(S: ndarray, size: int) -> ndarray:
-    """Return a stack with room for `size` numbers, which begins like another one."""
-    more = empty(max(size, 2 * S.size), float64)
+    """Return a stack, or another vector, with room for `size` numbers, that begins like one."""
+    more = empty(max(size, 2 * S.size), S.dtype)
     for k in range(S.size):
         more[k] = S[k]
     return more

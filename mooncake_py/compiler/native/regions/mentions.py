@@ -15,6 +15,7 @@ from mooncake_py.compiler.ir import (
     Expr,
     For,
     ForAll,
+    Grow,
     Length,
     Let,
     Load,
@@ -59,7 +60,7 @@ def bound_by(s: Statement) -> tuple[str, ...]:
     match s:
         case Assign() | Bump():
             return (part_of(s.target),)
-        case Let() | Count() | For() | Alloc():
+        case Let() | Count() | For() | Alloc() | Grow():
             return (s.name,)
         case ForAll():
             return s.counters

@@ -15,6 +15,7 @@ from mooncake_py.compiler.ir import (
     Expr,
     For,
     ForAll,
+    Grow,
     If,
     Let,
     Load,
@@ -39,6 +40,8 @@ def expressions_in(s: Statement) -> tuple[Expr, ...]:
             return (s.test,)
         case Alloc():
             return s.shape
+        case Grow(name=name, least=least):
+            return Load(name, ()), least
         case Apply(operands=operands):
             return tuple([Load(array, ()) for array in operands])
     return expressions_of(s)

@@ -252,7 +252,8 @@ class _Adjoint(Sweeper):
                     found.append(Alloc(s.name, s.shape, s.kind, False, place=s.place))
                 if s.name in self.active and s.name not in (given or ()):
                     d = cotangent_of(s.name)
-                    found.append(Alloc(d, s.shape, s.kind, True, place=s.place))
+                    shape = (Length(s.name, 0),) if s.name in self.scopes.grown else s.shape
+                    found.append(Alloc(d, shape, s.kind, True, place=s.place))
         return found
 
     def saving(self, names: list[str]) -> tuple[list[Statement], list[Statement], list[Statement]]:

@@ -24,6 +24,7 @@ from mooncake_py.compiler.ir import (
     Expr,
     For,
     ForAll,
+    Grow,
     Let,
     Load,
     Name,
@@ -62,6 +63,8 @@ class Scopes:
         Names that have one value wherever they are read, and arrays that nothing writes.
     shapes : dict of str to tuple of Expr
         Of the arrays that the region makes: the same wherever they are read.
+    grown : set of str
+        The arrays that grow, which live in the whole region.
     first : set of int
         The ids of the statements that are the first to mention an array which lives in their block
         and is no result: in the reverse pass nothing reads its cotangent after them.
@@ -97,10 +100,12 @@ class Scopes:
             and values_in((s.value,)) <= self.stable
             and (isinstance(s, Count) or is_cheap(s.value))
         }
+        self.grown = {s.name for s in statements(body) if isinstance(s, Grow)}
         self.shapes = {
             s.name: s.shape
             for s in statements(body)
             if isinstance(s, Alloc) and s.name in scoped and values_in(s.shape) <= self.stable
+            if s.name not in self.grown
         }
 
     def of(self, block: Block) -> set[str]:
