@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Recording, Tracking
     from mooncake_py.runtime.reverse_mode import ReverseMode
 
-__all__ = ["Items", "Pairs", "bytes_copied", "split"]
+__all__ = ["Items", "Pairs", "bytes_copied", "put_into", "split"]
 
 ITEM_BYTES = 64  # what an item costs on entry and exit, in bytes of an array that are copied
 
@@ -89,6 +89,14 @@ class Items:
             return None
         cells = [v * 1.0 for v in numbers] if kind is float else list(map(AS_CELLS[kind], numbers))
         return cls(source, KINDS[kind], cells, leaves)
+
+    @classmethod
+    def made(cls, ctx: ReverseMode, numbers: list[Any], on: bool) -> Items:
+        """Return those of a new list, active if it is `on`."""
+        items = [active_number(v, ctx) for v in numbers] if on else numbers
+        found = cls(items, "", numbers, [])
+        found.outputs = [*enumerate(items)] if on else []
+        return found
 
     @classmethod
     def behind(cls, source: Any) -> Items:

@@ -344,6 +344,7 @@ LISTED = (
     "os = [b, ls[0]]; os.append(a); a += os[k]", "a += 0.1 * len(gained(ls, k, out))",
     "b = 0.1 * sum(gained(ls, k, []))", "v[k] += 0.1 * np.sum(np.array(out))",
     "for e in range(3):\n    os.append(os[-1] * 0.9 + 0.1 * ls[e])",
+    "GS.append(0.1 * ls[k])", "GS.append(float(a)); b = 0.2 * GS[-1] + 0.1 * sum(GS)",
     "b = 0.1 * sum([e * a for e in ls])", "mixed(ls, k)", "a += mixed(GS, 1) * ls[k]",
 )  # fmt: skip
 """Statements on lists of floats, passed and global, and on lists that grow."""

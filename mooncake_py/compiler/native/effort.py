@@ -36,7 +36,7 @@ class Effort:
         if any(isinstance(s, While) for s in within):
             self.loop = None  # nothing tells how often it runs
         self.each = ARRAY if any(isinstance(s, ForAll) for s in within) else 1
-        self.copied = {*written, *region.lists}
+        self.copied = {*written, *region.lists.intersection(region.inputs)}
 
     def is_worth(self, inputs: Mapping[str, Any]) -> bool:
         """Return False for few passes, and where what is copied before is far larger."""

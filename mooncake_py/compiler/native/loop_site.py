@@ -37,6 +37,7 @@ __all__ = ["LoopSite", "site_of_loop"]
 
 REFUSALS = 16  # runs in which the loop could not be read, after which it is not tried any more
 SHORT = "it has few passes, or copies far more than it computes"
+EMPTY = ListType(NumberType(""))  # a list that may gain numbers of one type
 FIXED = ModuleType, BuiltinFunctionType
 
 
@@ -112,6 +113,8 @@ class LoopSite(Site):
         if value is MISSING:
             return Unpassed("")
         t = type(value)
+        if t is list and not value:
+            return EMPTY
         found = type_of(value, met)
         if t in GROWING and not isinstance(found, ListType):
             found = None

@@ -6,9 +6,8 @@ back, nothing is recorded, and the function runs by its derived form, which is t
 
 from __future__ import annotations
 
-import math
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +19,17 @@ from mooncake_py.compiler.elsewhere import Elsewhere
 from mooncake_py.compiler.ir import Assign, Load, statements
 from mooncake_py.compiler.items import Items, Pairs, split
 from mooncake_py.compiler.native.form import Form, form_of
+from mooncake_py.compiler.native.passed import (
+    all_finite,
+    as_complex,
+    as_real,
+    in_order,
+    numbers_in,
+    share_memory,
+    without,
+)
 from mooncake_py.compiler.native.printing.build import CannotCompile
+from mooncake_py.compiler.native.pulling import pull_native
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, FLOAT32, INT, REAL, NativeRegion
 from mooncake_py.compiler.native.spares import Stack
 from mooncake_py.compiler.native.sweeps.hoisting import hoisted
@@ -31,7 +40,7 @@ from mooncake_py.diagnostics.pages import with_page
 from mooncake_py.errors import MooncakeWarning
 from mooncake_py.runtime.active import Active, active_number
 from mooncake_py.runtime.limits import limits_raised
-from mooncake_py.runtime.quiet import Quiet, is_strict
+from mooncake_py.runtime.quiet import is_strict
 from mooncake_py.tangents.memory import has_overlaps
 
 if TYPE_CHECKING:
@@ -39,11 +48,10 @@ if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Tracking
     from mooncake_py.runtime.reverse_mode import ReverseMode
 
-__all__ = ["RegionSite", "all_finite", "bytes_kept", "in_order", "pull_native", "warn_of"]
+__all__ = ["RegionSite", "TangentSite", "warn_of"]
 
 BY_RANK: tuple[type, ...] = int, float, np.float32, np.float64
 QUIET = frozenset({"ignore", "warn"})  # what NumPy may do about errors that nobody waits for
-EFFORT = 1000  # to find out whether two arrays have an element in common
 DTYPES = {FLOAT: np.dtype("d"), FLOAT32: np.dtype("f"), INT: np.dtype("l"), BOOL: np.dtype("?")}
 
 
@@ -84,6 +92,7 @@ class RegionSite:
         self.written = [name for name in self.arrays if name in written]
         written |= region.private
         self.taken_from = [name for name in self.arrays if name in region.lists]
+        self.given_as = region.lists.difference(self.arrays)
         self.demands = [
             (name, dtype_of(region, name), name in written)
             for name in self.arrays
@@ -243,9 +252,14 @@ class RegionSite:
             name: inputs[name] if name in self.arrays else self.alone(name, y, outputs)
             for name, y in outputs.items()
         }
+        lists = {
+            name: Items.made(ctx, numbers_in(outputs[name], self.types[name]), name in form.shadows)
+            for name in self.given_as
+        }
         if form.reverse is not None:
-            self.note(ctx, form, inputs, ordered, outputs, Stack(S, p, form.spares))
-        return outputs
+            known = inputs | lists
+            self.note(ctx, form, known, ordered, outputs, Stack(S, p, form.spares))
+        return outputs | {name: items.source for name, items in lists.items()}
 
     def typed(self, name: str, y: Any, outputs: Mapping[str, Any]) -> Any:
         """Return a result as the user's code would see it."""
@@ -254,7 +268,7 @@ class RegionSite:
         make = self.types.get(name)
         if isinstance(make, str):
             make = BY_RANK[int(outputs[make])]
-        return y if make is None else make(y)
+        return y if make is None or type(y) is ndarray else make(y)
 
     def alone(self, name: str, y: Any, outputs: Mapping[str, Any]) -> Any:
         """Return a result in memory that nothing else is a view of."""
@@ -341,9 +355,15 @@ class RegionSite:
         return {
             name: inputs[name]
             if name in self.arrays
-            else ctx.fresh(found[name], found.get(site.names.get(name, "")))
+            else self.moved(ctx, name, found[name], found.get(site.names.get(name, "")))
             for name in self.region.results
         }
+
+    def moved(self, ctx: ForwardMode, name: str, y: Any, t: Any) -> Any:
+        """Return a result with its tangent."""
+        if name not in self.given_as:
+            return ctx.fresh(y, t)
+        return y if t is None else [ctx.fresh(*pair) for pair in zip(y, t, strict=True)]
 
     def tangent_of(self, moving: frozenset[str]) -> TangentSite | None:
         """Return the tangent of the region where some inputs have one, or None if it has none."""
@@ -374,16 +394,6 @@ def dtype_of(region: NativeRegion, name: str) -> np.dtype:
     return np.result_type(dtype, np.complex64) if name in region.complexes else dtype
 
 
-def as_real(a: ndarray) -> ndarray:
-    """Return a complex array, in C order, with real and imaginary parts along an axis more."""
-    return a[..., None].view(np.finfo(a.dtype).dtype)
-
-
-def as_complex(a: ndarray) -> ndarray:
-    """Return what was made as real and imaginary parts as a complex array."""
-    return a.view(np.result_type(a, np.complex64))[..., 0]
-
-
 def warn_of(name: str, why: str) -> None:
     """Warn that a function is not compiled though it was to be expected.
 
@@ -392,100 +402,3 @@ def warn_of(name: str, why: str) -> None:
     text = f"{name} runs as without compile=True: it could not be compiled ({why})"
     with suppress(MooncakeWarning):
         warnings.warn(with_page(text, "compile"), MooncakeWarning, stacklevel=2)
-
-
-def in_order(value: Any) -> Any:
-    """Return what compiled code takes for a value: of an array in another order a copy."""
-    if type(value) is Items:
-        value = value.cells
-    if type(value) is list:
-        return np.array(value)
-    if type(value) is not ndarray:
-        return value.primal if type(value) is Active else value
-    flags = value.flags
-    return value if flags.c_contiguous and flags.aligned else np.array(value, order="C")
-
-
-def without(arrays: list[ndarray], a: ndarray) -> Iterator[ndarray]:
-    """Yield arrays but for one; if it is there twice, once."""
-    seen = False
-    for other in arrays:
-        if other is a and not seen:
-            seen = True
-        else:
-            yield other
-
-
-def share_memory(a: ndarray, b: ndarray) -> bool:
-    """Return whether two arrays may have an element in common."""
-    if not np.may_share_memory(a, b):
-        return False
-    try:
-        return np.shares_memory(a, b, max_work=EFFORT)  # type: ignore[arg-type]
-    except np.exceptions.TooHardError:
-        return True
-
-
-def all_finite(values: Iterable[Any]) -> bool:
-    """Return whether all floats in numbers and arrays are finite."""
-    return all(map(finite, values))
-
-
-def finite(y: Any) -> bool:
-    """Return whether a number, or all of an array, is finite, as far as the sum tells."""
-    if type(y) is not ndarray:
-        return math.isfinite(y)
-    if y.dtype.kind != "f":
-        return True
-    with Quiet():
-        return math.isfinite(np.add.reduce(y, axis=None))
-
-
-def bytes_kept(entry: tuple[Any, ...]) -> int:
-    """Return how many bytes the stack in an entry takes."""
-    return entry[2].array.nbytes
-
-
-def overlapping(memories: list[Any], shadows: list[ndarray]) -> set[int]:
-    """Return the places of cotangents that have elements of others.
-
-    Their arrays are not written (see `RegionSite.serves`), so the way back only adds to them; what
-    is compiled takes for granted that nothing overlaps.
-    """
-    if len(set(map(id, memories))) == len(memories):
-        return set()
-    return {
-        k
-        for k, a in enumerate(shadows)
-        for other, b in enumerate(shadows)
-        if k != other and memories[k] is memories[other] and share_memory(a, b)
-    }
-
-
-def pull_native(entry: tuple[Any, ...]) -> None:
-    """Reverse of a region: give the cotangents of what it wrote and gave back to what it read."""
-    _, form, stack, values, nodes, outputs, leaves, _ = entry
-    if not any(y.grad for y in outputs) and all(node.memory.grad is None for node in nodes):
-        return
-    for node in nodes:
-        node.shadow()  # may lay out anew what another one shares
-    shadows = [node.shadow() for node in nodes]
-    added = overlapping([node.memory for node in nodes], shadows)
-    packed = [
-        np.zeros(a.shape, a.dtype) if k in added else in_order(a) for k, a in enumerate(shadows)
-    ]
-    reals = [as_real(a) if a.dtype.kind == "c" else a for a in packed]
-    found = form.reverse(stack.array, stack.top, *values, *reals, *(float(y.grad) for y in outputs))
-    for k, (a, own) in enumerate(zip(shadows, packed, strict=True)):
-        if k in added:
-            a += own
-        elif type(a) is list:
-            a[:] = own.tolist()
-        elif own is not a:
-            a[...] = own
-    for leaf, grad in zip(leaves, found, strict=True):
-        if leaf is not None:
-            leaf.grad += grad
-    for node in nodes:
-        if type(node) is Items:
-            node.deliver()

@@ -14,6 +14,7 @@ from numpy import ndarray
 from mooncake_py.compiler.callees import UNFIT_FLAGS, is_own
 from mooncake_py.compiler.elsewhere import Elsewhere, InParts
 from mooncake_py.compiler.ir import Assign, Check, Let, statements
+from mooncake_py.compiler.items import put_into
 from mooncake_py.compiler.native.building.types import (
     FLOATS,
     KnownType,
@@ -25,8 +26,10 @@ from mooncake_py.compiler.native.building.types import (
     type_of,
 )
 from mooncake_py.compiler.native.building.values import Unfit
+from mooncake_py.compiler.native.passed import numbers_in
 from mooncake_py.compiler.native.reading.objects import Path
-from mooncake_py.compiler.native.reading.reader import Captured, Output, Reading, read_function
+from mooncake_py.compiler.native.reading.outputs import Output
+from mooncake_py.compiler.native.reading.reader import Captured, Reading, read_function
 from mooncake_py.compiler.native.region_site import RegionSite, warn_of
 from mooncake_py.compiler.native.regions.linear import LARGE
 from mooncake_py.compiler.native.regions.region import NativeRegion
@@ -139,10 +142,12 @@ class Reread:
         self.captured = reading.captured
         self.output = reading.output
         self.set_after = reading.set_after
+        self.grown = reading.grown
         self.is_flat = not reading.captured and all(map(is_one, types))
         self.is_small = self.is_flat and is_small(reading.region)
         numbers = types_in(reading.output)
         numbers += [pair for *_, output in reading.set_after for pair in types_in(output)]
+        numbers += [(o.name, TYPES[o.type]) for o, _ in reading.grown]
         self.site = RegionSite(reading.region, dict(numbers), name)
 
     def holds(self, f: FunctionType) -> bool:
@@ -235,6 +240,9 @@ class Site:
         if type(result) is not dict:
             return result
         reading.callees.enter(ctx)
+        for output, own in reading.grown:
+            items = given_back(output, result, ctx)
+            put_into(ctx, inputs[own], [*range(len(items))], items)
         for path, name, output in reading.set_after:
             ctx.setattr(found_at(given, path), name, given_back(output, result, ctx))
         return given_back(reading.output, result, ctx)
@@ -420,7 +428,7 @@ def found_at(given: Sequence[Any], path: Path) -> Any:
 
 def types_in(output: Output) -> list[tuple[str, type | str]]:
     """Return the types of the numbers in a result, or what tells them, by their names."""
-    if output.kind == "number":
+    if output.kind in ("number", "floats"):
         return [(output.name, output.rank or TYPES[output.type])]
     return [pair for item in output.items for pair in types_in(item)]
 
@@ -435,18 +443,11 @@ def given_back(output: Output, found: dict[str, Any], ctx: Mode | None = None) -
         case "list":
             return [given_back(item, found, ctx) for item in output.items]
         case "floats":
-            return items_of(found[output.name], TYPES[output.type], ctx)
+            y = found[output.name]
+            return y if type(y) is list else numbers_in(y, TYPES[output.type])
         case "complex":
             return complex_of(ctx, *[found[part.name] for part in output.items])
     return found[output.name]
-
-
-def items_of(a: ndarray, make: type, ctx: Mode | None) -> list[Any]:
-    """Return a list of the elements of a vector, as numbers of a type."""
-    if ctx is None or ctx.find(a) is None:
-        return a.tolist() if make in (float, int) else list(a)
-    items = [ctx.getitem(a, k) for k in range(len(a))]
-    return [ctx.call(make, item) for item in items] if make is float else items
 
 
 def complex_of(ctx: Mode | None, re: Any, im: Any) -> Any:

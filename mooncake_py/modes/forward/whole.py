@@ -13,7 +13,7 @@ from numpy import ndarray
 
 from mooncake_py.compiler.native.building.types import FLOATS
 from mooncake_py.compiler.native.form import Form
-from mooncake_py.compiler.native.reading.reader import Output, leaves_of
+from mooncake_py.compiler.native.reading.outputs import Output, leaves_of
 from mooncake_py.compiler.native.region_site import TangentSite
 from mooncake_py.compiler.native.site import FunctionSite, Reread, given_back
 from mooncake_py.modes.reverse.whole import WholeGradient, matched

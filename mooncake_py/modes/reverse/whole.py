@@ -16,7 +16,7 @@ from numpy import ndarray
 from mooncake_py.boundary.apart import is_watched
 from mooncake_py.compiler.native.building.types import LARGE
 from mooncake_py.compiler.native.form import Form
-from mooncake_py.compiler.native.reading.reader import Output
+from mooncake_py.compiler.native.reading.outputs import Output
 from mooncake_py.compiler.native.region_site import RegionSite
 from mooncake_py.compiler.native.site import FunctionSite, Reread, given_back, site_of
 from mooncake_py.diagnostics.meter import reporter

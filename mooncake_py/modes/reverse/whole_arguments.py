@@ -20,7 +20,7 @@ from mooncake_py.compiler.native.building.types import (
     is_one,
     width,
 )
-from mooncake_py.compiler.native.reading.reader import Output
+from mooncake_py.compiler.native.reading.outputs import Output
 from mooncake_py.compiler.native.regions.region import REAL
 from mooncake_py.compiler.native.site import FunctionSite, Reread
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.compiler.native.building.types import FLOATS
-from mooncake_py.compiler.native.reading.reader import Output, leaves_of
+from mooncake_py.compiler.native.reading.outputs import Output, leaves_of
 from mooncake_py.compiler.native.regions.region import REAL
 from mooncake_py.compiler.native.site import FunctionSite, Reread, given_back
 from mooncake_py.diagnostics.tracebacks import boundary

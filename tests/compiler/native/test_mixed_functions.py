@@ -9,7 +9,7 @@ import pytest
 
 from mooncake_py import grad
 from mooncake_py.compiler.native import effort
-from mooncake_py.compiler.native.region_site import overlapping
+from mooncake_py.compiler.native.pulling import overlapping
 from tests.compiler.native.test_loop_sites import X, agree
 
 pytestmark = pytest.mark.plain

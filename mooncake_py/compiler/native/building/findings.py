@@ -42,6 +42,8 @@ class Findings:
     growing : dict of (Place or None) to str
         Where lists are made that grow, or whose items are written or known only when it runs; and
         the type of the first number that is appended.
+    grown : dict of str to str
+        The inputs that are lists which grow, and the type of the first number that is appended.
     mixed : set of str
         The memory of lists that hold floats of Python and of NumPy.
     unrolled : set of Place or None
@@ -71,6 +73,7 @@ class Findings:
         self.dropped: set[str] = set()
         self.unpacked: set[str] = set()
         self.growing: dict[Place | None, str] = {}
+        self.grown: dict[str, str] = {}
         self.mixed: set[str] = set()
         self.unrolled: set[Place | None] = set()
         self.compressed: set[Place | None] = set()

@@ -45,7 +45,7 @@ def started(b: Builder, made: Tuple | Cells, type_: str, mixed: set[str]) -> Cel
     """
     if isinstance(made, Cells):
         items: Sequence[Value] = ()
-        type_ = made.type
+        type_ = made.type or type_
     else:
         items = made.items
         type_ = next((x.type for x in items if isinstance(x, Number)), type_)
@@ -82,6 +82,9 @@ def appended(b: Builder, made: Tuple | Cells, value: Value, findings: Findings) 
     if isinstance(made, Cells) and made.length:
         append(b, made, value, findings.mixed)
         return
+    if isinstance(made, Cells) and made.base in b.lists:
+        findings.grown[made.base] = value.type
+        raise Again
     find_out(made, findings, value.type)
     raise Unfit("a list that grows, and is passed or holds other things", b.place)
 

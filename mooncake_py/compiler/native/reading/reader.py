@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from types import FunctionType
 from typing import Any, NamedTuple
@@ -44,11 +44,12 @@ from mooncake_py.compiler.native.building.values import (
     stored,
     stored_complex,
 )
-from mooncake_py.compiler.native.reading import lists
+from mooncake_py.compiler.native.reading import growing, lists
 from mooncake_py.compiler.native.reading.aliases import Aliases
 from mooncake_py.compiler.native.reading.lowering import ended, lowered
 from mooncake_py.compiler.native.reading.nested import NestedReader
 from mooncake_py.compiler.native.reading.objects import Field, Path
+from mooncake_py.compiler.native.reading.outputs import Output, leaves_of, names_in
 from mooncake_py.compiler.native.reading.scope import Scope, constant
 from mooncake_py.compiler.native.regions.linear import LARGE
 from mooncake_py.compiler.native.regions.region import FLOAT, INT, REAL, NativeRegion
@@ -57,7 +58,7 @@ from mooncake_py.jitted import python_function
 from mooncake_py.overriding import override
 from mooncake_py.syntax.source import locate
 
-__all__ = ["Captured", "Output", "Reading", "leaves_of", "read_function", "reread"]
+__all__ = ["Captured", "Reading", "read_function", "reread"]
 
 ATTEMPTS = 20
 DEEP = 20  # calls within calls
@@ -69,31 +70,6 @@ class Captured(NamedTuple):
     callee: Callee
     name: str
     type: Type
-
-
-class Output(NamedTuple):
-    """How a result is given back: numbers and arrays by their names in the region.
-
-    Attributes
-    ----------
-    kind : str
-        "number", "complex", "array", "floats" for a list of numbers, "tuple", "list" or "known".
-    name : str
-        In the region.
-    type : str
-        Of a number, or of those in a list.
-    rank : str
-        The name of what tells its type, where that varies.
-    items : tuple of Output
-    value : object
-    """
-
-    kind: str
-    name: str = ""
-    type: str = ""
-    rank: str = ""
-    items: tuple[Output, ...] = ()
-    value: Any = None
 
 
 class Reading(NamedTuple):
@@ -109,6 +85,8 @@ class Reading(NamedTuple):
     output : Output
     set_after : list of (path, str, Output)
         The attributes that are assigned: where the object is, the name, and the value.
+    grown : list of (Output, str)
+        Lists that are inputs, as they are afterwards, and their names.
     """
 
     region: NativeRegion
@@ -116,6 +94,7 @@ class Reading(NamedTuple):
     captured: list[Captured | Field]
     output: Output
     set_after: list[tuple[Path, str, Output]]
+    grown: list[tuple[Output, str]]
 
 
 def read_function(f: FunctionType, types: Sequence[Type]) -> Reading:
@@ -177,6 +156,8 @@ class FunctionReader(NestedReader):
         self.callees = Callees()
         self.captures: list[Captured | Field] = []
         self.initial = {}
+        self.grown: dict[str, Cells] = {}
+        self.given: set[str] = set()  # memory of lists that are given back
         self.known_as: dict[tuple[Callee, str], Value] = {}
         self.scopes: list[Scope] = []
 
@@ -198,14 +179,15 @@ class FunctionReader(NestedReader):
 
     def finished(self, value: Value) -> Reading:
         """Return what was read as a region that gives back a value."""
+        grown = [(self.output(cells, ""), name) for name, cells in self.grown.items()]
         output = self.output(value, "r")
         set_after = [
             (path, name, self.output(value, f"r{k}"))
             for k, (path, name, value) in enumerate(self.assigned_attributes())
         ]
-        results = dict.fromkeys(
-            n for o in (output, *(o for *_, o in set_after)) for n in names_in(o)
-        )
+        outputs = [output, *(o for *_, o in set_after), *(o for o, _ in grown)]
+        results = dict.fromkeys(n for o in outputs for n in names_in(o))
+        lists = {o.name for top in outputs for o in leaves_of(top) if o.kind == "floats"}
         region = NativeRegion(
             (*self.b.first, *self.b.block),
             tuple(self.order),
@@ -213,10 +195,10 @@ class FunctionReader(NestedReader):
             self.b.arrays,
             tuple(results),
             frozenset(self.b.complexes),
-            frozenset(self.b.lists),
+            frozenset(self.b.lists | lists),
             frozenset(self.private),
         )
-        return Reading(region, self.callees, self.captures, output, set_after)
+        return Reading(region, self.callees, self.captures, output, set_after, grown)
 
     def enter(self, named: Any) -> Scope:
         """Return a scope for the body of a function, or of the one that Numba compiled."""
@@ -277,7 +259,12 @@ class FunctionReader(NestedReader):
                 self.order.append(name)
                 self.b.lists.add(name)
                 self.b.kinds[name], self.b.arrays[name] = FLOAT, 1
-                return Cells(stored(name, (Length(name, 0),), FLOAT), item.name)
+                cells = Cells(stored(name, (Length(name, 0),), FLOAT), item.name)
+                if name not in self.findings.grown:
+                    return cells
+                first = self.findings.grown[name]
+                self.grown[name] = growing.started(self.b, cells, first, self.findings.mixed)
+                return self.grown[name]
             case DictType(keys=keys, items=items):
                 pairs = zip(keys, items, strict=True)
                 values = [
@@ -426,8 +413,9 @@ class FunctionReader(NestedReader):
                     raise Unfit("a view of an array as a result", self.b.place)
                 return Output("array", found.base)
             case Cells(array=array, type=type_):
-                if value.base in self.inputs or value.ranks is not None:
-                    raise Unfit("a list that is passed, or of two types, as a result", self.b.place)
+                if value.base in self.inputs | self.given or value.ranks is not None:
+                    raise Unfit("a list that has other names as a result", self.b.place)
+                self.given.add(value.base)
                 if value.length:
                     array = self.b.kept(lists.now(self.b, value).as_array)
                 return Output("floats", array.base, type_)
@@ -471,20 +459,3 @@ def known(value: Any) -> Value:
     if found is None:
         raise Unfit("an array in the place of a constant")
     return found
-
-
-def leaves_of(output: Output) -> Iterator[Output]:
-    """Yield what a result consists of: tuples and lists of it, of these, and so on."""
-    if output.kind in ("tuple", "list"):
-        for item in output.items:
-            yield from leaves_of(item)
-    else:
-        yield output
-
-
-def names_in(output: Output) -> tuple[str, ...]:
-    """Return the names of what is given back, each once."""
-    names = [n for n in (output.name, output.rank) if n]
-    for item in output.items:
-        names += names_in(item)
-    return tuple(dict.fromkeys(names))

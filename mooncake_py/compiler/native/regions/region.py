@@ -33,7 +33,8 @@ class NativeRegion:
     complexes : frozenset of str
         The arrays that hold complex numbers: as their last axis real and imaginary parts.
     lists : frozenset of str
-        The inputs that are passed as lists of floats.
+        The inputs that are passed as lists of floats, and the results that are given back as lists
+        of numbers.
     private : frozenset of str
         Inputs that the function may write though the region does not: who passes them must not
         look at them afterwards.
