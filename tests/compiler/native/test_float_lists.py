@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from mooncake_py import grad, hvp, jvp, value_and_grad, value_and_hvp, vjp
+from mooncake_py import checkpointed, grad, hvp, jvp, value_and_grad, value_and_hvp, vjp
 from mooncake_py.compiler.native.site import report
 from tests.compiler.native.agreeing import require_compiled
 
@@ -344,3 +344,53 @@ def test_captured_lists_that_are_written(tried: list[bool]) -> None:
         same(hvp(f, (1.5,), 1.0, compile=True), hvp(f, (1.5,), 1.0))
         assert SETTINGS == [2.0, 3.0]
         require_compiled(clears, tried)
+
+
+def stepped(us, a):
+    for i in range(1, len(us)):
+        us[i] += a * us[i - 1]
+    us.append(us[-1] * a)
+
+
+def in_steps_that_run_again(a):
+    us = [a, 0.5, -0.3]
+    for _ in checkpointed(range(4), 1):
+        _ = {}
+        stepped(us, a)
+    return sum(us)
+
+
+def around_another_derivative(a):
+    us = [a, 2.0, a * a]
+
+    def inner(b):
+        _ = {}
+        scaled = [b * u for u in us]
+        stepped(scaled, b)
+        return sum(scaled)
+
+    stepped(us, grad(inner)(a))
+    return sum(us)
+
+
+def where_it_raises(a):
+    us = [a, 0.5]
+    try:
+        for i in range(80):
+            us.append(us[i] * a)
+            if i == 60:
+                us[100] = a
+    except IndexError:
+        us.append(a)
+    return sum(us)
+
+
+@pytest.mark.parametrize("f", [in_steps_that_run_again, around_another_derivative, where_it_raises])
+def test_lists_are_undone(f: Any, tried: list[bool]) -> None:
+    for derivative in (
+        lambda **how: value_and_grad(f, **how)(0.7),
+        lambda **how: jvp(f, (0.7,), (1.0,), **how),
+        lambda **how: hvp(f, (0.7,), 1.0, **how),
+    ):
+        same(derivative(compile=True), derivative())
+    assert tried
