@@ -7,9 +7,12 @@ import math
 from numpy import dot, empty, ndarray
 
 __all__ = [
-    "LARGE", "add_product", "grow", "heaviside", "maximum", "minimum", "multiply", "no_product",
-    "over", "plus", "plus_product", "strided", "tanh", "times",
+    "LARGE", "add_product", "grow", "heaviside", "hypot", "maximum", "minimum", "multiply",
+    "no_product", "over", "plus", "plus_product", "strided", "tanh", "times",
 ]  # fmt: skip
+
+LEAST, GREATEST = 1e-280, 1e280
+"""Between these a sum of two squares has neither lost a digit nor overflowed."""
 
 
 def grow(S: ndarray, size: int) -> ndarray:
@@ -38,6 +41,13 @@ def times(d: float, p: float) -> float:
 def over(d: float, p: float) -> float:
     """Return a cotangent over a number, zero where the cotangent is."""
     return 0.0 if d == 0.0 else d / p
+
+
+def hypot(x: float, y: float) -> float:
+    """Return what `math.hypot` does but for rounding, most often by a root instead of a call."""
+    a, b = float(x), float(y)
+    square = a * a + b * b
+    return math.sqrt(square) if LEAST < square < GREATEST else math.hypot(a, b)
 
 
 def tanh(x: float) -> float:
