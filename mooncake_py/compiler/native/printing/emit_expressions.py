@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from mooncake_py.compiler.ir import Call, Compare, Const, Expr, Length, Load, Name, Op, Select
-from mooncake_py.compiler.native.regions.helpers import times
+from mooncake_py.compiler.native.regions.helpers import half_power, times
 from mooncake_py.compiler.native.regions.kinds import WIDTH, kind_of, widest
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, FLOAT32, INT, REAL
 
@@ -36,6 +36,8 @@ POWERS = (np.power, np.float_power)
 GLOBALS: dict[str, Any] = {"inf": math.inf, "nan": math.nan, "np": np, "U": np.uint64}
 """What the text reads beside functions."""
 BUILTINS = {"abs", "bool", "float", "int", "max", "min", "range", "round"}
+HALVES = frozenset({-3.5, -2.5, -1.5, -0.5, 0.5, 1.5, 2.5, 3.5})
+"""The exponents of powers that are roots and products."""
 OURS = {*GLOBALS, *BUILTINS, "S", "p", "grow", "count"}
 
 
@@ -120,6 +122,8 @@ class Expressions:
 
     def power(self, kind: str, a: Expr, n: Expr) -> str:
         """Return the text of a power of a float: Numba raises an exception for ``0.0 ** -k``."""
+        if kind == self.kind(a) == FLOAT and isinstance(n, Const) and n.value in HALVES:
+            return self.text(Call(half_power, (a, Const(math.floor(n.value)))))
         base = self.operand(a, kind)
         if not isinstance(n, Const) or type(n.value) is not int:
             return f"{base} ** {self.operand(n, kind)}"

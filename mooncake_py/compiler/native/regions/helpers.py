@@ -7,12 +7,16 @@ import math
 from numpy import dot, empty, ndarray
 
 __all__ = [
-    "LARGE", "add_product", "grow", "heaviside", "hypot", "maximum", "minimum", "multiply",
-    "no_product", "over", "plus", "plus_product", "strided", "tanh", "times",
+    "LARGE", "add_product", "grow", "half_power", "heaviside", "hypot", "maximum", "minimum",
+    "multiply", "no_product", "over", "plus", "plus_product", "strided", "tanh", "times",
 ]  # fmt: skip
 
 LEAST, GREATEST = 1e-280, 1e280
 """Between these a sum of two squares has neither lost a digit nor overflowed."""
+
+
+SMALL, HUGE = 1e-80, 1e80
+"""Between these half-integer powers up to 3.5 neither lose a digit nor overflow."""
 
 
 def grow(S: ndarray, size: int) -> ndarray:
@@ -48,6 +52,16 @@ def hypot(x: float, y: float) -> float:
     a, b = float(x), float(y)
     square = a * a + b * b
     return math.sqrt(square) if LEAST < square < GREATEST else math.hypot(a, b)
+
+
+def half_power(x: float, n: int) -> float:
+    """Return ``x ** (n + 0.5)`` for a small `n`: a root and products where nothing overflows."""
+    if not SMALL < x < HUGE:
+        return x ** (n + 0.5)
+    found = math.sqrt(x)
+    for _ in range(max(n, -n - 1)):
+        found *= x
+    return found if n >= 0 else 1.0 / found
 
 
 def tanh(x: float) -> float:
