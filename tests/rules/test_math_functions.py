@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 
 import numpy as np
 import pytest
 
-from mooncake_py import grad
+from mooncake_py import grad, jvp
 from tests.rules.cases import Case, parameters
 from tests.rules.cases.math_functions import cases
 
@@ -24,3 +25,39 @@ def test_distances_of_points_of_two_precisions() -> None:
     length = math.hypot(0.4, 1.25)
     assert g == pytest.approx(1.25 / length, rel=1e-14)
     assert h == pytest.approx(-0.4 / length, rel=1e-14)
+
+
+NUMBERS = [np.complex128(0.4 + 0.2j), np.complex64(0.4 + 0.2j), np.clongdouble(0.4 + 0.2j)]
+NUMBERS += [np.float32(0.4), np.float16(0.4), np.longdouble(0.4), np.array(0.4)]
+OF_ONE = [math.acos, math.asin, math.atan, math.cosh, math.erf, math.gamma, math.lgamma, math.log]
+OF_TWO = [math.atan2, math.fmod, math.hypot, math.log, math.pow, math.remainder]
+
+
+@pytest.mark.filterwarnings("ignore::numpy.exceptions.ComplexWarning")
+@pytest.mark.parametrize("z", NUMBERS, ids=lambda z: f"{type(z).__name__}")
+@pytest.mark.parametrize("debug", [False, True])
+def test_other_numbers_are_floats_to_functions_of_math(z, debug: bool) -> None:
+    calls = [(f, lambda x, f=f: f(x)) for f in OF_ONE]
+    calls += [(f, lambda x, f=f: f(x, 0.7)) for f in OF_TWO]
+    calls += [(f, lambda x, f=f: f(0.7, x)) for f in OF_TWO]
+    if not isinstance(z, np.complexfloating):
+        calls += [(f, lambda x, f=f: f(x, Decimal("0.7"))) for f in OF_TWO]
+    value = float(np.real(z))
+    eps = float(np.finfo(z.dtype).eps)
+    for f, call in calls:
+        expected = grad(lambda x, call=call: call(x))(value)
+        found = grad(lambda x, call=call: call(x), debug=debug)(z)
+        y, slope = jvp(lambda x, call=call: call(x), (z,), (z.dtype.type(1),))
+        assert type(y) is float, f
+        assert y == call(value), f
+        assert np.real(found) == pytest.approx(expected, rel=2 * eps), f
+        assert np.imag(found) == 0.0, f
+        assert slope == pytest.approx(expected, rel=1e-12), f
+
+
+def test_the_warning_of_a_lost_imaginary_part_is_that_of_the_plain_call() -> None:
+    for derivative in (grad(math.sin), lambda z: jvp(math.sin, (z,), (z,))):
+        with pytest.warns(np.exceptions.ComplexWarning):
+            derivative(np.complex128(0.4 + 0.2j))
+    with pytest.raises(TypeError, match="must be real number, not complex"):
+        grad(math.sin)(0.4 + 0.2j)

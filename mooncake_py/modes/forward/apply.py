@@ -24,6 +24,7 @@ from mooncake_py.application.elementwise import (
     require_numbers,
     require_partials,
 )
+from mooncake_py.application.floats_of_math import on_floats
 from mooncake_py.application.out_argument import (
     converts,
     fits,
@@ -367,4 +368,4 @@ APPLY: dict[type[Rule], Callable[..., Any]] = {
 
 def handler(rule: Rule) -> Callable[..., Any]:
     """Return the function ``(context, function, args, kwargs)`` that applies a rule."""
-    return partial(APPLY[type(rule)], rule)
+    return on_floats(rule, partial(APPLY[type(rule)], rule))
