@@ -8,6 +8,7 @@ derivative, with active scalars of that derivative.
 from __future__ import annotations
 
 import functools
+from array import array
 from collections import OrderedDict, defaultdict, deque
 from contextlib import suppress
 from enum import Enum
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
 __all__ = ["Copier", "Handover", "independent", "unfinished"]
 
 BASES = frozenset({
-    object, list, dict, OrderedDict, defaultdict, set, deque, SimpleNamespace,
+    object, list, dict, OrderedDict, defaultdict, set, deque, bytearray, SimpleNamespace,
 })  # fmt: skip
 COPIED_LIBRARIES = ("builtins", "argparse")
 
@@ -215,6 +216,10 @@ class Copier:
             set.update(new, map(self.copy, set.__iter__(value)))
         elif isinstance(value, deque):
             deque.__init__(new, map(self.copy, deque.__iter__(value)), value.maxlen)
+        elif isinstance(value, bytearray):
+            bytearray.extend(new, value)
+        elif isinstance(value, array):
+            array.extend(new, value)
 
 
 class Handover(Copier):
@@ -269,6 +274,8 @@ def unfinished(
 def blank(value: Any, fields: dict[Any, Any]) -> Any:
     """Return a new object of the class of `value` without running its code; None if that fails."""
     t = type(value)
+    if isinstance(value, array):
+        return array.__new__(t, value.typecode)
     if is_native_module(t.__module__) and not t.__module__.startswith(COPIED_LIBRARIES):
         return None  # a lock, a logger, a path
     base = next(b for b in t.__mro__ if b in BASES)

@@ -8,6 +8,7 @@ import enum
 import functools
 import itertools
 import threading
+from array import array
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -335,3 +336,31 @@ def test_functions_hand_out_numbers_from_defaults_and_attributes():
     (_, (plain, other)), _ = value_and_grad(f, has_aux=True)(2.0)
     assert [type(v) for v in (plain(), plain.attached[0], other())] == [float] * 3
     assert (plain(), plain.attached, other()) == (6.0, [2.0], 2.0)
+
+
+class Tagged(bytearray):
+    pass
+
+
+@pytest.mark.parametrize("held", [bytearray(b"ab"), Tagged(b"ab"), array("d", [97.0, 98.0])])
+def test_bytes_that_the_call_changed_leave_as_they_were_then(held: Any) -> None:
+    def changes(x):
+        held.append(7)
+        held[0] = 9
+        return x * 2.0, [held, held]
+
+    before = bytes(held)
+    value, (first, second) = vjp(changes, 1.5)[0]
+    (_, aux), _ = value_and_grad(changes, has_aux=True)(1.5)
+    assert bytes(held) == before
+    assert value == 3.0
+    for found in (first, aux[0]):
+        assert list(found) == [9, 98, 7]
+        assert type(found) is type(held)
+    assert first is second
+
+
+def test_an_argument_of_bytes_is_returned_as_it_was_at_the_end() -> None:
+    given = bytearray(b"ab")
+    (_, found), _ = vjp(lambda x, b: (x, b.append(7) or b), 1.5, given)
+    assert (found, given) == (bytearray(b"ab\x07"), bytearray(b"ab"))
