@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import operator
 from array import array
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from mooncake_py.containers.undo import note
@@ -48,13 +49,22 @@ def set_item(ctx: Mode, o: Any, i: Any, v: Any) -> None:
 def set_slice(ctx: Mode, o: Any, i: slice, v: Any) -> None:
     """Run ``o[i] = v`` for a slice."""
     base = methods_of(o)
-    new = v if base is bytearray else list(ctx.iter(v))
+    new = v if base is bytearray else list(iterator_of(ctx, o, i, v))
     start, stop, step = i.indices(len(o))
     if step == 1:
         note_part(ctx, o, start, max(start, stop))
     else:
         note(ctx, base.__setitem__, o, i, base.__getitem__(o, i))
     base.__setitem__(o, i, new)
+
+
+def iterator_of(ctx: Mode, o: Any, i: slice, v: Any) -> Iterator[Any]:
+    """Return an iterator over what is assigned to a slice of a list."""
+    try:
+        return iter(ctx.iter(v))
+    except TypeError:
+        methods_of(o).__setitem__(o, i, None)  # raises, in the words of a list
+        raise
 
 
 def delete_item(ctx: Recording, o: Any, i: Any) -> None:

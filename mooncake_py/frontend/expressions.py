@@ -21,7 +21,7 @@ from mooncake_py.syntax.nodes import (
     attribute_place,
     constant,
     context_call,
-    has_effects,
+    is_settled,
     load,
     located,
     mangle,
@@ -190,7 +190,7 @@ class ExpressionRewriter(FusingRewriter):
             return context_call(call, [function, *args], place, keywords)
         name = constant(self.mangled(function.attr), place_of(function))
         receiver = self.visit(function.value)
-        if any(map(has_effects, (*node.args, *node.keywords))):
+        if not all(map(is_settled, (*node.args, *node.keywords))):
             receiver = context_call("looked_up", [receiver, name], place_of(function))
         return context_call("method", [receiver, name, *args], place, keywords)
 

@@ -8,7 +8,7 @@ Grammar left, by what is taken (operands are rewritten in turn; ``v'`` is a rewr
     a + b    -a                 C.add(a, b)    C.neg(a)            names as in `operator`
     o[i]     o.name             C.getitem(o, i)    C.getattr(o, "name")
     f(x, *y, k=z, **m)          C.call(f, x, *C.iter(y), k=z, **C.mapping(m))
-    o.m(x)                      C.method(o, "m", x)   or, where x may have effects:
+    o.m(x)                      C.method(o, "m", x)   or, where x may have effects or raise:
                                 C.method(C.looked_up(o, "m"), "m", x)
     x op= v                     x = C.iadd(x, v)
     o[i] op= v                  C.augitem("iadd", o, i, v)   or, where v may have effects:

@@ -77,7 +77,7 @@ class Context(Comparisons, Objects):
         return type(self).call(self, self.getattr(o, name), *args, **kwargs)
 
     def looked_up(self, o: Any, name: str) -> Any:
-        """Return what :meth:`method` takes for `o` if its arguments may have effects.
+        """Return what :meth:`method` takes for `o` if its arguments may have effects or raise.
 
         Python looks up ``o.name`` before it evaluates them.  The methods of arrays, numbers and
         containers are always the same.

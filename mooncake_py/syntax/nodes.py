@@ -34,10 +34,10 @@ __all__ = [
     "context_call",
     "dotted",
     "forget",
-    "has_effects",
     "is_dotted",
     "is_plain",
     "is_plain_index",
+    "is_settled",
     "load",
     "located",
     "mangle",
@@ -269,6 +269,12 @@ EFFECTS = (
 """Expressions that may change what others read."""
 
 
-def has_effects(node: ast.AST) -> bool:
-    """Return whether an expression may change what others read, properties and operators apart."""
-    return any(isinstance(part, EFFECTS) for part in walk(node))
+def is_settled(node: ast.AST) -> bool:
+    """Return whether an expression is made of names and literals, which can do nothing else."""
+    if isinstance(node, (ast.Tuple, ast.List)):
+        return all(map(is_settled, node.elts))
+    if isinstance(node, ast.keyword):
+        return is_settled(node.value)
+    if isinstance(node, ast.UnaryOp):
+        return isinstance(node.operand, ast.Constant)
+    return isinstance(node, (ast.Name, ast.Constant))

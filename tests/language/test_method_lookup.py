@@ -135,6 +135,19 @@ def method_that_a_number_does_not_have(x):
     return v * (1 + len(seen)) * x[1]
 
 
+@programs(X)
+def missing_method_before_an_argument_that_raises(x):
+    total, none = x[0] * 1.0, None
+    for o in (none, [1.0], float(x[1]), x):
+        try:
+            o.nothing(o[9])
+        except AttributeError:
+            total *= x[1]
+        except (IndexError, TypeError):
+            total += 5.0
+    return total
+
+
 @pytest.mark.parametrize("program", programs, ids=str)
 def test_lookup(program: Program) -> None:
     program.check()

@@ -165,3 +165,15 @@ def index_a_list(x, other):
 )
 def test_rarer_operands(f, x, other):
     require_same(f, x, other)
+
+
+def assign_to_a_slice(x, other):
+    values = [1.0, 2.0, 3.0]
+    values[other] = x
+    return sum(values)
+
+
+@pytest.mark.parametrize("other", [slice(0, 1), slice(0, 3, 2)])
+@pytest.mark.parametrize("x", [1.5, np.float64(1.5), np.array(1.5)])
+def test_numbers_assigned_to_slices(x, other):
+    require_same(assign_to_a_slice, x, other)
