@@ -145,6 +145,17 @@ class TriedComprehension:
         self.place = 1 + loop.region.inputs.index(made) if made else None
         self._beside: list[tuple[Any, Any]] = []
 
+    def are_bound(self, read: Callable[[], Any]) -> bool:
+        """Return whether captured variables have values now, which `read` reads.
+
+        One that has none is an error only where it is read as written, not if nothing is iterated.
+        """
+        try:
+            read()
+        except NameError:
+            return False
+        return True
+
     def value(self, ctx: Language, functions: Any, values: Any) -> tuple[Any] | None:
         """Return what is made, in a tuple; None if it must be made as it is written."""
         found = self.loop.run(ctx, functions, values)

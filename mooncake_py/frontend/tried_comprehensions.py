@@ -23,6 +23,7 @@ from mooncake_py.syntax.comprehensions import MADE, collecting, is_hidden, is_su
 from mooncake_py.syntax.nodes import (
     EFFECTS,
     PREFIX,
+    Place,
     constant,
     load,
     located,
@@ -117,8 +118,11 @@ class ComprehensionRewriter(LoopRewriter):
         )
 
     def are_bound(self, reading: Reading, node: ast.expr) -> bool:
-        """Return True if all that is passed is bound for certain: else it may be an error."""
-        names = {root(e) for e in (*reading.inputs, *reading.calls)} - {""}
+        """Return True if all that is passed is bound for certain, or captured.
+
+        Else it may be an error; captured variables are looked at when the expression runs.
+        """
+        names = passed(reading)
         if any(not is_hidden(n) and not self.is_known(n) for n in names):
             return False
         local = names & self.found.own.keys()
@@ -137,11 +141,30 @@ class ComprehensionRewriter(LoopRewriter):
         inputs = zip(reading.region.inputs, reading.inputs, strict=True)
         made = "".join([own for own, e in inputs if root(e) == MADE])
         tried = self.injected[name] = TriedComprehension(loop_of(reading, None), made)
-        if not tried.loop.is_given:
-            return name, self.run_call(reading, name, "value", constant(None, place), place)
-        call = self.run_call(reading, name, "value", self.visit(loop.iter), place)
-        tests = self.run_no_code(loop.iter)
+        is_given = tried.loop.is_given
+        steps = self.visit(loop.iter) if is_given else constant(None, place)
+        call = self.run_call(reading, name, "value", steps, place)
+        tests = self.captured_are_bound(reading, name, place)
+        tests += self.run_no_code(loop.iter) if is_given else []
         return name, located(ast.BoolOp(ast.And(), [*tests, call]), place) if tests else call
+
+    def captured_are_bound(self, reading: Reading, name: str, place: Place) -> list[ast.expr]:
+        """Return a test that the captured variables that are passed have values, if there are any.
+
+        A function reads them: it captures them too, and raises where one has no value.
+        """
+        captured = sorted(n for n in passed(reading) if self.is_captured(n))
+        if not captured:
+            return []
+        values = ast.Tuple([load(n, place) for n in captured], ast.Load())
+        nothing = ast.arguments([], [], None, [], [], None, [])
+        read = located(ast.Lambda(nothing, located(values, place)), place)
+        test = located(ast.Attribute(load(name, place), "are_bound", ast.Load()), place)
+        return [located(ast.Call(test, [read], []), place)]
+
+    def is_captured(self, name: str) -> bool:
+        """Return True for a variable of a function around this one."""
+        return self.names.is_bound(name) and name not in self.found.own and not is_hidden(name)
 
     def run_no_code(self, node: ast.expr) -> list[ast.expr]:
         """Return tests that reading the attributes in an expression runs no code."""
@@ -164,6 +187,11 @@ class ComprehensionRewriter(LoopRewriter):
         otherwise = located(ast.Call(same, [tuple_], []), place)
         either = located(ast.BoolOp(ast.Or(), [call, otherwise]), place)
         return located(ast.Subscript(either, constant(0, place), ast.Load()), place)
+
+
+def passed(reading: Reading) -> set[str]:
+    """Return the names that what is passed begins with."""
+    return {root(e) for e in (*reading.inputs, *reading.calls)} - {""}
 
 
 def root(node: ast.expr) -> str:

@@ -284,6 +284,26 @@ def test_global_names_that_are_not_bound():
         grad(f)(X)
 
 
+def test_a_captured_variable_without_a_value_is_an_error_where_something_is_iterated():
+    def f(x):
+        def among(n):
+            try:
+                made = [late * x[i] for i in range(n)]
+                total = sum(late * x[i] for i in range(n))
+            except NameError:
+                return x[0] * 10.0
+            return x[1] * (1.0 + len(made) + total)
+
+        value = among(0) + among(2)
+        late = 2.0
+        return value + among(2) * late
+
+    assert_allclose(grad(f)(X), grad(f, debug=True)(X))
+    value, _ = jvp(f, (X,), (X,))
+    assert value_and_grad(f)(X)[0] == value == f(X)
+    equals_reference(f, X)
+
+
 @pytest.mark.plain
 def test_properties_in_a_range_are_read_once():
     class Counted:
