@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 __all__ = ["call_scalar_method", "scalar_attribute"]
 
+UNCHANGED = frozenset({
+    "conjugate", "conj", "copy", "squeeze", "__copy__", "__deepcopy__", "__pos__",
+})  # methods that return the number itself, if it is real  # fmt: skip
 HOLD_NUMBERS = (float, complex, np.inexact, np.void, bytes, memoryview, np.flatiter)
 
 
@@ -32,6 +35,8 @@ def call_scalar_method(ctx: Mode, value: Active, name: str, args: Any, kwargs: A
     method = getattr(primal, name)  # raises where the number has none, though arrays do
     if not callable(method):
         return method(*args, **kwargs)  # raises
+    if name in UNCHANGED and (args or kwargs):
+        method(*map(activity.unwrapped, args), **activity.unwrapped(kwargs))  # raises if it does
     if name in ("conjugate", "conj"):
         if not np.iscomplexobj(primal):
             return value
@@ -46,7 +51,7 @@ def call_scalar_method(ctx: Mode, value: Active, name: str, args: Any, kwargs: A
             why="the two integers carry none",
             fix="compute with the value itself, without fractions",
         )
-    if name in ("copy", "squeeze", "__copy__", "__deepcopy__", "__pos__"):
+    if name in UNCHANGED:
         return value
     if name == "__array__":
         return ctx.call(np.array, value, *args, **kwargs)

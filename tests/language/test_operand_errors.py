@@ -177,3 +177,17 @@ def assign_to_a_slice(x, other):
 @pytest.mark.parametrize("x", [1.5, np.float64(1.5), np.array(1.5)])
 def test_numbers_assigned_to_slices(x, other):
     require_same(assign_to_a_slice, x, other)
+
+
+def conjugate(x, other):
+    return x.conjugate(other)
+
+
+def squeeze(x, other):
+    return x.squeeze(other)
+
+
+@pytest.mark.parametrize("x", [1.5, 1.5j, np.float64(1.5), np.complex64(1.5j)])
+@pytest.mark.parametrize("f", [conjugate, squeeze])
+def test_arguments_of_methods_of_numbers(f, x):
+    require_same(lambda x: f(x, 1).real, x)
