@@ -37,7 +37,7 @@ def norm_jvp(
     slopes = norm_cotangent(x, wide, np.ones_like(wide), ord, axes)
     if slopes is None:
         return np.zeros_like(y)
-    return np.sum(np.real(pushed(tangents[0], np.conj(slopes))), axes, keepdims=keepdims)
+    return np.sum(np.real(pushed(tangents[0], np.conj(slopes))), axes, keepdims=bool(keepdims))
 
 
 @from_vjp(np.linalg.norm, jvp=norm_jvp)
@@ -47,10 +47,10 @@ def norm_rule(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False)
     y = np.linalg.norm(x, ord, axis, keepdims)
 
     def norm_pullback(dy: Any) -> Any:
-        return cotangent(dy), None
+        return cotangent(dy), None, None, None
 
     def norm_of_order_pullback(dy: Any) -> Any:
-        return cotangent(dy), OF_ORDER
+        return cotangent(dy), OF_ORDER, None, None
 
     def cotangent(dy: Any) -> Any:
         if ord is None and axis is None and not keepdims and 0 < y < np.inf:

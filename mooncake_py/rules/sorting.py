@@ -58,7 +58,7 @@ median_source, nanmedian_source = unwrap(np.median), unwrap(np.nanmedian)
 def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
     if overwrite_input:
         return median_source(a, axis, out, overwrite_input, keepdims)
-    result = median_of(a, axis, keepdims)
+    result = median_of(a, axis, bool(keepdims))
     return result if out is None else written(out, result)
 
 
@@ -66,7 +66,8 @@ def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
 def nanmedian(a, axis=None, out=None, overwrite_input=False, keepdims=False):
     if overwrite_input:
         return nanmedian_source(a, axis, out, overwrite_input, keepdims)
-    result = nanmedian_of(a, axis, keepdims)
+    keeps = False if keepdims is np._NoValue else bool(keepdims)
+    result = nanmedian_of(a, axis, keeps)
     return result if out is None else written(out, result)
 
 

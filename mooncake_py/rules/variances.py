@@ -7,13 +7,16 @@ from typing import Any
 import numpy as np
 
 from mooncake_py.rules.axes import Axes, Result, count, counted, keep, select
-from mooncake_py.rules.declare import from_vjp
+from mooncake_py.rules.declare import from_vjp, not_implemented
 from mooncake_py.rules.exact_zeros import scaled, surely_finite
+from mooncake_py.rules.kinds import function_name
 from mooncake_py.rules.no_value import NoValue, given
 
 __all__: list[str] = []
 
-MEAN = 7  # the position of `mean`, which may be active
+FREEDOM = 4, 8  # the positions of `ddof` and `correction`
+MEAN = 7  # that of `mean`, which may be active
+OF_FREEDOM = not_implemented("the derivative with respect to the degrees of freedom")
 
 
 def declare(function: Any, *methods: Any, skips_nan: bool = False, root: bool = False) -> None:
@@ -23,6 +26,9 @@ def declare(function: Any, *methods: Any, skips_nan: bool = False, root: bool = 
         tangents, y, a, axis=None, dtype=None, out=None, ddof=0, keepdims=False,
         where=True, mean=NoValue, correction=NoValue,
     ) -> Any:  # fmt: skip
+        for i in FREEDOM:
+            if len(tangents) > i and tangents[i] is not None:
+                raise OF_FREEDOM.fail(function_name(function), i)
         freedom = ddof if correction is NoValue else correction
         held = counted(a, where) if skips_nan else where
         dmean = tangents[MEAN] if len(tangents) > MEAN else None
@@ -60,12 +66,18 @@ def spread_cotangents(
     if axis is None and where is True and mean is NoValue and np.ndim(dy) == 0 and a.size > ddof:
         # In one expression, which NumPy computes in the memory of the difference.
         da = (a - np.mean(a)) * (2 * dy / (a.size - ddof))
-        return (da if surely_finite(da) else np.where((dy == 0) & np.isnan(da), 0, da),)
+        da = da if surely_finite(da) else np.where((dy == 0) & np.isnan(da), 0, da)
+        return of_arguments(da, None)
     center = np.mean(a, axis, keepdims=True, where=where) if mean is NoValue else mean
     dy = keep(dy, axis, a.shape)
     freedom = np.maximum(count(a.shape, axis, where) - ddof, 0)
     da = select(where, scaled(2 * dy / freedom.astype(dy.real.dtype), a - center))
-    return da, *[None] * 6, lambda: -da
+    return of_arguments(da, lambda: -da)
+
+
+def of_arguments(da: Any, dmean: Any) -> tuple[Any, ...]:
+    """Return the cotangents of all arguments."""
+    return da, None, None, None, OF_FREEDOM, None, None, dmean, OF_FREEDOM
 
 
 def variance_tangent(tangents: Any, a: Any, axis: Axes, ddof: float, where: Any, mean: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import random
 from collections.abc import Callable
 from functools import partial
@@ -30,6 +31,7 @@ from mooncake_py.application.out_argument import (
     fits,
     named_out,
     result_dtype,
+    signature_of,
     single_output,
     without_out,
     write_into,
@@ -250,6 +252,7 @@ def apply_bilinear(rule: BilinearRule, ctx: ForwardContext, f: Any, args: Any, k
 @without_out
 def apply_vjp(rule: VjpRule, ctx: ForwardContext, f: Any, args: Any, kwargs: Any) -> Any:
     """Apply a rule given by output and pullback, by the transpose of the pullback."""
+    given = kwargs
     args, kwargs = arguments_of_vjp(rule, ctx, f, args, kwargs)
     if rule.built_in and rule.jvp is not None and not takes_sequences(rule.jvp):
         args = [ctx.as_operand(a) for a in args]  # these take arrays, and so do their tangents
@@ -262,12 +265,13 @@ def apply_vjp(rule: VjpRule, ctx: ForwardContext, f: Any, args: Any, kwargs: Any
             raise takes_no_objects(ctx, rule, f"is called with {kind}")
     refuse_other_active(rule, ctx, args, kwargs, range(len(args)))
     primals = tuple(map(ctx.primal, args))
+    taken, named = as_given(rule, f, primals, kwargs, given) if given else (primals, kwargs)
     if all(t is None for t in tangents):
-        return drops.computed(ctx, f, args, ctx.base.call(f, *primals, **kwargs))
+        return drops.computed(ctx, f, args, ctx.base.call(f, *taken, **named))
     ctx.refuse_subclasses(primals)
     before = marshalling.Contents(primals) if rule.by_user else None
     if rule.jvp is not None:
-        y = ctx.base.call(f, *primals, **kwargs)
+        y = ctx.base.call(f, *taken, **named)
         t = ctx.lower(partial(rule.jvp, **kwargs), tuple(tangents), y, *primals)
         if rule.by_user:
             require_tangent(t, y, rule)
@@ -277,15 +281,32 @@ def apply_vjp(rule: VjpRule, ctx: ForwardContext, f: Any, args: Any, kwargs: Any
         )
         draws = any(isinstance(a, GENERATORS) for a in args)
         if rule.built_in and not draws and (is_strict() or not is_finite(y)):
-            f(*primals, **kwargs)  # what NumPy has to say
+            f(*taken, **named)  # what NumPy has to say
     else:
-        y = ctx.base.call(f, *primals, **kwargs)
+        y = ctx.base.call(f, *taken, **named)
         t = tangent_below(ctx, rule, primals, kwargs, tuple(tangents))
     if before is not None and before.changed():
         raise container_written(rule, ctx)
     if y is None:
         return drops.output(ctx, rule, y, ())
     return paired(ctx, y, t, rule)
+
+
+def as_given(
+    rule: VjpRule, f: Any, primals: Any, kwargs: Any, given: Any
+) -> tuple[Any, dict[str, Any]]:
+    """Return arguments as a function takes them; its rule may take more of them by position.
+
+    Those beyond the positions of the function are passed by keyword, if they were `given` so.
+    """
+    signature = signature_of(f)
+    kinds = [] if signature is None else [p.kind for p in signature.parameters.values()]
+    count = sum(kind in (kind.POSITIONAL_ONLY, kind.POSITIONAL_OR_KEYWORD) for kind in kinds)
+    if len(primals) <= count or not kinds[count:] or kinds[count] == kinds[count].VAR_POSITIONAL:
+        return primals, kwargs
+    names = list(inspect.signature(rule.rule).parameters)[count:]
+    moved = {n: p for n, p in zip(names, primals[count:], strict=False) if n in given}
+    return primals[:count], moved | kwargs
 
 
 def is_finite(y: Any) -> bool:

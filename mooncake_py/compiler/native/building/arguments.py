@@ -22,8 +22,8 @@ from mooncake_py.compiler.native.building.values import (
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, FLOAT32, INT
 
 __all__ = [
-    "CODES", "Given", "Reader", "arranged", "array_of", "axes_in", "code_of", "kind_in", "shape_in",
-    "written",
+    "CODES", "Given", "Reader", "arranged", "array_of", "axes_in", "code_of", "keeps_axes",
+    "kind_in", "shape_in", "written",
 ]  # fmt: skip
 
 KINDS = {
@@ -97,6 +97,14 @@ def code_of(dtype: Any) -> str:
         return np.dtype(dtype).char
     except TypeError:
         return ""
+
+
+def keeps_axes(b: Builder, keepdims: Value | None) -> bool:
+    """Return whether reduced axes are kept; NumPy takes only a bool or an int."""
+    found = keepdims is not None and written(b, keepdims)
+    if type(found) not in (bool, int):
+        raise Unfit("keepdims that is no bool", b.place)
+    return bool(found)
 
 
 def axes_in(

@@ -12,6 +12,7 @@ from mooncake_py.compiler.native.building.arguments import (
     arranged,
     array_of,
     axes_in,
+    keeps_axes,
     written,
 )
 from mooncake_py.compiler.native.building.builder import Builder
@@ -42,7 +43,7 @@ def product_of_all(b: Builder, args: Sequence[Value], given: Given) -> Value:
         return s
 
     axes = axes_in(b, axis, len(a.shape))
-    return reduced(b, a, axes, one, keeps is not None and bool(written(b, keeps)))
+    return reduced(b, a, axes, one, keeps_axes(b, keeps))
 
 
 def cumulated(op: str, start: float) -> Reader:

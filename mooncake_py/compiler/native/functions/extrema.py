@@ -21,7 +21,7 @@ from mooncake_py.compiler.native.building.arguments import (
     arranged,
     array_of,
     axes_in,
-    written,
+    keeps_axes,
 )
 from mooncake_py.compiler.native.building.builder import Builder
 from mooncake_py.compiler.native.building.narrow import as_kind
@@ -57,7 +57,7 @@ def extremum(op: str) -> Reader:
             return value_of(b, a.kind, extents, at, first_extreme(b, op, a.kind, extents, at))
 
         axes = axes_in(b, axis, len(a.shape))
-        return reduced(b, a, axes, one, keeps is not None and bool(written(b, keeps)))
+        return reduced(b, a, axes, one, keeps_axes(b, keeps))
 
     return read
 

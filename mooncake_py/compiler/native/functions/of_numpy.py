@@ -17,6 +17,7 @@ from mooncake_py.compiler.native.building.arguments import (
     arranged,
     array_of,
     axes_in,
+    keeps_axes,
     kind_in,
     shape_in,
     written,
@@ -78,7 +79,7 @@ def reduction(f: Callable[..., Value]) -> Reader:
 
     def read(b: Builder, args: Sequence[Value], given: Given) -> Value:
         a, axis, keeps = arranged(b, args, given, "a axis * keepdims")
-        found, keeps = array_of(b, a), keeps is not None and bool(written(b, keeps))
+        found, keeps = array_of(b, a), keeps_axes(b, keeps)
         is_whole = axis is None or written(b, axis) is None
         axes = None if is_whole else axes_in(b, axis, len(found.shape))
         if isinstance(found, ComplexArray):
