@@ -19,7 +19,7 @@ from mooncake_py.syntax.int_sizes import USUAL
 from mooncake_py.syntax.machine_ints import guarded
 from mooncake_py.syntax.names import Names
 from mooncake_py.syntax.narrow_values import Kinds, NarrowValues, is_narrow
-from mooncake_py.syntax.nodes import located, place_of
+from mooncake_py.syntax.nodes import Rebuilder, located, place_of
 from mooncake_py.syntax.promotions import promoted
 from mooncake_py.syntax.source import keep, locate
 from mooncake_py.syntax.static_integers import bindings
@@ -100,6 +100,7 @@ def with_machine_ints(
     if not isinstance(node, ast.FunctionDef):
         return None
     names = Names(f.__globals__, bindings(node).bound().union(f.__code__.co_freevars))
+    node = PowersAsOperators(names).visit(node)
     tested = promoted(node, NarrowValues(node, names, dict(captured(f)), kinds))
     tested = guarded(tested, names, ints, dict(bits))
     if tested is node:
@@ -110,6 +111,22 @@ def with_machine_ints(
     new.__kwdefaults__ = f.__kwdefaults__
     new.__module__ = f.__module__
     return new
+
+
+class PowersAsOperators(Rebuilder):
+    """Write the builtin ``pow(a, b)`` as ``a ** b``, which is the same."""
+
+    def __init__(self, names: Names) -> None:
+        self.names = names
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        """Rewrite a call of two arguments by position."""
+        call = self.rebuild(node)
+        if not self.names.calls_builtin(node, "pow") or len(node.args) != 2 or node.keywords:
+            return call
+        if any(isinstance(a, ast.Starred) for a in node.args):
+            return call
+        return located(ast.BinOp(call.args[0], ast.Pow(), call.args[1]), place_of(node))
 
 
 def function_of(node: ast.Lambda) -> ast.FunctionDef:

@@ -199,6 +199,21 @@ def test_ints_that_would_wrap_around():
         jvp(power_of_ten, (0.5, 30), (1.0, None))
 
 
+@njit
+def power_of_length(x, n):
+    return x[0] * pow(len(x), n)
+
+
+def test_powers_by_pow_are_those_of_the_operator():
+    x = np.array([1.5, 2.0, 0.5])
+    assert grad(power_of_length)(x, 2).tolist() == [9.0, 0.0, 0.0]
+    for n in (-1, 50):
+        with pytest.raises(OverflowError, match="len\\(x\\) \\*\\* n"):
+            grad(power_of_length)(x, n)
+        with pytest.raises(OverflowError, match="len\\(x\\) \\*\\* n"):
+            jvp(power_of_length, (x, n), (x, None))
+
+
 def test_rules_come_before_tests_of_ints():
     def plain(x, n):
         return x * 10**n
