@@ -67,6 +67,9 @@ def _bound_on_the_way(body: list[Any], is_it: Callable[[Any], bool]) -> set[str]
         if isinstance(node, ast.FunctionDef):
             found.add(node.name)
             continue
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            found.update(alias.asname or alias.name.partition(".")[0] for alias in node.names)
+            continue
         if isinstance(node, ast.Assign):
             targets = node.targets
         elif isinstance(node, ast.AugAssign) or (isinstance(node, ast.AnnAssign) and node.value):

@@ -18,6 +18,7 @@ from mooncake_py.compiler.read_heads import head_of
 from mooncake_py.errors import MooncakeError
 from mooncake_py.syntax.comprehensions import is_hidden, with_sums_as_loops
 from mooncake_py.syntax.imported import with_functions_as_attributes
+from mooncake_py.syntax.local_modules import local_modules
 from mooncake_py.syntax.names import Names
 from mooncake_py.syntax.nodes import PREFIX, located, place_of
 from mooncake_py.syntax.source import locate
@@ -76,7 +77,8 @@ def definition_of(callee: Callee) -> Definition:
     if not isinstance(node, ast.FunctionDef | ast.Lambda):
         raise Unfit
     found = bindings(node)
-    names = Names(f.__globals__, found.bound().union(f.__code__.co_freevars))
+    modules = local_modules(source, f.__code__, found)
+    names = Names(f.__globals__, found.bound().union(f.__code__.co_freevars), modules=modules)
     known = defaults_of(node.args, f.__defaults__ or (), f.__kwdefaults__ or {})
     return made(f.__code__, node, names, found, known, callee)
 

@@ -56,9 +56,8 @@ the new function.
 from __future__ import annotations
 
 import ast
-import sys
 from collections.abc import Mapping
-from types import CodeType, ModuleType
+from types import CodeType
 from typing import Any, NamedTuple
 
 from mooncake_py.frontend.compiled_loops import CompiledLoops
@@ -73,6 +72,7 @@ from mooncake_py.syntax.imported import (
     with_functions_as_attributes,
     with_functions_by_name,
 )
+from mooncake_py.syntax.local_modules import local_modules
 from mooncake_py.syntax.names import Names
 from mooncake_py.syntax.nodes import (
     CONTEXT,
@@ -123,8 +123,7 @@ def rewrite(
     node = plain = source.node
     assert not isinstance(node, ast.GeneratorExp)
     found = bindings(node)
-    loaded = {name: sys.modules.get(module) for name, module in found.imported().items()}
-    modules = {name: module for name, module in loaded.items() if isinstance(module, ModuleType)}
+    modules = local_modules(source, code, found)
     names = Names(globals_, found.bound().union(code.co_freevars), given, modules=modules)
     if may_import(globals_, code.co_names):
         node = with_functions_as_attributes(node, names)

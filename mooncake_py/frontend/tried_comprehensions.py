@@ -191,7 +191,7 @@ class ComprehensionRewriter(LoopRewriter):
 
 def passed(reading: Reading) -> set[str]:
     """Return the names that what is passed begins with."""
-    return {root(e) for e in (*reading.inputs, *reading.calls)} - {""}
+    return {root(e) for e in (*reading.inputs, *reading.calls, *reading.functions)} - {""}
 
 
 def root(node: ast.expr) -> str:

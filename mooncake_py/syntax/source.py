@@ -38,13 +38,15 @@ _IMPORTED = time.time()
 class SourceNode(NamedTuple):
     """The position of a function in its file; the trees are shared and must not be changed.
 
-    By the innermost class around the function its private names are mangled.
+    By the innermost class around the function its private names are mangled.  The functions around
+    it come from the inside out.
     """
 
     node: FunctionNode | ast.GeneratorExp
     file: str
     class_name: str | None
     imports: frozenset[str]
+    around: tuple[FunctionNode, ...]
 
     def compile(self, node: FunctionNode, code: CodeType, parameters: tuple[str, ...]) -> CodeType:
         """Compile a node as if it stood here; `code` is that of the function that does."""
@@ -130,8 +132,8 @@ def _search_provided(code: CodeType) -> SourceNode | None:
 def _search_in(parsed: Parsed, code: CodeType) -> SourceNode | None:
     line = code.co_firstlineno
     candidates = [
-        SourceNode(node, text_file(code), class_name, parsed.imports)
-        for node, class_name in _functions_at(line, parsed.module)
+        SourceNode(node, text_file(code), class_name, parsed.imports, around)
+        for node, class_name, around in _functions_at(line, parsed.module)
         if _key(node) == (code.co_name, line) and _encloses(node, code)
     ]
     # Of nested lambdas on one line the inner one lies within both: try the narrowest first.
@@ -161,23 +163,28 @@ def _parse(file: str) -> Parsed | None:
     return parsed
 
 
-def _functions_at(line: int, module: ast.Module) -> Iterator[tuple[Any, str | None]]:
-    """Yield the functions in statements that a line is part of, with the classes around them.
+def _functions_at(
+    line: int, module: ast.Module
+) -> Iterator[tuple[Any, str | None, tuple[FunctionNode, ...]]]:
+    """Yield the functions in statements that a line is part of, with what is around them.
 
     Other statements are not looked into: for a function of NumPy that is all but one of the file.
     """
-    todo: list[tuple[Any, str | None]] = [(module, None)]
-    for node, class_name in todo:
+    todo: list[tuple[Any, str | None, tuple[FunctionNode, ...]]] = [(module, None, ())]
+    for node, class_name, around in todo:
         kind = node.__class__
         if kind in _FUNCTIONS or kind is ast.GeneratorExp:
-            yield node, class_name
+            yield node, class_name, around
         # Only the body of a class is mangled by its name, not its bases or decorators.
         inner = node.name if kind is ast.ClassDef else class_name
+        # Defaults and decorators are evaluated outside of the function.
+        outer = (node, *around) if kind in _FUNCTIONS else around
         for part in children(node):
             if not isinstance(part, ast.stmt):
-                todo.append((part, class_name))
+                is_body = kind is ast.Lambda and part is node.body
+                todo.append((part, class_name, outer if is_body else around))
             elif _first_line(part) <= line <= (part.end_lineno or line):
-                todo.append((part, inner))
+                todo.append((part, inner, outer))
 
 
 def _statements_at(line: int, module: ast.Module) -> list[ast.stmt]:

@@ -10,7 +10,7 @@ from numpy import dot, exp
 from numpy.linalg import norm
 from numpy.testing import assert_allclose
 
-from mooncake_py import grad, hvp, jvp
+from mooncake_py import grad, hvp, jvp, value_and_grad
 from tests.compiler.comparing import agrees
 
 X = np.array([0.4, -0.3, 0.8, 0.2])
@@ -116,3 +116,82 @@ def test_names_of_modules_that_may_be_something_else():
     assert grad(chosen)(0.5, False) == np.cos(0.5)
     assert_allclose(grad(late)(0.5), 2.0 * np.cos(0.5) - np.sin(0.5))
     assert_allclose(grad(within)(0.5), 3.0 * np.sin(0.5) + 1.5 * np.cos(0.5))
+
+
+def with_modules_of_the_function_around():
+    import math
+
+    import numpy as np
+
+    def inner(x, n):
+        s = 0.0
+        for i in range(n):
+            s = s + math.cos(x[i]) * np.exp(-x[i])
+        return s * np.sum([np.sin(v) for v in x])
+
+    return inner
+
+
+@pytest.mark.plain
+def test_imports_in_the_function_around(taken):
+    agrees(with_modules_of_the_function_around(), X.copy(), 4)
+    assert any(taken)
+
+
+class Tripled:
+    sin = staticmethod(lambda v: 3.0 * v)
+
+
+def test_captured_names_that_may_be_something_else():
+    def rebound(x):
+        import math
+
+        def replace():
+            nonlocal math
+            math = Tripled
+
+        def total():
+            return sum([math.sin(x * i) for i in range(2)])
+
+        before = total()
+        replace()
+        return before + total()
+
+    def default(x):
+        math = Tripled
+
+        def f(g=lambda v: math.sin(v)):
+            import math
+
+            return g(x) * math.sin(x)
+
+        return f()
+
+    def in_the_middle(x):
+        import math
+
+        def middle():
+            math = Tripled
+
+            def f():
+                return sum([math.sin(x) for _ in range(2)])
+
+            return f()
+
+        return middle() * math.sin(x)
+
+    def late(x):
+        def f(n):
+            return x * (1 + len([math.sin(x) for _ in range(n)]))
+
+        none = len([math.sin(x) for _ in range(0)]) + f(0)  # noqa: F821  # pyright: ignore[reportUnboundVariable]
+        import math
+
+        return none * f(2)
+
+    for f in (rebound, default, in_the_middle, late):
+        assert value_and_grad(f)(0.5)[0] == f(0.5)
+    assert_allclose(grad(rebound)(0.5), np.cos(0.5) + 3.0)
+    assert_allclose(grad(default)(0.5), 3.0 * np.sin(0.5) + 1.5 * np.cos(0.5))
+    assert_allclose(grad(in_the_middle)(0.5), 6.0 * np.sin(0.5) + 3.0 * np.cos(0.5))
+    assert grad(late)(0.5) == 3.0
