@@ -126,6 +126,11 @@ def infer(region: Region, kinds: Mapping[str, str]) -> Types | None:
     )
     if COMPENSATES and any(FLOAT in found.results[id(s)] for s in sums_of(region)):
         return None
+    unclear |= any(  # one that is now a number, now a truth
+        name_of(s) in flagged and not FLAGS.keys() >= found.results[id(s)]
+        for s in statements(region.body)
+        if isinstance(s, Assign | Let)
+    )
     appended = {array: found.appended(region, array) for array in region.grown - kinds.keys()}
     if found.is_unclear or unclear or mixes or not FLAGS.keys() >= set(appended.values()):
         return None

@@ -233,3 +233,16 @@ def test_an_int_that_only_a_branch_binds_which_is_not_taken():
     assert_allclose(gx, np.full(3, 0.25))
     assert_allclose(ga, np.sum(x))
     assert_allclose(jvp(f, (x, 0.25, o), (np.ones(3), 1.0, None))[1], 0.75 + np.sum(x))
+
+
+def test_a_name_that_is_a_truth_before_it_is_a_number():
+    def f(x):
+        s, t, i = x[0], 0.0, 0
+        while i < 3:
+            t = True
+            s = s * 0.5 + x[i]
+            t = -2
+            i += 1
+        return s * t
+
+    equals_reference(f, X)
