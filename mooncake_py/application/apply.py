@@ -17,8 +17,8 @@ from numpy import ndarray
 from mooncake_py.application import marshalling
 from mooncake_py.application.codual_call import apply_codual, container_written
 from mooncake_py.application.elementwise import apply_elementwise, operands
-from mooncake_py.application.floats_of_math import on_floats
 from mooncake_py.application.native_writes import WRITERS, refuse_other_writes
+from mooncake_py.application.numbers_of_math import on_numbers
 from mooncake_py.application.out_argument import (
     named_out,
     run_into,
@@ -394,4 +394,4 @@ APPLY: dict[type[Rule], Callable[..., Any]] = {
 
 def handler(rule: Rule) -> Callable[..., Any]:
     """Return the function ``(context, function, args, kwargs)`` that applies a rule."""
-    return on_floats(rule, partial(APPLY[type(rule)], rule))
+    return on_numbers(rule, partial(APPLY[type(rule)], rule))

@@ -12,8 +12,8 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.application.arity import require_arguments
-from mooncake_py.application.floats_of_math import on_floats
 from mooncake_py.application.native_writes import refuse_other_writes
+from mooncake_py.application.numbers_of_math import on_numbers
 from mooncake_py.application.out_argument import (
     converts,
     named_out,
@@ -75,9 +75,9 @@ def unary_handler(rule: Rule, f: Any) -> Callable[[ReverseMode, Any], Any] | Non
         slope = partial_for_one(rule)
         if slope is None:
             return None
-        on_floats_only = on_floats(rule, partial(apply_elementwise, rule))
+        on_numbers_only = on_numbers(rule, partial(apply_elementwise, rule))
         return number_handler(
-            rule, f, slope, float, lambda ctx, x: on_floats_only(ctx, f, (x,), {})
+            rule, f, slope, float, lambda ctx, x: on_numbers_only(ctx, f, (x,), {})
         )
     if len(rule.partials) != 1:
         return None

@@ -9,7 +9,7 @@ from mooncake_py.diagnostics.refusals import missing_rule
 from mooncake_py.errors import MooncakeError, describe
 from mooncake_py.rules.domains import RestrictedRule, misfit
 from mooncake_py.rules.kinds import Rule
-from mooncake_py.runtime.active import Active, primal_of
+from mooncake_py.runtime.active import innermost
 from mooncake_py.runtime.methods import DESCRIPTORS
 
 if TYPE_CHECKING:
@@ -56,10 +56,3 @@ def explain(error: MooncakeError, why: str) -> None:
     if why not in error.why:
         error.why = f"{error.why}\n{why}".strip()
         error.args = (describe(error.what, where=error.where, why=error.why, fix=error.fix),)
-
-
-def innermost(value: Any) -> Any:
-    """Return the number of an active scalar, however deeply derivatives nest."""
-    while type(value) is Active:
-        value = primal_of(value)
-    return value

@@ -20,7 +20,7 @@ from mooncake_py.errors import DerivativeDropError
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["Active", "active_number", "plain_class", "primal_of", "shared_number"]
+__all__ = ["Active", "active_number", "innermost", "plain_class", "primal_of", "shared_number"]
 
 
 class Active:
@@ -133,6 +133,13 @@ def active_number(primal: Any, context: Mode) -> Active:
 def primal_of(value: Any) -> Any:
     """Return the number of an active scalar, and anything else unchanged."""
     return value.primal if type(value) is Active else value
+
+
+def innermost(value: Any) -> Any:
+    """Return the number of an active scalar, however deeply derivatives nest."""
+    while type(value) is Active:
+        value = primal_of(value)
+    return value
 
 
 def plain_class(value: Any) -> type:

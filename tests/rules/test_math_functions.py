@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cmath
 import math
 from decimal import Decimal
 
@@ -61,3 +62,32 @@ def test_the_warning_of_a_lost_imaginary_part_is_that_of_the_plain_call() -> Non
             derivative(np.complex128(0.4 + 0.2j))
     with pytest.raises(TypeError, match="must be real number, not complex"):
         grad(math.sin)(0.4 + 0.2j)
+
+
+COMPLEX = [np.complex64(0.4 + 0.2j), np.clongdouble(0.4 + 0.2j), np.longdouble(0.4)]
+COMPLEX += [np.float32(0.4), np.array(0.4 + 0.2j)]
+
+
+@pytest.mark.parametrize("z", COMPLEX, ids=lambda z: f"{type(z).__name__}")
+@pytest.mark.parametrize("debug", [False, True])
+def test_other_numbers_are_complex_to_functions_of_cmath(z, debug: bool) -> None:
+    for f in (cmath.cos, cmath.sinh, cmath.atan, cmath.phase, lambda z: cmath.log(z, 2)):
+
+        def real(z, f=f):
+            return f(z).real
+
+        value = complex(z) if np.iscomplexobj(z) else float(z)
+        expected = grad(real)(value)
+        eps = float(np.finfo(z.dtype).eps)
+        assert complex(grad(real, debug=debug)(z)) == pytest.approx(expected, rel=2 * eps)
+        y, slope = jvp(real, (z,), (z.dtype.type(1),))
+        assert y == real(value)
+        assert slope == pytest.approx(np.real(expected), rel=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::numpy.exceptions.ComplexWarning")
+def test_polar_coordinates_are_real() -> None:
+    z = np.complex128(0.4 + 0.2j)
+    for f in (lambda v: cmath.rect(v, 0.3).real, lambda v: cmath.rect(0.3, v).imag):
+        assert grad(f)(z) == grad(f)(0.4)
+        assert jvp(f, (z,), (np.complex128(1),))[1] == grad(f)(0.4)

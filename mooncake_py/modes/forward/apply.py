@@ -25,7 +25,7 @@ from mooncake_py.application.elementwise import (
     require_numbers,
     require_partials,
 )
-from mooncake_py.application.floats_of_math import on_floats
+from mooncake_py.application.numbers_of_math import on_numbers
 from mooncake_py.application.out_argument import (
     converts,
     fits,
@@ -389,4 +389,4 @@ APPLY: dict[type[Rule], Callable[..., Any]] = {
 
 def handler(rule: Rule) -> Callable[..., Any]:
     """Return the function ``(context, function, args, kwargs)`` that applies a rule."""
-    return on_floats(rule, partial(APPLY[type(rule)], rule))
+    return on_numbers(rule, partial(APPLY[type(rule)], rule))
