@@ -136,6 +136,10 @@ class Objects(Core):
     def special_methods(self, op: Any, a: Any, b: Any, left: Any, right: Any) -> Any:
         """Try ``a.__op__(b)`` and ``b.__rop__(a)`` in Python's order, deriving those in Python."""
         ta, tb = type(a), type(b)
+        if type(right) is FunctionType and asks_as_python(op, a, b):
+            if is_made_array(b):
+                return getattr(self, op.name)(a, self.call(np.array, list(self.iter(b))))
+            a, left = self.method(a, "item") if ta is Active else a.item(), None
         attempts = [(left, a, b), (right, b, a)]
         if ta is tb:
             attempts.pop()
@@ -171,8 +175,13 @@ class Objects(Core):
             if type(first) is ndarray:  # NumPy has asked the other operand, once for each element
                 self.refuse_if_active(op.function, (a, b))
             return result
+        if type(b) is Active and asks_as_python(op, b, a) and not is_made_array(a):
+            number = self.method(b, "item")
+            if plain_class(number) is not plain_class(b):
+                return getattr(self, op.name)(a, number)
         raise TypeError(
-            f"unsupported operand type(s) for {op.symbol}: {ta.__name__!r} and {tb.__name__!r}"
+            f"unsupported operand type(s) for {op.symbol}: {plain_class(a).__name__!r} and "
+            f"{plain_class(b).__name__!r}"
         )
 
     def unary_of_objects(self, function: Any, method: str, a: Any) -> Any:
@@ -213,6 +222,28 @@ class Objects(Core):
 
 WITHOUT_A_TANGENT = (float, complex, np.inexact, np.timedelta64, timedelta, ndarray)
 """Results of operators of unknown classes that would be numbers without a derivative."""
+
+
+def asks_as_python(op: Any, number: Any, other: Any) -> bool:
+    """Return whether a number of NumPy asks the other operand as a number of Python would.
+
+    NumPy makes an array of objects of that one, unless it says that it knows arrays, and asks it
+    in compiled code, with Python's number for its own.
+    """
+    kind = plain_class(number)
+    if not issubclass(kind, np.generic) or (
+        issubclass(kind, np.complexfloating) and op.name in ("mod", "floordiv")
+    ):
+        return False
+    knows = ("__array_ufunc__", "__array_priority__", "__array__")
+    return not any(hasattr(type(other), name) for name in knows)
+
+
+def is_made_array(o: Any) -> bool:
+    """Return whether NumPy makes an array of the items of an object that does not know arrays."""
+    is_sequence = hasattr(type(o), "__len__") and hasattr(type(o), "__getitem__")
+    return is_sequence and not isinstance(o, dict)
+
 
 SEQUENCES = (list, tuple, str, bytes, bytearray, deque)
 

@@ -5,12 +5,13 @@
 from __future__ import annotations
 
 import datetime
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
 
-from mooncake_py import grad
+from mooncake_py import grad, jvp, value_and_grad
 from mooncake_py.errors import MissingRuleError
 from tests.support.gradients import Program, Programs
 
@@ -278,3 +279,62 @@ def test_spans_of_time_of_active_numbers_are_refused(f, v, mode):
 def test_constant_spans_of_time():
     f = lambda v: SPAN.total_seconds() * v + (SPAN * int(v)).total_seconds() * v  # noqa: E731
     assert grad(f)(3.5) == 8.0
+
+
+class Scaled:
+    """It is asked by numbers on its left, and tells which number that is."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __rmul__(self, number: Any) -> Any:
+        return number * self.value * (2.0 if type(number) is float else 3.0)
+
+
+class Items:
+    """NumPy makes an array of it, and asks it nothing."""
+
+    def __init__(self, *values: Any) -> None:
+        self.values = values
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __getitem__(self, i: Any) -> Any:
+        return self.values[i]
+
+    def __rmul__(self, number: Any) -> Any:
+        return [number * 7.0 * v for v in self.values]
+
+
+class Prior(Scaled):
+    """NumPy leaves the operation to it."""
+
+    __array_priority__ = 10.0
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: np.sum(np.float64(2.0) * Scaled(x)),
+        lambda x: np.sum(np.int64(2) * Scaled(x) * np.True_),
+        lambda x: x[0] * Scaled(x[1]),
+        lambda x: x[0] * Scaled(2.0) + x[1] * Prior(3.0),
+        lambda x: np.float32(x[0]) * Scaled(0.1) * np.float64(x[1]),
+        lambda x: np.sum(np.float64(2.0) * Items(x[0], 3.0)) * x[1],
+        lambda x: (x[0] * Items(1.0, x[1]))[1],
+        lambda x: x[0] * Fraction(1, 3) + abs(x[1]) ** Fraction(3, 2) + Fraction(7, 3) % x[0],
+    ],
+)
+def test_numbers_of_numpy_ask_objects_as_numbers_of_python(f: Any) -> None:
+    x = np.array([0.4, 1.3])
+    for derivative in (value_and_grad(f), value_and_grad(f, debug=True)):
+        value, found = derivative(x)
+        assert (type(value), value) == (type(f(x)), f(x))
+        steps = 1e-6 * np.eye(2)
+        if "float32" not in f.__code__.co_names:
+            expected = [(f(x + h) - f(x - h)) / 2e-6 for h in steps]
+            np.testing.assert_allclose(found, expected, rtol=1e-7)
+        y, slope = jvp(f, (x,), (np.array([1.0, 0.5]),))
+        assert (type(y), y) == (type(value), value)
+        np.testing.assert_allclose(slope, found @ [1.0, 0.5], rtol=1e-6)
