@@ -99,6 +99,8 @@ class Comparisons(Attributes):
         for function, name, first, second in attempts:
             if function is None:
                 native = getattr(type(primal_of(first)), name, None)
+                if issubclass(plain_class(first), (np.generic, ndarray)):  # which ask the other
+                    effects.refuse_writers(self, (second,), effects.COMPARING)
                 result = NotImplemented if native is None else native(primal_of(first), second)
             else:
                 result = function(first, second)

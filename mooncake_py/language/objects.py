@@ -231,9 +231,8 @@ def asks_as_python(op: Any, number: Any, other: Any) -> bool:
     in compiled code, with Python's number for its own.
     """
     kind = plain_class(number)
-    if not issubclass(kind, np.generic) or (
-        issubclass(kind, np.complexfloating) and op.name in ("mod", "floordiv")
-    ):
+    without = ("mod", "floordiv", "matmul") if issubclass(kind, np.complexfloating) else ("matmul",)
+    if not issubclass(kind, np.generic) or op.name in without:  # Python asks, as of any number
         return False
     knows = ("__array_ufunc__", "__array_priority__", "__array__")
     return not any(hasattr(type(other), name) for name in knows)

@@ -28,10 +28,13 @@ from mooncake_py.diagnostics.reporting import Reporting, dropped
 from mooncake_py.errors import DerivativeDropError, InvalidRuleError, MooncakeError
 from mooncake_py.rules import creation
 from mooncake_py.runtime import numerals, objects
+from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import INERT, unwrapped
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode, Tracking
+
+NUMERIC = INERT | {ndarray, Active}
 
 __all__ = [
     "computed", "constant", "element", "holds", "output",
@@ -141,6 +144,8 @@ def computed(ctx: Tracking, f: Any, args: Any, y: Any) -> Any:
     if (y.dtype.kind != "O") if type(y) is ndarray else type(y) in INERT:
         return y
     arrays = [a for a in args if type(a) is ndarray and a.dtype.kind == "O"]
+    if type(f) is np.ufunc and (others := [a for a in args if type(a) not in NUMERIC]):
+        arrays.append(np.fromiter(others, object))  # of which it makes arrays of objects
     if arrays and not identities(y) <= {i for a in arrays for i in identities(a)}:
         ctx.refuse_if_active(f, args)
     return y

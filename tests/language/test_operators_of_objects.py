@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from mooncake_py import grad, jvp, value_and_grad
-from mooncake_py.errors import MissingRuleError
+from mooncake_py.errors import MissingRuleError, MooncakeError
 from tests.support.gradients import Program, Programs
 
 programs = Programs()
@@ -338,3 +338,44 @@ def test_numbers_of_numpy_ask_objects_as_numbers_of_python(f: Any) -> None:
         y, slope = jvp(f, (x,), (np.array([1.0, 0.5]),))
         assert (type(y), y) == (type(value), value)
         np.testing.assert_allclose(slope, found @ [1.0, 0.5], rtol=1e-6)
+
+
+class Growing:
+    """Its comparison changes it."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __gt__(self, number: Any) -> bool:
+        self.value = self.value * 2.0
+        return True
+
+    def __add__(self, number: Any) -> Any:
+        return Growing(self.value + number)
+
+    def __rmatmul__(self, number: Any) -> Any:
+        return number * self.value
+
+
+def grows(x: Any) -> Any:
+    growing = Growing(x)
+    return np.sum(growing.value) * (1.0 + (np.float64(2.0) < growing)) + np.sum(growing.value)
+
+
+def adds(x: Any) -> Any:
+    return np.sum(np.add(Growing(x), 1.0).value)
+
+
+@pytest.mark.parametrize("f", [grows, adds])
+def test_what_numpy_asks_in_compiled_code_is_refused(f: Any) -> None:
+    x = np.array([0.4, 1.3])
+    for derivative in (grad(f), grad(f, mode="forward")):
+        with pytest.raises(MooncakeError):
+            derivative(x)
+
+
+def test_products_of_matrices_ask_with_the_number_itself() -> None:
+    def f(x):
+        return np.sum(np.float64(2.0) @ Growing(x))
+
+    assert grad(f)(np.array([0.4, 1.3])).tolist() == [2.0, 2.0]
