@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from numpy import sum as total
 
-from mooncake_py import grad
+from mooncake_py import grad, jvp, value_and_grad
 from mooncake_py.boundary.captured import captured_values, is_closed
 
 LARGE = np.linspace(0.0, 1.0, 10_000)
@@ -145,3 +145,23 @@ def test_jitted_functions_capture_what_their_python_does():
     assert any(value is a for value in captured_values(jitted))
     assert not any(type(v).__module__.startswith("numba.") for v in captured_values(jitted))
     assert is_closed(numba.njit(lambda x: np.sum(x)), [a])
+
+
+def test_loops_over_an_argument_that_is_captured_memory() -> None:
+    table = np.linspace(0.2, 1.5, 8)
+
+    def f(x):
+        y, s = x * 1.0, 0.0
+        for i in range(3):
+            y[1:-1] = y[1:-1] * table[1:3] + 0.1 * (y[2:] - y[:-2]) * x[1:-1]
+            s += x[i] * table[i + 1] ** 2 + np.sin(x[i]) * table[i]
+        return s + np.sum(y * table[:4]) + sum(a * b for a, b in zip(x, table[1:5], strict=True))
+
+    for shared in (table[:4], table[2:6], table[::2], table[3::-1]):
+        separate = shared.copy()
+        expected = value_and_grad(f)(separate)
+        for found in (value_and_grad(f)(shared), value_and_grad(f, debug=True)(shared)):
+            assert found[0] == expected[0] == f(separate)
+            np.testing.assert_allclose(found[1], expected[1], rtol=1e-12)
+        _, slope = jvp(f, (shared,), (np.ones(4),))
+        np.testing.assert_allclose(slope, np.sum(expected[1]), rtol=1e-12)
