@@ -16,7 +16,7 @@ def cells_of(a: Any) -> Any:
 
     The bytes of an owner may lie elsewhere in the words of the machine than those of its shadow.
     """
-    if type(a) is Items:
+    if isinstance(a, Items):
         return a.cells
     viewed: Any = a if type(a) is ndarray and a.flags.aligned else None
     return a if viewed is None else memoryview(viewed)

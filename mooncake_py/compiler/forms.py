@@ -27,6 +27,7 @@ from mooncake_py.compiler.ir import (
     Length,
     Load,
     Name,
+    Sliced,
     Statement,
     While,
     parts_of,
@@ -338,6 +339,8 @@ def names_read(block: Block) -> Iterator[str]:
     for s in statements(block):
         if isinstance(s, Count):
             yield s.name
+        elif isinstance(s, Sliced):
+            yield from s.sources
 
 
 def lengths_of(block: Block) -> tuple[Length, ...]:

@@ -131,7 +131,8 @@ def infer(region: Region, kinds: Mapping[str, str]) -> Types | None:
         for s in statements(region.body)
         if isinstance(s, Assign | Let)
     )
-    appended = {array: found.appended(region, array) for array in region.grown - kinds.keys()}
+    unknown = region.grown - region.lists - kinds.keys()
+    appended = {array: found.appended(region, array) for array in unknown}
     if found.is_unclear or unclear or mixes or not FLAGS.keys() >= set(appended.values()):
         return None
     first = tuple(
@@ -166,6 +167,7 @@ class _Inference:
 
     def __init__(self, region: Region, kinds: Mapping[str, str]) -> None:
         self.like = region.like
+        self.lists = region.lists
         self.results: dict[int, Kinds] = {}
         self.read: dict[int, Env] = {}
         given = {name: frozenset({kind}) for name, kind in kinds.items()}
@@ -185,6 +187,8 @@ class _Inference:
         """Return the types after a block."""
         for s in block:
             match s:
+                case Assign(target=End(array=array)) if array in self.lists:
+                    self.results[id(s)], self.read[id(s)] = ONE_FLOAT64, {}
                 case Assign() | Let():
                     result = self.result(s, env)
                     self.results[id(s)] = self.results.get(id(s), NO_KINDS) | result

@@ -174,7 +174,11 @@ class Pairs:
     primals, tangents : list
     moves : bool
         Whether an item has a tangent.
+    given : tuple of ndarray
+        The items that are arrays.
     """
+
+    given: tuple[ndarray, ...] = ()
 
     def __init__(self, ctx: ForwardMode, source: Any, first: int = 0) -> None:
         self.source = source
@@ -201,7 +205,7 @@ def bytes_copied(a: Any) -> int:
 
 def split(ctx: ForwardMode, value: Any) -> tuple[Any, Any]:
     """Return primal and tangent of a value, None if it does not move."""
-    if type(value) is Pairs:
+    if isinstance(value, Pairs):
         return value.primals, value.tangents if value.moves else None
     return ctx.split(value)
 

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import NamedTuple
 
 from mooncake_py.compiler.ir import Assign, Block, End, For, Load, Sliced, While, statements
 
-__all__ = ["Region"]
+__all__ = ["Axes", "Region"]
+
+
+class Axes(NamedTuple):
+    """How many axes the inputs of a region have: arrays, and lists of arrays as one array."""
+
+    arrays: Mapping[str, int]
+    lists: Mapping[str, int] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -41,6 +51,8 @@ class Region:
         The names of these of which parts are read or written.
     sums : frozenset of str
         The names to which the builtin `sum` would add.
+    lists : frozenset of str
+        The lists of arrays.
     """
 
     body: Block
@@ -58,6 +70,7 @@ class Region:
     variables: frozenset[str] = frozenset()
     in_parts: frozenset[str] = frozenset()
     sums: frozenset[str] = frozenset()
+    lists: frozenset[str] = frozenset()
 
     @property
     def loop(self) -> For | While:
@@ -78,7 +91,7 @@ class Region:
 
     @property
     def grown(self) -> set[str]:
-        """The lists to which numbers are appended."""
+        """The lists to which something is appended."""
         return {
             s.target.array
             for s in statements(self.body)

@@ -38,7 +38,7 @@ def pull_region(entry: tuple[Any, ...]) -> None:
     if ends is not None:
         ends.give(found[len(leaves) :])
     for node in nodes:
-        if type(node) is Items:
+        if isinstance(node, Items):
             node.deliver()
 
 

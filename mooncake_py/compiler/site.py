@@ -190,10 +190,7 @@ class Site:
             return None
         lists = dict(self.lists(inputs))
         grown = self.only_grown(inputs)
-        items = {
-            key: Items.behind(a) if key in grown else Items.of(ctx, a)
-            for key, a in {id(a): a for a in lists.values()}.items()
-        }
+        items = {id(a): self.items(ctx, inputs, name, id(a) in grown) for name, a in lists.items()}
         inputs = inputs | {name: items[id(a)] for name, a in lists.items()}
         form = self.form(ctx, functions, inputs)
         self.has_form = form is not None
@@ -202,6 +199,12 @@ class Site:
         for name, kind in form.appended.items():
             inputs[name].kind = kind
         return form, steps, inputs
+
+    def items(
+        self, ctx: Tracking, inputs: Mapping[str, Any], name: str, only_grows: bool
+    ) -> Items | None:
+        """Return the items of a list, or of one that only grows the new ones; None for others."""
+        return Items.behind(inputs[name]) if only_grows else Items.of(ctx, inputs[name])
 
     def form(self, ctx: Tracking, functions: Any, inputs: dict[str, Any]) -> Form | None:
         """Return the form for these inputs, made when such are first met."""
@@ -219,7 +222,7 @@ class Site:
             a = inputs[name]
             if a is None:  # a list of anything but numbers of one type
                 return None
-            is_list = type(a) is Items
+            is_list = isinstance(a, Items)
             moving.append(bool(a.leaves) if is_list else ctx.find(a) is not None)
             items.append(a.kind if is_list else INTEGERS.get(a.dtype, ""))
         owners = self.owners(inputs)
@@ -395,11 +398,15 @@ class Site:
         self, ctx: ForwardMode, functions: Any, steps: Any, inputs: dict[str, Any]
     ) -> dict[str, Any] | Any:
         """Run the tangent of the region below; return what it binds, or `Elsewhere`."""
-        lists = {id(a): a for _, a in self.lists(inputs)}
+        lists = {id(a): name for name, a in self.lists(inputs)}
         if lists and not self.is_worth(self.steps(steps, inputs), inputs):
             return Elsewhere
         grown = self.only_grown(inputs)
-        pairs = {key: Pairs(ctx, a, len(a) * (key in grown)) for key, a in lists.items()}
+        pairs: dict[int, Any] = {
+            key: self.pairs(ctx, inputs, name, key in grown) for key, name in lists.items()
+        }
+        if None in pairs.values():
+            return Elsewhere
         given = {
             name: split(ctx, pairs.get(id(inputs[name])) or inputs[name])
             for name in self.region.inputs
@@ -410,9 +417,7 @@ class Site:
             return ctx.base.run_region(self, functions, steps, inputs)
         site = self.tangent_of(functions, moving, inputs)
         self.has_form = site is not None
-        if site is None or site.trials.rest(ctx):
-            return Elsewhere
-        if self.overlaps(inputs, self.arrays):
+        if site is None or site.trials.rest(ctx) or self.overlaps(inputs, self.arrays):
             return Elsewhere
         for name in site.tangent.given:
             t = given[name][1]
@@ -431,14 +436,21 @@ class Site:
         names = site.tangent.names
         if type(found) is not dict:  # the loop runs as it is written, to be compared
             return found.above(ctx, self.region.bound, names, list(pairs.values()))
+        arrays = {id(a) for a in inputs.values() if type(a) is ndarray}
+        arrays.update(*(map(id, pair.given) for pair in pairs.values()))
         for name, a in self.lists(inputs):
             if id(a) in pairs and (name in self.written or name in self.grown):
                 pairs.pop(id(a)).store(ctx, name in names)
-        arrays = {id(a) for a in inputs.values() if type(a) is ndarray}
         return {  # a name may be bound to an array that was there before
             name: y if id(y) in arrays else ctx.fresh(y, found.get(names.get(name)))
             for name, y in ((name, found[name]) for name in self.region.bound)
         }
+
+    def pairs(
+        self, ctx: ForwardMode, inputs: Mapping[str, Any], name: str, only_grows: bool
+    ) -> Pairs | None:
+        """Return the items of a list and their tangents; see `items`."""
+        return Pairs(ctx, inputs[name], len(inputs[name]) * only_grows)
 
     def tangent_of(
         self, functions: Any, moving: frozenset[str], inputs: dict[str, Any]

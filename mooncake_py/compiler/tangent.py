@@ -214,6 +214,7 @@ class Tangent:
             },
             whole=region.whole | {self.names[a] for a in region.whole if a in active},
             local=region.local | {self.names[a] for a in region.local if a in active} | own,
+            lists=region.lists | {self.names[a] for a in region.lists if a in active},
             variables=region.variables
             | {self.names[a] for a in region.variables if a in active}
             | own,

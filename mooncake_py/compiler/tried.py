@@ -9,7 +9,7 @@ from numpy import ndarray
 
 from mooncake_py.compiler.callees import Callees
 from mooncake_py.compiler.elsewhere import Elsewhere
-from mooncake_py.compiler.region import Region
+from mooncake_py.compiler.region import Axes, Region
 from mooncake_py.compiler.site import Site
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["TriedComprehension", "TriedLoop"]
 
-OnArrays = Callable[[Any, Mapping[str, int]], Site | None]
+OnArrays = Callable[[Any, Axes], Site | None]
 
 
 class TriedLoop:
@@ -30,8 +30,8 @@ class TriedLoop:
     callees : Callees
         The functions of the user that were read into it.
     on_arrays : callable
-        From functions, and the axes of the arrays among the inputs, to the site where the region
-        runs on them, or None.
+        From functions, and the axes of the inputs, to the site where the region runs on such, or
+        None.
     outer : TriedLoop, optional
         A loop around it: while that one has a form, this one is not tried.
 
@@ -114,11 +114,15 @@ class TriedLoop:
 
     def site_for(self, functions: Any, inputs: Mapping[str, Any]) -> Site | None:
         """Return where the region runs on such inputs; None if it has no form."""
-        axes = {name: a.ndim for name, a in inputs.items() if type(a) is ndarray}
-        arrays = self.region.arrays
-        if not self.is_on_arrays and all(arrays.get(name) == axes[name] for name in axes):
+        axes = Axes(
+            {name: a.ndim for name, a in inputs.items() if type(a) is ndarray},
+            {name: 1 + inputs[name][-1].ndim for name in self.plain.looked_into
+             if is_of_arrays(inputs[name])},
+        )  # fmt: skip
+        arrays, of = self.region.arrays, axes.arrays
+        if not (self.is_on_arrays or axes.lists) and all(arrays.get(k) == of[k] for k in of):
             return self.plain
-        key = functions, tuple(axes.items())
+        key = functions, tuple(of.items()), tuple(axes.lists.items())
         try:
             return self._on_arrays[key]
         except KeyError:
@@ -127,6 +131,11 @@ class TriedLoop:
             return None
         site = self._on_arrays[key] = self.on_arrays(functions, axes)
         return site
+
+
+def is_of_arrays(a: Any) -> bool:
+    """Return True for a list or a tuple of which the last item is an array."""
+    return (type(a) is list or type(a) is tuple) and bool(a) and type(a[-1]) is ndarray
 
 
 class TriedComprehension:

@@ -22,7 +22,7 @@ them, beside the other objects with such an attribute; they are stored as the us
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
@@ -30,6 +30,7 @@ from typing import Any
 from mooncake_py.compiler.elsewhere import Elsewhere
 from mooncake_py.compiler.methods import owner_of
 from mooncake_py.compiler.read import Reading, read_loop
+from mooncake_py.compiler.region import Axes
 from mooncake_py.compiler.site import Site
 from mooncake_py.compiler.tried import TriedLoop
 from mooncake_py.frontend.outputs import OutputRewriter
@@ -212,7 +213,7 @@ def loop_of(reading: Reading, outer: TriedLoop | None) -> TriedLoop:
     """
     region, callees = reading.region, reading.callees
 
-    def on_arrays(functions: Any, axes: Mapping[str, int]) -> Site | None:
+    def on_arrays(functions: Any, axes: Axes) -> Site | None:
         # Only programs with such loops need it.
         from mooncake_py.compiler.slices.site import site_on_arrays
 

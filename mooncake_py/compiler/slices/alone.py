@@ -12,6 +12,7 @@ from __future__ import annotations
 from mooncake_py.compiler.ir import (
     Assign,
     Block,
+    End,
     For,
     If,
     Let,
@@ -23,15 +24,34 @@ from mooncake_py.compiler.ir import (
     While,
     statements,
 )
+from mooncake_py.compiler.region import Region
 from mooncake_py.compiler.slices.calls.arguments import arguments_of
 from mooncake_py.compiler.statements.statement import is_operand, position_of
 
-__all__ = ["are_alone"]
+__all__ = ["are_alone", "outlasting"]
 
 
 def are_alone(body: Block, names: set[str]) -> bool:
     """Return True if what is written by these names has no other name where it is written."""
     return all(Course(name).block(body, False) is not None for name in names)
+
+
+def outlasting(region: Region) -> set[str]:
+    """Return the names of arrays that something outside the region has afterwards."""
+    found = set(region.variables - region.local)
+    copies: list[tuple[str, str]] = []
+    for s in statements(region.body):
+        match s:
+            case Assign(target=End(), value=Name(name=name)):
+                found.add(name)
+            case Sliced() if s.target is not None and is_operand(s.statement.value):
+                part = s.statement.layout[position_of(s.statement.value)]
+                copies += [(s.target.name, s.values[part[0]].name)] if type(part) is tuple else []
+    while True:
+        more = {source for name, source in copies if name in found}
+        if more <= found:
+            return found
+        found |= more
 
 
 class Course:
@@ -85,6 +105,8 @@ class Course:
                 part = s.statement.layout[position_of(s.statement.value)]
                 position = part if isinstance(part, int) else part[0]
                 return s.values[position].name == self.name
+            case Assign(target=End(), value=value):
+                return value == Name(self.name)
             case Assign(target=Name(), value=value) | Let(value=value):
                 return self.reads(value)
         return False

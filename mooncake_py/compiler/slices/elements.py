@@ -1,19 +1,20 @@
-"""Elements of what names are bound to, in expressions of numbers.
+"""Elements of what names are bound to, in expressions of numbers, and arrays in lists.
 
     s += v[3] * y[0]        r0 = v[3]
                             r1 = y[0]
                             s += r0 * r1
 
-The rest is computed as numbers are everywhere.
+The rest is computed as numbers, or arrays, are everywhere.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from mooncake_py.compiler.ir import Expr, Load, Name, Sliced, parts_of, rebuilt, walk
 from mooncake_py.compiler.slices.calls.arguments import Arguments, Hole, called_with
-from mooncake_py.compiler.slices.calls.operations import ELEMENT
+from mooncake_py.compiler.slices.calls.operations import ELEMENT, ITEM
 from mooncake_py.compiler.slices.ranks import UnknownRankError
 from mooncake_py.compiler.statements.statement import Statement
 
@@ -24,7 +25,13 @@ __all__ = ["Elements"]
 
 
 class Elements:
-    """Gives names to the elements of what names are bound to, in an expression of numbers.
+    """Gives names to the elements of some arrays, or the items of lists of them.
+
+    Parameters
+    ----------
+    reader : Rereader
+    arrays : collection of str
+        Names that are bound to arrays, and lists.
 
     Attributes
     ----------
@@ -32,14 +39,15 @@ class Elements:
         What binds these names.
     """
 
-    def __init__(self, reader: Rereader) -> None:
+    def __init__(self, reader: Rereader, arrays: Collection[str]) -> None:
         self.reader = reader
+        self.arrays = arrays
         self.before: list[Sliced] = []
         self.known: dict[Load, Name] = {}
 
     def read(self, e: Expr) -> Expr:
         """Return an expression with names in the place of such elements."""
-        if isinstance(e, Load) and e.array in self.reader.variables:
+        if isinstance(e, Load) and e.array in self.arrays:
             if e not in self.known:
                 self.known[e] = self.named(e)
             return self.known[e]
@@ -48,12 +56,16 @@ class Elements:
     def named(self, e: Load) -> Name:
         """Return the name of an element, which is bound before."""
         self.reader.ranks.see_numbers(*e.index)
-        if any(isinstance(part, Load) and part.array in self.reader.variables
+        if any(isinstance(part, Load) and part.array in self.arrays
                for index in e.index for part in walk(index)):  # fmt: skip
             raise UnknownRankError
-        name = self.reader.new_name(e)
-        self.reader.note(e.array)
-        value = called_with(ELEMENT, 1, Arguments((Hole(0),)))
+        if e.array in self.reader.lists:
+            name = self.reader.new_array(e)
+            value = called_with(ITEM, 1, Arguments((Hole(0),), may_view=True))
+        else:
+            name = self.reader.new_name(e)
+            self.reader.note(e.array)
+            value = called_with(ELEMENT, 1, Arguments((Hole(0),)))
         statement = Statement(value, ((0, 1),), 2, certain=frozenset({1}))
         values = Name(e.array, place=e.place), e.index
         self.before.append(Sliced(statement, values, name, None, place=e.place))

@@ -10,7 +10,7 @@ The text does not tell numbers from arrays: the first run with arrays does.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -42,7 +42,7 @@ from mooncake_py.compiler.ir import (
     with_blocks,
     with_value,
 )
-from mooncake_py.compiler.region import Region
+from mooncake_py.compiler.region import Axes, Region
 from mooncake_py.compiler.simplify import names_of
 from mooncake_py.compiler.slices.alone import are_alone
 from mooncake_py.compiler.slices.calls.arguments import arguments_of
@@ -65,7 +65,7 @@ ONE_MORE = Const(None)  # after ints: an array of one element in the place of an
 
 
 def on_arrays(
-    region: Region, functions: Sequence[Any], axes: Mapping[str, int], local: frozenset[str]
+    region: Region, functions: Sequence[Any], axes: Axes, local: frozenset[str]
 ) -> Region | None:
     """Return a region with statements on arrays where arrays are, or None if it has no such.
 
@@ -73,8 +73,7 @@ def on_arrays(
     ----------
     region : Region
     functions : sequence of callable
-    axes : mapping of str to int
-        Of the inputs that are arrays.
+    axes : Axes
     local : frozenset of str
         The names that nothing outside the region reads.
     """
@@ -97,18 +96,22 @@ class Rereader:
         The arrays of which parts are operands.
     variables : set of str
         The names that are bound to arrays.
+    lists : set of str
+        The lists of arrays.
     """
 
     def __init__(
         self,
         region: Region,
         functions: Sequence[Any],
-        axes: Mapping[str, int],
+        axes: Axes,
         local: frozenset[str],
     ) -> None:
         self.given = region
-        self.axes = axes
-        self.ranks = Ranks(region.body, functions, axes)
+        self.axes = axes.arrays
+        self.ranks = Ranks(region.body, functions, {**axes.arrays, **axes.lists})
+        self.lists = {name for name in region.grown if self.ranks.found.get(name)}
+        self.lists.update(axes.lists)
         self.whole: set[str] = set()
         self.variables: set[str] = set()
         self.in_place = {name for name in region.changed if self.ranks.found.get(name)}
@@ -121,9 +124,9 @@ class Rereader:
         self.numbers = 0
         self.see_names()
         body = self.block(region.body)
-        arrays = {name for name in region.inputs if name in axes and name not in region.data}
+        arrays = {n for n in region.inputs if n in self.axes and n not in region.data}
         counts = {
-            name: axes.get(name, region.arrays.get(name, 0))
+            name: self.axes.get(name, region.arrays.get(name, 0))
             for name in region.inputs
             if name in region.arrays or name in arrays
         }
@@ -140,6 +143,7 @@ class Rereader:
             whole=frozenset(self.whole),
             local=frozenset(self.local),
             variables=frozenset(self.variables),
+            lists=frozenset(self.lists),
         )
 
     # Names.
@@ -150,6 +154,7 @@ class Rereader:
             name
             for s in statements(self.given.body)
             if isinstance(s, Assign | Let) and isinstance(s.value, Load) and self.ranks.of(s.value)
+            if s.value.array not in self.lists
             for name in bound_by(s)
             if name in self.local and self.bound.count(name) == 1
         }
@@ -189,7 +194,7 @@ class Rereader:
                 return [self.on_slices(s)]
             case Count(value=e) | Check(test=e) | For(range=e) | While(test=e) | If(test=e):
                 self.ranks.see_numbers(e)
-                if self.reads_variables(e):
+                if self.reads(e, self.variables):
                     raise UnknownRankError
         return [with_blocks(s, self.block)]
 
@@ -198,21 +203,20 @@ class Rereader:
         target = s.target if isinstance(s, Assign) else Name(s.name, place=s.place)
         value = self.seen(s.value)
         rank = self.ranks.of(value)
-        if not rank and self.reads_variables(value):
-            reader = Elements(self)
+        arrays = self.lists if rank else self.lists | self.variables
+        if self.reads(value, arrays):
+            reader = Elements(self, arrays)
             value = reader.read(value)
             again = with_value(s, lambda _: value)
             assert isinstance(again, Assign | Let)
             return [*reader.before, *self.assigned(again)]
         if isinstance(target, End):
-            if rank:
-                raise UnknownRankError
-            return [s]
+            return self.appended(s, target, value) if rank else [s]
         if isinstance(target, Load):
             if not self.ranks.of_element(target):
                 if rank:
                     raise UnknownRankError
-                if target.array not in self.variables and not self.reads_variables(value):
+                if target.array not in self.variables and not self.reads(value, self.variables):
                     return [s]
             return self.written(s, target, value)
         if not rank:
@@ -233,9 +237,21 @@ class Rereader:
             raise UnknownRankError
         return [*writer.before, writer.sliced(s, read, target=target)]
 
-    def reads_variables(self, e: Expr) -> bool:
-        """Return True if an expression reads elements of what a name is bound to."""
-        return any(isinstance(part, Load) and part.array in self.variables for part in walk(e))
+    def reads(self, e: Expr, arrays: Collection[str]) -> bool:
+        """Return True if an expression reads elements of some arrays, or items of lists."""
+        return any(isinstance(part, Load) and part.array in arrays for part in walk(e))
+
+    def appended(self, s: Statement, target: End, value: Expr) -> list[Statement]:
+        """Return what appends an array: a new one, or one that nothing in the region changes."""
+        before: list[Statement] = []
+        if isinstance(value, Op | Call):
+            writer = Writer(self)
+            read, name = writer.read(value), self.new_array(value)
+            before += [*writer.before, writer.sliced(s, read, target=name)]
+            value = name
+        if not isinstance(value, Name) or value.name not in self.variables:
+            raise UnknownRankError
+        return [*before, Assign(target, value, place=s.place)]
 
     def seen(self, e: Expr) -> Expr:
         """Return an expression with parts of arrays in the place of their names."""
@@ -269,6 +285,8 @@ class Rereader:
         layout: list[Part] = []
         for part in s.statement.layout:
             if not isinstance(part, int):
+                if values[part[0]].name in self.lists:
+                    raise UnknownRankError
                 self.note(values[part[0]].name)
             layout.append(self.as_seen(part, values))
         for index in (v for v in s.values if type(v) is tuple):
@@ -340,6 +358,14 @@ class Rereader:
         self.numbers += 1
         return Name(f"r{self.numbers - 1}", place=e.place)
 
+    def new_array(self, e: Expr) -> Name:
+        """Return a new name for an array."""
+        name = self.new_name(e)
+        self.ranks.found[name.name] = self.ranks.of(e)
+        self.variables.add(name.name)
+        self.local.add(name.name)
+        return name
+
     def note(self, name: str) -> None:
         """Note an array of which parts are operands."""
         if name not in self.variables or name in self.given.inputs:
@@ -365,7 +391,9 @@ class Writer:
 
     def place(self, e: Load | Name) -> tuple[int, int]:
         """Return where an array or a part of one is."""
-        if isinstance(e, Load) and e.array not in self.ranks.found:
+        if isinstance(e, Load) and (
+            e.array not in self.ranks.found or e.array in self.reader.lists
+        ):
             raise UnknownRankError  # a list
         return self.reader.whole_part(self.values, e)
 
@@ -400,7 +428,7 @@ class Writer:
 
     def named(self, e: Expr) -> Name:
         """Return the name of a number, which an assignment before this one computes."""
-        if self.ranks.of(e) or self.reader.reads_variables(e):
+        if self.ranks.of(e) or self.reader.reads(e, self.reader.variables):
             raise UnknownRankError
         name = self.reader.new_name(e)
         self.before.append(Assign(name, e, place=e.place))
@@ -408,7 +436,7 @@ class Writer:
 
     def sliced(
         self,
-        s: Assign | Let,
+        s: Statement,
         value: Expr,
         *,
         target: Name | None = None,

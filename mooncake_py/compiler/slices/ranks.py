@@ -12,6 +12,7 @@ from mooncake_py.compiler.ir import (
     Block,
     Call,
     Const,
+    End,
     Expr,
     Length,
     Let,
@@ -48,7 +49,7 @@ class Ranks:
     body : Block
     functions : sequence of callable
     axes : mapping of str to int
-        Of the inputs that are arrays.
+        Of the inputs that are arrays, or lists of such.
 
     Attributes
     ----------
@@ -82,7 +83,11 @@ class Ranks:
     def of_value(self, s: Binding, is_certain: bool = True) -> int:
         """Return the axes of what a statement binds; 0 for now where that is not certain."""
         try:
-            return self.of_sliced(s) if isinstance(s, Sliced) else self.of(s.value)
+            if isinstance(s, Sliced):
+                return self.of_sliced(s)
+            rank = self.of(s.value)
+            is_item = isinstance(s, Assign) and isinstance(s.target, End)
+            return rank + 1 if is_item and rank else rank
         except UnknownRankError:
             if is_certain:
                 raise
@@ -151,10 +156,15 @@ class Ranks:
 
 
 def bindings_in(body: Block) -> Iterator[tuple[str, Binding]]:
-    """Yield the statements that bind a name to a value, which may be an array, after the name."""
+    """Yield the statements that bind a name to a value, which may be an array, after the name.
+
+    A list is one array of all that is appended to it.
+    """
     for s in statements(body):
         match s:
             case Let(name=name):
                 yield name, s
             case Assign(target=Name(name=name)) | Sliced(target=Name(name=name)):
                 yield name, s
+            case Assign(target=End(array=array)):
+                yield array, s

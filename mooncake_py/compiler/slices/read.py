@@ -14,7 +14,6 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
-from mooncake_py.compiler.declared import SMALL
 from mooncake_py.compiler.forms import whole_name
 from mooncake_py.compiler.ir import (
     Assign,
@@ -44,10 +43,11 @@ from mooncake_py.compiler.slices.calls.reading import (
 )
 from mooncake_py.compiler.slices.index_texts import index_text, reads_of
 from mooncake_py.compiler.slices.named_views import Substitution, names_of_views
+from mooncake_py.compiler.slices.operands import OperandReader, takes
 from mooncake_py.compiler.slices.renumbered import renumbered
 from mooncake_py.compiler.statements.contractions import PRODUCTS
 from mooncake_py.compiler.statements.methods import METHODS
-from mooncake_py.compiler.statements.read import StatementReader, plain_index
+from mooncake_py.compiler.statements.read import plain_index
 from mooncake_py.compiler.statements.reductions import REDUCTIONS
 from mooncake_py.compiler.statements.statement import is_operand
 from mooncake_py.compiler.statements.views import VIEWS
@@ -62,74 +62,6 @@ NOTHING = Const(None)
 NUMBERS = frozenset({"abs", "float", "len", "max", "min", "round"})
 
 
-class OperandReader(StatementReader):
-    """Reads the expression of a statement; what may be an index is decided when it is read.
-
-    A factor of a product that is computed gets a name: ``(h * a) @ u``.  So does a number that is
-    computed in another way than arrays are: ``u * math.exp(-t)``, ``d / (d @ d) ** 1.5``.
-    """
-
-    def __init__(self, loop: SlicedLoopReader) -> None:
-        super().__init__(loop.names, peeks=False, is_first=False)
-        self.loop = loop
-
-    @override
-    def contraction(
-        self, node: ast.expr, function: ast.expr | str | None, a: ast.expr, b: ast.expr
-    ) -> Expr:
-        return super().contraction(node, function, self.factor(a), self.factor(b))
-
-    def factor(self, node: ast.expr) -> ast.expr:
-        """Return a factor, or the name that it gets."""
-        if isinstance(node, ast.BinOp):
-            is_computed = not isinstance(node.op, ast.MatMult)
-        else:
-            is_computed = isinstance(node, ast.UnaryOp)
-        return self.loop.named_before(node) if is_computed else node
-
-    @override
-    def power(self, node: ast.BinOp) -> Expr:
-        match node.right:
-            case ast.Constant(value=int(n)) if n in SMALL:
-                return super().power(node)
-        if isinstance(node.left, ast.Subscript):
-            return super().power(node)
-        base = node.left
-        if any(map(self.loop.makes_arrays, walk(base))):
-            base = self.loop.named_before(base)
-        return self.value(self.loop.number_before(replaced(node, left=base)))
-
-    @override
-    def call(self, node: ast.Call) -> Expr:
-        if self.loop.is_of_numbers(node):
-            return self.value(self.loop.number_before(node))
-        if self.loop.copies(node.func):
-            return self.copied(node)
-        return super().call(node)
-
-    def copied(self, node: ast.Call) -> Expr:
-        """Read ``x.copy()`` or ``np.copy(x)``."""
-        of = [node.func.value] if self.loop.is_method(node.func) else node.args  # type: ignore[attr-defined]
-        if len(of) != 1 or node.keywords or (of is not node.args and node.args):
-            raise Unfit
-        return Op("pos", (self.value(of[0]),), place=place_of(node))
-
-    @override
-    def index(self, node: ast.expr) -> ast.expr | None:
-        return plain_index(node, self.names) or node
-
-    @override
-    def view(self, node: ast.expr, function: ast.expr | str) -> Name:
-        if isinstance(node, ast.Subscript) and takes(node.slice):
-            raise Unfit  # no view, but a copy
-        return super().view(node, function)
-
-
-def takes(index: ast.expr) -> bool:
-    """Return True for an index that takes ints from an array."""
-    return isinstance(index, ast.Subscript) and isinstance(index.slice, ast.Slice)
-
-
 class SlicedLoopReader(LoopReader):
     """Reads one loop; a statement on slices becomes a `Sliced`.
 
@@ -141,6 +73,8 @@ class SlicedLoopReader(LoopReader):
         The names of slices.
     in_parts : set of str
         The names that the loop binds and of which elements or slices are read or written.
+    growing : set of str
+        The names of lists to which the loop appends.
     depth : int
         How many loops are round a statement.
     own : dict of str to str
@@ -156,6 +90,7 @@ class SlicedLoopReader(LoopReader):
         self.known: dict[str, ast.expr] = {}
         self.own: dict[str, str] = {}
         self.in_parts: set[str] = set()
+        self.growing: set[str] = set()
         self.depth = 0
 
     @override
@@ -184,6 +119,9 @@ class SlicedLoopReader(LoopReader):
         super().survey()
         self.views = names_of_views(self.definition, self.original) & self.stored
         self.stored -= self.views
+        calls = [part for part in walk(self.node) if isinstance(part, ast.Call)]
+        bases = [call.func.value for call in calls if self.appends(call)]  # type: ignore[attr-defined]
+        self.growing = {base.id for base in bases if isinstance(base, ast.Name)}
 
     @override
     def block(self, body: list[ast.stmt]) -> Block:
@@ -201,15 +139,22 @@ class SlicedLoopReader(LoopReader):
 
     @override
     def array(self, node: ast.expr) -> str:
-        is_stored = isinstance(node, ast.Name) and node.id in self.stored - self.only_changed
-        if self.frame is not None or not is_stored:
+        found = self.bound_array(node.id) if isinstance(node, ast.Name) else None
+        if found is None:
             return super().array(node)
-        assert isinstance(node, ast.Name)
-        found = self.own_name(node.id)
-        if node.id not in self.defined:
-            self.given_name(node.id)
         self.in_parts.add(found)
         return found
+
+    def bound_array(self, name: str) -> str | None:
+        """Return what a name that the region binds is called in IR; None for others."""
+        if self.frame is not None:
+            is_own = name in self.stored & self.defined and name not in self.frame.passed
+            return self.own_local(name) if is_own else None
+        if name not in self.stored - self.only_changed:
+            return None
+        if name not in self.defined:
+            self.given_name(name)
+        return self.own_name(name)
 
     @override
     def length(self, node: ast.expr, axis: int) -> Length:
@@ -253,6 +198,20 @@ class SlicedLoopReader(LoopReader):
             case ast.AugAssign(target=target, op=op, value=value) if self.is_on_slices(node):
                 return [self.on_slices(node, target, op, value)]
         return super().statement(node, rest)
+
+    @override
+    def alone(self, node: ast.Call) -> list[Statement]:
+        if self.frame is None and self.appends(node):
+            value: Any = Substitution(self.known).visit(node.args[0])
+            value = NamedCalls(self).visit(value)
+            if any(map(self.makes_arrays, walk(value))):
+                value = self.named_before(value)
+            node = replaced(node, args=[value])
+        return super().alone(node)
+
+    def is_of_list(self, node: ast.Subscript) -> bool:
+        """Return True for an item of a list that grows."""
+        return isinstance(node.value, ast.Name) and node.value.id in self.growing
 
     def is_on_slices(self, node: ast.stmt) -> bool:
         """Return True for a statement in which something must be an array."""
@@ -355,7 +314,8 @@ class SlicedLoopReader(LoopReader):
             if any(map(self.makes_arrays, walk(node))):
                 node = self.named_before(node)
         found = self.value(node)
-        if isinstance(found, Name | Load):
+        is_item = isinstance(node, ast.Subscript) and self.is_of_list(node)
+        if isinstance(found, Name | Load) and not is_item:
             return found
         name, place = self.own_factor(node), place_of(node)
         self.before.append(Assign(Name(self.own[name.id], place=place), found, place=place))

@@ -18,13 +18,15 @@ from mooncake_py.compiler.emit_scalar import Emitter
 from mooncake_py.compiler.evaluate import passes
 from mooncake_py.compiler.forms import Form, Pattern, Special, arrays_of, inferred, written
 from mooncake_py.compiler.ir import For, Sliced
+from mooncake_py.compiler.items import Items, Pairs
 from mooncake_py.compiler.partials import NoPartial
-from mooncake_py.compiler.region import Region
+from mooncake_py.compiler.region import Axes, Region
 from mooncake_py.compiler.site import Site, TangentSite
 from mooncake_py.compiler.slices.calls.arguments import arguments_of
 from mooncake_py.compiler.slices.calls.forms import CallForm, call_form
 from mooncake_py.compiler.slices.forms import SlicedForm
 from mooncake_py.compiler.slices.indices import EVERYTHING
+from mooncake_py.compiler.slices.lists import ArrayItems, ArrayPairs, are_arrays
 from mooncake_py.compiler.slices.on_arrays import on_arrays
 from mooncake_py.compiler.slices.plans import plan_of
 from mooncake_py.compiler.slices.ranks import Ranks, UnknownRankError
@@ -37,9 +39,11 @@ from mooncake_py.compiler.statements.statement import View, is_operand, position
 from mooncake_py.compiler.tangent import tangent
 from mooncake_py.overriding import override
 from mooncake_py.runtime.values import FLOAT64
+from mooncake_py.tangents.memory import owner as owner_of
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.forward_mode import ForwardMode
+    from mooncake_py.runtime.mode import Tracking
     from mooncake_py.runtime.reverse_mode import ReverseMode
 
 __all__ = ["site_on_arrays"]
@@ -76,7 +80,11 @@ class SlicedSite(Site):
     @override
     def serves(self, inputs: Mapping[str, Any]) -> bool:
         floats = [inputs[name] for name in self.whole if name not in self.region.data]
-        return super().serves(inputs) and all(a.dtype is FLOAT64 for a in floats)
+        if not super().serves(inputs) or any(a.dtype is not FLOAT64 for a in floats):
+            return False
+        lists = self.region.lists
+        others = {id(a) for name, a in self.lists(inputs) if name not in lists}
+        return others.isdisjoint([id(inputs[name]) for name in lists])
 
     @override
     def is_worth(self, steps: range | None, inputs: dict[str, Any]) -> bool:
@@ -94,7 +102,30 @@ class SlicedSite(Site):
 
     @override
     def axes(self, inputs: Mapping[str, Any]) -> tuple[int, ...]:
-        return tuple([np.ndim(inputs[name]) if name in self.whole else 0 for name in self.arrays])
+        return tuple([
+            inputs[name].axes if name in self.region.lists
+            else np.ndim(inputs[name]) if name in self.whole else 0
+            for name in self.arrays
+        ])  # fmt: skip
+
+    @override
+    def items(
+        self, ctx: Tracking, inputs: Mapping[str, Any], name: str, only_grows: bool
+    ) -> Items | None:
+        if name not in self.region.lists:
+            return super().items(ctx, inputs, name, only_grows)
+        written = [inputs[other] for other in self.written]
+        owners = {id(owner_of(a)) for a in written if type(a) is np.ndarray}
+        return ArrayItems.of_arrays(ctx, inputs[name], len(inputs[name]) * only_grows, owners)
+
+    @override
+    def pairs(
+        self, ctx: ForwardMode, inputs: Mapping[str, Any], name: str, only_grows: bool
+    ) -> Pairs | None:
+        if name not in self.region.lists:
+            return super().pairs(ctx, inputs, name, only_grows)
+        pairs = ArrayPairs(ctx, inputs[name], len(inputs[name]) * only_grows)
+        return pairs if are_arrays(pairs.primals) else None
 
     @override
     def made(self, pattern: Pattern) -> Form | None:
@@ -113,6 +144,8 @@ class SlicedSite(Site):
             try:
                 axes = Ranks(body, pattern.functions, axes).found
             except UnknownRankError:
+                return None
+            if not are_of_one_rank(found, axes):
                 return None
         forms: dict[int, SlicedForm | CallForm] = {}
         for s in sliced(body):
@@ -160,7 +193,7 @@ class SlicedSite(Site):
 def site_on_arrays(
     region: Region,
     functions: tuple[Any, ...],
-    axes: Mapping[str, int],
+    axes: Axes,
     local: frozenset[str],
     callees: Callees,
 ) -> SlicedSite | None:
@@ -191,6 +224,13 @@ def may_be_bound(found: Special) -> bool:
     """Return True if no name is bound, before the region, to an array that the region writes."""
     written = {found.groups[array] for array in found.region.written() if array in found.groups}
     return not any(found.groups.get(name) in written for name in found.region.variables)
+
+
+def are_of_one_rank(found: Special, axes: Mapping[str, int]) -> bool:
+    """Return True if what is appended to a list by several names has as many axes."""
+    lists = found.region.lists
+    groups = {found.groups[name] for name in lists}
+    return len({(found.groups[name], axes.get(name)) for name in lists}) == len(groups)
 
 
 def is_steady(s: Sliced, plan: Plan, found: Special) -> bool:

@@ -12,12 +12,16 @@ from typing import Any
 import numpy as np
 
 from mooncake_py.compiler.adjoint import RegionAdjoint, steered
+from mooncake_py.compiler.forms import whole_name
 from mooncake_py.compiler.ir import (
     INTS,
     Assign,
     Block,
+    End,
     Let,
+    Lines,
     Load,
+    Name,
     Pop,
     Push,
     Sliced,
@@ -178,9 +182,22 @@ class SlicedAdjoint(RegionAdjoint):
 
     @override
     def assigned(self, s: Assign | Let, target: Target) -> Pair:
+        if isinstance(target, End) and isinstance(s.value, Name) and s.value.name in self.variables:
+            return self.appended(s, target, s.value.name)
         ahead, back = super().assigned(s, target)
         if not isinstance(target, Load) or target.array not in self.logged:
             return ahead, back
         log = Push(INTS, target, place=s.place)
         undo = Assign(target, Pop(INTS), place=s.place)
         return [*ahead[:-1], log, ahead[-1]], [undo, *back]
+
+    def appended(self, s: Statement, target: End, name: str) -> Pair:
+        """Return the sweeps of what appends the array that a name is bound to."""
+        ahead = Assign(target, Name(whole_name(name)), place=s.place)
+        if target.array not in self.active:
+            return [ahead], []
+        d = f"d{whole_name(name)}"
+        lines = [f"g = d_{target.array}.pop()"]
+        if name in self.active:
+            lines += ["if g is not None:", f"    {d} = g if {d} is None else {d} + g"]
+        return [ahead], [Lines(tuple(lines), (), place=s.place)]

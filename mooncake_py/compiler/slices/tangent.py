@@ -15,11 +15,14 @@ from mooncake_py.compiler.ir import (
     Assign,
     Block,
     Const,
+    End,
     Expr,
+    Let,
     Load,
     Name,
     Op,
     Sliced,
+    Target,
     parts_of,
     rebuilt,
     substituted,
@@ -68,7 +71,7 @@ class SlicedPushforward(Pushforward):
         super().__init__(*rest)
         self.functions = functions
         self.elements = elements
-        self.variables = variables
+        self.variables = frozenset(variables)
 
     @override
     def on_slices(self, s: Sliced) -> Block:
@@ -89,6 +92,13 @@ class SlicedPushforward(Pushforward):
         if s.target is not None:
             return (Assign(Name(self.names[s.target.name], place=s.place), ZERO, place=s.place),)
         return (self.cleared(s),)
+
+    @override
+    def assigned(self, s: Assign | Let, target: Target) -> Block:
+        still = set(map(Name, self.variables - self.names.keys()))
+        if isinstance(target, End) and target.array in self.names and s.value in still:
+            raise NoPartial  # zeros of its shape
+        return super().assigned(s, target)
 
     def is_another_name(self, s: Sliced) -> bool:
         """Return True if the statement binds another name to an array that has one."""

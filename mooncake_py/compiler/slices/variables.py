@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from numpy import ndarray
 
 from mooncake_py.compiler.forms import Form
+from mooncake_py.compiler.slices.lists import ArrayItems
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.reverse_mode import ReverseMode
@@ -44,8 +45,13 @@ class Variables:
         arrays: Mapping[str, ndarray],
     ) -> None:
         registry = ctx.registry
-        given = {id(a) for a in inputs.values()}
+        lists = {id(a): a for a in inputs.values() if type(a) is ArrayItems}.values()
+        on = {id(inputs[name]) for name in form.shadows}
+        given = {id(a) for a in inputs.values()}.union(*(map(id, items.given) for items in lists))
         made = {id(arrays[name]): arrays[name] for name in form.variables_on}
+        for items in lists:
+            if id(items) in on:
+                made |= {id(a): a for a in items.appended}
         nodes = {
             key: registry.activate(a) if key in given else registry.fresh(a)
             for key, a in made.items()
@@ -56,8 +62,15 @@ class Variables:
         # What was saved may be any of these: results, and arrays that other names had before.
         ends = map(arrays.__getitem__, form.visible)
         starts = [inputs[name] for name in form.variables if name in inputs]
-        for a in {id(a): a for a in (*ends, *starts)}.values():
-            registry.protect(a)
+        cells = [a for items in lists for a in items.cells]
+        for key, a in {id(a): a for a in (*ends, *starts, *cells)}.items():
+            if key in nodes:
+                nodes[key].protect()
+            else:
+                registry.protect(a)
+        for items in lists:
+            if id(items) in on:
+                items.register(registry, nodes)
 
     @property
     def is_idle(self) -> bool:

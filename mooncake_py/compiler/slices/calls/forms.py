@@ -22,12 +22,14 @@ from numpy import ndarray
 from mooncake_py.compiler.forms import Special, whole_name
 from mooncake_py.compiler.infer import FLOAT, FLOAT64, INT
 from mooncake_py.compiler.ir import Expr, Lines, Load, Name, Sliced
+from mooncake_py.compiler.slices.alone import outlasting
 from mooncake_py.compiler.slices.calls.arguments import Hole, Path, arguments_of
 from mooncake_py.compiler.slices.calls.examples import rank_of
 from mooncake_py.compiler.slices.calls.operations import (
     Bilinear,
     Constant,
     Element,
+    Item,
     Linear,
     Operation,
     fitted_to,
@@ -163,21 +165,25 @@ class CallForm:
             lines += unless("not finite(value)")
         if self.receiving:
             lines.append(f"push_int(({self.saved()}, ({self.shapes()})))")
-        whole = whole_name(self.target)
         if not self.rank:
             log = [f"push_int({self.target})"] if logs else []
             lines += [*log, f"{self.target} = y = float(value)", "z += y * 0.0"]
         else:
-            if keeps_shape:
-                lines += unless(f"{whole} is not None and {whole}.shape != value.shape")
-            lines += [f"push_int({whole})"] if logs else []
-            is_safe = self.is_plain or self.target in self.steady  # else the rule may keep it
-            lines.append(f"{whole} = value" if is_safe else f"{whole} = value.copy()")
-            lines += [
-                line for t in twins for line in unless(f"value.shape != {whole_name(t)}.shape")
-            ]
+            lines += self.bound(logs, twins, keeps_shape)
         reads = [e for k in range(count) for e in self.reads(k)]
         return Lines(tuple(lines), (*reads, *self.target_read()), place=self.s.place)
+
+    def bound(self, logs: bool, twins: list[str], keeps_shape: bool) -> list[str]:
+        """Return the lines that bind the name to the array."""
+        whole, lines = whole_name(self.target), []
+        if keeps_shape:
+            lines += unless(f"{whole} is not None and {whole}.shape != value.shape")
+        lines += [f"push_int({whole})"] if logs else []
+        is_safe = self.is_plain or self.target in self.steady  # else the rule may keep it
+        lines.append(f"{whole} = value" if is_safe else f"{whole} = value.copy()")
+        return lines + [
+            line for t in twins for line in unless(f"value.shape != {whole_name(t)}.shape")
+        ]
 
     def is_operand(self) -> list[str]:
         """Return the tests whether the value is an operand itself, as of ``np.diff(u, 0)``."""
@@ -361,6 +367,34 @@ class ElementForm(CallForm):
         return lines, reads
 
 
+class ItemForm(CallForm):
+    """Makes the lines of what binds a name to an array in a list."""
+
+    @override
+    def operand(self, k: int) -> str:
+        array, index = self.s.values
+        return f"{array.name}[{index_text(index)}]"
+
+    @override
+    def forward(
+        self, kept: list[str], logs: bool, twins: list[str], keeps_shape: bool = False
+    ) -> Lines:
+        lines = [f"value = {self.operand(0)}", *self.bound(logs, twins, keeps_shape)]
+        return Lines(tuple(lines), (*self.reads(0), *self.target_read()), place=self.s.place)
+
+    @override
+    def reads(self, k: int) -> tuple[Expr, ...]:
+        array, index = self.s.values
+        return (Load(array.name, reads_of(index)),)
+
+    @override
+    def pull(self) -> tuple[list[str], list[Expr]]:
+        d = f"{DOWN}_{self.operand(0)}"
+        lines = [f"g = {self.cotangent}", f"{self.cotangent} = None", "if g is not None:"]
+        lines += indented([f"d = {d}", f"{d} = g if d is None else d + g"])
+        return lines, list(reads_of(self.s.values[1]))
+
+
 class Back:
     """The cotangents of operands, from that of the value and what was saved.
 
@@ -407,9 +441,12 @@ def call_form(
     rank = rank_of(s, operation, axes)
     if rank is None or bool(rank) != (s.target.name in found.region.variables):
         return None
-    kind = ElementForm if isinstance(operation, Element) else CallForm
+    kind = KINDS.get(type(operation), CallForm)
     form = kind(s, operation, rank, number, found, axes, scope)
     return form if is_differentiable(form) and is_apart(form, found) else None
+
+
+KINDS: dict[type, type[CallForm]] = {Element: ElementForm, Item: ItemForm}
 
 
 def is_differentiable(form: CallForm) -> bool:
@@ -425,10 +462,12 @@ def is_apart(form: CallForm, found: Special) -> bool:
     """Return True if the value is new memory, or a view of what the region does not change."""
     if not form.rank or (form.operation.is_new and not form.arguments.may_view):
         return True
+    if isinstance(form, ItemForm):
+        return True  # which nothing in the region changes
     arrays = {
         form.array_or_name(h.operand) for _, h in form.arguments.holes if form.axes_of(h.operand)
     }
-    return form.target in found.region.local and arrays <= form.steady | form.names
+    return form.target not in outlasting(found.region) and arrays <= form.steady | form.names
 
 
 def steady_of(found: Special) -> set[str]:

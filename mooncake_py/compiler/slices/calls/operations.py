@@ -35,8 +35,9 @@ from mooncake_py.runtime.rule_pulls import THUNKS, careful_cotangent
 from mooncake_py.runtime.values import FLOAT64
 
 __all__ = [
-    "ELEMENT", "Bilinear", "Chosen", "Cleared", "Constant", "Element", "Linear", "Operation",
-    "Pulled", "Pushed", "PushedChoice", "fitted_to", "is_served", "made", "operation_of", "rule_of",
+    "ELEMENT", "ITEM", "Bilinear", "Chosen", "Cleared", "Constant", "Element", "Item", "Linear",
+    "Operation", "Pulled", "Pushed", "PushedChoice", "fitted_to", "is_served", "made",
+    "operation_of", "rule_of",
 ]  # fmt: skip
 
 CREATED = frozenset({
@@ -154,6 +155,16 @@ class Element(OfFirst):
 
 
 ELEMENT = Element()
+
+
+class Item(OfFirst):
+    """An array in a list."""
+
+    def __init__(self) -> None:
+        super().__init__(np.asarray)
+
+
+ITEM = Item()
 
 
 class Linear(Operation):
