@@ -89,7 +89,7 @@ class OperandReader(StatementReader):
 
     @override
     def view(self, node: ast.expr, function: ast.expr | str) -> Name:
-        if isinstance(node, ast.Subscript) and (takes(node.slice) or self.loop.is_of_list(node)):
+        if self.loop.is_of_list(node) or (isinstance(node, ast.Subscript) and takes(node.slice)):
             raise Unfit  # no view, but a copy
         return super().view(node, function)
 

@@ -209,9 +209,16 @@ class SlicedLoopReader(LoopReader):
             node = replaced(node, args=[value])
         return super().alone(node)
 
-    def is_of_list(self, node: ast.Subscript) -> bool:
-        """Return True for an item of a list that grows."""
-        return isinstance(node.value, ast.Name) and node.value.id in self.growing
+    def is_of_list(self, node: ast.expr) -> bool:
+        """Return True for an item of a list that grows, or of one that is written down."""
+        if self.frame is not None or not isinstance(node, ast.Subscript):
+            return False
+        base = node.value
+        if not isinstance(base, ast.Name):
+            return False
+        values = self.found.own.get(base.id) or [None]
+        written = all(isinstance(v, ast.List | ast.ListComp) for v in values)
+        return written or base.id in self.growing
 
     def is_on_slices(self, node: ast.stmt) -> bool:
         """Return True for a statement in which something must be an array."""
@@ -314,8 +321,7 @@ class SlicedLoopReader(LoopReader):
             if any(map(self.makes_arrays, walk(node))):
                 node = self.named_before(node)
         found = self.value(node)
-        is_item = isinstance(node, ast.Subscript) and self.is_of_list(node)
-        if isinstance(found, Name | Load) and not is_item:
+        if isinstance(found, Name | Load) and not self.is_of_list(node):
             return found
         name, place = self.own_factor(node), place_of(node)
         self.before.append(Assign(Name(self.own[name.id], place=place), found, place=place))

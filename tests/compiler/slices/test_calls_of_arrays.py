@@ -371,3 +371,17 @@ def test_values_that_are_operands(n):
         return np.sum(u * u)
 
     agrees(f, X.copy())
+
+
+@pytest.mark.plain
+def test_a_view_that_outlasts_the_loop_by_another_name():
+    def f(x):
+        u = v = x * 1.0
+        for k in range(5):
+            w = np.ravel(u)
+            v = w
+            u = 1.1 * u if k < 3 else u
+        v[0] = 3.0
+        return np.sum(v) + np.sum(u * u)
+
+    agrees(f, X.copy())

@@ -135,6 +135,16 @@ def only_read(y, w):
     return s
 
 
+def of_products(y, w):
+    m = np.outer(y, w)
+    p = [y, w]
+    q = [0.5, 2.0, 0.7]
+    for k in range(4):
+        y = y + 0.1 * np.dot(m, p[k % 2]) * q[k % 3] - np.roll(p[0], k)
+        w = w + q[2] * np.sum((p[1] - y) ** 2)
+    return np.sum(y * w)
+
+
 def of_one_array(y, w):
     p = [y, y]
     for k in range(4):
@@ -157,7 +167,7 @@ def items_again(y, w):
 
 FORMS = [
     copies, new_ones, from_the_last, of_components, of_a_call, written_down, twice, by_two_names,
-    with_breaks, of_matrices, nested, only_read, of_one_array, items_again,
+    with_breaks, of_matrices, nested, only_read, of_products, of_one_array, items_again,
 ]  # fmt: skip
 
 
@@ -189,6 +199,14 @@ def test_in_parts_that_run_twice(f):
         return s
 
     equals_reference(steps, Y.copy(), W.copy())
+
+
+@pytest.mark.parametrize("f", FORMS)
+def test_statement_by_statement_and_checked(f):
+    found = value_and_grad(f, (0, 1))(Y.copy(), W.copy())
+    checked = value_and_grad(f, (0, 1), debug=True)(Y.copy(), W.copy())
+    assert found[0] == checked[0]
+    assert_allclose(found[1], checked[1], rtol=1e-12)
 
 
 @pytest.mark.parametrize("f", [from_the_last, twice, of_one_array])

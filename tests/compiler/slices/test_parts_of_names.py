@@ -295,3 +295,47 @@ def test_names_bound_to_arrays_of_other_shapes_run_as_written(taken):
 
     agrees(f, X, Y)
     assert not any(taken)
+
+
+def turned(q, h):
+    r = h * q[1]
+    p = 0.5 * q
+    return np.array([r, -q[0] * r, p[2]])
+
+
+@pytest.mark.plain
+def test_elements_of_what_parameters_are_bound_to(taken):
+    def f(u, w):
+        s = 0.0
+        for k in range(5):
+            v = turned(u + 0.2 * turned(u, w[k]), 0.5)
+            u = 0.3 * u + v
+            s += turned(u * v, s + 1.0)[0] if k > 9 else u[0]
+        return s + np.sum(u * u)
+
+    value_and_grad(f, (0, 1))(X[:3].copy(), Y)
+    assert all(taken)
+    agrees(f, X[:3].copy(), Y.copy())
+    agrees_along(f, (X[:3], Y), (V[0][:3], V[1]))
+
+
+@pytest.mark.plain
+def test_a_parameter_that_its_function_changes():
+    def scaled(q):
+        q = 2.0 * q
+        q[0] = q[1] * q[2]
+        return q
+
+    def in_place(q):
+        q[1] = 0.5 * q[0]
+        return q * 0.9
+
+    def f(u, w):
+        for k in range(5):
+            u = scaled(0.4 * u * w) + 0.1 * u
+            u = in_place(u + 0.1 * w[k])
+        u = in_place(u)
+        return np.sum(u * u) + u[1]
+
+    agrees(f, X.copy(), Y.copy())
+    agrees_along(f, (X, Y), V)
