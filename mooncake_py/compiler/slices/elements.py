@@ -54,19 +54,23 @@ class Elements:
         return rebuilt(e, tuple(map(self.read, parts_of(e))))
 
     def named(self, e: Load) -> Name:
-        """Return the name of an element, which is bound before."""
+        """Return the name of an element or an item, which is bound before."""
+        is_item = e.array in self.reader.lists
+        name = self.reader.new_array(e) if is_item else self.reader.new_name(e)
+        self.before.append(self.bound(e, name))
+        return name
+
+    def bound(self, e: Load, name: Name) -> Sliced:
+        """Return what binds a name to an element or an item."""
         self.reader.ranks.see_numbers(*e.index)
         if any(isinstance(part, Load) and part.array in self.arrays
                for index in e.index for part in walk(index)):  # fmt: skip
             raise UnknownRankError
         if e.array in self.reader.lists:
-            name = self.reader.new_array(e)
             value = called_with(ITEM, 1, Arguments((Hole(0),), may_view=True))
         else:
-            name = self.reader.new_name(e)
             self.reader.note(e.array)
             value = called_with(ELEMENT, 1, Arguments((Hole(0),)))
         statement = Statement(value, ((0, 1),), 2, certain=frozenset({1}))
         values = Name(e.array, place=e.place), e.index
-        self.before.append(Sliced(statement, values, name, None, place=e.place))
-        return name
+        return Sliced(statement, values, name, None, place=e.place)

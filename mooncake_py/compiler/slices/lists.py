@@ -84,8 +84,8 @@ class ArrayItems(Items):
     def register(self, registry: Registry, nodes: dict[int, Any]) -> None:
         """Note the nodes of what was there and of what was appended, by the ids of the arrays."""
         self.leaves = [(k, registry.activate(self.cells[k])) for k, _ in self.leaves]
-        before = len(self._before)
-        self.outputs = [(before + k, nodes[id(a)]) for k, a in enumerate(self.appended)]
+        appended = enumerate(self.appended, len(self._before))
+        self.outputs = [(k, nodes[id(a)]) for k, a in appended if id(a) in nodes]
 
     @property
     @override

@@ -101,11 +101,7 @@ class Rereader:
     """
 
     def __init__(
-        self,
-        region: Region,
-        functions: Sequence[Any],
-        axes: Axes,
-        local: frozenset[str],
+        self, region: Region, functions: Sequence[Any], axes: Axes, local: frozenset[str]
     ) -> None:
         self.given = region
         self.axes = axes.arrays
@@ -206,6 +202,9 @@ class Rereader:
         arrays = self.lists if rank else self.lists | self.variables
         if self.reads(value, arrays):
             reader = Elements(self, arrays)
+            if isinstance(target, Name) and self.is_always(target.name, value):
+                assert isinstance(value, Load)
+                return [reader.bound(value, target)]
             value = reader.read(value)
             again = with_value(s, lambda _: value)
             assert isinstance(again, Assign | Let)
@@ -236,6 +235,11 @@ class Rereader:
         if isinstance(value, Load) or isinstance(read, Const):
             raise UnknownRankError
         return [*writer.before, writer.sliced(s, read, target=target)]
+
+    def is_always(self, name: str, value: Expr) -> bool:
+        """Return True if a name is bound to an item of a list, and to nothing else."""
+        is_item = isinstance(value, Load) and value.array in self.lists
+        return is_item and self.bound.count(name) == 1 and name not in self.given.inputs
 
     def reads(self, e: Expr, arrays: Collection[str]) -> bool:
         """Return True if an expression reads elements of some arrays, or items of lists."""

@@ -47,11 +47,12 @@ class Variables:
         registry = ctx.registry
         lists = {id(a): a for a in inputs.values() if type(a) is ArrayItems}.values()
         on = {id(inputs[name]) for name in form.shadows}
+        moving = [items for items in lists if id(items) in on]
         given = {id(a) for a in inputs.values()}.union(*(map(id, items.given) for items in lists))
         made = {id(arrays[name]): arrays[name] for name in form.variables_on}
-        for items in lists:
-            if id(items) in on:
-                made |= {id(a): a for a in items.appended}
+        for a in (a for items in moving for a in items.appended):
+            if id(a) not in given or registry.find(a) is not None:  # else it stays a constant
+                made[id(a)] = a
         nodes = {
             key: registry.activate(a) if key in given else registry.fresh(a)
             for key, a in made.items()
@@ -68,9 +69,8 @@ class Variables:
                 nodes[key].protect()
             else:
                 registry.protect(a)
-        for items in lists:
-            if id(items) in on:
-                items.register(registry, nodes)
+        for items in moving:
+            items.register(registry, nodes)
 
     @property
     def is_idle(self) -> bool:
