@@ -58,7 +58,7 @@ class ArrayItems(Items):
             return None
         found = [(k, ctx.find(a)) for k, a in enumerate(cells)]
         leaves = [(k, node) for k, node in found if node is not None]
-        if any(has_overlaps(cells[k]) for k, _ in leaves):
+        if any(cells[k].base is not None and has_overlaps(cells[k]) for k, _ in leaves):
             return None
         return cls(source, "", cells, leaves, first)
 
@@ -81,11 +81,35 @@ class ArrayItems(Items):
     def store(self, ctx: ReverseMode, on: bool) -> None:
         append_all(ctx, self.source, self.appended)
 
-    def register(self, registry: Registry, nodes: dict[int, Any]) -> None:
-        """Note the nodes of what was there and of what was appended, by the ids of the arrays."""
-        self.leaves = [(k, registry.activate(self.cells[k])) for k, _ in self.leaves]
-        appended = enumerate(self.appended, len(self._before))
-        self.outputs = [(k, nodes[id(a)]) for k, a in appended if id(a) in nodes]
+    def protect(self, registry: Registry) -> None:
+        """Note that what was there, or was appended without a node, may have been saved."""
+        for a in self._before if self.outputs else self.cells:
+            registry.protect(a)
+
+    def register(self, registry: Registry, nodes: dict[int, Any], given: Collection[int]) -> None:
+        """Note the nodes of what was there and of what was appended.
+
+        Parameters
+        ----------
+        nodes : dict of int to Memory or View
+            By the ids of arrays; takes more.
+        given : collection of int
+            The ids of arrays that were there before the region: constants stay what they are.
+        """
+        self.leaves = [
+            (k, registry.find(self.cells[k]) or registry.activate(self.cells[k]))
+            for k, _ in self.leaves
+        ]
+        self.outputs = []
+        for k, a in enumerate(self.appended, len(self._before)):
+            key = id(a)
+            node = nodes.get(key)
+            if node is None:
+                node = registry.find(a) if key in given else registry.fresh(a)
+            if node is not None:
+                nodes[key] = node
+                node.protect()
+                self.outputs.append((k, node))
 
     @property
     @override

@@ -46,13 +46,8 @@ class Variables:
     ) -> None:
         registry = ctx.registry
         lists = {id(a): a for a in inputs.values() if type(a) is ArrayItems}.values()
-        on = {id(inputs[name]) for name in form.shadows}
-        moving = [items for items in lists if id(items) in on]
         given = {id(a) for a in inputs.values()}.union(*(map(id, items.given) for items in lists))
         made = {id(arrays[name]): arrays[name] for name in form.variables_on}
-        for a in (a for items in moving for a in items.appended):
-            if id(a) not in given or registry.find(a) is not None:  # else it stays a constant
-                made[id(a)] = a
         nodes = {
             key: registry.activate(a) if key in given else registry.fresh(a)
             for key, a in made.items()
@@ -63,14 +58,13 @@ class Variables:
         # What was saved may be any of these: results, and arrays that other names had before.
         ends = map(arrays.__getitem__, form.visible)
         starts = [inputs[name] for name in form.variables if name in inputs]
-        cells = [a for items in lists for a in items.cells]
-        for key, a in {id(a): a for a in (*ends, *starts, *cells)}.items():
-            if key in nodes:
-                nodes[key].protect()
-            else:
-                registry.protect(a)
-        for items in moving:
-            items.register(registry, nodes)
+        for a in {id(a): a for a in (*ends, *starts)}.values():
+            registry.protect(a)
+        on = {id(inputs[name]) for name in form.shadows}
+        for items in lists:
+            if id(items) in on:
+                items.register(registry, nodes, given)
+            items.protect(registry)
 
     @property
     def is_idle(self) -> bool:
