@@ -4,7 +4,7 @@ Grammar, as `read` leaves it and as `tangent` takes and leaves it::
 
     block     = statement*
     statement = Assign(Name | Load, e)      s = e     x[i, j] = e      a float
-              | Assign(End(array), e)       x.append(e)                for a list
+              | Assign(End(array), e)       x.append(e)                for a list, of arrays too
               | Let(name, e)                the same for a name of ours
               | Count(name, e)              k = e                      an int, without derivative
               | Check(test)                 leave the region unless test

@@ -57,7 +57,7 @@ class ArrayItems(Items):
         if written and any(id(owner_of(a)) in written for a in cells):
             return None
         found = [(k, ctx.find(a)) for k, a in enumerate(cells)]
-        leaves = [(k, node) for k, node in found if node is not None]
+        leaves: list[tuple[int, Any]] = [(k, node) for k, node in found if node is not None]
         if any(cells[k].base is not None and has_overlaps(cells[k]) for k, _ in leaves):
             return None
         return cls(source, "", cells, leaves, first)
@@ -96,11 +96,12 @@ class ArrayItems(Items):
         given : collection of int
             The ids of arrays that were there before the region: constants stay what they are.
         """
-        self.leaves = [
-            (k, registry.find(self.cells[k]) or registry.activate(self.cells[k]))
-            for k, _ in self.leaves
-        ]
-        self.outputs = []
+        leaves: list[tuple[int, Any]] = []
+        for k, _ in self.leaves:
+            a = self.cells[k]
+            leaves.append((k, registry.find(a) or registry.activate(a)))
+        self.leaves = leaves
+        outputs: list[tuple[int, Any]] = []
         for k, a in enumerate(self.appended, len(self._before)):
             key = id(a)
             node = nodes.get(key)
@@ -109,7 +110,8 @@ class ArrayItems(Items):
             if node is not None:
                 nodes[key] = node
                 node.protect()
-                self.outputs.append((k, node))
+                outputs.append((k, node))
+        self.outputs = outputs
 
     @property
     @override

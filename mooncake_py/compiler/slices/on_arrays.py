@@ -4,6 +4,7 @@
     x[k + 1] = x[k] + h * v     x[k] is a row of x
     row = x[k]                  what is read of row is read of x[k]
     u += h * v                  u[...] += h * v
+    q.append(q[-1] * c)         r0 = q[-1], r1 = r0 * c, q.append(r1)
 
 The text does not tell numbers from arrays: the first run with arrays does.
 """
