@@ -95,7 +95,7 @@ def by_two_names(y, w):
 
 
 def with_breaks(y, w):
-    p = [y]
+    p, z = [y], y
     for k in range(9):
         if k % 3 == 1:
             continue
@@ -154,7 +154,7 @@ def of_one_array(y, w):
 
 
 def items_again(y, w):
-    p = [y]
+    p, z = [y], y
     for _ in range(5):
         z = p[-1]
         p.append(z)
