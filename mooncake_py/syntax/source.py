@@ -265,7 +265,7 @@ def _no_text(code: CodeType) -> SourceUnavailableError:
         why = (
             "Python keeps no text of a script that comes through a pipe, and before 3.13 none of\n"
         )
-        why += "of what is typed at its prompt"
+        why += "what is typed at its prompt"
         fix = "put it into a file (python script.py, python < script.py), or use IPython"
     if code.co_filename == MEASURED_WITHOUT_TEXT:
         why = "IPython keeps no text of what %timeit measures"
