@@ -12,7 +12,7 @@ from numpy import ndarray
 from mooncake_py.containers.sequences import readable
 from mooncake_py.diagnostics.reporting import dropped
 from mooncake_py.errors import DerivativeDropError
-from mooncake_py.language import object_arrays, subclass_operators
+from mooncake_py.language import object_arrays, records, subclass_operators
 from mooncake_py.language.array_protocols import as_array
 from mooncake_py.language.context import Context
 from mooncake_py.rules import registry
@@ -115,6 +115,8 @@ class ArrayLanguage(Context):
         if type(o) is ndarray:
             if o.dtype is OBJECT and self.contains_active(v):
                 objects.store(self, o, i, v)
+            elif o.dtype.names is not None and records.stores(o, i, v) and self.contains_active(v):
+                records.store(self, o, i, v)
             else:
                 try:
                     self.assign(o, i, object_arrays.convertible(self, o, v))

@@ -14,7 +14,7 @@ from numpy import ndarray
 
 from mooncake_py.diagnostics.places import is_library
 from mooncake_py.diagnostics.reporting import dropped
-from mooncake_py.language import subclass_operators
+from mooncake_py.language import records, subclass_operators
 from mooncake_py.language.subclass_instances import dressed
 from mooncake_py.rooms import PACKAGE
 from mooncake_py.runtime import buffers, overlapping
@@ -49,6 +49,8 @@ def iterate_object(ctx: Mode, iterable: Any) -> Any:
         return (
             subclass_operators.items(ctx, iterable) if ctx.contains_active(iterable) else iterable
         )
+    if records.is_record(iterable):
+        return records.fields(ctx, iterable)
     if t is GeneratorType:
         refuse_foreign(ctx, iterable)
     elif isinstance(iterable, buffers.BUFFERS):

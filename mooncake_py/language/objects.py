@@ -15,7 +15,13 @@ from mooncake_py.containers import containers, dicts, effects
 from mooncake_py.containers.keys import refuse_other_key
 from mooncake_py.containers.sequences import readable
 from mooncake_py.diagnostics.reporting import dropped
-from mooncake_py.language import array_attributes, array_protocols, iteration, subclass_operators
+from mooncake_py.language import (
+    array_attributes,
+    array_protocols,
+    iteration,
+    records,
+    subclass_operators,
+)
 from mooncake_py.language.core import Core
 from mooncake_py.runtime import activity, buffers, numerals
 from mooncake_py.runtime.active import Active, plain_class, primal_of
@@ -49,6 +55,8 @@ class Objects(Core):
         if t is Active:
             activity.unwrapped(o)[i]  # raises what the number itself raises
             return self.getitem(self.call(np.asarray, o), i)
+        if records.is_record(o):
+            return records.item(self, o, i)
         method = getattr(t, "__getitem__", None)
         if type(method) is FunctionType or is_other(method, "__getitem__"):
             return self.call(method, o, i)
@@ -76,6 +84,9 @@ class Objects(Core):
             self.call(method, o, i, v)
             return
         if t is array_attributes.FLAGS and array_attributes.set_flag_item(self, o, i, v):
+            return
+        if records.is_record(o):
+            records.set_item(self, o, i, v)
             return
         if isinstance(o, memoryview):
             raise dropped(

@@ -125,7 +125,7 @@ def parts(value: Any) -> Iterable[Any]:
         return held_by_function(value)
     if issubclass(t, MethodType):
         return [value.__self__, value.__func__]
-    if issubclass(t, (np.flatiter, np.broadcast, memoryview)):
+    if issubclass(t, (np.flatiter, np.broadcast, memoryview, np.void)):
         return windows(value)
     if issubclass(t, (BuiltinFunctionType, MethodWrapperType)):
         return [value.__self__]
@@ -181,11 +181,13 @@ def is_iterator(t: type) -> bool:
 
 
 def windows(value: Any) -> list[Any]:
-    """Return the arrays whose elements an iterator or a buffer gives access to."""
+    """Return the arrays whose elements an iterator, a buffer or a record gives access to."""
     if isinstance(value, np.flatiter):
         return [value.base]
     if isinstance(value, np.broadcast):
         return [it.base for it in value.iters]
+    if isinstance(value, np.void):
+        return [np.asarray(value)]  # a view, as the record is one
     return [value.obj]
 
 

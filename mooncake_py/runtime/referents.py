@@ -86,7 +86,7 @@ def parts_of(value: Any) -> Any:
         return value.ravel().tolist() if value.dtype.kind == "O" else ()
     if isinstance(value, (MethodType, BuiltinFunctionType)) or is_function_of_cython(value):
         return (getattr(value, "__self__", None),)
-    if isinstance(value, (np.flatiter, np.broadcast, memoryview)):
+    if isinstance(value, (np.flatiter, np.broadcast, memoryview, np.void)):
         return windows(value)
     if isinstance(value, np.nditer):
         return value.operands

@@ -6,7 +6,7 @@ the memory has one shadow, and every view of it gets the same view of that shado
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -55,12 +55,31 @@ def is_in_other_field(a: ndarray, owner: ndarray) -> bool:
     record = owner.dtype
     if record.names is None or a.dtype.kind in "fcV":
         return False
-    if any(step % record.itemsize for n, step in zip(a.shape, a.strides, strict=True) if n > 1):
-        return False
-    start = (address(a) - address(owner)) % record.itemsize
-    fields = [field[:2] for field in record.fields.values()]  # type: ignore[union-attr]
-    met = [d for d, at in fields if at < start + a.itemsize and start < at + d.itemsize]
-    return all(d.kind not in "fcV" for d in met)
+    inner = [
+        (step, n - 1)
+        for n, step in zip(a.shape, a.strides, strict=True)
+        if n > 1 and step % record.itemsize
+    ]
+    at = (address(a) - address(owner)) % record.itemsize
+    start = at + sum(min(step, 0) * count for step, count in inner)
+    stop = at + sum(max(step, 0) * count for step, count in inner) + a.itemsize
+    if start < 0 or stop > record.itemsize:
+        return False  # it leads from one record into the next
+    met = [
+        kind.base.kind
+        for kind, at in _plain_fields(record)
+        if at < stop and start < at + kind.itemsize
+    ]
+    return not set(met) & set("fcV")
+
+
+def _plain_fields(record: np.dtype[Any], start: int = 0) -> Iterator[tuple[np.dtype[Any], int]]:
+    """Yield the fields of records that are no records themselves, and where they start."""
+    for kind, at, *_ in (record.fields or {}).values():
+        if kind.names is None:
+            yield kind, start + at
+        else:
+            yield from _plain_fields(kind, start + at)
 
 
 def is_same_view(a: ndarray, b: ndarray) -> bool:

@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 from numpy.lib.stride_tricks import as_strided
 
-from mooncake_py.tangents.memory import Shadows, cells, owner, shadow_view, zeros_like_owner
+from mooncake_py.tangents.memory import (
+    Shadows,
+    cells,
+    is_in_other_field,
+    owner,
+    shadow_view,
+    zeros_like_owner,
+)  # fmt: skip
 
 
 def permuted():
@@ -128,3 +135,21 @@ def test_cells_are_addresses():
     x = np.zeros((2, 3))
     np.testing.assert_array_equal(cells(x) - cells(x)[0, 0], [[0, 8, 16], [24, 32, 40]])
     assert np.unique(cells(np.broadcast_to(x[0], (5, 3)))).size == 3
+
+
+def test_ints_in_records_are_told_from_the_floats_beside_them():
+    inner = np.dtype([("mass", float), ("count", int)])
+    kind = np.dtype([("at", float, (2,)), ("next", int, (2,)), ("own", inner)])
+    p = np.zeros((4, 3), kind)
+    ints = (
+        p["next"],
+        p["next"][::-2, 1:, ::-1],
+        p["own"]["count"],
+        p[1]["next"],
+        p["next"].T,
+    )
+    floats = p["at"], p["own"]["mass"], p["own"]
+    assert all(is_in_other_field(a, p) for a in ints)
+    assert not any(is_in_other_field(a, p) for a in floats)
+    assert not is_in_other_field(np.ndarray((4, 3, 3), int, p, 0, (*p.strides, 8)), p)
+    assert not is_in_other_field(np.ndarray((5,), int, p, 16, (8,)), p)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.errors import DerivativeDropError
+from mooncake_py.language import records
 from mooncake_py.modes.forward import pushforward, quick
 from mooncake_py.modes.forward.levels import Levels
 from mooncake_py.modes.reverse.inplace import BINARY_INPLACE
@@ -160,7 +161,7 @@ class Operations(Levels):
                 self.blocks.put(y, t[i])
             return y
         if not is_inexact(y):
-            return drops.element(self, o, y)
+            return records.found(self, o, i, y)
         return self.fresh(y, t[i] if self.plain else self.base.getitem(t, i))
 
     def assign(self, o: ndarray, i: Any, v: Any) -> None:
@@ -184,12 +185,11 @@ class Operations(Levels):
     def store(self, o: ndarray, i: Any, v: Any) -> None:
         """Run ``o[i] = v`` for a number or an array."""
         p, tv = self.split(v)
+        if tv is not None and type(i) is str:  # a field, whose dtype the tangent gets
+            o, i = o[i], Ellipsis
         t = self.blocks.tangent_of(o)
-        if t is None and tv is not None:
-            if type(i) is str:  # a field
-                o, i = o[i], Ellipsis
-            if drops.holds(self, o, p):
-                t = self.blocks.activate(o)
+        if t is None and tv is not None and drops.holds(self, o, p):
+            t = self.blocks.activate(o)
         written = True
         try:
             self.base.assign(o, i, p)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.compiler.elsewhere import Elsewhere
+from mooncake_py.language import records
 from mooncake_py.language.array_language import ArrayLanguage
 from mooncake_py.modes.forward import pushforward, quick
 from mooncake_py.modes.forward.apply import GENERATORS
@@ -297,7 +298,7 @@ class StackedContext(ForwardContext):
                 self.blocks.put(y, rows[at])
             return y
         if not is_inexact(y):
-            return drops.element(self, o, y)
+            return records.found(self, o, i, y)
         if at is None:
             return self.with_rows(y, np.array([rows[k, ...][i] for k in self.range]))
         found = rows[at]

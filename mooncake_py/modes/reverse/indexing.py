@@ -12,6 +12,7 @@ from weakref import ref
 from numpy import ndarray
 
 from mooncake_py.errors import DerivativeDropError
+from mooncake_py.language import records
 from mooncake_py.modes.reverse.tape import Node, Tape
 from mooncake_py.runtime import drops, numerals, overlapping, pulls
 from mooncake_py.runtime.active import Active, active_number
@@ -58,13 +59,13 @@ class Indexing(Tape):
             y = active_number(y, self)
             self.record((pull_element, y, node, i if type(i) is int else self.frozen_index(i)))
         else:
-            drops.element(self, o, y)
+            return records.found(self, o, i, y)
         return y
 
     def gather(self, o: ndarray, node: Node, index: Any, y: ndarray) -> ndarray:
         """Record a read by index arrays or masks, which copies."""
         if y.dtype.kind not in "fc":
-            drops.element(self, o, y)
+            return records.found(self, o, index, y)
         index = self.frozen_index(index)
         boolean = type(index) is ndarray and index.dtype.kind == "b"
         y_node = self.registry.fresh(y)

@@ -1,0 +1,91 @@
+"""Records: the elements of structured arrays.
+
+A record is a scalar that is a view: its fields are in the memory of the array.  So it is read and
+written through an array without axes over the same memory, which the engine knows like any other
+view.  What copies or writes whole records does so field by field.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.runtime import drops
+from mooncake_py.runtime.activity import unwrapped
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Mode
+
+__all__ = ["fields", "found", "is_record", "item", "set_item", "store", "stores"]
+
+
+def is_record(value: Any) -> bool:
+    """Return whether a value is a record with fields."""
+    return isinstance(value, np.void) and value.dtype.names is not None
+
+
+def item(ctx: Mode, record: Any, i: Any) -> Any:
+    """Run ``record[i]``: a number, or a view if the field is an array or a record."""
+    part = ctx.getitem(np.asarray(record), field(record, i))
+    return part if part.ndim else ctx.getitem(part, ())
+
+
+def set_item(ctx: Mode, record: Any, i: Any, v: Any) -> None:
+    """Run ``record[i] = v``."""
+    ctx.setitem(np.asarray(record), field(record, i), v)
+
+
+def field(record: Any, i: Any) -> Any:
+    """Return the name of a field that is chosen by its position."""
+    if not isinstance(i, (int, np.integer)):
+        return i
+    record[i]  # raises as NumPy does
+    return (record.dtype.names or ())[i]
+
+
+def fields(ctx: Mode, record: Any) -> Iterator[Any]:
+    """Yield the fields of a record."""
+    for i in range(len(record)):
+        yield ctx.getitem(record, i)
+
+
+def found(ctx: Mode, o: ndarray, i: Any, y: Any) -> Any:
+    """Return ``y = o[i]``, which is no number, read from an active array; raise if it cannot be."""
+    if is_record(y) and y.base is not None:
+        return y
+    if type(y) is not ndarray or y.dtype.names is None:
+        return drops.element(ctx, o, y)
+    for name in y.dtype.names:
+        part = ctx.getitem(ctx.getitem(o, name), i)
+        if ctx.contains_active(part):
+            ctx.setitem(ctx.getitem(y, name), Ellipsis, part)
+    return y
+
+
+def stores(o: ndarray, i: Any, v: Any) -> bool:
+    """Return whether ``o[i] = v`` writes whole records, given as a tuple or as records.
+
+    The array is structured.
+    """
+    if type(i) is str and (i not in (o.dtype.names or ()) or o.dtype[i].names is None):
+        return False
+    if isinstance(i, list) and any(type(part) is str for part in i):
+        return False  # some of the fields
+    if isinstance(i, tuple) and any(part is Ellipsis for part in i):
+        return False  # what follows would mean another axis where a field is an array
+    return type(v) is tuple or is_record(v) or (type(v) is ndarray and v.dtype.names is not None)
+
+
+def store(ctx: Mode, o: ndarray, i: Any, v: Any) -> None:
+    """Run ``o[i] = v`` for what `stores` accepts."""
+    if type(i) is str:
+        o, i = ctx.getitem(o, i), Ellipsis
+    given = type(v) is tuple
+    trial = np.empty((), o.dtype)
+    trial[()] = unwrapped(v) if given else np.zeros((), v.dtype)  # raises as NumPy does
+    parts = v if given else [ctx.getitem(v, name) for name in v.dtype.names]
+    for name, part in zip(o.dtype.names or (), parts, strict=True):
+        ctx.setitem(ctx.getitem(o, name), i, part)
