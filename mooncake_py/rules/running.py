@@ -1,4 +1,4 @@
-"""Running extrema, and logarithms of sums of exponentials, of whole arrays.
+"""Running extrema, and logarithms of sums of exponentials, also running, of whole arrays.
 
     y[i] = maximum(y[i - 1], x[i])      y[i] = (1 - s[i]) * y[i - 1] + s[i] * x[i]
 
@@ -145,6 +145,78 @@ def log_of_sum_rule(x: ndarray, axis: Any, keepdims: bool) -> Any:
     y = np.logaddexp.reduce(x, axis, keepdims=keepdims)
     share = np.exp(x - along(y, x, axis, keepdims))
     return y, lambda dy: along(dy, x, axis, keepdims) * share
+
+
+@overlay(np.logaddexp.accumulate)
+def logaddexp_accumulate(array: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
+    """Return ``log(cumsum(exp(x)))`` along an axis."""
+    if dtype is not None or out is not None or not (is_finite(array) and array.size):
+        return ufunc_accumulate(np.logaddexp, array, axis, dtype, out)
+    y = log_of_sums(np.moveaxis(array, axis, -1))
+    return np.ascontiguousarray(np.moveaxis(y, -1, axis))
+
+
+def log_of_sums(x: ndarray) -> ndarray:
+    """Return the logarithms of the sums of exponentials until each element of the last axis."""
+    return np.logaddexp.accumulate(x, axis=-1)
+
+
+def shares(x: ndarray, y: ndarray) -> tuple[ndarray, ndarray]:
+    """Return the derivatives of each sum with respect to the one before it and to its element."""
+    before = np.exp(y[..., :-1] - y[..., 1:])
+    return np.concatenate([np.zeros_like(x[..., :1]), before], axis=-1), np.exp(x - y)
+
+
+def log_of_sums_jvp(tangents: Any, y: ndarray, x: ndarray) -> ndarray:
+    before, now = shares(x, y)
+    return recurrence(before, now * tangents[0])
+
+
+@from_vjp(log_of_sums, jvp=log_of_sums_jvp)
+def log_of_sums_rule(x: ndarray) -> Any:
+    y = np.logaddexp.accumulate(x, axis=-1)
+    before, now = shares(x, y)
+    return y, lambda dy: now * backwards(before, dy)
+
+
+def recurrence(a: ndarray, u: ndarray) -> ndarray:
+    """Return ``z[i] = a[i] * z[i - 1] + u[i]`` along the last axis, where the first `a` are 0."""
+    result: list[float] = []
+    z = 0.0
+    for factor, value in zip(a.ravel().tolist(), u.ravel().tolist(), strict=True):
+        z = factor * z + value
+        result.append(z)
+    return np.reshape(np.array(result, u.dtype), u.shape)
+
+
+def backwards(a: ndarray, dz: ndarray) -> ndarray:
+    """Return the recurrence of the cotangents, from the last to the first."""
+    after = np.concatenate([a[..., 1:], np.zeros_like(a[..., :1])], axis=-1)
+    return recurrence(after[..., ::-1], dz[..., ::-1])[..., ::-1]
+
+
+def one_before(z: ndarray) -> ndarray:
+    """Return what each element of a recurrence was made of."""
+    return np.concatenate([np.zeros_like(z[..., :1]), z[..., :-1]], axis=-1)
+
+
+def recurrence_jvp(tangents: Any, z: ndarray, a: ndarray, u: ndarray) -> ndarray:
+    da, du = tangents
+    if da is None:
+        return recurrence(a, du)
+    change = da * one_before(z)
+    return recurrence(a, change if du is None else change + du)
+
+
+@from_vjp(recurrence, jvp=recurrence_jvp)
+def recurrence_rule(a: ndarray, u: ndarray) -> Any:
+    z = recurrence(a, u)
+
+    def pullback(dz: ndarray) -> Any:
+        du = backwards(a, dz)
+        return du * one_before(z), du
+
+    return z, pullback
 
 
 zero_derivative(halves_along, is_finite, because="tells what is chosen, or whether it can be")

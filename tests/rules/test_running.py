@@ -101,6 +101,29 @@ def test_logarithms_of_sums(axis, keepdims):
     assert_allclose(hvp(f, (x,), v), hvp(other, (x,), v), rtol=1e-8, atol=1e-10)
 
 
+@pytest.mark.parametrize("axis", [0, 1, -1])
+def test_logarithms_of_running_sums(axis):
+    x = RANDOM.normal(size=(3, 2, 4)) * 20
+
+    def f(x):
+        return np.sum(np.sin(np.logaddexp.accumulate(x, axis)) * np.arange(24.0).reshape(3, 2, 4))
+
+    def other(x):
+        y = np.log(np.cumsum(np.exp(x), axis))
+        return np.sum(np.sin(y) * np.arange(24.0).reshape(3, 2, 4))
+
+    v = np.cos(np.arange(24.0)).reshape(3, 2, 4)
+    assert f(x) == value_and_grad(f)(x)[0]
+    assert_allclose(grad(f)(x), grad(other)(x), rtol=1e-9, atol=1e-12)
+    assert_allclose(jvp(f, (x,), (v,))[1], jvp(other, (x,), (v,))[1], rtol=1e-9)
+    assert_allclose(hvp(f, (x,), v), hvp(other, (x,), v), rtol=1e-8, atol=1e-10)
+
+
+def test_running_sums_far_from_one_another():
+    x = np.array([-800.0, 900.0, 1.0, 950.0])
+    assert_allclose(grad(lambda x: np.logaddexp.accumulate(x).sum())(x), [1.0, 2.0, 0.0, 1.0])
+
+
 def test_what_is_not_finite_goes_one_by_one():
     x = np.array([-np.inf, 0.5, -np.inf, 1.5])
     with warnings.catch_warnings():
