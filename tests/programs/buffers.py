@@ -235,8 +235,32 @@ def hidden_buffers(w: Writer) -> bool:
     return True
 
 
+def records(w: Writer) -> bool:
+    """Write and read a structured array through its fields and through records of it."""
+    t = vector(w)
+    if t is None:
+        return False
+    p, first, cell, name, a = *(w.fresh(n) for n in "prcs"), t.text
+    w.write(f"{p} = np.zeros(3, dtype=[('m', float), ('n', int), ('z', complex)])",
+            f"{first} = {p}[{w.rng.randrange(3)}]")  # fmt: skip
+    for _ in range(w.rng.choice((2, 3, 4))):
+        w.write(w.pick(f"{p}['m'] = {a}[:3]", f"{p}['m'][1:] += {a}[:2]",
+                       f"{p}['z'] = {a}[:3] * 1j",
+                       f"{first}['m'] = {w.scalar(1)}", f"{first}['z'] += {a}[0] * (1 + 2j)",
+                       f"{p}[1] = ({a}[1], 2, 1j)", f"{p}[[0, 2]] = {p}[[2, 0]]",
+                       f"{p}[1:] = {p}[:-1]", f"{p}[0] = {first}", f"{p} = {p}[[1, 2, 0]]",
+                       f"for {cell} in {p}: {cell}['m'] *= {cell}['n'] + {a}[0]",
+                       f"{first}['n'] += 1", f"{first}['m'] = 0.7"))  # fmt: skip
+    w.write(f"{name} = " + w.pick(f"np.sum({p}['m'] * {p}['n']) + {first}['m']",
+                                  f"sum(c['m'] for c in {p}) + {first}['z'].real",
+                                  f"max(c['m'] for c in {p}) * {p}[1]['z'].imag",
+                                  f"np.sum({p}['z'].imag) + tuple({first})[0]"))  # fmt: skip
+    w.scope.add(name, "float")
+    return True
+
+
 STATEMENTS = {
     new_index_buffer: 2, reuse_index_buffer: 5, new_mask_buffer: 3, new_constant_buffer: 5,
     pass_buffers_by_keyword: 5, out_by_position: 5, bound_of_a_slice: 1, double_buffering: 5,
-    hidden_buffers: 2,
+    hidden_buffers: 2, records: 1,
 }  # fmt: skip
