@@ -11,6 +11,7 @@ import dis
 import weakref
 from collections import deque
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, cast
 
@@ -115,24 +116,34 @@ def refuse_class_hooks(ctx: Reporting, cls: type) -> None:
 
 def reachable(values: Iterable[Any]) -> Iterator[Any]:
     """Yield the instances of classes written in Python among values, containers and fields."""
-    todo = list(values)
+    todo = without_numbers(values)
     seen: set[int] = set()
     while todo:
         value = todo.pop()
         t = type(value)
-        if t in INERT or t is Active or issubclass(t, ndarray):
-            continue
         if id(value) in seen:
             continue
         seen.add(id(value))
         if issubclass(t, dict):
-            todo += [*value, *value.values()]
+            todo += without_numbers([*value, *value.values()])
         elif issubclass(t, (list, tuple, set, frozenset, deque)):
-            todo += value
+            todo += without_numbers(value)
         elif hasattr(t, "__dataclass_fields__"):
-            todo += own_attributes(value).values()
+            todo += without_numbers(own_attributes(value).values())
         if t.__module__ != "builtins" and not issubclass(t, type):
             yield value
+
+
+def without_numbers(values: Iterable[Any]) -> list[Any]:
+    """Return values without numbers, arrays and the like; tuples among tuples are opened.
+
+    It is by types, in compiled code: a queue of events is looked through at each event.
+    """
+    kept = list(values)
+    while (kinds := set(map(type, kept))) == {tuple}:
+        kept = list(chain.from_iterable(kept))
+    quiet = {t for t in kinds if t in INERT or t is Active or issubclass(t, ndarray)}
+    return [] if kinds == quiet else [value for value in kept if type(value) not in quiet]
 
 
 def writer(t: type, names: tuple[str, ...]) -> tuple[FunctionType, Location] | None:
