@@ -259,7 +259,9 @@ class StatementSite:
             found = on_items(self, values)
             if found is not None:
                 items, given = found
-                return items.own.push(ctx, functions, given)
+                # A form that is kept must come first: `push` takes it for one that has handed over.
+                run = items.own.run if ctx.plain else items.own.push
+                return run(ctx, functions, given)
             if self.in_forward_mode is None:
                 self.in_forward_mode = Push(self)
             with suppress(Unusual):

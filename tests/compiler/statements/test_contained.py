@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from mooncake_py import grad, value_and_grad
+from mooncake_py import grad, jvp, value_and_grad
+from mooncake_py.modes.reverse.context import ReverseContext
 from tests.compiler.comparing import agrees, agrees_along, equals_reference
 from tests.compiler.statements.test_elements import entries
 
@@ -59,6 +60,26 @@ def test_they_are_one_entry():
         return np.sum(np.tanh(q[0] * p["b"] + p[0] * q[-1]))
 
     assert entries(layer, X, Y) == 1
+
+
+@pytest.mark.parametrize("directions", [1, 3])
+def test_forward_mode_takes_them_as_one_entry_in_every_call(monkeypatch, directions):
+    def f(p):
+        a = 2 / (1.2 + p[0] ** 2)
+        return a * np.sum(np.sin(p[1] * 0.3) * p[1])
+
+    general = []
+    run_generally = ReverseContext.run_generally
+
+    def counted(self, site, *rest):
+        general.append(site)
+        return run_generally(self, site, *rest)
+
+    monkeypatch.setattr(ReverseContext, "run_generally", counted)
+    p, v = [0.733, X], [0.753, Y]
+    found = [jvp(f, (p,), (v,) if directions == 1 else [(v,)] * directions) for _ in range(4)]
+    assert not general
+    assert len({repr(each) for each in found}) == 1
 
 
 def test_what_the_items_are_may_change():
