@@ -24,7 +24,7 @@ __all__ = ["fields", "found", "is_record", "item", "set_item", "store", "stores"
 
 def is_record(value: Any) -> bool:
     """Return whether a value is a record with fields."""
-    return isinstance(value, np.void) and value.dtype.names is not None
+    return issubclass(type(value), np.void) and value.dtype.names is not None
 
 
 def item(ctx: Mode, record: Any, i: Any) -> Any:
