@@ -62,6 +62,8 @@ def test_they_are_one_entry():
     assert entries(layer, X, Y) == 1
 
 
+@pytest.mark.plain
+@pytest.mark.without_modes("counts what runs operation by operation")
 @pytest.mark.parametrize("directions", [1, 3])
 def test_forward_mode_takes_them_as_one_entry_in_every_call(monkeypatch, directions):
     def f(p):
