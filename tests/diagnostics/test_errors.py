@@ -290,7 +290,7 @@ def drop_by_fraction(x):
 def drop_by_structured_array(x):
     a = np.zeros(3, dtype=[("u", float)])
     a["u"] = x
-    return a[0]["u"]
+    return a.copy()["u"][0]
 
 
 def drop_by_bits(x):

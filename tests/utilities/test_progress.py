@@ -404,8 +404,8 @@ def test_time_left_is_that_of_the_steps_at_the_pace_so_far(monkeypatch: pytest.M
     def f(u):
         clock.now += 100.0  # before the loop: no part of its pace
         for _ in range(4):
-            u *= np.sin(u)
             clock.now += 10.0
+            u *= np.sin(u)
         return np.sum(u)
 
     found: list[Progress] = []

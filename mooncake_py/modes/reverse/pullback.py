@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, nullcontext
+from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 from numpy import ndarray
@@ -60,13 +60,12 @@ class Vjp:
 
     def start(self) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
         """Run the function; return its output and the pullback."""
-        with self.draws, self.apart or nullcontext(), self.forward() as (ctx, start, own):
-            y = independent(ctx, self.output)
-            self.output = plain_parts(self.output)
-            self.waiting = Suspended(ctx, start, own)
-        if self.waiting.can_resume:
+        with self.draws, self.apart or nullcontext():
+            ctx, y, waiting = self.forward(self.suspend)
+        self.waiting = waiting
+        if waiting.can_resume:
             self.ctx = ctx
-        if self.waiting.is_hidden:
+        if waiting.is_hidden:
             node = ctx.find(self.output) if type(self.output) is ndarray else self.output
             self.direct = Direct.of(ctx, node, self.output, self.trees)
             if self.direct is not None:
@@ -75,11 +74,10 @@ class Vjp:
             self.fingerprint = Fingerprint(y)
         return y, self.pullback
 
-    @contextmanager
-    def forward(self) -> Iterator[tuple[ReverseContext, int, set[int]]]:
-        """Run the function; tell what the tape and the memory are that come from lifting.
+    def forward(self, then: Callable[[ReverseContext, int, set[int]], Any]) -> Any:
+        """Run the function, and what comes then; an error undoes all that the function has changed.
 
-        An error in the block undoes all that the function has changed.
+        `then` is given the context, and what the tape and the memory are that come from lifting.
         """
         with local.using(self.rules):
             ctx = new_context(self.settings, None, self.args, {})
@@ -93,7 +91,15 @@ class Vjp:
                 start, own = len(ctx.tape), set(ctx.known)
                 self.output = run(ctx, self.f, tuple(v for v, _ in lifted), {})
                 lifter.settle(ctx.tape)
-            yield ctx, start, own
+            return then(ctx, start, own)
+
+    def suspend(
+        self, ctx: ReverseContext, start: int, own: set[int]
+    ) -> tuple[ReverseContext, Any, Suspended]:
+        """Return the context, the output as the user gets it, and what waits for the pullback."""
+        y = independent(ctx, self.output)
+        self.output = plain_parts(self.output)
+        return ctx, y, Suspended(ctx, start, own)
 
     def expected(self) -> Fingerprint:
         """Return what tells the output of the first run from others."""
@@ -131,19 +137,23 @@ class Vjp:
                 with self.draws.again():
                     return pull_back(outer, self.f, self.args, cotangent, self.expected())
             ctx, self.ctx = self.ctx, None
-            with ExitStack() as state:
-                if ctx is None or self.waiting is None:
-                    expected = self.expected()  # of the output of the first run
-                    with self.draws.again():
-                        ctx, *_ = state.enter_context(self.forward())
-                    if not Fingerprint(self.output).matches(expected):
-                        raise something_later(self.f)
-                else:
-                    state.enter_context(self.waiting.resumed(ctx))
-                    state.enter_context(guarded(ctx))
-                seed(ctx, self.output, cotangent, "dy")
-                ctx.run_backwards()
+            if ctx is None or self.waiting is None:
+                expected = self.expected()  # of the output of the first run
+                with self.draws.again():
+                    self.forward(lambda ctx, *_: self.reverse(ctx, cotangent, expected))
+            else:
+                with self.waiting.resumed(ctx), guarded(ctx):
+                    self.reverse(ctx, cotangent)
             return self.gradients()
+
+    def reverse(
+        self, ctx: ReverseContext, cotangent: Any, expected: Fingerprint | None = None
+    ) -> None:
+        """Run backwards, if the output is the one that is expected."""
+        if expected is not None and not Fingerprint(self.output).matches(expected):
+            raise something_later(self.f)
+        seed(ctx, self.output, cotangent, "dy")
+        ctx.run_backwards()
 
     def gradients(self) -> tuple[Any, ...]:
         """Return the gradient of each argument, after the reverse pass."""
