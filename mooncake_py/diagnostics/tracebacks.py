@@ -31,6 +31,10 @@ class _Boundary:
     def __exit__(self, kind: Any, error: BaseException | None, traceback: Any) -> None:
         if error is not None:
             leave_by(error)
+            cause = error.__cause__
+            if type(error) is SystemError and isinstance(cause, KeyboardInterrupt):
+                error.__cause__ = None  # compiled code has returned although it was interrupted
+                raise cause from None
 
 
 boundary = _Boundary()

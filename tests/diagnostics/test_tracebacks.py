@@ -32,7 +32,7 @@ from mooncake_py import (
     wirtinger_derivatives,
 )
 from mooncake_py.diagnostics.places import OWN
-from mooncake_py.diagnostics.tracebacks import without_engine
+from mooncake_py.diagnostics.tracebacks import boundary, without_engine
 from mooncake_py.errors import MissingRuleError, MooncakeError, NonDifferentiableArgumentError
 
 pytestmark = pytest.mark.without_modes("frames of what records would show")
@@ -287,6 +287,12 @@ def test_instructions_of_no_line_get_the_first_one_of_their_function():
     frames = [(f.f_code.co_name, line) for f, line in traceback.walk_tb(trace)]
     assert frames[-1] == ("fail", fail.__code__.co_firstlineno)
     assert len(frames) == 2
+
+
+def test_interrupts_of_compiled_code_are_interrupts():
+    # Code of Numba may return with an error that says that an exception is set.
+    with pytest.raises(KeyboardInterrupt), boundary:
+        raise SystemError("returned a result with an exception set") from KeyboardInterrupt()
 
 
 def test_traceback_of_an_outer_exception_is_left_alone():
