@@ -346,6 +346,39 @@ def test_captured_lists_that_are_written(tried: list[bool]) -> None:
         require_compiled(clears, tried)
 
 
+def grows(a):
+    total = 0.0
+    for k in range(3):
+        if k != 1:
+            SETTINGS.append(a * k)
+        total += sum(SETTINGS) * SETTINGS[-1]
+    return total
+
+
+def grows_in_a_branch(a):
+    if a > 0:
+        k = 0
+        while k < 2:
+            SETTINGS.append(a)
+            SETTINGS[0] *= a
+            k += 1
+    return sum(SETTINGS)
+
+
+@pytest.mark.parametrize("f", [grows, grows_in_a_branch])
+def test_captured_lists_that_grow_where_they_are_met_first(f: Any, tried: list[bool]) -> None:
+    SETTINGS[:] = [2.0, 3.0]
+    plain = f(1.5)
+    SETTINGS[:] = [2.0, 3.0]
+    value, _ = value_and_grad(f, compile=True)(1.5)
+    assert value == plain
+    same(value_and_grad(f, compile=True)(1.5), value_and_grad(f)(1.5))
+    same(jvp(f, (1.5,), (1.0,), compile=True), jvp(f, (1.5,), (1.0,)))
+    same(hvp(f, (1.5,), 1.0, compile=True), hvp(f, (1.5,), 1.0))
+    assert SETTINGS == [2.0, 3.0]
+    require_compiled(f, tried)
+
+
 def stepped(us, a):
     for i in range(1, len(us)):
         us[i] += a * us[i - 1]

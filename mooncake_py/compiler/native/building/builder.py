@@ -94,6 +94,16 @@ class Builder:
         self.block.append(s)
 
     @contextmanager
+    def beginning(self) -> Iterator[None]:
+        """Collect statements that run once, before all others."""
+        outer, self.block = self.block, []
+        try:
+            yield
+        finally:
+            self.first += self.block
+            self.block = outer
+
+    @contextmanager
     def within(self) -> Iterator[list[Statement]]:
         """Collect the statements of a block within."""
         outer, self.block = self.block, []

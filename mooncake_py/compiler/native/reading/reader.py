@@ -263,7 +263,8 @@ class FunctionReader(NestedReader):
                 if name not in self.findings.grown:
                     return cells
                 first = self.findings.grown[name]
-                self.grown[name] = growing.started(self.b, cells, first, self.findings.mixed)
+                with self.b.beginning():  # it may be met in a loop first
+                    self.grown[name] = growing.started(self.b, cells, first, self.findings.mixed)
                 return self.grown[name]
             case DictType(keys=keys, items=items):
                 pairs = zip(keys, items, strict=True)
