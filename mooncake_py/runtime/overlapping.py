@@ -8,6 +8,7 @@ of an ordinary write.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -60,7 +61,7 @@ def watched(ctx: Mode, o: ndarray, native: Native) -> Iterator[None]:
         owner = ctx.registry.owner(o)
 
         def on_memory(memory: ndarray) -> None:
-            native(twin(o, owner, dense(plain(memory)).reshape(-1).view(o.dtype)))
+            native(twin(o, owner, in_a_row(ctx, o, owner, memory)))
 
         if not isinstance(error, MooncakeError):
             refuse_if_written(ctx, error, on_memory, owner.copy("K"))
@@ -70,7 +71,7 @@ def watched(ctx: Mode, o: ndarray, native: Native) -> Iterator[None]:
 def write(ctx: Mode, o: ndarray, node: Any, index: Any, v: Any, native: Native) -> None:
     """Write what survives of ``o[index] = v``; ``native(o)`` writes the same in NumPy's way."""
     owner = ctx.registry.owner(o)
-    flat = dense(plain(owner)).reshape(-1).view(o.dtype)
+    flat = in_a_row(ctx, o, owner, owner)
     expected = flat.copy()
     native(twin(o, owner, expected))
     places = node.positions()[index]
@@ -89,6 +90,20 @@ def write(ctx: Mode, o: ndarray, node: Any, index: Any, v: Any, native: Native) 
         )
 
 
+def in_a_row(ctx: Mode, o: ndarray, owner: ndarray, memory: ndarray) -> ndarray:
+    """Return the elements of memory like that which owns the memory of `o`, by the type of `o`."""
+    steps = owner.itemsize, address(o) - address(owner), *o.strides
+    if any(step % o.itemsize for step in steps):
+        raise dropped(
+            ctx,
+            "a write through a view that overlaps itself",
+            why=f"it is a view of a field of records of {owner.itemsize} bytes, which are no row "
+            f"of elements of {o.itemsize} bytes",
+            fix="write to the field itself",
+        )
+    return dense(plain(memory)).reshape(-1).view(o.dtype)
+
+
 def crosses(slot: Any, v: ndarray) -> bool:
     """Return whether ``slot[...] = v`` reads elements of `v` that it has written already.
 
@@ -102,7 +117,9 @@ def crosses(slot: Any, v: ndarray) -> bool:
         return False
     places = [address(slot), address(v)]
     ends = [place + a.strides[0] * (a.size - 1) for place, a in zip(places, (slot, v), strict=True)]
-    low, unit = min(*places, *ends), slot.itemsize
+    low = min(*places, *ends)
+    # Fields of records may be apart by what is no multiple of their size.
+    unit = math.gcd(places[0] - places[1], slot.strides[0], v.strides[0])
     marks = np.arange((max(*places, *ends) - low) // unit + 1)
     into, of = (
         ndarray(a.shape, marks.dtype, marks, (place - low) // unit * marks.itemsize,

@@ -256,6 +256,47 @@ def test_bytes_read_as_floats_of_another_size_are_refused() -> None:
         grad(program)(X)
 
 
+PACKED = {
+    "apart": np.dtype([("at", float), ("count", np.int32)]),
+    "shifted": np.dtype([("count", np.int32), ("at", float), ("more", np.int32)]),
+    "complex": np.dtype([("count", float), ("at", complex)]),
+}
+
+
+@pytest.mark.parametrize("kind", PACKED.values(), ids=PACKED)
+def test_fields_of_records_are_apart_by_no_multiple_of_their_size(kind: Any) -> None:
+    def program(x: Any) -> Any:
+        p = np.zeros(6, kind)
+        at = p["at"]
+        at[...] = x
+        at[::-1] = at * x
+        at[:3] = at[::2]
+        at[:] = at[::-1]
+        at[1:4] = at[2:5] * x[0]
+        return np.sum(np.abs(at) ** 2 * x) + p["count"].sum()
+
+    def crossing(x: Any) -> Any:
+        p = np.zeros(6, kind)
+        p["at"] = x
+        p["at"][::2] = p["at"][:3]
+        return np.sum(np.abs(p["at"]) ** 2 * x)
+
+    def windows(x: Any) -> Any:
+        p = np.zeros(6, kind)
+        rows = sliding_window_view(p["at"], 2, writeable=True)
+        rows[2] = x[:2]
+        return np.sum(p["at"].real * x) + p["count"].sum()
+
+    x = np.array([0.5, -1.5, 2.0, 0.25, 1.0, -0.75])
+    check(program, x)
+    check_jvp(program, x)
+    check_jvp(crossing, x)
+    with pytest.raises(DerivativeDropError, match="reads elements of the same array"):
+        grad(crossing)(x)
+    with pytest.raises(DerivativeDropError, match="a field of records of"):
+        grad(windows)(x)
+
+
 @pytest.mark.thorough
 def test_crossings_are_told_as_numpy_copies() -> None:
     steps = [k for k in range(-7, 8) if k]
