@@ -115,6 +115,8 @@ class ArrayLanguage(Context):
         if type(o) is ndarray:
             if o.dtype is OBJECT and self.contains_active(v):
                 objects.store(self, o, i, v)
+            elif o.dtype.names is not None and records.is_names(i):
+                self.setitem(self.getitem(o, i), Ellipsis, v)
             elif o.dtype.names is not None and records.stores(o, i, v) and self.contains_active(v):
                 records.store(self, o, i, v)
             else:

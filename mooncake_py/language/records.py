@@ -15,11 +15,15 @@ from numpy import ndarray
 
 from mooncake_py.runtime import drops
 from mooncake_py.runtime.activity import unwrapped
+from mooncake_py.runtime.late_errors import refuse_part
+from mooncake_py.runtime.overlapping import crossing
+from mooncake_py.tangents.bits import bits_of
+from mooncake_py.tangents.memory import owner
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["fields", "found", "is_record", "item", "set_item", "store", "stores"]
+__all__ = ["fields", "found", "is_names", "is_record", "item", "set_item", "store", "stores"]
 
 
 def is_record(value: Any) -> bool:
@@ -65,6 +69,11 @@ def found(ctx: Mode, o: ndarray, i: Any, y: Any) -> Any:
     return y
 
 
+def is_names(i: Any) -> bool:
+    """Return whether an index chooses some of the fields."""
+    return type(i) is list and bool(i) and all(type(part) is str for part in i)
+
+
 def stores(o: ndarray, i: Any, v: Any) -> bool:
     """Return whether ``o[i] = v`` writes whole records, given as a tuple or as records.
 
@@ -72,8 +81,6 @@ def stores(o: ndarray, i: Any, v: Any) -> bool:
     """
     if type(i) is str and (i not in (o.dtype.names or ()) or o.dtype[i].names is None):
         return False
-    if isinstance(i, list) and any(type(part) is str for part in i):
-        return False  # some of the fields
     if isinstance(i, tuple) and any(part is Ellipsis for part in i):
         return False  # what follows would mean another axis where a field is an array
     return type(v) is tuple or is_record(v) or (type(v) is ndarray and v.dtype.names is not None)
@@ -83,9 +90,54 @@ def store(ctx: Mode, o: ndarray, i: Any, v: Any) -> None:
     """Run ``o[i] = v`` for what `stores` accepts."""
     if type(i) is str:
         o, i = ctx.getitem(o, i), Ellipsis
-    given = type(v) is tuple
-    trial = np.empty((), o.dtype)
-    trial[()] = unwrapped(v) if given else np.zeros((), v.dtype)  # raises as NumPy does
-    parts = v if given else [ctx.getitem(v, name) for name in v.dtype.names]
+    check(ctx, o, i, v)
+    crosses = shares(o, v)
+    expected = written(o, i, v) if crosses else b""
+    in_turn = not crosses or not np.ndim(o[i])  # NumPy copies before, but for one record
+    if type(v) is tuple:
+        parts = v if in_turn else [apart(ctx, part) for part in v]
+    else:
+        v = np.asarray(v) if in_turn else apart(ctx, v)
+        parts = [ctx.getitem(v, name) for name in v.dtype.names]
     for name, part in zip(o.dtype.names or (), parts, strict=True):
         ctx.setitem(ctx.getitem(o, name), i, part)
+    if crosses and bits_of(owner(o)) != expected:
+        raise crossing(ctx)
+
+
+def check(ctx: Mode, o: ndarray, i: Any, v: Any) -> None:
+    """Raise as NumPy does if `v` is no record of `o`."""
+    trial = np.empty((), o.dtype)
+    value = unwrapped(v) if type(v) is tuple else np.zeros((), v.dtype)
+    try:
+        trial[()] = value
+    except Exception as error:
+        refuse_part(ctx, error, o, i, value)
+        raise
+
+
+def shares(o: ndarray, v: Any) -> bool:
+    """Return whether what is written to an array may share its memory."""
+    if type(v) is tuple:
+        return any(shares(o, part) for part in v)
+    return (is_record(v) or type(v) is ndarray) and np.may_share_memory(o, np.asarray(v))
+
+
+def written(o: ndarray, i: Any, v: Any) -> bytes:
+    """Return the memory of `o` as ``o[i] = v`` leaves it, and leave it as it is."""
+    before = o.copy()
+    o[i] = unwrapped(v)
+    after = bits_of(owner(o))
+    o[...] = before
+    return after
+
+
+def apart(ctx: Mode, v: Any) -> Any:
+    """Return a copy of an array or a record; anything else as it is."""
+    if is_record(v):
+        v = np.asarray(v)
+    if type(v) is not ndarray:
+        return v
+    copy = np.empty_like(v)
+    ctx.setitem(copy, Ellipsis, v)
+    return copy

@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from mooncake_py import checkpoint, grad, hvp, jvp, value_and_grad, vjp
-from mooncake_py.errors import MooncakeError, SharedArgumentsError
+from mooncake_py.errors import DerivativeDropError, MooncakeError, SharedArgumentsError
 from tests.support.gradients import Program, Programs
 
 programs = Programs()
@@ -197,6 +197,92 @@ def test_other_modes(program: Program):
     second = (grad(f)(X + 1e-5 * V) - grad(f)(X - 1e-5 * V)) / 2e-5
     assert_allclose(hvp(f, (X,), V), second, rtol=1e-6, atol=1e-6)
     assert_array_equal(SHARED, before)
+
+
+PAIR = np.dtype([("p", float, (2,)), ("q", float, (2,))])
+TWO_PAIRS = np.dtype([("e", PAIR), ("f", PAIR)])
+
+
+def one_record(c):
+    c[0] = (c[0]["q"], c[0]["p"])  # in turn
+
+
+def all_records(c):
+    c[:] = (c["q"][0], c["p"][0])  # both are read before
+
+
+def records_by_index(c):
+    c[[0, 2]] = (c["q"][1], c["p"][2])
+    c[c["p"][:, 0] > 0.3] = (c["q"][2], c["p"][0])
+
+
+def an_array_without_axes(c):
+    c[1:2] = (c["q"][1], c["p"][1])
+    last = np.asarray(c[2])
+    last[...] = (last["q"], last["p"])
+
+
+def fields_in_another_order(c):
+    c[["p", "q"]][...] = c[["q", "p"]]
+    c[["p", "q"]][0] = c[["q", "p"]][0]
+    c[["q", "p"]][1:] = c[["p", "q"]][:2]
+
+
+def some_fields(c):
+    c[["p", "q"]] = c[["q", "p"]]
+    c[["q"]] = (c["p"][1],)
+
+
+@pytest.mark.parametrize(
+    "write",
+    [one_record, all_records, records_by_index, an_array_without_axes, fields_in_another_order,
+     some_fields],
+)  # fmt: skip
+def test_records_are_written_from_their_own_memory_as_numpy_does(write):
+    def f(x):
+        c = np.zeros(3, PAIR)
+        c["p"], c["q"] = np.outer(x, x[:2]), np.outer(np.sin(x), x[1:])
+        write(c)
+        return np.sum(c["p"] * x[1]) + np.sum(c["q"] ** 3)
+
+    agrees(f)
+
+
+def test_nested_records_are_written_from_their_own_memory_as_numpy_does():
+    def f(x):
+        c = np.zeros(3, TWO_PAIRS)
+        c["e"]["p"], c["e"]["q"], c["f"]["p"], c["f"]["q"] = x[0], x[1], x[2], x[0] * x[1]
+        c[0] = (c[0]["f"], c[0]["e"])
+        c[1:] = (c[1]["f"], c[1]["e"])
+        r = c[2]
+        r["e"] = r["f"]
+        r["f"] = (r["f"]["q"], r["f"]["p"])
+        return sum([np.sum(c[k][m] ** n) for n, k in enumerate("ef", 2) for m in "pq"])
+
+    agrees(f)
+
+
+def agrees(f):
+    value, gradient = value_and_grad(f)(X)
+    assert value == f(X) == jvp(f, (X,), (V,))[0]
+    along = (f(X + 1e-6 * V) - f(X - 1e-6 * V)) / 2e-6
+    assert_allclose(gradient @ V, along, rtol=1e-7)
+    assert_allclose(jvp(f, (X,), (V,))[1], along, rtol=1e-7)
+
+
+def test_a_tuple_that_fails_on_the_way_is_not_gone_on_from():
+    def f(x):
+        p = np.zeros(3, BODY[["at", "next"]])
+        p["at"] = x[:2]
+        try:
+            p[0] = (x[1], "a")  # NumPy has written the first field
+        except ValueError:
+            p[1]["at"] = 0.0
+        return p["at"].sum()
+
+    for derivative in (lambda: grad(f)(X), lambda: jvp(f, (X,), (V,))):
+        with pytest.raises(DerivativeDropError, match="when memory had been written"):
+            derivative()
 
 
 def vjp_along(f):
