@@ -265,6 +265,7 @@ def test_nested_records_are_written_from_their_own_memory_as_numpy_does():
 def agrees(f):
     value, gradient = value_and_grad(f)(X)
     assert value == f(X) == jvp(f, (X,), (V,))[0]
+    assert_allclose(grad(f, debug=True)(X), gradient, rtol=1e-12)
     along = (f(X + 1e-6 * V) - f(X - 1e-6 * V)) / 2e-6
     assert_allclose(gradient @ V, along, rtol=1e-7)
     assert_allclose(jvp(f, (X,), (V,))[1], along, rtol=1e-7)

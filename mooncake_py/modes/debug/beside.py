@@ -53,6 +53,8 @@ def as_plain(value: Any, array: Callable[[ndarray], ndarray] = same) -> Any:
         if value.dtype.hasobject:
             raise NotPlainError
         return array(value)
+    if t is np.void and value.dtype.names is not None:  # a view, as an array is
+        return as_plain(np.asarray(value), array)[()]
     if t is tuple or t is list:
         return t(as_plain(v, array) for v in value)
     if t is dict:
@@ -249,6 +251,9 @@ def array_difference(
     ):
         if a != b:
             return name, str(a), str(b)
+    if y.dtype.names is not None:  # what is between the fields may be anything
+        parts = [array_difference(y[k], expected[k], exactly, False) for k in y.dtype.names]
+        return next(filter(None, parts), None)
     if y.dtype.hasobject or bits_of(y) == bits_of(expected):
         return None
     if y.dtype.kind in "fc" and np.array_equal(y, expected, equal_nan=True):

@@ -129,7 +129,9 @@ def collect(value: Any, found: list[Any], seen: set[int], find: Any = None) -> N
 
 def all_finite(g: Any) -> bool:
     """Return whether a cotangent is finite."""
-    fields = getattr(getattr(g, "dtype", None), "names", None)
-    if fields:
-        return all(all_finite(g[name]) for name in fields)
+    dtype = getattr(g, "dtype", None)
+    if dtype is not None and dtype.names is not None:
+        return all(all_finite(g[name]) for name in dtype.names)
+    if dtype is not None and dtype.kind == "O":
+        return True  # a field of objects, beside those of numbers
     return bool(np.isfinite(g).all())
