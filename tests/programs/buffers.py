@@ -241,7 +241,8 @@ def records(w: Writer) -> bool:
     if t is None:
         return False
     p, first, cell, name, a = *(w.fresh(n) for n in "prcs"), t.text
-    w.write(f"{p} = np.zeros(3, dtype=[('m', float), ('n', int), ('z', complex)])",
+    count = w.pick("int", "np.int8")  # packed, the floats are not aligned
+    w.write(f"{p} = np.zeros(3, dtype=[('m', float), ('n', {count}), ('z', complex)])",
             f"{first} = {p}[{w.rng.randrange(3)}]")  # fmt: skip
     for _ in range(w.rng.choice((2, 3, 4))):
         w.write(w.pick(f"{p}['m'] = {a}[:3]", f"{p}['m'][1:] += {a}[:2]",
@@ -250,6 +251,9 @@ def records(w: Writer) -> bool:
                        f"{p}[1] = ({a}[1], 2, 1j)", f"{p}[[0, 2]] = {p}[[2, 0]]",
                        f"{p}[1:] = {p}[:-1]", f"{p}[0] = {first}", f"{p} = {p}[[1, 2, 0]]",
                        f"for {cell} in {p}: {cell}['m'] *= {cell}['n'] + {a}[0]",
+                       f"{p}[:2] = ({p}['m'][2], 3, {p}['m'][0] * 1j)",
+                       f"{p}['m'][::-1] = {p}['m']", f"{p}[['m', 'z']] = {p}[['m', 'z']][::-1]",
+                       f"{p}[['z', 'm']] = (1j * {a}[0], {p}['m'][1])",
                        f"{first}['n'] += 1", f"{first}['m'] = 0.7"))  # fmt: skip
     w.write(f"{name} = " + w.pick(f"np.sum({p}['m'] * {p}['n']) + {first}['m']",
                                   f"sum(c['m'] for c in {p}) + {first}['z'].real",

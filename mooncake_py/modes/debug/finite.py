@@ -132,6 +132,6 @@ def all_finite(g: Any) -> bool:
     dtype = getattr(g, "dtype", None)
     if dtype is not None and dtype.names is not None:
         return all(all_finite(g[name]) for name in dtype.names)
-    if dtype is not None and dtype.kind == "O":
-        return True  # a field of objects, beside those of numbers
+    if dtype is not None and dtype.kind in "OSUV":
+        return True  # a field of objects or texts, beside those of numbers
     return bool(np.isfinite(g).all())

@@ -213,17 +213,18 @@ def infinite_constants(x):
     return min(np.inf, np.sum(x)) + np.sum(np.minimum(x, np.inf))
 
 
-def field_of_objects(x):
-    p = np.zeros(2, [("own", object), ("mass", float)])
+def fields_of_other_things(x):
+    p = np.zeros(2, [("own", object), ("name", "U3"), ("mass", float)])
     p["mass"] = x[:2]
     p[0]["own"] = [1]
+    p["name"][1] = "abc"
     return p[0]["mass"] * p[1]["mass"]
 
 
 @pytest.mark.parametrize(
     "f",
     [masked_log, zero_times_root, angle_at_the_origin, norm_of_zero, distance, unused_infinity,
-     infinite_constants, field_of_objects],
+     infinite_constants, fields_of_other_things],
 )  # fmt: skip
 def test_finite_gradients_pass(f: Callable[[Any], Any]) -> None:
     g = grad(f, debug=True)(X)
