@@ -90,10 +90,11 @@ def store(ctx: Mode, o: ndarray, i: Any, v: Any) -> None:
     """Run ``o[i] = v`` for what `stores` accepts."""
     if type(i) is str:
         o, i = ctx.getitem(o, i), Ellipsis
+    slot = np.asarray(o[i])
     check(ctx, o, i, v)
-    crosses = shares(o, v)
+    crosses = shares(slot if np.may_share_memory(slot, o) else o, v)
     expected = written(o, i, v) if crosses else b""
-    in_turn = not crosses or not np.ndim(o[i])  # NumPy copies before, but for one record
+    in_turn = not crosses or not slot.ndim  # NumPy copies before, but for one record
     if type(v) is tuple:
         parts = v if in_turn else [apart(ctx, part) for part in v]
     else:
