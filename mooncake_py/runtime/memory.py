@@ -129,6 +129,11 @@ class Memory:
         rows = rows_of(index, len(o))
         return rows is not None and (rows.start >= kept.stop or rows.stop <= kept.start)
 
+    def note_shape(self) -> None:
+        """Note that the owner has another shape, in which its rows are others."""
+        if type(self.protected) is Rows:
+            self.protected = True
+
     def was_overwritten(self) -> bool:
         """Return whether anything of the block was logged since it was met."""
         return getattr(self, "rewritten", False) or getattr(self, "logged", 0) > 0

@@ -178,6 +178,7 @@ class Registry:
         if node is None or node.ref() is not a:
             return
         memory = node.memory
+        memory.note_shape()
         if a.base is None and (a.shape, a.strides) == (memory.shape, memory.strides):
             self.known[id(a)] = memory
         else:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
+from mooncake_py import value_and_grad
 from mooncake_py.runtime.memory import Memory
 from mooncake_py.runtime.registry import Registry
 
@@ -155,3 +157,31 @@ def test_nothing_is_kept_of_no_rows():
     memory.keep_part(a[1], a, 1)
     assert not memory.is_apart(a, 1)
     assert memory.is_apart(a, 4)
+
+
+def test_rows_are_others_in_another_shape():
+    a = np.zeros((2, 6))
+    memory = described(a)
+    memory.keep_part(a[1], a, 1)
+    memory.note_shape()
+    a.shape = (4, 3)
+    assert not memory.is_apart(a, 2)
+
+
+@pytest.mark.parametrize("debug", [False, True])
+def test_what_the_tape_refers_to_is_logged_after_a_change_of_shape(debug):
+    def f(x):
+        y = np.zeros((2, 6))
+        y[0] = x[:6]
+        y[1] = x[6:]
+        squares = y[1] * y[1]
+        y.shape = 4, 3
+        y[2] = 5.0
+        y.shape = (12,)
+        y[9:] = 7.0
+        return np.sum(squares) + np.sum(y[:6] * x[6:])
+
+    x = np.arange(1.0, 13.0)
+    value, gradient = value_and_grad(f, debug=debug)(x)
+    assert value == np.sum(x[6:] ** 2) + np.sum(x[:6] * x[6:])
+    np.testing.assert_array_equal(gradient, np.concatenate([x[6:], 2 * x[6:] + x[:6]]))
