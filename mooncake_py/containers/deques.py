@@ -31,8 +31,13 @@ def restore(d: deque[Any], old: list[Any]) -> None:
     at_once(map(deque.clear, (d,)), map(deque.extend, (d,), (old,)))
 
 
+def size_of(d: deque[Any]) -> int:
+    """Return how many items there are, whatever `__len__` of a class in Python says."""
+    return deque.__len__(d)
+
+
 def is_full(d: deque[Any]) -> bool:
-    return d.maxlen is not None and len(d) == d.maxlen
+    return d.maxlen is not None and size_of(d) == d.maxlen
 
 
 def set_item(ctx: Recording, d: deque[Any], i: Any, v: Any) -> None:
@@ -43,19 +48,19 @@ def set_item(ctx: Recording, d: deque[Any], i: Any, v: Any) -> None:
 
 def delete_item(ctx: Recording, d: deque[Any], i: Any) -> None:
     i = operator.index(primal_of(i))
-    note(ctx, put_in, d, i if i >= 0 else i + len(d), deque.__getitem__(d, i), len(d))
+    note(ctx, put_in, d, i if i >= 0 else i + size_of(d), deque.__getitem__(d, i), size_of(d))
     deque.__delitem__(d, i)
 
 
 def put_in(d: deque[Any], i: int, old: Any, size: int) -> None:
     """Put back an item that was taken out of a deque of some size."""
-    if len(d) < size:
+    if size_of(d) < size:
         deque.insert(d, i, old)
 
 
 def take_out(d: deque[Any], i: int, size: int) -> None:
     """Take out an item that was put into a deque of some size."""
-    if len(d) > size:
+    if size_of(d) > size:
         deque.__delitem__(d, i)
 
 
@@ -64,7 +69,7 @@ def append(ctx: Recording, d: deque[Any], v: Any) -> None:
         return
     if is_full(d):
         popleft(ctx, d)
-    note(ctx, take_out, d, len(d), len(d))
+    note(ctx, take_out, d, size_of(d), size_of(d))
     deque.append(d, v)
 
 
@@ -73,19 +78,19 @@ def appendleft(ctx: Recording, d: deque[Any], v: Any) -> None:
         return
     if is_full(d):
         pop(ctx, d)
-    note(ctx, take_out, d, 0, len(d))
+    note(ctx, take_out, d, 0, size_of(d))
     deque.appendleft(d, v)
 
 
 def pop(ctx: Recording, d: deque[Any]) -> Any:
-    if d:
-        note(ctx, put_in, d, len(d) - 1, deque.__getitem__(d, -1), len(d))
+    if size_of(d):
+        note(ctx, put_in, d, size_of(d) - 1, deque.__getitem__(d, size_of(d) - 1), size_of(d))
     return deque.pop(d)
 
 
 def popleft(ctx: Recording, d: deque[Any]) -> Any:
-    if d:
-        note(ctx, put_in, d, 0, deque.__getitem__(d, 0), len(d))
+    if size_of(d):
+        note(ctx, put_in, d, 0, deque.__getitem__(d, 0), size_of(d))
     return deque.popleft(d)
 
 
@@ -110,14 +115,14 @@ def repeat(ctx: Recording, d: deque[Any], times: Any) -> Any:
 
 
 def insert(ctx: Recording, d: deque[Any], i: Any, v: Any) -> None:
-    i, size = operator.index(i), len(d)
+    i, size = operator.index(i), size_of(d)
     note(ctx, take_out, d, min(i if i >= 0 else max(i + size, 0), size), size)
     deque.insert(d, i, v)
 
 
 def remove(ctx: Mode, d: deque[Any], v: Any) -> None:
     try:
-        i = d.index(v)
+        i = deque.index(d, v)
     except ValueError:
         deque.remove(d, v)  # raises
     else:
@@ -126,7 +131,7 @@ def remove(ctx: Mode, d: deque[Any], v: Any) -> None:
 
 def rotate(ctx: Recording, d: deque[Any], n: Any = 1) -> None:
     n = operator.index(n)
-    if 2 * abs(n) > len(d):
+    if 2 * abs(n) > size_of(d):
         snapshot(ctx, d)
         deque.rotate(d, n)
         return

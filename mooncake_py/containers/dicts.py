@@ -120,12 +120,45 @@ def update(ctx: Mode, d: dict[Any, Any], /, *others: Any, **values: Any) -> None
     """Run ``d.update(...)``; items set before an exception remain."""
     new: dict[Any, Any] = {}
     try:
-        dict.update(new, *(filling(ctx, other) for other in others), **values)
+        dict.update(new, *(source(ctx, d, other, new) for other in others), **values)
     finally:
-        note(ctx, restore_keys, d, {key: value_at(d, key) for key in new})
-        base = methods_of(d)
-        for key, value in new.items():
-            base.__setitem__(d, key, value)
+        if asks_its_methods(d):
+            for key, value in new.items():
+                ctx.setitem(d, key, value)
+        else:
+            note(ctx, restore_keys, d, {key: value_at(d, key) for key in new})
+            base = methods_of(d)
+            for key, value in new.items():
+                base.__setitem__(d, key, value)
+
+
+def source(ctx: Mode, d: dict[Any, Any], other: Any, new: dict[Any, Any]) -> Any:
+    """Return what `d` is updated with, for a dict of `new` items that are set in the end.
+
+    Iterators in Python may look at `d`: what they yield is set at once.
+    """
+    found = filling(ctx, other)
+    is_mapping = hasattr(found, "keys")
+    if is_mapping and asks_its_methods(d):
+        pairs = ((key, ctx.getitem(found, key)) for key in ctx.iter(found.keys()))
+        return set_at_once(ctx, d, pairs, new)
+    return found if is_mapping or type(other) is list else set_at_once(ctx, d, found, new)
+
+
+def set_at_once(ctx: Mode, d: dict[Any, Any], pairs: Any, new: dict[Any, Any]) -> Any:
+    """Yield pairs; each is in `new` when the next is asked for, and is taken from there."""
+    for pair in pairs:
+        yield pair
+        key, value = new.popitem()
+        if asks_its_methods(d):
+            ctx.setitem(d, key, value)
+        else:
+            set_key(ctx, d, key, value)
+
+
+def asks_its_methods(d: dict[Any, Any]) -> bool:
+    """Return whether methods in C read and set items by other methods, which may be in Python."""
+    return isinstance(d, OrderedDict) and type(d) is not OrderedDict
 
 
 def restore_keys(d: dict[Any, Any], old: dict[Any, Any]) -> None:
@@ -152,7 +185,12 @@ def popitem(ctx: Recording, d: Any, *args: Any, **kwargs: Any) -> Any:
     return base.popitem(d, *args, **kwargs)
 
 
-def setdefault(ctx: Recording, d: dict[Any, Any], key: Any, default: Any = None) -> Any:
+def setdefault(ctx: Mode, d: dict[Any, Any], key: Any, default: Any = None) -> Any:
+    if asks_its_methods(d):
+        if ctx.contained(key, d):
+            return ctx.getitem(d, key)
+        ctx.setitem(d, key, default)
+        return default
     if not dict.__contains__(d, key):
         set_key(ctx, d, key, default)
     return dict.__getitem__(d, key)

@@ -28,11 +28,16 @@ def methods_of(o: Any) -> Any:
     return bytearray if isinstance(o, bytearray) else array
 
 
+def size_of(o: Any) -> int:
+    """Return how many items there are, whatever `__len__` of a class in Python says."""
+    return methods_of(o).__len__(o)
+
+
 def position(o: Any, i: Any) -> int:
     """Return an index counted from the start."""
     if type(i) is not int:
         i = operator.index(primal_of(i))
-    return i if i >= 0 else i + len(o)
+    return i if i >= 0 else i + size_of(o)
 
 
 def set_item(ctx: Mode, o: Any, i: Any, v: Any) -> None:
@@ -41,18 +46,19 @@ def set_item(ctx: Mode, o: Any, i: Any, v: Any) -> None:
         return
     base = methods_of(o)
     i = position(o, i)
-    if 0 <= i < len(o):
+    if 0 <= i < size_of(o):
         note(ctx, base.__setitem__, o, i, base.__getitem__(o, i))
-    base.__setitem__(o, i if i >= 0 else -len(o) - 1, v)
+    base.__setitem__(o, i if i >= 0 else -size_of(o) - 1, v)
 
 
 def set_slice(ctx: Mode, o: Any, i: slice, v: Any) -> None:
     """Run ``o[i] = v`` for a slice."""
     base = methods_of(o)
+    start, stop, step = i.indices(size_of(o))
     new = v if base is bytearray else list(iterator_of(ctx, o, i, v))
-    start, stop, step = i.indices(len(o))
-    if step == 1:
-        note_part(ctx, o, start, max(start, stop))
+    if step == 1:  # what is iterated over may have changed the size
+        i = slice(start, max(start, stop))
+        note_part(ctx, o, *i.indices(size_of(o))[:2])
     else:
         note(ctx, base.__setitem__, o, i, base.__getitem__(o, i))
     base.__setitem__(o, i, new)
@@ -71,11 +77,11 @@ def delete_item(ctx: Recording, o: Any, i: Any) -> None:
     base = methods_of(o)
     if not isinstance(i, slice):
         i = position(o, i)
-        if 0 <= i < len(o):
+        if 0 <= i < size_of(o):
             note_part(ctx, o, i, i + 1)
-        base.__delitem__(o, i if i >= 0 else -len(o) - 1)
+        base.__delitem__(o, i if i >= 0 else -size_of(o) - 1)
         return
-    start, stop, step = i.indices(len(o))
+    start, stop, step = i.indices(size_of(o))
     if step == 1:
         note_part(ctx, o, start, max(start, stop))
     else:
@@ -85,12 +91,12 @@ def delete_item(ctx: Recording, o: Any, i: Any) -> None:
 
 def note_part(ctx: Recording, o: Any, start: int, stop: int) -> None:
     """Record a part that other items, of whatever number, are about to replace."""
-    note(ctx, restore_part, o, start, methods_of(o).__getitem__(o, slice(start, stop)), len(o))
+    note(ctx, restore_part, o, start, methods_of(o).__getitem__(o, slice(start, stop)), size_of(o))
 
 
 def restore_part(o: Any, start: int, old: Any, size: int) -> None:
     """Put a part back that others have replaced; `size` had the whole."""
-    stop = start + len(old) + len(o) - size
+    stop = start + len(old) + size_of(o) - size
     methods_of(o).__setitem__(o, slice(start, stop), old)
 
 
@@ -113,26 +119,26 @@ def restore(o: Any, old: Any) -> None:
 
 
 def append(ctx: Recording, o: Any, v: Any) -> None:
-    note(ctx, truncate, o, len(o))
+    note(ctx, truncate, o, size_of(o))
     methods_of(o).append(o, v)
 
 
 def pop(ctx: Recording, o: Any, i: Any = -1) -> Any:
     i = position(o, i)
-    if 0 <= i < len(o):
+    if 0 <= i < size_of(o):
         note_part(ctx, o, i, i + 1)
-    return methods_of(o).pop(o, i if i >= 0 else -len(o) - 1)
+    return methods_of(o).pop(o, i if i >= 0 else -size_of(o) - 1)
 
 
 def insert(ctx: Recording, o: Any, i: Any, v: Any) -> None:
-    i = min(max(position(o, i), 0), len(o))
+    i = min(max(position(o, i), 0), size_of(o))
     note_part(ctx, o, i, i)
     methods_of(o).insert(o, i, v)
 
 
 def remove(ctx: Recording, o: Any, v: Any) -> None:
     try:
-        i = o.index(v)
+        i = methods_of(o).index(o, v)
     except ValueError:
         methods_of(o).remove(o, v)  # raises
     else:
@@ -141,8 +147,13 @@ def remove(ctx: Recording, o: Any, v: Any) -> None:
 
 def extend(ctx: Mode, o: Any, values: Any) -> None:
     """Run ``o.extend(values)``; items added before an exception remain."""
-    note(ctx, truncate, o, len(o))
-    methods_of(o).extend(o, ctx.iter(values))
+    items = ctx.iter(values)
+    if type(items) in (list, tuple) or items is o or not isinstance(o, list):
+        note(ctx, truncate, o, size_of(o))
+        methods_of(o).extend(o, items)
+        return
+    for v in items:  # what yields them may change the list
+        append(ctx, o, v)
 
 
 def truncate(o: Any, size: int) -> None:
@@ -159,7 +170,7 @@ def repeat(ctx: Recording, o: Any, times: Any) -> Any:
     if not hasattr(times, "__index__"):
         return [] * times  # raises what the statement does
     if times > 0:
-        note(ctx, truncate, o, len(o))
+        note(ctx, truncate, o, size_of(o))
     else:
         snapshot(ctx, o)
     return methods_of(o).__imul__(o, times)

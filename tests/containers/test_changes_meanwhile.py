@@ -1,0 +1,183 @@
+"""Containers that code in Python looks at or changes while they change, or that hide their size."""
+# The unusual style of the programs is the point of them.
+
+from __future__ import annotations
+
+import contextlib
+from collections import OrderedDict, deque
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from mooncake_py import checkpoint, jvp, value_and_grad, vjp
+
+X = 0.7
+
+
+class Long(list[Any]):
+    def __len__(self) -> int:
+        return 100
+
+    def index(self, *args: Any) -> int:  # type: ignore[override]
+        return 99
+
+
+class Empty(deque[Any]):
+    def __len__(self) -> int:
+        return 50
+
+    def __bool__(self) -> bool:
+        return False
+
+
+class Doubling(OrderedDict[Any, Any]):
+    def __setitem__(self, key: Any, value: Any) -> None:
+        super().__setitem__(key, value * 2.0)
+
+
+class Tripled(OrderedDict[Any, Any]):
+    def __getitem__(self, key: Any) -> Any:
+        return super().__getitem__(key) * 3.0
+
+    def __contains__(self, key: Any) -> bool:
+        return key != "missing"
+
+    def __missing__(self, key: Any) -> float:
+        return 7.0
+
+
+def weighted(values: Any) -> Any:
+    return sum([(k + 1) * v for k, v in enumerate(values)])
+
+
+def extended(x, v):
+    def items():
+        yield x * x
+        v.pop(0)
+        yield x * 2
+        v.insert(1, x * len(v))
+        yield 1.0
+
+    v.extend(items())
+    return weighted(v)
+
+
+def extended_in_part(x, v):
+    def items():
+        yield x * x
+        del v[:2]
+        yield x
+        raise KeyError
+
+    with contextlib.suppress(KeyError):
+        v += items()
+    return weighted(v)
+
+
+def slice_assigned(x, v):
+    def items():
+        v.append(5.0)
+        yield x
+        v.append(x)
+
+    v[-1:] = items()
+    return weighted(v)
+
+
+def slice_assigned_to_less(x, v):
+    def items():
+        v.clear()
+        yield x
+
+    v[1:2] = items()
+    return weighted(v)
+
+
+def of_hidden_size(x, v):
+    v.append(x * x)
+    v.insert(0, x)
+    v.pop(1)
+    v[1] = 3.0 * x
+    v.extend([x, x])
+    v.remove(3.0)
+    del v[0]
+    v[1:2] = [x, x, x]
+    v *= 2
+    return weighted(list.__iter__(v))
+
+
+def queue_of_hidden_size(x, d):
+    d.append(x)
+    t = d.pop()
+    d.popleft()
+    d.appendleft(t * x)
+    d.insert(1, x)
+    d.rotate(1)
+    d.remove(x)
+    del d[0]
+    d.extend([x, t])
+    return weighted(deque.__iter__(d))
+
+
+def updated(x, d):
+    d.update((key, x * len(d)) for key in "pq")
+    d.update([("r", x), ("r", x * x)], s=x)
+    d |= {"t": x}
+    return weighted(d.values())
+
+
+def with_defaults(x, d):
+    found = d.setdefault("missing", x), d.setdefault("a", x), d.setdefault("new", x * x)
+    return weighted(found) + weighted(d.values())
+
+
+CASES: list[tuple[Callable[..., Any], Callable[[], Any]]] = [
+    *((f, lambda: [1.0, 2.0, 3.0]) for f in (extended, extended_in_part, slice_assigned)),
+    (slice_assigned_to_less, lambda: [1.0, 2.0, 3.0]),
+    (of_hidden_size, lambda: Long([1.0, 2.0, 3.0])),
+    (queue_of_hidden_size, lambda: Empty([1.0, 2.0, 3.0])),
+    *(
+        (f, lambda kind=kind: kind(a=1.0, b=2.0))
+        for f in (updated, with_defaults)
+        for kind in (dict, OrderedDict, Doubling, Tripled)
+    ),
+]
+MODES: dict[str, Callable[..., Any]] = {
+    "reverse": lambda f: value_and_grad(f)(X),
+    "debug": lambda f: value_and_grad(f, debug=True)(X),
+    "forward": lambda f: jvp(f, (X,), (1.0,)),
+    "checkpoint": lambda f: value_and_grad(lambda x: checkpoint(f, x))(X),
+    "second pullback": lambda f: after_a_pullback(*vjp(f, X)),
+}
+
+
+def after_a_pullback(y: Any, pullback: Any) -> Any:
+    pullback(1.0)
+    return y, *pullback(1.0)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(
+    ("f", "make"), CASES, ids=[f"{f.__name__} {type(make()).__name__}" for f, make in CASES]
+)
+def test_value_derivative_and_state(
+    f: Callable[..., Any], make: Callable[[], Any], mode: str
+) -> None:
+    container = make()
+    kind, before = type(container), contents(container)
+    value, derivative = MODES[mode](lambda x: f(x, container))
+    assert value == f(X, make())
+    h = 1e-5
+    assert derivative == pytest.approx((f(X + h, make()) - f(X - h, make())) / (2 * h), rel=1e-8)
+    assert type(container) is kind
+    assert contents(container) == before
+
+
+def contents(container: Any) -> Any:
+    """Return what is in a container, past its methods in Python."""
+    if isinstance(container, dict):
+        return list(dict.items(container))
+    if isinstance(container, list):
+        return list(list.__iter__(container))
+    return list(deque.__iter__(container))
