@@ -98,7 +98,7 @@ class Rehearsal:
         """Return the entries that bring back the state before the run."""
         self.forget_dead()
         met = [
-            (undo_assign, with_shape(owner, old.shape), Ellipsis, old, memory)
+            (undo_assign, self.with_shape(owner, old.shape), Ellipsis, old, memory)
             for reference, old, memory in self.met.values()
             if (owner := reference()) is not None
         ]
@@ -146,6 +146,14 @@ class Rehearsal:
                 self.forget_dead()
                 self.limit = FEW + 2 * len(self.met)
 
+    def with_shape(self, a: ndarray, shape: tuple[int, ...]) -> ndarray:
+        """Return an array, or a view of it that has a shape it had before and keeps it."""
+        if a.shape == shape and id(a) not in self.reshaped:
+            return a
+        view = ndarray.view(a, ndarray)
+        view.shape = shape
+        return view
+
     def forget_dead(self) -> None:
         """Drop the data of deleted arrays."""
         self.met = {key: kept for key, kept in self.met.items() if kept[0]() is not None}
@@ -181,12 +189,3 @@ class Rehearsal:
 def copied(caches: dict[int, Any]) -> dict[int, Any]:
     """Return the caches of a call as they are now."""
     return {key: cache.copy() for key, cache in caches.items()}
-
-
-def with_shape(a: ndarray, shape: tuple[int, ...]) -> ndarray:
-    """Return an array, or a view of it that has the shape it had before."""
-    if a.shape == shape:
-        return a
-    view = ndarray.view(a, ndarray)
-    view.shape = shape
-    return view

@@ -474,3 +474,21 @@ def test_nothing_is_left_to_the_cyclic_collector() -> None:
         assert len(contexts) == 0
     finally:
         gc.enable()
+
+
+def changes_a_shape_between_writes(x):
+    y = np.zeros((2, 2))
+    y[0] = x[:2]
+    y[1] = x[1:]
+    squares = y[1] * y[1]
+    y.shape = (4,)
+    y[2:] = 5.0
+    return np.sum(squares) + np.sum(y * y)
+
+
+def test_arrays_change_their_shape_between_writes():
+    value, gradient = value_and_grad(lambda x: checkpoint(changes_a_shape_between_writes, x))(X)
+    expected, slopes = value_and_grad(changes_a_shape_between_writes)(X)
+    assert value == expected == changes_a_shape_between_writes(X)
+    assert bits(gradient) == bits(slopes)
+    np.testing.assert_array_equal(gradient, 2 * np.array([1, 2, 1]) * X)
