@@ -7,6 +7,7 @@ like that of a dict, and restored as far as refilling the set can do it.
 from __future__ import annotations
 
 import operator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from mooncake_py.containers.undo import is_plain_key, note
@@ -30,11 +31,28 @@ def contents(s: set[Any]) -> Any:
     return elements if all(map(is_plain_key, elements)) else set.copy(s)
 
 
-def restore(s: set[Any], old: Any) -> None:
-    """Put former contents back: one by one the table grows otherwise than by a whole set."""
-    refill(s, old)
-    if type(old) is list and not is_ordered(s, old):
-        refill(s, frozenset(old))
+def restore(s: set[Any], old: Any, size: int | None = None) -> None:
+    """Put former contents back, in a table of the former size if that is known.
+
+    On the size of the table depends what order later additions lead to.
+    """
+    if type(old) is not list:
+        refill(s, old)
+        return
+    for wanted in (size, None):
+        for elements in fillings(old):
+            refill(s, elements)
+            if is_ordered(s, old) and wanted in (None, set.__sizeof__(s)):
+                return
+
+
+def fillings(elements: list[Any]) -> Iterator[Any]:
+    """Yield what may fill a set in an order: one by one the table grows otherwise than at once."""
+    yield elements
+    yield dict.fromkeys(elements)
+    yield frozenset(elements)
+    yield elements[::-1]
+    yield dict.fromkeys(elements[::-1])
 
 
 def refill(s: set[Any], elements: Any) -> None:
@@ -43,7 +61,7 @@ def refill(s: set[Any], elements: Any) -> None:
 
 def is_ordered(s: set[Any], elements: list[Any]) -> bool:
     """Return whether the elements of a set are these, in this order."""
-    return len(s) == len(elements) and all(map(operator.is_, set.__iter__(s), elements))
+    return set.__len__(s) == len(elements) and all(map(operator.is_, set.__iter__(s), elements))
 
 
 def note_order(ctx: Recording, s: set[Any]) -> None:
@@ -52,14 +70,13 @@ def note_order(ctx: Recording, s: set[Any]) -> None:
         ctx.ordered[id(s)] = s
         old = contents(s)
         if type(old) is list:
-            note(ctx, restore_order, s, old, ctx.ordered)
+            note(ctx, restore_order, s, old, set.__sizeof__(s), ctx.ordered)
 
 
-def restore_order(s: set[Any], elements: list[Any], ordered: Any) -> None:
+def restore_order(s: set[Any], elements: list[Any], size: int, ordered: Any) -> None:
     """Undo changes of the order; one to come, in a part that is run again, must be recorded."""
     ordered.pop(id(s), None)
-    if not is_ordered(s, elements):
-        restore(s, elements)
+    restore(s, elements, size)
 
 
 def add(ctx: Recording, s: set[Any], v: Any) -> None:
@@ -100,8 +117,18 @@ def clear(ctx: Recording, s: set[Any]) -> None:
 
 def update(ctx: Mode, s: set[Any], *others: Any) -> None:
     for other in others:
-        for v in ctx.iter(other) if other is not s else ():
-            add(ctx, s, v)
+        if isinstance(other, (set, frozenset)) or type(other) is dict:
+            merge(ctx, s, other)
+        else:
+            for v in ctx.iter(other):
+                add(ctx, s, v)
+
+
+def merge(ctx: Recording, s: set[Any], other: Any) -> None:
+    """Add the elements of a set or a dict: the table grows at once, so the order is another."""
+    note_order(ctx, s)
+    note(ctx, set.difference_update, s, list(set(other).difference(s)))
+    set.update(s, other)
 
 
 def union(ctx: Mode, s: set[Any], other: Any) -> Any:

@@ -183,7 +183,8 @@ def run_testing(ctx: Mode, f: Any, args: Any, kwargs: Any) -> bool:
 
 def run_hashing(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run a function that makes a set or a dict of what it iterates over."""
-    items = [a if isinstance(a, dict) else list(ctx.iter(a)) for a in args]
+    kept = (dict, set, frozenset)  # the order of a copy is another than if filled one by one
+    items = [a if isinstance(a, kept) else list(ctx.iter(a)) for a in args]
     keys = [key for a in items for key in a]
     if not INERT.issuperset(map(type, keys)):
         effects.refuse_writers(ctx, keys, effects.HASHING)

@@ -1,4 +1,7 @@
-"""Containers that code in Python looks at or changes while they change, or that hide their size."""
+"""Containers that code in Python looks at or changes while they change, or that hide their size.
+
+Sets come in the order that they have in the plain call.
+"""
 # The unusual style of the programs is the point of them.
 
 from __future__ import annotations
@@ -28,6 +31,14 @@ class Empty(deque[Any]):
         return 50
 
     def __bool__(self) -> bool:
+        return False
+
+
+class Many(set[Any]):
+    def __len__(self) -> int:
+        return 77
+
+    def __contains__(self, key: object) -> bool:
         return False
 
 
@@ -132,11 +143,28 @@ def with_defaults(x, d):
     return weighted(found) + weighted(d.values())
 
 
+def order_of_copies(x, s):
+    more = set(range(0, 300, 9)).difference(range(0, 250, 9))
+    return x * weighted([*set(more), *frozenset(more), *more.copy(), *s])
+
+
+def order_after_updates(x, s):
+    s.update(range(3, 10))
+    s.update({64, 7, 96, 1000, 30}, {5: 1, 17: 2}, s)
+    s |= set(range(0, 400, 29))
+    s |= set()
+    s.discard(1)
+    return x * weighted(set.__iter__(s))
+
+
 CASES: list[tuple[Callable[..., Any], Callable[[], Any]]] = [
     *((f, lambda: [1.0, 2.0, 3.0]) for f in (extended, extended_in_part, slice_assigned)),
     (slice_assigned_to_less, lambda: [1.0, 2.0, 3.0]),
     (of_hidden_size, lambda: Long([1.0, 2.0, 3.0])),
     (queue_of_hidden_size, lambda: Empty([1.0, 2.0, 3.0])),
+    *((f, lambda: {1, 2, 5}) for f in (order_of_copies, order_after_updates)),
+    (order_after_updates, lambda: Many([1, 2, 5])),
+    (order_after_updates, set),
     *(
         (f, lambda kind=kind: kind(a=1.0, b=2.0))
         for f in (updated, with_defaults)
@@ -172,6 +200,7 @@ def test_value_derivative_and_state(
     assert derivative == pytest.approx((f(X + h, make()) - f(X - h, make())) / (2 * h), rel=1e-8)
     assert type(container) is kind
     assert contents(container) == before
+    assert f(X, container) == value  # sets have the table again that they had
 
 
 def contents(container: Any) -> Any:
@@ -180,4 +209,6 @@ def contents(container: Any) -> Any:
         return list(dict.items(container))
     if isinstance(container, list):
         return list(list.__iter__(container))
-    return list(deque.__iter__(container))
+    if isinstance(container, deque):
+        return list(deque.__iter__(container))
+    return list(set.__iter__(container))
