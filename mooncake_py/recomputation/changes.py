@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mooncake_py.application.walker import replace_parts
-from mooncake_py.containers import containers, dicts, lists, sets
+from mooncake_py.containers import containers, dicts, lists, sets, state
 from mooncake_py.recomputation.places import place_of
 from mooncake_py.runtime.pulls import pull_state
 
@@ -24,6 +24,8 @@ Entry = tuple[Any, ...]
 FEW = 16
 ORDERS = (dicts.restore_order, sets.restore_order)
 KEPT_WHOLE = frozenset({list, dict, set, deque})
+BESIDES = (state.restore_attribute, state.restore_slot, dicts.FACTORY.__set__, deque.__init__)
+"""Inverses of changes to more than the contents of a container: to attributes, its longest size."""
 
 
 class Changes:
@@ -62,7 +64,7 @@ class Changes:
         group = self.groups.get(id(o))  # the entries of a group keep the object alive
         if group is None:
             group = self.groups[id(o)] = Group(len(o) if type(o) in KEPT_WHOLE else 0)
-        if group.is_whole:
+        if group.is_whole and entry[1] not in BESIDES:
             return
         part = part_of(entry)
         if part in group.parts:
@@ -81,7 +83,11 @@ class Changes:
         module = containers.module_of(o)
         if module is not None and entry[1] is module.restore:
             group.is_whole = True
-        elif type(o) in KEPT_WHOLE and len(group.positions) > 2 * group.size + 8:
+        elif (
+            type(o) in KEPT_WHOLE
+            and not group.is_whole
+            and len(group.positions) > 2 * group.size + 8
+        ):
             self.keep_whole(o, module, group)
         if self.count > self.limit:
             self.forget_unreachable()
@@ -96,7 +102,9 @@ class Changes:
         for position in reversed(group.positions):
             entry = self.kept[position]
             entry[1](before, *entry[3:])
-        whole = pull_state, module.restore, o, module.contents(before)
+        whole: Entry = pull_state, module.restore, o, module.contents(before)
+        if type(before) is deque:
+            whole = pull_state, deque.__init__, o, list(before), before.maxlen
         for position in group.positions:  # from the first one on: all of them undo the same
             self.kept[position] = whole
         last = group.positions[-1]  # undone before the attributes of what is taken out again
@@ -140,7 +148,7 @@ class Group:
     positions: list[int] = field(default_factory=list)  # in the list of all entries
     parts: set[Any] = field(default_factory=set)  # whose changes are kept, once
     has_order: bool = False  # of the keys of a dict
-    is_whole: bool = False  # they bring back everything
+    is_whole: bool = False  # they bring back all contents
 
 
 def part_of(entry: Entry) -> Any:

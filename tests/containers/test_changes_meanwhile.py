@@ -212,3 +212,60 @@ def contents(container: Any) -> Any:
     if isinstance(container, deque):
         return list(deque.__iter__(container))
     return list(set.__iter__(container))
+
+
+class Noting(list[Any]):
+    last = 0.0
+
+
+class Queue(deque[Any]):
+    last = 0.0
+
+
+class Table(dict[Any, Any]):
+    last = 0.0
+
+
+def attribute_set_after_all_contents(x, v):
+    v.clear()
+    v.last = x
+    v.other = v.last * x
+    return v.other + len(v)
+
+
+def longest_size_changed_after_all_contents(x, d):
+    d.clear()
+    d.__init__([x, x * x, 3.0], 2)
+    return weighted(d)
+
+
+def longest_size_changed_among_many(x, d):
+    for _ in range(20):
+        d.append(x)
+    d.__init__([x, x * x, 3.0], 2)
+    for _ in range(40):
+        d.append(x)
+        d.popleft()
+    return weighted(d)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(
+    ("f", "make"),
+    [
+        (attribute_set_after_all_contents, lambda: Noting([1.0, 2.0])),
+        (attribute_set_after_all_contents, lambda: Queue([1.0, 2.0])),
+        (attribute_set_after_all_contents, lambda: Table(a=1.0)),
+        (longest_size_changed_after_all_contents, lambda: deque([1.0, 2.0, 5.0], 4)),
+        (longest_size_changed_among_many, lambda: deque([1.0, 2.0, 5.0], 4)),
+    ],
+)
+def test_what_is_no_content_is_restored(
+    f: Callable[..., Any], make: Callable[[], Any], mode: str
+) -> None:
+    container = make()
+    value, _ = MODES[mode](lambda x: f(x, container))
+    assert value == f(X, make())
+    assert container == make()
+    assert getattr(container, "maxlen", None) == getattr(make(), "maxlen", None)
+    assert getattr(container, "__dict__", {}) == {}
