@@ -31,9 +31,7 @@ def restore(d: deque[Any], old: list[Any]) -> None:
     at_once(map(deque.clear, (d,)), map(deque.extend, (d,), (old,)))
 
 
-def size_of(d: deque[Any]) -> int:
-    """Return how many items there are, whatever `__len__` of a class in Python says."""
-    return deque.__len__(d)
+size_of = deque.__len__  # whatever `__len__` of a class in Python says
 
 
 def is_full(d: deque[Any]) -> bool:
@@ -69,7 +67,8 @@ def append(ctx: Recording, d: deque[Any], v: Any) -> None:
         return
     if is_full(d):
         popleft(ctx, d)
-    note(ctx, take_out, d, size_of(d), size_of(d))
+    size = size_of(d)
+    note(ctx, take_out, d, size, size)
     deque.append(d, v)
 
 
@@ -83,14 +82,16 @@ def appendleft(ctx: Recording, d: deque[Any], v: Any) -> None:
 
 
 def pop(ctx: Recording, d: deque[Any]) -> Any:
-    if size_of(d):
-        note(ctx, put_in, d, size_of(d) - 1, deque.__getitem__(d, size_of(d) - 1), size_of(d))
+    size = size_of(d)
+    if size:
+        note(ctx, put_in, d, size - 1, deque.__getitem__(d, size - 1), size)
     return deque.pop(d)
 
 
 def popleft(ctx: Recording, d: deque[Any]) -> Any:
-    if size_of(d):
-        note(ctx, put_in, d, 0, deque.__getitem__(d, 0), size_of(d))
+    size = size_of(d)
+    if size:
+        note(ctx, put_in, d, 0, deque.__getitem__(d, 0), size)
     return deque.popleft(d)
 
 

@@ -30,7 +30,7 @@ def methods_of(o: Any) -> Any:
 
 def size_of(o: Any) -> int:
     """Return how many items there are, whatever `__len__` of a class in Python says."""
-    return methods_of(o).__len__(o)
+    return len(o) if type(o) is list else methods_of(o).__len__(o)
 
 
 def position(o: Any, i: Any) -> int:
@@ -119,8 +119,9 @@ def restore(o: Any, old: Any) -> None:
 
 
 def append(ctx: Recording, o: Any, v: Any) -> None:
-    note(ctx, truncate, o, size_of(o))
-    methods_of(o).append(o, v)
+    base = methods_of(o)
+    note(ctx, truncate, o, base.__len__(o))
+    base.append(o, v)
 
 
 def pop(ctx: Recording, o: Any, i: Any = -1) -> Any:
@@ -147,13 +148,14 @@ def remove(ctx: Recording, o: Any, v: Any) -> None:
 
 def extend(ctx: Mode, o: Any, values: Any) -> None:
     """Run ``o.extend(values)``; items added before an exception remain."""
-    items = ctx.iter(values)
-    if type(items) in (list, tuple) or items is o or not isinstance(o, list):
+    items, base = ctx.iter(values), methods_of(o)
+    if type(items) in (list, tuple) or items is o or base is not list:
         note(ctx, truncate, o, size_of(o))
-        methods_of(o).extend(o, items)
+        base.extend(o, items)
         return
     for v in items:  # what yields them may change the list
-        append(ctx, o, v)
+        note(ctx, truncate, o, list.__len__(o))
+        list.append(o, v)
 
 
 def truncate(o: Any, size: int) -> None:
