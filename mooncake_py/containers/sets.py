@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from mooncake_py.containers.undo import is_plain_key, note
@@ -103,11 +104,28 @@ def discard(ctx: Mode, s: set[Any], v: Any) -> None:
 
 
 def pop(ctx: Recording, s: set[Any]) -> Any:
-    note_order(ctx, s)
     popped: list[Any] = []
+    if id(s) not in ctx.ordered:
+        note(ctx, turn_to, s, popped)
+    note_order(ctx, s)
     note(ctx, set.update, s, popped)
     popped.extend(map(set.pop, (s,)))  # at once, so that no interrupt comes in between
     return popped[0]
+
+
+def turn_to(s: set[Any], popped: list[Any]) -> None:
+    """Let the next element to be popped be the one that was: `pop` goes on where it stopped."""
+    order, size = list(set.__iter__(s)), set.__sizeof__(s)
+    if not (popped and all(map(is_plain_key, order)) and popped[0] in order):
+        return
+    last = order[order.index(popped[0]) - 1]
+    for elements in fillings(order):
+        trial = set[Any]()
+        trial.update(elements)
+        if is_ordered(trial, order) and set.__sizeof__(trial) == size:
+            pops = iter(partial(set.pop, s), last)
+            at_once(pops, map(set.clear, (s,)), map(set.update, (s,), (elements,)))
+            return
 
 
 def clear(ctx: Recording, s: set[Any]) -> None:

@@ -269,3 +269,15 @@ def test_what_is_no_content_is_restored(
     assert container == make()
     assert getattr(container, "maxlen", None) == getattr(make(), "maxlen", None)
     assert getattr(container, "__dict__", {}) == {}
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_sets_are_popped_from_where_they_were_before(mode: str) -> None:
+    def f(x):
+        return x * (kept.pop() + 10 * kept.pop())
+
+    kept, other = {3, 5, 20, 40, 7}, {3, 5, 20, 40, 7}
+    slope = other.pop() + 10 * other.pop()
+    for _ in range(3):
+        assert MODES[mode](f)[1] == slope
+    assert kept.pop() + 10 * kept.pop() == slope
