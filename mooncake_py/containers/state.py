@@ -11,8 +11,10 @@ from types import CellType, FunctionType
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
+import numpy as np
+
 from mooncake_py.containers import dicts
-from mooncake_py.containers.undo import note
+from mooncake_py.containers.undo import PLAIN, note
 from mooncake_py.runtime.attribute_lookup import MISSING, in_class
 
 if TYPE_CHECKING:
@@ -66,7 +68,7 @@ def slot_value(slot: Any, o: Any) -> Any:
 
 def restore_slot(o: Any, slot: Any, old: Any) -> None:
     """Undo a change of a slot, if there was one."""
-    if slot_value(slot, o) is old:
+    if is_same(slot_value(slot, o), old):
         return
     if old is not MISSING:
         slot.__set__(o, old)
@@ -107,8 +109,15 @@ def restore_attribute(o: Any, name: str, old: Any) -> None:
         else:
             past_python(o, "__delattr__", delattr)(o, name)
     except (AttributeError, TypeError):
-        if old_attribute(o, name) is not old:
+        if not is_same(old_attribute(o, name), old):
             raise
+
+
+def is_same(a: Any, b: Any) -> bool:
+    """Return True for an object, or a number that is made anew each time, as the `real` part is."""
+    return a is b or (
+        type(a) is type(b) and isinstance(a, (*PLAIN, np.generic)) and repr(a) == repr(b)
+    )
 
 
 def past_python(o: Any, method: str, builtin: Any) -> Any:

@@ -10,7 +10,7 @@ from mooncake_py.runtime import pulls
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Recording
 
-__all__ = ["is_plain_key", "note"]
+__all__ = ["PLAIN", "is_plain_key", "note"]
 
 
 def note(ctx: Recording, inverse: Callable[..., Any], *arguments: Any) -> None:

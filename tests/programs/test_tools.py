@@ -197,7 +197,7 @@ def test_the_same_seed_gives_the_same_program() -> None:
     "out=", "where=", "[::-1]", ".T", ".reshape", "np.copyto", ".sort()", ".fill(", "np.put(",
     "np.add.at", "np.empty", "while ", "for ", "yield", "nonlocal", "try:", "finally:", "break",
     "F32", "1j", ".imag", "lambda", "class Box", "del ", ".append(", ".pop(", "m0[1:]", "m0.T",
-    "[m2, c1, m2]", "return np.sum", "SCRATCH", "> 0.1] *=", "np.matmul", "range(2, -1, -1)",
+    "[m2, c1, m2]", "return np.sum", "SCRATCH", "> -0.2] *=", "np.matmul", "range(2, -1, -1)",
 ])  # fmt: skip
 def test_the_generator_uses(feature: str, texts: str) -> None:
     assert feature in texts
