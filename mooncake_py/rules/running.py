@@ -180,12 +180,14 @@ def log_of_sums_rule(x: ndarray) -> Any:
 
 
 def recurrence(a: ndarray, u: ndarray) -> ndarray:
-    """Return ``z[i] = a[i] * z[i - 1] + u[i]`` along the last axis, where the first `a` are 0."""
+    """Return ``z[i] = a[i] * z[i - 1] + u[i]`` along the last axis; before the first there is 0."""
     result: list[float] = []
-    z = 0.0
-    for factor, value in zip(a.ravel().tolist(), u.ravel().tolist(), strict=True):
-        z = factor * z + value
-        result.append(z)
+    rows = -1, max(u.shape[-1], 1)
+    for factors, values in zip(a.reshape(rows).tolist(), u.reshape(rows).tolist(), strict=True):
+        z = 0.0
+        for factor, value in zip(factors, values, strict=True):
+            z = factor * z + value
+            result.append(z)
     return np.reshape(np.array(result, u.dtype), u.shape)
 
 
@@ -213,8 +215,8 @@ def recurrence_rule(a: ndarray, u: ndarray) -> Any:
     z = recurrence(a, u)
 
     def pullback(dz: ndarray) -> Any:
-        du = backwards(a, dz)
-        return du * one_before(z), du
+        du = backwards(np.conj(a), dz)
+        return du * np.conj(one_before(z)), du
 
     return z, pullback
 

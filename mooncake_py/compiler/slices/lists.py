@@ -130,8 +130,9 @@ class ArrayItems(Items):
     def deliver(self) -> None:
         if self._cotangents is not None:
             for k, leaf in self.leaves:
-                if self._cotangents[k] is not None:
-                    leaf.add_shared(self._cotangents[k])
+                g, self._cotangents[k] = self._cotangents[k], None  # which may free it at once
+                if g is not None:
+                    leaf.add_shared(g)
             self._cotangents = None
 
 

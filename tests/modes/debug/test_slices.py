@@ -61,7 +61,7 @@ FOUND = {
     "slots_are_not_cleared": REPLACED,
     "elements_keep_what_they_had": SOLVED,
     "slots_change_before_they_are_delivered": REPLACED,
-    "signs_are_lost": REPLACED,
+    "signs_are_lost": SOLVED,
     "ends_of_slices_are_left_out": SCALED,
     "numbers_are_floats_of_python": SUMMED,
 }
