@@ -272,7 +272,7 @@ def value_grad_and_hessian(
             slope = grad(f, argnums, compile=compile)
             both = value_and_jacobian(slope, argnums, mode="forward", compile=compile)
             gradient_again, second = both(*args, **kwargs)
-        runs.agree(gradient_again)
+        runs.agree(gradient_again, second, (args, kwargs))
         return value, gradient, second
 
     return Remade(all_three, partial(value_grad_and_hessian, compile=compile), f, argnums)
@@ -313,7 +313,7 @@ def hessian_diagonal(
                     if several
                     else value_and_product(function, args, v[0], positions[0])
                 )
-            runs.agree(value)
+            runs.agree(value, product, args)
             found: list[Any] = []
             collect(product, found)
             return found[k]

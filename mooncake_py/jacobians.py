@@ -274,7 +274,7 @@ def by_columns(
     if before is not None:
         runs = Runs(program.f)
         runs.agree(before)
-        runs.agree(y)
+        runs.agree(y, columns, values)
 
     def block(part: Any, path: tuple[Any, ...]) -> Block:
         arrays: list[Any] = []

@@ -107,7 +107,7 @@ def value_and_jacobian(outer: ReverseContext, f: Any, x: Any) -> tuple[Any, Any]
                 raise not_one_number_or_array(output)
             y, t = ctx.split(output)
             y = independent(inner, y)
-            runs.agree(y)
+            runs.agree(y, t, x)
             rows.append(np.zeros(np.shape(y)) if t is None else np.array(unwrapped(t)))
             inner.roll_back()
     return y, np.array(rows)

@@ -22,6 +22,7 @@ __all__ = ["Fingerprint", "Runs", "something_else", "something_later"]
 LEFT_OUT = (set, frozenset, type, FunctionType, MethodType, BuiltinFunctionType)
 RTOL = {"e": 1e-1, "f": 1e-3, "F": 1e-3}  # of low precision, by the character of the dtype
 RTOL_DOUBLE = 1e-7
+NOISE = 1e-10  # of what arguments contribute, relative to them: rounding, where terms cancel
 
 
 AGAIN = (
@@ -49,10 +50,10 @@ class Fingerprint:
     def __init__(self, output: Any) -> None:
         self.sums = [sums_of(unwrapped(leaf)) for leaf in numbers_in(output, set())]
 
-    def matches(self, other: Fingerprint) -> bool:
-        """Return whether two outputs are the same but for rounding."""
+    def matches(self, other: Fingerprint, noise: float = 0.0) -> bool:
+        """Return whether two outputs are the same but for rounding, or differ by some noise."""
         return len(self.sums) == len(other.sums) and all(
-            distance(a, b) <= tolerance * size or (a != a and b != b) or a == b
+            distance(a, b) <= tolerance * size + noise or (a != a and b != b) or a == b
             for (a, size, tolerance), (b, _, _) in zip(self.sums, other.sums, strict=True)
         )
 
@@ -69,15 +70,28 @@ class Runs:
         self.f = f
         self.first: Fingerprint | None = None
 
-    def agree(self, result: Any) -> None:
-        """Raise if the result of a run is not that of the first one."""
+    def agree(self, result: Any, tangents: Any = (), arguments: Any = ()) -> None:
+        """Raise if the result of a run is not that of the first one.
+
+        Runs along several directions and along one round otherwise, which shows where terms cancel,
+        as those of a gradient do at a minimum: the `tangents` of the result, times the `arguments`,
+        tell how large the terms are.
+        """
         found = Fingerprint(result)
         if self.first is None:
             self.first = found
-        elif not found.matches(self.first):
+        elif not found.matches(self.first, noise_of(tangents, arguments)):
             error = something_else(definition_of(self.f), name_of(self.f), SEVERAL)
             outer = enclosing()
             raise error if outer is None else outer.failed(error)
+
+
+def noise_of(tangents: Any, arguments: Any) -> float:
+    """Return by how much the rounding of arguments may change what has these tangents."""
+    of_tangents = [sums_of(unwrapped(t))[1] for t in numbers_in(tangents, set())]
+    of_arguments = [sums_of(unwrapped(x))[1] for x in numbers_in(arguments, set())]
+    noise = NOISE * sum(of_tangents) * sum(of_arguments)
+    return noise if math.isfinite(noise) else 0.0
 
 
 def numbers_in(value: Any, seen: set[int]) -> Iterator[Any]:

@@ -40,6 +40,7 @@ def argument():
     return np.linspace(0.5, 1.5, SIZE)
 
 
+@pytest.mark.plain
 def test_a_copy_is_made_of_what_was_overwritten_and_used_again(spares):
     x, y = argument(), argument()
     expected = 2.0 * (2.0 * (2.0 * x + y))
@@ -77,6 +78,7 @@ def test_arrays_of_several_arguments_and_sizes(spares):
         assert_array_equal(y, b)
 
 
+@pytest.mark.plain
 def test_along_a_direction(spares):
     x, y = argument(), argument()
     expected = jvp(doubled, (x.copy(), y), (y, None))

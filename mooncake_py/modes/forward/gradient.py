@@ -81,7 +81,7 @@ def along_all(
             else:
                 here, slope = along(outer, checked, call, rest[0] if rest else None, whole)
                 found = [slope] if rest else []
-        runs.agree(here[0])
+        runs.agree(here[0], found, (call.args, call.kwargs))
         result = here if whole else result
         slopes += found
     return result, slopes

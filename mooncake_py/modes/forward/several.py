@@ -57,7 +57,7 @@ def push_forward_along(
                 direction = rest[0] if rest else (None,) * len(primals)
                 y, dy = push_forward(f, primals, direction, name_of_direction(len(tangents)))
                 found = [dy] if rest else []
-        runs.agree(y if compared is None else compared(y))
+        runs.agree(y if compared is None else compared(y), found, primals)
         tangents += found
     return y, tangents
 
