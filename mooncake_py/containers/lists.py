@@ -51,11 +51,31 @@ def set_item(ctx: Mode, o: Any, i: Any, v: Any) -> None:
     base.__setitem__(o, i if i >= 0 else -size_of(o) - 1, v)
 
 
+def items_come_first() -> bool:
+    """Return whether this Python finds out where a slice is after it has all new items.
+
+    It does from some release of 3.12 on, for slices of lists to which the iteration adds.
+    """
+    o = [0]
+
+    def items() -> Iterator[int]:
+        o.append(1)
+        yield 2
+
+    o[-1:] = items()
+    return o == [0, 2]
+
+
+ITEMS_COME_FIRST = items_come_first()
+
+
 def set_slice(ctx: Mode, o: Any, i: slice, v: Any) -> None:
     """Run ``o[i] = v`` for a slice."""
     base = methods_of(o)
     start, stop, step = i.indices(size_of(o))
     new = v if base is bytearray else list(iterator_of(ctx, o, i, v))
+    if ITEMS_COME_FIRST:
+        start, stop, step = i.indices(size_of(o))
     if step == 1:  # what is iterated over may have changed the size
         i = slice(start, max(start, stop))
         note_part(ctx, o, *i.indices(size_of(o))[:2])

@@ -486,6 +486,7 @@ def changes_a_shape_between_writes(x):
     return np.sum(squares) + np.sum(y * y)
 
 
+@pytest.mark.filterwarnings("ignore:Setting the shape:DeprecationWarning")  # NumPy 2.5
 def test_arrays_change_their_shape_between_writes():
     value, gradient = value_and_grad(lambda x: checkpoint(changes_a_shape_between_writes, x))(X)
     expected, slopes = value_and_grad(changes_a_shape_between_writes)(X)

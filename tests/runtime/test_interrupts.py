@@ -18,7 +18,10 @@ import mooncake_py
 from mooncake_py import checkpoint, checkpointed, hvp, jvp, value_and_grad, vjp
 from mooncake_py.runtime.interrupts import at_once, through_interrupts
 
-pytestmark = pytest.mark.without_modes("calls are interrupted here")
+pytestmark = [
+    pytest.mark.without_modes("calls are interrupted here"),
+    pytest.mark.filterwarnings("ignore:Setting the shape:DeprecationWarning"),  # NumPy 2.5
+]
 
 FOLDERS = (str(Path(mooncake_py.__file__).parent), __file__, "<mooncake_py")
 SEEN = {"outside": 1.0}

@@ -159,6 +159,7 @@ def test_nothing_is_kept_of_no_rows():
     assert memory.is_apart(a, 4)
 
 
+@pytest.mark.filterwarnings("ignore:Setting the shape:DeprecationWarning")  # NumPy 2.5
 def test_rows_are_others_in_another_shape():
     a = np.zeros((2, 6))
     memory = described(a)
@@ -168,6 +169,7 @@ def test_rows_are_others_in_another_shape():
     assert not memory.is_apart(a, 2)
 
 
+@pytest.mark.filterwarnings("ignore:Setting the shape:DeprecationWarning")  # NumPy 2.5
 @pytest.mark.parametrize("debug", [False, True])
 def test_what_the_tape_refers_to_is_logged_after_a_change_of_shape(debug):
     def f(x):
