@@ -8,16 +8,15 @@ see `spares`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from sys import getrefcount
 from types import CodeType
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-import numpy as np
 from numpy import ndarray
 
 from mooncake_py.compiler.native.spares import Spares
 from mooncake_py.jitted import python_function
+from mooncake_py.runtime.references import references_beside
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.registry import Registry
@@ -71,18 +70,10 @@ def copied(a: ndarray) -> ndarray:
 def give_back(copies: list[ndarray]) -> None:
     """Take copies back that no one holds but the call that has ended: a program may keep one."""
     for k in range(len(copies)):
-        if references(copies, k) == ALONE + HOLDERS:
+        if references_beside(copies, k) == HOLDERS:
             _spares.give(purpose(copies[k]), copies[k])
-
-
-def references(arrays: list[ndarray], k: int) -> int:
-    """Return how many references there are to an array in a list."""
-    return getrefcount(arrays[k])
 
 
 def purpose(a: ndarray) -> str:
     """Return what arrays of one kind are kept under."""
     return f"{a.dtype.str}{a.shape}"
-
-
-ALONE = references([np.empty(0)], 0)  # that of the list, and the call's

@@ -7,7 +7,6 @@ unreachable objects.
 
 from __future__ import annotations
 
-import sys
 from collections import deque
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,6 +15,7 @@ from mooncake_py.application.walker import replace_parts
 from mooncake_py.containers import containers, dicts, lists, sets, state
 from mooncake_py.recomputation.places import place_of
 from mooncake_py.runtime.pulls import pull_state
+from mooncake_py.runtime.references import references_beside
 
 __all__ = ["Changes", "is_alone"]
 
@@ -165,14 +165,6 @@ def adds_at_the_end(entry: Entry) -> bool:
     return entry[1] is lists.truncate
 
 
-def references(holder: list[Any]) -> int:
-    """Count the references to the only element of a list."""
-    return sys.getrefcount(holder[0])
-
-
-ALONE = references([object()])
-
-
 def is_alone(holder: list[Any], held: int) -> bool:
     """Return whether only the list and `held` other references lead to the element of a list."""
-    return references(holder) <= ALONE + held
+    return references_beside(holder) <= held

@@ -242,16 +242,11 @@ class ProfileContext(WatchedContext):
         self.held.clear()  # or nothing would be freed on the way back
         with np.errstate(all="ignore"):
             while tape:
-                entry = tape[-1]
-                del tape[-1]
-                try:
+                with self.taking() as entry:
                     del notes[len(tape) + 1 :]  # a part that ran again has taken its entries
                     line = self.line_of(notes.pop())
                     before = perf_counter()
                     entry[0](entry)
-                except BaseException:
-                    self.keep(entry)
-                    raise
                 if line is not None:
                     line.reverse += perf_counter() - before
 

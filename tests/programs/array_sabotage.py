@@ -19,7 +19,7 @@ from mooncake_py.compiler.slices.variables import Variables
 from mooncake_py.compiler.statements import array_adjoint
 from tests.programs.breaking import Change, Patch, register, seed_that_raises, tell
 from tests.programs.slice_sabotage import wrap
-from tests.programs.test_random_arrays import compare
+from tests.programs.test_random_arrays import LOOPS
 
 __all__ = ["BREAKS", "loop_that_finds"]
 
@@ -29,7 +29,7 @@ breaks = register(BREAKS)
 
 def loop_that_finds(change: Change, most: int = 600) -> int | None:
     """Return the seed of a random loop that finds a break, or None."""
-    return seed_that_raises(compare, change, most, partials.formulas)
+    return seed_that_raises(LOOPS.compare, change, most, partials.formulas)
 
 
 @breaks

@@ -18,7 +18,7 @@ from mooncake_py.compiler.slices.site import SlicedSite
 from mooncake_py.compiler.slices.tangent import SlicedPushforward
 from mooncake_py.compiler.tangent import Pushforward, is_tangent
 from tests.programs.breaking import Change, Patch, register, seed_that_raises, tell
-from tests.programs.test_random_slices import compare
+from tests.programs.test_random_slices import LOOPS
 
 __all__ = ["BREAKS", "loop_that_finds"]
 
@@ -28,7 +28,7 @@ breaks = register(BREAKS)
 
 def loop_that_finds(change: Change, most: int = 300) -> int | None:
     """Return the seed of a random loop that finds a break, or None."""
-    return seed_that_raises(compare, change, most, partials.formulas)
+    return seed_that_raises(LOOPS.compare, change, most, partials.formulas)
 
 
 def wrap(patch: Patch, owner: Any, name: str, change: Callable[[Any], Any]) -> None:

@@ -178,17 +178,12 @@ class Checks(ReverseContext):
         meter = self.meter
         with np.errstate(all="ignore"):
             while self.tape:
-                entry = self.tape[-1]
-                del self.tape[-1]
-                try:
+                with self.taking() as entry:
                     del self.records[len(self.tape) + 1 :]  # a part run again has taken its entries
                     record = self.records.pop()
                     if meter is not None:
                         meter.reversed += 1
                     self.reverse_entry(entry, record)
-                except BaseException:
-                    self.keep(entry)
-                    raise
                 if meter is not None and perf_counter() >= meter.due:
                     break
 

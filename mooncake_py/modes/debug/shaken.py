@@ -47,15 +47,10 @@ class ShakenReverse(ReverseContext):
     def run_backwards(self) -> None:
         with Quiet():
             while self.tape:
-                entry = self.tape[-1]
-                del self.tape[-1]
-                try:
+                with self.taking() as entry:
                     for node in nodes_in(self.find, entry):
                         self.shake(node)
                     entry[0](entry)
-                except BaseException:
-                    self.keep(entry)
-                    raise
 
     def shake(self, node: Any) -> None:
         """Change a cotangent."""

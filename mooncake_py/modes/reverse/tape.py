@@ -6,7 +6,8 @@ function that reverses it, the nodes of inputs and output, and the data that its
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from threading import get_ident
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -104,6 +105,17 @@ class Tape(ArrayLanguage, ReverseMode):
         self.keep(entry)
         if isinstance(error, Exception):
             name_adjoint(error, entry)
+
+    @contextmanager
+    def taking(self) -> Iterator[tuple[Any, ...]]:
+        """Take the last entry, which the block reverses; where speed does not count."""
+        entry = self.tape[-1]
+        del self.tape[-1]
+        try:
+            yield entry
+        except BaseException:
+            self.keep(entry)
+            raise
 
     def keep(self, entry: tuple[Any, ...]) -> None:
         """Leave it to the roll back to undo what an entry that was interrupted undoes."""
