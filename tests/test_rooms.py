@@ -118,6 +118,11 @@ def test_files_of_the_engine() -> None:
     assert all(Path(folder).is_dir() for folder in ENGINE)
 
 
+def test_no_file_is_long() -> None:
+    lines = {path: path.read_text(encoding="utf-8").count("\n") for path in MODULES.values()}
+    assert {path: count for path, count in lines.items() if count > 500} == {}
+
+
 def test_tests_mirror_the_rooms() -> None:
     tests = Path(__file__).parent
     tested = {path.parent.relative_to(tests).parts[0] for path in tests.rglob("*/test_*.py")}

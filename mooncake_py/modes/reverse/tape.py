@@ -6,11 +6,9 @@ function that reverses it, the nodes of inputs and output, and the data that its
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from threading import get_ident
-from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy import ndarray
@@ -18,8 +16,8 @@ from numpy import ndarray
 from mooncake_py.application import marshalling
 from mooncake_py.containers import state
 from mooncake_py.containers.undo import note
-from mooncake_py.diagnostics.notes import name_adjoint
 from mooncake_py.language.array_language import ArrayLanguage
+from mooncake_py.modes.reverse.reverse_pass import ReversePass
 from mooncake_py.overriding import override
 from mooncake_py.rules.kinds import AtOnce
 from mooncake_py.rules.precision import WIDE, at_precision_of
@@ -27,17 +25,10 @@ from mooncake_py.runtime import drops, pulls, rule_pulls
 from mooncake_py.runtime.active import Active, active_number
 from mooncake_py.runtime.activity import INERT, are_numbers, parts
 from mooncake_py.runtime.compilation import compiles
-from mooncake_py.runtime.interrupts import through_interrupts
 from mooncake_py.runtime.memory import Memory, objects_overwritten, undo_assign
-from mooncake_py.runtime.quiet import loud_again, quiet
 from mooncake_py.runtime.registry import Registry
 from mooncake_py.runtime.values import FLOAT64, fit_to, is_inexact, like, spec_of
 from mooncake_py.runtime.views import View
-
-if TYPE_CHECKING:
-    from mooncake_py.runtime.reverse_mode import ReverseMode
-else:
-    ReverseMode = object  # what the classes built on this one add up to
 
 __all__ = ["Node", "Tape"]
 
@@ -47,7 +38,7 @@ ENTRY_BYTES = 128  # of an entry that undoes one element
 LARGE = 1 << 16  # bytes of a part of a block of which it pays to note that it was logged
 
 
-class Tape(ArrayLanguage, ReverseMode):
+class Tape(ReversePass, ArrayLanguage):
     """One reverse-mode call: its tape of entries ``(pull, ...)``, and the memory it knows."""
 
     def __init__(self) -> None:
@@ -60,87 +51,7 @@ class Tape(ArrayLanguage, ReverseMode):
         self.known = self.registry.known
         self.find = self.registry.find
 
-    # The reverse pass.
-
-    def run_backwards(self) -> None:
-        """Reverse the tape: undo every change to primal state and apply every adjoint."""
-        if self.meter is not None:
-            self.meter.reverse(self.reverse_until_due)
-            return
-        tape = self.tape
-        entry: tuple[Any, ...] = ()
-        before = quiet()
-        try:
-            while tape:
-                entry = tape[-1]
-                del tape[-1]  # after the return of `pop` an interrupt could come
-                entry[0](entry)
-        except BaseException as error:
-            self.fail(error, entry)
-            raise
-        finally:
-            loud_again(before)
-
-    def reverse_until_due(self) -> None:
-        """Reverse entries, at least one, until it is time to tell how far it is."""
-        tape, meter = self.tape, self.meter
-        entry: tuple[Any, ...] = ()
-        before = quiet()
-        try:
-            while tape:
-                entry = tape[-1]
-                del tape[-1]
-                meter.reversed += 1
-                entry[0](entry)
-                if perf_counter() >= meter.due:
-                    break
-        except BaseException as error:
-            self.fail(error, entry)
-            raise
-        finally:
-            loud_again(before)
-
-    def fail(self, error: BaseException, entry: tuple[Any, ...]) -> None:
-        """Note an error that an entry raised, or an interrupt."""
-        self.keep(entry)
-        if isinstance(error, Exception):
-            name_adjoint(error, entry)
-
-    @contextmanager
-    def taking(self) -> Iterator[tuple[Any, ...]]:
-        """Take the last entry, which the block reverses; where speed does not count."""
-        entry = self.tape[-1]
-        del self.tape[-1]
-        try:
-            yield entry
-        except BaseException:
-            self.keep(entry)
-            raise
-
-    def keep(self, entry: tuple[Any, ...]) -> None:
-        """Leave it to the roll back to undo what an entry that was interrupted undoes."""
-        if entry and entry[0] in pulls.RESTORES:
-            self.tape.append(entry)
-
-    def roll_back(self) -> None:
-        """Undo every change to primal state, without derivatives, whatever interrupts come."""
-        if not self.is_suspended:
-            through_interrupts(self.undo_all)
-
-    def undo_all(self) -> None:
-        """Undo what is left on the tape."""
-        if self.rehearsal is not None:  # an interrupt came where it was about to end
-            self.rehearsal.end()
-        tape = self.tape
-        while tape:
-            entry = tape[-1]
-            if entry[0] in pulls.RESTORES:
-                entry[0](entry)
-                del tape[-1]
-            else:
-                del tape[-1]
-                if entry[0] in pulls.UNDOES:  # by code of the user, once
-                    entry[0](entry)
+    # The call as a whole.
 
     def forget(self) -> None:
         """Drop the tape of a call that will not be reversed.

@@ -1,0 +1,108 @@
+"""The reverse pass over a tape, and its roll back where a call ends otherwise.
+
+An entry is taken from the tape before its function runs, so that it runs once.  If the function is
+interrupted and restores state, in ways that do no harm twice, the roll back runs it again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from mooncake_py.diagnostics.notes import name_adjoint
+from mooncake_py.runtime import pulls
+from mooncake_py.runtime.interrupts import through_interrupts
+from mooncake_py.runtime.quiet import loud_again, quiet
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.reverse_mode import ReverseMode
+else:
+    ReverseMode = object  # what the classes built on this one add up to
+
+__all__ = ["ReversePass"]
+
+
+class ReversePass(ReverseMode):
+    """What is done with the entries of a tape once the function has run."""
+
+    def run_backwards(self) -> None:
+        """Reverse the tape: undo every change to primal state and apply every adjoint."""
+        if self.meter is not None:
+            self.meter.reverse(self.reverse_until_due)
+            return
+        tape = self.tape
+        entry: tuple[Any, ...] = ()
+        before = quiet()
+        try:
+            while tape:
+                entry = tape[-1]
+                del tape[-1]  # after the return of `pop` an interrupt could come
+                entry[0](entry)
+        except BaseException as error:
+            self.fail(error, entry)
+            raise
+        finally:
+            loud_again(before)
+
+    def reverse_until_due(self) -> None:
+        """Reverse entries, at least one, until it is time to tell how far it is."""
+        tape, meter = self.tape, self.meter
+        entry: tuple[Any, ...] = ()
+        before = quiet()
+        try:
+            while tape:
+                entry = tape[-1]
+                del tape[-1]
+                meter.reversed += 1
+                entry[0](entry)
+                if perf_counter() >= meter.due:
+                    break
+        except BaseException as error:
+            self.fail(error, entry)
+            raise
+        finally:
+            loud_again(before)
+
+    def fail(self, error: BaseException, entry: tuple[Any, ...]) -> None:
+        """Note an error that an entry raised, or an interrupt."""
+        self.keep(entry)
+        if isinstance(error, Exception):
+            name_adjoint(error, entry)
+
+    @contextmanager
+    def taking(self) -> Iterator[tuple[Any, ...]]:
+        """Take the last entry, which the block reverses; where speed does not count."""
+        entry = self.tape[-1]
+        del self.tape[-1]
+        try:
+            yield entry
+        except BaseException:
+            self.keep(entry)
+            raise
+
+    def keep(self, entry: tuple[Any, ...]) -> None:
+        """Leave it to the roll back to undo what an entry that was interrupted undoes."""
+        if entry and entry[0] in pulls.RESTORES:
+            self.tape.append(entry)
+
+    def roll_back(self) -> None:
+        """Undo every change to primal state, without derivatives, whatever interrupts come."""
+        if not self.is_suspended:
+            through_interrupts(self.undo_all)
+
+    def undo_all(self) -> None:
+        """Undo what is left on the tape."""
+        if self.rehearsal is not None:  # an interrupt came where it was about to end
+            self.rehearsal.end()
+        tape = self.tape
+        while tape:
+            entry = tape[-1]
+            if entry[0] in pulls.RESTORES:
+                entry[0](entry)
+                del tape[-1]
+            else:
+                del tape[-1]
+                if entry[0] in pulls.UNDOES:  # by code of the user, once
+                    entry[0](entry)
