@@ -20,14 +20,15 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from mooncake_py.compiler.forms import whole_name
-from mooncake_py.compiler.ir import Expr, Lines, Name, Op, Sliced
+from mooncake_py.compiler.ir import Const, Expr, Lines, Name, Op, Sliced
+from mooncake_py.compiler.slices.indices import of_row_and_column
 from mooncake_py.compiler.slices.printing import SlicedText
 from mooncake_py.compiler.slices.pull import DOWN, SlicedPull, changed_name
 from mooncake_py.compiler.slices.texts import Texts
 from mooncake_py.compiler.statements.array_forms import SYMBOLS, ArrayForm, operands_of
 from mooncake_py.compiler.statements.kinds import ARRAYS
 from mooncake_py.compiler.statements.plan import Plan
-from mooncake_py.compiler.statements.statement import is_operand, position_of
+from mooncake_py.compiler.statements.statement import View, is_operand, position_of
 from mooncake_py.compiler.statements.views import views_in
 from mooncake_py.compiler.tangent import is_tangent
 
@@ -261,7 +262,23 @@ class SlicedForm(ArrayForm):
         if not (is_operand(value) and plan.is_array(value)):
             return []
         name = self.text.operand(value)
-        return unless([f"{name}.strides != slot.strides and crosses(slot, {name})"])
+        tests = [f"{name}.strides != slot.strides", f"crosses(slot, {name})"]
+        ints = self.ints_of_row_and_column(position_of(value))
+        if ints is not None:  # symmetric matrices are made so
+            tested = [e for e in ints if not (isinstance(e, Const) and e.value >= 0)]
+            signs = [f"{self.text.operand(e)} < 0" for e in dict.fromkeys(tested)]
+            if not signs:
+                return []
+            tests.insert(0, f"({' or '.join(signs)})")
+        return unless([" and ".join(tests)])
+
+    def ints_of_row_and_column(self, k: int) -> list[Expr] | None:
+        """Return the ints where a row of a matrix becomes its column, or the other way round."""
+        part, target = self.plan.layout[k], self.plan.target
+        assert isinstance(part, tuple) and isinstance(target, tuple)
+        if isinstance(part, View) or self.texts.array(part[0]) != self.texts.array(target[0]):
+            return None
+        return of_row_and_column(*(self.s.values[place[1]] for place in (part, target)))
 
     def written(self, value: str, logs: bool) -> list[str]:
         """Return the lines that bind a number, or write an element or a slice."""

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 from mooncake_py.compiler.ir import Const, Expr, Load, Op, Sliced
 
-__all__ = ["EVERYTHING", "ends_of", "ints_of", "is_none", "is_part", "taken_in"]
+__all__ = [
+    "EVERYTHING", "ends_of", "ints_of", "is_none", "is_part", "of_row_and_column", "taken_in",
+]  # fmt: skip
 
 EVERYTHING = (Op("ellipsis", ()),)
 """The index of all of an array."""
@@ -53,3 +55,23 @@ def taken_in(index: tuple[Expr, ...]) -> list[str]:
 def is_taken(e: Expr) -> bool:
     """Return True for an array itself, of which a slice is an index."""
     return isinstance(e, Load) and not e.index
+
+
+def of_row_and_column(a: tuple[Expr, ...], b: tuple[Expr, ...]) -> list[Expr] | None:
+    """Return the ints of the indices of a row and a column that begin alike, None for other ones.
+
+        c[i + 1 :, i]   c[i, i + 1 :]       [i, i + 1]
+
+    What they have in common, ``c[i, i]`` if that is in both, is at one position in both, unless
+    these ints are negative: a matrix may have more rows than columns.
+    """
+    if len(a) != 2 or len(b) != 2:
+        return None
+    column, row = (a, b) if isinstance(b[1], Op) and b[1].op == "slice" else (b, a)
+    parts, of_row = column[0], row[1]
+    if not (isinstance(parts, Op) and parts.op == "slice") or parts != of_row:
+        return None
+    lower, _, step = parts.args
+    if column[1] != row[0] or is_part(row[0]) or not is_none(step):
+        return None
+    return [row[0]] if is_none(lower) else [row[0], lower]
