@@ -26,8 +26,8 @@ from benchmarks.modes import runs_of
 from benchmarks.report import duration, geometric_mean
 from benchmarks.timing import interleaved_medians
 from mooncake_py import value_and_grad
-from mooncake_py.compiler.elsewhere import Elsewhere
 from mooncake_py.compiler.native.site import Site
+from mooncake_py.compiler.sites.elsewhere import Elsewhere
 from mooncake_py.modes.forward import whole as forward
 from mooncake_py.modes.reverse import whole as reverse
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from benchmarks import solver
 from mooncake_py import value_and_grad
-from mooncake_py.compiler import text
+from mooncake_py.compiler.printing import text
 from mooncake_py.compiler.statements import array_forms
 
 DERIVE_LIMIT, NEW_LIMIT = 20e-3, 30e-3

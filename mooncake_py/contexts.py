@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from types import FunctionType, MethodDescriptorType, MethodType
 from typing import TYPE_CHECKING, Any
 
-from mooncake_py.compiler.elsewhere import Elsewhere
+from mooncake_py.compiler.sites.elsewhere import Elsewhere
 from mooncake_py.errors import SourceUnavailableError
 from mooncake_py.frontend.load import derive, instantiate
 from mooncake_py.jitted import is_jitted

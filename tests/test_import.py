@@ -50,7 +50,7 @@ def test_what_few_programs_use_is_imported_when_it_is_asked_for(imported: set[st
 
 
 def test_the_compiler_is_imported_by_the_first_derivative(imported: set[str]) -> None:
-    assert imported.isdisjoint({"mooncake_py.frontend.rewrite", "mooncake_py.compiler.ir"})
+    assert imported.isdisjoint({"mooncake_py.frontend.rewrite", "mooncake_py.compiler.regions.ir"})
 
 
 def test_names_that_are_imported_later_are_those_that_type_checkers_see() -> None:

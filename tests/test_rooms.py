@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 import mooncake_py
 from mooncake_py.rooms import ENGINE, ROOMS, is_engine
 
@@ -18,9 +20,16 @@ BASE = {
 ABOVE = "interface"
 ORDER = (*BELOW, *ROOMS, ABOVE)
 
-# Within the room of what is compiled, from the lowest to the highest.
-NATIVE = "compiler.native"
-NATIVE_ORDER = ("regions", "building", "functions", "reading", "sweeps", "printing", "")
+# Within two rooms, from the lowest folder to the highest; "" for the files above all of them.
+WITHIN = {
+    "compiler": (
+        "regions", "derivatives", "printing", "reading", "forms", "sites", "statements", "slices",
+        "native", "",
+    ),
+    "compiler.native": (
+        "regions", "building", "functions", "reading", "sweeps", "printing", "",
+    ),
+}  # fmt: skip
 
 # Within a function, for what few programs need: what is taken, by whom.
 LATER = {
@@ -91,16 +100,20 @@ def test_each_room_imports_what_stands_below_it() -> None:
     assert {(module, source) for module, source, later in upward if later} == LATER
 
 
-def test_what_is_compiled_goes_one_way_too() -> None:
+@pytest.mark.parametrize("room", WITHIN)
+def test_folders_within_a_room_go_one_way_too(room: str) -> None:
+    folders = PACKAGE.joinpath(*room.split("."))
+
     def place(module: str) -> int:
-        return NATIVE_ORDER.index(module.removeprefix(f"{NATIVE}.").rpartition(".")[0])
+        first = module.removeprefix(f"{room}.").partition(".")[0]
+        return WITHIN[room].index(first if (folders / first).is_dir() else "")
 
     upward = {
         (module, source)
         for module in MODULES
-        if module.startswith(f"{NATIVE}.")
+        if module.startswith(f"{room}.")
         for source, _ in imports(module)
-        if source.startswith(f"{NATIVE}.") and place(source) > place(module)
+        if source.startswith(f"{room}.") and place(source) > place(module)
     }
     assert upward == set()
 

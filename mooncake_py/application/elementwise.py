@@ -22,8 +22,8 @@ from mooncake_py.application.out_argument import (
     write_into,
 )
 from mooncake_py.application.plain_errors import plain_error
-from mooncake_py.compiler.declared import partial_for_one
-from mooncake_py.compiler.number_functions import NUMPY_FUNCTIONS, slope_of
+from mooncake_py.compiler.derivatives.declared import partial_for_one
+from mooncake_py.compiler.derivatives.number_functions import NUMPY_FUNCTIONS, slope_of
 from mooncake_py.containers.sequences import readable
 from mooncake_py.rules import registry
 from mooncake_py.rules.inputs import missing_partial

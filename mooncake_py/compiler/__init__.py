@@ -1,6 +1,7 @@
 """Regions of user code that run as one tape entry: a typed intermediate representation.
 
-From the syntax tree to IR (`read`), its types (`infer`), what is active in it (`activity`), its
-tangent (`tangent`) and both of its sweeps (`adjoint`), which an emitter prints (`emit_scalar`);
-`site` runs it.
+`read` makes a region of a loop (`reading`, `regions`), `derivatives` has its tangent and both of
+its sweeps, `forms` infers types and has sweeps printed (`printing`), and `sites` runs them.
+Statements on arrays (`statements`), loops of such (`slices`) and compiled functions (`native`) add
+to these.
 """

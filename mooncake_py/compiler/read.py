@@ -7,11 +7,11 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
-from mooncake_py.compiler.callees import Callees
-from mooncake_py.compiler.dict_items import with_items_as_attributes
-from mooncake_py.compiler.methods import Owner
-from mooncake_py.compiler.read_expressions import Unfit
-from mooncake_py.compiler.region import Region
+from mooncake_py.compiler.reading.callees import Callees
+from mooncake_py.compiler.reading.dict_items import with_items_as_attributes
+from mooncake_py.compiler.reading.expressions import Unfit
+from mooncake_py.compiler.reading.methods import Owner
+from mooncake_py.compiler.regions.region import Region
 from mooncake_py.compiler.slices.named_views import local_names
 from mooncake_py.compiler.slices.read import SlicedLoopReader
 from mooncake_py.syntax.comprehensions import is_hidden, with_sums_as_loops

@@ -23,8 +23,8 @@ import ast
 from types import CodeType
 from typing import Any
 
-from mooncake_py.compiler.bound_names import bound_before
-from mooncake_py.compiler.elsewhere import Elsewhere
+from mooncake_py.compiler.reading.bound_names import bound_before
+from mooncake_py.compiler.sites.elsewhere import Elsewhere
 from mooncake_py.frontend.spanning import ELSE
 from mooncake_py.syntax.names import MISSING
 from mooncake_py.syntax.nodes import (

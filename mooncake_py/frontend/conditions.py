@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 
+from mooncake_py.compiler.regions.comparisons import ORDERINGS
 from mooncake_py.syntax.names import Names
 from mooncake_py.syntax.nodes import (
     Rebuilder,
@@ -22,8 +23,7 @@ from mooncake_py.syntax.static_integers import StaticInts
 
 __all__ = ["COMPARE", "ConditionRewriter"]
 
-COMPARE: dict[type[ast.cmpop], str] = {
-    ast.Lt: "lt", ast.LtE: "le", ast.Eq: "eq", ast.NotEq: "ne", ast.Gt: "gt", ast.GtE: "ge",
+COMPARE = ORDERINGS | {
     ast.In: "contained", ast.NotIn: "not_contained", ast.Is: "identical",
     ast.IsNot: "not_identical",
 }  # fmt: skip

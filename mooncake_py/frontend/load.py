@@ -16,7 +16,7 @@ from operator import itemgetter
 from types import CellType, CodeType, FunctionType, MappingProxyType, MethodType
 from typing import TYPE_CHECKING, Any
 
-from mooncake_py.compiler.callees import same_items
+from mooncake_py.compiler.reading.callees import same_items
 from mooncake_py.diagnostics.places import start_of
 from mooncake_py.errors import SourceUnavailableError
 from mooncake_py.jitted import python_function

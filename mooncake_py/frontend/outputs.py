@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from mooncake_py.compiler.ir import Call, Name, substituted
+from mooncake_py.compiler.regions.ir import Call, Name, substituted
 from mooncake_py.compiler.statements.general import elsewhere
 from mooncake_py.compiler.statements.read import StatementReader, plain_index, read_expression
 from mooncake_py.compiler.statements.statement import Place, View, operand, position_of

@@ -17,7 +17,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from mooncake_py.compiler.elsewhere import Elsewhere
+from mooncake_py.compiler.sites.elsewhere import Elsewhere
 from mooncake_py.compiler.statements.methods import METHODS
 from mooncake_py.frontend.assignments import AssignmentRewriter, Temporaries
 from mooncake_py.syntax.nodes import (

@@ -13,10 +13,10 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from mooncake_py.compiler.bound_names import bound_before
-from mooncake_py.compiler.methods import owner_of
 from mooncake_py.compiler.read import Reading, read_comprehension
-from mooncake_py.compiler.tried import TriedComprehension
+from mooncake_py.compiler.reading.bound_names import bound_before
+from mooncake_py.compiler.reading.methods import owner_of
+from mooncake_py.compiler.sites.tried import TriedComprehension
 from mooncake_py.frontend.tried_loops import LoopRewriter, loop_of
 from mooncake_py.overriding import override
 from mooncake_py.syntax.comprehensions import MADE, collecting, is_hidden, is_sum, summing

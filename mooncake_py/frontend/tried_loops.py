@@ -27,12 +27,12 @@ from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
 
-from mooncake_py.compiler.elsewhere import Elsewhere
-from mooncake_py.compiler.methods import owner_of
 from mooncake_py.compiler.read import Reading, read_loop
-from mooncake_py.compiler.region import Axes
-from mooncake_py.compiler.site import Site
-from mooncake_py.compiler.tried import TriedLoop
+from mooncake_py.compiler.reading.methods import owner_of
+from mooncake_py.compiler.regions.region import Axes
+from mooncake_py.compiler.sites.elsewhere import Elsewhere
+from mooncake_py.compiler.sites.site import Site
+from mooncake_py.compiler.sites.tried import TriedLoop
 from mooncake_py.frontend.outputs import OutputRewriter
 from mooncake_py.frontend.spanning import ELSE
 from mooncake_py.syntax.compiled import FunctionNode

@@ -10,7 +10,7 @@ from numpy import ndarray
 
 from mooncake_py.application.arity import MISFITS, require_arguments
 from mooncake_py.checkpointing import checkpointed
-from mooncake_py.compiler.elsewhere import Elsewhere, InParts
+from mooncake_py.compiler.sites.elsewhere import Elsewhere, InParts
 from mooncake_py.containers import state
 from mooncake_py.diagnostics.notes import located, without_context
 from mooncake_py.diagnostics.places import current_place, name_library

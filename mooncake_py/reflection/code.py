@@ -7,13 +7,13 @@ import linecache
 from collections.abc import Iterator
 from typing import Any
 
-from mooncake_py.compiler.ir import Call, Const, Expr, Name, Op
-from mooncake_py.compiler.show import heading
-from mooncake_py.compiler.statements.choices import COMPARISONS
+from mooncake_py.compiler.printing.show import heading
+from mooncake_py.compiler.regions.comparisons import ORDERINGS
+from mooncake_py.compiler.regions.ir import Call, Const, Expr, Name, Op
+from mooncake_py.compiler.sites.tried import TriedComprehension, TriedLoop
 from mooncake_py.compiler.statements.reductions import Along
 from mooncake_py.compiler.statements.site import StatementSite
 from mooncake_py.compiler.statements.statement import Part, View, position_of
-from mooncake_py.compiler.tried import TriedComprehension, TriedLoop
 from mooncake_py.frontend.load import Derived
 from mooncake_py.syntax.nodes import BINARY, CONTEXT, PREFIX
 
@@ -24,7 +24,7 @@ INDENT = "    "
 SLICES = "slice", "steady_slice"  # what makes slices of bounds
 
 
-COMPARED: dict[str, type[ast.cmpop]] = {name: kind for kind, name in COMPARISONS.items()}
+COMPARED: dict[str, type[ast.cmpop]] = {name: kind for kind, name in ORDERINGS.items()}
 
 
 def code_lines(derived: Derived) -> list[str]:

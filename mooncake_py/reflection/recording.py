@@ -14,7 +14,7 @@ from mooncake_py.application.lift import Lifter
 from mooncake_py.boundary.exceptions import guarded
 from mooncake_py.boundary.outputs import run
 from mooncake_py.compiler.native import pulling as native
-from mooncake_py.compiler.region_pull import bytes_kept, pull_region
+from mooncake_py.compiler.sites.pull import bytes_kept, pull_region
 from mooncake_py.diagnostics.places import Position, positions_running
 from mooncake_py.modes.debug.operands import arrays_in
 from mooncake_py.modes.reverse.context import ReverseContext

@@ -21,8 +21,8 @@ from benchmarks.compiled_adjoints import ADJOINTS
 from benchmarks.kernel import Kernel
 from benchmarks.kernels import KERNELS
 from mooncake_py import grad, jvp, value_and_grad
-from mooncake_py.compiler.elsewhere import Elsewhere
 from mooncake_py.compiler.native.site import Site
+from mooncake_py.compiler.sites.elsewhere import Elsewhere
 from mooncake_py.modes.forward import whole as forward
 from mooncake_py.modes.reverse import whole
 from mooncake_py.runtime import compilation

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from mooncake_py.compiler.elsewhere import Elsewhere
-from mooncake_py.compiler.tried import TriedLoop
+from mooncake_py.compiler.sites.elsewhere import Elsewhere
+from mooncake_py.compiler.sites.tried import TriedLoop
 
 
 @pytest.fixture

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from mooncake_py.compiler.forms import Form, Pattern, specialise
-from mooncake_py.compiler.infer import FLOAT
+from mooncake_py.compiler.forms.form import Form, Pattern, specialise
+from mooncake_py.compiler.forms.infer import FLOAT
 from mooncake_py.compiler.read import Reading, read_loop
-from mooncake_py.compiler.region import Region
+from mooncake_py.compiler.regions.region import Region
 from mooncake_py.syntax.names import Names
 from mooncake_py.syntax.static_integers import StaticInts, bindings
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from mooncake_py.compiler.adjoint import adjoint
-from mooncake_py.compiler.forms import specialise
-from mooncake_py.compiler.infer import INT
-from mooncake_py.compiler.ir import Bump, Push, statements
+from mooncake_py.compiler.derivatives.adjoint import adjoint
+from mooncake_py.compiler.forms.form import specialise
+from mooncake_py.compiler.forms.infer import INT
+from mooncake_py.compiler.regions.ir import Bump, Push, statements
 from tests.compiler.reading import form_of, pattern_of, read_body, region_of
 
 

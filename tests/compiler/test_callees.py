@@ -9,8 +9,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 from mooncake_py import elementwise, grad, hvp, jvp, value_and_grad
-from mooncake_py.compiler.callees import Callees
-from mooncake_py.compiler.show import shown
+from mooncake_py.compiler.printing.show import shown
+from mooncake_py.compiler.reading.callees import Callees
 from tests.compiler.comparing import agrees
 from tests.compiler.reading import reading_of
 from tests.programs.comparing import function_of

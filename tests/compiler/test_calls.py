@@ -13,7 +13,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from mooncake_py import from_vjp, grad, jvp, value_and_grad
-from mooncake_py.compiler import callees
+from mooncake_py.compiler.reading import callees
 from mooncake_py.contexts import Context
 from tests.compiler.comparing import agrees, equals_reference
 from tests.programs.comparing import function_of

@@ -11,7 +11,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from mooncake_py import grad, hvp, jvp, value_and_grad, vjp
-from mooncake_py.compiler import infer
+from mooncake_py.compiler.forms import infer
 from mooncake_py.syntax.comprehensions import collecting, summing, with_sums_as_loops
 from mooncake_py.syntax.names import Names
 from tests.compiler.comparing import agrees, equals_reference

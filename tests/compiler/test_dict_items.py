@@ -10,7 +10,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from mooncake_py import grad, value_and_grad
-from mooncake_py.compiler.dict_items import with_items_as_attributes
+from mooncake_py.compiler.reading.dict_items import with_items_as_attributes
 from tests.compiler.comparing import agrees, agrees_along, equals_reference
 
 X = np.array([0.7, -1.2, 0.8, 1.9, -0.4])

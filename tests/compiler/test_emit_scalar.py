@@ -7,8 +7,8 @@ from random import Random
 
 import pytest
 
-from mooncake_py.compiler.emit_scalar import LEVELS, Emitter
-from mooncake_py.compiler.ir import Const, Expr, Name, Op
+from mooncake_py.compiler.printing.emit_scalar import LEVELS, Emitter
+from mooncake_py.compiler.regions.ir import Const, Expr, Name, Op
 from mooncake_py.compiler.statements.array_text import ArrayText
 
 NODES = {

@@ -9,8 +9,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from mooncake_py import grad, hvp, jvp, value_and_grad
-from mooncake_py.compiler.emit_scalar import Emitter
-from mooncake_py.compiler.known_tests import with_known_tests
+from mooncake_py.compiler.forms.known_tests import with_known_tests
+from mooncake_py.compiler.printing.emit_scalar import Emitter
 from tests.compiler.comparing import agrees, equals_reference
 from tests.compiler.reading import read_body, region_of
 

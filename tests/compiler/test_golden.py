@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mooncake_py.compiler.activity import active_parts
-from mooncake_py.compiler.forms import bound_to, specialise
-from mooncake_py.compiler.region import Region
-from mooncake_py.compiler.show import shown
-from mooncake_py.compiler.tangent import tangent
+from mooncake_py.compiler.derivatives.activity import active_parts
+from mooncake_py.compiler.derivatives.tangent import tangent
+from mooncake_py.compiler.forms.form import bound_to, specialise
+from mooncake_py.compiler.printing.show import shown
+from mooncake_py.compiler.regions.region import Region
 from tests.compiler.reading import pattern_of, region_of
 
 FOLDER = Path(__file__).parent / "golden"
@@ -115,7 +115,7 @@ def described(region: Region, active: set[str], kinds: dict[str, str]) -> str:
     assert form is not None
     groups = {name: name for name in region.arrays}
     given = {f"u_{name}" for name in active}
-    found = tangent(region, active_parts(region, given, groups))
+    found = tangent(region, active_parts(region.body, given, groups))
     both = given | {found.names[name] for name in found.given}
     second = specialise(found.region, pattern_of(found.region, both, **kinds))
     assert second is not None

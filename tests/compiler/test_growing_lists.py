@@ -10,8 +10,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 from mooncake_py import checkpointed, grad, hvp, jacobian, jvp, value_and_grad, vjp
-from mooncake_py.compiler.infer import FLOAT, FLOAT64, infer
-from mooncake_py.compiler.ir import Assign, End, Name
+from mooncake_py.compiler.forms.infer import FLOAT, FLOAT64, infer
+from mooncake_py.compiler.regions.ir import Assign, End, Name
 from tests.compiler.comparing import agrees, equals_reference
 from tests.compiler.reading import region_of
 from tests.support.gradients import differences

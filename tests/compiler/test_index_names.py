@@ -7,7 +7,7 @@ import builtins
 
 import pytest
 
-from mooncake_py.compiler.index_names import index_names
+from mooncake_py.compiler.reading.index_names import index_names
 from mooncake_py.syntax.names import Names
 
 

@@ -7,10 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from mooncake_py.compiler.activity import active_parts, flowing, part_of
-from mooncake_py.compiler.emit_scalar import Emitter
-from mooncake_py.compiler.forms import bound_to
-from mooncake_py.compiler.infer import (
+from mooncake_py.compiler.derivatives.activity import active_parts, flowing, part_of
+from mooncake_py.compiler.forms.form import bound_to
+from mooncake_py.compiler.forms.infer import (
     FLOAT,
     FLOAT64,
     INT,
@@ -22,7 +21,8 @@ from mooncake_py.compiler.infer import (
     joined,
     only,
 )
-from mooncake_py.compiler.ir import Assign, Const, Count, Name, statements
+from mooncake_py.compiler.printing.emit_scalar import Emitter
+from mooncake_py.compiler.regions.ir import Assign, Const, Count, Name, statements
 from tests.compiler.reading import region_of
 
 
@@ -30,7 +30,7 @@ def active(body: str, given: str, before: str = "s = t = 0.0", shared: str = "")
     """Return what is active, where the arrays in `shared` share memory."""
     region = region_of(body, before)
     groups = {name: 0 if name[2:] in shared.split() else name for name in region.arrays}
-    found = active_parts(region, {f"u_{name}" for name in given.split()}, groups)
+    found = active_parts(region.body, {f"u_{name}" for name in given.split()}, groups)
     return {name.removeprefix("u_") for name in found}
 
 

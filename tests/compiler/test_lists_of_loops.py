@@ -9,8 +9,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from mooncake_py import grad, hessian, hvp, jvp, value_and_grad, vjp
-from mooncake_py.compiler.infer import FLOAT, FLOAT64, infer
-from mooncake_py.compiler.items import Items, Pairs
+from mooncake_py.compiler.forms.infer import FLOAT, FLOAT64, infer
+from mooncake_py.compiler.sites.items import Items, Pairs
 from mooncake_py.modes.reverse.context import ReverseContext
 from tests.compiler.comparing import agrees, equals_reference
 from tests.compiler.reading import region_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mooncake_py.compiler.ir import Assign, Break, Const, Name, Op
+from mooncake_py.compiler.regions.ir import Assign, Break, Const, Name, Op
 from mooncake_py.syntax.nodes import Place
 
 

@@ -11,7 +11,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from mooncake_py import grad, value_and_grad
-from mooncake_py.compiler.number_functions import NUMPY_FUNCTIONS, slope_of
+from mooncake_py.compiler.derivatives.number_functions import NUMPY_FUNCTIONS, slope_of
 from mooncake_py.modes.reverse.context import ReverseContext
 from tests.compiler.statements.test_elements import entries
 from tests.compiler.statements.test_expressions import differences, gradient

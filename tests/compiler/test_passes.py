@@ -7,10 +7,10 @@ import math
 import numpy as np
 import pytest
 
-from mooncake_py.compiler.domains import domain, domain_check, on_floats
-from mooncake_py.compiler.emit_scalar import Emitter
-from mooncake_py.compiler.evaluate import evaluated
-from mooncake_py.compiler.ir import (
+from mooncake_py.compiler.derivatives.domains import domain, domain_check, on_floats
+from mooncake_py.compiler.printing.emit_scalar import Emitter
+from mooncake_py.compiler.regions.evaluate import evaluated
+from mooncake_py.compiler.regions.ir import (
     FLOATS,
     Assign,
     Bump,
@@ -28,8 +28,15 @@ from mooncake_py.compiler.ir import (
     Push,
     Select,
 )
-from mooncake_py.compiler.simplify import added, folded, inlined, negated, product, simplified
-from mooncake_py.compiler.steps import Names, Steps
+from mooncake_py.compiler.regions.simplify import (
+    added,
+    folded,
+    inlined,
+    negated,
+    product,
+    simplified,
+)
+from mooncake_py.compiler.regions.steps import Names, Steps
 
 A, B, C = Name("a"), Name("b"), Name("c")
 ONE, ZERO = Const(1.0), Const(0.0)

@@ -6,8 +6,9 @@ import ast
 
 import pytest
 
-from mooncake_py.compiler.bound_names import bound_before
-from mooncake_py.compiler.ir import (
+from mooncake_py.compiler.printing.show import shown
+from mooncake_py.compiler.reading.bound_names import bound_before
+from mooncake_py.compiler.regions.ir import (
     STEPS,
     Assign,
     Const,
@@ -18,8 +19,7 @@ from mooncake_py.compiler.ir import (
     statements,
     walk,
 )
-from mooncake_py.compiler.show import shown
-from mooncake_py.compiler.simplify import expressions_of
+from mooncake_py.compiler.regions.simplify import expressions_of
 from tests.compiler.reading import read, read_body, region_of
 
 

@@ -6,8 +6,8 @@ import ast
 
 import pytest
 
-from mooncake_py.compiler.emit_scalar import Emitter
-from mooncake_py.compiler.ir import (
+from mooncake_py.compiler.printing.emit_scalar import Emitter
+from mooncake_py.compiler.regions.ir import (
     Assign,
     Call,
     Const,
@@ -19,7 +19,7 @@ from mooncake_py.compiler.ir import (
     statements,
     walk,
 )
-from mooncake_py.compiler.simplify import expressions_of
+from mooncake_py.compiler.regions.simplify import expressions_of
 from tests.compiler.reading import read_body, reading_of, region_of
 
 

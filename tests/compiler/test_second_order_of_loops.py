@@ -9,8 +9,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 from mooncake_py import grad, hvp, jvp
-from mooncake_py.compiler.ir import Call, walk
-from mooncake_py.compiler.partials import formulas
+from mooncake_py.compiler.derivatives.partials import formulas
+from mooncake_py.compiler.regions.ir import Call, walk
 from tests.compiler.comparing import agrees, equals_reference
 from tests.programs.comparing import function_of
 

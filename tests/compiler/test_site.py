@@ -11,7 +11,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from mooncake_py import checkpoint, grad, value_and_grad, vjp
-from mooncake_py.compiler.site import Site
+from mooncake_py.compiler.sites.site import Site
 from mooncake_py.modes.reverse.context import ReverseContext
 from tests.compiler.comparing import agrees, equals_reference
 

@@ -10,12 +10,12 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from mooncake_py import grad, hessian, hvp, jvp, value_and_grad
-from mooncake_py.compiler.activity import active_parts
-from mooncake_py.compiler.elsewhere import Elsewhere
-from mooncake_py.compiler.ir import Assign, Const, Name, statements
-from mooncake_py.compiler.show import shown
-from mooncake_py.compiler.site import Site, TangentSite
-from mooncake_py.compiler.tangent import tangent
+from mooncake_py.compiler.derivatives.activity import active_parts
+from mooncake_py.compiler.derivatives.tangent import tangent
+from mooncake_py.compiler.printing.show import shown
+from mooncake_py.compiler.regions.ir import Assign, Const, Name, statements
+from mooncake_py.compiler.sites.elsewhere import Elsewhere
+from mooncake_py.compiler.sites.site import Site, TangentSite
 from mooncake_py.modes.forward.call import forward_context
 from mooncake_py.modes.reverse.context import ReverseContext
 from tests.compiler.reading import region_of
@@ -28,7 +28,7 @@ def tangent_of(body: str, active: str, before: str = "s = t = 0.0"):
     region = region_of(body, before)
     groups = {name: name for name in region.arrays}
     given = {f"u_{name}" for name in active.split()}
-    return tangent(region, active_parts(region, given, groups))
+    return tangent(region, active_parts(region.body, given, groups))
 
 
 def lines_of(body: str, active: str) -> list[str]:
@@ -73,7 +73,7 @@ def test_the_tangent_of_a_tangent():
     first = tangent_of("s = s * x[i]", "s x")
     region = first.region
     groups = {name: name for name in region.arrays}
-    second = tangent(region, active_parts(region, {"u_x"}, groups))
+    second = tangent(region, active_parts(region.body, {"u_x"}, groups))
     assert second.names["t1_u_s"] == "t2_t1_u_s"
     assert second.region.like["t2_t1_u_s"] == "u_s"
     targets = [s.target for s in statements(second.region.body) if isinstance(s, Assign)]

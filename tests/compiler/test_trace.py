@@ -8,10 +8,16 @@ import operator
 import numpy as np
 import pytest
 
-from mooncake_py.compiler.emit_scalar import Emitter
-from mooncake_py.compiler.ir import Call, Const, Expr, Name, Op, Select
-from mooncake_py.compiler.partials import NoPartial, as_expression, declared, partials, serves
-from mooncake_py.compiler.trace import Untraceable, trace
+from mooncake_py.compiler.derivatives.partials import (
+    NoPartial,
+    as_expression,
+    declared,
+    partials,
+    serves,
+)
+from mooncake_py.compiler.derivatives.trace import Untraceable, trace
+from mooncake_py.compiler.printing.emit_scalar import Emitter
+from mooncake_py.compiler.regions.ir import Call, Const, Expr, Name, Op, Select
 from mooncake_py.rules.powers import scalar_slope
 from mooncake_py.rules.special_functions import difference
 

@@ -9,8 +9,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 from mooncake_py import checkpoint, grad
-from mooncake_py.compiler.site import Site
-from mooncake_py.compiler.trials import Trials
+from mooncake_py.compiler.sites.site import Site
+from mooncake_py.compiler.sites.trials import Trials
 
 pytestmark = pytest.mark.plain
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from mooncake_py.compiler import partials
+from mooncake_py.compiler.derivatives import partials
 from mooncake_py.compiler.slices import on_arrays, site
 from mooncake_py.compiler.slices.forms import SlicedForm
 from mooncake_py.compiler.slices.pull import SlicedPull

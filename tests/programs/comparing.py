@@ -12,7 +12,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from mooncake_py import jvp, value_and_grad, value_and_hvp
-from mooncake_py.compiler.elsewhere import Elsewhere
+from mooncake_py.compiler.sites.elsewhere import Elsewhere
 from mooncake_py.compiler.slices.site import SlicedSite
 from mooncake_py.modes.reverse.context import ReverseContext
 from tests.programs.ways import WAYS

@@ -9,23 +9,15 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from mooncake_py.compiler import (
-    activity,
-    adjoint,
-    callees,
-    forms,
-    frames,
-    infer,
-    items,
-    known_tests,
-    partials,
-    read_loops,
-    simplify,
-    site,
-    tangent,
-)
-from mooncake_py.compiler.ir import Assign, Check, Const, Name
-from mooncake_py.compiler.region import Region
+from mooncake_py.compiler.derivatives import activity, adjoint, partials, tangent
+from mooncake_py.compiler.forms import form as forms
+from mooncake_py.compiler.forms import infer, known_tests
+from mooncake_py.compiler.reading import callees, frames
+from mooncake_py.compiler.reading import loops as read_loops
+from mooncake_py.compiler.regions import simplify
+from mooncake_py.compiler.regions.ir import Assign, Check, Const, Name
+from mooncake_py.compiler.regions.region import Region
+from mooncake_py.compiler.sites import items, site
 from mooncake_py.modes.forward.levels import Levels
 from mooncake_py.modes.reverse.inplace import InPlace
 from mooncake_py.modes.reverse.tape import Tape
@@ -298,15 +290,15 @@ def tangents_of_items_are_lost(patch: Patch) -> None:
 def shared_memory_is_not_active_together(patch: Patch) -> None:
     original = activity.active_parts
 
-    def active_parts(region: Any, active: Any, groups: Any) -> Any:
-        return original(region, active, {name: name for name in groups})
+    def active_parts(body: Any, active: Any, groups: Any) -> Any:
+        return original(body, active, {name: name for name in groups})
 
     patch.setattr(forms, "active_parts", active_parts)
 
 
 @breaks
 def only_inputs_are_active(patch: Patch) -> None:
-    patch.setattr(forms, "active_parts", lambda region, active, groups: active)
+    patch.setattr(forms, "active_parts", lambda body, active, groups: active)
 
 
 @breaks

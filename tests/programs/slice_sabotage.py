@@ -9,14 +9,15 @@ import itertools
 from collections.abc import Callable
 from typing import Any
 
-from mooncake_py.compiler import infer, partials
-from mooncake_py.compiler.ir import Const, Op, Sliced
+from mooncake_py.compiler.derivatives import partials
+from mooncake_py.compiler.derivatives.tangent import Pushforward, is_tangent
+from mooncake_py.compiler.forms import infer
+from mooncake_py.compiler.regions.ir import Const, Op, Sliced
 from mooncake_py.compiler.slices import forms, pull, read, site, sweeps, tangent
 from mooncake_py.compiler.slices.forms import SlicedForm
 from mooncake_py.compiler.slices.pull import SlicedPull
 from mooncake_py.compiler.slices.site import SlicedSite
 from mooncake_py.compiler.slices.tangent import SlicedPushforward
-from mooncake_py.compiler.tangent import Pushforward, is_tangent
 from tests.programs.breaking import Change, Patch, register, seed_that_raises, tell
 from tests.programs.test_random_slices import LOOPS
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from mooncake_py.compiler import cotangents
-from mooncake_py.compiler.ir import Const, Name, Op
+from mooncake_py.compiler.derivatives import cotangents
+from mooncake_py.compiler.regions.ir import Const, Name, Op
 from mooncake_py.compiler.statements import (
     array_adjoint,
     array_forms,

@@ -10,8 +10,8 @@ from warnings import catch_warnings, simplefilter
 import pytest
 
 from mooncake_py import checkpointed, grad
-from mooncake_py.compiler.elsewhere import Elsewhere
-from mooncake_py.compiler.site import Site
+from mooncake_py.compiler.sites.elsewhere import Elsewhere
+from mooncake_py.compiler.sites.site import Site
 from tests.programs.comparing import assert_as_unfused, assert_forward_as_unfused, function_of
 from tests.programs.random_loops import change_functions, loop_arguments, random_loop
 

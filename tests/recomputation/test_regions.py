@@ -11,8 +11,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from mooncake_py import checkpoint, checkpointed, checkpointed_loop, grad, value_and_grad
-from mooncake_py.compiler.elsewhere import Elsewhere
-from mooncake_py.compiler.tried import TriedLoop
+from mooncake_py.compiler.sites.elsewhere import Elsewhere
+from mooncake_py.compiler.sites.tried import TriedLoop
 from mooncake_py.recomputation.replay import Replay
 from tests.support.gradients import Program, Programs
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from mooncake_py import compile_mode, profile_gradient, show, tape_of
-from mooncake_py.compiler.elsewhere import Elsewhere
 from mooncake_py.compiler.native import site
+from mooncake_py.compiler.sites.elsewhere import Elsewhere
 from mooncake_py.runtime import compilation
 
 pytestmark = pytest.mark.plain

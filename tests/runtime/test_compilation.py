@@ -36,8 +36,8 @@ from mooncake_py import (
     value_grad_and_hessian,
     vjp,
 )
-from mooncake_py.compiler.elsewhere import Elsewhere
 from mooncake_py.compiler.native import site
+from mooncake_py.compiler.sites.elsewhere import Elsewhere
 from mooncake_py.modes.forward.context import ForwardContext
 from mooncake_py.modes.reverse.context import ReverseContext
 from mooncake_py.modes.reverse.inner import InnerContext

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from mooncake_py.compiler.evaluate import evaluated, passes
-from mooncake_py.compiler.ir import For, ForAll, While, statements
-from mooncake_py.compiler.items import bytes_copied
 from mooncake_py.compiler.native.regions.region import NativeRegion
+from mooncake_py.compiler.regions.evaluate import evaluated, passes
+from mooncake_py.compiler.regions.ir import For, ForAll, While, statements
+from mooncake_py.compiler.sites.items import bytes_copied
 
 __all__ = ["Effort"]
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from numpy import ndarray
 
-from mooncake_py.compiler.elsewhere import Elsewhere
 from mooncake_py.compiler.native.building.types import (
     GROWING,
     KnownType,
@@ -24,6 +23,7 @@ from mooncake_py.compiler.native.reading.loop_reader import read_loop
 from mooncake_py.compiler.native.reading.reader import Reading
 from mooncake_py.compiler.native.region_site import RegionSite
 from mooncake_py.compiler.native.site import Refusal, Site, known_site
+from mooncake_py.compiler.sites.elsewhere import Elsewhere
 from mooncake_py.errors import file_and_line
 from mooncake_py.overriding import override
 from mooncake_py.rules import registry

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.compiler.items import Items
+from mooncake_py.compiler.sites.items import Items
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.quiet import Quiet
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.compiler.items import Items
 from mooncake_py.compiler.native.passed import as_real, in_order, share_memory
+from mooncake_py.compiler.sites.items import Items
 
 __all__ = ["bytes_kept", "overlapping", "pull_native"]
 

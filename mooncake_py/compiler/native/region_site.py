@@ -14,10 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.compiler.activity import active_parts
-from mooncake_py.compiler.elsewhere import Elsewhere
-from mooncake_py.compiler.ir import Assign, Load, statements
-from mooncake_py.compiler.items import Items, Pairs, split
+from mooncake_py.compiler.derivatives.activity import active_parts
+from mooncake_py.compiler.derivatives.partials import NoPartial
 from mooncake_py.compiler.native.form import Form, form_of
 from mooncake_py.compiler.native.passed import (
     all_finite,
@@ -34,8 +32,10 @@ from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, FLOAT32, INT
 from mooncake_py.compiler.native.spares import Stack
 from mooncake_py.compiler.native.sweeps.hoisting import hoisted
 from mooncake_py.compiler.native.sweeps.tangent import tangent
-from mooncake_py.compiler.partials import NoPartial
-from mooncake_py.compiler.trials import Trials
+from mooncake_py.compiler.regions.ir import Assign, Load, statements
+from mooncake_py.compiler.sites.elsewhere import Elsewhere
+from mooncake_py.compiler.sites.items import Items, Pairs, split
+from mooncake_py.compiler.sites.trials import Trials
 from mooncake_py.diagnostics.pages import with_page
 from mooncake_py.errors import MooncakeWarning
 from mooncake_py.runtime.active import Active, active_number
@@ -217,7 +217,7 @@ class RegionSite:
         """Return what is active somewhere if some inputs are."""
         groups = {array: array for array in self.region.arrays}
         floats = {name for name in moving if self.region.kinds[name] in REAL}
-        return active_parts(self.region, floats, groups)
+        return active_parts(self.region.body, floats, groups)
 
     def attempt(self, ctx: ReverseMode, form: Form, inputs: dict[str, Any]) -> Any:
         """Run the forward sweep, and record the region if all went well."""

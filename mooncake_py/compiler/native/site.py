@@ -11,10 +11,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.compiler.callees import UNFIT_FLAGS, is_own
-from mooncake_py.compiler.elsewhere import Elsewhere, InParts
-from mooncake_py.compiler.ir import Assign, Check, Let, statements
-from mooncake_py.compiler.items import put_into
 from mooncake_py.compiler.native.building.types import (
     FLOATS,
     KnownType,
@@ -33,6 +29,10 @@ from mooncake_py.compiler.native.reading.reader import Captured, Reading, read_f
 from mooncake_py.compiler.native.region_site import RegionSite, warn_of
 from mooncake_py.compiler.native.regions.linear import LARGE
 from mooncake_py.compiler.native.regions.region import NativeRegion
+from mooncake_py.compiler.reading.callees import UNFIT_FLAGS, is_own
+from mooncake_py.compiler.regions.ir import Assign, Check, Let, statements
+from mooncake_py.compiler.sites.elsewhere import Elsewhere, InParts
+from mooncake_py.compiler.sites.items import put_into
 from mooncake_py.errors import file_and_line
 from mooncake_py.jitted import python_function
 from mooncake_py.overriding import override

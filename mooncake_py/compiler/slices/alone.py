@@ -9,7 +9,7 @@ A region may change a copy of the array, which only the name that it is changed 
 
 from __future__ import annotations
 
-from mooncake_py.compiler.ir import (
+from mooncake_py.compiler.regions.ir import (
     Assign,
     Block,
     End,
@@ -24,7 +24,7 @@ from mooncake_py.compiler.ir import (
     While,
     statements,
 )
-from mooncake_py.compiler.region import Region
+from mooncake_py.compiler.regions.region import Region
 from mooncake_py.compiler.slices.calls.arguments import arguments_of
 from mooncake_py.compiler.statements.statement import is_operand, position_of
 

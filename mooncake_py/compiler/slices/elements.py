@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-from mooncake_py.compiler.ir import Expr, Load, Name, Sliced, parts_of, rebuilt, walk
+from mooncake_py.compiler.regions.ir import Expr, Load, Name, Sliced, parts_of, rebuilt, walk
 from mooncake_py.compiler.slices.calls.arguments import Arguments, Hole, called_with
 from mooncake_py.compiler.slices.calls.operations import ELEMENT, ITEM
 from mooncake_py.compiler.slices.ranks import UnknownRankError

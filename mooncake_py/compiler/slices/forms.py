@@ -19,9 +19,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-from mooncake_py.compiler.forms import whole_name
-from mooncake_py.compiler.ir import Const, Expr, Lines, Name, Op, Sliced
-from mooncake_py.compiler.slices.indices import of_row_and_column
+from mooncake_py.compiler.derivatives.tangent import is_tangent
+from mooncake_py.compiler.forms.form import whole_name
+from mooncake_py.compiler.regions.indices import of_row_and_column
+from mooncake_py.compiler.regions.ir import Const, Expr, Lines, Name, Op, Sliced
 from mooncake_py.compiler.slices.printing import SlicedText
 from mooncake_py.compiler.slices.pull import DOWN, SlicedPull, changed_name
 from mooncake_py.compiler.slices.texts import Texts
@@ -30,7 +31,6 @@ from mooncake_py.compiler.statements.kinds import ARRAYS
 from mooncake_py.compiler.statements.plan import Plan
 from mooncake_py.compiler.statements.statement import View, is_operand, position_of
 from mooncake_py.compiler.statements.views import views_in
-from mooncake_py.compiler.tangent import is_tangent
 
 __all__ = ["SlicedForm"]
 
@@ -275,7 +275,8 @@ class SlicedForm(ArrayForm):
     def ints_of_row_and_column(self, k: int) -> list[Expr] | None:
         """Return the ints where a row of a matrix becomes its column, or the other way round."""
         part, target = self.plan.layout[k], self.plan.target
-        assert isinstance(part, tuple) and isinstance(target, tuple)
+        assert isinstance(part, tuple)
+        assert isinstance(target, tuple)
         if isinstance(part, View) or self.texts.array(part[0]) != self.texts.array(target[0]):
             return None
         return of_row_and_column(*(self.s.values[place[1]] for place in (part, target)))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from mooncake_py.compiler.emit_scalar import Emitter
-from mooncake_py.compiler.forms import whole_name
-from mooncake_py.compiler.ir import Expr, Name, Op
-from mooncake_py.compiler.slices.indices import ends_of, is_none, taken_in
+from mooncake_py.compiler.forms.form import whole_name
+from mooncake_py.compiler.printing.emit_scalar import Emitter
+from mooncake_py.compiler.regions.indices import ends_of, is_none, taken_in
+from mooncake_py.compiler.regions.ir import Expr, Name, Op
 
 __all__ = ["index_text", "reads_of"]
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy import ndarray
 
-from mooncake_py.compiler.items import Items, Pairs, put_into
+from mooncake_py.compiler.sites.items import Items, Pairs, put_into
 from mooncake_py.overriding import override
 from mooncake_py.runtime.values import FLOAT64
 from mooncake_py.tangents.memory import has_overlaps

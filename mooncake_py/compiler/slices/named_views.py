@@ -13,7 +13,7 @@ import ast
 from collections.abc import Collection, Iterable
 from typing import Any
 
-from mooncake_py.compiler.read_expressions import named
+from mooncake_py.compiler.reading.expressions import named
 from mooncake_py.overriding import override
 from mooncake_py.syntax.nodes import Rebuilder
 from mooncake_py.syntax.trees import nodes_of, walk

@@ -17,8 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from mooncake_py.compiler.declared import SMALL
-from mooncake_py.compiler.ir import (
+from mooncake_py.compiler.derivatives.declared import SMALL
+from mooncake_py.compiler.regions.indices import EVERYTHING, ends_of, is_part, taken_in
+from mooncake_py.compiler.regions.ir import (
     Assign,
     Block,
     Call,
@@ -43,12 +44,11 @@ from mooncake_py.compiler.ir import (
     with_blocks,
     with_value,
 )
-from mooncake_py.compiler.region import Axes, Region
-from mooncake_py.compiler.simplify import names_of
+from mooncake_py.compiler.regions.region import Axes, Region
+from mooncake_py.compiler.regions.simplify import names_of
 from mooncake_py.compiler.slices.alone import are_alone
 from mooncake_py.compiler.slices.calls.arguments import arguments_of
 from mooncake_py.compiler.slices.elements import Elements
-from mooncake_py.compiler.slices.indices import EVERYTHING, ends_of, is_part, taken_in
 from mooncake_py.compiler.slices.ranks import ARITHMETIC, Ranks, UnknownRankError
 from mooncake_py.compiler.statements.array_forms import SYMBOLS
 from mooncake_py.compiler.statements.statement import (

@@ -11,9 +11,9 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from mooncake_py.compiler.declared import SMALL
-from mooncake_py.compiler.ir import Expr, Name, Op
-from mooncake_py.compiler.read_expressions import Unfit
+from mooncake_py.compiler.derivatives.declared import SMALL
+from mooncake_py.compiler.reading.expressions import Unfit
+from mooncake_py.compiler.regions.ir import Expr, Name, Op
 from mooncake_py.compiler.statements.read import StatementReader, plain_index
 from mooncake_py.overriding import override
 from mooncake_py.syntax.nodes import place_of, replaced

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from mooncake_py.compiler.declared import SMALL
-from mooncake_py.compiler.infer import FLOAT, FLOAT64, INT
-from mooncake_py.compiler.ir import Const, Expr, Op, Sliced
-from mooncake_py.compiler.slices.indices import taken_in
+from mooncake_py.compiler.derivatives.declared import SMALL
+from mooncake_py.compiler.forms.infer import FLOAT, FLOAT64, INT
+from mooncake_py.compiler.regions.indices import taken_in
+from mooncake_py.compiler.regions.ir import Const, Expr, Op, Sliced
 from mooncake_py.compiler.statements.array_partials import is_int
 from mooncake_py.compiler.statements.core import Core
 from mooncake_py.compiler.statements.kinds import kinds_of

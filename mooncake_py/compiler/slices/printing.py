@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from mooncake_py.compiler.ir import Call, Expr, Name, Op
+from mooncake_py.compiler.regions.ir import Call, Expr, Name, Op
 from mooncake_py.compiler.slices.texts import Texts
 from mooncake_py.compiler.statements.array_text import ArrayText
 from mooncake_py.compiler.statements.contractions import is_contraction, is_sum, ndim_of

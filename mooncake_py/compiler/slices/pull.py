@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from mooncake_py.compiler.forms import whole_name
-from mooncake_py.compiler.ir import Expr, Let, Name, Sliced
-from mooncake_py.compiler.simplify import names_of
+from mooncake_py.compiler.forms.form import whole_name
+from mooncake_py.compiler.printing.text import define
+from mooncake_py.compiler.regions.indices import EVERYTHING
+from mooncake_py.compiler.regions.ir import Expr, Let, Name, Sliced
+from mooncake_py.compiler.regions.simplify import names_of
 from mooncake_py.compiler.slices.index_texts import reads_of
-from mooncake_py.compiler.slices.indices import EVERYTHING
 from mooncake_py.compiler.slices.printing import SlicedText
 from mooncake_py.compiler.slices.texts import Texts
 from mooncake_py.compiler.statements.array_adjoint import Adjoint, paired, risks, test_of
@@ -25,7 +26,6 @@ from mooncake_py.compiler.statements.kinds import ANY, FULL_NAMES
 from mooncake_py.compiler.statements.lines import function, indented
 from mooncake_py.compiler.statements.plan import Plan
 from mooncake_py.compiler.statements.scope import SCOPE
-from mooncake_py.compiler.text import define
 from mooncake_py.overriding import override
 
 __all__ = ["DOWN", "SlicedPull", "changed_name"]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mooncake_py.compiler.ir import (
+from mooncake_py.compiler.regions.ir import (
     Assign,
     Block,
     Call,

@@ -14,8 +14,10 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
-from mooncake_py.compiler.forms import whole_name
-from mooncake_py.compiler.ir import (
+from mooncake_py.compiler.forms.form import whole_name
+from mooncake_py.compiler.reading.expressions import ARITHMETIC, Unfit
+from mooncake_py.compiler.reading.loops import LoopReader
+from mooncake_py.compiler.regions.ir import (
     Assign,
     Block,
     Const,
@@ -30,10 +32,8 @@ from mooncake_py.compiler.ir import (
     Statement,
     While,
 )
-from mooncake_py.compiler.ir import walk as walk_expression
-from mooncake_py.compiler.read_expressions import ARITHMETIC, Unfit
-from mooncake_py.compiler.read_loops import LoopReader
-from mooncake_py.compiler.region import Region
+from mooncake_py.compiler.regions.ir import walk as walk_expression
+from mooncake_py.compiler.regions.region import Region
 from mooncake_py.compiler.slices.alone import are_alone
 from mooncake_py.compiler.slices.calls.reading import (
     NamedCalls,

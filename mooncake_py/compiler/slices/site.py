@@ -12,20 +12,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mooncake_py.compiler.callees import Callees
-from mooncake_py.compiler.elsewhere import Elsewhere
-from mooncake_py.compiler.emit_scalar import Emitter
-from mooncake_py.compiler.evaluate import passes
-from mooncake_py.compiler.forms import Form, Pattern, Special, arrays_of, inferred, written
-from mooncake_py.compiler.ir import For, Sliced
-from mooncake_py.compiler.items import Items, Pairs
-from mooncake_py.compiler.partials import NoPartial
-from mooncake_py.compiler.region import Axes, Region
-from mooncake_py.compiler.site import Site, TangentSite
+from mooncake_py.compiler.derivatives.partials import NoPartial
+from mooncake_py.compiler.derivatives.tangent import tangent
+from mooncake_py.compiler.forms.form import Form, Pattern, Special, arrays_of, inferred, written
+from mooncake_py.compiler.printing.emit_scalar import Emitter
+from mooncake_py.compiler.reading.callees import Callees
+from mooncake_py.compiler.regions.evaluate import passes
+from mooncake_py.compiler.regions.indices import EVERYTHING
+from mooncake_py.compiler.regions.ir import For, Sliced
+from mooncake_py.compiler.regions.region import Axes, Region
+from mooncake_py.compiler.sites.elsewhere import Elsewhere
+from mooncake_py.compiler.sites.items import Items, Pairs
+from mooncake_py.compiler.sites.site import Site, TangentSite
 from mooncake_py.compiler.slices.calls.arguments import arguments_of
 from mooncake_py.compiler.slices.calls.forms import CallForm, call_form
 from mooncake_py.compiler.slices.forms import SlicedForm
-from mooncake_py.compiler.slices.indices import EVERYTHING
 from mooncake_py.compiler.slices.lists import ArrayItems, ArrayPairs, are_arrays
 from mooncake_py.compiler.slices.on_arrays import on_arrays
 from mooncake_py.compiler.slices.plans import plan_of
@@ -36,7 +37,6 @@ from mooncake_py.compiler.slices.variables import Variables
 from mooncake_py.compiler.statements.plan import Plan
 from mooncake_py.compiler.statements.scope import SCOPE
 from mooncake_py.compiler.statements.statement import View, is_operand, position_of
-from mooncake_py.compiler.tangent import tangent
 from mooncake_py.overriding import override
 from mooncake_py.runtime.values import FLOAT64
 from mooncake_py.tangents.memory import owner as owner_of

@@ -11,9 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from mooncake_py.compiler.adjoint import RegionAdjoint, steered
-from mooncake_py.compiler.forms import whole_name
-from mooncake_py.compiler.ir import (
+from mooncake_py.compiler.derivatives.adjoint import RegionAdjoint, steered
+from mooncake_py.compiler.derivatives.sweeps import Pair, Sweeps
+from mooncake_py.compiler.forms.form import whole_name
+from mooncake_py.compiler.regions.indices import ints_of
+from mooncake_py.compiler.regions.ir import (
     INTS,
     Assign,
     Block,
@@ -29,12 +31,10 @@ from mooncake_py.compiler.ir import (
     Target,
     statements,
 )
-from mooncake_py.compiler.simplify import names_of
+from mooncake_py.compiler.regions.simplify import names_of
 from mooncake_py.compiler.slices.calls.forms import CallForm
 from mooncake_py.compiler.slices.forms import SlicedForm
-from mooncake_py.compiler.slices.indices import ints_of
 from mooncake_py.compiler.slices.plans import example
-from mooncake_py.compiler.sweeps import Pair, Sweeps
 from mooncake_py.overriding import override
 
 __all__ = ["SlicedAdjoint", "adjoint_on_slices"]

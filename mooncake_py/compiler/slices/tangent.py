@@ -11,7 +11,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from mooncake_py.compiler.ir import (
+from mooncake_py.compiler.derivatives.partials import NoPartial
+from mooncake_py.compiler.derivatives.tangent import Pushforward
+from mooncake_py.compiler.regions.indices import ends_of
+from mooncake_py.compiler.regions.ir import (
     Assign,
     Block,
     Const,
@@ -27,18 +30,15 @@ from mooncake_py.compiler.ir import (
     rebuilt,
     substituted,
 )
-from mooncake_py.compiler.partials import NoPartial
-from mooncake_py.compiler.simplify import names_of
+from mooncake_py.compiler.regions.simplify import names_of
+from mooncake_py.compiler.regions.steps import Names, Steps
 from mooncake_py.compiler.slices.calls.arguments import arguments_of
 from mooncake_py.compiler.slices.calls.tangents import tangent_of_call
-from mooncake_py.compiler.slices.indices import ends_of
 from mooncake_py.compiler.statements.contractions import is_contraction
 from mooncake_py.compiler.statements.core import Core
 from mooncake_py.compiler.statements.pushforward import tangent_of
 from mooncake_py.compiler.statements.reductions import is_extremum
 from mooncake_py.compiler.statements.statement import Part, Place, View, is_operand
-from mooncake_py.compiler.steps import Names, Steps
-from mooncake_py.compiler.tangent import Pushforward
 from mooncake_py.overriding import override
 
 __all__ = ["SlicedPushforward"]

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from mooncake_py.compiler.forms import whole_name
-from mooncake_py.compiler.ir import Expr, Load, Name, Sliced
+from mooncake_py.compiler.forms.form import whole_name
+from mooncake_py.compiler.regions.indices import EVERYTHING
+from mooncake_py.compiler.regions.ir import Expr, Load, Name, Sliced
 from mooncake_py.compiler.slices.index_texts import index_text, reads_of
-from mooncake_py.compiler.slices.indices import EVERYTHING
 from mooncake_py.compiler.slices.plans import example
 from mooncake_py.compiler.statements.kinds import ELEMENT, FULL_NAMES
 from mooncake_py.compiler.statements.plan import Plan

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy import ndarray
 
-from mooncake_py.compiler.forms import Form
+from mooncake_py.compiler.forms.form import Form
 from mooncake_py.compiler.slices.lists import ArrayItems
 
 if TYPE_CHECKING:

@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterable
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from mooncake_py.compiler.cotangents import Contribution, cotangents, is_among
-from mooncake_py.compiler.ir import Call, Const, Expr, Finite, Let, Name, Op, parts_of, walk
-from mooncake_py.compiler.simplify import ONE, inlined, names_of, negated, product
+from mooncake_py.compiler.derivatives.cotangents import Contribution, cotangents, is_among
+from mooncake_py.compiler.regions.ir import Call, Const, Expr, Finite, Let, Name, Op, parts_of, walk
+from mooncake_py.compiler.regions.simplify import ONE, inlined, names_of, negated, product
+from mooncake_py.compiler.regions.steps import Names, Steps
 from mooncake_py.compiler.statements.array_partials import is_conjugate
 from mooncake_py.compiler.statements.array_text import is_share
 from mooncake_py.compiler.statements.choices import adjoints_of_choice, is_choice
@@ -40,7 +41,6 @@ from mooncake_py.compiler.statements.reductions import (
     is_reduction,
     is_spread,
 )
-from mooncake_py.compiler.steps import Names, Steps
 from mooncake_py.runtime import pulls, rule_pulls
 
 __all__ = [

@@ -14,8 +14,9 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
-from mooncake_py.compiler.ir import Call, Expr, Let, Name, Op, parts_of
-from mooncake_py.compiler.simplify import inlined
+from mooncake_py.compiler.printing.text import define
+from mooncake_py.compiler.regions.ir import Call, Expr, Let, Name, Op, parts_of
+from mooncake_py.compiler.regions.simplify import inlined
 from mooncake_py.compiler.statements.array_pull import PullWriter, described
 from mooncake_py.compiler.statements.array_text import ArrayText
 from mooncake_py.compiler.statements.core import Core
@@ -33,7 +34,6 @@ from mooncake_py.compiler.statements.nodes import look_up, no_nodes
 from mooncake_py.compiler.statements.plan import Plan
 from mooncake_py.compiler.statements.statement import Statement, is_operand
 from mooncake_py.compiler.statements.views import through, views_in
-from mooncake_py.compiler.text import define
 from mooncake_py.rules import registry
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.pulls import reads

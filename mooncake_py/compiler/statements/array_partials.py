@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from mooncake_py.compiler.declared import OPERATORS, SMALL, partials_of
-from mooncake_py.compiler.ir import Call, Const, Expr, Op, parts_of
-from mooncake_py.compiler.partials import called, partials
+from mooncake_py.compiler.derivatives.declared import OPERATORS, SMALL, partials_of
+from mooncake_py.compiler.derivatives.partials import called, partials
+from mooncake_py.compiler.regions.ir import Call, Const, Expr, Op, parts_of
 from mooncake_py.compiler.statements.contractions import is_contraction, is_sum
 from mooncake_py.compiler.statements.reductions import is_reduction
 from mooncake_py.rules import registry

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from mooncake_py.compiler.ir import Call, Const, Expr, Let, Name, Op, parts_of, walk
-from mooncake_py.compiler.simplify import names_of
+from mooncake_py.compiler.printing.text import define
+from mooncake_py.compiler.regions.ir import Call, Const, Expr, Let, Name, Op, parts_of, walk
+from mooncake_py.compiler.regions.simplify import names_of
 from mooncake_py.compiler.statements.array_adjoint import (
     Adjoint,
     Received,
@@ -23,7 +24,6 @@ from mooncake_py.compiler.statements.matrix_sums import matrix_sum
 from mooncake_py.compiler.statements.plan import Plan
 from mooncake_py.compiler.statements.reductions import is_reduction
 from mooncake_py.compiler.statements.views import through
-from mooncake_py.compiler.text import define
 from mooncake_py.rules.extrema import extremum_cotangent
 from mooncake_py.rules.kinds import AtOnce
 

@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from mooncake_py.compiler.emit_scalar import INFIX, LEVELS, Emitter
-from mooncake_py.compiler.ir import Call, Const, Expr, Let, Name, Op, Statement, parts_of
+from mooncake_py.compiler.printing.emit_scalar import INFIX, LEVELS, Emitter
+from mooncake_py.compiler.regions.ir import Call, Const, Expr, Let, Name, Op, Statement, parts_of
 from mooncake_py.compiler.statements.choices import by_order, order_of
 from mooncake_py.compiler.statements.contractions import ADJOINT_TEXTS, is_mean, is_sum
 from mooncake_py.compiler.statements.fitting import mean

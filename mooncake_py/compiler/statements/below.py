@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from mooncake_py.compiler.ir import Call, Expr, Name, parts_of, rebuilt, substituted
+from mooncake_py.compiler.regions.ir import Call, Expr, Name, parts_of, rebuilt, substituted
+from mooncake_py.compiler.regions.steps import Names, Steps
 from mooncake_py.compiler.statements.complexes import complex_names, is_complex_within
 from mooncake_py.compiler.statements.core import Core
 from mooncake_py.compiler.statements.forward_forms import is_finite, new_memory
 from mooncake_py.compiler.statements.general import one_by_one
 from mooncake_py.compiler.statements.pushforward import tangent_of
 from mooncake_py.compiler.statements.statement import Part, Statement, View, operand
-from mooncake_py.compiler.steps import Names, Steps
 from mooncake_py.runtime.quiet import Quiet
 
 if TYPE_CHECKING:

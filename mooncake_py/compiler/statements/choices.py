@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable
 from functools import lru_cache
 from operator import itemgetter
@@ -10,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from mooncake_py.compiler.ir import Call, Const, Expr, Op, parts_of
-from mooncake_py.compiler.simplify import added, product
+from mooncake_py.compiler.regions.comparisons import ORDERINGS
+from mooncake_py.compiler.regions.ir import Call, Const, Expr, Op, parts_of
+from mooncake_py.compiler.regions.simplify import added, product
 from mooncake_py.compiler.statements.array_partials import declared
 from mooncake_py.rules import registry
 from mooncake_py.rules.exact_zeros import pushed
 from mooncake_py.rules.kinds import AtOnce, LinearRule
 
 __all__ = [
-    "COMPARISONS",
     "adjoint_of_choice",
     "adjoints_of_choice",
     "by_order",
@@ -31,11 +30,6 @@ __all__ = [
     "tangent_of_selection",
 ]
 
-COMPARISONS: dict[type[ast.cmpop], str] = {
-    ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge", ast.Eq: "eq", ast.NotEq: "ne",
-}  # fmt: skip
-
-
 FIRST, SECOND = itemgetter(0), itemgetter(1)
 
 
@@ -46,7 +40,7 @@ def is_choice(e: Expr) -> bool:
 
 def is_comparison(e: Expr) -> bool:
     """Return True for a comparison of two operands."""
-    return isinstance(e, Op) and e.op in COMPARISONS.values()
+    return isinstance(e, Op) and e.op in ORDERINGS.values()
 
 
 def adjoint_of_choice() -> Callable[..., Any] | None:

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.compiler.flat import is_flat
-from mooncake_py.compiler.ir import Call, Const, Expr, Name, Op, parts_of, walk
+from mooncake_py.compiler.regions.flat import is_flat
+from mooncake_py.compiler.regions.ir import Call, Const, Expr, Name, Op, parts_of, walk
 from mooncake_py.compiler.statements.array_partials import declared
 from mooncake_py.compiler.statements.core import Core
 from mooncake_py.compiler.statements.statement import View

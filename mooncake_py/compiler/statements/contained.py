@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.compiler.ir import Expr, substituted
+from mooncake_py.compiler.regions.ir import Expr, substituted
 from mooncake_py.compiler.statements.general import elsewhere, general_way
 from mooncake_py.compiler.statements.statement import Part, Statement, View, operand
 from mooncake_py.runtime.active import Active

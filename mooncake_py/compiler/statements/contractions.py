@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from mooncake_py.compiler.ir import Call, Expr, Op
+from mooncake_py.compiler.regions.ir import Call, Expr, Op
 from mooncake_py.compiler.statements.reductions import is_reduction, reduced
 from mooncake_py.rules import contraction, registry
 from mooncake_py.rules.kinds import BilinearRule

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from mooncake_py.compiler.ir import Call, Expr, Name, Op, parts_of, rebuilt
+from mooncake_py.compiler.regions.ir import Call, Expr, Name, Op, parts_of, rebuilt
+from mooncake_py.compiler.regions.steps import Names, Steps
 from mooncake_py.compiler.statements.array_partials import declared, is_conjugate, is_int
 from mooncake_py.compiler.statements.choices import is_choice
 from mooncake_py.compiler.statements.contractions import (
@@ -19,7 +20,6 @@ from mooncake_py.compiler.statements.methods import is_method, of_array, of_arra
 from mooncake_py.compiler.statements.reductions import is_reduction
 from mooncake_py.compiler.statements.statement import Statement
 from mooncake_py.compiler.statements.views import VIEWS
-from mooncake_py.compiler.steps import Names, Steps
 
 __all__ = ["Core", "bound"]
 

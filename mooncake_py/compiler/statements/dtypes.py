@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.compiler.ir import Call
+from mooncake_py.compiler.regions.ir import Call
 from mooncake_py.compiler.statements import complexes as of_complex_arrays
 from mooncake_py.compiler.statements import single
 from mooncake_py.compiler.statements.choices import is_choice

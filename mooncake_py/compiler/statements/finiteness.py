@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from mooncake_py.compiler.ir import Call, Const, Expr, Let, Name, Op, parts_of
-from mooncake_py.compiler.simplify import names_of
+from mooncake_py.compiler.regions.ir import Call, Const, Expr, Let, Name, Op, parts_of
+from mooncake_py.compiler.regions.simplify import names_of
 from mooncake_py.compiler.statements.choices import is_choice
 from mooncake_py.compiler.statements.contractions import is_contraction, is_sum
 from mooncake_py.compiler.statements.reductions import is_extremum, is_reduction, is_spread

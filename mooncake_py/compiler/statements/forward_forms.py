@@ -18,9 +18,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.compiler.ir import Expr, Finite, Let, Name, Op, parts_of
-from mooncake_py.compiler.partials import NoPartial
-from mooncake_py.compiler.simplify import inlined, names_of
+from mooncake_py.compiler.derivatives.partials import NoPartial
+from mooncake_py.compiler.printing.text import define
+from mooncake_py.compiler.regions.ir import Expr, Finite, Let, Name, Op, parts_of
+from mooncake_py.compiler.regions.simplify import inlined, names_of
+from mooncake_py.compiler.regions.steps import Names, Steps
 from mooncake_py.compiler.statements.array_text import ArrayText
 from mooncake_py.compiler.statements.complexes import COMPLEX128, complex_names, is_complex
 from mooncake_py.compiler.statements.core import Core
@@ -33,8 +35,6 @@ from mooncake_py.compiler.statements.lines import attempt, function, indented, r
 from mooncake_py.compiler.statements.pushforward import tangent_of
 from mooncake_py.compiler.statements.statement import Statement
 from mooncake_py.compiler.statements.views import through, views_in
-from mooncake_py.compiler.steps import Names, Steps
-from mooncake_py.compiler.text import define
 from mooncake_py.rules.exact_zeros import surely_finite
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.late_errors import late_error

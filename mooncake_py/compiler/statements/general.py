@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from numpy import ndarray
 
-from mooncake_py.compiler.elsewhere import Elsewhere
-from mooncake_py.compiler.ir import Call, Const, Expr, Name, Op
+from mooncake_py.compiler.printing.text import define
+from mooncake_py.compiler.regions.ir import Call, Const, Expr, Name, Op
+from mooncake_py.compiler.sites.elsewhere import Elsewhere
 from mooncake_py.compiler.statements.statement import Part, Place, Statement, View, position_of
-from mooncake_py.compiler.text import define
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Language

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.compiler.ir import Name, parts_of
+from mooncake_py.compiler.regions.ir import Name, parts_of
 from mooncake_py.compiler.statements.choices import is_comparison
 from mooncake_py.compiler.statements.complexes import COMPLEX128, complex_at
 from mooncake_py.compiler.statements.complexes import NUMBERS as COMPLEX_NUMBERS

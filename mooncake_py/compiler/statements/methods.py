@@ -10,7 +10,7 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
-from mooncake_py.compiler.ir import Call, Const, Expr, Let, parts_of, rebuilt
+from mooncake_py.compiler.regions.ir import Call, Const, Expr, Let, parts_of, rebuilt
 from mooncake_py.compiler.statements.reductions import Along
 
 __all__ = ["METHODS", "is_method", "of_array", "of_arrays"]

@@ -8,8 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from mooncake_py.compiler.flat import is_flat
-from mooncake_py.compiler.ir import Call, Compare, Const, Expr, Let, Name, Op, Select, parts_of
+from mooncake_py.compiler.regions.flat import is_flat
+from mooncake_py.compiler.regions.ir import (
+    Call,
+    Compare,
+    Const,
+    Expr,
+    Let,
+    Name,
+    Op,
+    Select,
+    parts_of,
+)
 from mooncake_py.compiler.statements.array_partials import (
     declared,
     is_conjugate,

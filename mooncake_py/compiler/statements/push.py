@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.compiler.elsewhere import Elsewhere
-from mooncake_py.compiler.ir import Op, parts_of
-from mooncake_py.compiler.partials import NoPartial
+from mooncake_py.compiler.derivatives.partials import NoPartial
+from mooncake_py.compiler.regions.ir import Op, parts_of
+from mooncake_py.compiler.sites.elsewhere import Elsewhere
 from mooncake_py.compiler.statements.below import Below, below
 from mooncake_py.compiler.statements.complexes import (
     COMPLEX128,

@@ -10,11 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from mooncake_py.compiler.cotangents import atom
-from mooncake_py.compiler.flat import is_flat
-from mooncake_py.compiler.ir import Call, Const, Expr, Let, Name, Op, parts_of, rebuilt
-from mooncake_py.compiler.partials import NoPartial, called
-from mooncake_py.compiler.simplify import added
+from mooncake_py.compiler.derivatives.cotangents import atom
+from mooncake_py.compiler.derivatives.partials import NoPartial, called
+from mooncake_py.compiler.derivatives.trace import Untraceable, trace
+from mooncake_py.compiler.regions.flat import is_flat
+from mooncake_py.compiler.regions.ir import Call, Const, Expr, Let, Name, Op, parts_of, rebuilt
+from mooncake_py.compiler.regions.simplify import added
+from mooncake_py.compiler.regions.steps import Steps
 from mooncake_py.compiler.statements.array_adjoint import along, carefully_times, quotient_first
 from mooncake_py.compiler.statements.array_partials import (
     evaluated_at_once,
@@ -37,8 +39,6 @@ from mooncake_py.compiler.statements.reductions import (
     is_reduction,
     tangent_by_ties,
 )
-from mooncake_py.compiler.steps import Steps
-from mooncake_py.compiler.trace import Untraceable, trace
 from mooncake_py.rules.exact_zeros import pushed, sum_of_products
 from mooncake_py.rules.extrema import extremum_tangent
 

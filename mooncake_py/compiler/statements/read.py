@@ -18,11 +18,11 @@ from typing import Any
 
 import numpy as np
 
-from mooncake_py.compiler.declared import SMALL, partials_of
-from mooncake_py.compiler.ir import Call, Const, Expr, Name, Op
-from mooncake_py.compiler.ir import walk as parts_within
-from mooncake_py.compiler.read_expressions import ARITHMETIC, Unfit
-from mooncake_py.compiler.statements.choices import COMPARISONS
+from mooncake_py.compiler.derivatives.declared import SMALL, partials_of
+from mooncake_py.compiler.reading.expressions import ARITHMETIC, Unfit
+from mooncake_py.compiler.regions.comparisons import ORDERINGS
+from mooncake_py.compiler.regions.ir import Call, Const, Expr, Name, Op
+from mooncake_py.compiler.regions.ir import walk as parts_within
 from mooncake_py.compiler.statements.contractions import PRODUCTS
 from mooncake_py.compiler.statements.methods import METHODS
 from mooncake_py.compiler.statements.reductions import REDUCTIONS, read_axes
@@ -295,9 +295,9 @@ class StatementReader:
     def comparison(self, node: ast.expr) -> Expr:
         """Return a comparison of two values."""
         match node:
-            case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in COMPARISONS:
+            case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in ORDERINGS:
                 args = self.value(left), self.value(right)
-                return Op(COMPARISONS[type(op)], args, place=place_of(node))
+                return Op(ORDERINGS[type(op)], args, place=place_of(node))
         raise Unfit
 
     def reduction(self, node: ast.Call) -> Expr:

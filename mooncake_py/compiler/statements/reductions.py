@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mooncake_py.compiler.ir import Call, Const, Expr, Op, parts_of
+from mooncake_py.compiler.regions.ir import Call, Const, Expr, Op, parts_of
 from mooncake_py.overriding import override
 from mooncake_py.rules import registry
 from mooncake_py.rules.extrema import extremum_cotangent

@@ -18,10 +18,13 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.compiler.cotangents import slopes
-from mooncake_py.compiler.domains import domain_check, on_floats
-from mooncake_py.compiler.emit_scalar import Emitter
-from mooncake_py.compiler.ir import (
+from mooncake_py.compiler.derivatives.cotangents import slopes
+from mooncake_py.compiler.derivatives.domains import domain_check, on_floats
+from mooncake_py.compiler.derivatives.number_functions import DOMAINS, PAIRS
+from mooncake_py.compiler.derivatives.partials import NoPartial, serves
+from mooncake_py.compiler.printing.emit_scalar import Emitter
+from mooncake_py.compiler.printing.text import define
+from mooncake_py.compiler.regions.ir import (
     Call,
     Const,
     Expr,
@@ -32,9 +35,8 @@ from mooncake_py.compiler.ir import (
     Statement,
     parts_of,
 )
-from mooncake_py.compiler.number_functions import DOMAINS, PAIRS
-from mooncake_py.compiler.partials import NoPartial, serves
-from mooncake_py.compiler.simplify import inlined, names_of, product
+from mooncake_py.compiler.regions.simplify import inlined, names_of, product
+from mooncake_py.compiler.regions.steps import Names, Steps
 from mooncake_py.compiler.statements.array_forms import Way
 from mooncake_py.compiler.statements.contractions import is_contraction
 from mooncake_py.compiler.statements.core import Core
@@ -42,8 +44,6 @@ from mooncake_py.compiler.statements.kinds import NUMBERS
 from mooncake_py.compiler.statements.lines import choosing, function, indented
 from mooncake_py.compiler.statements.nodes import are_active, look_up, no_nodes
 from mooncake_py.compiler.statements.statement import position_of
-from mooncake_py.compiler.steps import Names, Steps
-from mooncake_py.compiler.text import define
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.memory import Memory
 from mooncake_py.runtime.values import FLOAT64

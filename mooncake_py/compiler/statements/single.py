@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.compiler.ir import Call, Name, parts_of
+from mooncake_py.compiler.regions.ir import Call, Name, parts_of
 from mooncake_py.compiler.statements.core import Core
 from mooncake_py.rules.broadcasting import fit
 

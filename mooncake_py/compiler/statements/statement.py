@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from mooncake_py.compiler.ir import Call, Expr, Name, Op, substituted, walk
+from mooncake_py.compiler.regions.ir import Call, Expr, Name, Op, substituted, walk
 
 __all__ = [
     "Part", "Place", "Statement", "View", "changing", "is_operand", "operand", "position_of",

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mooncake_py.application.lift import in_containers
-from mooncake_py.compiler.elsewhere import Elsewhere
+from mooncake_py.compiler.sites.elsewhere import Elsewhere
 from mooncake_py.diagnostics.notes import locate, note_adjoint
 from mooncake_py.diagnostics.places import Position, place_at, positions_running
 from mooncake_py.errors import InvalidRuleError, Location, MooncakeError, UntrackedWriteError

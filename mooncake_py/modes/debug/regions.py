@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.compiler.elsewhere import Elsewhere
-from mooncake_py.compiler.forms import Form
-from mooncake_py.compiler.items import Items, Pairs
-from mooncake_py.compiler.site import Site, cells_of, typed
-from mooncake_py.compiler.tangent import is_tangent
+from mooncake_py.compiler.derivatives.tangent import is_tangent
+from mooncake_py.compiler.forms.form import Form
+from mooncake_py.compiler.sites.elsewhere import Elsewhere
+from mooncake_py.compiler.sites.items import Items, Pairs
+from mooncake_py.compiler.sites.site import Site, cells_of, typed
 from mooncake_py.errors import DifferentResultError, Location
 from mooncake_py.modes.debug.beside import WHOLE, Copies, NotPlainError, as_plain, copied
 from mooncake_py.modes.debug.loop_cotangents import Noted, cotangents

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.compiler.elsewhere import Elsewhere
+from mooncake_py.compiler.sites.elsewhere import Elsewhere
 from mooncake_py.compiler.statements.general import general_way
 from mooncake_py.errors import MooncakeError
 from mooncake_py.modes.debug.beside import NotPlainError, as_plain, run_plainly

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.compiler.site import cells_of
+from mooncake_py.compiler.sites.site import cells_of
 from mooncake_py.modes.debug.beside import copied
 from mooncake_py.modes.debug.shaken_arrays import ShakenArray, factors
 from mooncake_py.modes.debug.sized import Sized, SizedCells, size_of, sized

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.compiler.elsewhere import Elsewhere
+from mooncake_py.compiler.sites.elsewhere import Elsewhere
 from mooncake_py.language import records
 from mooncake_py.language.array_language import ArrayLanguage
 from mooncake_py.modes.forward import pushforward, quick

@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager, nullcontext
 from types import CellType, FunctionType
 from typing import TYPE_CHECKING, Any
 
-from mooncake_py.compiler.elsewhere import Elsewhere
+from mooncake_py.compiler.sites.elsewhere import Elsewhere
 from mooncake_py.modes.reverse.inplace import InPlace
 from mooncake_py.runtime.active import Active, shared_number
 from mooncake_py.runtime.values import NUMBERS

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mooncake_py.compiler.ir import (
+from mooncake_py.compiler.regions.ir import (
     Alloc,
     Assign,
     Block,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.testing import assert_allclose
 
-from mooncake_py.compiler.activity import active_parts
+from mooncake_py.compiler.derivatives.activity import active_parts
 from mooncake_py.compiler.native.printing.emit import Printer
 from mooncake_py.compiler.native.regions.region import FLOAT, NativeRegion
 from mooncake_py.compiler.native.sweeps.adjoint import NativeSweeps, adjoint
@@ -52,7 +52,7 @@ def outputs(region: NativeRegion, scope: Values) -> Values:
 
 def pushed(region: NativeRegion, given: Values, directions: Values) -> Values:
     """Return the tangents of the outputs of a region, along directions of active inputs."""
-    active = active_parts(region, set(directions), {})
+    active = active_parts(region.body, set(directions), {})
     found, names = tangent(region, active)
     both = given | {names[n]: directions.get(n, 0.0 * given[n]) for n in names if n in given}
     scope = values_of(found, both)
@@ -67,7 +67,7 @@ def pulled(region: NativeRegion, given: Values, wanted: Values, active: set[str]
     As it runs: slow operations have names of their own there, which the tangent knows nothing of.
     """
     region = hoisted(region)
-    sweeps = adjoint(region, active_parts(region, active, {}))
+    sweeps = adjoint(region, active_parts(region.body, active, {}))
     scope = values_of(region, given)
     stack: list[float] = []
     Machine(scope, stack).run(sweeps.forward)
@@ -110,7 +110,7 @@ def agree(
 ) -> bool:
     """Check that both sweeps agree with the tangent; return False if it is not finite."""
     tangents = pushed(region, given, directions)
-    on = active_parts(region, set(directions), {})
+    on = active_parts(region.body, set(directions), {})
     wanted = {n: v * (n in on) for n, v in like(rng, tangents).items()}
     terms = [np.sum(abs(wanted[n] * tangents[n])) for n in tangents]
     if not np.sum(terms) < 1e100:
@@ -130,7 +130,7 @@ def agrees(region: NativeRegion, given: Values, seed: int, second: bool) -> bool
     directions = like(rng, {n: given[n] for n in names})
     if not second:
         return agree(region, given, directions, rng)
-    found, tangents = tangent(region, active_parts(region, set(names), {}))
+    found, tangents = tangent(region, active_parts(region.body, set(names), {}))
     moved = {t: directions.get(n, 0.0 * given[n]) for n, t in tangents.items() if n in given}
     both = given | moved
     names += [t for t in moved if rng.random() < 0.5]
@@ -150,7 +150,7 @@ def check_second(region: NativeRegion, given: Values, active: str, seed: int = 0
     """Check the tangent of the tangent, and the sweeps of the tangent."""
     rng = np.random.default_rng(seed)
     names = active.split()
-    found, tangents = tangent(region, active_parts(region, set(names), {}))
+    found, tangents = tangent(region, active_parts(region.body, set(names), {}))
     directions = {
         t: rng.normal(size=np.shape(given[n])) * (n in names)
         for n, t in tangents.items()

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from mooncake_py.compiler.activity import active_parts
-from mooncake_py.compiler.emit_scalar import Emitter
-from mooncake_py.compiler.ir import Alloc, ForAll, Grow, Length, Statement
+from mooncake_py.compiler.derivatives.activity import active_parts
 from mooncake_py.compiler.native.regions.region import NativeRegion
 from mooncake_py.compiler.native.sweeps.adjoint import NativeSweeps, adjoint
 from mooncake_py.compiler.native.sweeps.tangent import tangent
+from mooncake_py.compiler.printing.emit_scalar import Emitter
+from mooncake_py.compiler.regions.ir import Alloc, ForAll, Grow, Length, Statement
 from tests.compiler.native.texts_of_regions import REGIONS
 from tests.compiler.native.writing import region
 
@@ -33,7 +33,7 @@ SHOWN = (
 def test_golden(name: str, golden: Callable[[Path, str], None]) -> None:
     text, inputs, results, active = REGIONS[name]
     found = region(text, inputs, results)
-    moved, names = tangent(found, active_parts(found, set(active.split()), {}))
+    moved, names = tangent(found, active_parts(found.body, set(active.split()), {}))
     both = {*active.split(), *(names[n] for n in active.split())}
     parts = {
         "the region": Shown().text_of(found.body),
@@ -46,7 +46,7 @@ def test_golden(name: str, golden: Callable[[Path, str], None]) -> None:
 
 def sweeps_of(found: NativeRegion, active: set[str]) -> str:
     """Return both sweeps as text, with what they take and give back."""
-    sweeps = adjoint(found, active_parts(found, active, {}))
+    sweeps = adjoint(found, active_parts(found.body, active, {}))
     shown = Shown()
     return "\n".join(
         [

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from mooncake_py.compiler import sweeps
-from mooncake_py.compiler.ir import Const, For, Op
+from mooncake_py.compiler.derivatives import sweeps
 from mooncake_py.compiler.native.sweeps import adjoint, normal, pull, scopes
 from mooncake_py.compiler.native.sweeps import needs as needs_module
 from mooncake_py.compiler.native.sweeps.adjoint import _Adjoint
 from mooncake_py.compiler.native.sweeps.needs import Needs
 from mooncake_py.compiler.native.sweeps.pull import Puller
+from mooncake_py.compiler.regions.ir import Const, For, Op
 from tests.compiler.native.random_regions import random_region, random_values
 from tests.compiler.native.sweeping import agrees
 

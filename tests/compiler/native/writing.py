@@ -18,7 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from mooncake_py.compiler.ir import (
+from mooncake_py.compiler.native.regions.kinds import kind_of
+from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, INT, NativeRegion
+from mooncake_py.compiler.regions.ir import (
     Alloc,
     Assign,
     Block,
@@ -41,8 +43,6 @@ from mooncake_py.compiler.ir import (
     Statement,
     While,
 )
-from mooncake_py.compiler.native.regions.kinds import kind_of
-from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, INT, NativeRegion
 
 __all__ = ["region"]
 

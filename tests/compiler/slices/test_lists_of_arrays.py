@@ -9,8 +9,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from mooncake_py import checkpointed, grad, hvp, jacobian, jvp, value_and_grad, vjp
-from mooncake_py.compiler.ir import Assign, End, Name, statements
-from mooncake_py.compiler.region import Axes, Region
+from mooncake_py.compiler.regions.ir import Assign, End, Name, statements
+from mooncake_py.compiler.regions.region import Axes, Region
 from mooncake_py.compiler.slices import site
 from mooncake_py.compiler.slices.on_arrays import on_arrays
 from tests.compiler.comparing import agrees, agrees_along, equals_reference

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mooncake_py import checkpointed, grad, hvp, jvp
-from mooncake_py.compiler.elsewhere import Elsewhere
+from mooncake_py.compiler.sites.elsewhere import Elsewhere
 from mooncake_py.compiler.slices import site
 from tests.compiler.comparing import agrees, equals_reference
 

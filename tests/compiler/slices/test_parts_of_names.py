@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from mooncake_py import checkpointed, jvp, value_and_grad
-from mooncake_py.compiler.site import Site
+from mooncake_py.compiler.sites.site import Site
 from mooncake_py.compiler.slices import site
 from tests.compiler.comparing import agrees, agrees_along, equals_reference
 from tests.programs.comparing import function_of

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from numpy.lib.stride_tricks import as_strided
 
-from mooncake_py.compiler.ir import Const, Name, Op
-from mooncake_py.compiler.slices.indices import of_row_and_column
+from mooncake_py.compiler.regions.indices import of_row_and_column
+from mooncake_py.compiler.regions.ir import Const, Name, Op
 from tests.compiler.comparing import agrees, agrees_along, equals_reference
 
 RANDOM = np.random.default_rng(20)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mooncake_py.compiler.ir import Expr, Let
+from mooncake_py.compiler.regions.ir import Expr, Let
 from mooncake_py.compiler.statements.array_text import ArrayText
 from mooncake_py.compiler.statements.complexes import COMPLEX128
 from mooncake_py.compiler.statements.core import Core

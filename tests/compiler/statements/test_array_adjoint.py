@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from mooncake_py import grad
-from mooncake_py.compiler.ir import substituted
+from mooncake_py.compiler.regions.ir import substituted
 from mooncake_py.compiler.statements.array_adjoint import (
     Adjoint,
     Received,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mooncake_py.compiler.ir import Call, Const, Expr, Let, Name, Op
+from mooncake_py.compiler.regions.ir import Call, Const, Expr, Let, Name, Op
 from mooncake_py.compiler.statements.array_text import FORWARDS, ArrayText
 from mooncake_py.compiler.statements.contractions import adjoints_of
 from mooncake_py.compiler.statements.reductions import Along

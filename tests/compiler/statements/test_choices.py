@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from mooncake_py import grad, jvp
-from mooncake_py.compiler.ir import Call, Const, Name, Op, parts_of
+from mooncake_py.compiler.regions.ir import Call, Const, Name, Op, parts_of
 from mooncake_py.compiler.statements.choices import by_order, order_of, tangent_by_comparisons
 from mooncake_py.modes.reverse.context import ReverseContext
 from tests.compiler.statements.derivatives import check_to_second_order

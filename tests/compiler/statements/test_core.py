@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mooncake_py.compiler.ir import Name
+from mooncake_py.compiler.regions.ir import Name
 from tests.compiler.statements.cores import core_of, text_of, texts
 
 

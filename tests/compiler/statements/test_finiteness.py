@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from mooncake_py.compiler.ir import Call, Const, Expr, Let, Name, Op
+from mooncake_py.compiler.regions.ir import Call, Const, Expr, Let, Name, Op
 from mooncake_py.compiler.statements.finiteness import (
     factors_of,
     is_finite,

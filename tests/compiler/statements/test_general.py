@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mooncake_py.compiler.elsewhere import Elsewhere
+from mooncake_py.compiler.sites.elsewhere import Elsewhere
 from mooncake_py.compiler.statements.general import elsewhere, one_by_one, text_of, writing
 from tests.compiler.statements.cores import read
 

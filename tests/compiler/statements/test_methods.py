@@ -10,7 +10,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from mooncake_py import grad, hvp, jvp, linear, local_rules, rewritten, value_and_grad
-from mooncake_py.compiler.tried import TriedLoop
+from mooncake_py.compiler.sites.tried import TriedLoop
 from tests.support.directions import check_jvp
 
 X = np.array([[0.3, 1.2, -0.7], [0.5, 0.9, 0.4]])

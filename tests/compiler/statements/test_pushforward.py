@@ -7,10 +7,10 @@ import pytest
 from numpy.testing import assert_allclose
 
 from mooncake_py import jvp, value_and_hvp
-from mooncake_py.compiler.ir import substituted
-from mooncake_py.compiler.partials import NoPartial
+from mooncake_py.compiler.derivatives.partials import NoPartial
+from mooncake_py.compiler.regions.ir import substituted
+from mooncake_py.compiler.regions.steps import Names, Steps
 from mooncake_py.compiler.statements.pushforward import tangent_of
-from mooncake_py.compiler.steps import Names, Steps
 from tests.compiler.statements.cores import core_of, text_of
 
 

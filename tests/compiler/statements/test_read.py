@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from mooncake_py.compiler.ir import Const
+from mooncake_py.compiler.regions.ir import Const
 from tests.compiler.statements.cores import read, text_of
 
 

@@ -12,7 +12,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from mooncake_py import checkpoint, debug_mode, grad, hvp, jvp, value_and_grad
-from mooncake_py.compiler import site
+from mooncake_py.compiler.sites import site
 from mooncake_py.errors import DifferentResultError
 from mooncake_py.modes.debug.regions import LoopBeside
 from mooncake_py.modes.debug.sized import Sized, SizedCells

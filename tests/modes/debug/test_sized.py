@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mooncake_py.compiler.site import cells_of
+from mooncake_py.compiler.sites.site import cells_of
 from mooncake_py.modes.debug.sized import SizedCells, size_of, sized
 
 X = sized(3.0, 5.0)

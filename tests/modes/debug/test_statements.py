@@ -12,7 +12,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from mooncake_py import checkpoint, debug_mode, grad, hvp, jvp, value_and_grad
-from mooncake_py.compiler.elsewhere import Elsewhere
+from mooncake_py.compiler.sites.elsewhere import Elsewhere
 from mooncake_py.compiler.statements import array_forms, array_pull, forward_forms, scalars
 from mooncake_py.errors import DifferentResultError
 from mooncake_py.modes.debug.context import DebugContext

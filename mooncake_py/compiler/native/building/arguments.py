@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from mooncake_py.compiler.ir import Const, Expr
 from mooncake_py.compiler.native.building.builder import Builder
 from mooncake_py.compiler.native.building.values import (
     COMPLEX,
@@ -20,6 +19,7 @@ from mooncake_py.compiler.native.building.values import (
     Value,
 )
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, FLOAT32, INT
+from mooncake_py.compiler.regions.ir import Const, Expr
 
 __all__ = [
     "CODES", "Given", "Reader", "arranged", "array_of", "axes_in", "code_of", "keeps_axes",

@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-from mooncake_py.compiler.ir import (
+from mooncake_py.compiler.native.building.values import (
+    Array,
+    ComplexArray,
+    Index,
+    Unfit,
+    names_as_index,
+    stored,
+    stored_complex,
+)
+from mooncake_py.compiler.native.regions.linear import ONE, ZERO, Linear, Ranges, linear, minus
+from mooncake_py.compiler.native.regions.region import FLOAT, INT
+from mooncake_py.compiler.regions.ir import (
     Alloc,
     Assign,
     Check,
@@ -22,17 +33,6 @@ from mooncake_py.compiler.ir import (
     substituted,
     walk,
 )
-from mooncake_py.compiler.native.building.values import (
-    Array,
-    ComplexArray,
-    Index,
-    Unfit,
-    names_as_index,
-    stored,
-    stored_complex,
-)
-from mooncake_py.compiler.native.regions.linear import ONE, ZERO, Linear, Ranges, linear, minus
-from mooncake_py.compiler.native.regions.region import FLOAT, INT
 from mooncake_py.syntax.nodes import Place
 
 __all__ = ["Builder"]

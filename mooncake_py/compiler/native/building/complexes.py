@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from mooncake_py.compiler.ir import Call, Compare, Const, Expr, Load, Name, Op, Select, walk
 from mooncake_py.compiler.native.building import operations
 from mooncake_py.compiler.native.building.builder import Builder
 from mooncake_py.compiler.native.building.narrow import (
@@ -37,6 +36,7 @@ from mooncake_py.compiler.native.building.values import (
 )
 from mooncake_py.compiler.native.regions.linear import ZERO
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, FLOAT32, INT
+from mooncake_py.compiler.regions.ir import Call, Compare, Const, Expr, Load, Name, Op, Select, walk
 
 __all__ = [
     "NOTHING", "Part", "compared", "computed", "each", "is_complex", "joined", "negative",

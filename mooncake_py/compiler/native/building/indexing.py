@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from mooncake_py.compiler.ir import Check, Compare, Const, Expr, Load, Name, Op, Select
 from mooncake_py.compiler.native.building import masks, operations
 from mooncake_py.compiler.native.building.builder import Builder
 from mooncake_py.compiler.native.building.values import (
@@ -20,6 +19,7 @@ from mooncake_py.compiler.native.building.values import (
 )
 from mooncake_py.compiler.native.regions.linear import ONE, ZERO, linear, minus, plus, times
 from mooncake_py.compiler.native.regions.region import BOOL, INT
+from mooncake_py.compiler.regions.ir import Check, Compare, Const, Expr, Load, Name, Op, Select
 
 __all__ = ["Slice", "diagonal", "flipped", "settles_duplicates", "transposed", "viewed"]
 

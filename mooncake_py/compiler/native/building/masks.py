@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from mooncake_py.compiler.ir import Compare, Count, Expr, If, Op
 from mooncake_py.compiler.native.building.builder import Builder
 from mooncake_py.compiler.native.building.values import Array, Index, Unfit
 from mooncake_py.compiler.native.regions.linear import ONE, ZERO, times
 from mooncake_py.compiler.native.regions.region import BOOL, INT
+from mooncake_py.compiler.regions.ir import Compare, Count, Expr, If, Op
 
 __all__ = ["places"]
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mooncake_py.compiler.ir import Compare, Const, Expr, Op, Select
 from mooncake_py.compiler.native.building.builder import Builder
 from mooncake_py.compiler.native.building.values import RANKS, Array, Number, Unfit, Value
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, FLOAT32, INT, REAL
+from mooncake_py.compiler.regions.ir import Compare, Const, Expr, Op, Select
 
 __all__ = [
     "alike", "as_float", "as_float64", "as_kind", "compared_numbers", "in_float32", "is_narrow",

@@ -8,9 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mooncake_py.compiler.declared import OPERATORS, partials_of
-from mooncake_py.compiler.flat import is_flat_function
-from mooncake_py.compiler.ir import Call, Compare, Const, Expr, Name, Op, Select
+from mooncake_py.compiler.derivatives.declared import OPERATORS, partials_of
 from mooncake_py.compiler.native.building.builder import Builder
 from mooncake_py.compiler.native.building.narrow import (
     alike,
@@ -34,6 +32,8 @@ from mooncake_py.compiler.native.building.values import (
 )
 from mooncake_py.compiler.native.regions.linear import ONE, ZERO, linear
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, FLOAT32, INT, REAL
+from mooncake_py.compiler.regions.flat import is_flat_function
+from mooncake_py.compiler.regions.ir import Call, Compare, Const, Expr, Name, Op, Select
 from mooncake_py.runtime.values import is_of_math
 
 __all__ = [

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from mooncake_py.compiler.ir import Const, Expr, Length, Load, Name
 from mooncake_py.compiler.native.building.types import ObjectType
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, FLOAT32, INT
+from mooncake_py.compiler.regions.ir import Const, Expr, Length, Load, Name
 from mooncake_py.syntax.nodes import Place
 
 __all__ = [

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from mooncake_py.compiler.ir import Compare, Const, Op
 from mooncake_py.compiler.native.building import narrow, operations
 from mooncake_py.compiler.native.building.arguments import Given, Reader, array_of
 from mooncake_py.compiler.native.building.builder import Builder
@@ -24,6 +23,7 @@ from mooncake_py.compiler.native.building.values import (
 )
 from mooncake_py.compiler.native.functions import complex_functions, extrema, reductions, truths
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, FLOAT32, INT, REAL
+from mooncake_py.compiler.regions.ir import Compare, Const, Op
 
 __all__ = ["BUILTINS"]
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from mooncake_py.compiler.ir import Call, Check, Compare, Const, Expr, Op, Select
 from mooncake_py.compiler.native.building import operations
 from mooncake_py.compiler.native.building.arguments import Given, Reader
 from mooncake_py.compiler.native.building.builder import Builder
@@ -36,6 +35,7 @@ from mooncake_py.compiler.native.building.values import (
 from mooncake_py.compiler.native.functions import reductions
 from mooncake_py.compiler.native.regions.linear import ZERO
 from mooncake_py.compiler.native.regions.region import FLOAT
+from mooncake_py.compiler.regions.ir import Call, Check, Compare, Const, Expr, Op, Select
 
 __all__ = ["COMPLEX_FUNCTIONS", "COMPLEX_METHODS", "chosen", "new_number", "product"]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from mooncake_py.compiler.ir import Assign, Const, Expr, Op
 from mooncake_py.compiler.native.building import operations
 from mooncake_py.compiler.native.building.arguments import (
     Given,
@@ -20,6 +19,7 @@ from mooncake_py.compiler.native.building.indexing import Part, Slice, viewed
 from mooncake_py.compiler.native.building.values import Array, Index, Unfit, Value
 from mooncake_py.compiler.native.functions.extrema import reduced
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT
+from mooncake_py.compiler.regions.ir import Assign, Const, Expr, Op
 
 __all__ = ["cumulated", "difference", "product_of_all"]
 

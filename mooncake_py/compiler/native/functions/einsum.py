@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from mooncake_py.compiler.ir import Expr, Op
 from mooncake_py.compiler.native.building.arguments import Given, array_of, written
 from mooncake_py.compiler.native.building.builder import Builder
 from mooncake_py.compiler.native.building.narrow import alike, as_kind, kind_of_all
@@ -13,6 +12,7 @@ from mooncake_py.compiler.native.building.values import NUMPY_TYPES, Array, Numb
 from mooncake_py.compiler.native.functions.reductions import as_precise, bumped, computed, total
 from mooncake_py.compiler.native.regions.linear import ONE, ZERO
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, REAL
+from mooncake_py.compiler.regions.ir import Expr, Op
 
 __all__ = ["einsum"]
 

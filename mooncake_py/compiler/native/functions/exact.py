@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from mooncake_py.compiler.ir import Compare, Const, Expr, Op, Select
 from mooncake_py.compiler.native.building import operations
 from mooncake_py.compiler.native.building.arguments import Given, Reader, arranged, array_of
 from mooncake_py.compiler.native.building.builder import Builder
@@ -23,6 +22,7 @@ from mooncake_py.compiler.native.building.values import (
 )
 from mooncake_py.compiler.native.functions import reductions
 from mooncake_py.compiler.native.regions.region import BOOL, INT, REAL
+from mooncake_py.compiler.regions.ir import Compare, Const, Expr, Op, Select
 
 __all__ = ["EXACT", "of_ints"]
 

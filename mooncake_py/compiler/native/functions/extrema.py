@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from mooncake_py.compiler.ir import Assign, Check, Compare, Const, Expr, If, Name, Op, Select
 from mooncake_py.compiler.native.building.arguments import (
     Given,
     Reader,
@@ -35,6 +34,17 @@ from mooncake_py.compiler.native.building.values import (
 )
 from mooncake_py.compiler.native.regions.linear import ONE, ZERO
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, INT, REAL
+from mooncake_py.compiler.regions.ir import (
+    Assign,
+    Check,
+    Compare,
+    Const,
+    Expr,
+    If,
+    Name,
+    Op,
+    Select,
+)
 
 __all__ = ["extremum", "first_extreme", "place_of_extremum", "reduced"]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mooncake_py.compiler.ir import Compare, Const, Expr, Op, Select
 from mooncake_py.compiler.native.building.arguments import (
     Given,
     arranged,
@@ -19,6 +18,7 @@ from mooncake_py.compiler.native.building.indexing import Slice, viewed
 from mooncake_py.compiler.native.building.values import Array, Cells, Number, Tuple, Unfit, Value
 from mooncake_py.compiler.native.regions.linear import ONE, ZERO, minus, plus, times
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, INT, REAL
+from mooncake_py.compiler.regions.ir import Compare, Const, Expr, Op, Select
 
 __all__ = [
     "array", "as_array", "columns", "concatenated", "flat_copy", "horizontal", "linspace", "ranged",

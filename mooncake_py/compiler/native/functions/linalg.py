@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from mooncake_py.compiler.ir import Apply, Compare, Const, Expr, Load, Select
 from mooncake_py.compiler.native.building.arguments import Given, Reader, arranged, array_of
 from mooncake_py.compiler.native.building.builder import Builder
 from mooncake_py.compiler.native.building.values import Array, Number, Unfit, Value
 from mooncake_py.compiler.native.regions import systems
 from mooncake_py.compiler.native.regions.linear import ONE, ZERO
 from mooncake_py.compiler.native.regions.region import FLOAT
+from mooncake_py.compiler.regions.ir import Apply, Compare, Const, Expr, Load, Select
 
 __all__ = ["LINEAR_ALGEBRA"]
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from mooncake_py.compiler.ir import Compare, Const, Expr, Select
 from mooncake_py.compiler.native.building.arguments import (
     Given,
     Reader,
@@ -22,6 +21,7 @@ from mooncake_py.compiler.native.building.values import Array, Index, Known, Num
 from mooncake_py.compiler.native.functions import reductions
 from mooncake_py.compiler.native.regions.linear import ZERO, minus
 from mooncake_py.compiler.native.regions.region import BOOL, INT, REAL
+from mooncake_py.compiler.regions.ir import Compare, Const, Expr, Select
 
 __all__ = ["MATRIX_FUNCTIONS", "trace"]
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from mooncake_py.compiler.ir import Assign, Const, Expr, Load, Op, Select
 from mooncake_py.compiler.native.building import masks, operations
 from mooncake_py.compiler.native.building.arguments import (
     CODES,
@@ -59,6 +58,7 @@ from mooncake_py.compiler.native.functions.reshaping import raveled, reshaped, r
 from mooncake_py.compiler.native.functions.rounding import ROUNDING, rounded
 from mooncake_py.compiler.native.regions.linear import ONE
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, INT, REAL
+from mooncake_py.compiler.regions.ir import Assign, Const, Expr, Load, Op, Select
 
 __all__ = ["FUNCTIONS", "attribute", "method_of", "reader_of"]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from mooncake_py.compiler.ir import Assign, Const, Expr, Length, Load, Name, Op
 from mooncake_py.compiler.native.building.builder import Builder
 from mooncake_py.compiler.native.building.narrow import alike, as_kind, kind_of_all
 from mooncake_py.compiler.native.building.values import (
@@ -18,6 +17,7 @@ from mooncake_py.compiler.native.building.values import (
 from mooncake_py.compiler.native.regions.contractions import Window, window
 from mooncake_py.compiler.native.regions.linear import ONE, times
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, REAL
+from mooncake_py.compiler.regions.ir import Assign, Const, Expr, Length, Load, Name, Op
 
 __all__ = ["added_up", "as_precise", "bumped", "computed", "mean", "product", "size_of", "total"]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from mooncake_py.compiler.ir import Compare, Const, Expr, Op
 from mooncake_py.compiler.native.building.arguments import Given, arranged, array_of, shape_in
 from mooncake_py.compiler.native.building.builder import Builder
 from mooncake_py.compiler.native.building.values import (
@@ -19,6 +18,7 @@ from mooncake_py.compiler.native.building.values import (
 )
 from mooncake_py.compiler.native.functions.joining import flat_copy
 from mooncake_py.compiler.native.regions.linear import ONE, ZERO, plus, times
+from mooncake_py.compiler.regions.ir import Compare, Const, Expr, Op
 
 __all__ = ["raveled", "reshaped", "reshaped_method"]
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from mooncake_py.compiler.ir import Call, Const, Expr, Op
 from mooncake_py.compiler.native.building import operations
 from mooncake_py.compiler.native.building.arguments import Given, Reader, arranged, written
 from mooncake_py.compiler.native.building.builder import Builder
 from mooncake_py.compiler.native.building.values import Array, Number, Unfit, Value
 from mooncake_py.compiler.native.regions.region import BOOL, INT, REAL
+from mooncake_py.compiler.regions.ir import Call, Const, Expr, Op
 
 __all__ = ["ROUNDING", "rounded"]
 

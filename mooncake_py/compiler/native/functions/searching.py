@@ -4,12 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from mooncake_py.compiler.ir import Assign, Check, Compare, Const, Expr, If, Name, Op, Select, While
 from mooncake_py.compiler.native.building.arguments import Given, arranged, array_of, written
 from mooncake_py.compiler.native.building.builder import Builder
 from mooncake_py.compiler.native.building.values import Array, Index, Number, Unfit, Value
 from mooncake_py.compiler.native.regions.linear import ONE, ZERO, minus
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, INT
+from mooncake_py.compiler.regions.ir import (
+    Assign,
+    Check,
+    Compare,
+    Const,
+    Expr,
+    If,
+    Name,
+    Op,
+    Select,
+    While,
+)
 
 __all__ = ["interpolated", "searched"]
 

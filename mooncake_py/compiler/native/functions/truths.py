@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from mooncake_py.compiler.ir import Compare, Const, Expr, Name, Op, Select
 from mooncake_py.compiler.native.building.arguments import Given, Reader, arranged, array_of
 from mooncake_py.compiler.native.building.builder import Builder
 from mooncake_py.compiler.native.building.values import Array, Number, Unfit, Value
 from mooncake_py.compiler.native.regions.linear import ONE, ZERO
 from mooncake_py.compiler.native.regions.region import BOOL, INT
+from mooncake_py.compiler.regions.ir import Compare, Const, Expr, Name, Op, Select
 
 __all__ = ["count_nonzero", "of_all", "sum_of_ints"]
 

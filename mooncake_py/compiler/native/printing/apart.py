@@ -13,7 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from mooncake_py.compiler.ir import (
+from mooncake_py.compiler.native.regions.linear import Linear, linear
+from mooncake_py.compiler.regions.ir import (
     Assign,
     Block,
     Bump,
@@ -27,7 +28,6 @@ from mooncake_py.compiler.ir import (
     rebuilt,
     walk,
 )
-from mooncake_py.compiler.native.regions.linear import Linear, linear
 
 __all__ = ["rejoined", "told_apart"]
 

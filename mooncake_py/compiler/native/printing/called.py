@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 import mooncake_py
+from mooncake_py.compiler.derivatives.number_functions import NUMPY_FUNCTIONS
 from mooncake_py.compiler.native.printing.intrinsics import INTRINSIC, intrinsic
 from mooncake_py.compiler.native.printing.pipeline import pipeline
 from mooncake_py.compiler.native.regions import helpers
-from mooncake_py.compiler.number_functions import NUMPY_FUNCTIONS
 
 __all__ = ["OPTIONS", "CannotCompile", "compilable", "digest", "fingerprint", "instead", "numba"]
 

@@ -23,11 +23,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from mooncake_py.compiler.ir import Alloc, Block, Check, Length, Push, statements, walk
 from mooncake_py.compiler.native.printing.emit_expressions import STACK, TOP, Expressions
 from mooncake_py.compiler.native.printing.emit_statements import DTYPES, INDENT, Statements
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, FLOAT32, INT
 from mooncake_py.compiler.native.regions.unbound import expressions_in, unbound
+from mooncake_py.compiler.regions.ir import Alloc, Block, Check, Length, Push, statements, walk
 
 __all__ = ["Printed", "Printer"]
 

@@ -14,10 +14,20 @@ from typing import Any
 
 import numpy as np
 
-from mooncake_py.compiler.ir import Call, Compare, Const, Expr, Length, Load, Name, Op, Select
 from mooncake_py.compiler.native.regions.helpers import half_power, times
 from mooncake_py.compiler.native.regions.kinds import WIDTH, kind_of, widest
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, FLOAT32, INT, REAL
+from mooncake_py.compiler.regions.ir import (
+    Call,
+    Compare,
+    Const,
+    Expr,
+    Length,
+    Load,
+    Name,
+    Op,
+    Select,
+)
 
 __all__ = ["GLOBALS", "NUMPY_NAMES", "STACK", "TOP", "Expressions"]
 

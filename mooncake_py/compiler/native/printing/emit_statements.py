@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from itertools import groupby, takewhile
 
-from mooncake_py.compiler.ir import (
+from mooncake_py.compiler.native.printing.emit_expressions import (
+    NUMPY_NAMES,
+    STACK,
+    TOP,
+    Expressions,
+)
+from mooncake_py.compiler.native.printing.loops import nested
+from mooncake_py.compiler.native.regions.contractions import Contraction, Window
+from mooncake_py.compiler.native.regions.helpers import LARGE, add_product, strided
+from mooncake_py.compiler.native.regions.linear import ZERO
+from mooncake_py.compiler.native.regions.region import BOOL, FLOAT32
+from mooncake_py.compiler.native.regions.unbound import expressions_in
+from mooncake_py.compiler.regions.ir import (
     Alloc,
     Apply,
     Assign,
@@ -36,19 +48,7 @@ from mooncake_py.compiler.ir import (
     walk,
     with_value,
 )
-from mooncake_py.compiler.native.printing.emit_expressions import (
-    NUMPY_NAMES,
-    STACK,
-    TOP,
-    Expressions,
-)
-from mooncake_py.compiler.native.printing.loops import nested
-from mooncake_py.compiler.native.regions.contractions import Contraction, Window
-from mooncake_py.compiler.native.regions.helpers import LARGE, add_product, strided
-from mooncake_py.compiler.native.regions.linear import ZERO
-from mooncake_py.compiler.native.regions.region import BOOL, FLOAT32
-from mooncake_py.compiler.native.regions.unbound import expressions_in
-from mooncake_py.compiler.simplify import added, product
+from mooncake_py.compiler.regions.simplify import added, product
 
 __all__ = ["DTYPES", "INDENT", "Statements"]
 

@@ -33,8 +33,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from mooncake_py.compiler.activity import part_of
-from mooncake_py.compiler.ir import (
+from mooncake_py.compiler.derivatives.activity import part_of
+from mooncake_py.compiler.native.printing.apart import rejoined, told_apart
+from mooncake_py.compiler.native.regions.contractions import Contraction, contractions
+from mooncake_py.compiler.native.regions.helpers import plus, plus_product
+from mooncake_py.compiler.native.regions.region import FLOAT, REAL
+from mooncake_py.compiler.regions.ir import (
     Assign,
     Block,
     Bump,
@@ -50,12 +54,8 @@ from mooncake_py.compiler.ir import (
     Target,
     walk,
 )
-from mooncake_py.compiler.native.printing.apart import rejoined, told_apart
-from mooncake_py.compiler.native.regions.contractions import Contraction, contractions
-from mooncake_py.compiler.native.regions.helpers import plus, plus_product
-from mooncake_py.compiler.native.regions.region import FLOAT, REAL
-from mooncake_py.compiler.simplify import negated
-from mooncake_py.compiler.steps import Names
+from mooncake_py.compiler.regions.simplify import negated
+from mooncake_py.compiler.regions.steps import Names
 
 __all__ = ["nested"]
 

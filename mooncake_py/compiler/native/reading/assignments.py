@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
-from mooncake_py.compiler.ir import Assign, Const, Count, Name
 from mooncake_py.compiler.native.building import complexes, narrow, operations
 from mooncake_py.compiler.native.building.findings import Again
 from mooncake_py.compiler.native.building.indexing import viewed
@@ -28,6 +27,7 @@ from mooncake_py.compiler.native.reading.scope import shown
 from mooncake_py.compiler.native.reading.writes import MemoryWriter
 from mooncake_py.compiler.native.regions.linear import ZERO, minus
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, FLOAT32, INT, REAL
+from mooncake_py.compiler.regions.ir import Assign, Const, Count, Name
 from mooncake_py.syntax.nodes import Place, place_of
 
 __all__ = ["AssignmentReader", "alike"]

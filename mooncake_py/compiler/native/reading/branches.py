@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from mooncake_py.compiler.ir import Const, If, Statement
 from mooncake_py.compiler.native.building.values import (
     Array,
     ComplexNumber,
@@ -19,6 +18,7 @@ from mooncake_py.compiler.native.building.values import (
 )
 from mooncake_py.compiler.native.reading.assignments import AssignmentReader, alike
 from mooncake_py.compiler.native.reading.merging import Before, bases_in, merged
+from mooncake_py.compiler.regions.ir import Const, If, Statement
 from mooncake_py.syntax.nodes import place_of
 
 __all__ = ["LEAVING", "NOTHING", "BranchReader", "leaves", "may_leave"]

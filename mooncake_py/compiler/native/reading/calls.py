@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from mooncake_py.compiler.ir import statements
 from mooncake_py.compiler.native.building import operations
 from mooncake_py.compiler.native.building.findings import Again
 from mooncake_py.compiler.native.building.values import (
@@ -28,6 +27,7 @@ from mooncake_py.compiler.native.reading import dicts, growing, lists, picked
 from mooncake_py.compiler.native.reading.expressions import ExpressionReader, is_list
 from mooncake_py.compiler.native.reading.merging import Around
 from mooncake_py.compiler.native.regions.mentions import bound_by
+from mooncake_py.compiler.regions.ir import statements
 from mooncake_py.jitted import python_function
 from mooncake_py.overriding import override
 from mooncake_py.syntax.nodes import place_of

@@ -15,7 +15,12 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
-from mooncake_py.compiler.ir import (
+from mooncake_py.compiler.native.building import narrow, operations
+from mooncake_py.compiler.native.building.builder import Builder
+from mooncake_py.compiler.native.building.values import Cells, Known, Number, Tuple, Unfit, Value
+from mooncake_py.compiler.native.regions.linear import ZERO
+from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, REAL
+from mooncake_py.compiler.regions.ir import (
     Assign,
     Compare,
     Const,
@@ -27,11 +32,6 @@ from mooncake_py.compiler.ir import (
     Select,
     Statement,
 )
-from mooncake_py.compiler.native.building import narrow, operations
-from mooncake_py.compiler.native.building.builder import Builder
-from mooncake_py.compiler.native.building.values import Cells, Known, Number, Tuple, Unfit, Value
-from mooncake_py.compiler.native.regions.linear import ZERO
-from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, REAL
 
 __all__ = ["ConditionReader", "opposite"]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mooncake_py.compiler.ir import Const
 from mooncake_py.compiler.native.building.builder import Builder
 from mooncake_py.compiler.native.building.values import Dictionary, Known, Number, Unfit, Value
+from mooncake_py.compiler.regions.ir import Const
 
 __all__ = ["item", "item_or_default", "tested"]
 

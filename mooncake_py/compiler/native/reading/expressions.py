@@ -11,14 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from mooncake_py.compiler.ir import (
-    Const,
-    Expr,
-    Load,
-    Name,
-    Op,
-    walk,
-)
 from mooncake_py.compiler.native.building import complexes, operations
 from mooncake_py.compiler.native.building.builder import Builder
 from mooncake_py.compiler.native.building.findings import Again, Findings
@@ -43,7 +35,15 @@ from mooncake_py.compiler.native.reading import dicts, growing, lists, picked
 from mooncake_py.compiler.native.reading.conditions import ConditionReader, opposite
 from mooncake_py.compiler.native.reading.scope import Scope, constant, is_input
 from mooncake_py.compiler.native.regions.region import BOOL, INT
-from mooncake_py.compiler.read_expressions import COMPARISONS
+from mooncake_py.compiler.regions.comparisons import COMPARISONS
+from mooncake_py.compiler.regions.ir import (
+    Const,
+    Expr,
+    Load,
+    Name,
+    Op,
+    walk,
+)
 from mooncake_py.overriding import override
 from mooncake_py.syntax.nodes import Place, place_of
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mooncake_py.compiler.ir import Alloc, Assign, Const, Count, Expr, Grow, Load, Name
 from mooncake_py.compiler.native.building import operations
 from mooncake_py.compiler.native.building.builder import Builder
 from mooncake_py.compiler.native.building.findings import Again, Findings
@@ -29,6 +28,7 @@ from mooncake_py.compiler.native.building.values import (
 from mooncake_py.compiler.native.reading import lists
 from mooncake_py.compiler.native.regions.linear import LARGE, ONE, plus
 from mooncake_py.compiler.native.regions.region import FLOAT, INT
+from mooncake_py.compiler.regions.ir import Alloc, Assign, Const, Count, Expr, Grow, Load, Name
 
 __all__ = ["appended", "find_out", "fits", "started"]
 

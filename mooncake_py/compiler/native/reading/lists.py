@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from mooncake_py.compiler.ir import Assign, Const, Expr, Load, Name
 from mooncake_py.compiler.native.building import operations
 from mooncake_py.compiler.native.building.builder import Builder
 from mooncake_py.compiler.native.building.findings import Again
@@ -22,6 +21,7 @@ from mooncake_py.compiler.native.building.values import (
 )
 from mooncake_py.compiler.native.regions.linear import times
 from mooncake_py.compiler.native.regions.region import FLOAT, INT
+from mooncake_py.compiler.regions.ir import Assign, Const, Expr, Load, Name
 
 __all__ = ["current", "item", "like_items", "made", "now", "repeated", "write"]
 

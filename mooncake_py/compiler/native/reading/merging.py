@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from mooncake_py.compiler.ir import Expr, Length, Name, Statement, walk
 from mooncake_py.compiler.native.building.builder import Builder
 from mooncake_py.compiler.native.building.values import (
     Array,
@@ -23,6 +22,7 @@ from mooncake_py.compiler.native.building.values import (
     Tuple,
     Value,
 )
+from mooncake_py.compiler.regions.ir import Expr, Length, Name, Statement, walk
 
 __all__ = ["Around", "Before", "bases_in", "merged"]
 

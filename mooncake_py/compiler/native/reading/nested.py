@@ -13,7 +13,6 @@ import ast
 import copy
 from types import CellType, CodeType, FunctionType
 
-from mooncake_py.compiler.ir import Alloc, Assign, Compare, Const, For, Load, Name, Op
 from mooncake_py.compiler.native.building.operations import as_float
 from mooncake_py.compiler.native.building.values import (
     Cells,
@@ -30,6 +29,7 @@ from mooncake_py.compiler.native.reading.objects import ObjectReader
 from mooncake_py.compiler.native.reading.scope import Scope
 from mooncake_py.compiler.native.regions.linear import ONE, minus
 from mooncake_py.compiler.native.regions.region import FLOAT, INT
+from mooncake_py.compiler.regions.ir import Alloc, Assign, Compare, Const, For, Load, Name, Op
 from mooncake_py.overriding import override
 from mooncake_py.syntax.nodes import place_of
 

@@ -10,8 +10,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mooncake_py.compiler.callees import Callee, Callees, is_own
-from mooncake_py.compiler.ir import Assign, Count, Length, Name
 from mooncake_py.compiler.native.building.builder import Builder
 from mooncake_py.compiler.native.building.findings import Again, Findings
 from mooncake_py.compiler.native.building.types import (
@@ -53,6 +51,8 @@ from mooncake_py.compiler.native.reading.outputs import Output, leaves_of, names
 from mooncake_py.compiler.native.reading.scope import Scope, constant
 from mooncake_py.compiler.native.regions.linear import LARGE
 from mooncake_py.compiler.native.regions.region import FLOAT, INT, REAL, NativeRegion
+from mooncake_py.compiler.reading.callees import Callee, Callees, is_own
+from mooncake_py.compiler.regions.ir import Assign, Count, Length, Name
 from mooncake_py.errors import MooncakeError
 from mooncake_py.jitted import python_function
 from mooncake_py.overriding import override

@@ -12,8 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from mooncake_py.compiler.callees import Callee, held
-from mooncake_py.compiler.ir import Const, Expr
 from mooncake_py.compiler.native.building.types import is_list_of_floats
 from mooncake_py.compiler.native.building.values import (
     ComplexNumber,
@@ -23,6 +21,8 @@ from mooncake_py.compiler.native.building.values import (
     Unfit,
     Value,
 )
+from mooncake_py.compiler.reading.callees import Callee, held
+from mooncake_py.compiler.regions.ir import Const, Expr
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.attribute_lookup import in_class
 from mooncake_py.syntax.names import MISSING

@@ -6,18 +6,6 @@ import ast
 from collections.abc import Sequence
 from typing import Any
 
-from mooncake_py.compiler.ir import (
-    Break,
-    Check,
-    Compare,
-    Const,
-    Expr,
-    For,
-    If,
-    Name,
-    Op,
-    While,
-)
 from mooncake_py.compiler.native.building.findings import Again
 from mooncake_py.compiler.native.building.indexing import viewed
 from mooncake_py.compiler.native.building.types import MOST_ITEMS
@@ -42,6 +30,18 @@ from mooncake_py.compiler.native.reading.scope import (
 )
 from mooncake_py.compiler.native.regions.linear import ONE, ZERO, minus, plus
 from mooncake_py.compiler.native.regions.region import INT
+from mooncake_py.compiler.regions.ir import (
+    Break,
+    Check,
+    Compare,
+    Const,
+    Expr,
+    For,
+    If,
+    Name,
+    Op,
+    While,
+)
 from mooncake_py.jitted import is_prange
 from mooncake_py.overriding import override
 from mooncake_py.syntax.nodes import place_of

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from mooncake_py.compiler.ir import Assign, Const, Expr, Load, Op, Select
 from mooncake_py.compiler.native.building import complexes, operations
 from mooncake_py.compiler.native.building.findings import Findings
 from mooncake_py.compiler.native.building.indexing import Part, settles_duplicates, viewed
@@ -31,6 +30,7 @@ from mooncake_py.compiler.native.reading.merging import bases_in
 from mooncake_py.compiler.native.reading.picked import is_same
 from mooncake_py.compiler.native.reading.scope import Scope, is_attribute
 from mooncake_py.compiler.native.regions.region import BOOL, INT, REAL
+from mooncake_py.compiler.regions.ir import Assign, Const, Expr, Load, Op, Select
 from mooncake_py.overriding import override
 
 __all__ = ["MemoryWriter"]

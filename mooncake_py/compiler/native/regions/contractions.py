@@ -18,7 +18,10 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from mooncake_py.compiler.ir import (
+from mooncake_py.compiler.native.regions.helpers import times
+from mooncake_py.compiler.native.regions.linear import minus
+from mooncake_py.compiler.native.regions.region import REAL
+from mooncake_py.compiler.regions.ir import (
     Assign,
     Block,
     Bump,
@@ -32,9 +35,6 @@ from mooncake_py.compiler.ir import (
     substituted,
     walk,
 )
-from mooncake_py.compiler.native.regions.helpers import times
-from mooncake_py.compiler.native.regions.linear import minus
-from mooncake_py.compiler.native.regions.region import REAL
 
 __all__ = ["Contraction", "Window", "contractions", "window"]
 

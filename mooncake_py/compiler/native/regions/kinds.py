@@ -10,8 +10,19 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from mooncake_py.compiler.ir import Call, Compare, Const, Expr, Length, Load, Name, Op, Pop, Select
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, FLOAT32, INT
+from mooncake_py.compiler.regions.ir import (
+    Call,
+    Compare,
+    Const,
+    Expr,
+    Length,
+    Load,
+    Name,
+    Op,
+    Pop,
+    Select,
+)
 
 __all__ = ["WIDTH", "kind_of", "widest"]
 

@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from mooncake_py.compiler.ir import Const, Expr, Length, Name, Op
+from mooncake_py.compiler.regions.ir import Const, Expr, Length, Name, Op
 
 __all__ = ["LARGE", "Linear", "Ranges", "linear", "minus", "plus", "times"]
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from mooncake_py.compiler.activity import part_of
-from mooncake_py.compiler.ir import (
+from mooncake_py.compiler.derivatives.activity import part_of
+from mooncake_py.compiler.native.regions.unbound import expressions_in
+from mooncake_py.compiler.regions.ir import (
     Alloc,
     Apply,
     Assign,
@@ -24,8 +25,7 @@ from mooncake_py.compiler.ir import (
     statements,
     walk,
 )
-from mooncake_py.compiler.native.regions.unbound import expressions_in
-from mooncake_py.compiler.steps import Names
+from mooncake_py.compiler.regions.steps import Names
 
 __all__ = [
     "bound_by", "mentions", "names_in", "own_mentions", "unused", "values_in",

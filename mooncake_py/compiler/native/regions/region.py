@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mooncake_py.compiler.ir import Block
+from mooncake_py.compiler.regions.ir import Block
 
 __all__ = ["BOOL", "FLOAT", "FLOAT32", "INT", "REAL", "NativeRegion"]
 

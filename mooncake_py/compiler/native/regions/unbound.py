@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from mooncake_py.compiler.ir import (
+from mooncake_py.compiler.regions.ir import (
     Alloc,
     Apply,
     Assign,
@@ -24,7 +24,7 @@ from mooncake_py.compiler.ir import (
     While,
     walk,
 )
-from mooncake_py.compiler.simplify import expressions_of
+from mooncake_py.compiler.regions.simplify import expressions_of
 
 __all__ = ["expressions_in", "unbound"]
 

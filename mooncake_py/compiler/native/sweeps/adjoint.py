@@ -23,9 +23,27 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from mooncake_py.compiler.activity import part_of, target_of
-from mooncake_py.compiler.adjoint import cotangent
-from mooncake_py.compiler.ir import (
+from mooncake_py.compiler.derivatives.activity import part_of, target_of
+from mooncake_py.compiler.derivatives.adjoint import cotangent
+from mooncake_py.compiler.derivatives.partials import NoPartial
+from mooncake_py.compiler.derivatives.sweeps import Pair, Sweeper
+from mooncake_py.compiler.native.regions.kinds import kind_of
+from mooncake_py.compiler.native.regions.mentions import (
+    bound_by,
+    expressions_in,
+    mentions,
+    names_in,
+    unused,
+    values_in,
+)
+from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, INT, REAL, NativeRegion
+from mooncake_py.compiler.native.sweeps.applied import Derivatives
+from mooncake_py.compiler.native.sweeps.counting import counted
+from mooncake_py.compiler.native.sweeps.needs import Needs
+from mooncake_py.compiler.native.sweeps.normal import normal
+from mooncake_py.compiler.native.sweeps.pull import Pull, Puller
+from mooncake_py.compiler.native.sweeps.scopes import Scopes
+from mooncake_py.compiler.regions.ir import (
     FLOATS,
     INTS,
     Alloc,
@@ -52,25 +70,7 @@ from mooncake_py.compiler.ir import (
     Target,
     statements,
 )
-from mooncake_py.compiler.native.regions.kinds import kind_of
-from mooncake_py.compiler.native.regions.mentions import (
-    bound_by,
-    expressions_in,
-    mentions,
-    names_in,
-    unused,
-    values_in,
-)
-from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, INT, REAL, NativeRegion
-from mooncake_py.compiler.native.sweeps.applied import Derivatives
-from mooncake_py.compiler.native.sweeps.counting import counted
-from mooncake_py.compiler.native.sweeps.needs import Needs
-from mooncake_py.compiler.native.sweeps.normal import normal
-from mooncake_py.compiler.native.sweeps.pull import Pull, Puller
-from mooncake_py.compiler.native.sweeps.scopes import Scopes
-from mooncake_py.compiler.partials import NoPartial
-from mooncake_py.compiler.simplify import added, negated
-from mooncake_py.compiler.sweeps import Pair, Sweeper
+from mooncake_py.compiler.regions.simplify import added, negated
 from mooncake_py.syntax.nodes import Place
 
 __all__ = ["NativeSweeps", "adjoint", "cotangent_of"]

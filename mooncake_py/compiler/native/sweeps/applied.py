@@ -14,8 +14,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from mooncake_py.compiler.adjoint import cotangent
-from mooncake_py.compiler.ir import (
+from mooncake_py.compiler.derivatives.adjoint import cotangent
+from mooncake_py.compiler.derivatives.partials import NoPartial
+from mooncake_py.compiler.native.regions.helpers import times
+from mooncake_py.compiler.native.regions.region import FLOAT
+from mooncake_py.compiler.native.regions.systems import (
+    cholesky,
+    cholesky_back,
+    cofactors,
+    determinant,
+    solve,
+    solve_lower,
+    solve_lower_transposed,
+    solve_transposed,
+)
+from mooncake_py.compiler.native.sweeps.pull import NOTHING, Pull
+from mooncake_py.compiler.regions.ir import (
     Alloc,
     Apply,
     Assign,
@@ -34,20 +48,6 @@ from mooncake_py.compiler.ir import (
     Statement,
     Target,
 )
-from mooncake_py.compiler.native.regions.helpers import times
-from mooncake_py.compiler.native.regions.region import FLOAT
-from mooncake_py.compiler.native.regions.systems import (
-    cholesky,
-    cholesky_back,
-    cofactors,
-    determinant,
-    solve,
-    solve_lower,
-    solve_lower_transposed,
-    solve_transposed,
-)
-from mooncake_py.compiler.native.sweeps.pull import NOTHING, Pull
-from mooncake_py.compiler.partials import NoPartial
 
 __all__ = ["Derivatives"]
 

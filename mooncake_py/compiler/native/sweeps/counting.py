@@ -11,7 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from mooncake_py.compiler.ir import (
+from mooncake_py.compiler.derivatives.sweeps import with_body
+from mooncake_py.compiler.native.regions.mentions import bound_by, names_in, values_in
+from mooncake_py.compiler.native.regions.unbound import expressions_in
+from mooncake_py.compiler.regions.ir import (
     FLOATS,
     Alloc,
     Assign,
@@ -33,9 +36,6 @@ from mooncake_py.compiler.ir import (
     statements,
     with_value,
 )
-from mooncake_py.compiler.native.regions.mentions import bound_by, names_in, values_in
-from mooncake_py.compiler.native.regions.unbound import expressions_in
-from mooncake_py.compiler.sweeps import with_body
 
 __all__ = ["counted"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from mooncake_py.compiler.ir import Compare, Const, Expr, Length, Load, Name, Op, Select
 from mooncake_py.compiler.native.regions.region import FLOAT, REAL
+from mooncake_py.compiler.regions.ir import Compare, Const, Expr, Length, Load, Name, Op, Select
 
 __all__ = ["is_finite"]
 

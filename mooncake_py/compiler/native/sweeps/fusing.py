@@ -15,8 +15,14 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from mooncake_py.compiler.activity import part_of
-from mooncake_py.compiler.ir import (
+from mooncake_py.compiler.derivatives.activity import part_of
+from mooncake_py.compiler.native.regions.kinds import kind_of
+from mooncake_py.compiler.native.regions.linear import linear, minus
+from mooncake_py.compiler.native.regions.mentions import bound_by, mentions, unused, values_in
+from mooncake_py.compiler.native.regions.region import INT, NativeRegion
+from mooncake_py.compiler.native.sweeps.hoisting import is_costly
+from mooncake_py.compiler.native.sweeps.normal import normal
+from mooncake_py.compiler.regions.ir import (
     Assign,
     Block,
     Call,
@@ -36,12 +42,6 @@ from mooncake_py.compiler.ir import (
     walk,
     with_blocks,
 )
-from mooncake_py.compiler.native.regions.kinds import kind_of
-from mooncake_py.compiler.native.regions.linear import linear, minus
-from mooncake_py.compiler.native.regions.mentions import bound_by, mentions, unused, values_in
-from mooncake_py.compiler.native.regions.region import INT, NativeRegion
-from mooncake_py.compiler.native.sweeps.hoisting import is_costly
-from mooncake_py.compiler.native.sweeps.normal import normal
 
 __all__ = ["forward_only"]
 

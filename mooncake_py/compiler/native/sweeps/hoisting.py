@@ -11,7 +11,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from mooncake_py.compiler.ir import (
+from mooncake_py.compiler.native.regions.mentions import mentions, unused
+from mooncake_py.compiler.native.regions.region import FLOAT, NativeRegion
+from mooncake_py.compiler.regions.ir import (
     Assign,
     Block,
     Call,
@@ -27,8 +29,6 @@ from mooncake_py.compiler.ir import (
     with_blocks,
     with_value,
 )
-from mooncake_py.compiler.native.regions.mentions import mentions, unused
-from mooncake_py.compiler.native.regions.region import FLOAT, NativeRegion
 
 __all__ = ["hoisted", "is_costly"]
 

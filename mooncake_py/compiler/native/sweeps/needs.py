@@ -16,7 +16,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from mooncake_py.compiler.ir import (
+from mooncake_py.compiler.native.regions.mentions import bound_by, values_in
+from mooncake_py.compiler.native.sweeps.pull import Pull
+from mooncake_py.compiler.native.sweeps.scopes import Scopes
+from mooncake_py.compiler.regions.ir import (
     Alloc,
     Apply,
     Assign,
@@ -31,9 +34,6 @@ from mooncake_py.compiler.ir import (
     Statement,
     While,
 )
-from mooncake_py.compiler.native.regions.mentions import bound_by, values_in
-from mooncake_py.compiler.native.sweeps.pull import Pull
-from mooncake_py.compiler.native.sweeps.scopes import Scopes
 
 __all__ = ["Needs"]
 

@@ -19,7 +19,17 @@ from __future__ import annotations
 
 from functools import reduce
 
-from mooncake_py.compiler.ir import (
+from mooncake_py.compiler.derivatives.sweeps import stops
+from mooncake_py.compiler.native.regions.mentions import (
+    bound_by,
+    expressions_in,
+    mentions,
+    names_in,
+    unused,
+    values_in,
+)
+from mooncake_py.compiler.native.regions.region import NativeRegion
+from mooncake_py.compiler.regions.ir import (
     Assign,
     Block,
     Break,
@@ -42,17 +52,7 @@ from mooncake_py.compiler.ir import (
     with_blocks,
     with_value,
 )
-from mooncake_py.compiler.native.regions.mentions import (
-    bound_by,
-    expressions_in,
-    mentions,
-    names_in,
-    unused,
-    values_in,
-)
-from mooncake_py.compiler.native.regions.region import NativeRegion
-from mooncake_py.compiler.steps import Names
-from mooncake_py.compiler.sweeps import stops
+from mooncake_py.compiler.regions.steps import Names
 
 __all__ = ["normal"]
 

@@ -16,10 +16,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
-from mooncake_py.compiler.activity import part_of, target_of
-from mooncake_py.compiler.adjoint import cotangent
-from mooncake_py.compiler.cotangents import Contribution, atom, cotangents, is_among
-from mooncake_py.compiler.ir import (
+from mooncake_py.compiler.derivatives.activity import part_of, target_of
+from mooncake_py.compiler.derivatives.adjoint import cotangent
+from mooncake_py.compiler.derivatives.cotangents import Contribution, atom, cotangents, is_among
+from mooncake_py.compiler.derivatives.partials import partials
+from mooncake_py.compiler.native.regions.helpers import over, times
+from mooncake_py.compiler.native.regions.mentions import values_in
+from mooncake_py.compiler.native.sweeps.finite import is_finite
+from mooncake_py.compiler.regions.ir import (
     Assign,
     Block,
     Bump,
@@ -37,12 +41,8 @@ from mooncake_py.compiler.ir import (
     substituted,
     with_value,
 )
-from mooncake_py.compiler.native.regions.helpers import over, times
-from mooncake_py.compiler.native.regions.mentions import values_in
-from mooncake_py.compiler.native.sweeps.finite import is_finite
-from mooncake_py.compiler.partials import partials
-from mooncake_py.compiler.simplify import inlined, negated, product
-from mooncake_py.compiler.steps import Steps
+from mooncake_py.compiler.regions.simplify import inlined, negated, product
+from mooncake_py.compiler.regions.steps import Steps
 
 __all__ = ["NOTHING", "Pull", "Puller"]
 

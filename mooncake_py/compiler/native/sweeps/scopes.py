@@ -12,8 +12,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from mooncake_py.compiler.activity import part_of
-from mooncake_py.compiler.ir import (
+from mooncake_py.compiler.derivatives.activity import part_of
+from mooncake_py.compiler.native.regions.mentions import (
+    bound_by,
+    expressions_in,
+    mentions,
+    names_in,
+    own_mentions,
+    values_in,
+    written_arrays,
+)
+from mooncake_py.compiler.native.regions.region import NativeRegion
+from mooncake_py.compiler.regions.ir import (
     Alloc,
     Apply,
     Assign,
@@ -34,16 +44,6 @@ from mooncake_py.compiler.ir import (
     statements,
     walk,
 )
-from mooncake_py.compiler.native.regions.mentions import (
-    bound_by,
-    expressions_in,
-    mentions,
-    names_in,
-    own_mentions,
-    values_in,
-    written_arrays,
-)
-from mooncake_py.compiler.native.regions.region import NativeRegion
 
 __all__ = ["Scopes"]
 

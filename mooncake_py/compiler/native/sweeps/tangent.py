@@ -13,15 +13,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from mooncake_py.compiler.ir import Alloc, Apply, Block, Const, Expr, ForAll, Let, Op, statements
+from mooncake_py.compiler.derivatives.tangent import Pushforward
 from mooncake_py.compiler.native.regions.kinds import kind_of
 from mooncake_py.compiler.native.regions.mentions import unused
 from mooncake_py.compiler.native.regions.region import FLOAT, INT, REAL, NativeRegion
 from mooncake_py.compiler.native.sweeps.applied import Derivatives
 from mooncake_py.compiler.native.sweeps.finite import is_finite
 from mooncake_py.compiler.native.sweeps.normal import normal
-from mooncake_py.compiler.simplify import negated, product
-from mooncake_py.compiler.tangent import Pushforward
+from mooncake_py.compiler.regions.ir import (
+    Alloc,
+    Apply,
+    Block,
+    Const,
+    Expr,
+    ForAll,
+    Let,
+    Op,
+    statements,
+)
+from mooncake_py.compiler.regions.simplify import negated, product
 from mooncake_py.overriding import override
 
 __all__ = ["tangent"]

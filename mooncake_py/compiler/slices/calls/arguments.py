@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from mooncake_py.compiler.ir import Call, Const, Expr
+from mooncake_py.compiler.regions.ir import Call, Const, Expr
 from mooncake_py.compiler.statements.statement import operand
 
 __all__ = [

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.compiler.ir import Sliced
+from mooncake_py.compiler.regions.ir import Sliced
 from mooncake_py.compiler.slices.calls.arguments import arguments_of
 from mooncake_py.compiler.slices.calls.operations import Operation
 from mooncake_py.compiler.slices.plans import LENGTH, example

@@ -19,9 +19,10 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.compiler.forms import Special, whole_name
-from mooncake_py.compiler.infer import FLOAT, FLOAT64, INT
-from mooncake_py.compiler.ir import Expr, Lines, Load, Name, Sliced
+from mooncake_py.compiler.forms.form import Special, whole_name
+from mooncake_py.compiler.forms.infer import FLOAT, FLOAT64, INT
+from mooncake_py.compiler.regions.indices import EVERYTHING
+from mooncake_py.compiler.regions.ir import Expr, Lines, Load, Name, Sliced
 from mooncake_py.compiler.slices.alone import outlasting
 from mooncake_py.compiler.slices.calls.arguments import Hole, Path, arguments_of
 from mooncake_py.compiler.slices.calls.examples import rank_of
@@ -36,7 +37,6 @@ from mooncake_py.compiler.slices.calls.operations import (
     operation_of,
 )
 from mooncake_py.compiler.slices.index_texts import index_text, reads_of
-from mooncake_py.compiler.slices.indices import EVERYTHING
 from mooncake_py.compiler.slices.plans import example
 from mooncake_py.compiler.statements.lines import indented
 from mooncake_py.overriding import override

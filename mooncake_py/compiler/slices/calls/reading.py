@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mooncake_py.compiler.ir import Load, Name, Sliced
-from mooncake_py.compiler.read_expressions import Unfit
+from mooncake_py.compiler.reading.expressions import Unfit
+from mooncake_py.compiler.regions.ir import Load, Name, Sliced
 from mooncake_py.compiler.slices.calls.arguments import (
     Arguments,
     Hole,

@@ -13,8 +13,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from mooncake_py.compiler.ir import Assign, Block, Name, Op, Sliced, Statement
-from mooncake_py.compiler.partials import NoPartial
+from mooncake_py.compiler.derivatives.partials import NoPartial
+from mooncake_py.compiler.regions.indices import EVERYTHING
+from mooncake_py.compiler.regions.ir import Assign, Block, Name, Op, Sliced, Statement
 from mooncake_py.compiler.slices.calls.arguments import (
     Arguments,
     Hole,
@@ -36,7 +37,6 @@ from mooncake_py.compiler.slices.calls.operations import (
     PushedChoice,
     operation_of,
 )
-from mooncake_py.compiler.slices.indices import EVERYTHING
 from mooncake_py.compiler.statements.statement import Statement as OnArrays
 from mooncake_py.compiler.statements.statement import operand
 

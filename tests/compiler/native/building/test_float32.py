@@ -11,9 +11,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 from mooncake_py import grad, jvp, value_and_grad
-from mooncake_py.compiler.ir import Compare, Const, Expr, Name, Op
 from mooncake_py.compiler.native.printing.emit_expressions import Expressions
 from mooncake_py.compiler.native.regions.region import FLOAT, FLOAT32
+from mooncake_py.compiler.regions.ir import Compare, Const, Expr, Name, Op
 from tests.programs.comparing import function_of
 
 pytestmark = pytest.mark.plain

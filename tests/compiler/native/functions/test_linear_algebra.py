@@ -10,11 +10,11 @@ import pytest
 from numpy.testing import assert_allclose
 
 from mooncake_py import hvp, jvp, value_and_grad, vjp
-from mooncake_py.compiler.ir import Apply, Assign, Const, ForAll, Load, Name
 from mooncake_py.compiler.native.regions import systems
 from mooncake_py.compiler.native.sweeps.applied import Derivatives
 from mooncake_py.compiler.native.sweeps.pull import NOTHING
-from mooncake_py.compiler.steps import Names
+from mooncake_py.compiler.regions.ir import Apply, Assign, Const, ForAll, Load, Name
+from mooncake_py.compiler.regions.steps import Names
 from tests.compiler.native.agreeing import FLOATS, agree, copies, function
 from tests.support.marks import each_second
 

@@ -10,8 +10,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 from mooncake_py import NoTangent, hvp, jvp, value_and_grad
-from mooncake_py.compiler.ir import Check, statements
 from mooncake_py.compiler.native.site import known_site, report
+from mooncake_py.compiler.regions.ir import Check, statements
 
 pytestmark = pytest.mark.plain
 

@@ -7,9 +7,9 @@ from itertools import product
 
 import pytest
 
-from mooncake_py.compiler.ir import Assign, Bump, Const, Expr, ForAll, Let, Load, Name, Op
 from mooncake_py.compiler.native.printing.apart import are_apart, rejoined, told_apart
 from mooncake_py.compiler.native.regions.linear import Linear, linear
+from mooncake_py.compiler.regions.ir import Assign, Bump, Const, Expr, ForAll, Let, Load, Name, Op
 
 pytestmark = pytest.mark.plain
 

@@ -11,12 +11,12 @@ import pytest
 from numpy.testing import assert_allclose
 
 from mooncake_py import value_and_grad
-from mooncake_py.compiler.ir import Load, Name, Op
 from mooncake_py.compiler.native.printing import called, emit_statements
 from mooncake_py.compiler.native.regions.contractions import Window, window
 from mooncake_py.compiler.native.regions.helpers import add_product
 from mooncake_py.compiler.native.regions.linear import ONE, ZERO
 from mooncake_py.compiler.native.site import known_site
+from mooncake_py.compiler.regions.ir import Load, Name, Op
 from tests.compiler.native.agreeing import FLOATS, agree, copies, function
 
 pytestmark = pytest.mark.plain

@@ -9,10 +9,10 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from mooncake_py.compiler.ir import Const, Name, Op
 from mooncake_py.compiler.native.printing.called import compilable
 from mooncake_py.compiler.native.printing.emit_expressions import Expressions
 from mooncake_py.compiler.native.regions import helpers
+from mooncake_py.compiler.regions.ir import Const, Name, Op
 
 SPECIAL = (
     0.0,

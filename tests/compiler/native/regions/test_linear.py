@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from mooncake_py.compiler.ir import Const, Length, Name, Op
 from mooncake_py.compiler.native.regions.linear import LARGE, Ranges, linear, minus, plus, times
+from mooncake_py.compiler.regions.ir import Const, Length, Name, Op
 
 n, i, j = Length("x", 0), Name("i"), Name("j")
 ONE, TWO = Const(1), Const(2)

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from mooncake_py.compiler.activity import active_parts
-from mooncake_py.compiler.ir import Assign, Name, Push, statements
+from mooncake_py.compiler.derivatives.activity import active_parts
 from mooncake_py.compiler.native.printing.build import built, interpreted
 from mooncake_py.compiler.native.regions.region import NativeRegion
 from mooncake_py.compiler.native.sweeps.adjoint import NativeSweeps, adjoint, is_clear
+from mooncake_py.compiler.regions.ir import Assign, Name, Push, statements
 from tests.compiler.native.sweeping import (
     Values,
     check,
@@ -77,7 +77,7 @@ def test_compiled_sweeps_do_the_same(name: str) -> None:
 def sweeps_of(name: str) -> NativeSweeps:
     text, inputs, results, active = REGIONS[name]
     found = region(text, inputs, results)
-    return adjoint(found, active_parts(found, set(active.split()), {}))
+    return adjoint(found, active_parts(found.body, set(active.split()), {}))
 
 
 def test_what_no_statement_before_reads_is_not_saved() -> None:

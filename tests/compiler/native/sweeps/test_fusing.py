@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from mooncake_py.compiler.ir import ForAll, Let, statements
 from mooncake_py.compiler.native.sweeps.fusing import forward_only
+from mooncake_py.compiler.regions.ir import ForAll, Let, statements
 from tests.compiler.native.sweeping import finished
 from tests.compiler.native.writing import region
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from mooncake_py.compiler.activity import active_parts
-from mooncake_py.compiler.ir import Assign, Name, Op, statements, walk
+from mooncake_py.compiler.derivatives.activity import active_parts
 from mooncake_py.compiler.native.regions.unbound import expressions_in
 from mooncake_py.compiler.native.sweeps.adjoint import adjoint
 from mooncake_py.compiler.native.sweeps.hoisting import hoisted, is_costly
+from mooncake_py.compiler.regions.ir import Assign, Name, Op, statements, walk
 from tests.compiler.native.writing import region
 
 TEXT = """
@@ -42,7 +42,7 @@ def test_the_way_back_reads_what_was_computed() -> None:
     found = region("for i in range(3): s = s * a ** b + b * np.exp(s)", "s a b", "s")
     counts = []
     for each in (found, hoisted(found)):
-        back = adjoint(each, active_parts(each, {"s", "a", "b"}, {})).reverse
+        back = adjoint(each, active_parts(each.body, {"s", "a", "b"}, {})).reverse
         parts = [p for s in statements(back) for e in expressions_in(s) for p in walk(e)]
         counts.append(sum(map(is_costly, parts)))
     # Left are the derivative of a power, and its logarithm.

@@ -1,0 +1,1 @@
+"""From regions to their derivatives: declared partials, activity, both sweeps, tangents."""

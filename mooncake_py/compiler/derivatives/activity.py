@@ -1,0 +1,93 @@
+"""Activity analysis of a region: names and arrays that depend on active inputs.
+
+Arrays that share memory are active together, so one name represents them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from mooncake_py.compiler.regions.flat import is_flat
+from mooncake_py.compiler.regions.ir import (
+    Apply,
+    Assign,
+    Block,
+    Call,
+    Compare,
+    Expr,
+    Let,
+    Load,
+    Name,
+    Op,
+    Select,
+    Sliced,
+    Target,
+    parts_of,
+    statements,
+)
+
+__all__ = ["active_parts", "flowing", "is_active", "part_of", "target_of"]
+
+
+def active_parts(body: Block, active: set[str], groups: Mapping[str, Any]) -> set[str]:
+    """Return the names and arrays that are active somewhere in the body of a region.
+
+    Parameters
+    ----------
+    active : set of str
+        Inputs that are.
+    groups : dict
+        For each array what memory it is part of: what shares it is active together.  Arrays that
+        are not there share none.
+    """
+    found = set(active)
+    flows = [
+        (part_of(target_of(s)), set(map(part_of, flowing(s.value))))
+        for s in statements(body)
+        if isinstance(s, Assign | Let)
+    ]
+    flows += [(s.target, set(s.operands)) for s in statements(body) if isinstance(s, Apply)]
+    flows += [(s.bound, set(s.sources)) for s in statements(body) if isinstance(s, Sliced)]
+    while True:
+        shared = {groups[array] for array in groups if array in found}
+        found |= {array for array in groups if groups[array] in shared}
+        more = {target for target, sources in flows if sources & found}
+        if more <= found:
+            return found
+        found |= more
+
+
+def target_of(s: Assign | Let) -> Target:
+    """Return what a statement binds."""
+    return s.target if isinstance(s, Assign) else Name(s.name, place=s.place)
+
+
+def part_of(leaf: Target) -> str:
+    """Return the name or the array that a name or an element belongs to."""
+    return leaf.name if isinstance(leaf, Name) else leaf.array
+
+
+def flowing(e: Expr) -> Iterator[Name | Load]:
+    """Yield the names and elements through which a derivative may flow: none in roundings."""
+    match e:
+        case Name() | Load():
+            yield e
+        case Op() | Call() | Compare() if is_flat(e):
+            pass
+        case Select(a=a, b=b):
+            yield from flowing(a)
+            yield from flowing(b)
+        case _:
+            for part in parts_of(e):
+                yield from flowing(part)
+
+
+def is_active(e: Expr, active: set[str]) -> bool:
+    """Return True if a derivative may flow through an expression."""
+    if isinstance(e, Name):
+        return e.name in active
+    for leaf in flowing(e):  # noqa: SIM110 - any() is slower
+        if part_of(leaf) in active:
+            return True
+    return False

@@ -1,0 +1,238 @@
+"""User functions inlined in a region, and the assumptions about them.
+
+Globals, captured variables and defaults that a body reads are constants of the region.  So each run
+first checks that they are unchanged.  The region refers to functions weakly, so that it does not
+keep them alive.
+"""
+
+from __future__ import annotations
+
+import operator
+import weakref
+from collections.abc import Iterable
+from types import CodeType, FunctionType, ModuleType
+from typing import TYPE_CHECKING, Any
+
+from mooncake_py.diagnostics.native_modules import is_constant_library, is_native_module
+from mooncake_py.jitted import is_its_python, is_jitted, python_function
+from mooncake_py.rooms import PACKAGE
+from mooncake_py.rules import local, registry
+from mooncake_py.runtime.attribute_lookup import in_class
+from mooncake_py.syntax.names import MISSING
+
+if TYPE_CHECKING:
+    from mooncake_py.compiler.reading.methods import BoundMethod, Method
+    from mooncake_py.runtime.mode import Tracking
+
+__all__ = ["Callee", "Callees", "is_own", "same_items"]
+
+LIBRARIES = frozenset({"numpy", "scipy"})
+UNFIT_FLAGS = 0x04 | 0x08 | 0x20 | 0x80 | 0x200  # variadic, a generator, a coroutine
+
+
+def is_own(f: Any) -> bool:
+    """Return True if a value is a Python function of the user's, jitted or not, without a rule."""
+    if is_jitted(f):
+        return is_own(f.py_func) and not has_rule(f) and is_its_python(f)
+    if type(f) is not FunctionType or f.__code__.co_flags & UNFIT_FLAGS:
+        return False
+    module = f.__module__
+    return not (
+        is_native_module(module)
+        or is_constant_library(module)
+        or (module or "").partition(".")[0] in LIBRARIES
+        or f.__globals__.get("__name__", "").partition(".")[0] in LIBRARIES
+        or f.__code__.co_filename.startswith((PACKAGE, "<string>"))
+        or has_rule(f)
+    )
+
+
+class Callee:
+    """A function as it was when its body was read.
+
+    Attributes
+    ----------
+    named : weak reference
+        To what the program calls: the function, or what Numba made of it.
+    function : weak reference
+    is_jitted : bool
+    names : dict of str to object
+        The globals that were read; `MISSING` for what is a builtin.
+    cells : dict of int to object
+        The captured variables that were read, by their position.
+    attributes : list of (module, str, object)
+        What was read of modules.
+    classes : list of (weak reference, str, object)
+        What was read of classes, or that there is nothing.
+    """
+
+    def __init__(self, named: Any, f: FunctionType) -> None:
+        self.named = weakref.ref(named)
+        self.function = weakref.ref(f)
+        self.is_jitted = named is not f
+        self.code: CodeType = f.__code__
+        self.defaults = f.__defaults__
+        self.keywords = f.__kwdefaults__ and dict(f.__kwdefaults__)
+        self.names: dict[str, Any] = {}
+        self.cells: dict[int, Any] = {}
+        self.attributes: list[tuple[ModuleType, str, Any]] = []
+        self.without_rule: int | None = None  # the version of the rules when it had none
+        self.classes: list[tuple[weakref.ref[type], str, Any]] = []
+
+    def is_given(self, f: Any) -> bool:
+        """Return True for what was read, or one of the same body in its place, if that holds.
+
+        That one stands for it from now on.
+        """
+        if self.named() is f:
+            return self.holds(self.function())
+        if self.is_jitted or type(f) is not FunctionType or f.__code__ is not self.code:
+            return False
+        self.named = weakref.ref(f)
+        self.stand_for(f)
+        return self.holds(f)
+
+    def may_overflow(self, ints: frozenset[str]) -> bool:
+        """Return True if ints, such as these parameters, could wrap around in compiled code."""
+        if not self.is_jitted:
+            return False
+        from mooncake_py.syntax.jitted import may_overflow  # which few programs need
+
+        return may_overflow(self.named(), ints)
+
+    def holds(self, f: FunctionType | None) -> bool:
+        """Return True if a function, which none may be left of, is what it was, without a rule.
+
+        It is passed, as another thread may have another one that stands for what was read.
+        """
+        if f is None or self.has_rule(f):
+            return False
+        if f.__code__ is not self.code or not same_values(f.__defaults__, self.defaults):
+            return False
+        keywords = f.__kwdefaults__
+        if (keywords or self.keywords) and not same_items(keywords or {}, self.keywords or {}):
+            return False
+        for module, name, value in self.attributes:
+            if module.__dict__.get(name, MISSING) is not value:
+                return False
+        for cls, name, value in self.classes:
+            t = cls()
+            if t is None or in_class(t, name) is not met(value):
+                return False
+        scope = f.__globals__
+        for name, value in self.names.items():
+            if scope.get(name, MISSING) is not met(value):
+                return False
+        try:
+            for k, value in self.cells.items():
+                if (f.__closure__ or ())[k].cell_contents is not met(value):
+                    return False
+        except ValueError:  # an empty cell
+            return False
+        return True
+
+    def has_rule(self, f: FunctionType) -> bool:
+        """Return True if the function has a rule now, or what Numba made of it."""
+        everywhere = local.current() is None
+        if everywhere and registry.version() == self.without_rule:
+            return False
+        named = self.named()
+        if has_rule(f) or (named is not f and has_rule(named)):
+            return True
+        if everywhere:
+            self.without_rule = registry.version()
+        return False
+
+    def stand_for(self, f: FunctionType) -> None:
+        """Take another function of the same code for the one that was read."""
+        self.function = weakref.ref(f)
+        self.without_rule = None
+
+
+class Callees:
+    """All functions whose bodies stand in a region.
+
+    Attributes
+    ----------
+    direct : list of Callee or Method
+        Those that the region itself names, in the order in which they are passed; for a method
+        that is called of its object, that is.
+    every : list of Callee
+    by_name : dict of str to Callee
+        Those that the region names, each for itself: two names of one function may be bound to two
+        of the same body in the next run.
+    """
+
+    def __init__(self) -> None:
+        self.direct: list[Callee | Method | BoundMethod] = []
+        self.every: list[Callee] = []
+        self.by_name: dict[str, Callee] = {}
+
+    def copy(self) -> Callees:
+        """Return the same functions, to which others may be added."""
+        found = Callees()
+        found.direct, found.every = [*self.direct], [*self.every]
+        found.by_name = {**self.by_name}
+        return found
+
+    def met(self, named: Any) -> Callee:
+        """Return what is known of a function, or of the one that Numba compiled."""
+        for callee in self.every:
+            if callee.named() is named and callee not in self.by_name.values():
+                return callee
+        return self.added(named)
+
+    def named(self, name: str, named: Any) -> Callee:
+        """Return what is known of a function by the name that the region has for it."""
+        if name not in self.by_name:
+            self.by_name[name] = self.added(named)
+        return self.by_name[name]
+
+    def added(self, named: Any) -> Callee:
+        """Return a further function, of which nothing is known yet."""
+        f = python_function(named)
+        assert f is not None
+        self.every.append(Callee(named, f))
+        return self.every[-1]
+
+    def hold(self, given: Iterable[Any]) -> bool:
+        """Return True if the functions are those that were read, and have no rule."""
+        for callee, f in zip(self.direct, given, strict=True):
+            if not callee.is_given(f):
+                return False
+        of_names = self.by_name.values()
+        return all(c.holds(c.function()) for c in self.every if c not in of_names)
+
+    def enter(self, ctx: Tracking) -> None:
+        """Note that the functions run, as a call of each would do."""
+        for callee in self.every:
+            f = callee.function()
+            if f is not None:
+                ctx.entering(f)
+
+
+def has_rule(f: Any) -> bool:
+    """Return True if derivatives of a function are declared."""
+    return registry.find(f) is not None or registry.find_forward(f) is not None
+
+
+def same_values(a: tuple[Any, ...] | None, b: tuple[Any, ...] | None) -> bool:
+    """Return True if two tuples hold the same objects."""
+    if a is b:
+        return True
+    return a is not None and b is not None and len(a) == len(b) and all(map(operator.is_, a, b))
+
+
+def same_items(a: dict[str, Any], b: dict[str, Any]) -> bool:
+    """Return True if two dicts hold the same objects."""
+    return a.keys() == b.keys() and all(a[name] is b[name] for name in a)
+
+
+def held(value: Any) -> Any:
+    """Return what to remember of a value: functions weakly."""
+    return value if python_function(value) is None else weakref.ref(value)
+
+
+def met(value: Any) -> Any:
+    """Return the value that is remembered."""
+    return value() if type(value) is weakref.ref else value

@@ -1,0 +1,446 @@
+"""The intermediate representation: structured, immutable, a source position on each node.
+
+Grammar, as `read` leaves it and as `tangent` takes and leaves it::
+
+    block     = statement*
+    statement = Assign(Name | Load, e)      s = e     x[i, j] = e      a float
+              | Assign(End(array), e)       x.append(e)                for a list, of arrays too
+              | Let(name, e)                the same for a name of ours
+              | Count(name, e)              k = e                      an int, without derivative
+              | Check(test)                 leave the region unless test
+              | For(name, range, block) | While(test, block) | If(test, block, block) | Break
+    e         = Const | Name | Load(array, e*) | Length(array, axis) | Op(op, e*)
+              | Compare(op*, e*) | Call(function, e*) | Select(test, e, e)
+
+Indices, ranges and tests are expressions too.  `adjoint` adds what has no derivative of its own::
+
+    statement = Finite(e) | Push(stack, e) | Bump(Name | Load, e)      e' += e
+    e         = Pop(stack)
+
+Where a whole function is read (`native`) statements on arrays are loops over scalar stores::
+
+    statement = ForAll(counters, extents, block) | Alloc(name, shape, kind, zero)
+              | Grow(name, least) | Apply(function, array, array*)
+
+Nodes are equal if they mean the same, wherever they stand.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator
+from operator import attrgetter
+from typing import Any
+
+from mooncake_py.compiler.regions.node import Node
+
+__all__ = [
+    "FLOATS", "INTS", "STEPS", "Alloc", "Apply", "Assign", "Block", "Break", "Bump", "Call",
+    "Check", "Compare", "Const", "Count", "End", "Expr", "Finite", "For", "ForAll", "Grow", "If",
+    "Length", "Let", "Lines", "Load", "Name", "Op", "Pop", "Push", "Select", "Sliced", "Statement",
+    "Target", "While", "blocks_of", "parts_of", "rebuilt", "statements", "substituted", "walk",
+    "with_blocks", "with_value",
+]  # fmt: skip
+
+STEPS = "steps"
+"""Name of the range of the outermost loop where it is given."""
+FLOATS, INTS = "floats", "ints"
+"""The stacks on which the forward sweep saves what the way back needs."""
+
+
+class Const(Node):
+    """A number that is written down; None where a function does not read an argument.
+
+    In comparisons it may be None or text too.
+    """
+
+    value: float | None
+
+    @staticmethod
+    def _meaning(e: Const) -> tuple[type, str]:
+        return type(e.value), repr(e.value)  # 0.0 is neither 0 nor -0.0
+
+
+class Name(Node):
+    """A number that a name is bound to."""
+
+    name: str
+
+
+class Load(Node):
+    """An element of an array, read or written."""
+
+    array: str
+    index: tuple[Expr, ...]
+
+
+class End(Node):
+    """The place behind the last item of a list: a number assigned to it becomes the last one.
+
+    Read, on the way back, it gives that item, which the list loses.
+    """
+
+    array: str
+
+
+class Length(Node):
+    """The length of an array along an axis, which no statement changes."""
+
+    array: str
+    axis: int
+
+    @property
+    def name(self) -> str:
+        """The name under which it is passed."""
+        return f"n{self.axis}_{self.array}"
+
+
+class Op(Node):
+    """An operator of Python, by the name that `operator` has for it, or a builtin.
+
+    ``item`` is what the method of that name does: it makes numbers of NumPy those of Python.
+    """
+
+    op: str
+    args: tuple[Expr, ...]
+
+
+class Compare(Node):
+    """A chain of comparisons: ``0 <= i < n``."""
+
+    ops: tuple[str, ...]
+    args: tuple[Expr, ...]
+
+
+class Call(Node):
+    """A call of a function: its number among those of the region, or itself once it is known."""
+
+    function: Any
+    args: tuple[Expr, ...]
+
+
+class Select(Node):
+    """``a if test else b``."""
+
+    test: Expr
+    a: Expr
+    b: Expr
+
+
+class Pop(Node):
+    """What was pushed last."""
+
+    stack: str
+
+
+Expr = Const | Name | Load | End | Length | Op | Compare | Call | Select | Pop
+Target = Name | Load | End
+
+
+class Assign(Node):
+    """``s = e`` or ``x[i] = e`` for numbers that may have a derivative.
+
+    Attributes
+    ----------
+    type : str
+        Of the value, once it is inferred: see `infer`.
+    """
+
+    target: Target
+    value: Expr
+    type: str = ""
+
+
+class Let(Node):
+    """``v = e`` for a name of ours, which is used in the same pass only."""
+
+    name: str
+    value: Expr
+
+
+class Count(Node):
+    """``k = e`` for an int, which has no derivative."""
+
+    name: str
+    value: Expr
+
+
+class Check(Node):
+    """Leave the region, whose trial failed, unless a test holds."""
+
+    test: Expr
+
+
+class Finite(Node):
+    """Note a value that must be finite: otherwise the trial fails in the end."""
+
+    value: Expr
+
+
+class Push(Node):
+    """Save a value for the way back."""
+
+    stack: str
+    value: Expr
+
+
+class Bump(Node):
+    """Add to a cotangent."""
+
+    target: Target
+    value: Expr
+
+
+class For(Node):
+    """``for name in range: ...``."""
+
+    name: str
+    range: Expr
+    body: Block
+
+
+class ForAll(Node):
+    """Passes that do not depend on one another, for all numbers below the extents.
+
+    But for sums: several passes may add to one target.
+    """
+
+    counters: tuple[str, ...]
+    extents: tuple[Expr, ...]
+    body: Block
+
+
+class Alloc(Node):
+    """A new array of float64, int64 or bool numbers, in C order.
+
+    Attributes
+    ----------
+    zero : bool
+        Whether it holds zeros; else what it holds is not defined.
+    """
+
+    name: str
+    shape: tuple[Expr, ...]
+    kind: str
+    zero: bool
+
+
+class Grow(Node):
+    """Let an array with one axis have at least so many elements, the first of which stay."""
+
+    name: str
+    least: Expr
+
+
+class Apply(Node):
+    """Compute all of a new array from whole arrays, or leave the region.
+
+    Attributes
+    ----------
+    function : callable
+        Writes its first argument, and returns whether all went well.
+    target : str
+    operands : tuple of str
+    """
+
+    function: Any
+    target: str
+    operands: tuple[str, ...]
+
+
+class Sliced(Node):
+    """A statement of which operands, or the target, are slices: see `compiler.slices`.
+
+    Attributes
+    ----------
+    statement : Statement
+        As `statements.read` reads it.
+    values : tuple
+        What it is given: names, and tuples for the parts of an index; a slice is
+        ``Op("slice", ...)``.
+    target : Name or None
+        The number or array that it binds, if it does not write an array.
+    written : str or None
+        The array that it writes.
+    types : tuple of str
+        Of the values that are numbers, once inferred.
+    """
+
+    statement: Any
+    values: tuple[Any, ...]
+    target: Name | None
+    written: str | None
+    types: tuple[str, ...] = ()
+
+    @property
+    def bound(self) -> str:
+        """The number that it binds, or the array that it writes."""
+        return self.written if self.target is None else self.target.name  # type: ignore[return-value]
+
+    @property
+    def numbers(self) -> list[str]:
+        """The names of the numbers that are operands, in their order."""
+        return [self.values[p].name for p in self.statement.names.values()]
+
+    @property
+    def sources(self) -> list[str]:
+        """The numbers and arrays of which a derivative may flow."""
+        bases = [part[0] for part in self.statement.layout if isinstance(part, tuple)]
+        return [*self.numbers, *(self.values[base].name for base in bases)]
+
+
+class Lines(Node):
+    """Lines of a sweep, printed, and the expressions that they read."""
+
+    text: tuple[str, ...]
+    reads: tuple[Expr, ...]
+
+
+class While(Node):
+    """``while test: ...``."""
+
+    test: Expr
+    body: Block
+
+
+class If(Node):
+    """``if test: ... else: ...``; what follows a ``continue`` or ``break`` is the other side."""
+
+    test: Expr
+    body: Block
+    orelse: Block
+
+
+class Break(Node):
+    """``break``."""
+
+
+Statement = (
+    Assign
+    | Let
+    | Count
+    | Check
+    | Finite
+    | Push
+    | Bump
+    | For
+    | ForAll
+    | While
+    | If
+    | Break
+    | Alloc
+    | Grow
+    | Apply
+    | Sliced
+    | Lines
+)
+Block = tuple[Statement, ...]
+
+
+PARTS: dict[type, Callable[[Any], tuple[Expr, ...]]] = {
+    Op: attrgetter("args"),
+    Compare: attrgetter("args"),
+    Call: attrgetter("args"),
+    Load: attrgetter("index"),
+    Select: attrgetter("test", "a", "b"),
+}
+"""By the type of an expression what it is made of; `match` takes twice as long."""
+
+
+def parts_of(e: Expr) -> tuple[Expr, ...]:
+    """Return the expressions that an expression is made of."""
+    parts = PARTS.get(e.__class__)
+    return () if parts is None else parts(e)
+
+
+def rebuilt(e: Expr, parts: tuple[Expr, ...]) -> Expr:
+    """Return an expression with others in the place of its parts, itself if they are the same."""
+    if all(map(operator.is_, parts, parts_of(e))):
+        return e
+    match e:
+        case Op():
+            return Op(e.op, parts, place=e.place)
+        case Load():
+            return Load(e.array, parts, place=e.place)
+        case Compare():
+            return Compare(e.ops, parts, place=e.place)
+        case Call():
+            return Call(e.function, parts, place=e.place)
+        case Select():
+            return Select(*parts, place=e.place)
+    return e
+
+
+def substituted(e: Expr, values: dict[str, Expr]) -> Expr:
+    """Return an expression with expressions in the place of names."""
+    if isinstance(e, Name):
+        return values.get(e.name, e)
+    parts = parts_of(e) if values else ()
+    if not parts:
+        return e
+    return rebuilt(e, tuple([substituted(part, values) for part in parts]))
+
+
+def walk(e: Expr) -> list[Expr]:
+    """Return an expression and all that it is made of, from left to right."""
+    found: list[Expr] = []
+    todo = [e]
+    while todo:
+        part = todo.pop()
+        found.append(part)
+        parts = PARTS.get(part.__class__)
+        if parts is not None:
+            todo += reversed(parts(part))
+    return found
+
+
+def blocks_of(s: Statement) -> tuple[Block, ...]:
+    """Return the blocks within a statement."""
+    match s:
+        case For() | ForAll() | While():
+            return (s.body,)
+        case If():
+            return s.body, s.orelse
+    return ()
+
+
+def statements(block: Block) -> Iterator[Statement]:
+    """Yield the statements of a block and those within them."""
+    for s in block:
+        yield s
+        for inner in blocks_of(s):
+            yield from statements(inner)
+
+
+def with_blocks(s: Statement, change: Callable[[Block], Block]) -> Statement:
+    """Return a statement with its blocks changed."""
+    match s:
+        case For():
+            return For(s.name, s.range, change(s.body), place=s.place)
+        case ForAll():
+            return ForAll(s.counters, s.extents, change(s.body), place=s.place)
+        case While():
+            return While(s.test, change(s.body), place=s.place)
+        case If():
+            return If(s.test, change(s.body), change(s.orelse), place=s.place)
+    return s
+
+
+def with_value(s: Statement, change: Callable[[Expr], Expr]) -> Statement:
+    """Return a statement that is no block with what it computes changed."""
+    match s:
+        case Assign():
+            return Assign(s.target, change(s.value), s.type, place=s.place)
+        case Bump():
+            return Bump(s.target, change(s.value), place=s.place)
+        case Let():
+            return Let(s.name, change(s.value), place=s.place)
+        case Count():
+            return Count(s.name, change(s.value), place=s.place)
+        case Finite():
+            return Finite(change(s.value), place=s.place)
+        case Push():
+            return Push(s.stack, change(s.value), place=s.place)
+        case Check():
+            return Check(change(s.test), place=s.place)
+    return s
