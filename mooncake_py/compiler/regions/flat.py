@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from mooncake_py.compiler.ir import Call, Compare, Expr, Op
+from mooncake_py.compiler.regions.ir import Call, Compare, Expr, Op
 
 __all__ = ["TO_FLOATS", "TO_INTS", "is_flat", "is_flat_function"]
 
