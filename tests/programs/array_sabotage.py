@@ -17,6 +17,7 @@ from mooncake_py.compiler.slices.sweeps import SlicedAdjoint
 from mooncake_py.compiler.slices.tangent import SlicedPushforward
 from mooncake_py.compiler.slices.variables import Variables
 from mooncake_py.compiler.statements import array_adjoint
+from mooncake_py.compiler.statements.core import Core
 from tests.programs.breaking import Change, Patch, register, seed_that_raises, tell
 from tests.programs.slice_sabotage import wrap
 from tests.programs.test_random_arrays import LOOPS
@@ -138,8 +139,9 @@ def tangents_of_zero_are_left_out(patch: Patch) -> None:
     original = SlicedPushforward.on_slices
 
     def on_slices(self: Any, s: Any) -> Any:
-        if s.bound in self.variables and s.bound in self.names and self.value(s) is None:
-            return ()
+        core = Core(s.statement, self.functions)
+        if s.bound in self.variables and s.bound in self.names and self.value(s, core) is None:
+            return (s,)
         return original(self, s)
 
     patch.setattr(SlicedPushforward, "on_slices", on_slices)

@@ -97,13 +97,13 @@ class Pushforward:
                 case Apply():
                     result += self.applied(s)
                 case Sliced():
-                    result += [*self.on_slices(s), s]
+                    result += self.on_slices(s)
                 case _:
                     result.append(with_blocks(s, self.block))
         return tuple(result)
 
     def on_slices(self, s: Sliced) -> Block:
-        """Return what computes the tangent of a statement on slices."""
+        """Return a statement on slices after what computes its tangent."""
         raise NoPartial
 
     def applied(self, s: Apply) -> Block:

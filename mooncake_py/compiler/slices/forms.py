@@ -265,7 +265,7 @@ class SlicedForm(ArrayForm):
         tests = [f"{name}.strides != slot.strides", f"crosses(slot, {name})"]
         ints = self.ints_of_row_and_column(position_of(value))
         if ints is not None:  # symmetric matrices are made so
-            tested = [e for e in ints if not (isinstance(e, Const) and e.value >= 0)]
+            tested = [e for e in ints if not isinstance(e, Const) or int(e.value or 0) < 0]
             signs = [f"{self.text.operand(e)} < 0" for e in dict.fromkeys(tested)]
             if not signs:
                 return []

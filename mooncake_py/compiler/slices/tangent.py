@@ -8,12 +8,12 @@ Both are of the same kind, so that the tangent of a region has sweeps and a tang
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from mooncake_py.compiler.derivatives.partials import NoPartial
 from mooncake_py.compiler.derivatives.tangent import Pushforward
-from mooncake_py.compiler.regions.indices import ends_of
+from mooncake_py.compiler.regions.indices import is_part
 from mooncake_py.compiler.regions.ir import (
     Assign,
     Block,
@@ -25,6 +25,7 @@ from mooncake_py.compiler.regions.ir import (
     Name,
     Op,
     Sliced,
+    Statement,
     Target,
     parts_of,
     rebuilt,
@@ -34,7 +35,7 @@ from mooncake_py.compiler.regions.simplify import names_of
 from mooncake_py.compiler.regions.steps import Names, Steps
 from mooncake_py.compiler.slices.calls.arguments import arguments_of
 from mooncake_py.compiler.slices.calls.tangents import tangent_of_call
-from mooncake_py.compiler.statements.contractions import is_contraction
+from mooncake_py.compiler.statements.contractions import is_contraction, is_sum
 from mooncake_py.compiler.statements.core import Core
 from mooncake_py.compiler.statements.pushforward import tangent_of
 from mooncake_py.compiler.statements.reductions import is_extremum
@@ -76,22 +77,85 @@ class SlicedPushforward(Pushforward):
     @override
     def on_slices(self, s: Sliced) -> Block:
         if s.bound not in self.names:
-            return ()
+            return (s,)
         if arguments_of(s.statement.value) is not None:
-            return tangent_of_call(s, self)
-        t = self.value(s)
-        if self.adds(s):
-            return () if t is None else (self.added(s, t),)
-        if t is not None:
-            is_new = s.target is not None and not self.is_another_name(s)
-            if is_new and s.bound in self.variables and isinstance(t, Name):
-                t = Op("add", (t, ZERO))  # memory of its own, as the value has
-            return (self.written(s, t, False),)
-        if s.target is not None and s.bound in self.variables:
+            return *tangent_of_call(s, self), s
+        core = Core(s.statement, self.functions)
+        t = self.value(s, core)
+        if t is None:
+            return (s,) if self.adds(s) else (self.zero(s), s)
+        shared = self.shared(s, core, t)
+        before: list[Statement] = []
+        values: dict[str, Expr] = {}
+        for let in core.lets:
+            value = values[let.name] = substituted(let.value, values)
+            if let.name in shared:
+                own = values[let.name] = shared[let.name]
+                before.append(self.of_numbers(s, value, own) or self.statement(s, value, own))
+        t = distributed(substituted(t, values))
+        first = self.added(s, t) if self.adds(s) else self.stored(s, t)
+        last = self.again(s, substituted(core.root, values)) if shared else s
+        return *before, first, last
+
+    def zero(self, s: Sliced) -> Statement:
+        """Return what sets the tangent of the value to zero."""
+        if s.target is None:
+            return self.cleared(s)
+        if s.bound in self.variables:
             raise NoPartial  # zeros of its shape
-        if s.target is not None:
-            return (Assign(Name(self.names[s.target.name], place=s.place), ZERO, place=s.place),)
-        return (self.cleared(s),)
+        return Assign(Name(self.names[s.target.name], place=s.place), ZERO, place=s.place)
+
+    def stored(self, s: Sliced, t: Expr) -> Sliced:
+        """Return what binds or writes a tangent."""
+        is_new = s.target is not None and not self.is_another_name(s)
+        if is_new and s.bound in self.variables and isinstance(t, Name):
+            t = Op("add", (t, ZERO))  # memory of its own, as the value has
+        return self.written(s, t, False)
+
+    # What the value and its tangent read.
+
+    def shared(self, s: Sliced, core: Core, t: Expr) -> dict[str, Name]:
+        """Return new names for results that are computed once: numbers that come out of arrays."""
+        if not (s.bound not in self.variables if s.target else self.element(s)):
+            return {}
+        read = set(names_of([t]))
+        return {
+            name: Name(self.fresh(), place=s.place)
+            for name in numbers_of_arrays(core)
+            if name in read
+        }
+
+    def again(self, s: Sliced, value: Expr) -> Statement:
+        """Return the statement with a value that reads results which have names."""
+        target = self.element(s) if s.target is None else s.target
+        found = None if target is None else self.of_numbers(s, value, target)
+        place, augments = s.statement.target, s.statement.augments
+        return found or self.statement(s, value, s.target, s.written, place, augments)
+
+    def of_numbers(self, s: Sliced, value: Expr, target: Name | Load) -> Assign | None:
+        """Return what computes a number of numbers and elements, None if arrays are operands."""
+        read: dict[str, Expr] = {}
+        for name in names_of([value]):
+            part = Name(name) if name[0] == "e" else s.statement.layout[int(name[1:])]
+            if isinstance(part, int):
+                part = s.values[part]
+            found = part if isinstance(part, Name) else self.element_of(s, part)
+            if found is None:
+                return None
+            read[name] = found
+        return Assign(target, substituted(value, read), place=s.place)
+
+    def element(self, s: Sliced) -> Load | None:
+        """Return the element of an array that a statement writes, None if that is a slice."""
+        return self.element_of(s, s.statement.target)
+
+    def element_of(self, s: Sliced, part: Any) -> Load | None:
+        """Return the element of an array that an operand is, None if it is a slice."""
+        if isinstance(part, View):
+            return None
+        array, index = s.values[part[0]].name, s.values[part[1]]
+        is_int = not any(map(is_part, index)) and self.elements.get(array) == len(index)
+        return Load(array, index, place=s.place) if is_int else None
 
     @override
     def assigned(self, s: Assign | Let, target: Target) -> Block:
@@ -109,9 +173,11 @@ class SlicedPushforward(Pushforward):
         value = s.statement.value
         return s.statement.augments and isinstance(value, Op) and value.op in LINEAR
 
-    def value(self, s: Sliced) -> Expr | None:
-        """Return the tangent over operands v0, v1, ... and tangents d0, d1, ..., None if zero."""
-        core = Core(s.statement, self.functions)
+    def value(self, s: Sliced, core: Core) -> Expr | None:
+        """Return the tangent, None if it is zero.
+
+        It is over operands v0, v1, ..., their tangents d0, d1, ... and results t0, t1, ...
+        """
         if not core.is_declared:
             raise NoPartial  # a function that was another one when the loop was read
         if any(is_extremum(let.value) for let in core.reductions):
@@ -125,9 +191,9 @@ class SlicedPushforward(Pushforward):
         steps = Steps(Names("e"), s.place)
         found = tangent_of(core, moving, steps, is_followed=True)
         values: dict[str, Expr] = {}
-        for let in (*core.lets, *steps.lets):
+        for let in steps.lets:
             values[let.name] = substituted(let.value, values)
-        return None if found is None else distributed(substituted(found, values))
+        return None if found is None else substituted(found, values)
 
     def added(self, s: Sliced, t: Expr) -> Sliced:
         """Return the statement that adds a tangent."""
@@ -137,49 +203,97 @@ class SlicedPushforward(Pushforward):
 
     def written(self, s: Sliced, t: Expr, augments: bool) -> Sliced:
         """Return the statement that binds or writes a tangent."""
+        if s.target is not None:
+            return self.statement(s, t, Name(self.names[s.target.name], place=s.place))
+        assert s.written is not None
+        return self.statement(s, t, None, self.names[s.written], s.statement.target, augments)
+
+    def statement(
+        self,
+        s: Sliced,
+        value: Expr,
+        target: Name | None,
+        written: str | None = None,
+        place: Place | None = None,
+        augments: bool = False,
+    ) -> Sliced:
+        """Return a statement beside another one, whose operands it reads.
+
+        Parameters
+        ----------
+        value : Expr
+            Over operands, their tangents, and numbers.
+        target : Name or None
+            What it binds.
+        written : str or None
+            Where it writes, into an array or into its tangent.
+        place : Place or None
+            Where the other one writes.
+        augments : bool, optional
+            Whether that is changed in place.
+        """
         values = list(s.values)
         layout: list[Part] = []
         named: dict[str, Expr] = {}
-        for name in dict.fromkeys(names_of([t])):
-            part = s.statement.layout[int(name[1:])]
+        for name in dict.fromkeys(names_of([value])):
+            if name[0] == "e":
+                part: Any = position(Name(name), values)
+            else:
+                part = s.statement.layout[int(name[1:])]
             if name[0] == "d":
                 part = self.beside(part, values)
             named[name] = Name(f"v{len(layout)}")
             layout.append(part)
-        target: Place | None = s.statement.target
-        if target is not None:
-            (target,) = [self.beside(target, values)]
-        bound = None if s.target is None else Name(self.names[s.target.name], place=s.place)
+        if written is not None and written != s.written:
+            (place,) = [self.beside(place, values)]
         statement = s.statement._replace(
-            value=substituted(t, named), layout=tuple(layout), passed=len(values), target=target,
-            augments=augments, ints=(),
+            value=substituted(value, named), layout=tuple(layout), passed=len(values),
+            target=place, augments=augments, ints=(),
         )  # fmt: skip
-        array = None if s.written is None else self.names[s.written]
-        return Sliced(statement, tuple(values), bound, array, place=s.place)
+        return Sliced(statement, tuple(values), target, written, place=s.place)
 
     def beside(self, part: Any, values: list[Any]) -> Any:
         """Return where the tangent of an operand is."""
-        position = part if isinstance(part, int) else part[0]
-        name = Name(self.names[values[position].name])
-        if name not in values:
-            values.append(name)
-        there = values.index(name)
+        base = part if isinstance(part, int) else part[0]
+        there = position(Name(self.names[values[base].name]), values)
         if isinstance(part, View):
             return part._replace(base=there)
         return there if isinstance(part, int) else (there, part[1])
 
     def cleared(self, s: Sliced) -> Assign | Sliced:
-        """Return what sets a tangent to zero."""
+        """Return what sets the tangent of what is written to zero."""
         assert s.written is not None
-        index: Sequence[Expr] = s.values[s.statement.target[1]]
-        if len(ends_of(tuple(index))) == len(index) and all(
-            not (isinstance(e, Op) and e.op in ("slice", "ellipsis", "taken")) for e in index
-        ):
-            if self.elements.get(s.written) != len(index):
-                raise NoPartial
-            slot = Load(self.names[s.written], tuple(index), place=s.place)
-            return Assign(slot, ZERO, place=s.place)
-        return self.written(s, ZERO, False)
+        index: tuple[Expr, ...] = s.values[s.statement.target[1]]
+        if any(map(is_part, index)):
+            return self.written(s, ZERO, False)
+        if self.element(s) is None:
+            raise NoPartial
+        return Assign(Load(self.names[s.written], index, place=s.place), ZERO, place=s.place)
+
+
+def position(value: Any, values: list[Any]) -> int:
+    """Return where a value is among others, to which it is added if it is not."""
+    if value not in values:
+        values.append(value)
+    return values.index(value)
+
+
+def numbers_of_arrays(core: Core) -> list[str]:
+    """Return the results for which arrays are summed, and that are numbers if the value is one."""
+    reached = set(names_of([core.root]))
+    for let in reversed(core.lets):
+        if let.name in reached and not sums(let.value):
+            reached.update(names_of([let.value]))
+    found: list[str] = []
+    for let in core.lets:
+        if sums(let.value) or not set(names_of([let.value])).isdisjoint(found):
+            found.append(let.name)
+    return [name for name in found if name in reached]
+
+
+def sums(e: Expr) -> bool:
+    """Return True for a sum of elements, or of products of them."""
+    return is_contraction(e) or is_sum(e)
 
 
 def distributed(e: Expr) -> Expr:

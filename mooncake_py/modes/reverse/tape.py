@@ -38,7 +38,7 @@ ENTRY_BYTES = 128  # of an entry that undoes one element
 LARGE = 1 << 16  # bytes of a part of a block of which it pays to note that it was logged
 
 
-class Tape(ReversePass, ArrayLanguage):
+class Tape(ArrayLanguage, ReversePass):
     """One reverse-mode call: its tape of entries ``(pull, ...)``, and the memory it knows."""
 
     def __init__(self) -> None:

@@ -135,3 +135,56 @@ def test_partial_derivatives_that_are_comparisons(monkeypatch):
 
     for found, expected in zip(product(), unfused(product, monkeypatch), strict=True):
         assert_allclose(found, expected, rtol=1e-12)
+
+
+def adds_constants(x, m):
+    for i in range(1, 6):
+        x[i:] *= x[i - 1]
+        x[:i] += 0.5
+        x[i - 1] += np.sum(m[0, :i]) * 0.0 + 1.0
+    return np.sum(x * x)
+
+
+def divides_by_pivots(x, m):
+    for i in range(6):
+        x[i] = (x[i] - m[i, :i] @ x[:i]) / (m[i, i] + 2.0)
+    return np.sum(x * x)
+
+
+def squares_of_sums(x, m):
+    for i in range(1, 6):
+        x[i] += np.sum(m[i, :i] * x[:i]) ** 2 * x[i - 1]
+        m[i, i:] *= np.tanh(x[:i] @ x[:i]) * x[i]
+    return np.sum(x * x) + np.sum(m)
+
+
+def numbers_by_products(x, m):
+    s = r = 1.0
+    for i in range(1, 6):
+        s = -(r + m[i, :i] @ x[:i]) / s
+        r = r * np.exp(-(x[:i] @ x[1 : i + 1])) + (m[:, i] @ x) * (m[i] @ x) / s
+        x[i] = r * r
+    return r * s
+
+
+SHARED = [adds_constants, divides_by_pivots, squares_of_sums, numbers_by_products]
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize("f", SHARED)
+def test_what_value_and_tangent_read_is_computed_once(f, taken, monkeypatch):
+    directions = Y.copy(), 0.3 * M.T
+
+    def along():
+        return jvp(f, (X.copy(), M.copy()), directions)
+
+    def second():
+        return hvp(f, (X.copy(), M.copy()), directions, argnums=(0, 1))
+
+    (value, t), products = along(), second()
+    assert taken == [True, True]
+    reference, expected = unfused(along, monkeypatch)
+    assert value == reference
+    assert_allclose(t, expected, rtol=1e-12)
+    for found, known in zip(products, unfused(second, monkeypatch), strict=True):
+        assert_allclose(found, known, rtol=1e-11, atol=1e-13)
