@@ -94,6 +94,7 @@ def call(random: Random, counters: list[str]) -> str:
         f"spread({u}, {u})", f"spread({v}, {u} * {c})",
         f"np.linalg.solve(m + 4.0 * np.eye(n), {u})",
         f"np.stack([{u}, {v}]).sum(axis=0)", f"np.vstack(({u}, {v}))[i % 2]",
+        f"np.cumsum({v}).T", f"np.fft.ifft(np.fft.fft({u})).real", f"{u} * np.diff({v}).size",
     ))  # fmt: skip
 
 

@@ -370,6 +370,12 @@ class SlicedLoopReader(LoopReader):
             return Name(self.own[name], place=place)
         return super().number(name, place)
 
+    @override
+    def given(self, node: ast.expr) -> str:
+        if any(isinstance(part, ast.Name) and part.id in self.own for part in walk(node)):
+            raise Unfit  # an attribute of what the region computes
+        return super().given(node)
+
     def named_view(self, name: str, node: ast.Subscript) -> Lines:
         """Read what gives a slice a name."""
         if any(isinstance(part, ast.Name) and part.id in self.stored for part in walk(node)):

@@ -385,3 +385,23 @@ def test_a_view_that_outlasts_the_loop_by_another_name():
         return np.sum(v) + np.sum(u * u)
 
     agrees(f, X.copy())
+
+
+def by_spectrum(x, m):
+    u = x
+    for k in range(5):
+        u = u - 0.1 * np.fft.ifft(np.fft.fft(u) * m[k]).real
+    return np.sum(u * u)
+
+
+def attribute_of_a_call(x, m):
+    u = x
+    for _ in range(5):
+        v = np.cumsum(u).T
+        u = 0.1 * v + m[0] / np.sort(u).size
+    return np.sum(u * u)
+
+
+@pytest.mark.parametrize("f", [by_spectrum, attribute_of_a_call])
+def test_attributes_of_what_functions_return(f):
+    agrees(f, X.copy(), M.copy())
