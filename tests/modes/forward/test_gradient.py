@@ -276,6 +276,7 @@ def test_a_loop_takes_a_pass_for_each_number():
     assert_allclose(found[1], expected[1], rtol=1e-13)
 
 
+@pytest.mark.without_modes("elements that run in Python take minutes", "compiled")
 def test_nothing_is_kept_for_a_way_back():
     def decay(rate, steps):
         y = np.ones(20_000)  # large beside what is found out of a loop at its first run

@@ -5,6 +5,7 @@ What was compiled before, by this process or another one, comes from `disk`.
 
 from __future__ import annotations
 
+import math
 import platform
 import re
 import warnings
@@ -46,11 +47,26 @@ LOCK = RLock()
 def interpreted(printer: Printer) -> dict[str, Callable[..., Any]]:
     """Return the functions that were printed, as plain Python runs them: slowly, for tests.
 
-    They give no warnings, as compiled ones do not.
+    They give no warnings, and functions of `math` no errors, as compiled ones do not.
     """
-    scope = {**GLOBALS, **HELPERS, **printer.scope}
+    called = {name: without_errors(f) for name, f in printer.scope.items()}
+    scope = {**GLOBALS, **HELPERS, **called}
     exec(compile(printer.text, "<native region>", "exec"), scope)
     return {name: np.errstate(all="ignore")(scope[name]) for name in printer.functions}
+
+
+def without_errors(f: Any) -> Any:
+    """Return a function of `math` that is nan outside its domain; anything else as it is."""
+    if getattr(f, "__module__", "") != "math":
+        return f
+
+    def of_any(*args: float) -> float:
+        try:
+            return f(*args)
+        except (ValueError, OverflowError):
+            return math.nan
+
+    return of_any
 
 
 def built(printer: Printer) -> dict[str, Callable[..., Any]]:
