@@ -39,6 +39,7 @@ def test_a_real_cotangent_of_a_complex_output_is_complex():
     np.testing.assert_array_equal(pullback(X)[0], X)
 
 
+@pytest.mark.without_modes("what is compiled keeps what it read", "compiled")
 def test_a_name_bound_to_something_else_before_a_later_call():
     w = np.array([3.0, 4.0])
 
