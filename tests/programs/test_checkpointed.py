@@ -7,7 +7,6 @@ from random import Random
 import pytest
 
 from mooncake_py.language.core import Core
-from tests.programs.counts import some_of
 from tests.programs.generator import random_program
 from tests.programs.test_random import verify
 from tests.support.checkpoint_everywhere import run_again
@@ -23,7 +22,7 @@ def test_random_programs(batch: int, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("batch", some_of(range(8)))
+@pytest.mark.parametrize("batch", range(8))
 def test_many_random_programs(batch: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Core, "call_function", run_again)
     sizes = (3, 6, 9, 14, 20)
