@@ -37,11 +37,16 @@ def sum_of(iterable: Iterable[Any], /, start: Any = 0) -> Any:
     if isinstance(start, NUMBERS) and are_numbers(items):
         return sum_of_numbers(items, start)
     if isinstance(start, (str, bytes, bytearray)):
-        sum((), start)  # raises TypeError
+        refuse_text(start)
     total = start
     for item in items:
         total = total + item
     return total
+
+
+def refuse_text(start: Any) -> None:
+    """Raise what `sum` raises for a text; as it is not derived, this `sum` is Python's."""
+    sum((), start)
 
 
 def are_numbers(items: list[Any]) -> bool:
@@ -216,7 +221,12 @@ def rounded(number: Any, ndigits: Any) -> Any:
 
 
 zero_derivative(
-    are_numbers, order_of, order_left, position_of, because="returns positions or an answer"
+    are_numbers,
+    refuse_text,
+    order_of,
+    order_left,
+    position_of,
+    because="returns positions, an answer or nothing",
 )
 zero_derivative(modular_power, rounded, because="piecewise constant")
 

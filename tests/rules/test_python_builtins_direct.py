@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from mooncake_py import grad
 from mooncake_py.rules import python_builtins as overlays
 from mooncake_py.rules import registry
 from tests.rules.equal_calls import assert_same_call
@@ -214,3 +215,10 @@ def test_sum_rules_give_each_item_the_cotangent() -> None:
     y, pullback = registry.find(overlays.sum_of_rows).rule(x, 0)  # type: ignore[union-attr]
     dy = np.array([1.0, 2.0, 3.0])
     assert (pullback(dy)[0] == np.stack([dy, dy])).all()
+
+
+def test_a_sum_of_texts_is_refused_at_once() -> None:
+    """It once called itself until Python had no depth left, for which an error was handled."""
+    with pytest.raises(TypeError, match="can't sum strings") as caught:
+        grad(lambda x: sum([x], "a"))(1.0)  # type: ignore[call-overload]
+    assert caught.value.__context__ is None
