@@ -37,6 +37,7 @@ def all_of_them(plt: Any, figure: Any) -> None:
     plt.close("all")
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("close", [by_figure, by_number, all_of_them])
 @pytest.mark.parametrize(
     "derivative",

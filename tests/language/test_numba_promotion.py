@@ -108,6 +108,7 @@ CASES = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("f", "t"), CASES)
 def test_the_value_is_that_of_the_call(f, t):
     expected = f(X, t)

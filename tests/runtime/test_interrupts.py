@@ -189,6 +189,7 @@ def check(f: Any, call: Callable[..., Any], points: int) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.sampled(len(MODES) + 1)
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("f", PROGRAMS)
 def test_everything_is_as_before(f: Any, mode: str) -> None:

@@ -60,6 +60,7 @@ def by_numba(n: int) -> Callable[[float], float]:
     return numba.njit(error_model="numpy")(lambda x: power(x, n))
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("of", [plainly, by_numba])
 @pytest.mark.parametrize("n", [-4, -2, -1, 0, 1, 3])
 def test_half_integer_powers(of: Callable[[int], Callable[[float], float]], n: int) -> None:
