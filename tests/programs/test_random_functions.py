@@ -139,12 +139,13 @@ def test_few(seed: int) -> None:
     compare(seed)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("seed", range(200, 202))
 def test_float32(seed: int) -> None:
     compare(seed, is_narrow=True)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("mixed", [True, False])
 @pytest.mark.parametrize("seed", range(500, 503))
 def test_lists_of_floats(seed: int, mixed: bool) -> None:
