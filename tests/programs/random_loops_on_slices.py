@@ -42,6 +42,11 @@ class RandomLoops:
         self.compare_forward(seed)
         self.compare_checkpointed(seed)
 
+    def compare_in_turn(self, seed: int) -> None:
+        """Compare gradients, and one of the other ways."""
+        self.compare_gradients(seed)
+        (self.compare_forward, self.compare_checkpointed)[seed % 2](seed)
+
     def compare_gradients(self, seed: int) -> None:
         f = self.function(seed, "random")
         with as_one_entry():

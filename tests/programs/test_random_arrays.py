@@ -31,4 +31,4 @@ def test_many_are_one_entry(monkeypatch):
 
 @pytest.mark.slow
 def test_many():
-    LOOPS.compare_many(range(1000, 1150), LOOPS.compare)
+    LOOPS.compare_many(range(1000, 1150), LOOPS.compare_in_turn)

@@ -152,7 +152,7 @@ def test_few_in_debug_mode(seed, write):
 @pytest.mark.parametrize(
     ("check", "write", "end"),
     [
-        (compare, random_text, 1600), (check_in_debug_mode, random_text, 1060),
+        (compare, random_text, 1300), (check_in_debug_mode, random_text, 1060),
         (compare, masked_text, 1100), (check_in_debug_mode, masked_text, 1010),
     ],
 )  # fmt: skip
