@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -95,6 +95,8 @@ def to_one_number(value: Any) -> str:
     """Return how to get one real number out of a function that returned something else."""
     if value is None:
         return "return the number: is a `return` missing?"
+    if isinstance(value, Generator):
+        return "use `return` instead of `yield`, or return the sum of what the generator yields"
     if isinstance(value, tuple) and len(value) == 2:
         return "for (value, aux) pass has_aux=True; for several outputs use vjp or jacobian"
     if isinstance(value, (tuple, list, dict)):

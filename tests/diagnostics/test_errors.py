@@ -174,6 +174,7 @@ def test_result_of_a_function_instead_of_the_function():
         (lambda x: x[0] * 1j, "a value of type complex128", "y.real"),
         (lambda x: None, "a value of type NoneType", "`return` missing"),
         (lambda x: x[0] > 0, "a value of type bool", "a float"),
+        (lambda x: (v for v in x), "a value of type generator", "instead of `yield`"),
     ],
 )
 def test_output_that_is_not_one_real_number(output, text, fix):
