@@ -183,24 +183,39 @@ def locate_argument(
         names = parameter_names(f)
         if wanted in names and names.index(wanted) < len(args):
             return names.index(wanted)
-        raise NonDifferentiableArgumentError(
-            f"argnums names the argument {wanted!r}, which was not passed to {name_of(f)}",
-            why=f"it was called with {len(args)} positional argument"
-            f"{'s' if len(args) != 1 else ''} and the keywords {sorted(kwargs)}; "
-            f"its parameters are {names}",
-            fix="pass the argument, or choose other argnums",
-        )
+        raise not_passed(f, f"argnums names the argument {wanted!r}", names, args, kwargs)
     wanted = operator.index(wanted)
     if not -len(args) <= wanted < len(args):
         names = parameter_names(f)
-        if 0 <= wanted < len(names) and names[wanted] in kwargs:
-            return names[wanted]
+        if 0 <= wanted < len(names):
+            if names[wanted] in kwargs:
+                return names[wanted]
+            what = f"argnums={wanted} names the argument {names[wanted]!r}"
+            raise not_passed(f, what, names, args, kwargs)
         raise NonDifferentiableArgumentError(
-            f"argnums={wanted} is out of range: {name_of(f)} was called with {len(args)} "
-            f"positional argument{'s' if len(args) != 1 else ''}",
+            f"argnums={wanted} is out of range: {name_of(f)} was called with "
+            f"{counted(len(args), 'positional argument')}",
             fix="pass the argument, or choose other argnums: a position in this call, or a name",
         )
     return wanted % len(args)
+
+
+def not_passed(
+    f: Any, what: str, names: list[str], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> NonDifferentiableArgumentError:
+    """Return the error for an argument that has to be in the call."""
+    beside = f" and the keywords {sorted(kwargs)}" if kwargs else ""
+    return NonDifferentiableArgumentError(
+        f"{what}, which was not passed to {name_of(f)}",
+        why=f"it was called with {counted(len(args), 'positional argument')}{beside}; "
+        f"its parameters are {names}",
+        fix="pass the argument, even if it has a default, or choose other argnums",
+    )
+
+
+def counted(count: int, noun: str) -> str:
+    """Return a number of things in words."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def parameter_names(f: Callable[..., Any]) -> list[str]:

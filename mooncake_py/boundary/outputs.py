@@ -107,7 +107,8 @@ def to_one_number(value: Any) -> str:
     if np.iscomplexobj(value):
         return "take a real number of it: y.real, or abs(y)"
     if isinstance(value, ndarray) and value.dtype.kind == "f":
-        return "reduce it, for example with np.sum, or use vjp with a cotangent of that shape"
+        other = "use jacobian, or vjp with a cotangent of that shape"
+        return f"reduce it, for example with np.sum, or {other}"
     return "return a float that depends on the arguments"
 
 

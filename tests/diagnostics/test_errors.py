@@ -123,6 +123,18 @@ def test_argnums_that_name_nothing(argnums, text):
     assert error.fix
 
 
+@pytest.mark.parametrize(("argnums", "name"), [(0, "x"), (1, "scale")])
+def test_an_argument_that_is_not_passed_is_named(argnums, name):
+    def scaled(x, scale=2.0):
+        return scale * x
+
+    with pytest.raises(NonDifferentiableArgumentError) as caught:
+        grad(scaled, argnums)(*[3.0][:argnums])
+    assert f"names the argument {name!r}, which was not passed to" in caught.value.what
+    assert "its parameters are ['x', 'scale']" in caught.value.why
+    assert "even if it has a default" in caught.value.fix
+
+
 def test_argnums_that_cannot_be_are_refused_at_once():
     for argnums, fix in (([0], "argnums=(0,)"), (X, "grad(f)(x), not grad(f, x)")):
         with pytest.raises(NonDifferentiableArgumentError, match="does not name") as caught:
@@ -169,7 +181,11 @@ def test_result_of_a_function_instead_of_the_function():
 @pytest.mark.parametrize(
     ("output", "text", "fix"),
     [
-        (lambda x: x * 2, r"an array of shape \(3,\) and dtype float64", "np.sum, or use vjp"),
+        (
+            lambda x: x * 2,
+            r"an array of shape \(3,\) and dtype float64",
+            "np.sum, or use jacobian, or vjp",
+        ),
         (lambda x: (x, x), "a value of type tuple", "has_aux=True"),
         (lambda x: x[0] * 1j, "a value of type complex128", "y.real"),
         (lambda x: None, "a value of type NoneType", "`return` missing"),

@@ -186,7 +186,7 @@ NonScalarOutputError: doubled returned an array of shape (3,) and dtype float64,
   where: FILE:61 in doubled
          | def doubled(x):
   why:   the gradient is defined for functions with a real scalar result
-  fix:   reduce it, for example with np.sum, or use vjp with a cotangent of that shape
+  fix:   reduce it, for example with np.sum, or use jacobian, or vjp with a cotangent of that shape
 """,
     "cotangent": """
 InvalidTangentError: the cotangent dy does not fit the output: expected an array of shape (3,), got shape (2,)
