@@ -140,6 +140,8 @@ def test_tests_mirror_the_rooms() -> None:
     tests = Path(__file__).parent
     tested = {path.parent.relative_to(tests).parts[0] for path in tests.rglob("*/test_*.py")}
     assert {room.partition(".")[0] for room in ROOMS} <= tested
+    of_compiler = {path.parent.name for path in tests.glob("compiler/*/test_*.py")}
+    assert {folder for folder in WITHIN["compiler"] if folder not in ("", "native")} <= of_compiler
 
 
 def test_the_picture_shows_every_room_in_its_place() -> None:

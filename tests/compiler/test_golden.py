@@ -16,7 +16,7 @@ from mooncake_py.compiler.derivatives.tangent import tangent
 from mooncake_py.compiler.forms.form import bound_to, specialise
 from mooncake_py.compiler.printing.show import shown
 from mooncake_py.compiler.regions.region import Region
-from tests.compiler.reading import pattern_of, region_of
+from tests.compiler.regions_of import pattern_of, region_of
 
 FOLDER = Path(__file__).parent / "golden"
 

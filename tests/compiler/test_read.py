@@ -20,7 +20,7 @@ from mooncake_py.compiler.regions.ir import (
     walk,
 )
 from mooncake_py.compiler.regions.simplify import expressions_of
-from tests.compiler.reading import read, read_body, region_of
+from tests.compiler.regions_of import read, read_body, region_of
 
 
 def test_a_recurrence():

@@ -14,7 +14,7 @@ from mooncake_py.compiler.regions.region import Axes, Region
 from mooncake_py.compiler.slices import site
 from mooncake_py.compiler.slices.on_arrays import on_arrays
 from tests.compiler.comparing import agrees, agrees_along, equals_reference
-from tests.compiler.reading import region_of
+from tests.compiler.regions_of import region_of
 
 Y = np.array([0.3, 0.7, -0.2])
 W = np.array([0.5, -0.4, 0.9])

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from mooncake_py.compiler.slices.site import SlicedSite
-from tests.compiler.reading import pattern_of, region_of
+from tests.compiler.regions_of import pattern_of, region_of
 
 FOLDER = Path(__file__).parent / "golden"
 

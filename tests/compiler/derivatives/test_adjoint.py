@@ -12,7 +12,7 @@ from mooncake_py.compiler.derivatives.adjoint import adjoint
 from mooncake_py.compiler.forms.form import specialise
 from mooncake_py.compiler.forms.infer import INT
 from mooncake_py.compiler.regions.ir import Bump, Push, statements
-from tests.compiler.reading import form_of, pattern_of, read_body, region_of
+from tests.compiler.regions_of import form_of, pattern_of, read_body, region_of
 
 
 def swept(form, steps, given, shadows, grads=()):

@@ -18,7 +18,7 @@ from mooncake_py.compiler.sites.elsewhere import Elsewhere
 from mooncake_py.compiler.sites.site import Site, TangentSite
 from mooncake_py.modes.forward.call import forward_context
 from mooncake_py.modes.reverse.context import ReverseContext
-from tests.compiler.reading import region_of
+from tests.compiler.regions_of import region_of
 
 X = np.array([0.7, -1.2, 0.8, 1.9, -0.4])
 V = np.array([1.0, 0.5, -2.0, 0.3, 0.9])

@@ -12,7 +12,7 @@ from mooncake_py import elementwise, grad, hvp, jvp, value_and_grad
 from mooncake_py.compiler.printing.show import shown
 from mooncake_py.compiler.reading.callees import Callees
 from tests.compiler.comparing import agrees
-from tests.compiler.reading import reading_of
+from tests.compiler.regions_of import reading_of
 from tests.programs.comparing import function_of
 
 X = np.array([0.7, -1.2, 0.8, 1.9, -0.4])

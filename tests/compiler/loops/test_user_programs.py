@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 
 from mooncake_py import checkpoint, grad, jvp, value_and_grad, vjp
 from tests.compiler.comparing import agrees
-from tests.compiler.user_programs import PROGRAMS
+from tests.compiler.loops.user_programs import PROGRAMS
 
 X = np.array([0.61, 0.23, 0.87, 0.42, 0.74, 0.35])
 Y = np.array([0.52, 0.94, 0.31, 0.68, 0.17, 0.83])

@@ -20,7 +20,7 @@ from mooncake_py.compiler.regions.ir import (
     walk,
 )
 from mooncake_py.compiler.regions.simplify import expressions_of
-from tests.compiler.reading import read_body, reading_of, region_of
+from tests.compiler.regions_of import read_body, reading_of, region_of
 
 
 def assigned(body: str, before: str = "pass") -> Assign:

@@ -23,7 +23,7 @@ from mooncake_py.compiler.forms.infer import (
 )
 from mooncake_py.compiler.printing.emit_scalar import Emitter
 from mooncake_py.compiler.regions.ir import Assign, Const, Count, Name, statements
-from tests.compiler.reading import region_of
+from tests.compiler.regions_of import region_of
 
 
 def active(body: str, given: str, before: str = "s = t = 0.0", shared: str = "") -> set[str]:

@@ -13,7 +13,7 @@ from mooncake_py.compiler.forms.infer import FLOAT, FLOAT64, infer
 from mooncake_py.compiler.sites.items import Items, Pairs
 from mooncake_py.modes.reverse.context import ReverseContext
 from tests.compiler.comparing import agrees, equals_reference
-from tests.compiler.reading import region_of
+from tests.compiler.regions_of import region_of
 
 Q = [0.7, -1.2, 0.8, 1.9, -0.4]
 

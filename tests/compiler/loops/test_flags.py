@@ -12,7 +12,7 @@ from mooncake_py import grad, hvp, jvp, value_and_grad
 from mooncake_py.compiler.forms.known_tests import with_known_tests
 from mooncake_py.compiler.printing.emit_scalar import Emitter
 from tests.compiler.comparing import agrees, equals_reference
-from tests.compiler.reading import read_body, region_of
+from tests.compiler.regions_of import read_body, region_of
 
 X = np.array([0.7, -1.2, 0.8, 1.9, -0.4])
 

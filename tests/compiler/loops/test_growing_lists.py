@@ -13,7 +13,7 @@ from mooncake_py import checkpointed, grad, hvp, jacobian, jvp, value_and_grad, 
 from mooncake_py.compiler.forms.infer import FLOAT, FLOAT64, infer
 from mooncake_py.compiler.regions.ir import Assign, End, Name
 from tests.compiler.comparing import agrees, equals_reference
-from tests.compiler.reading import region_of
+from tests.compiler.regions_of import region_of
 from tests.support.gradients import differences
 
 X = np.array([0.7, -1.2, 0.8, 1.9, -0.4, 0.3])

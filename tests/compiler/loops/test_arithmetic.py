@@ -10,7 +10,7 @@ from numpy.testing import assert_array_equal
 
 from mooncake_py import grad, value_and_grad
 from tests.compiler.comparing import agrees
-from tests.compiler.reading import read_body
+from tests.compiler.regions_of import read_body
 from tests.programs.comparing import function_of
 
 X = np.array([0.7, -1.2, 0.8, 1.9, -0.4])

@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 from mooncake_py import grad, hessian, jvp, value_and_grad
 from mooncake_py.contexts import Context
 from tests.compiler.comparing import agrees, equals_reference
-from tests.compiler.reading import read_body, region_of
+from tests.compiler.regions_of import read_body, region_of
 
 X = np.array([0.7, -1.2, 0.8, 1.9, -0.4])
 
