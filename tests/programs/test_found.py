@@ -201,6 +201,7 @@ def test_element_of_a_number(number: str, error: str) -> None:
     verify(f"s = {number}\ntry:\n    s = s[1]\nexcept {error}:\n    s = s * x[1]\nreturn s + x[2]")
 
 
+@pytest.mark.without_modes("values are compared bit for bit", "compiled")
 def test_complex_of_numpy_scalars_is_complex() -> None:
     verify("""
         z = complex(x[0], x[1])
