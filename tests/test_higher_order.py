@@ -100,7 +100,12 @@ def energy(u: np.ndarray) -> Any:
     return np.sum(smoothed(u, 3) ** 3)
 
 
-@pytest.mark.parametrize("f", [rosenbrock, energy])
+@pytest.mark.parametrize("f", [
+    rosenbrock,
+    pytest.param(
+        energy, marks=pytest.mark.without_modes("values are compared bit for bit", "compiled")
+    ),
+])  # fmt: skip
 def test_hessian_and_its_relatives(f: Any) -> None:
     x, v = RNG.standard_normal(5), RNG.standard_normal(5)
     expected = differences(grad(f), x)
@@ -110,7 +115,7 @@ def test_hessian_and_its_relatives(f: Any) -> None:
     assert_allclose(hvp(f, (x,), v), found @ v, rtol=1e-12)
     assert_allclose(hessian_diagonal(f)(x), np.diag(found), rtol=1e-12, atol=1e-12)
     value, gradient, again = value_grad_and_hessian(f)(x)
-    assert_allclose(value, f(x.copy()), rtol=1e-14)  # compiled sums have other last bits
+    assert value == f(x.copy())
     assert_allclose(gradient, grad(f)(x), rtol=1e-14)
     np.testing.assert_array_equal(again, found)
 
