@@ -54,6 +54,7 @@ from mooncake_py.compiler.statements.array_forms import SYMBOLS
 from mooncake_py.compiler.statements.statement import (
     Part,
     changing,
+    index_in,
     is_operand,
     operand,
     position_of,
@@ -352,11 +353,7 @@ class Rereader:
         if name in self.variables and isinstance(e, Load) and not self.ranks.of(e):
             index = (*index, ONE_MORE)
         self.note(name)
-        base = Name(name, place=e.place)
-        for value in (base, index):
-            if value not in values:
-                values.append(value)
-        return values.index(base), values.index(index)
+        return index_in(values, Name(name, place=e.place)), index_in(values, index)
 
     def new_name(self, e: Expr) -> Name:
         """Return a new name for a number."""
@@ -408,9 +405,7 @@ class Writer:
         if isinstance(e, Load) or self.ranks.of(e):
             part = self.place(e)
         else:
-            if e not in self.values:
-                self.values.append(e)
-            part = self.values.index(e)
+            part = index_in(self.values, e)
         if part not in self.layout[self.first :]:
             self.layout.append(part)
         return operand(self.layout.index(part, self.first))

@@ -39,7 +39,7 @@ from mooncake_py.compiler.statements.contractions import is_contraction, is_sum
 from mooncake_py.compiler.statements.core import Core
 from mooncake_py.compiler.statements.pushforward import tangent_of
 from mooncake_py.compiler.statements.reductions import is_extremum
-from mooncake_py.compiler.statements.statement import Part, Place, View, is_operand
+from mooncake_py.compiler.statements.statement import Part, Place, View, index_in, is_operand
 from mooncake_py.overriding import override
 
 __all__ = ["SlicedPushforward"]
@@ -237,7 +237,7 @@ class SlicedPushforward(Pushforward):
         named: dict[str, Expr] = {}
         for name in dict.fromkeys(names_of([value])):
             if name[0] == "e":
-                part: Any = position(Name(name), values)
+                part: Any = index_in(values, Name(name))
             else:
                 part = s.statement.layout[int(name[1:])]
             if name[0] == "d":
@@ -255,7 +255,7 @@ class SlicedPushforward(Pushforward):
     def beside(self, part: Any, values: list[Any]) -> Any:
         """Return where the tangent of an operand is."""
         base = part if isinstance(part, int) else part[0]
-        there = position(Name(self.names[values[base].name]), values)
+        there = index_in(values, Name(self.names[values[base].name]))
         if isinstance(part, View):
             return part._replace(base=there)
         return there if isinstance(part, int) else (there, part[1])
@@ -269,13 +269,6 @@ class SlicedPushforward(Pushforward):
         if self.element(s) is None:
             raise NoPartial
         return Assign(Load(self.names[s.written], index, place=s.place), ZERO, place=s.place)
-
-
-def position(value: Any, values: list[Any]) -> int:
-    """Return where a value is among others, to which it is added if it is not."""
-    if value not in values:
-        values.append(value)
-    return values.index(value)
 
 
 def numbers_of_arrays(core: Core) -> list[str]:

@@ -38,7 +38,7 @@ from mooncake_py.compiler.slices.calls.operations import (
     operation_of,
 )
 from mooncake_py.compiler.statements.statement import Statement as OnArrays
-from mooncake_py.compiler.statements.statement import operand
+from mooncake_py.compiler.statements.statement import index_in, operand
 
 if TYPE_CHECKING:
     from mooncake_py.compiler.slices.tangent import SlicedPushforward
@@ -190,17 +190,12 @@ class CallTangent:
         values: list[Any] = []
         layout: list[Any] = []
 
-        def given(value: Any) -> int:
-            if value not in values:
-                values.append(value)
-            return values.index(value)
-
         def place(hole: Hole) -> Hole:
             is_tangent = hole.operand < 0
             part: Any = self.s.statement.layout[-1 - hole.operand if is_tangent else hole.operand]
             base = self.s.values[part if isinstance(part, int) else part[0]]
-            own = given(Name(self.push.names[base.name]) if is_tangent else base)
-            part = own if isinstance(part, int) else (own, given(self.s.values[part[1]]))
+            own = index_in(values, Name(self.push.names[base.name]) if is_tangent else base)
+            part = own if isinstance(part, int) else (own, index_in(values, self.s.values[part[1]]))
             if part not in layout:
                 layout.append(part)
             return hole._replace(operand=layout.index(part))
