@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-__all__ = ["MEASURED", "MEASURED_WITHOUT_TEXT", "measured_texts", "name_of_cell"]
+__all__ = ["MEASURED", "MEASURED_WITHOUT_TEXT", "files_of_cells", "measured_texts", "name_of_cell"]
 
 MEASURED = ("<timed exec>", "<timed eval>")
 """The files in whose names IPython compiles what ``%time`` and ``%%time`` measure."""
@@ -24,6 +24,12 @@ def name_of_cell(file: str) -> str | None:
     names = getattr(compiler, "format_code_name", None)
     found = None if names is None else names(file)
     return None if found is None else f"cell {found[1]}"
+
+
+def files_of_cells() -> list[str]:
+    """Return the names under which IPython compiled the cells, the latest first."""
+    names = getattr(getattr(_shell(), "compile", None), "_filename_map", {})
+    return list(reversed(names))
 
 
 def measured_texts() -> Iterator[str]:

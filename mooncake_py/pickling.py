@@ -14,9 +14,12 @@ from types import FunctionType, MethodType
 from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar
 
 from mooncake_py.diagnostics.tracebacks import boundary
+from mooncake_py.errors import SourceUnavailableError
 from mooncake_py.jitted import captured
 from mooncake_py.rules import registry
 from mooncake_py.rules.elsewhere import Declaration, declaration, expect, expected
+from mooncake_py.syntax.carried import carry
+from mooncake_py.syntax.source import locate
 
 __all__ = ["Remade", "luggage", "remade"]
 
@@ -69,8 +72,7 @@ def remade(maker: Callable[..., Any], arguments: tuple[Any, ...], carried: Lugga
     """Return what a maker makes, in another process."""
     expect(carried.rules)
     for file, lines in carried.texts.items():
-        if linecache.getlines(file) != lines:
-            linecache.cache[file] = sum(map(len, lines)), None, lines, file
+        carry(file, lines)
     return maker(*arguments)
 
 
@@ -92,11 +94,22 @@ def texts_of(f: Any) -> dict[str, list[str]]:
         if function in seen or is_importable(function):
             continue
         seen.add(function)
-        file = function.__code__.co_filename
+        file = file_of(function)
         found[file] = linecache.getlines(file)
         for value in reached(function):
             todo += functions_of(value)
     return {file: lines for file, lines in found.items() if lines}
+
+
+def file_of(function: FunctionType) -> str:
+    """Return the file of a function, also of a copy that does not name it."""
+    code = function.__code__
+    if linecache.getlines(code.co_filename):
+        return code.co_filename
+    try:
+        return locate(code, function.__globals__).file
+    except SourceUnavailableError:
+        return code.co_filename
 
 
 def functions_of(value: Any) -> Iterator[FunctionType]:

@@ -223,7 +223,8 @@ def _derive(
     from mooncake_py.frontend.rewrite import rewrite
 
     linecache.lazycache(code.co_filename, globals_)  # the text may be known to a loader only
-    source = locate(code)
+    source = locate(code, globals_)
+    code = source.named(code)
     if isinstance(source.node, ast.GeneratorExp):
         raise _generator_expression(code)
     rewritten = rewrite(source, code, globals_, in_parts, given)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Iterable, Mapping
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any, NamedTuple
 
 from mooncake_py.errors import MissingRuleError
@@ -41,8 +41,7 @@ _expected: dict[tuple[str, int], Declaration] = {}
 def mark(function: Any, rule: Rule) -> None:
     """Write down on a function of Python that the user has declared a rule for it."""
     if type(function) is FunctionType and rule.by_user:
-        code = function.__code__
-        setattr(function, MARK, (code.co_filename, code.co_firstlineno, str(rule.origin)))
+        setattr(function, MARK, (*identity(function.__code__), str(rule.origin)))
 
 
 def declaration(function: Any, rule: Rule) -> Declaration:
@@ -97,10 +96,14 @@ def copied_mark(function: FunctionType) -> str | None:
     marked = function.__dict__.get(MARK)
     if marked is None:
         return None
-    file, line, place = marked
-    code = function.__code__
+    *marked_code, place = marked
     # Otherwise it is that of a function that this one wraps.
-    return place if (file, line) == (code.co_filename, code.co_firstlineno) else None
+    return place if tuple(marked_code) == identity(function.__code__) else None
+
+
+def identity(code: CodeType) -> tuple[Any, ...]:
+    """Return what tells apart functions also when copied: pickles may leave out the file's name."""
+    return code.co_qualname, code.co_firstlineno, code.co_names, code.co_code
 
 
 def missing(function: Any, place: str | None) -> MissingRuleError:

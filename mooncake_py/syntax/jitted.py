@@ -93,7 +93,7 @@ def with_machine_ints(
     f: FunctionType, ints: frozenset[str], kinds: Kinds, bits: Bits
 ) -> FunctionType | None:
     """Return a copy of a function with ints as in compiled code, None if it needs none."""
-    source = locate(f.__code__)
+    source = locate(f.__code__, f.__globals__)
     node = source.node
     if isinstance(node, ast.Lambda):
         node = function_of(node)

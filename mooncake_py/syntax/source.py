@@ -15,13 +15,14 @@ import os
 import sys
 import time
 import weakref
-from collections.abc import Iterator
-from types import CodeType
+from collections.abc import Iterator, Mapping
+from types import CodeType, MappingProxyType
 from typing import Any, NamedTuple
 
 from mooncake_py.diagnostics.places import start_of
 from mooncake_py.errors import SourceUnavailableError
 from mooncake_py.notebook import MEASURED_WITHOUT_TEXT
+from mooncake_py.syntax.carried import texts_to_search
 from mooncake_py.syntax.compiled import FunctionNode, compile_function, extent, same_code, walk_code
 from mooncake_py.syntax.nodes import place_of
 from mooncake_py.syntax.providers import provided_texts
@@ -48,6 +49,11 @@ class SourceNode(NamedTuple):
     imports: frozenset[str]
     around: tuple[FunctionNode, ...]
 
+    def named(self, code: CodeType) -> CodeType:
+        """Return a code object with the name of this file, if it does not name one itself."""
+        is_elsewhere = text_file(code) != self.file
+        return code.replace(co_filename=self.file) if is_elsewhere else code
+
     def compile(self, node: FunctionNode, code: CodeType, parameters: tuple[str, ...]) -> CodeType:
         """Compile a node as if it stood here; `code` is that of the function that does."""
         return compile_function(
@@ -69,8 +75,10 @@ _files: dict[str, Parsed] = {}
 _kept: dict[int, tuple[weakref.ref[CodeType], SourceNode]] = {}
 
 
-def locate(code: CodeType) -> SourceNode:
+def locate(code: CodeType, globals_: Mapping[str, Any] = MappingProxyType({})) -> SourceNode:
     """Find the syntax tree of the function, lambda or generator expression of a code object.
+
+    The global variables of the function tell more of copies whose code does not name its file.
 
     Raise a `SourceUnavailableError` if there is no text (C code, text run by ``exec``), or if the
     text is no longer the one that the code object was compiled from.
@@ -87,7 +95,7 @@ def locate(code: CodeType) -> SourceNode:
             found = _search(code)
         if found is not None:
             return found
-    found = _search_provided(code)
+    found = _search_provided(code) or _search_carried(code, globals_)
     if found is not None:
         return found
     raise _changed(code) if linecache.getlines(file) else _no_text(code)
@@ -129,6 +137,20 @@ def _search_provided(code: CodeType) -> SourceNode | None:
     return None
 
 
+def _search_carried(code: CodeType, globals_: Mapping[str, Any]) -> SourceNode | None:
+    for text in texts_to_search(globals_):
+        parsed = _parsed(text.file, list(text.lines))
+        found = None if parsed is None else _search_in(parsed, code)
+        if found is not None:
+            found = found._replace(file=text.file)
+            keep(code, found)
+            if not linecache.getlines(text.file):  # for the lines in messages
+                size = sum(map(len, text.lines))
+                linecache.cache[text.file] = size, None, list(text.lines), text.file
+            return found
+    return None
+
+
 def _search_in(parsed: Parsed, code: CodeType) -> SourceNode | None:
     line = code.co_firstlineno
     candidates = [
@@ -148,7 +170,10 @@ def _search_in(parsed: Parsed, code: CodeType) -> SourceNode | None:
 
 
 def _parse(file: str) -> Parsed | None:
-    lines = linecache.getlines(file)
+    return _parsed(file, linecache.getlines(file))
+
+
+def _parsed(file: str, lines: list[str]) -> Parsed | None:
     parsed = _files.get(file)
     if parsed is not None and (parsed.lines is lines or parsed.lines == lines):
         return parsed

@@ -65,7 +65,7 @@ def definition_of(callee: Callee) -> Definition:
     f = callee.function()
     assert f is not None
     try:
-        source = locate(f.__code__)
+        source = locate(f.__code__, f.__globals__)
     except MooncakeError:
         raise Unfit from None
     names_used = (*f.__code__.co_names, *f.__code__.co_varnames)

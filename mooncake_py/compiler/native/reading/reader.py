@@ -211,7 +211,7 @@ class FunctionReader(NestedReader):
         if not is_own(named):
             raise Unfit(f"a call of {f.__qualname__}", self.b.place)
         try:
-            node = locate(f.__code__).node
+            node = locate(f.__code__, f.__globals__).node
         except MooncakeError as error:
             raise Unfit(f"no source of {f.__qualname__}", self.b.place) from error
         if isinstance(node, ast.Lambda):
