@@ -3,6 +3,7 @@
 import gc
 import os
 from importlib.util import find_spec
+from zlib import crc32
 
 import pytest
 
@@ -36,8 +37,22 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the option that writes golden files anew."""
-    parser.addoption("--update-golden", action="store_true", help="write golden files anew")
+    """Add the options that rewrite golden files and that select a share of the tests."""
+    parser.addoption("--update-golden", action="store_true", help="rewrite the golden files")
+    parser.addoption("--share", metavar="K/N", help="run share K of N of the tests, by their names")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Select the tests of one share: a test stays in its share when others come and go."""
+    share: str | None = config.getoption("--share")
+    if share is None:
+        return
+    k, n = map(int, share.split("/"))
+    if not 1 <= k <= n:
+        raise pytest.UsageError(f"--share is K/N with K from 1 to N, not {share}")
+    left_out = [item for item in items if crc32(item.nodeid.encode()) % n != k - 1]
+    items[:] = [item for item in items if crc32(item.nodeid.encode()) % n == k - 1]
+    config.hook.pytest_deselected(items=left_out)
 
 
 def pytest_configure() -> None:

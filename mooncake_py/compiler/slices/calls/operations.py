@@ -40,7 +40,7 @@ __all__ = [
     "operation_of", "rule_of",
 ]  # fmt: skip
 
-CREATED = frozenset({
+CREATED: frozenset[Any] = frozenset({
     np.zeros, np.ones, np.empty, np.zeros_like, np.ones_like, np.empty_like, np.eye, np.identity,
 })  # fmt: skip
 """Functions that make arrays whatever their arguments hold."""
@@ -49,7 +49,7 @@ LINEAR = frozenset({*joining.JOINS, creation.assemble, slope, area})
 FACTORS = 32  # of a product by `np.einsum`, at most, in which each alone it is linear
 DRAWS = frozenset({"draws", "random", "shuffling", "transformed_draws"})
 """Files of rules whose functions must not run twice."""
-NEW = frozenset({
+NEW: frozenset[Any] = frozenset({
     *CREATED, *LINEAR, einsum_of_several, np.roll, np.cumsum, np.tile, np.repeat, np.copy,
     np.convolve, np.correlate, np.outer, np.inner, np.vdot, np.kron, np.tensordot, np.sort,
     np.linalg.inv, np.linalg.solve, np.linalg.norm, np.linalg.det, np.linalg.cholesky,
