@@ -98,6 +98,7 @@ class RegionSite:
             for name in self.arrays
             if name not in region.lists
         ]
+        self.contiguous = region.contiguous
         self.trials = Trials()
         self.why = ""
         self._forms: dict[frozenset[str], Form | None] = {}
@@ -144,7 +145,7 @@ class RegionSite:
                 if not flags.aligned or (is_written and not flags.writeable):
                     return False
                 if not flags.c_contiguous:
-                    if has_overlaps(a):
+                    if name in self.contiguous or has_overlaps(a):
                         return False
                     alone.append(a)
             if a.dtype != dtype:

@@ -53,6 +53,8 @@ class Builder:
         The inputs that are passed as lists.
     complexes : set of str
         The arrays that hold complex numbers.
+    contiguous : set of str
+        The inputs that are read as arrays in order in memory: see `NativeRegion`.
     ranges : Ranges
     stable : set of str
         The names of ints that keep their value in the pass in which they are bound.
@@ -76,6 +78,7 @@ class Builder:
         self.arrays: dict[str, int] = {}
         self.complexes: set[str] = set()
         self.lists: set[str] = set()
+        self.contiguous: set[str] = set()
         self.ranges = Ranges()
         self.stable: set[str] = set()
         self.place: Place | None = None

@@ -45,6 +45,8 @@ Element = Callable[..., Expr]
 OF_NUMPY = frozenset({"bool_", "int64", "float32", "float64"})
 SMALL = (0, 1, 2, 3, 4)
 """The exponents of powers of ints that become products."""
+FLOATING = 2.0**53 - 1.0
+"""Ints up to it are floats, and no others become them."""
 EXACT = 1.25 * 2.0**62
 """The ints of Python that compiled code computes stay below: they do not wrap around."""
 STEP = 1 << 16  # added again and again it takes hours from there to the largest int of 64 bits
@@ -152,6 +154,12 @@ def require_exact(b: Builder, size: Expr) -> None:
     b.require(Compare(("lt",), (Op("abs", (size,)), Const(EXACT))))
 
 
+def require_float(b: Builder, x: Number) -> None:
+    """Leave the region unless an int is a float, as which it is compared; Python compares ints."""
+    if x.kind == INT and b.ranges.size(x.e) > FLOATING:
+        b.require(Compare(("le",), (Op("abs", (Op("float", (x.e,)),)), Const(FLOATING))))
+
+
 def int_of_python(b: Builder, x: Number) -> Number:
     """Return an int as one of Python; that of NumPy may be too large for others to be added."""
     if x.type == "int64" and b.ranges.size(x.e) > EXACT:
@@ -252,6 +260,9 @@ def compared(b: Builder, ops: Sequence[str], values: Sequence[Value]) -> Value:
     """Return a chain of comparisons; of arrays only two are compared."""
     numbers = [v for v in values if isinstance(v, Number)]
     if len(numbers) == len(values):
+        if any(v.kind in REAL for v in numbers):
+            for v in numbers:
+                require_float(b, v)
         of_numpy = any(v.type in OF_NUMPY for v in numbers)
         return Number(compared_numbers(b, ops, numbers), "bool_" if of_numpy else "bool")
     if len(ops) != 1:

@@ -1,4 +1,8 @@
-"""``reshape`` and ``ravel`` of vectors, as views; of what is computed, as copies."""
+"""``reshape`` and ``ravel`` of vectors, as views; of what is computed, as copies.
+
+What `ravel` returns of a vector in memory is a view if its elements stand side by side, else a
+copy.  Where only the run tells, the region is left unless it is as assumed.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +21,8 @@ from mooncake_py.compiler.native.building.values import (
     Value,
 )
 from mooncake_py.compiler.native.functions.joining import flat_copy
-from mooncake_py.compiler.native.regions.linear import ONE, ZERO, plus, times
-from mooncake_py.compiler.regions.ir import Compare, Const, Expr, Op
+from mooncake_py.compiler.native.regions.linear import ONE, ZERO, linear, plus, times
+from mooncake_py.compiler.regions.ir import Compare, Const, Expr, Length, Load, Name, Op, walk
 
 __all__ = ["raveled", "reshaped", "reshaped_method"]
 
@@ -26,7 +30,39 @@ __all__ = ["raveled", "reshaped", "reshaped_method"]
 def raveled(b: Builder, args: Sequence[Value], given: Given) -> Value:
     """Read ``np.ravel(a)``."""
     (a,) = arranged(b, args, given, "a")
-    return vector(b, array_of(b, a))
+    found = vector(b, array_of(b, a))
+    if not found.base:
+        return found
+    if found.base not in b.made:
+        b.contiguous.add(found.base)  # else nothing is known of the layout of its parts
+    step = distance(b, found)
+    if step == ONE:
+        return found
+    (n,) = found.shape
+    b.require(Compare(("gt",), (n, ONE)))
+    b.require(Compare(("ne",), (step, ONE)))
+    return b.kept(found)
+
+
+def distance(b: Builder, a: Array) -> Expr:
+    """Return by how many elements of its memory those of a vector stand apart."""
+    probe = Name("probe0")
+    found = a.at((probe,))
+    assert isinstance(found, Load)
+    total: Expr = ZERO
+    size: Expr = ONE
+    for axis in reversed(range(len(found.index))):
+        parts = dict(linear(found.index[axis]).parts)
+        total = plus(total, times(Const(parts.pop(probe, 0)), size))
+        if any(inner == probe for part in parts for inner in walk(part)):
+            raise Unfit("ravel of elements that are picked", b.place)
+        size = times(size, length_of(b, found.array, axis))
+    return total
+
+
+def length_of(b: Builder, array: str, axis: int) -> Expr:
+    """Return a length of an array in memory."""
+    return Length(array, axis)
 
 
 def reshaped(b: Builder, args: Sequence[Value], given: Given) -> Value:

@@ -12,17 +12,19 @@ from mooncake_py.compiler.native.printing.emit_expressions import (
 )
 from mooncake_py.compiler.native.printing.loops import nested
 from mooncake_py.compiler.native.regions.contractions import Contraction, Window
-from mooncake_py.compiler.native.regions.helpers import LARGE, add_product, strided
+from mooncake_py.compiler.native.regions.helpers import LARGE, add_product, as_bits, as_int, strided
 from mooncake_py.compiler.native.regions.linear import ZERO
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT32
 from mooncake_py.compiler.native.regions.unbound import expressions_in
 from mooncake_py.compiler.regions.ir import (
+    INTS,
     Alloc,
     Apply,
     Assign,
     Block,
     Break,
     Bump,
+    Call,
     Check,
     Compare,
     Const,
@@ -142,8 +144,8 @@ class Statements:
                 return [self.assigned(Name(name), value)]
             case Bump(target=target, value=value):
                 return [self.bumped(target, value)]
-            case Push(value=value):
-                return self.pushed(value)
+            case Push():
+                return self.pushed(s)
             case Check(test=test):
                 return self.checked([test])
             case Alloc():
@@ -319,12 +321,12 @@ class Statements:
 
     # The stack.
 
-    def pushed(self, value: Expr) -> list[str]:
+    def pushed(self, s: Push) -> list[str]:
         """Return the lines that save a number."""
         if self.is_count:
             return self.moved(Const(1))
         self.free -= 1
-        return [self.assigned(Load(STACK, (Name(TOP),)), value), *self.moved(Const(1))]
+        return [self.assigned(Load(STACK, (Name(TOP),)), as_slot(s)), *self.moved(Const(1))]
 
     def room_ahead(self, block: Block) -> list[str]:
         """Return the lines that make room at once for what is pushed before the next loop.
@@ -383,6 +385,11 @@ def popped_by(s: Statement) -> int:
     return sum(isinstance(part, Pop) for e in expressions_in(s) for part in walk(e))
 
 
+def as_slot(s: Push) -> Expr:
+    """Return what the stack of floats takes for a number: for an int its bits."""
+    return Call(as_bits, (Op("int", (s.value,)),)) if s.stack == INTS else s.value
+
+
 def on_stack(s: ForAll, count: int) -> ForAll:
     """Return loops that read or write elements of the stack, so many in each pass."""
     first = added(Name(TOP), linear(s, count))
@@ -393,7 +400,7 @@ def on_stack(s: ForAll, count: int) -> ForAll:
         if taken:
             body.append(with_slots(inner, [slots.pop() for _ in range(taken)]))
         elif isinstance(inner, Push):
-            body.append(Assign(Load(STACK, (slots.pop(0),)), inner.value, place=inner.place))
+            body.append(Assign(Load(STACK, (slots.pop(0),)), as_slot(inner), place=inner.place))
         else:
             body.append(inner)
     if slots:
@@ -423,7 +430,8 @@ def with_slots(s: Statement, slots: list[Expr]) -> Statement:
 
     def change(e: Expr) -> Expr:
         if isinstance(e, Pop):
-            return Load(STACK, (left.pop(0),))
+            slot = Load(STACK, (left.pop(0),))
+            return Call(as_int, (slot,)) if e.stack == INTS else slot
         parts = parts_of(e)
         return rebuilt(e, tuple(map(change, parts))) if parts else e
 
@@ -433,11 +441,6 @@ def with_slots(s: Statement, slots: list[Expr]) -> Statement:
         case If():
             return If(change(s.test), s.body, s.orelse, place=s.place)
         case For(range=Op(op=op, args=args)):
-            steps = Op(op, tuple([whole(change(a)) for a in args]))
+            steps = Op(op, tuple(map(change, args)))
             return For(s.name, steps, s.body, place=s.place)
     raise TypeError(s)
-
-
-def whole(e: Expr) -> Expr:
-    """Return a bound of a range as an int."""
-    return Op("int", (e,)) if isinstance(e, Load) and e.array == STACK else e

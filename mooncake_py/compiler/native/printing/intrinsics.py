@@ -47,7 +47,7 @@ def arithmetic(f: FunctionType) -> Callable[..., Any]:
         helpers.over: over, helpers.tanh: emit_tanh,
     }  # fmt: skip
     types = import_module("numba.core.types")
-    real = types.float64
+    real, whole = types.float64, types.int64
 
     def emit(target: Any, builder: Any, signature: Any, args: Any) -> Any:
         return emits[f](builder, *args)
@@ -56,13 +56,25 @@ def arithmetic(f: FunctionType) -> Callable[..., Any]:
         kind = x if x in types.real_domain else real
         return kind(kind), emit
 
+    def other_kind(typing: Any, x: Any) -> Any:
+        to, of = (real, whole) if f is helpers.as_bits else (whole, real)
+
+        def emit_cast(target: Any, builder: Any, signature: Any, args: Any) -> Any:
+            return builder.bitcast(args[0], target.get_value_type(to))
+
+        return to(of), emit_cast
+
     def two(typing: Any, a: Any, b: Any) -> Any:
         return real(real, real), emit
 
     def three(typing: Any, a: Any, b: Any, c: Any) -> Any:
         return real(real, real, real), emit
 
-    return {helpers.plus_product: three, helpers.tanh: one}.get(f, two)
+    typed: dict[Any, Callable[..., Any]] = {
+        helpers.plus_product: three, helpers.tanh: one, helpers.as_bits: other_kind,
+        helpers.as_int: other_kind,
+    }  # fmt: skip
+    return typed.get(f, two)
 
 
 # Products of matrices.
@@ -135,6 +147,9 @@ def multiply(typing: Any, z: Any, x: Any, y: Any) -> Any:
 
 MATRIX: dict[Any, Callable[..., Any]] = {helpers.strided: strided, helpers.multiply: multiply}
 INTRINSIC = frozenset(
-    {helpers.plus, helpers.plus_product, helpers.times, helpers.over, helpers.tanh, *MATRIX}
-)
+    {
+        helpers.plus, helpers.plus_product, helpers.times, helpers.over, helpers.tanh,
+        helpers.as_bits, helpers.as_int, *MATRIX,
+    }
+)  # fmt: skip
 """The functions that `intrinsic` takes."""

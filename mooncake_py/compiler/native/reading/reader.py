@@ -197,6 +197,7 @@ class FunctionReader(NestedReader):
             frozenset(self.b.complexes),
             frozenset(self.b.lists | lists),
             frozenset(self.private),
+            frozenset(self.b.contiguous),
         )
         return Reading(region, self.callees, self.captures, output, set_after, grown)
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import struct
 
 from numpy import dot, empty, ndarray
 
 __all__ = [
-    "LARGE", "add_product", "grow", "half_power", "heaviside", "hypot", "maximum", "minimum",
-    "multiply", "no_product", "over", "plus", "plus_product", "strided", "tanh", "times",
+    "LARGE", "add_product", "as_bits", "as_int", "grow", "half_power", "heaviside", "hypot",
+    "maximum", "minimum", "multiply", "no_product", "over", "plus", "plus_product", "strided",
+    "tanh", "times",
 ]  # fmt: skip
 
 LEAST, GREATEST = 1e-280, 1e280
@@ -25,6 +27,16 @@ def grow(S: ndarray, size: int) -> ndarray:
     for k in range(S.size):
         more[k] = S[k]
     return more
+
+
+def as_bits(n: int) -> float:
+    """Return the float that has the bits of an int: the stack keeps all of them."""
+    return struct.unpack("d", struct.pack("q", n))[0]
+
+
+def as_int(x: float) -> int:
+    """Return the int whose bits a float has."""
+    return struct.unpack("q", struct.pack("d", x))[0]
 
 
 def plus(total: float, e: float) -> float:

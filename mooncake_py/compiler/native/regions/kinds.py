@@ -10,8 +10,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from mooncake_py.compiler.native.regions.helpers import as_int
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, FLOAT32, INT
 from mooncake_py.compiler.regions.ir import (
+    INTS,
     Call,
     Compare,
     Const,
@@ -28,7 +30,9 @@ __all__ = ["WIDTH", "kind_of", "widest"]
 
 WIDTH = {BOOL: 0, INT: 1, FLOAT32: 2, FLOAT: 3}
 FIXED = {"float": FLOAT, "float32": FLOAT32, "int": INT, "round": INT, "not": BOOL}
-INTEGRAL = {math.floor, math.ceil, math.trunc, math.gcd, math.lcm, math.comb, math.factorial}
+INTEGRAL = {
+    math.floor, math.ceil, math.trunc, math.gcd, math.lcm, math.comb, math.factorial, as_int,
+}  # fmt: skip
 LOGICAL = {math.isnan, math.isinf, math.isfinite, np.isnan, np.isinf, np.isfinite, np.signbit}
 
 
@@ -43,8 +47,8 @@ def kind_of(e: Expr, kinds: Mapping[str, str]) -> str:
             return INT
         case Compare():
             return BOOL
-        case Pop():
-            return FLOAT
+        case Pop(stack=stack):
+            return INT if stack == INTS else FLOAT
         case Select(a=a, b=b):
             return widest((a, b), kinds)
         case Call(function=f, args=args):

@@ -38,6 +38,9 @@ class NativeRegion:
     private : frozenset of str
         Inputs that the function may write though the region does not: who passes them must not
         look at them afterwards.
+    contiguous : frozenset of str
+        Inputs that must be in C order in memory: of others a part may be a copy in the place of
+        a view.
     """
 
     body: Block
@@ -48,3 +51,4 @@ class NativeRegion:
     complexes: frozenset[str] = frozenset()
     lists: frozenset[str] = frozenset()
     private: frozenset[str] = frozenset()
+    contiguous: frozenset[str] = frozenset()

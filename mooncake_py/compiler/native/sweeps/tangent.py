@@ -84,6 +84,7 @@ def tangent(region: NativeRegion, active: set[str]) -> tuple[NativeRegion, dict[
             region.complexes | {names[a] for a in region.complexes if a in names},
             region.lists | {names[a] for a in region.lists if a in names},
             region.private,
+            region.contiguous,
         ),
         names,
     )
