@@ -14,7 +14,7 @@ from types import FunctionType, MethodDescriptorType, MethodType
 from typing import TYPE_CHECKING, Any
 
 from mooncake_py.compiler.sites.elsewhere import Elsewhere
-from mooncake_py.errors import SourceUnavailableError
+from mooncake_py.errors import MooncakeError, SourceUnavailableError
 from mooncake_py.frontend.load import derive, instantiate
 from mooncake_py.jitted import is_jitted
 from mooncake_py.language.matching import Matching
@@ -124,6 +124,10 @@ class Context:
         made = object.__new__(cls)
         self.call(cls.__init__, made, *args, **kwargs)
         return made
+
+    def unsupported(self, refusal: Callable[[], MooncakeError]) -> None:
+        """Raise where code is reached that cannot be rewritten, such as `eval`."""
+        raise refusal()
 
     def call_one(self, f: Callable[..., Any], x: Any, /) -> Any:
         """Run ``f(x)``."""

@@ -62,6 +62,7 @@ class ExpressionRewriter(FusingRewriter):
         self.refused = refused
         self.injected: dict[str, Any] = {}
         self._constant_names: dict[str, str] = {}
+        self._refusals = 0
 
     # operators
 
@@ -169,9 +170,9 @@ class ExpressionRewriter(FusingRewriter):
         if plain and builtin in _SCOPE_BUILTINS and not self.in_class:
             return self._variables(node, builtin)
         if builtin in _TEXT_BUILTINS:
-            self.refused.add(node, unsupported.TEXT)
+            return self.unless_refused(node, unsupported.TEXT, self.rebuild(node))
         if builtin in _SCOPE_BUILTINS and plain:
-            self.refused.add(node, unsupported.SCOPE)
+            return self.unless_refused(node, unsupported.SCOPE, node)
         args = self.visit_all(node.args)
         keywords = [self._keyword(keyword) for keyword in node.keywords]
         for keyword in keywords:
@@ -260,9 +261,11 @@ class ExpressionRewriter(FusingRewriter):
         for generator in node.generators:
             if generator.is_async:
                 self.refused.add(generator.target, unsupported.ASYNCHRONOUS)
+        rewritten = replaced(node, **changes)
+        for generator in reversed(node.generators):
             if any(not isinstance(leaf, ast.Name) for leaf in leaves(generator.target)):
-                self.refused.add(generator.target, unsupported.TARGET)
-        return replaced(node, **changes)
+                rewritten = self.unless_refused(generator.target, unsupported.TARGET, rewritten)
+        return rewritten
 
     visit_SetComp = visit_DictComp = visit_GeneratorExp = visit_ListComp
 
@@ -296,6 +299,19 @@ class ExpressionRewriter(FusingRewriter):
         """Refuse asynchronous code."""
         self.refused.add(node, unsupported.ASYNCHRONOUS)
         return node
+
+    def refusal(self, node: Any, why: str) -> ast.expr:
+        """Return ``C.unsupported(refusal)``, which raises if the derivative gets there."""
+        refusal = self.refused.add_reached(node, why)
+        name = f"{PREFIX}r{self._refusals}"
+        self._refusals += 1
+        self.injected[name] = refusal
+        return context_call("unsupported", [load(name, place_of(node))], place_of(node))
+
+    def unless_refused(self, node: Any, why: str, otherwise: ast.expr) -> ast.expr:
+        """Return ``C.unsupported(refusal) or otherwise``: the second for contexts that go on."""
+        values = [self.refusal(node, why), otherwise]
+        return located(ast.BoolOp(ast.Or(), values), place_of(otherwise))
 
     def mangled(self, name: str) -> str:
         """Return the attribute name that the user's class turns `name` into."""

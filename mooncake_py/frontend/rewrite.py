@@ -118,7 +118,8 @@ def rewrite(
 
     If it is to be compiled in parts, each loop is tried first: see `compiled_loops`.  That binds
     only what is read afterwards, by its name.
-    Raise an `UnsupportedSyntaxError` that names every place that cannot be rewritten.
+    Where it reaches what cannot be rewritten it asks the context to refuse that.  Raise an
+    `UnsupportedSyntaxError` if nothing of it can be.
     """
     node = plain = source.node
     assert not isinstance(node, ast.GeneratorExp)
@@ -136,7 +137,7 @@ def rewrite(
     if in_parts and isinstance(node, ast.FunctionDef) and not reads_by_name(code):
         rewriter.compiled = CompiledLoops(code, plain, node)
     new = rewriter.function(node)
-    refused.raise_if_any()
+    refused.raise_at_once()
     if names.functions.__dict__.keys() & names.assumed.keys():  # of a nested function too
         new = with_functions_by_name(new)
     return Rewritten(
@@ -239,8 +240,8 @@ class FunctionRewriter(ComprehensionRewriter):
         self.loops += 1
         refused = loop.reason_to_refuse()
         if refused is not None:
-            self.refused.add(refused, unsupported.RUNS_AGAIN)
-            return node
+            refusal = self.refusal(refused, unsupported.RUNS_AGAIN)
+            return [located(ast.Expr(refusal), place_of(node)), self._for(node)]
         positional = self.visit_all(loop.call.args)
         keywords = self.visit_all(loop.call.keywords)
         body = self.visit_all(loop.body())

@@ -14,7 +14,7 @@ from mooncake_py.containers import effects
 from mooncake_py.diagnostics.native_modules import is_constant_library, is_native_module
 from mooncake_py.language import array_protocols, constant_libraries, dispatch
 from mooncake_py.language.subclass_instances import new_array
-from mooncake_py.runtime.activity import unwrapped
+from mooncake_py.runtime.activity import INERT, unwrapped
 from mooncake_py.runtime.attribute_lookup import in_class
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["instance", "own_instance", "refuse_reading"]
 
+SCALARS = (int, float, complex, str)
 FILLED_LATER = (list, dict, set, deque)
 METHODS = frozenset({FunctionType, type(object.__init__)})
 KEEPS_REFERENCES = frozenset({
@@ -90,7 +91,18 @@ def native_instance(ctx: Mode, cls: type, args: Any, kwargs: Any) -> Any:
     if cls.__new__ is object.__new__ or issubclass(cls, (BaseException, EnumMeta, Enum)):
         refuse_reading(ctx, cls, cls.__init__, (*args, *kwargs.values()))
         return cls(*args, **kwargs)
+    if issubclass(cls, SCALARS) and len(args) == 1 and not kwargs:
+        args = (converted(ctx, cls, args[0]),)
     return dispatch.call_opaque(ctx, cls, args, kwargs)
+
+
+def converted(ctx: Mode, cls: type, value: Any) -> Any:
+    """Return what a subclass of a number or a text is made of: its conversion runs derived."""
+    if type(value) in INERT or isinstance(value, ndarray):
+        return value
+    ctx.refuse_if_active(cls, (value,))
+    base = next(base for base in SCALARS if issubclass(cls, base))
+    return ctx.call(base, value)
 
 
 def refuse_reading(ctx: Tracking, f: Any, method: Any, values: Any) -> None:

@@ -184,6 +184,10 @@ class Core(Mode):
         """Raise because a function cannot be run in the engine's sight."""
         raise dispatch.missing_rule(self, f, tuple(args), why)
 
+    def unsupported(self, refusal: Callable[[], MooncakeError]) -> None:
+        """Refuse what cannot be rewritten, where it is reached."""
+        raise self.failed(refusal())
+
     def refuse_subclass(self, *values: Any) -> None:
         """Raise if an instance of a subclass of ndarray meets active data."""
         if any(self.contains_active(v) for v in values):

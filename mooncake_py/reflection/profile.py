@@ -239,7 +239,7 @@ class ProfileContext(WatchedContext):
             if line is not None:
                 line.entries += 1
                 line.saved_bytes += note.nbytes
-        self.held.clear()  # or nothing would be freed on the way back
+        self.accounted.clear()  # or nothing would be freed on the way back
         with np.errstate(all="ignore"):
             while tape:
                 with self.taking() as entry:

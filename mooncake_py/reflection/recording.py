@@ -58,7 +58,7 @@ class WatchedContext(ReverseContext):
         self.plainly = self.record
         self.record = self.record_with_note
         self.notes: list[Note] = []
-        self.held: dict[int, ndarray] = {}  # memory that is accounted for, by id
+        self.accounted: dict[int, ndarray] = {}  # memory, by id
         self.lifted = 0  # entries recorded before the function began
         self.called: dict[CodeType, FunctionType] = {}
 
@@ -86,8 +86,8 @@ class WatchedContext(ReverseContext):
         for a in arrays_in(entry[1:], set()):
             saved.append((a.shape, a.dtype))
             block = owner(a)
-            if id(block) not in self.held:
-                self.held[id(block)] = block
+            if id(block) not in self.accounted:
+                self.accounted[id(block)] = block
                 nbytes += block.nbytes
         if entry[0] is undo_assign and not isinstance(entry[3], ndarray):
             nbytes += getattr(entry[3], "nbytes", 0)
@@ -101,7 +101,7 @@ class WatchedContext(ReverseContext):
         """Exclude memory that the caller holds."""
         for a in arrays_in(value, set()):
             block = owner(a)
-            self.held[id(block)] = block
+            self.accounted[id(block)] = block
 
 
 def shape_of(entry: tuple[Any, ...]) -> tuple[int, ...] | None:

@@ -20,6 +20,7 @@ from typing import Any, Protocol
 from numpy import ndarray, ufunc
 
 from mooncake_py.diagnostics.reporting import Reporting
+from mooncake_py.errors import MooncakeError
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.numerals import Numerals
 from mooncake_py.runtime.operators import BinaryOperator
@@ -106,6 +107,9 @@ class Language(Protocol):
     fuses: bool  # whether quick forms that record may run
     pushes: bool  # whether those of forward mode may
     several: bool  # whether those of forward mode along several directions may
+
+    # Refuse what cannot be rewritten; a context that returns None goes on with what was written.
+    def unsupported(self, refusal: Callable[[], MooncakeError]) -> None: ...
 
     # Calls.
 

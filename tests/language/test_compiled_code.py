@@ -22,6 +22,7 @@ X = np.array([0.3, -1.2, 0.7])
 POINTS = np.random.default_rng(0).random((30, 3))
 MATRIX = sparse.csr_matrix(np.array([[2.0, 0.0, 1.0], [0.0, 3.0, 0.0], [1.0, 0.0, 0.5]]))
 tree = spatial.cKDTree(POINTS)
+triangles = spatial.Delaunay(POINTS[:, :2])
 buffer = np.ones(3)
 
 
@@ -153,7 +154,7 @@ class Convertible:
 
 
 def that_calls_python(x: Any) -> Any:
-    return len(tree.query_ball_point(Convertible(), 0.2)) * x[0]
+    return triangles.find_simplex(Convertible()) * x[0]
 
 
 REFUSED = {

@@ -73,6 +73,12 @@ class SurveyContext(ReverseContext):
         self.failure = None
         return error
 
+    @override
+    def unsupported(self, refusal: Callable[[], MooncakeError]) -> None:
+        """Record a refusal; the code runs as it was written."""
+        error = self.failed(refusal())
+        self.refusals.setdefault(str(error), error)
+
     def refused(self, error: MooncakeError, name: str, operands: Any, keywords: Any) -> Any:
         """Record an error, and return the result of the operation without derivatives.
 

@@ -14,6 +14,7 @@ __all__ = ["Tree"]
 
 ss: Any = scipy.spatial
 plain_query = ss.cKDTree.query
+plain_query_ball_point = ss.cKDTree.query_ball_point
 
 
 def neighbours(tree: Any, x: Any, k: Any, eps: Any, p: Any, bound: Any, workers: int) -> ndarray:
@@ -26,7 +27,13 @@ def tree_of(data: Any, *options: Any) -> Any:
     return plain_tree(data, *options)
 
 
-zero_derivative(neighbours, tree_of, because="which points are neighbours")
+def points_around(tree: Any, x: Any, r: Any, *options: Any) -> Any:
+    """Return the indices of the points in balls."""
+    return plain_query_ball_point(tree, x, r, *options)
+
+
+zero_derivative(neighbours, tree_of, points_around, because="which points are neighbours")
+zero_derivative(ss.cKDTree.query_pairs, because="returns indices")
 plain_tree = ss.KDTree
 
 
@@ -54,6 +61,17 @@ def query(
     """Find the nearest points of a constant tree."""
     found = neighbours(self, x, k, eps, p, distance_upper_bound, workers)
     return distances(self.data, x, found, p, self.boxsize), found[()]
+
+
+@overlay(ss.cKDTree.query_ball_point)
+def query_ball_point(
+    self: Any, x: Any, r: Any, p: Any = 2.0, eps: Any = 0.0, workers: int = 1,
+    return_sorted: Any = None, return_length: bool = False,
+) -> Any:  # fmt: skip
+    """Find the points within balls, of a constant tree."""
+    return points_around(
+        self, np.asarray(x), np.asarray(r), p, eps, workers, return_sorted, return_length
+    )
 
 
 STEPS = frozenset({

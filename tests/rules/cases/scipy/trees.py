@@ -31,6 +31,15 @@ def nearest_of_moving(points: Any, x: Any, kind: Any) -> Any:
     return kind(points).query(x, 2)[0]
 
 
+def around(x: Any, tree: Any) -> Any:
+    return SITES[tree.query_ball_point(x[0], 1.4, return_sorted=True)].sum(0) * x
+
+
+def pairs_of_moving(points: Any) -> Any:
+    first, second = ss.KDTree(points).query_pairs(1.5, output_type="ndarray").T
+    return points[first] - points[second]
+
+
 def cases() -> list[Case]:
     """All cases of the family."""
     x, options = (
@@ -51,4 +60,6 @@ def cases() -> list[Case]:
                  options=options, covers=(kind,))
             for kind in (ss.KDTree, ss.cKDTree)
         ),
+        Case(around, (x, constant_tree), options=options, covers=(ss.cKDTree.query_ball_point,)),
+        Case(pairs_of_moving, (SITES + 0.01,), options=options, covers=(ss.cKDTree.query_pairs,)),
     ]  # fmt: skip
