@@ -21,7 +21,7 @@ from mooncake_py.boundary.arguments import (
     refuse_foreign,
     require_callable,
 )
-from mooncake_py.boundary.outputs import described, has_shape
+from mooncake_py.boundary.outputs import described, has_shape, part_of, parts_of
 from mooncake_py.diagnostics.tracebacks import boundary
 from mooncake_py.errors import (
     InvalidTangentError,
@@ -30,13 +30,15 @@ from mooncake_py.errors import (
 )
 from mooncake_py.interface import grad, jvp, value_and_grad
 from mooncake_py.jacobians import (
+    Program,
+    arranged,
+    blocks_of,
     collect,
     is_leaf,
     jacobian,
     of_chosen,
     real_leaves,
     refilled,
-    value_and_jacobian,
 )
 from mooncake_py.language.draws import Draws
 from mooncake_py.modes.reverse.settings import compiling
@@ -46,6 +48,7 @@ from mooncake_py.recomputation.units import unit_parts, variables_in
 from mooncake_py.runtime.compilation import compiles, require_compiler
 from mooncake_py.runtime.enclosing import enclosing
 from mooncake_py.tangents import NoTangent
+from mooncake_py.tangents.lookup import spec_of
 from mooncake_py.utilities.structures import copied, holds_numbers
 from mooncake_py.words import with_article
 
@@ -263,17 +266,20 @@ def value_grad_and_hessian(
     """
     require_compiler(compile)
 
+    require_compiler(compile)
+
     def all_three(*args: Any, **kwargs: Any) -> Any:
-        draws, runs = Draws(), Runs(f)
-        with draws:
-            value, gradient = value_and_grad(f, argnums, compile=compile)(*args, **kwargs)
-        runs.agree(gradient)
-        with draws.again():
-            slope = grad(f, argnums, compile=compile)
-            both = value_and_jacobian(slope, argnums, mode="forward", compile=compile)
-            gradient_again, second = both(*args, **kwargs)
-        runs.agree(gradient_again, second, (args, kwargs))
-        return value, gradient, second
+        with compiling(compile), arguments_apart(f, argnums, args, kwargs) as apart:
+            function, values = of_chosen(f, apart)
+            leaves, several = real_leaves(f, apart.chosen, values), isinstance(argnums, tuple)
+
+            def gradient_first(values: Any) -> Any:
+                value, gradients = value_and_grad(function)(values)
+                return gradients if several else gradients[0], value
+
+            program = Program(f, gradient_first, has_aux=True)
+            gradient, value, blocks = blocks_of(program, values, leaves, "forward")
+            return value, gradient, arranged(blocks, values, several)
 
     return Remade(all_three, partial(value_grad_and_hessian, compile=compile), f, argnums)
 
@@ -411,20 +417,21 @@ def require_fitting(f: Any, args: tuple[Any, ...], v: Any, argnums: ArgNums) -> 
         require_fitting_part(values[0], v, "v")
 
 
-def require_fitting_part(x: Any, v: Any, path: str) -> None:
+def require_fitting_part(x: Any, v: Any, path: str, above: frozenset[int] = frozenset()) -> None:
     """Raise if a part of `v` does not fit its part of an argument."""
-    if v is None or type(v) is NoTangent:
+    if v is None or type(v) is NoTangent or id(x) in above:
         return
-    if isinstance(x, (list, tuple, dict)):
-        for key, part in x.items() if isinstance(x, dict) else enumerate(x):
-            try:
-                given = v[key]
-            except (LookupError, TypeError):
-                kind = with_article(type(x).__name__)
-                raise unfit(path, f"{kind} with a part {key!r}", v) from None
-            require_fitting_part(part, given, f"{path}[{key!r}]")
-    elif is_leaf(x) and not has_shape(v, np.shape(x)):
-        raise unfit(path, f"an array of shape {np.shape(x)}" if np.ndim(x) else "a number", v)
+    if is_leaf(x):
+        if not has_shape(v, np.shape(x)):
+            raise unfit(path, f"an array of shape {np.shape(x)}" if np.ndim(x) else "a number", v)
+        return
+    fields = spec_of(x).fields(x)
+    if fields is None:
+        return
+    found = parts_of(fields.keys(), v, path, unfit)
+    for key, part in fields.items():
+        given = part_of(found, key, v, path, unfit)
+        require_fitting_part(part, given, f"{path}[{key!r}]", above | {id(x)})
 
 
 def unfit(path: str, expected: str, got: Any) -> InvalidTangentError:

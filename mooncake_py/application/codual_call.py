@@ -16,6 +16,7 @@ from mooncake_py.runtime import pulls
 from mooncake_py.runtime.active import Active, active_number
 from mooncake_py.runtime.activity import INERT
 from mooncake_py.runtime.tangent_tree import TangentTree
+from mooncake_py.runtime.values import NUMBERS
 from mooncake_py.tangents import CoDual, NoFData, NoRData, fdata, zero_rdata, zero_tangent
 from mooncake_py.words import with_article
 
@@ -197,8 +198,10 @@ def pull_codual(entry: tuple[Any, ...]) -> None:
     for i, (value, codual, r) in enumerate(zip(args, coduals, rdata[1:], strict=True)):
         if type(codual) is ArrayCoDual and r is not None and type(r) is not NoRData:
             raise misplaced(rule, i, r)
-        if type(value) is Active and (r is None or type(r) is NoRData):
-            raise left_out(rule, i, r)
+        if type(value) is Active:
+            require_number(rule, i, r)
+        elif type(value) is tuple:
+            require_parts(rule, i, value, r)
         collect(value, codual, r)
 
 
@@ -223,6 +226,38 @@ def misplaced(rule: Rule, position: int, rdata: Any) -> InvalidRuleError:
         why="a pullback adds the cotangent of an array to its fdata; a returned one would be "
         f"lost;\nthe rule is declared at {rule.origin}",
         fix="increment(x, g), and return NoRData()",
+    )
+
+
+def require_number(rule: Rule, position: int, rdata: Any) -> None:
+    """Raise if a pullback returns something else than a number for a number."""
+    if rdata is None or type(rdata) is NoRData:
+        raise left_out(rule, position, rdata)
+    if type(rdata) not in NUMBERS and np.shape(rdata):
+        raise unfit(rule, position, "a number", rdata)
+
+
+def require_parts(rule: Rule, position: int, value: tuple[Any, ...], rdata: Any) -> None:
+    """Raise if a pullback returns more or less parts for a tuple than it has."""
+    if rdata is None or type(rdata) is NoRData:
+        return
+    if not isinstance(rdata, tuple) or len(rdata) != len(value):
+        raise unfit(rule, position, f"a tuple of {len(value)}", rdata)
+    for part, r in zip(value, rdata, strict=True):
+        if type(part) is Active and type(r) is not NoRData:
+            require_number(rule, position, r)
+        elif type(part) is tuple:
+            require_parts(rule, position, part, r)
+
+
+def unfit(rule: Rule, position: int, expected: str, got: Any) -> InvalidRuleError:
+    """Return the error for a cotangent that does not fit its argument."""
+    kind = f"an array of shape {got.shape}" if isinstance(got, np.ndarray) else repr(got)
+    return InvalidRuleError(
+        f"the pullback of the rule of {rule.name} returned {kind:.80} for argument {position}, "
+        f"which needs {expected}",
+        why=f"the rdata of an argument have its structure;\nthe rule is declared at {rule.origin}",
+        fix="return a number for a number, and for a tuple a tuple of as many parts",
     )
 
 

@@ -13,7 +13,7 @@ from mooncake_py.application.copying import copy_jointly
 from mooncake_py.application.gradients import gradient_of
 from mooncake_py.application.walker import Finder
 from mooncake_py.boundary.detached import Bare
-from mooncake_py.boundary.outputs import has_shape, part_of
+from mooncake_py.boundary.outputs import has_shape, part_of, parts_of
 from mooncake_py.diagnostics.notes import located
 from mooncake_py.diagnostics.places import positions_running
 from mooncake_py.errors import InvalidTangentError
@@ -138,9 +138,10 @@ def assign(tree: Any, g: Any, path: str, seen: set[int]) -> None:
         return
     seen.add(id(tree))
     if type(tree) is TangentTree:
+        found = parts_of(tree.parts.keys(), g, path, unfit)
         for name, part in tree.parts.items():
             if part is not None:
-                assign(part, part_of(g, name, path, unfit), f"{path}[{name!r}]", seen)
+                assign(part, part_of(found, name, g, path, unfit), f"{path}[{name!r}]", seen)
     elif type(tree) is Active:
         if not has_shape(g, ()) or not fits_dtype(g, np.asarray(tree.primal).dtype):
             raise unfit(path, with_article(type(tree.primal).__name__), g)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 from collections import deque
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode, Tracking
 
 __all__ = [
-    "auxiliary", "described", "has_shape", "is_numeric", "member", "paired", "part_of", "run",
+    "auxiliary", "described", "has_shape", "is_numeric", "paired", "part_of", "parts_of", "run",
     "scalar_value", "seed", "value_and_auxiliary", "value_and_copy",
 ]  # fmt: skip
 
@@ -171,9 +172,12 @@ def parts_with_cotangents(
         for key, part in output.items():
             yield f"[{key!r}]", part, cotangent[key]
     elif cotangent is not None and is_active(output):
-        for name, part in (spec_of(output).fields(output) or {}).items():
+        fields = spec_of(output).fields(output) or {}
+        found = parts_of(fields.keys(), cotangent, path, wrong_cotangent)
+        for name, part in fields.items():
             if is_active(part):
-                yield f".{name}", part, part_of(cotangent, name, path, wrong_cotangent)
+                g = part_of(found, name, cotangent, path, wrong_cotangent)
+                yield f".{name}", part, g
 
 
 SEQUENCES = (tuple, list, deque)
@@ -181,22 +185,64 @@ Misfit = Callable[[str, str, Any], InvalidTangentError]
 """From a path, what is expected there, and what was given."""
 
 
-def member(cotangent: Any, name: Any) -> Any:
-    """Return a part of a cotangent of any structure, by index, key or name."""
-    if name == "cell_contents" and not (isinstance(cotangent, Fields) and name in cotangent):
-        return cotangent  # of a captured variable, whose gradient has no cell
-    # A field of a tangent may have the name of an attribute of every class, such as __module__.
-    if isinstance(name, str) and not isinstance(cotangent, (dict, Fields)):
-        return getattr(cotangent, name)
-    return cotangent[name]
+def parts_of(names: Collection[Any], given: Any, path: str, misfit: Misfit) -> Mapping[Any, Any]:
+    """Return the parts of a tangent or cotangent of any structure, by index, key or name.
+
+    The names are those of the parts of the value: what is given has these and no others.
+    """
+    if len(names) == 1 and "cell_contents" in names and not isinstance(given, Fields):
+        return {"cell_contents": given}  # of a captured variable, whose gradient has no cell
+    found = held_by(given)
+    if found is None:
+        raise misfit(path, f"something with {the_parts(names)}", given)
+    if found.keys() == names:
+        return found
+    if isinstance(given, tuple) and list(names) == [*range(len(given))]:
+        return dict(enumerate(given))  # a namedtuple for a tuple
+    more = [name for name in found if name not in names and not is_computed(given, name)]
+    if more and len(more) == len(found):
+        raise misfit(path, f"something with {the_parts(names)}", given)
+    if more:
+        expected = f"no such part beside {the_parts(names)}"
+        raise misfit(f"{path}[{more[0]!r}]", expected, found[more[0]])
+    return found
 
 
-def part_of(cotangent: Any, name: Any, path: str, misfit: Misfit) -> Any:
-    """Return a part, if there is one."""
+def held_by(given: Any) -> Mapping[Any, Any] | None:
+    """Return the parts that a tangent of any structure has, past its own methods; None if none."""
+    if isinstance(given, ndarray):
+        return dict(enumerate(given)) if given.ndim else None
+    spec = spec_of(given)
+    found = None if type(given) in INERT else spec.fields(given)
+    if isinstance(given, dict) and found is given:
+        return dict(dict.items(given))  # an item that is missing is not made
+    return found
+
+
+def is_computed(given: Any, name: Any) -> bool:
+    """Return whether an attribute of an object holds a property that was computed from others."""
+    return isinstance(name, str) and isinstance(
+        getattr(type(given), name, None), functools.cached_property
+    )
+
+
+def the_parts(names: Collection[Any]) -> str:
+    """Return which parts there are, in words."""
+    if not names:
+        return "no parts"
+    shown = ", ".join(map(repr, list(names)[:6])) + (", ..." if len(names) > 6 else "")
+    return f"the {'part' if len(names) == 1 else 'parts'} {shown}"
+
+
+def part_of(parts: Mapping[Any, Any], name: Any, given: Any, path: str, misfit: Misfit) -> Any:
+    """Return one of the parts that were found in what was given, if it is there."""
     try:
-        return member(cotangent, name)
-    except (LookupError, AttributeError, TypeError):
-        raise misfit(path, f"something with a part {name!r}", cotangent) from None
+        return parts[name]
+    except KeyError:
+        pass
+    if isinstance(name, str) and not isinstance(given, (dict, Fields)) and hasattr(given, name):
+        return getattr(given, name)  # a property
+    raise misfit(path, f"something with a part {name!r}", given)
 
 
 def has_shape(tangent: Any, shape: tuple[int, ...]) -> bool:

@@ -25,6 +25,7 @@ from mooncake_py.runtime.limits import limits_raised
 from mooncake_py.tangents.subclasses import plain_parts
 
 if TYPE_CHECKING:
+    from mooncake_py.modes.reverse.context import ReverseContext
     from mooncake_py.runtime.mode import Mode
     from mooncake_py.runtime.reverse_mode import ReverseMode
 
@@ -41,7 +42,7 @@ def hessian_product(
     if enclosing() is not None:
         return None
     (tangents,) = apart_from((values,), (tangents,))
-    ctx = new_context(settings(), function, (values,), {})
+    ctx = twice_derived(function, values)
     with limits_raised(), Lifter(ctx) as lifter, guarded(ctx):
         active, tree = lifter.visit(values)
         forward, output = run_over(ctx, function, (active,), (tangents,))
@@ -60,7 +61,7 @@ def value_gradient_and_product(
     if enclosing() is not None:
         return None
     (tangents,) = apart_from((values,), (tangents,))
-    ctx = new_context(settings(), function, (values,), {})
+    ctx = twice_derived(function, values)
     with limits_raised(), Lifter(ctx) as lifter, guarded(ctx):
         active, tree = lifter.visit(values)
         forward = ForwardContext(ctx, plain=False)
@@ -75,6 +76,13 @@ def value_gradient_and_product(
     for (_, known), (tangent, node) in zip(leaves.found, directions, strict=True):
         known.gradient = gradient_of(tangent, node, {})
     return value, gradient_of(values, gradient, {}), gradient_of(values, tree, {})
+
+
+def twice_derived(function: Callable[..., Any], values: Any) -> ReverseContext:
+    """Return a context of reverse mode over whose forward mode a function runs: two derivatives."""
+    ctx = new_context(settings(), function, (values,), {})
+    ctx.nesting += 1
+    return ctx
 
 
 def active_tangent(ctx: Mode, forward: ForwardContext, node: Any) -> tuple[Any, Any]:

@@ -45,6 +45,9 @@ def is_deriving_inside(ctx: Mode) -> bool:
 def nest_level() -> int:
     """Return the number of nested derivatives of the calling code.
 
+    A Hessian and its products (:func:`hessian`, :func:`hvp`, ...) are two derivatives, however they
+    are computed.
+
     Examples
     --------
     >>> from mooncake_py import grad, nest_level

@@ -274,7 +274,7 @@ def test_cotangent_that_does_not_fit(returned: Any, expected: str, debug: bool) 
 def test_part_that_does_not_fit_is_named() -> None:
     with pytest.raises(InvalidTangentError, match=r"for its part \['a'\]\[1\]: expected a float"):
         grad(lambda d: hook(lambda g: {"a": [1.0, X]}, d)["a"][1])({"a": [1.0, 2.0]})
-    with pytest.raises(InvalidTangentError, match="something with a part 'a'"):
+    with pytest.raises(InvalidTangentError, match=r"something with the part .a."):
         grad(lambda d: hook(lambda g: 1.0, d)["a"][1])({"a": [1.0, 2.0]})
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.application.lift import Lifter
-from mooncake_py.boundary.outputs import described, has_shape, is_numeric, part_of
+from mooncake_py.boundary.outputs import described, has_shape, is_numeric, part_of, parts_of
 from mooncake_py.errors import InvalidTangentError
 from mooncake_py.overriding import override
 from mooncake_py.runtime.active import Active, active_number
@@ -178,8 +178,9 @@ def give_tangent(
             ctx.write(ctx.blocks.activate(tree), Ellipsis, given)
     elif id(tree) not in above:
         above = above | {id(tree)}
+        found = parts_of(tree.parts.keys(), tangent, path, misfit)
         for name, part in tree.parts.items():
-            given = part_of(tangent, name, path, misfit)
+            given = part_of(found, name, tangent, path, misfit)
             give_tangent(ctx, part, given, f"{path}[{name!r}]", above, cotangents)
 
 
@@ -211,9 +212,10 @@ def require_one_tangent(
     if type(tree) is not ndarray:
         if id(tree) not in above:
             above = above | {id(tree)}
+            found = parts_of(tree.parts.keys(), tangent, path, misfit)
             for name, part in tree.parts.items():
-                at = f"{path}[{name!r}]"
-                require_one_tangent(ctx, part, part_of(tangent, name, path, misfit), at, above)
+                given = part_of(found, name, tangent, path, misfit)
+                require_one_tangent(ctx, part, given, f"{path}[{name!r}]", above)
         return
     known: Any = ctx.blocks.tangent_of(tree)
     given = np.asarray(tangent)

@@ -262,7 +262,7 @@ def test_exception_leaves_the_arguments_as_they_were():
         (1.0, 1j, "a real number"),
         (1.0, "a", "a number"),
         ([X, 1.0], [V], r"tangents\[0\].*a part 1"),
-        ({"a": 1.0}, {"b": 1.0}, "a part 'a'"),
+        ({"a": 1.0}, {"b": 1.0}, "the part 'a'"),
         (3, 1.0, "a part without a derivative"),
     ],
 )
