@@ -40,6 +40,7 @@ from mooncake_py.containers.sequences import readable
 from mooncake_py.diagnostics.reporting import unsupported
 from mooncake_py.errors import MissingRuleError
 from mooncake_py.modes.forward import pushforward
+from mooncake_py.modes.forward.dual_call import on_constants
 from mooncake_py.modes.forward.transposed import tangent_below
 from mooncake_py.modes.reverse.differentiate import gradient_of_first
 from mooncake_py.rules.kinds import (
@@ -365,9 +366,9 @@ def is_without_tangent(y: Any) -> bool:
 
 
 def apply_codual(rule: CoDualRule, ctx: ForwardContext, f: Any, args: Any, kwargs: Any) -> Any:
-    """Raise where a hand-written rule in the interface of CoDuals would be applied."""
-    if not any(map(ctx.contains_active, args)) and rule.mutates == ():
-        return ctx.base.call(f, *args, **kwargs)
+    """Raise where a hand-written rule in the interface of CoDuals would be differentiated."""
+    if not any(map(ctx.contains_active, (*args, *kwargs.values()))):
+        return on_constants(rule, ctx, f, args, kwargs)
     others = "elementwise, linear, bilinear\nor from_vjp" if rule.mutates == () else "overlay"
     raise unsupported(
         ctx,

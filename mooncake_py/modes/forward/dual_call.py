@@ -17,8 +17,8 @@ from mooncake_py.errors import InvalidRuleError, InvalidTangentError
 from mooncake_py.modes.forward.duals import TangentFinder, Tangents
 from mooncake_py.modes.forward.lift import give_tangent
 from mooncake_py.overriding import override
-from mooncake_py.rules.kinds import DualRule
-from mooncake_py.runtime.active import Active
+from mooncake_py.rules.kinds import DualRule, HandWrittenRule
+from mooncake_py.runtime.active import Active, active_number
 from mooncake_py.runtime.activity import INERT
 from mooncake_py.runtime.values import is_inexact
 from mooncake_py.tangents import Dual, NoTangent
@@ -39,7 +39,7 @@ def apply_dual(rule: DualRule, ctx: ForwardContext, f: Any, args: Any, kwargs: A
     if rule.mutates == () and not any(map(ctx.contains_active, args)):
         return f(*args, **kwargs)
     ctx.keep_first()
-    written = [rule.mutates is None or i in rule.mutates for i in range(len(args))]
+    written = [may_write(rule, i) for i in range(len(args))]
     for value, may_change in zip(args, written, strict=True):
         if may_change and ctx.plain:
             log_arrays(ctx, value)
@@ -55,12 +55,30 @@ def apply_dual(rule: DualRule, ctx: ForwardContext, f: Any, args: Any, kwargs: A
     return returned(rule, ctx, out, activator)
 
 
+def on_constants(rule: HandWrittenRule, ctx: ForwardContext, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run a function that has a hand-written rule where nothing is active: the function itself."""
+    for i, value in enumerate(args):
+        if may_write(rule, i):
+            log_arrays(ctx, value)
+    before = marshalling.Contents(args) if rule.mutates != () else None
+    y = f(*args, **kwargs)
+    if before is not None and before.changed():
+        raise container_written(rule, ctx)
+    return y
+
+
+def may_write(rule: HandWrittenRule, position: int) -> bool:
+    """Return whether the function of a rule may write into its argument at a position."""
+    return rule.mutates is None or position in rule.mutates
+
+
 def log_arrays(ctx: ForwardContext, value: Any) -> None:
     """Record what the arrays in an argument hold: the rule runs out of sight."""
+    repeats = any(c.rehearsal is not None for c in ctx.outers)
     for leaf in marshalling.leaves(value, set()):
         if type(leaf) is ndarray and leaf.flags.writeable:
             memory = ctx.registry.memory_of(leaf)
-            if memory.protected:
+            if memory.protected or repeats:
                 ctx.log_write(memory, leaf, Ellipsis)
 
 
@@ -84,6 +102,11 @@ class OutputActivator(marshalling.Activator):
     """Makes the numbers and arrays active that a forward rule returned."""
 
     ctx: ForwardContext  # pyright: ignore[reportIncompatibleVariableOverride]
+
+    @override
+    def visit_scalar(self, value: Any) -> tuple[Any, Any]:
+        node = active_number(value, self.ctx)  # the number may be active below
+        return node, node
 
     @override
     def visit_array(self, value: ndarray) -> tuple[Any, Any]:
