@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mooncake_py import NoTangent
-from mooncake_py.boundary.outputs import member
+from mooncake_py.boundary.outputs import held_by
 from mooncake_py.tangents import add_to_primal, scale
 from mooncake_py.tangents.containers import is_number, parts_of
 
@@ -49,6 +49,12 @@ def leaves(t: Any, g: Any, seen: set[int] | None = None) -> Iterator[tuple[Any, 
             continue
         # The gradient of a captured variable stands in its place, its tangent in that of the cell.
         yield from leaves(part, g if name == "cell_contents" else member(g, name), seen)
+
+
+def member(g: Any, name: Any) -> Any:
+    """Return a part of a gradient, by index, key or name."""
+    parts = held_by(g)
+    return parts[name] if parts is not None and name in parts else getattr(g, name)
 
 
 def inner(t: Any, g: Any) -> tuple[float, float]:
