@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from mooncake_py import CoDual, MutableTangent, NoFData, NoRData, NoTangent, Tangent, build_rrule
-from mooncake_py.boundary.outputs import member
 from mooncake_py.errors import PullbackReuseError
 from mooncake_py.tangents import FData, RData, fdata, zero_tangent
 from mooncake_py.testing import test_rule as check_rule
+from tests.support.modes.pairing import member
 
 X = np.array([0.3, -1.2, 0.7])
 

@@ -12,7 +12,7 @@ from mooncake_py.boundary.outputs import held_by
 from mooncake_py.tangents import add_to_primal, scale
 from mooncake_py.tangents.containers import is_number, parts_of
 
-__all__ = ["ModeError", "inner", "leaves", "moved"]
+__all__ = ["ModeError", "inner", "leaves", "member", "moved"]
 
 
 class ModeError(Exception):
