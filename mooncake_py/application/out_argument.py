@@ -10,13 +10,14 @@ import inspect
 import operator
 import sys
 from collections.abc import Callable
-from functools import lru_cache, partial, wraps
+from functools import partial, wraps
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy import ndarray
 
 from mooncake_py.application.native_writes import refuse_other_writes
+from mooncake_py.remembered import remembered
 from mooncake_py.runtime import activity, overlapping
 from mooncake_py.runtime.active import Active
 from mooncake_py.tangents.bits import bits_of
@@ -50,7 +51,7 @@ POSITIONS = {
 }  # fmt: skip
 
 
-@lru_cache(maxsize=1024)
+@remembered
 def signature_of(f: Any) -> inspect.Signature | None:
     """Return the signature of a function, or None if it has none to inspect."""
     try:
@@ -59,7 +60,7 @@ def signature_of(f: Any) -> inspect.Signature | None:
         return None
 
 
-@lru_cache(maxsize=1024)
+@remembered
 def out_position(f: Any) -> int | None:
     """Return where a function takes ``out`` by position, if it does."""
     if isinstance(f, np.ufunc):

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mooncake_py.jitted import python_function
+from mooncake_py.remembered import remembered
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import INERT
 from mooncake_py.runtime.attribute_lookup import MISSING
@@ -159,7 +160,7 @@ def held_by(f: FunctionType) -> list[Any]:
     return held
 
 
-@functools.lru_cache(maxsize=1024)
+@remembered
 def names_of(code: CodeType) -> Names:
     """Return the names of global variables in some code and the functions defined in it."""
     found: set[str] = set()

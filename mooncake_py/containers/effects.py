@@ -54,7 +54,7 @@ MUTATING_NAMES = """
 MUTATING = frozenset(MUTATING_NAMES.split())
 MUTATING_BUILTINS = frozenset({"setattr", "delattr", "next", "exec", "eval"})
 
-Verdict = tuple[FunctionType, Location | None]
+Verdict = tuple[weakref.ref[FunctionType], Location | None]  # a method refers to its class
 _verdicts: weakref.WeakKeyDictionary[type, dict[str, Verdict]] = weakref.WeakKeyDictionary()
 
 
@@ -154,8 +154,8 @@ def writer(t: type, names: tuple[str, ...]) -> tuple[FunctionType, Location] | N
             continue
         known = _verdicts.setdefault(t, {})
         verdict = known.get(name)
-        if verdict is None or verdict[0] is not method:
-            verdict = known[name] = method, _Search(t).change_in(method)
+        if verdict is None or verdict[0]() is not method:
+            verdict = known[name] = weakref.ref(method), _Search(t).change_in(method)
         if verdict[1] is not None:
             return method, verdict[1]
     return None

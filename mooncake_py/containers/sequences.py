@@ -6,7 +6,6 @@ tuple, classes with ``__len__`` and ``__getitem__``.
 
 from __future__ import annotations
 
-import functools
 from collections import deque
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy import ndarray
 
+from mooncake_py.remembered import remembered
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import INERT
 from mooncake_py.tangents.subclasses import plain
@@ -52,7 +52,7 @@ def readable(ctx: Mode, f: Any, value: Any) -> Any:
     return value
 
 
-@functools.lru_cache(maxsize=512)
+@remembered
 def belongs_to_numpy(f: Any) -> bool:
     """Return whether a function is NumPy's, or one in terms of which a replacement is written."""
     module = getattr(getattr(f, "__objclass__", f), "__module__", None) or ""

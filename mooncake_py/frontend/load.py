@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import ast
 import linecache
+import sys
 import threading
 import weakref
 from collections.abc import Mapping
 from functools import partial
 from operator import itemgetter
-from types import CellType, CodeType, FunctionType, MappingProxyType, MethodType
+from types import CellType, CodeType, FunctionType, MappingProxyType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from mooncake_py.compiler.reading.callees import same_items
@@ -34,6 +35,7 @@ _CO_GENERATOR = 0x20
 _VARIANTS_KEPT = 4
 _SPECIALIZED_KEPT = 8
 NOTHING: Mapping[str, Any] = MappingProxyType({})
+LASTING = sys.stdlib_module_names | {"numpy", "scipy"}
 
 
 class Derived:
@@ -64,11 +66,23 @@ class Derived:
         self.qualname = original.co_qualname
         self.first_line = original.co_firstlineno
         self.node = rewritten.node
-        self.assumed = tuple(rewritten.assumed.items())
+        assumed = rewritten.assumed.items()
+        self.assumed = tuple([(name, value) for name, value in assumed if lasts(value)])
+        # Modules that may go again; else one would be kept alive by what refers to its functions.
+        self.assumed_weakly = tuple(
+            [(name, weakref.ref(value)) for name, value in assumed if not lasts(value)]
+        )
         # The injected constants; never rebound, so all functions share them.
         self.cells = tuple(map(CellType, rewritten.injected.values()))
         # Picks the closure of `code` from the original closure followed by `cells`.
         self.closure = _picker([parameters.index(name) for name in code.co_freevars])
+
+
+def lasts(value: Any) -> bool:
+    """Return whether an object is never freed, or nothing that could hold a function."""
+    if not isinstance(value, ModuleType):
+        return True
+    return value.__name__.partition(".")[0] in LASTING
 
 
 class _Entry:
@@ -202,8 +216,11 @@ def value_of(f: FunctionType, name: str, args: Any, kwargs: Any) -> Any:
 def _fits(derived: Derived, globals_: dict[str, Any], in_parts: bool, counts: bool) -> bool:
     if derived.in_parts is not in_parts or derived.counts is not counts:
         return False
-    for name, value in derived.assumed:  # noqa: SIM110 - runs at each call; all() is slower
+    for name, value in derived.assumed:
         if globals_.get(name, MISSING) is not value:
+            return False
+    for name, reference in derived.assumed_weakly:
+        if reference() is None or globals_.get(name) is not reference():
             return False
     return True
 

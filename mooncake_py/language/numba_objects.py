@@ -6,13 +6,13 @@ classes and structures.  Numbers in constant ones can be read.
 
 from __future__ import annotations
 
-from functools import lru_cache
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from mooncake_py.diagnostics.pages import with_page
 from mooncake_py.diagnostics.refusals import missing_rule
 from mooncake_py.diagnostics.reporting import unsupported
+from mooncake_py.remembered import remembered
 from mooncake_py.runtime.activity import INERT
 from mooncake_py.runtime.numerals import checked
 
@@ -57,7 +57,7 @@ KINDS = {
 }
 
 
-@lru_cache(maxsize=512)
+@remembered
 def kind_of(cls: type) -> tuple[str, str] | None:
     """Return what the objects of a class are, and what to take instead, or None."""
     bases = [*cls.__mro__, *type.mro(type(cls))]

@@ -6,9 +6,9 @@ arrays, with the derivative, and again on views of classes that only record thei
 
 from __future__ import annotations
 
-import functools
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
+from weakref import ref
 
 from numpy import ndarray
 
@@ -16,6 +16,7 @@ from mooncake_py.diagnostics.reporting import Reporting, dropped
 from mooncake_py.errors import DerivativeDropError
 from mooncake_py.language.subclass_instances import as_own_array, dressed
 from mooncake_py.language.subclass_protocols import overriding
+from mooncake_py.remembered import remembered
 from mooncake_py.runtime.activity import unwrapped
 from mooncake_py.runtime.quiet import Quiet
 from mooncake_py.tangents.subclasses import is_instance, named, plain_parts
@@ -78,12 +79,12 @@ def no_meaning(ctx: Reporting, f: Any, values: Any) -> DerivativeDropError:
     )
 
 
-@functools.lru_cache(maxsize=256)
+@remembered
 def silent_class(cls: type) -> type:
     """Return a class that results are of where they would be of `cls`, and that runs no code."""
     priority = getattr(cls, "__array_priority__", 0.0)
     priority = priority if isinstance(priority, (int, float)) else 0.0
-    fields = {"__array_priority__": priority, "__array_finalize__": note, "stands_for": cls}
+    fields = {"__array_priority__": priority, "__array_finalize__": note, "stands_for": ref(cls)}
     if getattr(cls, "__array_ufunc__", None) is not ndarray.__array_ufunc__:
         fields["__array_ufunc__"] = asked
     return type(cls.__name__, (ndarray,), fields)
@@ -123,7 +124,7 @@ class StandIns:
         """Return a result as it is of the classes that a sample is of."""
         if id(sample) in self.originals and self.originals[id(sample)][1] is sample:
             return self.originals[id(sample)][0]
-        cls = getattr(type(sample), "stands_for", None)
+        cls = getattr(type(sample), "stands_for", type(None))()
         if cls is not None:
             return dressed(ctx, as_own_array(ctx, y), cls, self.template(sample))
         if isinstance(sample, (tuple, list)) and type(y) is type(sample):

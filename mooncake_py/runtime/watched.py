@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import functools
 from types import FunctionType
 from typing import TYPE_CHECKING
 
 from numpy import memmap, ndarray
+
+from mooncake_py.remembered import remembered
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Tracking
@@ -17,7 +18,7 @@ USUAL = frozenset({ndarray, list, tuple, dict})
 PROTOCOLS = ("__array_ufunc__", "__array_function__", "__array__")
 
 
-@functools.lru_cache(maxsize=1024)
+@remembered
 def protocol_of(cls: type) -> str:
     """Return the name of the method in Python by which NumPy would use an object, or ''."""
     for name in PROTOCOLS:

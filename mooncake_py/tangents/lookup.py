@@ -13,13 +13,14 @@ __all__ = ["spec_of", "spec_of_class"]
 def spec_of(x: Any) -> TangentSpec:
     """Return the spec of a value's type."""
     cls = type(x)
-    return found_specs.get(cls) or spec_of_class(cls)
+    return found_specs.found.get(id(cls)) or spec_of_class(cls)
 
 
 def spec_of_class(cls: type) -> TangentSpec:
     """Return the spec of a class; what users registered, for it or a base, goes first."""
-    spec = found_specs.get(cls)
+    spec = found_specs.found.get(id(cls))
     if spec is None:
         by_user = (registered[base] for base in cls.__mro__ if base in registered)
-        spec = found_specs[cls] = next(by_user, None) or builtin_spec(cls)
+        spec = next(by_user, None) or builtin_spec(cls)
+        found_specs.set(cls, spec)
     return spec

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from mooncake_py.overriding import override
+from mooncake_py.remembered import Table
 from mooncake_py.tangents.annotations import annotated_fields
 from mooncake_py.tangents.kinds import MutableTangent, Tangent
 
@@ -140,7 +141,7 @@ def register_tangent(cls: type) -> Callable[[S], S]:
 
 # What users registered, and what was found for a class so far.
 registered: dict[type, TangentSpec] = {}
-found_specs: dict[type, TangentSpec] = {}
+found_specs: Table[TangentSpec] = Table()
 
 
 def _attributes(x: Any) -> dict[str, Any]:

@@ -5,12 +5,12 @@ The engine uses the memory of an instance through a plain view.
 
 from __future__ import annotations
 
-import functools
 from typing import Any, TypeGuard
 
 import numpy as np
 from numpy import ndarray
 
+from mooncake_py.remembered import remembered
 from mooncake_py.tangents.fields import own_attributes, set_own_attributes
 
 __all__ = [
@@ -76,7 +76,7 @@ def plain_parts(value: Any, above: frozenset[int] = frozenset()) -> Any:
     return dict(zip(value, parts, strict=True)) if t is dict else t(parts)
 
 
-@functools.lru_cache(maxsize=256)
+@remembered
 def bare(cls: type) -> type | None:
     """Return a class with the layout of another one that does nothing when it is made a view of.
 

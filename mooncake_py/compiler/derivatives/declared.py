@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from inspect import CO_VARARGS
 from types import FunctionType, NoneType
 from typing import Any
 
 import numpy as np
 
+from mooncake_py.remembered import remembered
 from mooncake_py.rules import registry
 from mooncake_py.rules.kinds import AtOnce, ElementwiseRule, read_arguments
 
@@ -50,6 +50,6 @@ def partial_for_one(rule: ElementwiseRule) -> Any:
     return partial if serves else None
 
 
-@lru_cache(maxsize=512)
+@remembered
 def reads_of(partial: Any) -> frozenset[int]:
     return read_arguments(partial)

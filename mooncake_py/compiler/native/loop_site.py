@@ -121,7 +121,7 @@ class LoopSite(Site):
         if found is None:
             if t is ndarray:
                 return Unpassed(f"an array of {value.dtype} with {value.ndim} axes")
-            return KnownType(t, value) if t in FIXED else Unpassed(f"a value of type {t.__name__}")
+            return KnownType.of(value) if t in FIXED else Unpassed(f"a value of type {t.__name__}")
         if isinstance(found, KnownType) and found.type is bool and name in self.loop.bound:
             return NumberType("bool")
         return found

@@ -196,7 +196,7 @@ class Site:
         self.readings: dict[tuple[Type, ...], list[Reread]] = {}
         self.refused: dict[tuple[Type, ...], Refusal] = {}
         self.alike: Counter[tuple[Any, ...]] = Counter()
-        self.unserved: type | None = None
+        self.unserved = ""  # the name of the type of an argument
 
     def read(self, f: FunctionType, types: tuple[Type, ...]) -> Reading:
         """Read what is compiled; raise `Unfit` where that cannot be."""
@@ -265,10 +265,8 @@ class Site:
                 continue
             at = f"line {place.line}: " if place is not None else ""
             lines.append(f"{self.where}: not compiled: {at}{why}")
-        if not lines and self.unserved is not None:
-            lines.append(
-                f"{self.where}: not compiled: an argument of type {self.unserved.__name__}"
-            )
+        if not lines and self.unserved:
+            lines.append(f"{self.where}: not compiled: an argument of type {self.unserved}")
         return list(dict.fromkeys(lines))
 
 
@@ -324,7 +322,7 @@ class FunctionSite(Site):
         for value in given:
             found = type_of(value, met)
             if found is None:
-                self.unserved = type(value)
+                self.unserved = type(value).__name__
                 return None
             types.append(found)
         reading = self.reading(f, tuple(types)) or self.itemized(f, tuple(types), given)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import operator
 import weakref
 from collections.abc import Iterable
-from types import CodeType, FunctionType, ModuleType
+from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from mooncake_py.diagnostics.native_modules import is_constant_library, is_native_module
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["Callee", "Callees", "is_own", "same_items"]
 
 LIBRARIES = frozenset({"numpy", "scipy"})
+GONE = object()
 UNFIT_FLAGS = 0x04 | 0x08 | 0x20 | 0x80 | 0x200  # variadic, a generator, a coroutine
 
 
@@ -56,11 +57,14 @@ class Callee:
         To what the program calls: the function, or what Numba made of it.
     function : weak reference
     is_jitted : bool
+    code : weak reference
+    free : tuple of str
+        The names of the captured variables.
     names : dict of str to object
         The globals that were read; `MISSING` for what is a builtin.
     cells : dict of int to object
         The captured variables that were read, by their position.
-    attributes : list of (module, str, object)
+    attributes : list of (weak reference, str, object)
         What was read of modules.
     classes : list of (weak reference, str, object)
         What was read of classes, or that there is nothing.
@@ -70,12 +74,13 @@ class Callee:
         self.named = weakref.ref(named)
         self.function = weakref.ref(f)
         self.is_jitted = named is not f
-        self.code: CodeType = f.__code__
-        self.defaults = f.__defaults__
-        self.keywords = f.__kwdefaults__ and dict(f.__kwdefaults__)
+        self.code = weakref.ref(f.__code__)
+        self.free = f.__code__.co_freevars
+        self.defaults = held_of(f.__defaults__)
+        self.keywords = {name: held(v) for name, v in (f.__kwdefaults__ or {}).items()}
         self.names: dict[str, Any] = {}
         self.cells: dict[int, Any] = {}
-        self.attributes: list[tuple[ModuleType, str, Any]] = []
+        self.attributes: list[tuple[weakref.ref[ModuleType], str, Any]] = []
         self.without_rule: int | None = None  # the version of the rules when it had none
         self.classes: list[tuple[weakref.ref[type], str, Any]] = []
 
@@ -86,7 +91,7 @@ class Callee:
         """
         if self.named() is f:
             return self.holds(self.function())
-        if self.is_jitted or type(f) is not FunctionType or f.__code__ is not self.code:
+        if self.is_jitted or type(f) is not FunctionType or f.__code__ is not self.code():
             return False
         self.named = weakref.ref(f)
         self.stand_for(f)
@@ -107,13 +112,19 @@ class Callee:
         """
         if f is None or self.has_rule(f):
             return False
-        if f.__code__ is not self.code or not same_values(f.__defaults__, self.defaults):
+        if f.__code__ is not self.code():
             return False
-        keywords = f.__kwdefaults__
-        if (keywords or self.keywords) and not same_items(keywords or {}, self.keywords or {}):
+        if (f.__defaults__ or self.defaults) and not are_met(f.__defaults__ or (), self.defaults):
             return False
+        keywords = f.__kwdefaults__ or {}
+        if keywords.keys() != self.keywords.keys():
+            return False
+        for name, value in self.keywords.items():
+            if keywords[name] is not met(value):
+                return False
         for module, name, value in self.attributes:
-            if module.__dict__.get(name, MISSING) is not value:
+            owner = module()
+            if owner is None or owner.__dict__.get(name, MISSING) is not met(value):
                 return False
         for cls, name, value in self.classes:
             t = cls()
@@ -216,11 +227,14 @@ def has_rule(f: Any) -> bool:
     return registry.find(f) is not None or registry.find_forward(f) is not None
 
 
-def same_values(a: tuple[Any, ...] | None, b: tuple[Any, ...] | None) -> bool:
-    """Return True if two tuples hold the same objects."""
-    if a is b:
-        return True
-    return a is not None and b is not None and len(a) == len(b) and all(map(operator.is_, a, b))
+def held_of(values: tuple[Any, ...] | None) -> tuple[Any, ...]:
+    """Return what to remember of some values."""
+    return tuple(map(held, values or ()))
+
+
+def are_met(values: tuple[Any, ...], known: tuple[Any, ...]) -> bool:
+    """Return True if values are those that are remembered."""
+    return len(values) == len(known) and all(map(operator.is_, values, map(met, known)))
 
 
 def same_items(a: dict[str, Any], b: dict[str, Any]) -> bool:
@@ -229,10 +243,16 @@ def same_items(a: dict[str, Any], b: dict[str, Any]) -> bool:
 
 
 def held(value: Any) -> Any:
-    """Return what to remember of a value: functions weakly."""
-    return value if python_function(value) is None else weakref.ref(value)
+    """Return what to remember of a value: weakly, where that can be, as it may hold the callee."""
+    try:
+        return weakref.ref(value)
+    except TypeError:
+        return value
 
 
 def met(value: Any) -> Any:
-    """Return the value that is remembered."""
-    return value() if type(value) is weakref.ref else value
+    """Return the value that is remembered, `GONE` if it is freed."""
+    if type(value) is not weakref.ref:
+        return value
+    found = value()
+    return GONE if found is None else found

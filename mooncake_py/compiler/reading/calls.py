@@ -19,7 +19,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any, TypeVar
 
-from mooncake_py.compiler.reading.callees import Callee, is_own
+from mooncake_py.compiler.reading.callees import Callee, held, is_own
 from mooncake_py.compiler.reading.definitions import Definition, definition_of
 from mooncake_py.compiler.reading.expressions import Unfit
 from mooncake_py.compiler.reading.frames import SCOPE, Frame, arguments_of
@@ -179,8 +179,11 @@ class CallReader(ScopeReader):
         with self.scope(scope):
             values = self.body(frame, definition.body)
         callee = definition.callee
-        known = self.outermost.assumed if callee is None else callee.names
-        known.update(definition.names.assumed)
+        assumed = definition.names.assumed
+        if callee is None:
+            self.outermost.assumed.update(assumed)
+        else:
+            callee.names.update({name: held(value) for name, value in assumed.items()})
         if callee is not None and callee.is_jitted:  # compiled code returns numbers of Python
             return [Op("item", (value,), place=value.place) for value in values]
         return values

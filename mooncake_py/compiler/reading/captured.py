@@ -30,8 +30,8 @@ def cell_of(
     f = callee.function()
     if f is None or callee.is_jitted:
         return None
-    if name in callee.code.co_freevars:
-        position = callee.code.co_freevars.index(name)
+    if name in callee.free:
+        position = callee.free.index(name)
         if python_function(in_cell(f, position)) is not None:
             return None  # whose body may be part of the region
         attribute = f"{CELL}{position}"

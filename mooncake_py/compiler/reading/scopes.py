@@ -10,6 +10,7 @@ import ast
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
+from weakref import ref
 
 import numpy as np
 
@@ -155,8 +156,8 @@ class ScopeReader(ExpressionReader):
         f = None if callee is None else callee.function()
         assert callee is not None
         assert f is not None
-        if name in callee.code.co_freevars:
-            position = callee.code.co_freevars.index(name)
+        if name in callee.free:
+            position = callee.free.index(name)
             try:
                 value = (f.__closure__ or ())[position].cell_contents
             except ValueError:
@@ -247,7 +248,7 @@ class ScopeReader(ExpressionReader):
         if module is None or callee is None:
             return MISSING
         value = module.__dict__.get(node.attr, MISSING)
-        callee.attributes.append((module, node.attr, value))
+        callee.attributes.append((ref(module), node.attr, held(value)))
         return value
 
     def in_caller(self, node: ast.Attribute) -> tuple[dict[str, Any], ast.Attribute]:

@@ -41,7 +41,7 @@ def test_the_body_stands_in_the_region():
     )
     assert reading is not None
     (callee,) = reading.callees.direct
-    assert callee.code is ramp.__code__
+    assert callee.code() is ramp.__code__
     assert [node.id for node in reading.calls if isinstance(node, ast.Name)] == ["ramp"]
     assert shown(reading.region).splitlines()[1:-1] == [
         "    for u_i in steps:",

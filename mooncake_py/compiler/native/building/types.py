@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import weakref
-from types import FunctionType, SimpleNamespace
+from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -87,10 +87,21 @@ class DictType(NamedTuple):
 
 
 class KnownType(NamedTuple):
-    """One object."""
+    """One object, known weakly if it is a function or a module, which may hold much."""
 
     type: type  # 1, 1.0 and True are equal
-    value: Any
+    known: Any
+
+    @property
+    def value(self) -> Any:
+        """The object; None if it is gone, and nothing has this type any more."""
+        return self.known() if type(self.known) is weakref.ref else self.known
+
+    @classmethod
+    def of(cls, value: Any) -> KnownType:
+        """Return the type that one object alone has."""
+        weakly = type(value) in (FunctionType, ModuleType) or is_jitted(value)
+        return cls(type(value), weakref.ref(value) if weakly else value)
 
 
 class ObjectType(NamedTuple):
@@ -151,7 +162,7 @@ def type_of(value: Any, met: set[int] | None = None, depth: int = 0) -> Type | N
     if t is dict:
         return dict_type(value, met, depth)
     if value is None or t in (bool, str, FunctionType, np.ufunc) or is_jitted(value):
-        return KnownType(t, value)
+        return KnownType.of(value)
     return object_type(value, set() if met is None else met, depth)
 
 

@@ -173,7 +173,7 @@ class Scope:
         value = module.__dict__.get(name, MISSING)
         if value is MISSING:
             raise Unfit(f"the attribute {name} of the module {module.__name__}")
-        self.callee.attributes.append((module, name, value))
+        self.callee.attributes.append((weakref.ref(module), name, held(value)))
         return value
 
 

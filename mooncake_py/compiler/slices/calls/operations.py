@@ -12,6 +12,7 @@ from numpy import ndarray
 
 from mooncake_py.compiler.slices.calls.arguments import Arguments, Path
 from mooncake_py.overriding import override
+from mooncake_py.remembered import remembered
 from mooncake_py.rules import creation, joining, registry
 from mooncake_py.rules.broadcasting import fit
 from mooncake_py.rules.differences import difference
@@ -426,10 +427,15 @@ def takes(f: Callable[..., Any], arguments: Arguments) -> bool:
     )
 
 
-@lru_cache(maxsize=LIMIT)
+@remembered
 def signature_of(f: Callable[..., Any]) -> tuple[inspect.Parameter, ...]:
-    """Return the parameters of a function."""
-    return tuple(inspect.signature(f).parameters.values())
+    """Return the parameters of a function, without what would keep the function alive."""
+    return tuple(
+        [
+            p.replace(annotation=p.empty, default=p.empty if p.default is p.empty else None)
+            for p in inspect.signature(f).parameters.values()
+        ]
+    )
 
 
 def part_at(found: Any, path: Path) -> Any:
