@@ -313,7 +313,7 @@ def hessian_diagonal(
 
         def column(k: int, i: int) -> Any:
             v = refilled(values, unit_parts(leaves, variables, k, i))
-            with compiling(compile), draws.run():
+            with compiling(compile), draws.run(), runs.run():
                 value, product = (
                     value_and_product(function, args, v, positions)
                     if several

@@ -265,15 +265,16 @@ def by_columns(
         for i in range(np.size(leaves[k])):
             parts = unit_parts(leaves, variables, k, i)
             directions.append((refilled(values, parts),))
-    with draws.run():
+    runs = Runs(program.f)
+    if before is not None:
+        runs.agree(before)
+    with draws.run(), runs.run():
         y, tangents = jvp_along(
             program.function, (values,), directions, lambda y: split(program, y)[0]
         )
     y, aux = split(program, y)
     columns = [dy[0] for dy in tangents] if program.has_aux else tangents
     if before is not None:
-        runs = Runs(program.f)
-        runs.agree(before)
         runs.agree(y, columns, values)
 
     def block(part: Any, path: tuple[Any, ...]) -> Block:

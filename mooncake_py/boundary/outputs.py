@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode, Tracking
 
 __all__ = [
-    "auxiliary", "described", "has_shape", "is_numeric", "paired", "part_of", "parts_of", "run",
-    "scalar_value", "seed", "value_and_auxiliary", "value_and_copy",
+    "auxiliary", "described", "has_shape", "held_by", "is_numeric", "paired", "part_of",
+    "parts_of", "run", "scalar_value", "seed", "value_and_auxiliary", "value_and_copy",
 ]  # fmt: skip
 
 
@@ -38,6 +38,8 @@ def run(ctx: Mode, f: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     """Run `f` forward; an error that user code has swallowed is raised here."""
     begin()
     output = ctx.call(f, *args, **kwargs)
+    if ctx.meter is not None:
+        ctx.meter.go_on()
     if ctx.failure is not None:
         raise ctx.failure
     ended(ctx)

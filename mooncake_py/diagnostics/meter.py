@@ -91,6 +91,7 @@ class Meter:
         self.runs = Runs()
         self.begun = self.begun_phase = perf_counter()
         self.due = self.begun + to.every
+        self.stopped: BaseException | None = None  # what the callback raised
 
     def tell(self) -> None:
         """Tell how far it is; derivatives that the callback takes itself are not reported."""
@@ -99,9 +100,17 @@ class Meter:
         token = reporter.set(None)
         try:
             self.to.callback(self.progress())
+        except BaseException as error:
+            self.stopped = error
+            raise
         finally:
             reporter.reset(token)
         self.due = perf_counter() + self.to.every
+
+    def go_on(self) -> None:
+        """Raise again what the callback raised, where the program has caught it."""
+        if self.stopped is not None:
+            raise self.stopped
 
     def progress(self) -> Progress:
         """Return how far it is."""

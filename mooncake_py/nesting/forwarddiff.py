@@ -100,7 +100,7 @@ def value_and_jacobian(outer: ReverseContext, f: Any, x: Any) -> tuple[Any, Any]
     draws, runs = Draws(), Runs(f)
     for i in range(max(np.size(x), 1)):
         inner = _Context(outer)
-        with draws.run(), guarded(inner):
+        with draws.run(), guarded(inner), runs.run():
             ctx, output = run_over(inner, f, (x,), (unit(x, i),))
             inner.leave(output)
             if not is_leaf(output):

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -53,7 +54,7 @@ from mooncake_py.modes.reverse.differentiate import run as gradients_of
 from mooncake_py.modes.reverse.differentiate import run_both_ways
 from mooncake_py.modes.reverse.inner import InnerContext, refuse_to_catch
 from mooncake_py.modes.reverse.settings import new_context, settings
-from mooncake_py.recomputation.agreement import Fingerprint, something_else
+from mooncake_py.recomputation.agreement import Fingerprint, repeating, something_else
 from mooncake_py.recomputation.setting import Setting
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import unwrapped
@@ -103,7 +104,7 @@ def told(ctx: Reporting) -> Iterator[None]:
     try:
         yield
     except NestedDerivativeError as error:
-        raise located(ctx, error) from None
+        raise located(ctx, error) from error.__cause__
 
 
 def along(ctx: InnerContext, call: Call, value: Any, gradients: Any) -> tuple[Any, Any, Seeds]:
@@ -192,7 +193,8 @@ def pull_inside(entry: tuple[Any, ...]) -> None:
     inner = InnerContext(outer, follows=True)
     inner.compiles = before.compiles
     with guarded(inner), before.setting.again():
-        value, handed, seeds = again(inner, cotangent)
+        with repeating(lambda error: something_else(*where, raised=error)):
+            value, handed, seeds = again(inner, cotangent)
         if not Fingerprint((value, handed)).matches(expected):
             raise something_else(*where)
         try:
@@ -241,15 +243,18 @@ def pull_back(
 ) -> tuple[Any, ...]:
     """Return the gradient of <f(*args), cotangent> for each argument, inside the outer call."""
     chosen = [i for i, a in enumerate(args) if is_differentiable(Leaves(outer).visit(a)[1])]
-    (_, y), gradients = gradients_of(
-        outer,
-        False,
-        Call(pushforward.weighed, [i + 2 for i in chosen], True, (f, cotangent, *args), {}),
-    )
-    if not Fingerprint(y).matches(expected):
+    call = Call(pushforward.weighed, [i + 2 for i in chosen], True, (f, cotangent, *args), {})
+
+    def refusal(raised: Exception | None = None) -> NestedDerivativeError:
         if outer is None:
-            raise something_else(definition_of(f), name_of(f))
-        raise outer.failed(something_else(outside(outer.user_location(), f), name_of(f)))
+            return something_else(definition_of(f), name_of(f), raised=raised)
+        where = outside(outer.user_location(), f)
+        return outer.failed(something_else(where, name_of(f), raised=raised))
+
+    with repeating(refusal):
+        (_, y), gradients = gradients_of(outer, False, call)
+    if not Fingerprint(y).matches(expected):
+        raise refusal()
     found = dict(zip(chosen, gradients, strict=True))
     return tuple(found.get(i, NoTangent()) for i in range(len(args)))
 
@@ -300,7 +305,8 @@ def gradient_in_forward_mode(
     primals = Call(primal_part, [0], True, (z,), {})
     with Draws() as draws:
         (value, aux), (g,) = gradient_inside(below, debug, primals)
-    with draws.again():
+    again = partial(something_else, definition_of(f), name_of(f))
+    with draws.again(), repeating(lambda error: again(raised=error)):
         (dvalue, daux), (dg,) = gradient_inside(below, debug, primals._replace(f=tangent_part))
     for (_, known), p, t in zip(leaves.found, g, dg, strict=True):
         known.gradient = outer.fresh(p, t)

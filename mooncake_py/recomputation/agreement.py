@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 
@@ -12,13 +13,14 @@ import numpy as np
 from mooncake_py.boundary.arguments import name_of
 from mooncake_py.diagnostics.native_modules import is_native_module
 from mooncake_py.diagnostics.places import definition_of
-from mooncake_py.errors import NestedDerivativeError
+from mooncake_py.errors import MooncakeError, NestedDerivativeError
 from mooncake_py.recomputation.structures import is_leaf
 from mooncake_py.runtime.activity import parts, unwrapped
 from mooncake_py.runtime.enclosing import enclosing
 
-__all__ = ["Fingerprint", "Runs", "something_else", "something_later"]
+__all__ = ["Fingerprint", "Runs", "repeating", "something_else", "something_later"]
 
+AS_THEY_ARE = (MooncakeError, MemoryError, RecursionError)  # also where a first run has not failed
 LEFT_OUT = (set, frozenset, type, FunctionType, MethodType, BuiltinFunctionType)
 RTOL = {"e": 1e-1, "f": 1e-3, "F": 1e-3}  # of low precision, by the character of the dtype
 RTOL_DOUBLE = 1e-7
@@ -42,6 +44,23 @@ SEVERAL = (
 
 
 ANEW = "pass the data that change as an argument, or call vjp again after the change"
+
+
+class repeating:
+    """Run a function again within the block; refuse exceptions, as the first run raised none.
+
+    A class, as `contextlib.contextmanager` would raise a StopIteration in place of the refusal.
+    """
+
+    def __init__(self, refusal: Callable[[Exception], MooncakeError]) -> None:
+        self.refusal = refusal
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: Any, error: BaseException | None, traceback: Any) -> None:
+        if isinstance(error, Exception) and not isinstance(error, AS_THEY_ARE):
+            raise self.refusal(error) from error
 
 
 class Fingerprint:
@@ -70,6 +89,16 @@ class Runs:
         self.f = f
         self.first: Fingerprint | None = None
 
+    def run(self) -> AbstractContextManager[None]:
+        """Return a block for a run; a later one must not raise where the first one has not."""
+        return nullcontext() if self.first is None else repeating(self.refusal)
+
+    def refusal(self, raised: Exception | None = None) -> NestedDerivativeError:
+        """Return the error for a run that differs from the first one."""
+        error = something_else(definition_of(self.f), name_of(self.f), SEVERAL, raised=raised)
+        outer = enclosing()
+        return error if outer is None else outer.failed(error)
+
     def agree(self, result: Any, tangents: Any = (), arguments: Any = ()) -> None:
         """Raise if the result of a run is not that of the first one.
 
@@ -81,9 +110,7 @@ class Runs:
         if self.first is None:
             self.first = found
         elif not found.matches(self.first, noise_of(tangents, arguments)):
-            error = something_else(definition_of(self.f), name_of(self.f), SEVERAL)
-            outer = enclosing()
-            raise error if outer is None else outer.failed(error)
+            raise self.refusal()
 
 
 def noise_of(tangents: Any, arguments: Any) -> float:
@@ -115,9 +142,9 @@ def sums_of(leaf: Any) -> tuple[complex, float, float]:
     return complex(total), float(size), RTOL.get(flat.dtype.char, RTOL_DOUBLE)
 
 
-def something_later(f: Any) -> NestedDerivativeError:
+def something_later(f: Any, raised: Exception | None = None) -> NestedDerivativeError:
     """Return the error for a pullback whose function returns another result in a later call."""
-    return something_else(definition_of(f), name_of(f), LATER, ANEW)
+    return something_else(definition_of(f), name_of(f), LATER, ANEW, raised)
 
 
 def something_else(
@@ -125,10 +152,12 @@ def something_else(
     name: str,
     why: str = AGAIN,
     fix: str = "pass the data that change as an argument, or pass a copy of them",
+    raised: Exception | None = None,
 ) -> NestedDerivativeError:
-    """Return the error for a function with another result when it was run again."""
+    """Return the error for a function with another result, or an exception, when run again."""
+    what = "returned another result" if raised is None else f"raised {type(raised).__name__}"
     return NestedDerivativeError(
-        f"{name} returned another result in its second run",
+        f"{name} {what} in its second run",
         where=where,
         why=why,
         fix=fix,

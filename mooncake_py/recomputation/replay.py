@@ -18,6 +18,7 @@ from numpy import ndarray
 from mooncake_py.application.lift import Lifter, refuse_shared
 from mooncake_py.diagnostics.tracebacks import related
 from mooncake_py.errors import CheckpointError, Location, MooncakeError
+from mooncake_py.recomputation.agreement import repeating
 from mooncake_py.recomputation.outcome import Outcome, same_state, state_at
 from mooncake_py.recomputation.places import LAYOUT, places_of
 from mooncake_py.recomputation.rehearsal import Rehearsal, copied
@@ -50,6 +51,7 @@ def run_unrecorded(ctx: ReverseMode, run: Run) -> Any:
         raise
     except Exception as raised:
         error = raised
+    go_on(ctx)
     ctx.ordered = {}
     if error is not None:
         return run_to_error(ctx, run, start, rehearsal, error)
@@ -78,6 +80,12 @@ def run_to_error(
             fix=FIX,
         )
     ) from error
+
+
+def go_on(ctx: ReverseMode) -> None:
+    """Raise what a callback that watches the derivative has raised: no exception of the part."""
+    if ctx.meter is not None:
+        ctx.meter.go_on()
 
 
 def undo(ctx: ReverseMode, count: int) -> None:
@@ -135,7 +143,9 @@ class Replay:
         lifted = Lifter.liftings, Lifter.lifted
         before = list(map(state_at, self.places))
         with self.as_before():
-            value = self.run()
+            with repeating(self.other):
+                value = self.run()
+            go_on(ctx)
             if ctx.failure is not None:
                 raise ctx.failure
             if lifted != (Lifter.liftings, 0):
@@ -175,13 +185,17 @@ class Replay:
             ctx.load_handlers()
             ctx.thread = thread
 
-    def other(self) -> CheckpointError:
-        """Return the error for a second run with another outcome."""
+    def other(self, raised: Exception | None = None) -> CheckpointError:
+        """Return the error for a second run with another outcome, or with an exception."""
+        go_on(self.ctx)
+        if raised is None:
+            why = "its results or its changes are not those of the first run"
+        else:
+            why = f"it raised {type(raised).__name__}, and the first run did not"
         return CheckpointError(
             "the second run of a checkpointed part differs from the first",
             where=self.where,
-            why=f"its results or its changes are not those of the first run\n"
-            f"likely causes: {CAUSES}",
+            why=f"{why}\nlikely causes: {CAUSES}",
             fix=FIX,
         )
 

@@ -172,7 +172,7 @@ def test_what_is_read_again_must_be_there_again():
         it = iter([x])
         return np.sum(grad(lambda z: np.sum(z * next(it)))(C))
 
-    with pytest.raises(StopIteration):
+    with pytest.raises(NestedDerivativeError, match="raised StopIteration in its second run"):
         grad(outer)(X.copy())
 
 

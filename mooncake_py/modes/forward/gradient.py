@@ -74,7 +74,7 @@ def along_all(
     while len(slopes) < len(todo) or runs.first is None:
         rest = todo[len(slopes) :][: AT_ONCE if together else 1]
         whole = runs.first is None
-        with draws.run():
+        with draws.run(), runs.run():
             if len(rest) > 1:
                 here, found = along_several(call, rest, whole)
                 together = len(found) == len(rest)

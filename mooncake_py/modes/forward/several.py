@@ -49,7 +49,7 @@ def push_forward_along(
     tangents: list[Any] = []
     while len(tangents) < len(directions) or not runs.first:
         rest = directions[len(tangents) :][: AT_ONCE if together else 1]
-        with draws.run():
+        with draws.run(), runs.run():
             if len(rest) > 1:
                 y, found = along_each(f, primals, rest, len(tangents))
                 together = len(found) == len(rest)

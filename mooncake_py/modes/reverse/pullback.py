@@ -18,11 +18,12 @@ from mooncake_py.boundary.followed import FollowedCopier
 from mooncake_py.boundary.outgoing import independent
 from mooncake_py.boundary.outputs import run, seed
 from mooncake_py.diagnostics.tracebacks import leave_by
+from mooncake_py.errors import NestedDerivativeError
 from mooncake_py.language.draws import Draws
 from mooncake_py.modes.reverse.context import ReverseContext
 from mooncake_py.modes.reverse.direct import Direct
 from mooncake_py.modes.reverse.settings import Settings, new_context
-from mooncake_py.recomputation.agreement import Fingerprint, something_later
+from mooncake_py.recomputation.agreement import Fingerprint, repeating, something_later
 from mooncake_py.recomputation.suspended import Suspended
 from mooncake_py.rules import local
 from mooncake_py.runtime.compilation import compiles, using
@@ -40,6 +41,7 @@ class Vjp:
     direct: Direct | None = None
     fingerprint: Fingerprint | None = None
     separates = True  # arguments that share memory
+    has_run = False
 
     def __init__(
         self, f: Callable[..., Any], args: tuple[Any, ...], chosen: Settings | None
@@ -62,6 +64,7 @@ class Vjp:
         """Run the function; return its output and the pullback."""
         with self.draws, self.apart or nullcontext():
             ctx, y, waiting = self.forward(self.suspend)
+        self.has_run = True
         self.waiting = waiting
         if waiting.can_resume:
             self.ctx = ctx
@@ -89,7 +92,8 @@ class Vjp:
                     for i, value in enumerate(self.args):
                         refuse_foreign(self.f, i, value)
                 start, own = len(ctx.tape), set(ctx.known)
-                self.output = run(ctx, self.f, tuple(v for v, _ in lifted), {})
+                with repeating(self.refusal) if self.has_run else nullcontext():
+                    self.output = run(ctx, self.f, tuple(v for v, _ in lifted), {})
                 lifter.settle(ctx.tape)
             return then(ctx, start, own)
 
@@ -100,6 +104,10 @@ class Vjp:
         y = independent(ctx, self.output)
         self.output = plain_parts(self.output)
         return ctx, y, Suspended(ctx, start, own)
+
+    def refusal(self, raised: Exception | None = None) -> NestedDerivativeError:
+        """Return the error for a run that differs from the first one."""
+        return something_later(self.f, raised)
 
     def expected(self) -> Fingerprint:
         """Return what tells the output of the first run from others."""
@@ -151,7 +159,7 @@ class Vjp:
     ) -> None:
         """Run backwards, if the output is the one that is expected."""
         if expected is not None and not Fingerprint(self.output).matches(expected):
-            raise something_later(self.f)
+            raise self.refusal()
         seed(ctx, self.output, cotangent, "dy")
         ctx.run_backwards()
 
