@@ -57,8 +57,8 @@ def log_of_sum(a: Any, b: Any) -> Any:
 
 
 def logistic_of(t: Any) -> Any:
-    """Return ``1 / (1 + exp(-t))`` of a number; it is below 1e-304 where that would overflow."""
-    return 1 / (1 + math.exp(-t if t > -700 else 700.0))
+    """Return ``1 / (1 + exp(-t))`` of a number, exactly zero at minus infinity."""
+    return 1 / (1 + math.exp(-t)) if t > -700 else math.exp(t)
 
 
 # Exponentials and logarithms.

@@ -431,7 +431,7 @@ def quotient_first(d: Expr, p: Expr) -> Expr:
 
 
 def carefully_times(d: Expr, p: Expr, exact: Callable[..., Any] = pulls.product) -> Expr:
-    """Return ``d * p`` that is zero where d is, whatever p is.
+    """Return ``d * p`` that is zero where d is, whatever p is; a tangent also where p is.
 
     Parameters
     ----------
@@ -441,7 +441,11 @@ def carefully_times(d: Expr, p: Expr, exact: Callable[..., Any] = pulls.product)
     exact : callable
         The product of such that does so; that of cotangents conjugates p.
     """
-    if isinstance(p, Const) and is_finite(p) and type(p.value) is not complex:
+    if (
+        isinstance(p, Const)
+        and (is_finite(p) and type(p.value) is not complex)
+        and (p.value or exact is pulls.product)
+    ):
         return product(d, p)
     if isinstance(p, Op) and p.op == "truediv" and isinstance(p.args[0], Const):
         p = Op("truediv", (product(ONE_OF_NUMPY, p.args[0]), p.args[1]))  # never raises

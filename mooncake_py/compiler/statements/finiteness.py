@@ -160,7 +160,7 @@ def is_number(e: Expr, arrays: Collection[str]) -> bool:
 def factors_of(
     tangents: Iterable[str], own: Sequence[Let], lets: Sequence[Let], numbers: Collection[str]
 ) -> list[Factor] | None:
-    """Return the numbers that keep zeros of tangents exact if they are finite.
+    """Return the numbers that keep zeros of tangents exact if they are finite and not zero.
 
     None if tangents meet something else, such as arrays: then the result shows whether all went
     well, by a pass over it.
@@ -203,7 +203,7 @@ def factors_within(e: Expr, moving: set[str], numbers: set[str]) -> list[Factor]
         return None
     (factor,) = factors
     if isinstance(factor, Const):
-        return [] if is_finite(factor) and (e.op == "mul" or factor.value) else None
+        return [] if is_finite(factor) and factor.value else None
     if isinstance(factor, Name) and factor.name in numbers:
         return [(factor.name, e.op == "truediv")]
     return None

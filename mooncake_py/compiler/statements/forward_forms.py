@@ -158,10 +158,16 @@ def computation(
 
 
 def tests_of(factors: list[Factor] | None) -> str:
-    """Return what tells that no zero of a tangent meets an infinite factor."""
+    """Return what tells that no zero of a tangent meets an infinite factor, or the reverse."""
     if factors is None:
         return "is_finite(t)"
-    tests = [f"{name} - {name} == 0{f' != {name}' * divides}" for name, divides in factors]
+    tests = [
+        f"{name} - {name} == 0 != {name}" if divides else f"{name} - {name} == 0"
+        for name, divides in factors
+    ]
+    zeros = [f"{name} != 0" for name, divides in factors if not divides]
+    if zeros:
+        tests.append(f"({' and '.join(zeros)} or is_finite(t))")
     return " and ".join(tests)
 
 

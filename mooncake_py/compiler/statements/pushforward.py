@@ -39,7 +39,7 @@ from mooncake_py.compiler.statements.reductions import (
     is_reduction,
     tangent_by_ties,
 )
-from mooncake_py.rules.exact_zeros import pushed, sum_of_products
+from mooncake_py.rules.exact_zeros import pushed, sum_of_pushed
 from mooncake_py.rules.extrema import extremum_tangent
 
 __all__ = ["tangent_of"]
@@ -187,7 +187,7 @@ def with_part_carefully(e: Expr, k: int, t: Expr) -> Expr:
 
     def product_of(t: Any, other: Any) -> Any:
         ordered = (lambda t, other: f(t, other)) if k == 0 else (lambda t, other: f(other, t))
-        return sum_of_products(ordered, t, other)
+        return sum_of_pushed(ordered, t, other)
 
     return Call(product_of, (t, other))
 

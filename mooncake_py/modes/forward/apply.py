@@ -273,9 +273,12 @@ def apply_vjp(rule: VjpRule, ctx: ForwardContext, f: Any, args: Any, kwargs: Any
     before = marshalling.Contents(primals) if rule.by_user else None
     if rule.jvp is not None:
         y = ctx.base.call(f, *taken, **named)
-        t = ctx.lower(partial(rule.jvp, **kwargs), tuple(tangents), y, *primals)
+        jvp = partial(rule.jvp, **kwargs)
         if rule.by_user:
+            t = ctx.lower(jvp, tuple(tangents), y, *primals)
             require_tangent(t, y, rule)
+        else:
+            t = ctx.lower(pushforward.of_jvp, jvp, tuple(tangents), y, primals)
     elif ctx.plain or any(isinstance(a, GENERATORS) for a in args):  # draws only once
         y, t = ctx.lower(
             pushforward.of_vjp, rule, primals, kwargs, tuple(tangents), gradient_of_first

@@ -14,6 +14,7 @@ from numpy import ndarray
 
 from mooncake_py.modes.forward import pushforward
 from mooncake_py.modes.forward.stack import Stack, each, stacked
+from mooncake_py.rules.exact_zeros import is_finite
 from mooncake_py.runtime.values import FLOAT64
 
 __all__ = ["AT_ONCE"]
@@ -77,6 +78,8 @@ def of_bilinear(
     if tb is not None:
         c = a @ tb.rows if b.ndim == 2 else tb.rows @ a.T
         rows = c if rows is None else rows + c
+    if not is_finite(rows):  # a zero may be in it as nan
+        return None
     return Stack(rows, type(y) is not ndarray)
 
 

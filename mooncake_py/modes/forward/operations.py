@@ -83,10 +83,7 @@ class Operations(Levels):
         if ta is None and tb is None:
             return getattr(self.base, op.name)(p, q)
         y = op.function(p, q) if self.plain else getattr(self.base, op.name)(p, q)
-        if op is MATMUL:
-            t = self.lower(pushforward.of_bilinear, op.ufunc, p, q, ta, tb, (), {}, y)
-            return self.fresh(y, t)
-        tangent = quick.ARITHMETIC.get(op.name)
+        tangent = quick.matmul if op is MATMUL else quick.ARITHMETIC.get(op.name)
         return self.array_result(op, tangent, y, (p, q), (ta, tb))
 
     def array_result(
@@ -103,6 +100,9 @@ class Operations(Levels):
             if serves:
                 whole = type(y) is ndarray and y.base is None
                 return self.fresh_array(y, t) if whole else self.fresh(y, t)
+        if op is MATMUL:
+            t = self.lower(pushforward.of_bilinear, op.ufunc, *primals, *tangents, (), {}, y)
+            return self.fresh(y, t)
         return self.push_elementwise(op.array_rule, y, primals, tangents)
 
     def scalar_operation(

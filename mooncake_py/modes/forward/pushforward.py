@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mooncake_py.rules.declare import contextual
-from mooncake_py.rules.exact_zeros import pushed
+from mooncake_py.rules.exact_zeros import pushed, pushed_linearly, sum_of_pushed
 from mooncake_py.rules.kinds import NotImplementedDerivative, VjpRule, Wirtinger
 from mooncake_py.rules.returned import (
     cotangents_in,
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from mooncake_py.modes.forward.context import ForwardContext
 
 __all__ = [
-    "fitted", "inner", "of_bilinear", "of_elementwise", "of_linear", "of_linear_only",
-    "of_sequence", "of_vjp", "weighed", "weighted",
+    "fitted", "inner", "of_bilinear", "of_elementwise", "of_jvp", "of_linear", "of_linear_only",
+    "of_sequence", "of_vjp", "transposed", "weighed", "weighted",
 ]  # fmt: skip
 
 
@@ -94,12 +94,19 @@ def of_linear_only(f: Callable[..., Any], tangents: Any, kwargs: Any, y: Any) ->
 def of_bilinear(
     f: Callable[..., Any], a: Any, b: Any, ta: Any, tb: Any, rest: Any, kwargs: Any, y: Any
 ) -> Any:
-    """Return the tangent of a function that is linear in each of its first two arguments."""
+    """Return the tangent of a function that is linear in each of its first two arguments.
+
+    A zero drops what it is multiplied with, in the tangents and in the other argument.
+    """
+
+    def product(p: Any, q: Any) -> Any:
+        return f(p, q, *rest, **kwargs)
+
     if tb is None:
-        return fitted(f(ta, b, *rest, **kwargs), y)
+        return fitted(sum_of_pushed(product, ta, b), y)
     if ta is None:
-        return fitted(f(a, tb, *rest, **kwargs), y)
-    return fitted(f(ta, b, *rest, **kwargs) + f(a, tb, *rest, **kwargs), y)
+        return fitted(sum_of_pushed(product, a, tb), y)
+    return fitted(sum_of_pushed(product, ta, b) + sum_of_pushed(product, a, tb), y)
 
 
 def of_sequence(tangents: Any, y: Any) -> Any:
@@ -126,7 +133,23 @@ def of_vjp(
         t = weighted(g, pullback, tangents, rule)
         if np.isfinite(t):  # else zeros may have met what is not finite
             return y, t
-    return y, gradient(weighted, g, pullback, tangents, rule)
+    return y, transposed(g, pullback, tangents, rule, gradient)
+
+
+def transposed(
+    g: Any, pullback: Any, tangents: Any, rule: VjpRule, gradient: Callable[..., Any]
+) -> Any:
+    """Return what a pullback makes of tangents the other way round; `g` is like the output."""
+
+    def push(tangents: Any) -> Any:
+        return gradient(weighted, g, pullback, tangents, rule)
+
+    return push(tangents) if rule.by_user else pushed_linearly(push, tangents)
+
+
+def of_jvp(jvp: Callable[..., Any], tangents: Any, y: Any, primals: Any) -> Any:
+    """Return the tangent of the output of a function by a rule of ours that gives it."""
+    return pushed_linearly(lambda tangents: jvp(tangents, y, *primals), tangents)
 
 
 def cotangent_like(y: Any) -> Any:
@@ -198,4 +221,5 @@ def inner(c: Any, t: Any) -> Any:
         for part, tangent in zip(c, t, strict=True):
             total = total + inner(part, tangent)
         return total
-    return np.sum(np.real(np.conj(c) * t))
+    total = np.sum(np.real(np.conj(c) * t))
+    return total if np.isfinite(total) else np.sum(np.real(pushed(t, np.conj(c))))

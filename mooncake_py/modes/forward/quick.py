@@ -18,7 +18,7 @@ from mooncake_py.rules.exact_zeros import surely_finite
 from mooncake_py.runtime.active import REAL_SCALARS, Active
 from mooncake_py.runtime.values import FLOAT64
 
-__all__ = ["ARITHMETIC", "evaluated", "fits", "of_partials"]
+__all__ = ["ARITHMETIC", "evaluated", "fits", "matmul", "of_partials"]
 
 
 def add(C: Any, p: Any, q: Any, t: Any, u: Any, y: Any) -> Any:
@@ -48,6 +48,13 @@ def div(C: Any, p: Any, q: Any, t: Any, u: Any, y: Any) -> Any:
         return C.truediv(t, q)
     c = C.truediv(C.mul(y, u), q)
     return C.neg(c) if t is None else C.sub(C.truediv(t, q), c)
+
+
+def matmul(C: Any, p: Any, q: Any, t: Any, u: Any, y: Any) -> Any:
+    """Serve ``a @ b``."""
+    if u is None:
+        return C.matmul(t, q)
+    return C.matmul(p, u) if t is None else C.add(C.matmul(t, q), C.matmul(p, u))
 
 
 # From the operands, their tangents (None for zero) and the result to its tangent.

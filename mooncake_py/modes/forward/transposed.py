@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mooncake_py.modes.forward.pushforward import cotangent_like, weighted
+from mooncake_py.modes.forward.pushforward import cotangent_like, transposed, weighted
 from mooncake_py.modes.reverse.differentiate import gradient_of_first
 from mooncake_py.recomputation.structures import leaves, mapped, rebuilt
 from mooncake_py.rules.declare import from_vjp
@@ -76,7 +76,7 @@ def moved_by(application: Application, *parts: Any) -> tuple[Any, ...]:
     g = cotangent_like(y)
     if g is None:
         return ()
-    tangent = gradient_of_first(weighted, g, pullback, tangents, rule)
+    tangent = transposed(g, pullback, tangents, rule, gradient_of_first)
     application.tangent = form_of(tangent)
     return tuple(leaves(tangent))
 
