@@ -11,8 +11,9 @@ from numpy import ndarray
 from mooncake_py.rules import direct
 from mooncake_py.rules.declare import from_vjp, linear, overlay, zero_derivative
 from mooncake_py.rules.sequences import distribute, nesting
+from mooncake_py.tangents.memory import has_overlaps, zeros_like_owner
 
-__all__ = ["assemble"]
+__all__ = ["assemble", "laid_out_copy"]
 
 zero_derivative(
     *(np.zeros, np.ones, np.empty, np.eye, np.identity),
@@ -39,11 +40,25 @@ def array_of(a, dtype=None, /, *, copy=None):
     """Return the array itself, or one of another dtype."""
     if not copy and (dtype is None or np.dtype(dtype) == a.dtype):
         return a
-    return np.array(a, dtype, copy=copy is None or copy)
+    return np.array(a, dtype, copy=copy is None or copy, order="C")
 
 
 @linear(np.copy, np.ndarray.copy)
 def copy_adjoint(dy, a, order="K", subok=False):
+    return dy
+
+
+def laid_out_copy(a):
+    """Return a copy with the very strides, a plain one of what is broadcast."""
+    if has_overlaps(a):
+        return np.copy(a)
+    new = zeros_like_owner(a)
+    new[...] = a
+    return new
+
+
+@linear(laid_out_copy)
+def laid_out_copy_adjoint(dy, a):
     return dy
 
 
@@ -72,7 +87,7 @@ def from_dlpack(x, /, **options):
     """Return a view, whose owner is known, unlike that of what NumPy returns."""
     if not isinstance(x, ndarray):
         return imported(x, **options)
-    return x.copy() if options.get("copy") else shown(x)
+    return x.copy("K") if options.get("copy") else shown(x)
 
 
 def shown(x):

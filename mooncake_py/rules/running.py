@@ -16,7 +16,12 @@ from numpy import ndarray
 
 from mooncake_py.rules.declare import from_vjp, linear, overlay, zero_derivative
 from mooncake_py.rules.no_value import NoValue
-from mooncake_py.rules.ufunc_methods import ufunc_accumulate, ufunc_reduce
+from mooncake_py.rules.plain_values import same_values
+from mooncake_py.rules.ufunc_methods import (
+    accumulated_natively,
+    ufunc_accumulate,
+    ufunc_reduce,
+)
 
 __all__: list[str] = []
 
@@ -43,7 +48,8 @@ def running(ufunc: np.ufunc, array: Any, axis: int, dtype: Any, out: Any) -> Any
         return ufunc_accumulate(ufunc, array, axis, dtype, out)
     moved = np.moveaxis(array, axis, -1)
     found = mixed(np.reshape(moved, -1), halves)
-    return np.ascontiguousarray(np.moveaxis(np.reshape(found, moved.shape), -1, axis))
+    result = np.moveaxis(np.reshape(found, moved.shape), -1, axis)
+    return same_values(result, accumulated_natively(ufunc, array, axis))
 
 
 def halves_along(ufunc: np.ufunc, array: Any, axis: int) -> ndarray | None:
@@ -152,8 +158,8 @@ def logaddexp_accumulate(array: Any, axis: int = 0, dtype: Any = None, out: Any 
     """Return ``log(cumsum(exp(x)))`` along an axis."""
     if dtype is not None or out is not None or not (is_finite(array) and array.size):
         return ufunc_accumulate(np.logaddexp, array, axis, dtype, out)
-    y = log_of_sums(np.moveaxis(array, axis, -1))
-    return np.ascontiguousarray(np.moveaxis(y, -1, axis))
+    y = np.moveaxis(log_of_sums(np.moveaxis(array, axis, -1)), -1, axis)
+    return same_values(y, accumulated_natively(np.logaddexp, array, axis))
 
 
 def log_of_sums(x: ndarray) -> ndarray:

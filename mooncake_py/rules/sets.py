@@ -21,7 +21,7 @@ def unique_rule(
     a = np.asanyarray(ar)
     y = np.unique(a, return_index, return_inverse, return_counts, axis, **options)
     if axis is not None:  # NumPy returns a view of structured rows
-        y = (y[0].copy(), *y[1:]) if isinstance(y, tuple) else y.copy()
+        y = (y[0].copy("K"), *y[1:]) if isinstance(y, tuple) else y.copy("K")
 
     def unique_pullback(dy):
         dvalues, values = (dy[0], y[0]) if isinstance(y, tuple) else (dy, y)

@@ -21,6 +21,7 @@ from mooncake_py.rules.declare import bilinear, linear, overlay, zero_derivative
 from mooncake_py.rules.inplace import refuse_overlaps, written
 from mooncake_py.rules.kinds import Like, ZeroDerivativeRule
 from mooncake_py.rules.no_value import NoValue
+from mooncake_py.rules.plain_values import same_values
 
 __all__ = ["ufunc_accumulate", "ufunc_at", "ufunc_outer", "ufunc_reduce", "ufunc_reduceat"]
 
@@ -185,6 +186,7 @@ def ufunc_reduce(
     if keepdims:
         result = np.reshape(result, [1 if i in axes else n for i, n in enumerate(x.shape)])
     check_agreement(ufunc, "reduce", expected, result)
+    result = same_values(result, expected)
     return result if out is None else written(out, result)
 
 
@@ -242,6 +244,12 @@ def reduced_natively(
         return ufunc.reduce(array, axis, dtype, None, keepdims, initial, where)
 
 
+def accumulated_natively(ufunc: Any, array: Any, axis: int, dtype: Any = None) -> Any:
+    """Return NumPy's own result, without its warnings, which come from the elements."""
+    with np.errstate(all="ignore"):
+        return ufunc.accumulate(array, axis, dtype)
+
+
 def check_agreement(ufunc: np.ufunc, method: str, expected: Any, result: Any) -> None:
     """Raise where NumPy does not combine the elements in order, as the derivative assumes.
 
@@ -283,6 +291,9 @@ def ufunc_accumulate(
     for i in range(1, len(items)):
         results.append(ufunc(results[-1], items[i], **options))
     result = np.stack(results, axis=axis)
+    expected = accumulated_natively(ufunc, array, axis, dtype)
+    check_agreement(ufunc, "accumulate", expected, result)
+    result = same_values(result, expected)
     return result if out is None else written_along(out, result, axis)
 
 
@@ -315,11 +326,12 @@ def ufunc_reduceat(
     ]
     result = np.stack(pieces, axis=axis)
     check_agreement(ufunc, "reduceat", expected, result)
+    result = same_values(result, expected)
     return result if out is None else written(out, result)
 
 
 zero_derivative(
-    accumulator, slots_of, rounds, reduced_axes, reduced_natively, check_agreement, is_stepwise,
-    natively, segments,
+    accumulated_natively, accumulator, slots_of, rounds, reduced_axes, reduced_natively,
+    check_agreement, is_stepwise, natively, segments,
     because="returns positions or checks; the values take another way",
 )  # fmt: skip

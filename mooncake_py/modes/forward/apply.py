@@ -43,6 +43,7 @@ from mooncake_py.modes.forward import pushforward
 from mooncake_py.modes.forward.dual_call import on_constants
 from mooncake_py.modes.forward.transposed import tangent_below
 from mooncake_py.modes.reverse.differentiate import gradient_of_first
+from mooncake_py.rules.creation import laid_out_copy
 from mooncake_py.rules.kinds import (
     BilinearRule,
     CoDualRule,
@@ -335,7 +336,11 @@ def paired(ctx: ForwardContext, y: Any, t: Any, rule: Rule) -> Any:
         result: Any = type(y)(*values) if hasattr(y, "_fields") else type(y)(values)
         return result
     if type(y) is ndarray and (y.base is not None or not y.flags.writeable):
-        y = ctx.base.call(np.copy, y)
+        if ctx.blocks.tangent_of(y) is not None:
+            return y  # memory of an active argument
+        writeable = y.flags.writeable
+        y = ctx.base.call(laid_out_copy, y)
+        y.flags.writeable = writeable
     return ctx.fresh(y, ctx.lower(pushforward.fitted, t, y))
 
 

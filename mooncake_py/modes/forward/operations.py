@@ -13,6 +13,7 @@ from mooncake_py.language import records
 from mooncake_py.modes.forward import pushforward, quick
 from mooncake_py.modes.forward.levels import Levels
 from mooncake_py.modes.reverse.inplace import BINARY_INPLACE
+from mooncake_py.rules.creation import laid_out_copy
 from mooncake_py.rules.kinds import ElementwiseRule
 from mooncake_py.rules.precision import at_precision_of
 from mooncake_py.runtime import drops
@@ -130,7 +131,7 @@ class Operations(Levels):
         if rule.plans.get(activity) is None and rule.make_plan(activity) is None:
             return y
         if type(y) is ndarray and (y.base is not None or any(y is p for p in primals)):
-            y = self.base.call(np.copy, y)  # not a ufunc, but a function declared elementwise
+            y = self.base.call(laid_out_copy, y)  # not a ufunc, but a function declared elementwise
         partials = at_precision_of(y, rule.partials, primals)
         return self.fresh(y, self.by_partials(partials, primals, tangents, y))
 

@@ -19,6 +19,7 @@ from mooncake_py.containers.undo import note
 from mooncake_py.language.array_language import ArrayLanguage
 from mooncake_py.modes.reverse.reverse_pass import ReversePass
 from mooncake_py.overriding import override
+from mooncake_py.rules.creation import laid_out_copy
 from mooncake_py.rules.kinds import AtOnce
 from mooncake_py.rules.precision import WIDE, at_precision_of
 from mooncake_py.runtime import drops, pulls, rule_pulls
@@ -101,7 +102,7 @@ class Tape(ArrayLanguage, ReversePass):
         saved = self.saved_operands(args, nodes, keep)
         if type(y) is ndarray:
             if y.base is not None or any(y is a for a in args):
-                y = y.copy()
+                y = laid_out_copy(y)
             node = self.registry.fresh(y)
             if keep[-1]:
                 node.protect()
@@ -134,11 +135,13 @@ class Tape(ArrayLanguage, ReversePass):
         spec = None
         if type(y) is ndarray:
             if y.base is not None or y is x:  # not a ufunc, but a function declared elementwise
-                y = y.copy()
-            out = self.known[id(y)] = Memory.of(y)
+                y = laid_out_copy(y)
+                out = self.registry.fresh(y)
+            else:
+                out = self.known[id(y)] = Memory.of(y)
             result = y
             if keep_y:
-                out.protected = True
+                out.memory.protected = True
             if type(x) is not ndarray or x.dtype is not y.dtype or x.shape != y.shape:
                 spec = fit_to(x, y)
         else:

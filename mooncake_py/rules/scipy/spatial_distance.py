@@ -21,6 +21,7 @@ from mooncake_py.rules.inplace import written
 from mooncake_py.rules.kinds import Like
 from mooncake_py.rules.matrices import inverse_or_zero
 from mooncake_py.rules.norms import shares
+from mooncake_py.rules.plain_values import plain_result, same_values
 
 __all__: list[str] = []
 
@@ -328,6 +329,8 @@ def cdist(XA: Any, XB: Any, metric: Any = "euclidean", *, out: Any = None, **kwa
     if isinstance(metric, str):
         name, (a, b), w, parameter = prepared(metric, [points(XA), points(XB)], dict(kwargs))
         y = between(name, a, b, w, parameter)
+        if name != metric:
+            y = same_values(y, plain_result(sd.cdist, (XA, XB, metric), kwargs))
     else:
         a, b = np.asarray(XA), np.asarray(XB)
         y = np.empty((len(a), len(b)))
@@ -342,6 +345,8 @@ def pdist(X: Any, metric: Any = "euclidean", *, out: Any = None, **kwargs: Any) 
     if isinstance(metric, str):
         name, (a,), w, parameter = prepared(metric, [points(X)], dict(kwargs))
         y = within(name, a, w, parameter)
+        if name != metric:
+            y = same_values(y, plain_result(sd.pdist, (X, metric), kwargs))
     else:
         a = np.asarray(X)
         pairs = [(i, j) for i in range(len(a)) for j in range(i + 1, len(a))]

@@ -16,6 +16,7 @@ from numpy import ndarray
 
 from mooncake_py.rules.contraction import adjoint_matrix
 from mooncake_py.rules.declare import from_vjp, overlay, zero_derivative
+from mooncake_py.rules.plain_values import derived_as
 
 __all__: list[str] = []
 
@@ -124,11 +125,11 @@ def module(name: str) -> Any:
 compiled, in_python = module("_rotation_cy"), module("_rotation_xp")
 if compiled is not None and in_python is not None:
     for name in NAMES:
-        overlay(getattr(compiled, name))(getattr(in_python, name))
-    overlay(compiled.from_matrix)(from_matrix)
-    overlay(compiled.from_rotvec, in_python.from_rotvec)(from_rotvec)
-    overlay(compiled.as_rotvec, in_python.as_rotvec)(as_rotvec)
-    overlay(compiled.pow, in_python.pow)(power)
+        derived_as(getattr(compiled, name))(getattr(in_python, name))
+    derived_as(compiled.from_matrix)(from_matrix)
+    for function, name in ((from_rotvec, "from_rotvec"), (as_rotvec, "as_rotvec"), (power, "pow")):
+        derived_as(getattr(compiled, name))(function)
+        overlay(getattr(in_python, name))(function)
     zero_derivative(compiled.approx_equal, because="true or false")
 
 motions, motions_in_python = module("_rigid_transform_cy"), module("_rigid_transform_xp")
@@ -137,4 +138,4 @@ if motions is not None and motions_in_python is not None:
         twin: Any = getattr(motions_in_python, name, None)
         is_own = getattr(function, "__module__", None) == motions.__name__
         if is_own and getattr(twin, "__module__", None) == motions_in_python.__name__:
-            overlay(function)(twin)
+            derived_as(function)(twin)

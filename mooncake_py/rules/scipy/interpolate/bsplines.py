@@ -14,11 +14,18 @@ import scipy.linalg as sl
 
 from mooncake_py.errors import MissingRuleError
 from mooncake_py.rules.declare import overlay, zero_derivative
+from mooncake_py.rules.plain_values import (
+    derived_as,
+    derived_as_writer,
+    plain_result,
+    same_values,
+)
 from mooncake_py.rules.scipy.interpolate.basis import evaluated, intervals, nonzero_basis
 
 __all__: list[str] = []
 
 compiled: Any = getattr(plain, "_dierckx", None)
+plain_squares: Any = getattr(plain, "_lsq_solve_qr", None)
 
 
 def evaluate_spline(t: Any, c: Any, k: int, x: Any, nu: int, extrapolate: Any) -> Any:
@@ -79,14 +86,15 @@ def solve_least_squares(x: Any, y: Any, t: Any, k: int, w: Any, periodic: bool =
     again = np.zeros_like(right)
     np.add.at(again, columns, rows[:, :, None] * residuals[:, None, :])
     c = np.ascontiguousarray(c + sl.solveh_banded(ab.T, again, lower=True))
+    c = same_values(c, plain_result(plain_squares, (x, y, t, k, w), {})[2])
     return rows, weighted, c, np.sum(residuals**2), residuals
 
 
 if hasattr(compiled, "evaluate_spline"):
-    overlay(compiled.evaluate_spline)(evaluate_spline)
-    overlay(compiled.evaluate_all_bspl)(evaluate_all)
-    overlay(compiled._coloc)(fill_collocation)
-    overlay(compiled.data_matrix)(data_matrix)
-    overlay(compiled._norm_eq_lsq)(fill_normal_equations)
-    overlay(plain._lsq_solve_qr)(solve_least_squares)
+    derived_as(compiled.evaluate_spline)(evaluate_spline)
+    derived_as(compiled.evaluate_all_bspl)(evaluate_all)
+    derived_as_writer(compiled._coloc, 3)(fill_collocation)
+    derived_as(compiled.data_matrix)(data_matrix)
+    derived_as_writer(compiled._norm_eq_lsq, 5, 6)(fill_normal_equations)
+    overlay(plain_squares)(solve_least_squares)
     zero_derivative(compiled.find_interval, because="returns an index")

@@ -15,6 +15,7 @@ import scipy.interpolate as si
 import scipy.interpolate._fitpack_impl as plain
 
 from mooncake_py.rules.declare import overlay, refused, zero_derivative
+from mooncake_py.rules.plain_values import derived_as, plain_result, same_values
 from mooncake_py.rules.scipy.interpolate.basis import evaluated, intervals, nonzero_basis
 
 __all__: list[str] = []
@@ -37,17 +38,17 @@ def evaluate(t: Any, c: Any, k: int, x: Any, ext: int, nu: int = 0) -> Any:
     return np.where(inside, y, 0.0) if ext == 1 else y, 0
 
 
-@overlay(compiled.splev)
+@derived_as(compiled.splev)
 def splev(t: Any, c: Any, k: int, x: Any, e: int = 0) -> Any:
     return evaluate(t, c, k, x, e)
 
 
-@overlay(compiled.splder)
+@derived_as(compiled.splder)
 def splder(t: Any, c: Any, k: int, x: Any, nu: int = 1, e: int = 0) -> Any:
     return evaluate(t, c, k, x, e, nu)
 
 
-@overlay(compiled.splint)
+@derived_as(compiled.splint)
 def splint(t: Any, c: Any, k: int, a: Any, b: Any) -> Any:
     """Integrate, with zero beyond the ends; the weights that FITPACK returns too are None."""
     n = len(t) - k - 1
@@ -120,7 +121,7 @@ def padded(c: Any, n: int) -> Any:
     return np.concatenate([c, np.zeros(n - len(c))])
 
 
-@overlay(si.splrep)
+@derived_as(si.splrep)
 def splrep(
     x: Any, y: Any, w: Any = None, xb: Any = None, xe: Any = None, k: int = 3, task: int = 0,
     s: Any = None, t: Any = None, full_output: int = 0, per: int = 0, quiet: int = 1,
@@ -155,7 +156,8 @@ def fpcurf0(
         return smoothing_spline(x, y, k, w, xb, xe, s)
     first, last = x[0] if xb is None else xb, x[-1] if xe is None else xe
     t, c = through(x, y, k, first, last)
-    return kept(x, y, w, first, last, k, 0.0, t, c, -1)
+    plain = plain_result(compiled.fpcurf0, (x, y, k), {"w": w, "xb": xb, "xe": xe, "s": s})
+    return kept(x, y, w, first, last, k, 0.0, t, c, -1, plain)
 
 
 @overlay(compiled.fpcurfm1)
@@ -166,20 +168,29 @@ def fpcurfm1(
     """Make what `LSQUnivariateSpline` keeps."""
     first, last = x[0] if xb is None else xb, x[-1] if xe is None else xe
     inner = np.asarray(t)[k + 1 : len(t) - k - 1]
+    code = -2 if len(inner) == 0 else 0
+    options = {"w": w, "xb": xb, "xe": xe, "overwrite_t": 0}
+    plain = plain_result(compiled.fpcurfm1, (x, y, k, t), options)
     t, c = squares(x, y, w, k, inner, first, last)
-    return kept(x, y, w, first, last, k, -1.0, t, c, -2 if len(inner) == 0 else 0)
+    return kept(x, y, w, first, last, k, -1.0, t, c, code, plain)
 
 
 def kept(
-    x: Any, y: Any, w: Any, first: Any, last: Any, k: int, s: float, t: Any, c: Any, code: int
-) -> Any:
-    """Return the record of FITPACK, with the sum of squares of what is left."""
+    x: Any, y: Any, w: Any, first: Any, last: Any, k: int, s: float, t: Any, c: Any, code: int,
+    plain: Any,
+) -> Any:  # fmt: skip
+    """Return the record of FITPACK, with the sum of squares of what is left.
+
+    Knots, coefficients and the sum have the values of the `plain` record.
+    """
     w = np.ones(len(x)) if w is None else w
     n = len(t)
     left = float(np.sum((w * (y - evaluated(t, c, k, x))) ** 2)) if s else 0.0
+    t, c = same_values(t, plain[8][:n]), same_values(padded(c, n), plain[9][:n])
+    left = same_values(left, plain[10])
     nothing = np.zeros(n)
     counts = np.zeros(n, np.int32)
-    return x, y, w, first, last, k, s, n, t, padded(c, n), left, nothing, counts, code
+    return x, y, w, first, last, k, s, n, t, c, left, nothing, counts, code
 
 
 # On grids.
@@ -205,7 +216,7 @@ def error_code(kx: int, ky: int, nux: int, nuy: int) -> int:
     return 0 if 0 <= nux < kx and 0 <= nuy < ky else 10
 
 
-@overlay(compiled.parder)
+@derived_as(compiled.parder)
 def parder(tx: Any, ty: Any, c: Any, kx: int, ky: int, nux: int, nuy: int, x: Any, y: Any) -> Any:
     """Evaluate on the grid of two lines of points."""
     rows, a = along(tx, kx, x, nux)
@@ -214,7 +225,7 @@ def parder(tx: Any, ty: Any, c: Any, kx: int, ky: int, nux: int, nuy: int, x: An
     return np.einsum("ip,jq,ijpq->ij", a, b, near), error_code(kx, ky, nux, nuy)
 
 
-@overlay(compiled.pardeu)
+@derived_as(compiled.pardeu)
 def pardeu(tx: Any, ty: Any, c: Any, kx: int, ky: int, nux: int, nuy: int, x: Any, y: Any) -> Any:
     """Evaluate at points."""
     rows, a = along(tx, kx, x, nux)
@@ -223,12 +234,12 @@ def pardeu(tx: Any, ty: Any, c: Any, kx: int, ky: int, nux: int, nuy: int, x: An
     return np.einsum("ip,iq,ipq->i", a, b, near), error_code(kx, ky, nux, nuy)
 
 
-@overlay(compiled.bispev)
+@derived_as(compiled.bispev)
 def bispev(tx: Any, ty: Any, c: Any, kx: int, ky: int, x: Any, y: Any) -> Any:
     return parder(tx, ty, c, kx, ky, 0, 0, x, y)
 
 
-@overlay(compiled.bispeu)
+@derived_as(compiled.bispeu)
 def bispeu(tx: Any, ty: Any, c: Any, kx: int, ky: int, x: Any, y: Any) -> Any:
     return pardeu(tx, ty, c, kx, ky, 0, 0, x, y)
 
@@ -244,4 +255,8 @@ def regrid_smth(
     values = np.reshape(z, (len(x), len(y)))
     tx, c = through(x, values, kx, x[0] if xb is None else xb, x[-1] if xe is None else xe)
     ty, c = through(y, c.T, ky, y[0] if yb is None else yb, y[-1] if ye is None else ye)
-    return len(tx), tx, len(ty), ty, np.ravel(c.T), 0.0, -1
+    plain = plain_result(compiled.regrid_smth, (x, y, z, xb, xe, yb, ye, kx, ky, s, maxit), {})
+    nx, ny = len(tx), len(ty)
+    tx, ty = same_values(tx, plain[1][:nx]), same_values(ty, plain[3][:ny])
+    c = same_values(np.ravel(c.T), plain[4][: c.size])
+    return nx, tx, ny, ty, c, 0.0, -1

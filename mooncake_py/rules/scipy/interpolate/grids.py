@@ -12,6 +12,7 @@ import scipy.interpolate._rgi as plain
 from numpy import ndarray
 
 from mooncake_py.rules.declare import overlay, zero_derivative
+from mooncake_py.rules.plain_values import derived_as, derived_as_writer
 from mooncake_py.rules.scipy.interpolate.basis import intervals, nonzero_basis
 
 __all__: list[str] = []
@@ -40,7 +41,7 @@ def cells(grid: ndarray, x: ndarray) -> ndarray:
 zero_derivative(cells, because="returns indices")
 
 
-@overlay(plain.find_indices)
+@derived_as(plain.find_indices)
 def find_indices(grid: Any, xi: Any) -> Any:
     """Return the cells of points, and where in the cell they are, from 0 to 1."""
     indices, distances = [], []
@@ -52,7 +53,7 @@ def find_indices(grid: Any, xi: Any) -> Any:
     return np.array(indices), np.array(distances)
 
 
-@overlay(plain.evaluate_linear_2d)
+@derived_as_writer(plain.evaluate_linear_2d, 4)
 def evaluate_linear_2d(values: Any, indices: Any, distances: Any, grid: Any, out: Any) -> Any:
     """Weigh the corners of cells."""
     total = 0.0
@@ -111,7 +112,7 @@ zero_derivative(error_of_solver, because="held: the derivative is that of the eq
 
 if nd is not None and hasattr(nd, "make_ndbspl"):
     plain_make_ndbspl = nd.make_ndbspl
-    overlay(nd._dierckx.evaluate_ndbspline)(evaluate_tensor_product)
+    derived_as(nd._dierckx.evaluate_ndbspline)(evaluate_tensor_product)
 
     @overlay(plain_make_ndbspl)
     def make_ndbspl(

@@ -10,6 +10,7 @@ from numpy import ndarray
 from scipy.spatial import KDTree
 
 from mooncake_py.rules.declare import overlay, refused, zero_derivative
+from mooncake_py.rules.plain_values import derived_as, same_values
 from mooncake_py.rules.scipy.interpolate.grids import coordinates
 
 try:
@@ -71,9 +72,9 @@ def build_coefficients(
 
 
 if radial is not None:
-    overlay(radial._build_system)(build_system)
-    overlay(radial._build_evaluation_coefficients)(build_coefficients)
-    overlay(radial._polynomial_matrix)(monomials)
+    derived_as(radial._build_system)(build_system)
+    derived_as(radial._build_evaluation_coefficients)(build_coefficients)
+    derived_as(radial._polynomial_matrix)(monomials)
 
 
 # Triangles.
@@ -90,7 +91,13 @@ def triangulation(points: ndarray, rescale: bool) -> Any:
     return plain_linear(points, np.zeros(len(points)), rescale=rescale).tri
 
 
+def plain_values(tri: Any, values: ndarray, fill_value: Any, x: ndarray) -> ndarray:
+    """Return what SciPy computes over triangles."""
+    return plain_linear(tri, values, fill_value)(x)
+
+
 zero_derivative(corners_around, triangulation, because="which points are neighbours")
+zero_derivative(plain_values, because="held: the replacement has the derivative")
 plain_linear = si.LinearNDInterpolator
 
 
@@ -120,7 +127,9 @@ class LinearInterpolant:
         last = 1 - np.sum(weights, axis=1, keepdims=True)
         y = np.einsum("ip,ip...->i...", np.concatenate([weights, last], axis=1), values)
         y = np.where(inside.reshape([-1] + [1] * (y.ndim - 1)), y, self.fill_value)
-        return y.reshape(shape + self.values.shape[1:])
+        y = y.reshape(shape + self.values.shape[1:])
+        scaled = np.reshape((x - self.offset) / self.scale, (*shape, -1))
+        return same_values(y, plain_values(self.tri, self.values, self.fill_value, scaled))
 
 
 @overlay(si.LinearNDInterpolator)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg.blas
 
-from mooncake_py.rules.declare import overlay
+from mooncake_py.rules.plain_values import derived_as
 from mooncake_py.rules.scipy.linalg.wrappers import each_kind, returned
 
 __all__: list[str] = []
@@ -83,7 +83,7 @@ def scalar(total: Any) -> Any:
     return complex(total) if np.iscomplexobj(total) else float(total)
 
 
-@overlay(blas.snrm2, blas.dnrm2, blas.scnrm2, blas.dznrm2)
+@derived_as(blas.snrm2, blas.dnrm2, blas.scnrm2, blas.dznrm2)
 def nrm2(x: Any, n: Any = None, offx: int = 0, incx: int = 1) -> Any:
     x = np.asarray(x)[offx::incx]
     return float(np.linalg.norm(x if n is None else x[:n]))

@@ -9,8 +9,9 @@ import scipy.linalg as sl
 from numpy import ndarray
 
 from mooncake_py.rules.contraction import adjoint_matrix
-from mooncake_py.rules.declare import from_vjp, not_implemented, overlay, zero_derivative
+from mooncake_py.rules.declare import from_vjp, not_implemented, zero_derivative
 from mooncake_py.rules.matrices import fold_triangle
+from mooncake_py.rules.plain_values import derived_as
 from mooncake_py.rules.scipy.linalg.systems import ONE_MATRIX, overwrite_a
 
 __all__: list[str] = []
@@ -18,7 +19,7 @@ __all__: list[str] = []
 Rule = tuple[Any, Any]
 
 
-@overlay(sl.hessenberg)
+@derived_as(sl.hessenberg)
 def hessenberg(
     a: Any, calc_q: bool = False, overwrite_a: bool = False, check_finite: bool = True
 ) -> Any:
@@ -118,7 +119,7 @@ zero_derivative(
 )
 
 
-@overlay(sl.matrix_balance)
+@derived_as(sl.matrix_balance)
 def matrix_balance(
     A: Any, permute: bool = True, scale: bool = True, separate: bool = False,
     overwrite_a: bool = False,

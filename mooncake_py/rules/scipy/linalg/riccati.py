@@ -13,7 +13,8 @@ import scipy.linalg as sl
 from numpy import ndarray
 
 from mooncake_py.rules.contraction import adjoint_matrix
-from mooncake_py.rules.declare import from_vjp, overlay
+from mooncake_py.rules.declare import from_vjp
+from mooncake_py.rules.plain_values import derived_as
 
 __all__: list[str] = []
 
@@ -33,7 +34,7 @@ def standard(b: Any, a: Any, q: Any, e: Any, s: Any) -> tuple[Any, Any, Any]:
     return a, (q + adjoint_matrix(q)) / 2, np.linalg.solve(adjoint, s)
 
 
-@overlay(sl.solve_continuous_are)
+@derived_as(sl.solve_continuous_are)
 def solve_continuous_are(
     a: Any, b: Any, q: Any, r: Any, e: Any = None, s: Any = None, balanced: bool = True
 ) -> Any:
@@ -41,7 +42,7 @@ def solve_continuous_are(
     return continuous(a, np.asarray(b), q, np.asarray(r), s, balanced)
 
 
-@overlay(sl.solve_discrete_are)
+@derived_as(sl.solve_discrete_are)
 def solve_discrete_are(
     a: Any, b: Any, q: Any, r: Any, e: Any = None, s: Any = None, balanced: bool = True
 ) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.rules.declare import overlay
+from mooncake_py.rules.plain_values import plain_result, same_values
 
 __all__ = ["KINDS", "each_kind", "is_in_place", "returned"]
 
@@ -20,10 +22,36 @@ def each_kind(module: Any, name: str, kinds: str = "sdcz") -> Callable[[Any], An
 
     def declare(made_for: Callable[[Any], Any]) -> Any:
         for kind in kinds:
-            overlay(getattr(module, kind + name))(made_for(KINDS[kind]))
+            wrapper = getattr(module, kind + name)
+            overlay(wrapper)(with_values_of_wrapper(wrapper, made_for(KINDS[kind])))
         return made_for
 
     return declare
+
+
+def with_values_of_wrapper(wrapper: Any, replacement: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a replacement with the values of the wrapper, which overwrites nothing for them."""
+    names = tuple(inspect.signature(replacement).parameters)
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        given = {**dict(zip(names, args, strict=False)), **kwargs}
+        kept = {name: v for name, v in given.items() if not name.startswith("overwrite_")}
+        plain = plain_result(wrapper, (), kept)
+        found = replacement(**given)
+        if not isinstance(found, tuple):
+            return in_its_place(found, plain, given)
+        return tuple([in_its_place(f, p, given) for f, p in zip(found, plain, strict=True)])
+
+    return run
+
+
+def in_its_place(found: Any, plain: Any, given: dict[str, Any]) -> Any:
+    """Return a result with plain values, in the argument that it has overwritten if it has."""
+    if not any(found is argument for argument in given.values()):
+        return same_values(found, plain)
+    if isinstance(found, ndarray):
+        found[...] = same_values(found.copy(), plain)
+    return found
 
 
 def is_in_place(array: Any, overwrite: Any, dtype: Any) -> bool:

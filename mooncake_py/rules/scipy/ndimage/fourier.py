@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.rules.declare import from_vjp, not_implemented, overlay
+from mooncake_py.rules.declare import from_vjp, not_implemented
+from mooncake_py.rules.plain_values import derived_as_writer
 from mooncake_py.rules.scipy.ndimage.borders import compiled
 
 __all__: list[str] = []
@@ -35,7 +36,7 @@ def multiplier_rule(sizes: Any, shape: Any, n: int, axis: int, kind: int) -> Any
     return multiplier(sizes, shape, n, axis, kind), lambda dy: (SIZES,)
 
 
-@overlay(compiled.fourier_filter)
+@derived_as_writer(compiled.fourier_filter, 4)
 def fourier_filter(x: Any, sizes: Any, n: int, axis: int, output: Any, kind: int) -> None:
     if kind != GAUSSIAN:
         output[...] = x * multiplier(sizes, x.shape, n, axis, kind)
@@ -46,7 +47,7 @@ def fourier_filter(x: Any, sizes: Any, n: int, axis: int, output: Any, kind: int
     output[...] = x * np.exp(-2 * np.pi**2 * exponent)
 
 
-@overlay(compiled.fourier_shift)
+@derived_as_writer(compiled.fourier_shift, 4)
 def fourier_shift(x: Any, shifts: Any, n: int, axis: int, output: Any) -> None:
     phase = 0.0
     for k, line in enumerate(lines(x.shape, n, axis)):

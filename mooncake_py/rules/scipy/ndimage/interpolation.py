@@ -13,6 +13,7 @@ from numpy import ndarray
 
 from mooncake_py.rules.declare import linear, overlay, zero_derivative
 from mooncake_py.rules.kinds import Like
+from mooncake_py.rules.plain_values import derived_as_writer
 from mooncake_py.rules.scipy.interpolate.basis import nonzero_basis
 from mooncake_py.rules.scipy.ndimage.borders import (
     CONSTANT,
@@ -132,7 +133,7 @@ def write(output: Any, values: Any) -> None:
     output[...] = np.reshape(values, output.shape)
 
 
-@overlay(compiled.geometric_transform)
+@derived_as_writer(compiled.geometric_transform, 5)
 def geometric_transform(
     c: Any, mapping: Any, coordinates: Any, matrix: Any, offset: Any, output: Any, order: int,
     mode: int, cval: Any, npad: int, arguments: Any, options: Any,
@@ -151,7 +152,7 @@ def geometric_transform(
     write(output, at_points(c, points + npad, order, mode, cval))
 
 
-@overlay(compiled.zoom_shift)
+@derived_as_writer(compiled.zoom_shift, 3)
 def zoom_shift(
     c: Any, zoom: Any, shift: Any, output: Any, order: int, mode: int, cval: Any, npad: int,
     grid_mode: bool,

@@ -11,6 +11,7 @@ import scipy.signal._signaltools as plain
 
 from mooncake_py.errors import MissingRuleError
 from mooncake_py.rules.declare import overlay
+from mooncake_py.rules.plain_values import derived_as
 
 __all__: list[str] = []
 
@@ -19,7 +20,7 @@ VALID, SAME, FULL = range(3)
 BOUNDARIES = {0: "constant", 4: "symmetric", 8: "wrap"}
 
 
-@overlay(compiled._convolve2d)
+@derived_as(compiled._convolve2d)
 def convolve2d(x: Any, kernel: Any, flip: int, mode: int, boundary: int, fillvalue: Any) -> Any:
     """Extend the image by the boundary, and cut out what the mode asks for."""
     n, m = np.array(x.shape), np.array(kernel.shape)

@@ -10,7 +10,8 @@ from numpy import ndarray
 
 from mooncake_py.errors import MissingRuleError
 from mooncake_py.rules.contraction import conj
-from mooncake_py.rules.declare import bilinear, overlay
+from mooncake_py.rules.declare import bilinear
+from mooncake_py.rules.plain_values import derived_as
 
 __all__: list[str] = []
 
@@ -60,7 +61,7 @@ def with_zeros(x: ndarray, step: int) -> ndarray:
     return spread
 
 
-@overlay(sg.upfirdn)
+@derived_as(sg.upfirdn)
 def upfirdn(
     h: Any, x: Any, up: int = 1, down: int = 1, axis: int = -1, mode: str = "constant",
     cval: Any = 0,

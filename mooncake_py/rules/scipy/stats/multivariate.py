@@ -9,6 +9,7 @@ import numpy as np
 import scipy.linalg as la
 
 from mooncake_py.rules.declare import overlay, zero_derivative
+from mooncake_py.rules.plain_values import derived_as, same_values
 
 __all__ = ["held", "spectrum"]
 
@@ -52,8 +53,10 @@ def factorize(
         factor = la.cholesky(M, lower=lower)
         across = la.solve_triangular(factor, np.eye(rank), lower=lower)
         inverse = across.T if lower else across
-        self.U = inverse @ held(factor.T if lower else factor, u / np.sqrt(s))
-        self.log_pdet = 2 * np.sum(np.log(np.diag(factor)))
+        root = np.multiply(u, np.sqrt(_multivariate._pinv_1d(s, eps)))
+        self.U = same_values(inverse @ held(factor.T if lower else factor, u / np.sqrt(s)), root)
+        log_pdet = 2 * np.sum(np.log(np.diag(factor)))
+        self.log_pdet = same_values(log_pdet, np.sum(np.log(s[s > eps])))
     else:
         values, vectors = la.eigh(M, lower=lower, check_finite=check_finite)
         self.U = np.multiply(vectors, np.sqrt(_multivariate._pinv_1d(values, eps)))
@@ -101,4 +104,4 @@ for each, replacement in (
 ):
     compiled = getattr(getattr(_stats, each, None), "__signatures__", {})
     for precision in compiled.keys() & {"float", "double"}:
-        overlay(compiled[precision])(replacement)
+        derived_as(compiled[precision])(replacement)
