@@ -17,7 +17,14 @@ from numpy import ndarray
 
 from mooncake_py.rules.declare import from_vjp, overlay, zero_derivative
 
-__all__ = ["derived_as", "derived_as_writer", "plain_result", "same_values", "with_values"]
+__all__ = [
+    "derived_as",
+    "derived_as_writer",
+    "plain_result",
+    "same_values",
+    "valued",
+    "with_values",
+]
 
 F = TypeVar("F", bound=Callable[..., Any])
 NUMERIC = ndarray, np.generic, int, float, complex

@@ -12,11 +12,11 @@ from mooncake_py.errors import MissingRuleError
 from mooncake_py.interface import grad
 from mooncake_py.jacobians import jacobian
 from mooncake_py.rules.declare import overlay
+from mooncake_py.rules.plain_values import valued
 from mooncake_py.solvers.activity import is_active
 from mooncake_py.solvers.apart import solved_apart
 from mooncake_py.solvers.scipy.minima import limits, minimum
 from mooncake_py.solvers.scipy.results import changed, tuple_of
-from mooncake_py.utilities.stopping import stop_gradient
 
 OPTIONS = (
     "method", "ftol", "xtol", "gtol", "x_scale", "loss", "f_scale", "diff_step", "tr_solver",
@@ -132,5 +132,4 @@ def with_derivative_of(value: Any, formula: Callable[[], Any]) -> Any:
     """Return a value that SciPy has computed, with the derivative of a formula for it."""
     if not np.all(np.isfinite(value)):
         return value
-    computed = formula()
-    return value + (computed - stop_gradient(computed))
+    return valued(formula(), value)

@@ -18,6 +18,7 @@ from scipy import integrate
 
 from mooncake_py.errors import MissingRuleError, SolverError
 from mooncake_py.rules.declare import overlay
+from mooncake_py.rules.plain_values import valued
 from mooncake_py.solvers.activity import is_active, order
 from mooncake_py.solvers.apart import solved_apart
 from mooncake_py.solvers.scipy.results import tuple_of
@@ -201,4 +202,4 @@ def with_derivative_of(value: Any, computed: Any, error: Any) -> Any:
             f"{difference:.2g}:\nthere is a singularity, from which SciPy extrapolates",
             fix="substitute, such that the function is smooth",
         )
-    return value + (computed - plain)
+    return valued(computed, value)

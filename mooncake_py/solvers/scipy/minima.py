@@ -11,6 +11,7 @@ from scipy import optimize
 from mooncake_py.errors import MissingRuleError
 from mooncake_py.interface import grad
 from mooncake_py.rules.declare import overlay, refused
+from mooncake_py.rules.plain_values import same_values
 from mooncake_py.solvers.activity import is_active, order
 from mooncake_py.solvers.apart import solved_apart
 from mooncake_py.solvers.implicit import moved_along
@@ -116,7 +117,7 @@ def minimize(
             "of Lagrange",
         )
     x = minimum(found.x, gradient, *limits(bounds, found.x.shape))
-    return changed(found, x=x, fun=value(x))
+    return changed(found, x=x, fun=same_values(value(x), found.fun))
 
 
 def is_empty(constraints: Any) -> bool:
@@ -137,5 +138,5 @@ def minimize_scalar(
     if not is_active((fun, args, bounds, value(found.x))):
         return found
     low, high = (None, None) if bounds is None else bounds
-    x = minimum(float(found.x), grad(value), low, high)
-    return changed(found, x=x, fun=value(x))
+    x = same_values(minimum(float(found.x), grad(value), low, high), found.x)
+    return changed(found, x=x, fun=same_values(value(x), found.fun))

@@ -15,6 +15,7 @@ from scipy import integrate
 
 from mooncake_py.errors import MissingRuleError, SolverError
 from mooncake_py.rules.declare import overlay
+from mooncake_py.rules.plain_values import valued
 from mooncake_py.rules.sources import without_rule
 from mooncake_py.solvers.activity import is_active
 from mooncake_py.solvers.apart import solved_apart
@@ -118,4 +119,4 @@ def with_derivative_of(value: Any, computed: Any, rtol: Any, atol: Any) -> Any:
             why="LSODA computes the value, and the other method computes the derivative",
             fix="set smaller tolerances rtol and atol",
         )
-    return value + (computed - plain)
+    return valued(computed, value)
