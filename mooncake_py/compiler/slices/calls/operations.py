@@ -432,7 +432,10 @@ def signature_of(f: Callable[..., Any]) -> tuple[inspect.Parameter, ...]:
     """Return the parameters of a function, without what would keep the function alive."""
     return tuple(
         [
-            p.replace(annotation=p.empty, default=p.empty if p.default is p.empty else None)
+            p.replace(
+                annotation=p.annotation if type(p.annotation) is str else p.empty,
+                default=p.empty if p.default is p.empty else None,
+            )
             for p in inspect.signature(f).parameters.values()
         ]
     )
