@@ -50,7 +50,7 @@ from mooncake_py.runtime.enclosing import enclosing
 from mooncake_py.tangents import NoTangent
 from mooncake_py.tangents.lookup import spec_of
 from mooncake_py.utilities.structures import copied, holds_numbers
-from mooncake_py.words import with_article
+from mooncake_py.words import text_of_key, with_article
 
 __all__ = ["hessian", "hessian_diagonal", "hvp", "value_and_hvp", "value_grad_and_hessian"]
 
@@ -175,7 +175,7 @@ def whole_product(
     from mooncake_py.modes.forward.whole import product_of_whole
 
     chosen = choose_arguments(f, argnums, args, {})
-    if not isinstance(tangents, tuple) or len(tangents) != len(chosen):
+    if not issubclass(type(tangents), tuple) or len(tangents) != len(chosen):
         return None  # the general way says what is wrong
     return product_of_whole(f, chosen, args, tangents, with_gradient=with_gradient)
 
@@ -325,7 +325,7 @@ def hessian_diagonal(
             return found[k]
 
         def diagonal(k: int, leaf: Any) -> Any:
-            if not isinstance(leaf, ndarray):
+            if not issubclass(type(leaf), ndarray):
                 return column(k, 0)
             found = [np.reshape(column(k, i), -1)[i] for i in range(np.size(leaf))]
             return np.array(found).reshape(np.shape(leaf))
@@ -369,7 +369,7 @@ def require_product(name: str, f: Any, args: Any, v: Any, argnums: ArgNums) -> N
 
 def require_tuple(name: str, args: Any) -> None:
     """Raise if the arguments of a function are not given as a tuple."""
-    if not isinstance(args, tuple):
+    if not issubclass(type(args), tuple):
         raise InvalidTangentError(
             f"{name} takes a tuple of arguments, not {with_article(type(args).__name__)}",
             fix=f"{name}(f, (x,), v) for a function of one argument",
@@ -385,7 +385,7 @@ def require_one_vector(name: str, f: Any, args: tuple[Any, ...], v: Any, argnums
             why="the vectors for several arguments are a tuple, and argnums says for which",
             fix=f"{name}(f, (x, y), (vx, vy), argnums=(0, 1))",
         )
-    if isinstance(argnums, tuple) and isinstance(v, (tuple, list)) and len(v) != len(argnums):
+    if isinstance(argnums, tuple) and issubclass(type(v), (tuple, list)) and len(v) != len(argnums):
         raise InvalidTangentError(
             f"v holds {len(v)} vectors, but argnums={argnums!r}",
             fix="pass one vector for each chosen argument, None for zero",
@@ -431,7 +431,7 @@ def require_fitting_part(x: Any, v: Any, path: str, above: frozenset[int] = froz
     found = parts_of(fields.keys(), v, path, unfit)
     for key, part in fields.items():
         given = part_of(found, key, v, path, unfit)
-        require_fitting_part(part, given, f"{path}[{key!r}]", above | {id(x)})
+        require_fitting_part(part, given, f"{path}[{text_of_key(key)}]", above | {id(x)})
 
 
 def unfit(path: str, expected: str, got: Any) -> InvalidTangentError:

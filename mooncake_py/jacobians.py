@@ -40,6 +40,7 @@ from mooncake_py.runtime.compilation import require_compiler
 from mooncake_py.runtime.enclosing import enclosing
 from mooncake_py.runtime.values import INEXACT_SCALARS
 from mooncake_py.tangents import NoTangent
+from mooncake_py.tangents.contents import elements_of, plain_dict
 from mooncake_py.utilities.structures import holds_numbers
 from mooncake_py.words import with_article
 
@@ -247,7 +248,7 @@ def require_numbers(program: Program, y: Any) -> list[Any]:
     """Return the numbers and arrays in a result; raise if it is something else."""
     outputs: list[Any] = []
     collect(y, outputs)
-    if not outputs and not isinstance(y, (list, tuple, dict)):
+    if not outputs and not issubclass(type(y), (list, tuple, dict)):
         raise no_numbers(program.f, y)
     return outputs
 
@@ -369,7 +370,7 @@ def real_leaves(f: Any, chosen: Any, values: Any) -> list[Any]:
 
 def is_leaf(value: Any) -> bool:
     """Return whether a value is a number or an array that can have a derivative."""
-    if isinstance(value, np.ndarray):
+    if issubclass(type(value), np.ndarray):
         return value.dtype.kind in "fc"
     return type(value) is Active or type(value) in INEXACT_SCALARS  # and none of a subclass
 
@@ -378,11 +379,12 @@ def collect(value: Any, found: list[Any], above: tuple[int, ...] = ()) -> None:
     """Append the numbers and arrays in a value, in order."""
     if is_leaf(value):
         found.append(value)
-    elif isinstance(value, (list, tuple, dict)):
+    elif issubclass(type(value), (list, tuple, dict)):
         if id(value) in above:
             raise no_place(value, "contains itself")
         above = (*above, id(value))
-        for part in value.values() if isinstance(value, dict) else value:
+        is_dict = issubclass(type(value), dict)
+        for part in plain_dict(value).values() if is_dict else elements_of(value):
             collect(part, found, above)
     elif holds_numbers(value):
         raise no_place(value, "holds numbers")
@@ -392,18 +394,20 @@ def spread(f: Any, value: Any, path: tuple[Any, ...]) -> Any:
     """Apply ``f(leaf, path)`` to the numbers and arrays in a value; the rest becomes None."""
     if is_leaf(value):
         return f(value, path)
-    if isinstance(value, (list, tuple)):
-        return like(value, [spread(f, part, (*path, i)) for i, part in enumerate(value)])
-    if isinstance(value, dict):
-        return {key: spread(f, part, (*path, key)) for key, part in value.items()}
+    if issubclass(type(value), (list, tuple)):
+        return like(
+            value, [spread(f, part, (*path, i)) for i, part in enumerate(elements_of(value))]
+        )
+    if issubclass(type(value), dict):
+        return {key: spread(f, part, (*path, key)) for key, part in plain_dict(value).items()}
     return None
 
 
 def like(value: Any, parts: list[Any]) -> Any:
     """Return a list, a tuple or a namedtuple like `value` with these parts."""
-    if isinstance(value, list):
+    if issubclass(type(value), list):
         return parts
-    return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+    return type(value)(*parts) if hasattr(type(value), "_fields") else tuple(parts)
 
 
 def refilled(value: Any, parts: list[Any]) -> Any:
@@ -424,9 +428,9 @@ def arranged(blocks: Any, values: Any, several: bool) -> Any:
     if isinstance(blocks, Block):
         filled = refilled(values, blocks.arrays)
         return filled if several else filled[0]
-    if isinstance(blocks, dict):
+    if issubclass(type(blocks), dict):
         return {key: arranged(part, values, several) for key, part in blocks.items()}
-    if isinstance(blocks, (list, tuple)):
+    if issubclass(type(blocks), (list, tuple)):
         return like(blocks, [arranged(part, values, several) for part in blocks])
     return blocks
 
@@ -454,7 +458,7 @@ def no_place(value: Any, trouble: str) -> InvalidTangentError:
 
 def no_numbers(f: Any, y: Any) -> NonScalarOutputError:
     """Return the error for a function that returns None, a text or ints."""
-    kind = f"an array of dtype {y.dtype}" if isinstance(y, np.ndarray) else type(y).__name__
+    kind = f"an array of dtype {y.dtype}" if issubclass(type(y), np.ndarray) else type(y).__name__
     return NonScalarOutputError(
         f"the Jacobian of {name_of(f)} was asked for, which returned no floats: {kind}",
         fix="return a float, or an array of floats: is a `return` missing?",

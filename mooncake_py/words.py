@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-__all__ = ["with_article"]
+from enum import Enum
+from types import FunctionType
+from typing import Any
+
+__all__ = ["text_of_key", "with_article"]
 
 SPOKEN_AS_YOU = ("eu", "ufunc", "uint", "uni", "use", "usu", "uti")
 SPOKEN_AS_LETTERS = ("nd", "mp", "rng", "xm", "sql", "html", "http", "lru")
@@ -21,3 +25,11 @@ def with_article(name: str) -> str:
         return f"a {name}"
     is_vowel = begins.startswith(("a", "e", "i", "o", "u", *SPOKEN_AS_LETTERS))
     return f"an {name}" if is_vowel else f"a {name}"
+
+
+def text_of_key(key: Any) -> str:
+    """Return a key of a dict as text, which runs no code of a class of the user's."""
+    t = type(key)
+    if type(t.__repr__) is FunctionType and not issubclass(t, Enum):
+        return f"{t.__name__} at {id(key):#x}"
+    return repr(key)

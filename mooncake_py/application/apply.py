@@ -307,7 +307,7 @@ def register_outputs(
     rule: Rule, ctx: ReverseMode, y: Any, inputs: tuple[Any, Any]
 ) -> tuple[Any, Any]:
     """Register the output of a rule, or each of a tuple of outputs."""
-    if isinstance(y, (tuple, list)):
+    if issubclass(type(y), (tuple, list)):
         pairs: list[tuple[Any, Any]] = [
             (None, None) if part is None else register_outputs(rule, ctx, part, inputs)
             for part in y

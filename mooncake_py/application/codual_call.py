@@ -193,7 +193,7 @@ def pull_codual(entry: tuple[Any, ...]) -> None:
     _, node, pullback, out, args, coduals, rule, _ = entry
     give_fdata(out, node)
     rdata = pullback(rdata_of(node, out.primal))
-    if not isinstance(rdata, (tuple, list)) or len(rdata) != 1 + len(args):
+    if not issubclass(type(rdata), (tuple, list)) or len(rdata) != 1 + len(args):
         raise wrong_count(rule, len(args), rdata)
     for i, (value, codual, r) in enumerate(zip(args, coduals, rdata[1:], strict=True)):
         if type(codual) is ArrayCoDual and r is not None and type(r) is not NoRData:
@@ -207,7 +207,9 @@ def pull_codual(entry: tuple[Any, ...]) -> None:
 
 def wrong_count(rule: Rule, count: int, rdata: Any) -> InvalidRuleError:
     """Return the error for a pullback that does not return one rdata for each input."""
-    got = len(rdata) if isinstance(rdata, (tuple, list)) else with_article(type(rdata).__name__)
+    got = (
+        len(rdata) if issubclass(type(rdata), (tuple, list)) else with_article(type(rdata).__name__)
+    )
     return InvalidRuleError(
         f"the pullback of the rule of {rule.name} returned {got} for {count + 1} inputs",
         why="it returns a tuple of one rdata for each input, the function itself first;\n"

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from mooncake_py.errors import InvalidTangentError
 from mooncake_py.rules import registry
+from mooncake_py.runtime.active import Active
 from mooncake_py.tangents.kinds import Fields, NoFData, NoRData, NoTangent
 from mooncake_py.tangents.lookup import spec_of
 from mooncake_py.tangents.memory import address, owner, zeros_like_owner
@@ -59,20 +60,20 @@ class Copier:
         kind = type(value)
         if kind in _MARKERS:
             return value
-        if isinstance(value, _NUMBERS):
+        if kind is Active or issubclass(kind, _NUMBERS):
             return value if self.convert is None else self.convert(value)
         known = self.memo.get(id(value))
         if known is not None:
             return known[1]
-        if isinstance(value, np.ndarray):
+        if issubclass(type(value), np.ndarray):
             return self.remember(value, self.copy_array(value))
         if kind is tuple:
             parts = [self.copy(part) for part in value]
             same = all(map(is_, parts, value))
             return self.remember(value, value if same else tuple(parts))
-        if isinstance(value, _SHARED):
+        if issubclass(type(value), _SHARED):
             return value
-        if isinstance(value, Fields):
+        if issubclass(type(value), Fields):
             tangent = self.remember(value, type(value)())
             tangent._fields.update((name, self.copy(value[name])) for name in value)
             return tangent
@@ -128,7 +129,7 @@ class Copier:
         """Copy one that can change, which may lead back to itself."""
         new = self.remember(value, spec.blank(value))
         parts = {name: self.copy(part) for name, part in fields.items()}
-        if isinstance(value, types.CellType) and _shareable(value, parts):
+        if issubclass(type(value), types.CellType) and _shareable(value, parts):
             return self.remember(value, value)
         spec.fill(new, parts)
         return new
@@ -145,7 +146,7 @@ def _shareable(cell: types.CellType, parts: dict[str, Any]) -> bool:
 
 def _without_tangent(value: Any) -> Any:
     """Copy a value without a tangent that may have state, such as a random generator."""
-    if callable(value) or isinstance(value, (slice, range)):
+    if callable(value) or issubclass(type(value), (slice, range)):
         return value
     return _deep_copy(value)
 

@@ -65,7 +65,7 @@ def container_gradient(value: Any, tree: TangentTree, memo: dict[int, Any]) -> A
         memo[id(tree)] = mutable  # before its parts, which may lead back to it
     parts = {name: gradient_of(fields[name], m, memo) for name, m in tree.parts.items()}
     if mutable is None:
-        is_namedtuple = hasattr(value, "_fields")
+        is_namedtuple = hasattr(type(value), "_fields")
         return type(value)(*parts.values()) if is_namedtuple else join_container(tree.kind, parts)
     if is_dataclass(value):
         for name, part in parts.items():

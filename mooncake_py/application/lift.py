@@ -71,7 +71,7 @@ class Lifter(Mapper):
         take_usual_dtype(value)
         watch(self.ctx, type(value))
         node = self.activate(plain(value))
-        return (plain(value) if isinstance(value, memmap) else value), node
+        return (plain(value) if issubclass(type(value), memmap) else value), node
 
     def activate(self, value: ndarray) -> Any:
         """Make the memory of an array active; return its node."""

@@ -107,7 +107,7 @@ def leaves(value: Any, seen: set[int]) -> Iterator[Any]:
 
 
 def is_leaf(value: Any) -> bool:
-    if isinstance(value, ndarray):
+    if issubclass(type(value), ndarray):
         return value.dtype.kind != "O"
     return type(value) is Active or isinstance(value, buffers.BUFFERS)
 
@@ -122,7 +122,7 @@ class Contents:
         while waiting:
             value = waiting.pop()
             t = type(value)
-            if t in INERT or t is Active or isinstance(value, ndarray) or id(value) in seen:
+            if t in INERT or t is Active or issubclass(type(value), ndarray) or id(value) in seen:
                 continue
             seen.add(id(value))
             fields = spec_of(value).fields(value)
@@ -164,7 +164,7 @@ class Activator(Mapper):
         super().__init__(ctx)
         seen: set[int] = set()
         found = (leaf for value in args for leaf in leaves(value, seen))
-        self.memory = {id(owner(leaf)) for leaf in found if isinstance(leaf, ndarray)}
+        self.memory = {id(owner(leaf)) for leaf in found if issubclass(type(leaf), ndarray)}
         for value, copy in zip(args, primals, strict=True):
             pair_copies(value, copy, self.memo)
 
@@ -213,7 +213,7 @@ def activated(
 
     The rule got the primals in place of the arguments.
     """
-    if type(value) in INERT or isinstance(value, (FunctionType, MethodType)):
+    if type(value) in INERT or issubclass(type(value), (FunctionType, MethodType)):
         return value, None
     activator = Activator(ctx, args, primals)
     result, tree = activator.visit(value)

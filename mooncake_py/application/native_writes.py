@@ -40,7 +40,7 @@ def refuse_other_writes(ctx: Reporting, error: Exception, f: Any, args: Any, kwa
     copies: list[tuple[ndarray, ndarray]] = []
 
     def copied(value: Any) -> Any:
-        if isinstance(value, ndarray):
+        if issubclass(type(value), ndarray):
             copies.append((value, value.copy("K")))
             return copies[-1][1]
         if type(value) is tuple or type(value) is list:

@@ -174,13 +174,13 @@ def along(axis: Any, y: Any) -> Any:
 def accumulated(f: Any, args: Any, kwargs: Any, out: Any) -> tuple[Any, Any]:
     """Return arguments by which a sum is computed as it is into `out`, its accumulator."""
     at = ACCUMULATES.get(getattr(f, "__name__", ""))
-    if at is None or not isinstance(out, ndarray) or kwargs.get("dtype") is not None:
+    if at is None or not issubclass(type(out), ndarray) or kwargs.get("dtype") is not None:
         return args, kwargs
     if at == sys.maxsize:
         operands = args[1:]
     else:
         operands = args[:1] or (kwargs.get("a"), kwargs.get("array"))
-    dtypes = [a.dtype for a in operands if isinstance(a, ndarray)]
+    dtypes = [a.dtype for a in operands if issubclass(type(a), ndarray)]
     if out.dtype.kind == "O" or set(dtypes) <= {out.dtype} or any(t.kind == "O" for t in dtypes):
         return args, kwargs
     dtype = np.result_type(out.dtype, *dtypes)
@@ -276,7 +276,7 @@ def compute_into(
     """Write the result of a function into its argument `out`, which is not among the keywords."""
     if type(out) is tuple:
         return write_into(ctx, out, apply(ctx, f, args, kwargs), where=where)
-    if isinstance(out, ndarray) and out.dtype.kind in "biu":
+    if issubclass(type(out), ndarray) and out.dtype.kind in "biu":
         return write_steps(ctx, f, args, kwargs, out)
     if f in overlapping.JOINS and overlapping.holds_part_of(out, args[0]):
         return overlapping.join_into(ctx, f, out, *args, **kwargs)
@@ -286,7 +286,7 @@ def compute_into(
     y = apply(ctx, f, args, kwargs)
     casting = kwargs.get("casting", "same_kind")
     if isinstance(f, np.ufunc):
-        if isinstance(out, ndarray) and not fits(activity.unwrapped(y), out, casting):
+        if issubclass(type(out), ndarray) and not fits(activity.unwrapped(y), out, casting):
             plain_args, plain_kwargs = activity.unwrapped((tuple(args), kwargs))
             f(*plain_args, **plain_kwargs, out=out.copy())  # raises, in NumPy's words
         return write_into(ctx, out, y, casting)

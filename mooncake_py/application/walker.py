@@ -36,7 +36,7 @@ class Walker:
         t = type(value)
         if t is Active or t in INEXACT_SCALARS:
             return self.visit_scalar(value)
-        if isinstance(value, ndarray):
+        if issubclass(type(value), ndarray):
             return self.visit_array(value)
         known = self.memo.get(id(value))
         if known is not None:
@@ -133,7 +133,7 @@ def replace_parts(value: Any, spec: TangentSpec, parts: Mapping[Any, Any]) -> No
     Other threads, which look on, do not find the container empty meanwhile.
     """
     if type(spec) is ListSpec:
-        setter: Any = list.__setitem__ if isinstance(value, list) else deque.__setitem__
+        setter: Any = list.__setitem__ if issubclass(type(value), list) else deque.__setitem__
         for i, part in parts.items():
             setter(value, i, part)
     else:

@@ -92,7 +92,7 @@ def arguments_apart(
 
 def may_be_reached(value: Any) -> bool:
     """Return whether a value is an array with a derivative, whose memory may have other names."""
-    return isinstance(value, ndarray) and value.dtype.kind in "fc"
+    return issubclass(type(value), ndarray) and value.dtype.kind in "fc"
 
 
 class ArgumentsApart:

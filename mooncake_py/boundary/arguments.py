@@ -73,7 +73,7 @@ def take_usual_dtypes(*values: Any) -> None:
 
 def require_direction(primals: Any, tangents: Any) -> None:
     """Raise if there is not one tangent for each argument."""
-    if not isinstance(primals, tuple) or not isinstance(tangents, tuple):
+    if not issubclass(type(primals), tuple) or not issubclass(type(tangents), tuple):
         raise InvalidTangentError(
             "jvp takes a tuple of primals and a tuple of tangents",
             fix="jvp(f, (x,), (dx,)) for a function of one argument, or a list of such tuples\n"
@@ -258,7 +258,7 @@ OTHER_ARGNUMS = "choose other argnums"
 
 def described_constant(value: Any) -> str:
     """Return what an argument without a derivative is."""
-    if isinstance(value, ndarray):
+    if issubclass(type(value), ndarray):
         return f"an array of dtype {value.dtype}"
     if isinstance(value, (int, bool, str, np.generic, type(None))):
         return f"{value!r} of type {type(value).__name__}"
@@ -281,11 +281,11 @@ def with_floats(value: Any, label: str) -> str:
     if isinstance(value, (float, complex)):
         plain = "float" if isinstance(value, float) else "complex"
         return f"pass a number of Python's own: {plain}({label})"
-    if isinstance(value, dict):
+    if issubclass(type(value), dict):
         floats = f"{{key: float(value) for key, value in {label}.items()}}"
         return f"pass floats: {floats}" if are_numbers(value.values()) else ""
-    if isinstance(value, (list, tuple, range)):
-        kind = "tuple" if isinstance(value, tuple) else "list"
+    if issubclass(type(value), (list, tuple, range)):
+        kind = "tuple" if issubclass(type(value), tuple) else "list"
         return f"pass floats: {kind}(map(float, {label}))" if are_numbers(value) else ""
     return f"pass a float: float({label})" if isinstance(value, Number) else ""
 

@@ -21,6 +21,7 @@ from mooncake_py.remembered import remembered
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import INERT
 from mooncake_py.runtime.attribute_lookup import MISSING
+from mooncake_py.tangents.fields import instance_dict
 
 __all__ = ["captured_values", "is_closed"]
 
@@ -103,8 +104,8 @@ def captured_values(f: Any) -> Iterator[Any]:
             yield value
         else:
             yield value
-            if callable(value) and not isinstance(value, type):
-                rest += [type(value).__call__, *getattr(value, "__dict__", {}).values()]
+            if callable(value) and not issubclass(type(value), type):
+                rest += [type(value).__call__, *(instance_dict(value) or {}).values()]
 
 
 def parts_of_callable(f: Any) -> list[Any]:

@@ -11,6 +11,7 @@ from numpy import dtype, ndarray
 from mooncake_py.boundary.arguments import describe
 from mooncake_py.errors import InvalidTangentError, PreparedArgumentsError
 from mooncake_py.runtime.activity import INERT
+from mooncake_py.tangents.contents import elements_of, plain_dict
 from mooncake_py.tangents.lookup import spec_of
 from mooncake_py.words import with_article
 
@@ -117,15 +118,15 @@ def fits(form: Form, a: Any) -> bool:
 def form_of(value: Any, above: tuple[int, ...]) -> Form:
     """Return the description of a value; `above` are the ids of the values that contain it."""
     t = type(value)
-    if isinstance(value, ndarray):
+    if issubclass(type(value), ndarray):
         return Form(t, value.shape, value.dtype)
     if t in INERT or t in ALIKE or t in NUMBERS or id(value) in above:
         return Form(ALIKE.get(t, t))
     above = (*above, id(value))
-    if isinstance(value, (list, tuple)):
-        named: dict[str, Any] = {f"[{i}]": part for i, part in enumerate(value)}
-    elif isinstance(value, dict):
-        named = {f"[{key!r}]": part for key, part in value.items()}
+    if issubclass(type(value), (list, tuple)):
+        named: dict[str, Any] = {f"[{i}]": part for i, part in enumerate(elements_of(value))}
+    elif issubclass(type(value), dict):
+        named = {f"[{key!r}]": part for key, part in plain_dict(value).items()}
     else:
         try:
             fields = spec_of(value).fields(value)

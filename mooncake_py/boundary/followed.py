@@ -40,7 +40,7 @@ class FollowedCopier(Copier):
     @override
     def copy(self, value: Any) -> Any:
         new = super().copy(value)
-        if isinstance(value, ndarray) and new is not value:
+        if issubclass(type(value), ndarray) and new is not value:
             self.arrays.append((value, new))
         if new is value and id(value) in self.apart:
             spec = spec_of(value)

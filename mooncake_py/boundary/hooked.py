@@ -23,7 +23,7 @@ from mooncake_py.rules.kinds import Rule
 from mooncake_py.runtime.active import Active, active_number
 from mooncake_py.runtime.tangent_tree import TangentTree
 from mooncake_py.tangents.builtin_specs import differentiable_array
-from mooncake_py.words import with_article
+from mooncake_py.words import text_of_key, with_article
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
@@ -48,7 +48,7 @@ def hooked(ctx: Mode, rule: Rule | None, treat: Treatment, x: Any) -> Any:
         if type(leaf) is Active:
             copy = node = active_number(leaf.primal, ctx)
             source = leaf
-        elif isinstance(leaf, ndarray):
+        elif issubclass(type(leaf), ndarray):
             copy = leaf.copy("K")
             source = ctx.find(leaf) if type(leaf) is ndarray else None
             if source is None and ctx.contains_active(leaf):
@@ -141,7 +141,9 @@ def assign(tree: Any, g: Any, path: str, seen: set[int]) -> None:
         found = parts_of(tree.parts.keys(), g, path, unfit)
         for name, part in tree.parts.items():
             if part is not None:
-                assign(part, part_of(found, name, g, path, unfit), f"{path}[{name!r}]", seen)
+                assign(
+                    part, part_of(found, name, g, path, unfit), f"{path}[{text_of_key(name)}]", seen
+                )
     elif type(tree) is Active:
         if not has_shape(g, ()) or not fits_dtype(g, np.asarray(tree.primal).dtype):
             raise unfit(path, with_article(type(tree.primal).__name__), g)
@@ -160,7 +162,7 @@ def fits_dtype(g: Any, dtype: np.dtype[Any]) -> bool:
 
 def unfit(path: str, expected: str, got: Any) -> InvalidTangentError:
     """Return the error for a cotangent that a hook returned and that does not fit."""
-    if isinstance(got, ndarray):
+    if issubclass(type(got), ndarray):
         kind = f"{got.dtype}{list(got.shape)}"
     else:
         kind = f"{type(got).__name__} {got!r:.60}"

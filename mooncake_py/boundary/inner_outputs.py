@@ -51,7 +51,7 @@ def active_parts(
     seen.add(id(value))
     if type(value) is Active:
         return [(path, value)]
-    if isinstance(value, ndarray) and value.dtype.kind != "O":
+    if issubclass(type(value), ndarray) and value.dtype.kind != "O":
         return [(path, value)] if type(value) is ndarray and is_active(value) else []
     held = ordered(value)
     found = [
@@ -74,14 +74,14 @@ def part_at(value: Any, path: Path) -> Any:
 def ordered(value: Any) -> list[Any]:
     """Return the parts of a value; the numbers of a set by size, as their order is arbitrary."""
     held = list(parts(value))
-    if isinstance(value, (set, frozenset)) and not is_unordered(value):
+    if issubclass(type(value), (set, frozenset)) and not is_unordered(value):
         return sorted(held, key=sortable)
     return held
 
 
 def is_unordered(value: Any) -> bool:
     """Return whether a value is a set of other things than numbers."""
-    return isinstance(value, (set, frozenset)) and not all(
+    return issubclass(type(value), (set, frozenset)) and not all(
         isinstance(part, (float, complex, np.inexact)) for part in parts(value)
     )
 

@@ -33,6 +33,7 @@ from mooncake_py.errors import DerivativeDropError
 from mooncake_py.overriding import override
 from mooncake_py.runtime.active import Active, active_number
 from mooncake_py.runtime.activity import INERT, VIEWS, is_iterator, unwrapped
+from mooncake_py.tangents.contents import FACTORY, MAXLEN, elements_of
 from mooncake_py.tangents.fields import own_attributes, set_own_attributes
 from mooncake_py.tangents.subclasses import is_instance, plain, with_attributes
 from mooncake_py.words import with_article
@@ -89,22 +90,22 @@ class Copier:
         t = type(value)
         if t is Active:
             return self.number(value)
-        if t in INERT or isinstance(value, (type, ModuleType, Enum)):
+        if t in INERT or issubclass(type(value), (type, ModuleType, Enum)):
             return value
         known = self.memo.get(id(value))
         if known is not None:
             return known[1]
-        if isinstance(value, ndarray):
+        if issubclass(type(value), ndarray):
             return self.remember(value, self.copy_array(value))
-        if isinstance(value, (tuple, frozenset)):
+        if issubclass(type(value), (tuple, frozenset)):
             return self.copy_immutable(value)
         if t is FunctionType:
             return self.copy_function(value)
         if t is MethodType:
             return self.remember(value, MethodType(value.__func__, self.copy(value.__self__)))
-        if isinstance(value, (BuiltinMethodType, MethodWrapperType)):
+        if issubclass(type(value), (BuiltinMethodType, MethodWrapperType)):
             return self.copy_builtin_method(value)
-        if isinstance(value, functools.partial):
+        if issubclass(type(value), functools.partial):
             return self.copy_partial(value)
         if t is MappingProxyType:
             fields = dict(value)
@@ -131,14 +132,14 @@ class Copier:
 
     def copy_immutable(self, value: Any) -> Any:
         """Copy a tuple or a frozenset, if its parts are others in the copy."""
-        parts = list(value)
+        parts = elements_of(value)
         copies = list(map(self.copy, parts))
         known = self.memo.get(id(value))
         if known is not None:  # a cycle led back here
             return known[1]
         if all(new is old for new, old in zip(copies, parts, strict=True)):
             return self.remember(value, value)
-        base: Any = tuple if isinstance(value, tuple) else frozenset
+        base: Any = tuple if issubclass(type(value), tuple) else frozenset
         new = self.remember(value, base.__new__(type(value), copies))
         set_own_attributes(new, self.copied(own_attributes(value)))
         return new
@@ -182,7 +183,7 @@ class Copier:
     def copy_object(self, value: Any) -> Any:
         """Copy a container or an object past its own methods."""
         fields = own_attributes(value)
-        if isinstance(value, BaseException):
+        if issubclass(type(value), BaseException):
             return self.copy_exception(value, fields)
         new = blank(value, fields)
         if new is None:
@@ -204,21 +205,21 @@ class Copier:
 
     def copy_contents(self, value: Any, new: Any) -> None:
         """Fill a container, or an object that is one as well."""
-        if isinstance(value, dict):
-            base: Any = OrderedDict if isinstance(value, OrderedDict) else dict
-            if isinstance(value, defaultdict):
-                new.default_factory = self.copy(value.default_factory)
-            for key in list(base.__iter__(value)):
-                base.__setitem__(new, self.copy(key), self.copy(dict.__getitem__(value, key)))
-        elif isinstance(value, list):
+        if issubclass(type(value), dict):
+            base: Any = OrderedDict if issubclass(type(value), OrderedDict) else dict
+            if issubclass(type(value), defaultdict):
+                FACTORY.__set__(new, self.copy(FACTORY.__get__(value)))
+            for key, part in list(base.items(value)):
+                base.__setitem__(new, self.copy(key), self.copy(part))
+        elif issubclass(type(value), list):
             list.extend(new, map(self.copy, list.__iter__(value)))
-        elif isinstance(value, set):
+        elif issubclass(type(value), set):
             set.update(new, map(self.copy, set.__iter__(value)))
-        elif isinstance(value, deque):
-            deque.__init__(new, map(self.copy, deque.__iter__(value)), value.maxlen)
-        elif isinstance(value, bytearray):
+        elif issubclass(type(value), deque):
+            deque.__init__(new, map(self.copy, deque.__iter__(value)), MAXLEN.__get__(value))
+        elif issubclass(type(value), bytearray):
             bytearray.extend(new, value)
-        elif isinstance(value, array):
+        elif issubclass(type(value), array):
             array.extend(new, value)
 
 
@@ -274,7 +275,7 @@ def unfinished(
 def blank(value: Any, fields: dict[Any, Any]) -> Any:
     """Return a new object of the class of `value` without running its code; None if that fails."""
     t = type(value)
-    if isinstance(value, array):
+    if issubclass(type(value), array):
         return array.__new__(t, value.typecode)
     if is_native_module(t.__module__) and not t.__module__.startswith(COPIED_LIBRARIES):
         return None  # a lock, a logger, a path

@@ -20,10 +20,11 @@ from mooncake_py.rules.broadcasting import fit
 from mooncake_py.runtime.active import Active, plain_class
 from mooncake_py.runtime.activity import INERT, unwrapped
 from mooncake_py.tangents import NoTangent, Tangent
+from mooncake_py.tangents.contents import elements_of, plain_dict
 from mooncake_py.tangents.kinds import Fields
 from mooncake_py.tangents.lookup import spec_of
 from mooncake_py.tangents.subclasses import is_instance, plain, with_attributes
-from mooncake_py.words import with_article
+from mooncake_py.words import text_of_key, with_article
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode, Tracking
@@ -77,7 +78,7 @@ def auxiliary(f: Callable[..., Any], output: Any) -> tuple[Any, Any]:
 def scalar_value(f: Callable[..., Any], output: Any) -> Any:
     """Return the value of a function that must return one real number."""
     value = output.primal if type(output) is Active else output
-    if isinstance(value, ndarray):
+    if issubclass(type(value), ndarray):
         if value.size == 1 and value.dtype.kind == "f":
             copy = plain(value).copy()
             return with_attributes(copy, value) if is_instance(value) else copy
@@ -98,18 +99,18 @@ def to_one_number(value: Any) -> str:
     """Return how to get one real number out of a function that returned something else."""
     if value is None:
         return "return the number: is a `return` missing?"
-    if isinstance(value, Generator):
+    if issubclass(type(value), Generator):
         return "use `return` instead of `yield`, or return the sum of what the generator yields"
-    if isinstance(value, tuple) and len(value) == 2:
+    if issubclass(type(value), tuple) and len(value) == 2:
         return "for (value, aux) pass has_aux=True; for several outputs use vjp or jacobian"
-    if isinstance(value, (tuple, list, dict)):
+    if issubclass(type(value), (tuple, list, dict)):
         return (
             "return the number alone, or (value, aux) with has_aux=True; for several outputs use "
             "vjp or jacobian"
         )
     if np.iscomplexobj(value):
         return "take a real number of it: y.real, or abs(y)"
-    if isinstance(value, ndarray) and value.dtype.kind == "f":
+    if issubclass(type(value), ndarray) and value.dtype.kind == "f":
         other = "use jacobian, or vjp with a cotangent of that shape"
         return f"reduce it, for example with np.sum, or {other}"
     return "return a float that depends on the arguments"
@@ -163,16 +164,21 @@ def parts_with_cotangents(
     output: Any, cotangent: Any, path: str, is_active: Callable[[Any], bool]
 ) -> Iterator[tuple[str, Any, Any]]:
     """Yield the parts of a container or an object, with their names in messages."""
-    if isinstance(output, SEQUENCES) and type(cotangent) is not Tangent:
-        if not isinstance(cotangent, SEQUENCES) or len(cotangent) != len(output):
-            raise wrong_cotangent(path, f"a sequence of {len(output)}", cotangent)
-        for i, (part, g) in enumerate(zip(output, cotangent, strict=True)):
+    if issubclass(type(output), SEQUENCES) and type(cotangent) is not Tangent:
+        parts = elements_of(output)
+        is_sequence = issubclass(type(cotangent), SEQUENCES)
+        given = elements_of(cotangent) if is_sequence else []
+        if not is_sequence or len(given) != len(parts):
+            raise wrong_cotangent(path, f"a sequence of {len(parts)}", cotangent)
+        for i, (part, g) in enumerate(zip(parts, given, strict=True)):
             yield f"[{i}]", part, g
-    elif isinstance(output, dict):
-        if not isinstance(cotangent, dict) or cotangent.keys() != output.keys():
-            raise wrong_cotangent(path, f"a dict with keys {list(output)}", cotangent)
-        for key, part in output.items():
-            yield f"[{key!r}]", part, cotangent[key]
+    elif issubclass(type(output), dict):
+        named = plain_dict(output)
+        given = plain_dict(cotangent) if issubclass(type(cotangent), dict) else None
+        if given is None or given.keys() != named.keys():
+            raise wrong_cotangent(path, f"a dict with keys {list(named)}", cotangent)
+        for key, part in named.items():
+            yield f"[{text_of_key(key)}]", part, given[key]
     elif cotangent is not None and is_active(output):
         fields = spec_of(output).fields(output) or {}
         found = parts_of(fields.keys(), cotangent, path, wrong_cotangent)
@@ -262,12 +268,14 @@ def is_numeric(cotangent: Any) -> bool:
 
 def described(got: Any) -> str:
     """Return the shape of an array, type and text of anything else."""
-    return f"shape {got.shape}" if isinstance(got, ndarray) else f"{type(got).__name__} {got!r}"
+    return (
+        f"shape {got.shape}" if issubclass(type(got), ndarray) else f"{type(got).__name__} {got!r}"
+    )
 
 
 def complex_cotangent(path: str, got: Any) -> InvalidTangentError:
     """Return the error for a complex cotangent of a real output."""
-    kind = f"an array of dtype {got.dtype}" if isinstance(got, ndarray) else described(got)
+    kind = f"an array of dtype {got.dtype}" if issubclass(type(got), ndarray) else described(got)
     return InvalidTangentError(
         f"the cotangent {path} does not fit the output: expected real numbers, got {kind}",
         why="the output is real, so the imaginary part of its cotangent would be lost",

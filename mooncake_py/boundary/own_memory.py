@@ -195,7 +195,7 @@ class OwnMemory(Watcher):
 def may_meet(o: ndarray, i: Any, a: ndarray) -> bool:
     """Return whether a write to ``o[i]`` may change an array; True if ``o[i]`` is a copy."""
     part = o[i]
-    if not isinstance(part, ndarray):  # one element
+    if not issubclass(type(part), ndarray):  # one element
         part = o[(*i, ...) if isinstance(i, tuple) else (i, ...)]
     is_view = part.base is not None and np.may_share_memory(part, o)
     return overlap(part if is_view else o, a)

@@ -38,6 +38,7 @@ from mooncake_py.runtime.attribute_lookup import MISSING
 from mooncake_py.runtime.enclosing import enclosing
 from mooncake_py.runtime.mode_of import is_reverse
 from mooncake_py.tangents.bits import bits_of
+from mooncake_py.tangents.fields import instance_dict
 from mooncake_py.tangents.lookup import spec_of
 from mooncake_py.tangents.memory import cells, owner
 
@@ -94,12 +95,12 @@ def captured_survey(f: Callable[..., Any], values: list[Any]) -> Survey | None:
 
     def is_shared(value: Any) -> bool:
         return id(value) in survey.holders or (
-            isinstance(value, ndarray) and block_of(value) in blocks
+            issubclass(type(value), ndarray) and block_of(value) in blocks
         )
 
     shared: list[Any] = []
     for value in captured:
-        parts = [] if isinstance(value, ndarray) else parts_of(value)
+        parts = [] if issubclass(type(value), ndarray) else parts_of(value)
         shared += filter(is_shared, (value, *(parts if len(parts) <= MANY_PARTS else ())))
     return Survey(*shared) if shared else None
 
@@ -184,7 +185,7 @@ class Separation(Watcher):
     def note_holder(self, value: Any, names: str) -> None:
         """Note a container or an object that must not be written."""
         self.holders[id(value)] = value, names
-        fields = getattr(value, "__dict__", None)
+        fields = instance_dict(value)
         if type(fields) is dict:
             self.holders[id(fields)] = fields, names
 
@@ -214,7 +215,7 @@ class Separation(Watcher):
     def note_copies(self, copier: Copier, group: Key | None, names: str) -> None:
         """Note the originals of copied memory, and containers that must not be written."""
         for old, new in list(copier.memo.values()):
-            if isinstance(old, ndarray):
+            if issubclass(type(old), ndarray):
                 if new is not old and old is owner(old):
                     self.stands_for(new, old, group)
             elif id(old) in self.holders:
@@ -232,7 +233,7 @@ class Separation(Watcher):
     @override
     def note_further_copies(self, copies: Copies) -> None:
         for old, new in copies:
-            if isinstance(old, ndarray):
+            if issubclass(type(old), ndarray):
                 if id(old) in self.memory and new is not old:
                     self.memory[id(new)] = new, self.memory[id(old)][1]
                     if id(old) in self.of_group:

@@ -41,7 +41,7 @@ class Survey:
             t = type(value)
             if t in PLAIN:
                 continue
-            if isinstance(value, ndarray):
+            if issubclass(type(value), ndarray):
                 self.arrays.append(value)
             elif id(value) not in self.holders:
                 parts = parts_of(value)
@@ -128,7 +128,7 @@ def block_of(a: ndarray) -> int:
         return id(a)
     root = owner(a)
     base: Any = root.base
-    while isinstance(base, memoryview) and base.obj is not None:
+    while issubclass(type(base), memoryview) and base.obj is not None:
         base = base.obj
     return id(root if base is None else base)
 
@@ -148,7 +148,11 @@ class Part:
         part = o[i]
         self.itemsize = o.itemsize
         self.view: ndarray | None = None
-        if isinstance(part, ndarray) and part.base is not None and np.may_share_memory(part, o):
+        if (
+            issubclass(type(part), ndarray)
+            and part.base is not None
+            and np.may_share_memory(part, o)
+        ):
             self.view = part if own is original else same_view(part, own, original)
         else:
             self.places = np.asarray(cells(o)[i]) + (address(original) - address(own))

@@ -11,6 +11,7 @@ from mooncake_py.containers import deques, dicts, effects, lists, sets
 from mooncake_py.containers.keys import refuse_other_key
 from mooncake_py.runtime.active import primal_of
 from mooncake_py.runtime.activity import INERT
+from mooncake_py.tangents.contents import elements_of
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode, Recording
@@ -29,7 +30,7 @@ def changes_of(o: Any) -> dict[str, Callable[..., Any]]:
     """Return the methods that change a container; empty for other values."""
     module = CONTAINERS.get(type(o))
     if module is None:
-        module = next((m for base, m in CONTAINERS.items() if isinstance(o, base)), None)
+        module = next((m for base, m in CONTAINERS.items() if issubclass(type(o), base)), None)
     return {} if module is None else module.METHODS
 
 
@@ -39,33 +40,35 @@ def call_method(ctx: Mode, o: Any, name: str, args: Any, kwargs: Any, method: An
     `method` is the bound method in C; by default the one that the object has.
     """
     guard(ctx, o, name, args)
-    if name in READING and isinstance(o, dict) and args:
+    if name in READING and issubclass(type(o), dict) and args:
         refuse_other_key(ctx, o, args[0])
     change = changes_of(o).get(name)
     if change is not None:
         return change(ctx, o, *args, **kwargs)
     if method is None:
         method = getattr(o, name)
-    if name in sets.ITERATING and isinstance(o, (set, frozenset)):
+    if name in sets.ITERATING and issubclass(type(o), (set, frozenset)):
         args = sets.iterated(ctx, args)
     return method(*args, **kwargs)
 
 
 def guard(ctx: Mode, o: Any, name: str, args: Any) -> None:
     """Refuse values that a container would hash or compare, and that change something then."""
-    if isinstance(o, (dict, set)):
+    if issubclass(type(o), (dict, set)):
         if not INERT.issuperset(map(type, args)):
             keys = [key for a in args for key in keys_in(o, name, a)]
             effects.refuse_writers(ctx, keys, effects.HASHING)
-    elif name in COMPARES and not INERT.issuperset(map(type, (*o, *args))):
-        effects.refuse_writers(ctx, (*o, *args), effects.COMPARING)
+    elif name in COMPARES:
+        compared = (*(elements_of(o) if type(o) is not list else o), *args)
+        if not INERT.issuperset(map(type, compared)):
+            effects.refuse_writers(ctx, compared, effects.COMPARING)
 
 
 def keys_in(o: Any, name: str, a: Any) -> Any:
     """Return the part of an argument that a method of a dict or a set hashes."""
-    if isinstance(a, (dict, set)):
-        return a
-    if name == "update" and isinstance(o, dict) and type(a) in (list, tuple):
+    if issubclass(type(a), (dict, set)):
+        return elements_of(a)
+    if name == "update" and issubclass(type(o), dict) and type(a) in (list, tuple):
         return [pair[0] for pair in a if type(pair) in (list, tuple) and len(pair) == 2]
     return (a,)
 
@@ -109,7 +112,7 @@ MODULES: dict[type, Any] = {**CONTAINERS, array: lists}
 
 def module_of(o: Any) -> Any:
     """Return the module for a kind of container, None for other values."""
-    return next((module for base, module in MODULES.items() if isinstance(o, base)), None)
+    return next((module for base, module in MODULES.items() if issubclass(type(o), base)), None)
 
 
 def snapshot(ctx: Recording, o: Any) -> None:

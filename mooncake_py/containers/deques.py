@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from mooncake_py.containers.undo import note
 from mooncake_py.runtime.active import primal_of
 from mooncake_py.runtime.interrupts import at_once
+from mooncake_py.tangents.contents import MAXLEN
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode, Recording
@@ -155,7 +156,7 @@ def clear(ctx: Recording, d: deque[Any]) -> None:
 
 def initialize(ctx: Mode, d: deque[Any], values: Any = (), maxlen: int | None = None) -> None:
     """Run ``deque.__init__``, which replaces the contents."""
-    note(ctx, deque.__init__, d, list(deque.__iter__(d)), d.maxlen)
+    note(ctx, deque.__init__, d, list(deque.__iter__(d)), MAXLEN.__get__(d))
     deque.__init__(d, ctx.iter(values), maxlen)
 
 

@@ -16,6 +16,7 @@ from mooncake_py.containers.mappings import filling
 from mooncake_py.containers.undo import is_plain_key, note
 from mooncake_py.runtime.attribute_lookup import MISSING
 from mooncake_py.runtime.interrupts import at_once
+from mooncake_py.tangents.contents import FACTORY, dict_base, plain_dict
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode, Recording
@@ -24,17 +25,9 @@ __all__ = ["METHODS", "contents", "note_order", "read_key",
            "restore", "restore_key", "snapshot", "value_at"]  # fmt: skip
 
 
-FACTORY: Any = defaultdict.__dict__["default_factory"]
-
-
-def methods_of(d: Any) -> Any:
-    """Return the class in C whose methods keep a dict consistent, past those in Python."""
-    return dict if type(d) is dict or not isinstance(d, OrderedDict) else OrderedDict
-
-
 def set_key(ctx: Recording, d: dict[Any, Any], key: Any, v: Any) -> None:
     note(ctx, restore_key, d, key, value_at(d, key))
-    methods_of(d).__setitem__(d, key, v)
+    dict_base(d).__setitem__(d, key, v)
 
 
 def value_at(d: dict[Any, Any], key: Any) -> Any:
@@ -44,7 +37,7 @@ def value_at(d: dict[Any, Any], key: Any) -> Any:
 
 def restore_key(d: dict[Any, Any], key: Any, old: Any) -> None:
     """Undo a change of one key."""
-    base = methods_of(d)
+    base = dict_base(d)
     if old is MISSING:
         base.pop(d, key, None)
     else:
@@ -59,7 +52,7 @@ def delete_key(ctx: Recording, d: dict[Any, Any], key: Any) -> None:
             note(ctx, restore_key, d, key, old)
         else:
             snapshot(ctx, d)
-    methods_of(d).__delitem__(d, key)
+    dict_base(d).__delitem__(d, key)
 
 
 def read_key(ctx: Mode, d: dict[Any, Any], key: Any) -> Any:
@@ -84,13 +77,13 @@ def note_order(ctx: Recording, d: dict[Any, Any]) -> None:
     """Record the order of the keys before the first change that loses it."""
     if id(d) not in ctx.ordered:
         ctx.ordered[id(d)] = d
-        note(ctx, restore_order, d, list(methods_of(d).__iter__(d)), ctx.ordered)
+        note(ctx, restore_order, d, list(dict_base(d).__iter__(d)), ctx.ordered)
 
 
 def restore_order(d: dict[Any, Any], keys: list[Any], ordered: Any) -> None:
     """Undo changes of the order; one to come, in a part that is run again, must be recorded."""
     ordered.pop(id(d), None)
-    base = methods_of(d)
+    base = dict_base(d)
     present = list(base.__iter__(d))
     if len(present) == len(keys) and all(a is b for a, b in zip(present, keys, strict=True)):
         return
@@ -104,12 +97,12 @@ def snapshot(ctx: Recording, d: dict[Any, Any]) -> None:
 
 def contents(d: dict[Any, Any]) -> dict[Any, Any]:
     """Return a copy of the contents, in their order."""
-    return {key: dict.__getitem__(d, key) for key in methods_of(d).__iter__(d)}
+    return plain_dict(d).copy() if type(d) is dict else plain_dict(d)
 
 
 def restore(d: dict[Any, Any], old: dict[Any, Any]) -> None:
     """Put former contents back."""
-    base = methods_of(d)
+    base = dict_base(d)
     at_once(map(base.clear, (d,)), map(base.__setitem__, repeat(d), old.keys(), old.values()))
 
 
@@ -127,7 +120,7 @@ def update(ctx: Mode, d: dict[Any, Any], /, *others: Any, **values: Any) -> None
                 ctx.setitem(d, key, value)
         else:
             note(ctx, restore_keys, d, {key: value_at(d, key) for key in new})
-            base = methods_of(d)
+            base = dict_base(d)
             for key, value in new.items():
                 base.__setitem__(d, key, value)
 
@@ -158,7 +151,7 @@ def set_at_once(ctx: Mode, d: dict[Any, Any], pairs: Any, new: dict[Any, Any]) -
 
 def asks_its_methods(d: dict[Any, Any]) -> bool:
     """Return whether methods in C read and set items by other methods, which may be in Python."""
-    return isinstance(d, OrderedDict) and type(d) is not OrderedDict
+    return issubclass(type(d), OrderedDict) and type(d) is not OrderedDict
 
 
 def restore_keys(d: dict[Any, Any], old: dict[Any, Any]) -> None:
@@ -171,11 +164,11 @@ def pop(ctx: Recording, d: dict[Any, Any], key: Any, *default: Any) -> Any:
         value = dict.__getitem__(d, key)
         delete_key(ctx, d, key)
         return value
-    return methods_of(d).pop(d, key, *default)
+    return dict_base(d).pop(d, key, *default)
 
 
 def popitem(ctx: Recording, d: Any, *args: Any, **kwargs: Any) -> Any:
-    base: Any = methods_of(d)
+    base: Any = dict_base(d)
     if base is OrderedDict:
         note_order(ctx, d)  # the first item may go
     if base.__len__(d):
@@ -198,7 +191,7 @@ def setdefault(ctx: Mode, d: dict[Any, Any], key: Any, default: Any = None) -> A
 
 def clear(ctx: Recording, d: dict[Any, Any]) -> None:
     snapshot(ctx, d)
-    methods_of(d).clear(d)
+    dict_base(d).clear(d)
 
 
 def move_to_end(ctx: Recording, d: OrderedDict[Any, Any], key: Any, last: bool = True) -> None:
@@ -213,9 +206,10 @@ def merge(ctx: Mode, d: dict[Any, Any], other: Any) -> Any:
 
 def initialize(ctx: Mode, d: dict[Any, Any], /, *args: Any, **values: Any) -> None:
     """Run ``dict.__init__``, which adds to the contents."""
-    if isinstance(d, defaultdict):
-        note(ctx, FACTORY.__set__, d, d.default_factory)
-        defaultdict.__init__(d, *args[:1])
+    if issubclass(type(d), defaultdict):
+        with_factory: Any = d
+        note(ctx, FACTORY.__set__, d, FACTORY.__get__(d))
+        defaultdict.__init__(with_factory, *args[:1])
         args = args[1:]
     update(ctx, d, *args, **values)
 

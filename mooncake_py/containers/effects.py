@@ -174,7 +174,7 @@ class _Search:
 
     def change_in(self, value: Any) -> Location | None:
         """Return where a function or a property changes something, None if nowhere."""
-        f = value.fget if isinstance(value, property) else value
+        f = value.fget if issubclass(type(value), property) else value
         if type(f) is not FunctionType or f.__code__ in self.seen:
             return None
         if is_generated(f) or is_native_module(f.__module__):
@@ -212,7 +212,7 @@ def _changes(code: CodeType, instruction: dis.Instruction, stores: frozenset[str
         return instruction.argrepr.endswith("=")
     if name == "KW_NAMES":
         return "out" in code.co_consts[instruction.arg or 0]
-    if name == "LOAD_CONST" and isinstance(value, tuple):
+    if name == "LOAD_CONST" and issubclass(type(value), tuple):
         return "out" in value  # from 3.13 on: keywords of a call
     return name in stores
 

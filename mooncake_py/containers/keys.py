@@ -86,4 +86,4 @@ def is_number(value: Any) -> bool:
 
 def can_vary(number: Any) -> bool:
     """Return whether a number, or those of an array, could have a derivative."""
-    return not isinstance(number, ndarray) or number.dtype.kind in "fcO"
+    return not issubclass(type(number), ndarray) or number.dtype.kind in "fcO"

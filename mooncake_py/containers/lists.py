@@ -23,9 +23,9 @@ __all__ = ["METHODS", "contents", "restore", "snapshot", "truncate"]
 
 def methods_of(o: Any) -> Any:
     """Return the class in C whose methods work on a sequence, past those in Python."""
-    if type(o) is list or isinstance(o, list):
+    if type(o) is list or issubclass(type(o), list):
         return list
-    return bytearray if isinstance(o, bytearray) else array
+    return bytearray if issubclass(type(o), bytearray) else array
 
 
 def size_of(o: Any) -> int:

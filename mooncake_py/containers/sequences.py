@@ -74,6 +74,6 @@ def is_sequence(value: Any) -> bool:
 
 def elements(ctx: Language, value: Any) -> list[Any]:
     """Return the elements, read as NumPy reads them."""
-    if isinstance(value, (list, tuple, deque)):
+    if issubclass(type(value), (list, tuple, deque)):
         return list(value)
     return [ctx.getitem(value, i) for i in range(ctx.call(len, value))]

@@ -135,7 +135,7 @@ def clear(ctx: Recording, s: set[Any]) -> None:
 
 def update(ctx: Mode, s: set[Any], *others: Any) -> None:
     for other in others:
-        if isinstance(other, (set, frozenset)) or type(other) is dict:
+        if issubclass(type(other), (set, frozenset)) or type(other) is dict:
             merge(ctx, s, other)
         else:
             for v in ctx.iter(other):
@@ -150,7 +150,7 @@ def merge(ctx: Recording, s: set[Any], other: Any) -> None:
 
 
 def union(ctx: Mode, s: set[Any], other: Any) -> Any:
-    if not isinstance(other, (set, frozenset)):
+    if not issubclass(type(other), (set, frozenset)):
         return set.__ior__(s, other)  # raises, or leaves it to the other operand
     update(ctx, s, other)
     return s
@@ -169,7 +169,7 @@ def whole(name: str) -> Any:
 
 def iterated(ctx: Language, others: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return the iterable of a method, with the elements of vectors active."""
-    return tuple([v if isinstance(v, (set, frozenset)) else ctx.iter(v) for v in others])
+    return tuple([v if issubclass(type(v), (set, frozenset)) else ctx.iter(v) for v in others])
 
 
 ITERATING = frozenset({

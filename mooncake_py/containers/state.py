@@ -79,7 +79,7 @@ def restore_slot(o: Any, slot: Any, old: Any) -> None:
 def old_attribute(o: Any, name: str) -> Any:
     """Return the value of an attribute of the object itself, not of its class."""
     found = in_class(type(o), name)
-    if isinstance(found, property):
+    if issubclass(type(found), property):
         return MISSING  # one that cannot be set
     if hasattr(type(found), "__set__"):  # a slot, or a descriptor in C
         return slot_value(found, o)

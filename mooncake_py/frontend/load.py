@@ -25,6 +25,7 @@ from mooncake_py.runtime.attribute_lookup import PLAIN_READS, in_cell, in_class,
 from mooncake_py.syntax.names import MISSING
 from mooncake_py.syntax.nodes import OBJECT, replaced
 from mooncake_py.syntax.source import locate
+from mooncake_py.tangents.fields import instance_dict
 
 if TYPE_CHECKING:
     from mooncake_py.frontend.rewrite import Rewritten
@@ -183,7 +184,7 @@ def given_as(f: FunctionType, name: str, args: Any, kwargs: Any) -> Any:
         t = type(value)
         if not is_one_of(t.__getattribute__, PLAIN_READS):
             return None
-        value = getattr(value, "__dict__", {}).get(attribute, MISSING)
+        value = (instance_dict(value) or {}).get(attribute, MISSING)
         if value is MISSING:
             is_method = k == len(attributes) - 1 and type(in_class(t, attribute)) is FunctionType
             return t if is_method else None

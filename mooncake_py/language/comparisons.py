@@ -141,7 +141,7 @@ class Comparisons(Attributes):
             return bool(self.truth(self.call(method, container, item)))
         if t in LISTED and COMPARED.issuperset(map(type, (item, *container))):
             return item in container
-        if t in LISTED or (method is None and not isinstance(container, type)):
+        if t in LISTED or (method is None and not issubclass(type(container), type)):
             if t not in LISTED and not iterates(t):
                 return item in container  # raises
             items = container if t in LISTED else self.iter(container)

@@ -145,11 +145,11 @@ def same_bits(a: ndarray, old: ndarray) -> bool:
 
 def same_items(new: Any, old: Any) -> bool:
     """Return whether a container holds the very objects that it held, in the same order."""
-    if isinstance(new, (bytearray, array)):
+    if issubclass(type(new), (bytearray, array)):
         return bytes(new) == bytes(old)
     if len(new) != len(old) or not all(p is q for p, q in zip(new, old, strict=True)):
         return False
-    return not isinstance(new, dict) or all(new[key] is part for key, part in old.items())
+    return not issubclass(type(new), dict) or all(new[key] is part for key, part in old.items())
 
 
 class Unseen:

@@ -77,7 +77,7 @@ def write(ctx: Mode, f: FunctionType, args: Any, kwargs: Any) -> Any:
         raise refusal(ctx, f, "it changes an object in a way that cannot be undone")
     refuse_unseen(ctx, f, (*args, *kwargs.values()))
     reached = Reached()
-    reached.arrays = [a for a in held_within(changed) if isinstance(a, ndarray)]
+    reached.arrays = [a for a in held_within(changed) if issubclass(type(a), ndarray)]
     watch = Watch(ctx, reached)
     try:
         y = f(*args, **kwargs)
@@ -125,7 +125,7 @@ def is_users_code(value: Any) -> bool:
     """Return whether an argument is a function that was not made by an installed library."""
     return (
         callable(value)
-        and not isinstance(value, type)
+        and not issubclass(type(value), type)
         and not is_constant_library(type(value).__module__)
         and not (getattr(value, "__module__", None) or "").startswith(("numpy", "builtins"))
     )
@@ -136,7 +136,7 @@ def is_active_within(ctx: Reporting, value: Any) -> bool:
     if not is_constant_library(type(value).__module__):
         return False
     return any(
-        type(part) is Active or (isinstance(part, ndarray) and ctx.contains_active(part))
+        type(part) is Active or (issubclass(type(part), ndarray) and ctx.contains_active(part))
         for part in held_within(value)
     )
 
@@ -150,9 +150,9 @@ def held_within(value: Any) -> Iterator[Any]:
         if id(part) in seen:
             continue
         seen[id(part)] = part
-        if type(part) is Active or isinstance(part, ndarray):
+        if type(part) is Active or issubclass(type(part), ndarray):
             yield part
-        if not isinstance(part, (type, ModuleType, FunctionType)) and type(part) not in PLAIN:
+        if not issubclass(type(part), (type, ModuleType, FunctionType)) and type(part) not in PLAIN:
             todo += gc.get_referents(part)
 
 

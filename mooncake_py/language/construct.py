@@ -98,7 +98,7 @@ def native_instance(ctx: Mode, cls: type, args: Any, kwargs: Any) -> Any:
 
 def converted(ctx: Mode, cls: type, value: Any) -> Any:
     """Return what a subclass of a number or a text is made of: its conversion runs derived."""
-    if type(value) in INERT or isinstance(value, ndarray):
+    if type(value) in INERT or issubclass(type(value), ndarray):
         return value
     ctx.refuse_if_active(cls, (value,))
     base = next(base for base in SCALARS if issubclass(cls, base))

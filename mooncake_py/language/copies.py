@@ -82,8 +82,8 @@ def reduced(ctx: Language, x: Any, protocol: Any) -> Any:
     elif hasattr(t, "__getnewargs__"):
         arguments = ctx.call(t.__getnewargs__, x)
     state = ctx.call(t.__getstate__, x) if has_hook(t, "__getstate__") else x.__getstate__()
-    items = iter(x) if isinstance(x, list) else None
-    pairs = iter(x.items()) if isinstance(x, dict) else None
+    items = iter(x) if issubclass(type(x), list) else None
+    pairs = iter(x.items()) if issubclass(type(x), dict) else None
     return maker, (t, *arguments), state, items, pairs
 
 

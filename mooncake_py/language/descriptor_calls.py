@@ -59,9 +59,9 @@ def call_descriptor(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         return getattr(ctx, OF_ATTRIBUTES[name])(native, receiver, *args, **kwargs)
     if name == "__call__":
         return call_receiver(ctx, native, receiver, args, kwargs)
-    if name in OF_DESCRIPTORS and isinstance(receiver, STORED):
+    if name in OF_DESCRIPTORS and issubclass(type(receiver), STORED):
         return use_descriptor(ctx, native, receiver, name, args)
-    if isinstance(receiver, CONTAINERS):
+    if issubclass(type(receiver), CONTAINERS):
         method = native.__get__(receiver) if bound is None else bound
         return containers.call_method(ctx, receiver, name, args, kwargs, method)
     if name in special.OPERATIONS and has_operators(receiver):
@@ -105,9 +105,9 @@ OF_ATTRIBUTES = {
 
 def call_receiver(ctx: Mode, native: Any, receiver: Any, args: Any, kwargs: Any) -> Any:
     """Run ``type.__call__(cls, ...)`` and ``f.__call__(...)``."""
-    if isinstance(receiver, type):
+    if issubclass(type(receiver), type):
         return construct.own_instance(ctx, receiver, args, kwargs)
-    if isinstance(receiver, CALLABLES):
+    if issubclass(type(receiver), CALLABLES):
         return ctx.call(receiver, *args, **kwargs)
     return dispatch.call_opaque(ctx, functools.partial(native, receiver), args, kwargs)
 
@@ -120,7 +120,7 @@ STORED = (property, MemberDescriptorType, GetSetDescriptorType)
 
 def use_descriptor(ctx: Mode, native: Any, descriptor: Any, name: str, args: Any) -> Any:
     """Run ``descriptor.__set__(o, v)`` and similar for a property or a slot."""
-    if isinstance(descriptor, property):
+    if issubclass(type(descriptor), property):
         accessor = getattr(descriptor, ACCESSORS[name])
         if accessor is None or args[0] is None:
             return native(descriptor, *args)

@@ -239,7 +239,7 @@ CLOSES = frozenset({"close", "destroy", "destroy_all", "destroy_fig"})
 
 def call_builtin(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Call a compiled function, or a method of a compiled type that is bound."""
-    receiver = f.__self__
+    receiver: Any = f.__self__
     if receiver is None or type(receiver) is ModuleType:
         return call_opaque(ctx, f, args, kwargs)
     if type(receiver) is np.ufunc:
@@ -253,14 +253,14 @@ def call_builtin(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         return array_subclasses.call_method(ctx, receiver, f.__name__, args, kwargs)
     if receiver is ndarray and f.__name__ == "__new__":
         return new_array(ctx, *args, **kwargs)
-    if isinstance(receiver, CONTAINERS):
+    if issubclass(type(receiver), CONTAINERS):
         return containers.call_method(ctx, receiver, f.__name__, args, kwargs, f)
     if isinstance(receiver, type):
         if f.__name__ == "__new__" and issubclass(receiver, BaseException):
             return f(*args, **kwargs)
         generic = ctx.handlers.get(getattr(receiver, f.__name__, None))
         return generic(ctx, f, args, kwargs) if generic else call_opaque(ctx, f, args, kwargs)
-    if isinstance(receiver, (property, *READ_ONLY)):
+    if issubclass(type(receiver), (property, *READ_ONLY)):
         return f(*args, **kwargs)
     if isinstance(receiver, (str, bytes)):
         effects.refuse_writers(ctx, (*args, *kwargs.values()), effects.PRINTING)
@@ -384,7 +384,7 @@ def call_opaque(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         return out
     if (any(map(can_be_written, values)) or compiled_code.keeps_data(f)) and (
         root not in sys.stdlib_module_names
-        or any(isinstance(v, (ndarray, memoryview, np.flatiter)) for v in values)
+        or any(issubclass(type(v), (ndarray, memoryview, np.flatiter)) for v in values)
     ):
         y = compiled_code.run(ctx, f, values, args, kwargs)
         return numerals.checked(ctx, f, values, y)
@@ -412,12 +412,12 @@ def calls_back(value: Any) -> bool:
     if t in CALLERS:
         return True
     if issubclass(t, BuiltinFunctionType):
-        return isinstance(value.__self__, CONTAINERS)
+        return issubclass(type(value.__self__), CONTAINERS)
     if t is list or t is tuple:
         return any(map(calls_back, value))
     if hasattr(t, "send"):
         return True
-    return type(getattr(t, CALL, None)) is FunctionType and not isinstance(value, type)
+    return type(getattr(t, CALL, None)) is FunctionType and not issubclass(type(value), type)
 
 
 def can_be_written(value: Any) -> bool:

@@ -103,7 +103,7 @@ def source_of(generator: Any) -> Any:
     """Return what holds the state of a generator, None if it is none."""
     from numpy.random import BitGenerator, Generator
 
-    if isinstance(generator, Generator):
+    if issubclass(type(generator), Generator):
         return generator.bit_generator
     getters = ("get_state", "getstate")  # of NumPy's former generators, of Python's
     if isinstance(generator, BitGenerator) or any(hasattr(generator, name) for name in getters):

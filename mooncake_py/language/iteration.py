@@ -43,9 +43,9 @@ def iterate_object(ctx: Mode, iterable: Any) -> Any:
         return iterate_by_index(ctx, iterable)
     if type(getattr(t, "__next__", None)) is FunctionType:
         return iterate_derived(ctx, iterable)
-    if isinstance(iterable, np.memmap) and ctx.contains_active(iterable):
+    if issubclass(type(iterable), np.memmap) and ctx.contains_active(iterable):
         return ctx.iterate_array(iterable.view(ndarray))
-    if isinstance(iterable, ndarray):
+    if issubclass(type(iterable), ndarray):
         return (
             subclass_operators.items(ctx, iterable) if ctx.contains_active(iterable) else iterable
         )
@@ -263,7 +263,7 @@ def run_reversed(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     if type(method) is FunctionType:
         return ctx.iter(ctx.call(method, args[0]))
     indexed = type(getattr(type(args[0]), "__getitem__", None)) is FunctionType
-    array = isinstance(args[0], ndarray) and args[0].ndim
+    array = issubclass(type(args[0]), ndarray) and args[0].ndim
     if array or (method is None and indexed):
         return iterate_backwards(ctx, args[0])
     return reversed(*args)

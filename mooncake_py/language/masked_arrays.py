@@ -33,7 +33,7 @@ def is_called_back(value: Any) -> bool:
     """Return whether an argument is code of the user's."""
     return (
         callable(value)
-        and not isinstance(value, type)
+        and not issubclass(type(value), type)
         and not (getattr(value, "__module__", None) or "").startswith("numpy")
     )
 

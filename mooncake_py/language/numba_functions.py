@@ -174,4 +174,4 @@ def shares_memory(y: Any, arrays: list[ndarray]) -> bool:
 
 
 def is_array(value: Any) -> bool:
-    return isinstance(value, ndarray)
+    return issubclass(type(value), ndarray)

@@ -67,14 +67,16 @@ def kind_of(cls: type) -> tuple[str, str] | None:
 
 def is_holder(value: Any) -> bool:
     """Return True for an object that holds values where only compiled code finds them."""
-    cls = value if isinstance(value, type) else type(value)
+    cls = value if issubclass(type(value), type) else type(value)
     return cls not in INERT and kind_of(cls) is not None
 
 
 def refused(ctx: Mode, f: Any, values: Any) -> MissingRuleError:
     """Return the error for a call that only compiled code can make."""
     found = next(filter(is_holder, (f, *values)), None)
-    kind = None if found is None else kind_of(found if isinstance(found, type) else type(found))
+    kind = (
+        None if found is None else kind_of(found if issubclass(type(found), type) else type(found))
+    )
     if kind is None:
         return missing_rule(ctx, f, values)
     what, fix = kind

@@ -34,7 +34,7 @@ def call_elementwise(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     y = f(*unwrapped(operands))  # says which dtype the result has
     if is_derived(ctx, f, operands):
         operands = converted(f, operands)
-        if isinstance(y, ndarray):
+        if issubclass(type(y), ndarray):
             loop = loop_of(f, elementwise_loop(f.ufunc.nin))
             y = ctx.call_function(loop, (y.shape, y.dtype, *operands), {})
         else:
@@ -49,7 +49,7 @@ def call_generalized(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     ys = [y.copy() for y in outputs]
     made = f(*unwrapped(operands), *ys)
     if not outputs:
-        ys = [np.asarray(y) for y in (made if isinstance(made, tuple) else (made,))]
+        ys = [np.asarray(y) for y in (made if issubclass(type(made), tuple) else (made,))]
     if is_derived(ctx, f, operands):
         ys = [y.copy() for y in outputs] or [np.empty_like(y) for y in ys]
         run_generalized(ctx, f, converted(f, operands), ys)
@@ -63,7 +63,7 @@ def parted(ctx: Mode, f: Any, args: Any, kwargs: Any) -> tuple[tuple[Any, ...], 
     if kwargs.keys() - {"out"}:
         why = "of its options only `out` is known where its Python runs"
         raise missing_rule(ctx, f, (*args, *kwargs.values()), why, kwargs)
-    return args[:count], out if isinstance(out, tuple) else (out,)
+    return args[:count], out if issubclass(type(out), tuple) else (out,)
 
 
 def is_derived(ctx: Mode, f: Any, operands: Any) -> bool:
@@ -117,7 +117,7 @@ def run_generalized(ctx: Mode, f: Any, operands: list[Any], ys: list[ndarray]) -
 
 def taken_out(ctx: Mode, a: Any) -> Any:
     """Return an operand, the number in an array without dimensions."""
-    return ctx.getitem(a, ()) if isinstance(a, ndarray) and not a.ndim else a
+    return ctx.getitem(a, ()) if issubclass(type(a), ndarray) and not a.ndim else a
 
 
 def handed_out(ctx: Mode, f: Any, args: Any, ys: list[Any], outputs: tuple[Any, ...]) -> Any:

@@ -143,7 +143,7 @@ def convertible(ctx: Mode, o: ndarray, value: Any) -> Any:
 def as_parameter(ctx: Mode, value: Any) -> Any:
     """Return an argument with objects for all that is active, in arrays."""
     if type(value) in (list, tuple):
-        if any(isinstance(part, ndarray) for part in value):
+        if any(issubclass(type(part), ndarray) for part in value):
             return type(value)(as_parameter(ctx, part) for part in value)
         return as_objects(ctx, value) if ctx.contains_active(value) else value
     if type(value) is Active or (type(value) is ndarray and ctx.find(value) is not None):

@@ -63,11 +63,11 @@ class Objects(Core):
         by_class = getattr(o, "__class_getitem__", None) if issubclass(t, type) else None
         if type(by_class) is MethodType:
             return self.call(by_class, i)
-        if isinstance(o, dict):
+        if issubclass(type(o), dict):
             return dicts.read_key(self, o, i)
-        if isinstance(o, ndarray):
+        if issubclass(type(o), ndarray):
             self.refuse_if_active(ndarray.__getitem__, (o,))
-        elif isinstance(o, buffers.BUFFERS):
+        elif issubclass(t, buffers.BUFFERS):
             buffers.refuse_read(self, o)
         elif t in PROXIES:
             return self.getitem(referent(o), i)
@@ -88,7 +88,7 @@ class Objects(Core):
         if records.is_record(o):
             records.set_item(self, o, i, v)
             return
-        if isinstance(o, memoryview):
+        if issubclass(type(o), memoryview):
             raise dropped(
                 self,
                 "a write through a memoryview cannot be undone",
@@ -121,7 +121,7 @@ class Objects(Core):
         if op.name == "mod" and isinstance(a, (str, bytes)):
             effects.refuse_writers(self, (b,), effects.PRINTING)
             return numerals.remembered(self, op.function(a, activity.unwrapped(b)), b)
-        if isinstance(a, np.memmap) or isinstance(b, np.memmap):
+        if issubclass(type(a), np.memmap) or issubclass(type(b), np.memmap):
             return getattr(self, op.name)(readable(self, op.ufunc, a), readable(self, op.ufunc, b))
         if is_instance(a) or is_instance(b):
             self.watches = True
@@ -252,7 +252,7 @@ def asks_as_python(op: Any, number: Any, other: Any) -> bool:
 def is_made_array(o: Any) -> bool:
     """Return whether NumPy makes an array of the items of an object that does not know arrays."""
     is_sequence = hasattr(type(o), "__len__") and hasattr(type(o), "__getitem__")
-    return is_sequence and not isinstance(o, dict)
+    return is_sequence and not issubclass(type(o), dict)
 
 
 SEQUENCES = (list, tuple, str, bytes, bytearray, deque)

@@ -62,9 +62,9 @@ def computed(name: str, a: Any, b: Any) -> Any:
 
 def beside(a: Any, other: Any) -> Any:
     """Return an operand as it is used where the other one is no int, or one of the two an array."""
-    if isinstance(other, ndarray):
+    if issubclass(type(other), ndarray):
         return a
-    if isinstance(a, ndarray):
+    if issubclass(type(a), ndarray):
         is_wide = isinstance(other, WIDE) and not isinstance(other, bool)
         return widened(a) if is_wide else a
     return a.item() if isinstance(a, (np.integer, np.bool_)) else a
@@ -90,7 +90,7 @@ def run_inner(operators: Any, name: str, a: Any, b: Any) -> Any:
     The result would be that of NumPy if it had a name.
     """
     y = run_binary(operators, name, a, b)
-    if all(isinstance(v, ndarray) and v.dtype.kind in "biu" for v in (a, b, y)):
+    if all(issubclass(type(v), ndarray) and v.dtype.kind in "biu" for v in (a, b, y)):
         wide = getattr(operator, name)(a.astype(np.int64), b.astype(np.int64))
         truths = name in BITWISE and y.dtype.kind == "b"
         if not truths and (y.dtype.kind == "b" or y.dtype.itemsize < 8) and (y != wide).any():
@@ -100,7 +100,7 @@ def run_inner(operators: Any, name: str, a: Any, b: Any) -> Any:
 
 def run_inplace(operators: Any, name: str, a: Any, b: Any) -> Any:
     """Run an operator that changes an array, and is the binary one on numbers."""
-    if isinstance(a, ndarray):
+    if issubclass(type(a), ndarray):
         return getattr(operators, name)(a, b)
     return run_binary(operators, BINARY_OF[name], a, b)
 
@@ -150,7 +150,7 @@ def run_wide(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
 
 def total(a: Any) -> Any:
     """Return ``sum(a)`` of a constant."""
-    is_vector = isinstance(a, ndarray) and a.ndim == 1 and a.dtype.kind in "biu"
+    is_vector = issubclass(type(a), ndarray) and a.ndim == 1 and a.dtype.kind in "biu"
     return sum(a.tolist()) if is_vector else sum(a)
 
 
@@ -160,7 +160,7 @@ def arguments(f: np.ufunc, args: tuple[Any, ...]) -> list[Any]:
     It has no floats of 16 bits.
     """
     if has_halves(f) and all(map(is_small, args)):
-        return [a.astype(np.int16) if isinstance(a, ndarray) else np.int16(a) for a in args]
+        return [a.astype(np.int16) if issubclass(type(a), ndarray) else np.int16(a) for a in args]
     if len(args) == 2:
         a, b = args
         pairs = (a, b), (b, a)
@@ -207,7 +207,7 @@ def handled(run: Callable[..., Any], name: str, prefix: str = "") -> None:
 def run_conversion(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run ``int`` or ``sum``."""
     (a,) = args
-    constant = isinstance(a, np.generic) or (isinstance(a, ndarray) and a.dtype.kind in "biu")
+    constant = isinstance(a, np.generic) or (issubclass(type(a), ndarray) and a.dtype.kind in "biu")
     return f(a) if constant else ctx.call(int if f is as_int else sum, a)
 
 

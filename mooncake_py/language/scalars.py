@@ -78,9 +78,9 @@ def is_of_arrays(primal: Any, name: str) -> bool:
 
 def holds_number(y: Any) -> bool:
     """Return whether the number may be read from what a method of it has returned."""
-    if isinstance(y, (tuple, list)):
+    if issubclass(type(y), (tuple, list)):
         return any(map(holds_number, y))
-    return isinstance(y, HOLD_NUMBERS) or (isinstance(y, ndarray) and y.dtype.kind in "fcOV")
+    return isinstance(y, HOLD_NUMBERS) or (issubclass(type(y), ndarray) and y.dtype.kind in "fcOV")
 
 
 def scalar_attribute(ctx: Mode, value: Active, name: str) -> Any:

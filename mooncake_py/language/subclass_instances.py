@@ -76,7 +76,7 @@ def viewed(ctx: Mode, o: ndarray, args: Any, kwargs: Any) -> Any:
 
 def is_array_class(value: Any) -> bool:
     """Return whether a value is a class of arrays."""
-    return isinstance(value, type) and issubclass(value, ndarray)
+    return issubclass(type(value), type) and issubclass(value, ndarray)
 
 
 # How NumPy wraps what a ufunc has computed.

@@ -36,7 +36,7 @@ def takes_part(value: Any) -> bool:
 
 def operate(ctx: Mode, op: BinaryOperator, a: Any, b: Any) -> Any:
     """Run an operator of arrays, of which an operand is an instance of a subclass."""
-    if op.name == "pow" and isinstance(a, ndarray) and type(b) in (int, float):
+    if op.name == "pow" and issubclass(type(a), ndarray) and type(b) in (int, float):
         ufunc = power_by(type(b), b)
         return call_ufunc(ctx, ufunc, "__call__", (a, b)[: ufunc.nin], {})
     return call_ufunc(ctx, op.ufunc, "__call__", (a, b), {})
@@ -61,7 +61,7 @@ def power_by(kind: type, exponent: Any) -> np.ufunc:
 
 def defers(a: Any, b: Any) -> bool:
     """Return whether the operator of an array leaves the operation to another operand."""
-    if isinstance(b, ndarray) or type(b) is Active:
+    if issubclass(type(b), ndarray) or type(b) is Active:
         return getattr(type(b), "__array_ufunc__", 0) is None
     method = getattr(type(b), "__array_ufunc__", 0)
     if method != 0:
@@ -91,7 +91,7 @@ def set_item(ctx: Mode, o: ndarray, i: Any, v: Any) -> None:
     """
     if type(type(o).__getitem__) is FunctionType and takes_view(plain(o), i):
         view = ctx.getitem(o, i)
-        if isinstance(view, ndarray):
+        if issubclass(type(view), ndarray):
             o, i = view, Ellipsis
     ctx.assign(plain(o), plain_parts(i), plain_parts(v))
 

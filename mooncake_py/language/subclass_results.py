@@ -127,7 +127,7 @@ class StandIns:
         cls = getattr(type(sample), "stands_for", type(None))()
         if cls is not None:
             return dressed(ctx, as_own_array(ctx, y), cls, self.template(sample))
-        if isinstance(sample, (tuple, list)) and type(y) is type(sample):
+        if issubclass(type(sample), (tuple, list)) and type(y) is type(sample):
             parts = [self.made(ctx, v, s) for v, s in zip(y, sample, strict=True)]
             result: Any = type(y)(*parts) if hasattr(y, "_fields") else type(y)(parts)
             return result

@@ -125,7 +125,7 @@ def numbers_in(value: Any, seen: set[int]) -> Iterator[Any]:
     """Yield the numbers and arrays in containers and objects, not what functions captured."""
     if is_leaf(value):
         yield value
-    elif id(value) not in seen and not isinstance(value, LEFT_OUT):
+    elif id(value) not in seen and not issubclass(type(value), LEFT_OUT):
         seen.add(id(value))
         module = type(value).__module__
         if module == "builtins" or not is_native_module(module):

@@ -109,7 +109,7 @@ class Outcome:
             self.tokens.append(t)
         elif id(value) not in self.seen and id(value) not in self.known:
             self.seen.add(id(value))
-            if isinstance(value, ndarray):
+            if issubclass(type(value), ndarray):
                 self.visit_array(value)
             else:
                 self.visit_parts(value)

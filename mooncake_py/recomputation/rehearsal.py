@@ -172,7 +172,7 @@ class Rehearsal:
         if type(value) in INERT or type(value) is Active or id(value) in seen:
             return
         seen.add(id(value))
-        if isinstance(value, ndarray):
+        if issubclass(type(value), ndarray):
             if value.flags.writeable:
                 memory = self.ctx.registry.memory_of(value)
                 self.record(self.overwritten(memory, value, Ellipsis))

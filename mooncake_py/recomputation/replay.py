@@ -113,7 +113,7 @@ class Replay:
         changes = places_of(ctx.tape[len(ctx.tape) - undoing :])
         places = [p for p in changes if p.inverse not in LAYOUT]  # elements are another matter
         existing = {id(memory.ref()): memory.ref for memory in rehearsal.existing}
-        self.arrays = [o for o, *_ in places if isinstance(o, ndarray) and id(o) in existing]
+        self.arrays = [o for o, *_ in places if issubclass(type(o), ndarray) and id(o) in existing]
         self.places = [p for p in places if id(p[0]) not in existing]
         for a in self.arrays:
             del existing[id(a)]

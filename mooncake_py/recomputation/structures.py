@@ -17,7 +17,7 @@ def is_leaf(value: Any) -> bool:
     """Return whether a value is a number or an array that can carry a derivative."""
     if type(value) is ndarray:
         return value.dtype.kind in "fc"
-    return type(value) is Active or isinstance(value, (float, complex, np.inexact))
+    return type(value) is Active or issubclass(type(value), (float, complex, np.inexact))
 
 
 def leaves(value: Any) -> list[Any]:
@@ -29,7 +29,7 @@ def leaves(value: Any) -> list[Any]:
 
 def unit(leaf: Any, i: int) -> Any:
     """Return a unit vector like a number or an array; an empty array has none."""
-    if not isinstance(leaf, ndarray):
+    if not issubclass(type(leaf), ndarray):
         return 1.0
     one = np.zeros(leaf.shape, leaf.dtype)
     one.reshape(-1)[i : i + 1] = 1.0
@@ -54,8 +54,8 @@ def mapped(f: Callable[[Any], Any], value: Any) -> Any:
         return t([mapped(f, part) for part in value])
     if t is dict:
         return {key: mapped(f, part) for key, part in value.items()}
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return t(*[mapped(f, part) for part in value])
+    if issubclass(type(value), tuple) and hasattr(type(value), "_fields"):
+        return t(*[mapped(f, part) for part in tuple.__iter__(value)])
     return value
 
 

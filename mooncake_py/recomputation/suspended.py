@@ -23,6 +23,7 @@ from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import INERT
 from mooncake_py.runtime.interrupts import through_interrupts
 from mooncake_py.runtime.memory import undo_assign
+from mooncake_py.tangents.contents import elements_of
 from mooncake_py.tangents.lookup import spec_of
 from mooncake_py.tangents.memory import owner
 
@@ -90,20 +91,22 @@ def compares_keys(entry: tuple[Any, ...]) -> bool:
     _, inverse, o, *details = entry
     if inverse is dicts.restore_key:
         return not is_plain_key(details[0])
-    return isinstance(o, (dict, set)) and not all(map(is_plain_key, o))
+    return issubclass(type(o), (dict, set)) and not all(map(is_plain_key, elements_of(o)))
 
 
 def holds_active(contents: Any) -> bool:
     """Return whether the contents of a place are or hold active numbers, in what cannot change."""
-    held = contents.values() if isinstance(contents, dict) else contents
-    return any(map(immutable_holds_active, held if isinstance(contents, (dict, list)) else (held,)))
+    held = contents.values() if issubclass(type(contents), dict) else contents
+    return any(
+        map(immutable_holds_active, held if issubclass(type(contents), (dict, list)) else (held,))
+    )
 
 
 def immutable_holds_active(value: Any) -> bool:
     """Return whether an immutable value (number, tuple, frozen dataclass) holds an active one."""
     if type(value) is Active:
         return True
-    if type(value) in INERT or isinstance(value, (set, frozenset)):
+    if type(value) in INERT or issubclass(type(value), (set, frozenset)):
         return False
     try:
         spec = spec_of(value)
@@ -118,6 +121,6 @@ def is_visible(entry: tuple[Any, ...], own: Iterable[int]) -> bool:
     if entry[0] is undo_assign:
         return id(owner(entry[1])) not in own
     if entry[0] is pull_codual:
-        arrays = [a for a in entry[4] if isinstance(a, ndarray)]
+        arrays = [a for a in entry[4] if issubclass(type(a), ndarray)]
         return any(id(owner(a)) not in own for a in arrays if a.flags.writeable)
     return True

@@ -10,6 +10,7 @@ from numpy import ndarray
 
 from mooncake_py.recomputation.structures import is_leaf, unit
 from mooncake_py.rules.declare import contextual
+from mooncake_py.tangents.contents import elements_of, plain_dict
 from mooncake_py.tangents.memory import cells
 
 if TYPE_CHECKING:
@@ -25,13 +26,13 @@ def variables_in(value: Any) -> list[ndarray] | None:
     overlap.  The order is that of the parts of the structure.
     """
     leaves = [*placed(value, None)]
-    arrays = [leaf for leaf, _ in leaves if isinstance(leaf, ndarray)]
+    arrays = [leaf for leaf, _ in leaves if issubclass(type(leaf), ndarray)]
     if all(a.base is None for a in arrays) and len({place for _, place in leaves}) == len(leaves):
         return None
     numbers: dict[Any, int] = {}
     found = [
         cells(leaf)
-        if isinstance(leaf, ndarray)
+        if issubclass(type(leaf), ndarray)
         else np.array(numbers.setdefault(place, -1 - len(numbers)))  # no address is negative
         for leaf, place in leaves
     ]
@@ -48,9 +49,11 @@ def variables_inside(ctx: Mode, value: Any) -> list[ndarray] | None:
 def placed(value: Any, place: Any) -> Iterator[tuple[Any, Any]]:
     """Yield the numbers and arrays in a structure, and what is the same for the same variable."""
     if is_leaf(value):
-        yield value, id(value) if isinstance(value, ndarray) else place
-    elif isinstance(value, (list, tuple, dict)):
-        for key, part in value.items() if isinstance(value, dict) else enumerate(value):
+        yield value, id(value) if issubclass(type(value), ndarray) else place
+    elif issubclass(type(value), (list, tuple, dict)):
+        is_dict = issubclass(type(value), dict)
+        parts = plain_dict(value).items() if is_dict else enumerate(elements_of(value))
+        for key, part in parts:
             yield from placed(part, (id(value), key))
 
 
@@ -60,13 +63,15 @@ def unit_parts(leaves: list[Any], variables: list[ndarray] | None, k: int, i: in
         return [unit(leaf, i) if j == k else zero(leaf) for j, leaf in enumerate(leaves)]
     chosen = variables[k].reshape(-1)[i]
     return [
-        (own == chosen).astype(leaf.dtype) if isinstance(leaf, ndarray) else float(own == chosen)
+        (own == chosen).astype(leaf.dtype)
+        if issubclass(type(leaf), ndarray)
+        else float(own == chosen)
         for leaf, own in zip(leaves, variables, strict=True)
     ]
 
 
 def zero(leaf: Any) -> Any:
     """Return zero like a number or an array."""
-    if np.ndim(leaf) == 0 and not isinstance(leaf, np.ndarray):
+    if np.ndim(leaf) == 0 and not issubclass(type(leaf), np.ndarray):
         return 0.0
     return np.zeros(np.shape(leaf), leaf.dtype)

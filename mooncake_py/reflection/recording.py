@@ -89,7 +89,7 @@ class WatchedContext(ReverseContext):
             if id(block) not in self.accounted:
                 self.accounted[id(block)] = block
                 nbytes += block.nbytes
-        if entry[0] is undo_assign and not isinstance(entry[3], ndarray):
+        if entry[0] is undo_assign and not issubclass(type(entry[3]), ndarray):
             nbytes += getattr(entry[3], "nbytes", 0)
         if entry[0] is pull_region:
             nbytes += bytes_kept(entry)

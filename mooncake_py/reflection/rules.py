@@ -114,7 +114,7 @@ def method_of(name: str, f: Any) -> RuleUse:
     descriptor = getattr(type(receiver), f.__name__, None)
     if descriptor in handlers().general:
         return renamed(name, rule_in_use(descriptor))
-    if isinstance(receiver, CONTAINERS):
+    if issubclass(type(receiver), CONTAINERS):
         return RuleUse(name, "run by the engine, which records what changes")
     if isinstance(receiver, (str, bytes)):
         return RuleUse(name, "runs as it is")

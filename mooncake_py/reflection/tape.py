@@ -149,7 +149,7 @@ def described(entry: tuple[Any, ...], note: Note, whole: Location | None) -> Tap
 
 def operation_of(entry: tuple[Any, ...]) -> str:
     """Return the name of the recorded operation."""
-    rule = next((part for part in entry if isinstance(part, Rule)), None)
+    rule = next((part for part in entry if issubclass(type(part), Rule)), None)
     name: str = entry[0].__name__
     operation: str = OPERATIONS.get(name, name)
     return operation if rule is None else f"{operation}: {rule.name}"

@@ -26,7 +26,8 @@ from mooncake_py.jitted import is_jitted, is_of_numba
 from mooncake_py.rules.kinds import Like
 from mooncake_py.runtime import buffers
 from mooncake_py.runtime.active import Active
-from mooncake_py.tangents.fields import own_attributes
+from mooncake_py.tangents.contents import FACTORY, elements_of
+from mooncake_py.tangents.fields import instance_dict, own_attributes
 from mooncake_py.tangents.subclasses import plain
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def contains_active(ctx: Tracking, value: Any, seen: set[int]) -> bool:
             return ctx.find(value) is not None
         if value.dtype.kind in "fc" and ctx.find(plain(value)) is not None:
             return True
-        return bool(getattr(value, "__dict__", None)) and holds_active(ctx, value, seen)
+        return bool(instance_dict(value)) and holds_active(ctx, value, seen)
     if issubclass(t, buffers.BUFFERS) and buffers.is_active(ctx, value):
         return True
     return holds_active(ctx, value, seen, parts)
@@ -106,7 +107,10 @@ def within(value: Any, is_leaf: Callable[[Any], bool], seen: set[int]) -> Iterat
 
 def holds_inert(container: Any) -> bool:
     """Return whether all parts of a list, a deque or a dict are inert: quick for many of them."""
-    parts = container.values() if isinstance(container, dict) else container
+    t = type(container)
+    if issubclass(t, dict):
+        return INERT.issuperset(map(type, dict.values(container)))
+    parts = container if t in CONTAINERS else elements_of(container)
     return INERT.issuperset(map(type, parts))
 
 
@@ -154,15 +158,15 @@ CONTAINERS = (
 
 def elements(value: Any) -> list[Any]:
     """Return what a container holds, past the methods of its class; see `CONTAINERS`."""
-    if isinstance(value, functools.partial):
+    if issubclass(type(value), functools.partial):
         return [value.func, *value.args, *value.keywords.values()]
-    if isinstance(value, MappingProxyType):
-        return [*value, *value.values()]
-    if isinstance(value, dict):
-        factory = [value.default_factory] if isinstance(value, collections.defaultdict) else []
+    if issubclass(type(value), MappingProxyType):
+        return gc.get_referents(value)  # the mapping
+    if issubclass(type(value), dict):
+        has_factory = issubclass(type(value), collections.defaultdict)
+        factory = [FACTORY.__get__(value)] if has_factory else []
         return [*dict.keys(value), *dict.values(value), *factory]
-    base: Any = next(b for b in CONTAINERS if isinstance(value, b))
-    return list(base.__iter__(value))
+    return elements_of(value)
 
 
 def held_by_function(f: FunctionType) -> list[Any]:
@@ -182,11 +186,11 @@ def is_iterator(t: type) -> bool:
 
 def windows(value: Any) -> list[Any]:
     """Return the arrays whose elements an iterator, a buffer or a record gives access to."""
-    if isinstance(value, np.flatiter):
+    if issubclass(type(value), np.flatiter):
         return [value.base]
-    if isinstance(value, np.broadcast):
+    if issubclass(type(value), np.broadcast):
         return [it.base for it in value.iters]
-    if isinstance(value, np.void):
+    if issubclass(type(value), np.void):
         return [np.asarray(value)]  # a view, as the record is one
     return [value.obj]
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from numpy import ndarray
 
 from mooncake_py.runtime import frames
+from mooncake_py.tangents.fields import instance_dict
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Calling
@@ -92,9 +93,7 @@ def own_reader(t: type, name: str) -> Reader | None:
         return lambda ctx, o: ctx.read_cached(found, o)
     if in_class(kind, "__set__") is MISSING and in_class(kind, "__delete__") is MISSING:
         return lambda ctx, o: (
-            o.__dict__[name]
-            if name in getattr(o, "__dict__", ())
-            else ctx.call(getter, found, o, t)
+            o.__dict__[name] if name in (instance_dict(o) or ()) else ctx.call(getter, found, o, t)
         )
     return lambda ctx, o: ctx.call(getter, found, o, t)
 
@@ -228,14 +227,14 @@ def is_own(o: Any, name: str) -> bool:
         and type(found) is not MemberDescriptorType
         and not overrides(found)
         and is_one_of(t.__setattr__, PLAIN_WRITES)
-        and name in getattr(o, "__dict__", ())
+        and name in (instance_dict(o) or ())
     )
 
 
 def have_one_state(a: Any, b: Any) -> bool:
     """Return whether two objects are one, or keep their attributes in one dict."""
-    held = getattr(a, "__dict__", None)
-    return a is b or (held is not None and held is getattr(b, "__dict__", None))
+    held = instance_dict(a)
+    return a is b or (held is not None and held is instance_dict(b))
 
 
 def is_read_plainly(t: type, name: str) -> bool:

@@ -25,9 +25,9 @@ BUFFERS = (bytearray, array, mmap, memoryview)
 
 def lent(ctx: Tracking, buffer: Any) -> Any:
     """Return the array that uses the memory of a buffer, None if the engine knows of none."""
-    while isinstance(buffer, memoryview) and buffer.obj is not None:
+    while issubclass(type(buffer), memoryview) and buffer.obj is not None:
         buffer = buffer.obj
-    if isinstance(buffer, ndarray):
+    if issubclass(type(buffer), ndarray):
         return buffer
     known, owner = ctx.registry.foreign.get(id(buffer), (None, None))
     return owner if known is buffer else None

@@ -33,8 +33,8 @@ ORDINARY = paths(
     "extras/structure.py", "rules", "modes/forward/pushforward.py", "modes/forward/transposed.py",
     "recomputation/structures.py", "higher_order.py", "jacobians.py", "pickling.py",
     "checkpointing.py",
-    "solvers", "distributed", "tangents/pairs.py", "testing/program.py", "utilities/flattening.py",
-    "utilities/holomorphic.py",
+    "solvers", "distributed", "tangents/contents.py", "tangents/pairs.py", "testing/program.py",
+    "utilities/flattening.py", "utilities/holomorphic.py",
 )  # fmt: skip
 RUNS = (
     *paths("first_order.py", "interface.py", "derivatives.py", "prepared.py", "utilities"),

@@ -45,4 +45,4 @@ def held_foreign(ctx: Mode | None, value: Any, seen: set[int]) -> Iterator[Any]:
 
 
 def is_leaf(value: Any) -> bool:
-    return type(value) is Active or isinstance(value, ndarray)
+    return type(value) is Active or issubclass(type(value), ndarray)

@@ -70,7 +70,7 @@ VIEWS = {
 
 def hide_engine(*values: Any) -> None:
     """Clean the tracebacks of the exception that is being handled, and of others."""
-    errors = [v for v in (sys.exception(), *values) if isinstance(v, BaseException)]
+    errors = [v for v in (sys.exception(), *values) if issubclass(type(v), BaseException)]
     for error in related(*errors):
         without_engine(error)
 

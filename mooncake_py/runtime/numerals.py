@@ -128,7 +128,7 @@ def texts(value: Any) -> Iterator[str]:
     elif type(value) in (list, tuple):
         for part in value:
             yield from texts(part)
-    elif isinstance(value, ndarray) and value.dtype.kind in "SUTO":
+    elif issubclass(type(value), ndarray) and value.dtype.kind in "SUTO":
         for part in value.ravel().tolist():
             yield from texts(part)
 
@@ -141,14 +141,14 @@ def constants(ctx: Tracking, value: Any) -> Iterator[float]:
         yield from (float(value.real), float(value.imag))
     elif isinstance(value, numbers.Number):
         yield float(value)  # type: ignore[arg-type]
-    elif isinstance(value, ndarray):
+    elif issubclass(type(value), ndarray):
         if value.dtype.kind in "fc" and ctx.find(value) is None:
             plain: Any = np.asarray(value)  # not a matrix, which has no vectors
             for part in (plain.real, plain.imag):
                 yield from part.ravel().tolist()
-    elif isinstance(value, dict):
+    elif issubclass(type(value), dict):
         for part in value.values():
             yield from constants(ctx, part)
-    elif isinstance(value, (list, tuple)):
+    elif issubclass(type(value), (list, tuple)):
         for part in value:
             yield from constants(ctx, part)

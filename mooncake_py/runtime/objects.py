@@ -59,7 +59,7 @@ def as_objects(ctx: Mode, value: Any) -> ndarray:
     """
     if is_of_objects(value):
         return value
-    if isinstance(value, ndarray) and ctx.find(value) is None:
+    if issubclass(type(value), ndarray) and ctx.find(value) is None:
         return value.astype(object)
     if type(value) is Active and isinstance(unwrapped(value), np.generic):
         value = as_python(ctx, value, unwrapped(value).dtype)
@@ -87,7 +87,7 @@ def store(ctx: Mode, o: ndarray, index: Any, value: Any) -> None:
     """Run ``o[index] = value`` for an array of objects, and record what it overwrites."""
     mark(ctx)
     places = np.arange(o.size).reshape(o.shape)[index]
-    if isinstance(places, ndarray):
+    if issubclass(type(places), ndarray):
         values = as_objects(ctx, value)
         while values.ndim > places.ndim and values.shape[0] == 1:
             values = values[0]

@@ -230,7 +230,7 @@ def join_into(
 
 def refuse_shared_outputs(ctx: Reporting, outputs: Any) -> None:
     """Raise if several outputs of one function share memory."""
-    arrays = [a for a in outputs if isinstance(a, ndarray)]
+    arrays = [a for a in outputs if issubclass(type(a), ndarray)]
     for k, a in enumerate(arrays):
         if any(np.shares_memory(a, b) for b in arrays[:k]):
             raise crossing(ctx)

@@ -20,6 +20,7 @@ from numpy import dtype, generic, ndarray
 
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import CONTAINERS, INERT, elements, holds_inert, windows
+from mooncake_py.tangents.fields import instance_dict
 from mooncake_py.words import with_article
 
 __all__ = ["Reached", "TooMuchError", "is_function_of_cython", "reached_from"]
@@ -59,7 +60,7 @@ def reached_from(values: Any) -> Reached:
     while todo:
         value = todo.pop()
         t = type(value)
-        if t in INERT or isinstance(value, CODE) or id(value) in found.known:
+        if t in INERT or issubclass(type(value), CODE) or id(value) in found.known:
             continue
         found.known[id(value)] = value
         if len(found.known) > MOST:
@@ -72,9 +73,9 @@ def reached_from(values: Any) -> Reached:
         if t is Active:
             found.numbers.append(value)
             continue
-        if isinstance(value, ndarray):
+        if issubclass(type(value), ndarray):
             found.arrays.append(value)
-        elif isinstance(value, FILLED):
+        elif issubclass(type(value), FILLED):
             found.containers.append(value)
         todo += parts_of(value)
     return found
@@ -82,15 +83,15 @@ def reached_from(values: Any) -> Reached:
 
 def parts_of(value: Any) -> Any:
     """Return what a value refers to; of arrays and containers of plain values nothing."""
-    if isinstance(value, ndarray):
+    if issubclass(type(value), ndarray):
         return value.ravel().tolist() if value.dtype.kind == "O" else ()
-    if isinstance(value, (MethodType, BuiltinFunctionType)) or is_function_of_cython(value):
+    if issubclass(type(value), (MethodType, BuiltinFunctionType)) or is_function_of_cython(value):
         return (getattr(value, "__self__", None),)
-    if isinstance(value, (np.flatiter, np.broadcast, memoryview, np.void)):
+    if issubclass(type(value), (np.flatiter, np.broadcast, memoryview, np.void)):
         return windows(value)
-    if isinstance(value, np.nditer):
+    if issubclass(type(value), np.nditer):
         return value.operands
-    if isinstance(value, CONTAINERS):
+    if issubclass(type(value), CONTAINERS):
         inert = type(value) in (list, tuple, dict) and holds_inert(value)
         return () if inert else [*elements(value), *attributes_of(value)]
     return [*gc.get_referents(value), *attributes_of(value)]
@@ -103,5 +104,5 @@ def is_function_of_cython(value: Any) -> bool:
 
 def attributes_of(value: Any) -> tuple[Any, ...]:
     """Return the dict in which an object keeps its attributes, if it has one."""
-    held = getattr(value, "__dict__", None)
+    held = instance_dict(value)
     return (held,) if type(held) is dict else ()

@@ -81,7 +81,7 @@ class Registry:
         One array may stand for a buffer; what another one shares with it cannot be told.
         """
         buffer: Any = a.base
-        while isinstance(buffer, memoryview) and buffer.obj is not None:
+        while issubclass(type(buffer), memoryview) and buffer.obj is not None:
             buffer = buffer.obj
         known = self.foreign.setdefault(id(buffer), (buffer, a))[1]
         if known is not a and np.may_share_memory(known, a):

@@ -182,7 +182,7 @@ def hand_over_parts(tree: TangentTree, c: Any, rule: Any, position: int) -> None
 def parts_given(tree: TangentTree, c: Any, rule: Any, position: int) -> Any:
     """Return the cotangents in an object, a dict or a sequence by index, key or name."""
     if tuple(tree.parts) == ("cell_contents",):  # a captured variable, without its cell
-        return c if isinstance(c, Fields) and "cell_contents" in c else {"cell_contents": c}
+        return c if issubclass(type(c), Fields) and "cell_contents" in c else {"cell_contents": c}
     if c is None:
         raise MissingRuleError(
             f"the rule of {rule.name} has no derivative with respect to argument {position}",
@@ -193,7 +193,7 @@ def parts_given(tree: TangentTree, c: Any, rule: Any, position: int) -> Any:
         )
     if type(c) in (tuple, list) and tree.kind is Tangent and len(c) == len(tree.parts):
         return dict(zip(tree.parts, c, strict=True))  # a tuple for a namedtuple
-    if isinstance(c, (dict, list, Fields)) or type(c) is tuple:
+    if issubclass(type(c), (dict, list, Fields)) or type(c) is tuple:
         return parts_of(c)
     if isinstance(c, NoTangent):
         return {}

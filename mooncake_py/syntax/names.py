@@ -123,7 +123,7 @@ class Names:
             if node.id in self._modules:
                 return self._modules[node.id]
             value = None if node.id in self._bound else self.globals.get(node.id)
-            if isinstance(value, ModuleType):
+            if issubclass(type(value), ModuleType):
                 self.assumed[node.id] = value
         elif isinstance(node, ast.Attribute):
             parent = self.module(node.value)
@@ -131,7 +131,7 @@ class Names:
             value = None if parent is None else parent.__dict__.get(node.attr)
         else:
             value = None
-        return value if isinstance(value, ModuleType) else None
+        return value if issubclass(type(value), ModuleType) else None
 
     def function(self, node: ast.AST) -> Any:
         """Return the Python function, jitted or not, that a name is bound to now, or None.
@@ -150,7 +150,7 @@ class Names:
         That of the object that the name is bound to in the call that is about to run.
         """
         value = self.given(node)
-        return value if isinstance(value, type) else None
+        return value if issubclass(type(value), type) else None
 
     def bound_method(self, node: ast.AST) -> MethodType | None:
         """Return the bound method that a parameter, or an attribute of one, refers to, or None."""

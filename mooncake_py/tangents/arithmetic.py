@@ -25,6 +25,7 @@ from mooncake_py.tangents.containers import (
 )
 from mooncake_py.tangents.kinds import NoFData, key_name
 from mooncake_py.tangents.memory import Shadows, cells
+from mooncake_py.words import text_of_key
 
 __all__ = ["accumulate", "dot", "scale", "set_to_zero"]
 
@@ -93,17 +94,19 @@ class _Sum:
         kind = type(x)
         if kind in EMPTY and x is y:
             return x
-        if isinstance(x, ndarray) and isinstance(y, ndarray):
+        if issubclass(type(x), ndarray) and issubclass(type(y), ndarray):
             self.pending.append((x, _array_sum(x, y, path)))
             return x
         left, right = _matched_parts(x, y, path)
         if kind in IMMUTABLE:
             return join_container(
-                kind, {k: self.add(left[k], right[k], f"{path}[{k!r}]") for k in left}
+                kind, {k: self.add(left[k], right[k], f"{path}[{text_of_key(k)}]") for k in left}
             )
         if id(x) not in self.seen:
             self.seen[id(x)] = x
-            fill_container(x, {k: self.add(left[k], right[k], f"{path}[{k!r}]") for k in left})
+            fill_container(
+                x, {k: self.add(left[k], right[k], f"{path}[{text_of_key(k)}]") for k in left}
+            )
         return x
 
 
@@ -171,7 +174,7 @@ class _Dot:
     def visit(self, t: Any, s: Any, path: str) -> None:
         if is_number(t) and is_number(s):
             self.total += float(t.real * s.real + t.imag * s.imag)
-        elif isinstance(t, ndarray) and isinstance(s, ndarray):
+        elif isinstance(t, ndarray) and issubclass(type(s), ndarray):
             if t.shape != s.shape:
                 raise _mismatch(t, s, path)
             self.arrays[id(self.shadows.block(t))].append((t, s))
@@ -182,7 +185,7 @@ class _Dot:
                     return
                 self.seen[id(t)] = t
             for k in left:
-                self.visit(left[k], right[k], f"{path}[{k!r}]")
+                self.visit(left[k], right[k], f"{path}[{text_of_key(k)}]")
 
 
 def _array_dot(pairs: list[tuple[ndarray, ndarray]]) -> float:

@@ -16,7 +16,7 @@ def bits_of(a: Any) -> bytes:
 
     On x86 a `longdouble` is 10 bytes and a padding, which copies and results leave as it is.
     """
-    data = ndarray.tobytes(a) if isinstance(a, ndarray) else a.tobytes()  # past a class's own
+    data = ndarray.tobytes(a) if issubclass(type(a), ndarray) else a.tobytes()  # past a class's own
     if a.dtype.char not in "gG":
         return data
     size, width = layout_of_longdouble()

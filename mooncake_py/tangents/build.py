@@ -96,7 +96,7 @@ def difference(p: Any, q: Any) -> Any:
         return type(zero_number(a))(a - b)
 
     def fill(d: ndarray, a: ndarray, b: ndarray) -> None:
-        if not isinstance(b, ndarray) or a.shape != b.shape or a.dtype != b.dtype:
+        if not issubclass(type(b), ndarray) or a.shape != b.shape or a.dtype != b.dtype:
             raise _unlike(a, b)
         with np.errstate(invalid="ignore"):  # inf - inf
             d[...] = a - b
@@ -190,6 +190,6 @@ def _unlike(p: Any, q: Any) -> InvalidTangentError:
 
 
 def _brief(x: Any) -> str:
-    if isinstance(x, ndarray):
+    if issubclass(type(x), ndarray):
         return f"array of {x.dtype}, shape {x.shape}"
     return f"{type(x).__qualname__} {x!r:.60}"

@@ -22,6 +22,7 @@ from mooncake_py.tangents.callables import (
     PartialSpec,
     WrapperSpec,
 )
+from mooncake_py.tangents.contents import elements_of
 from mooncake_py.tangents.kinds import (
     FData,
     MutableTangent,
@@ -78,7 +79,9 @@ class SetSpec(RefusedSpec):
         from mooncake_py.tangents.build import zero_tangent
 
         numbers = (float, complex, np.inexact)  # an active one passes for one of these
-        if any(isinstance(e, numbers) or zero_tangent(e) is not NoTangent() for e in x):
+        if any(
+            isinstance(e, numbers) or zero_tangent(e) is not NoTangent() for e in elements_of(x)
+        ):
             super().fields(x)
 
 

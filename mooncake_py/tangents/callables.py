@@ -95,7 +95,7 @@ class BuiltinMethodSpec(_ImmutableCallable):
     @override
     def fields(self, x: Any) -> dict[str, Any] | None:
         target = getattr(x, "__self__", None)
-        if target is None or isinstance(target, (types.ModuleType, type)):
+        if target is None or issubclass(type(target), (types.ModuleType, type)):
             return None
         return {"__self__": target}
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from mooncake_py.tangents.containers import IMMUTABLE, MUTABLE, is_number, parts_of
+from mooncake_py.words import text_of_key
 
 __all__ = ["Mismatch", "same_tangent", "tangent_mismatch", "value_mismatch"]
 
@@ -59,7 +60,7 @@ class _Comparison:
         differ = path, a, b
         if type(a) is not type(b):
             return differ
-        if isinstance(a, np.ndarray):
+        if issubclass(type(a), np.ndarray):
             same = a.dtype == b.dtype and a.shape == b.shape and _same_values(a, b)
             return None if same else differ
         if is_number(a):
@@ -73,8 +74,8 @@ class _Comparison:
         for key in [*left, *right]:
             if key not in left or key not in right:
                 none = "no such part"
-                return f"{path}[{key!r}]", left.get(key, none), right.get(key, none)
-        found = (self.first(left[key], right[key], f"{path}[{key!r}]") for key in left)
+                return f"{path}[{text_of_key(key)}]", left.get(key, none), right.get(key, none)
+        found = (self.first(left[key], right[key], f"{path}[{text_of_key(key)}]") for key in left)
         return next((mismatch for mismatch in found if mismatch), None)
 
 

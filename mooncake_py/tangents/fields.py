@@ -6,7 +6,7 @@ from contextlib import suppress
 from types import MemberDescriptorType
 from typing import Any
 
-__all__ = ["own_attributes", "set_own_attributes"]
+__all__ = ["instance_dict", "own_attributes", "set_own_attributes"]
 
 
 def own_attributes(value: Any) -> dict[Any, Any]:
@@ -20,6 +20,14 @@ def own_attributes(value: Any) -> dict[Any, Any]:
         if type(held) is dict:
             fields.update(held)
     return fields
+
+
+def instance_dict(value: Any) -> Any:
+    """Return the ``__dict__`` of an object, past the method of its class; None if it has none."""
+    try:
+        return object.__getattribute__(value, "__dict__")
+    except AttributeError:
+        return None
 
 
 def slots(t: type) -> list[Any]:
@@ -39,4 +47,4 @@ def set_own_attributes(value: Any, fields: dict[Any, Any]) -> None:
         if type(name) is MemberDescriptorType:
             name.__set__(value, part)
         else:
-            value.__dict__[name] = part
+            object.__getattribute__(value, "__dict__")[name] = part

@@ -34,7 +34,7 @@ def owner(a: ndarray) -> ndarray:
     """
     base: Any = a.base
     while base is not None:
-        if isinstance(base, ndarray):
+        if issubclass(type(base), ndarray):
             a = base
             base = a.base
         elif type(base) is memoryview:

@@ -109,7 +109,7 @@ def rdata_type(tangent_key: Any) -> Any:
 
 def _typeof(x: Any, outer: tuple[int, ...]) -> Any:
     kind = type(x)
-    if isinstance(x, np.ndarray):
+    if issubclass(type(x), np.ndarray):
         return NDArray[x.dtype.type]
     if kind is tuple:
         return _tuple_key(_typeof(item, outer) for item in x)
@@ -157,7 +157,7 @@ def _tangent_type(key: Any, outer: tuple[Any, ...]) -> Any:
         return _tangent_type(args[0], outer)
     if origin is typing.Literal or origin is type:
         return NoTangent
-    if isinstance(origin, type) and spec_of_class(origin).field_types(origin) is not None:
+    if issubclass(type(origin), type) and spec_of_class(origin).field_types(origin) is not None:
         return _of_class(origin, outer)  # a generic class with its parameters given
     return object
 

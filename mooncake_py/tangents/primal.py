@@ -14,6 +14,7 @@ from mooncake_py.tangents.kinds import NoTangent
 from mooncake_py.tangents.lookup import spec_of
 from mooncake_py.tangents.memory import Shadows, zeros_like_owner
 from mooncake_py.tangents.subclasses import is_instance, plain, with_attributes
+from mooncake_py.words import text_of_key
 
 __all__ = ["add_to_primal"]
 
@@ -63,7 +64,7 @@ class _Mover:
             return known[1]
         fields = spec.fields(p)
         if fields is None:
-            new = p.copy() if isinstance(p, (set, bytearray)) else p
+            new = p.copy() if issubclass(type(p), (set, bytearray)) else p
             self.memo[id(p)] = p, new
             return new
         steps = _parts_for(fields, t, path)
@@ -78,7 +79,10 @@ class _Mover:
 
     def parts(self, fields: Any, steps: Any, path: str) -> dict[Any, Any]:
         none = NoTangent()
-        return {k: self.move(v, steps.get(k, none), f"{path}[{k!r}]") for k, v in fields.items()}
+        return {
+            k: self.move(v, steps.get(k, none), f"{path}[{text_of_key(k)}]")
+            for k, v in fields.items()
+        }
 
     def array(self, p: ndarray, t: Any, path: str) -> ndarray:
         if p.dtype.kind not in "OV":

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping
 from typing import Any
 
 from mooncake_py.errors import InvalidTangentError
 from mooncake_py.overriding import override
 from mooncake_py.tangents.annotations import annotated_fields
+from mooncake_py.tangents.contents import (
+    add_items,
+    elements_of,
+    empty_like,
+    plain_dict,
+)
+from mooncake_py.tangents.fields import own_attributes, set_own_attributes
 from mooncake_py.tangents.kinds import Fields, Tangent
 from mooncake_py.tangents.spec import TangentSpec
 from mooncake_py.words import with_article
@@ -28,7 +36,7 @@ class TupleSpec(TangentSpec):
     @override
     def fields(self, x: Any) -> dict[int, Any]:
         _refuse_attributes(x)
-        return dict(enumerate(x))
+        return dict(enumerate(x if type(x) is tuple else tuple.__iter__(x)))
 
     @override
     def build(self, x: Any, fields: Mapping[Any, Any]) -> Any:
@@ -46,7 +54,7 @@ class NamedTupleSpec(TupleSpec):
     @override
     def fields(self, x: Any) -> dict[Any, Any]:
         _refuse_attributes(x)
-        return dict(zip(x._fields, x, strict=True))
+        return dict(zip(type(x)._fields, tuple.__iter__(x), strict=True))
 
     @override
     def field_types(self, cls: type) -> Mapping[str, Any] | None:
@@ -83,21 +91,16 @@ class ListSpec(TangentSpec):
     @override
     def fields(self, x: Any) -> dict[int, Any]:
         _refuse_attributes(x)
-        return dict(enumerate(x))
+        return dict(enumerate(x if type(x) is list else elements_of(x)))
 
     @override
     def blank(self, x: Any) -> Any:
-        if type(x) is list:
-            return []
-        import copy
-
-        new = copy.copy(x)
-        new.clear()
-        return new
+        return [] if type(x) is list else _empty_like(x)
 
     @override
     def fill(self, blank: Any, fields: Mapping[Any, Any]) -> None:
-        blank.extend(fields.values())
+        base = list if issubclass(type(blank), list) else deque
+        base.extend(blank, fields.values())
 
 
 class DictSpec(TangentSpec):
@@ -111,28 +114,32 @@ class DictSpec(TangentSpec):
     @override
     def fields(self, x: Any) -> dict[Any, Any]:
         _refuse_attributes(x)
-        return x
+        return plain_dict(x)
 
     @override
     def blank(self, x: Any) -> Any:
-        if type(x) is dict:
-            return {}
-        import copy
-
-        return copy.copy(x)  # keeps a default_factory, which a plain dict has not
+        return {} if type(x) is dict else _empty_like(x)
 
     @override
     def fill(self, blank: Any, fields: Mapping[Any, Any]) -> None:
-        for key, value in fields.items():
-            dict.__setitem__(blank, key, value)
+        add_items(blank, fields)
+
+
+_PLAIN = frozenset({tuple, list, dict, deque})
+
+
+def _empty_like(x: Any) -> Any:
+    new = empty_like(x)
+    set_own_attributes(new, own_attributes(x))
+    return new
 
 
 def _refuse_attributes(x: Any) -> None:
     """Refuse a subclass instance with attributes, which its tangent would leave out."""
-    if getattr(x, "__dict__", None):
+    if type(x) not in _PLAIN and (held := own_attributes(x)):
         raise InvalidTangentError(
             f"{with_article(type(x).__qualname__)} with attributes "
-            f"{sorted(vars(x))} cannot have a tangent",
+            f"{sorted(getattr(name, '__name__', name) for name in held)} cannot have a tangent",
             why="the tangent of a list, dict or tuple has no place for attributes",
             fix="keep the container in an attribute of an ordinary object, "
             "or register a spec with register_tangent",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any, TypeVar
 
 from mooncake_py.overriding import override
@@ -156,5 +157,7 @@ def _attributes(x: Any) -> dict[str, Any]:
                     found[name] = member.__get__(x)
                 except AttributeError:  # an unset slot is an absent field
                     continue
-    found.update(getattr(x, "__dict__", {}))
+    with suppress(AttributeError):  # an object without one
+        held = object.__getattribute__(x, "__dict__")  # past the method of its class
+        found.update(held if isinstance(held, Mapping) else {})
     return found

@@ -15,6 +15,7 @@ from mooncake_py.tangents.kinds import FData, NoFData, NoRData, NoTangent, RData
 from mooncake_py.tangents.lookup import spec_of
 from mooncake_py.tangents.memory import Shadows, address
 from mooncake_py.tangents.spec import TangentSpec
+from mooncake_py.words import text_of_key
 
 __all__ = ["verify_fdata", "verify_rdata", "verify_tangent"]
 
@@ -86,11 +87,11 @@ class _Check:
             self.mutable(p, t, fields, spec, path)
         elif t is NoTangent():
             for name, part in fields.items():
-                self.tangent(part, t, f"{path}[{name!r}]")
+                self.tangent(part, t, f"{path}[{text_of_key(name)}]")
         else:
             parts = _parts(t, spec.container, fields, path, NoTangent)
             for name, part in fields.items():
-                self.tangent(part, parts[name], f"{path}[{name!r}]")
+                self.tangent(part, parts[name], f"{path}[{text_of_key(name)}]")
 
     def fdata(self, p: Any, f: Any, path: str) -> None:
         if self.constants and f is NoFData():
@@ -108,7 +109,7 @@ class _Check:
             constant = f is NoFData()
             parts = dict.fromkeys(fields, f) if constant else _parts(f, kind, fields, path, NoFData)
             for name, part in fields.items():
-                self.fdata(part, parts[name], f"{path}[{name!r}]")
+                self.fdata(part, parts[name], f"{path}[{text_of_key(name)}]")
 
     def rdata(self, p: Any, r: Any, path: str) -> None:
         spec = spec_of(p)
@@ -122,7 +123,7 @@ class _Check:
             nothing = r is NoRData()
             parts = dict.fromkeys(fields, r) if nothing else _parts(r, kind, fields, path, NoRData)
             for name, part in fields.items():
-                self.rdata(part, parts[name], f"{path}[{name!r}]")
+                self.rdata(part, parts[name], f"{path}[{text_of_key(name)}]")
 
     def fields(self, spec: TangentSpec, p: Any) -> Any:
         return None if spec is NUMBER or spec is ARRAY else spec.fields(p)
@@ -155,7 +156,7 @@ class _Check:
             _expect(type(t) is spec.container, path, spec.container.__name__, t)
             parts = _parts(t, spec.container, fields, path, NoTangent)
         for name, part in fields.items():
-            self.tangent(part, parts[name], f"{path}[{name!r}]")
+            self.tangent(part, parts[name], f"{path}[{text_of_key(name)}]")
 
 
 def _parts(t: Any, kind: type, fields: Any, path: str, empty: type) -> Any:
@@ -180,7 +181,7 @@ def _expect(ok: bool, path: str, expected: str, got: Any) -> None:
     if ok:
         return
     found = f"{type(got).__qualname__} {got!r:.60}"
-    if isinstance(got, ndarray):
+    if issubclass(type(got), ndarray):
         found = f"{type(got).__qualname__} of {got.dtype}, shape {got.shape}"
     raise InvalidTangentError(
         f"{path} does not fit its primal",

@@ -109,7 +109,7 @@ class Case:
 def repeats_cells(value: Any) -> bool:
     """Return whether `value` is an array with several elements in one cell of memory."""
     return (
-        isinstance(value, np.ndarray)
+        issubclass(type(value), np.ndarray)
         and not value.flags.forc
         and len(np.unique(cells(value))) < value.size
     )

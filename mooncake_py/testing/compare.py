@@ -41,7 +41,7 @@ class _Comparison:
     def compare(self, expected: Any, got: Any, path: str) -> Mismatch | None:
         if type(expected) is not type(got):
             return Mismatch(path, _described(expected), _described(got))
-        if isinstance(expected, np.ndarray):
+        if issubclass(type(expected), np.ndarray):
             return self.compare_arrays(expected, got, path)
         if is_number(expected):
             close = _close(np.asarray(expected), np.asarray(got), self.ulps)
@@ -65,7 +65,7 @@ class _Comparison:
         names = [name for name, _ in parts]
         other_names = [name for name, _ in other_parts]
         if names != other_names:
-            if isinstance(expected, (list, tuple)):
+            if issubclass(type(expected), (list, tuple)):
                 return Mismatch(path, f"length {len(names)}", f"length {len(other_names)}")
             return Mismatch(path, f"parts {', '.join(names)}", f"parts {', '.join(other_names)}")
         for (name, part), (_, other) in zip(parts, other_parts, strict=True):
@@ -77,7 +77,7 @@ class _Comparison:
 
 def _described(value: Any) -> str:
     kind = type(value).__name__
-    if isinstance(value, np.ndarray):
+    if issubclass(type(value), np.ndarray):
         return f"{kind} of dtype {value.dtype}, shape {value.shape}"
     return f"{kind} {value!r:.80}" if is_number(value) else kind
 
@@ -108,7 +108,7 @@ def freeze(roots: Iterable[Part]) -> State:
 
 
 def _signature(value: Any) -> tuple[Any, ...]:
-    if isinstance(value, np.ndarray):
+    if issubclass(type(value), np.ndarray):
         layout = (value.dtype.str, value.shape, value.strides)
         return ("array", value, *layout, value.copy(), bits_of(value))
     if is_number(value):

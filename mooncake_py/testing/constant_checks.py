@@ -29,7 +29,7 @@ def check_constants(case: Case, reference: Reference, derivatives: DerivativeTes
     Arguments that the function changes are left out, because written values may be active.
     """
     for i, value in enumerate(case.inputs.values):
-        is_array = isinstance(value, np.ndarray) and is_inexact(value)
+        is_array = issubclass(type(value), np.ndarray) and is_inexact(value)
         if is_array and i not in reference.mutated:
             _check_constant(case, reference, derivatives, i)
 
@@ -87,7 +87,7 @@ def _sharing_memory(case: Case, constant: int) -> set[str]:
         path(i)
         for i, value in enumerate(case.inputs.values)
         if any(
-            isinstance(part, np.ndarray) and (part is array or overlap(part, array))
+            issubclass(type(part), np.ndarray) and (part is array or overlap(part, array))
             for _, part in walk(value, "")
         )
     }

@@ -90,9 +90,13 @@ def promoted(inputs: Inputs) -> Inputs | None:
 def _to_double(value: Any) -> Any:
     dtype = getattr(value, "dtype", None)
     if dtype is None or component_bytes(value) >= 8:
-        return np.array(value, order="K") if isinstance(value, np.ndarray) else value
+        return np.array(value, order="K") if issubclass(type(value), np.ndarray) else value
     wide = np.complex128 if dtype.kind == "c" else np.float64
-    return np.array(value, dtype=wide, order="K") if isinstance(value, np.ndarray) else wide(value)
+    return (
+        np.array(value, dtype=wide, order="K")
+        if issubclass(type(value), np.ndarray)
+        else wide(value)
+    )
 
 
 class DerivativeTest:

@@ -51,7 +51,7 @@ def show(value: Any) -> str:
     """Return a short text for a value: strings as they are, arrays with dtype and shape."""
     if isinstance(value, str):
         return value
-    if isinstance(value, np.ndarray):
+    if issubclass(type(value), np.ndarray):
         text = np.array2string(value, threshold=8, precision=8, separator=", ")
         return f"{value.dtype}{list(value.shape)} {' '.join(text.split())}"
     if isinstance(value, np.generic):

@@ -58,11 +58,11 @@ class Pairing:
         """Add the product of two values of matching structure; a missing part counts as zero."""
         if isinstance(cotangent, _EMPTY) or isinstance(tangent, _EMPTY):
             return
-        if isinstance(cotangent, np.ndarray):
+        if issubclass(type(cotangent), np.ndarray):
             self._add_arrays(cotangent, tangent)
         elif is_number(cotangent):
             self._add_terms(np.conj(cotangent) * tangent)
-        elif isinstance(cotangent, tuple) or id(cotangent) not in self._containers:
+        elif issubclass(type(cotangent), tuple) or id(cotangent) not in self._containers:
             self._containers[id(cotangent)] = cotangent
             self._add_parts(cotangent, tangent)
 

@@ -13,6 +13,7 @@ from numpy import ndarray
 
 from mooncake_py.interface import grad, jvp
 from mooncake_py.testing.case import Inputs, path
+from mooncake_py.words import text_of_key
 
 __all__ = ["NESTINGS", "Program"]
 
@@ -112,14 +113,14 @@ def is_complex(value: Any) -> bool:
 
 def is_leaf(value: Any) -> bool:
     """Return whether a value is a number, or an array with elements, that has a derivative."""
-    if isinstance(value, ndarray):
+    if issubclass(type(value), ndarray):
         return type(value) is ndarray and value.dtype.kind in "fc" and value.size > 0
     return isinstance(value, (float, complex, np.inexact))
 
 
 def is_variable(value: Any) -> bool:
     """Return whether the tester perturbs an argument: a finite number or an array."""
-    return is_leaf(value) and (isinstance(value, ndarray) or bool(np.isfinite(value)))
+    return is_leaf(value) and (issubclass(type(value), ndarray) or bool(np.isfinite(value)))
 
 
 def leaves(value: Any, name: str) -> Iterator[tuple[str, Any]]:
@@ -128,7 +129,7 @@ def leaves(value: Any, name: str) -> Iterator[tuple[str, Any]]:
         yield name, value
     elif type(value) is dict:
         for key, part in value.items():
-            yield from leaves(part, f"{name}[{key!r}]")
+            yield from leaves(part, f"{name}[{text_of_key(key)}]")
     elif type(value) is list or type(value) is tuple:
         for i, part in enumerate(value):
             yield from leaves(part, f"{name}[{i}]")
@@ -158,10 +159,10 @@ def weighted_sum(value: Any) -> Any:
             weights * (real + 0.3 * real * real + 0.5 * imaginary + 0.2 * imaginary * imaginary)
         )
     total = 0.0
-    if isinstance(value, dict):
+    if issubclass(type(value), dict):
         for part in value.values():
             total = total + weighted_sum(part)
-    elif isinstance(value, (list, tuple)):
+    elif issubclass(type(value), (list, tuple)):
         for part in value:
             total = total + weighted_sum(part)
     return total
@@ -177,7 +178,7 @@ def random_like(value: Any, rng: np.random.Generator) -> Any:
 
 def same_type(model: Any, value: Any) -> Any:
     """Return a value as an array or a number of the type of another one."""
-    if isinstance(model, ndarray):
+    if issubclass(type(model), ndarray):
         return np.asarray(value, dtype=model.dtype)
     return type(model)(value)
 

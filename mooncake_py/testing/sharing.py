@@ -32,10 +32,10 @@ def shared_parts(roots: Iterable[Part]) -> list[Link]:
     first: dict[int, tuple[str, Any]] = {}
     arrays: list[tuple[str, NDArray[Any]]] = []
     for path, value in walk_all(roots):
-        if isinstance(value, np.ndarray):
+        if issubclass(type(value), np.ndarray):
             links.extend(_array_links(path, value, arrays))
             arrays.append((path, value))
-        elif isinstance(value, (list, dict)) or (children(value) and not _by_value(value)):
+        elif issubclass(type(value), (list, dict)) or (children(value) and not _by_value(value)):
             if id(value) in first:
                 links.append((first[id(value)][0], path, "the same object"))
             else:
@@ -44,7 +44,7 @@ def shared_parts(roots: Iterable[Part]) -> list[Link]:
 
 
 def _by_value(value: Any) -> bool:
-    return isinstance(value, tuple)
+    return issubclass(type(value), tuple)
 
 
 def _array_links(
@@ -78,8 +78,8 @@ def memory_conflict(pairs: Iterable[tuple[str, Any, Any]]) -> Link | None:
 def _arrays(path: str, primal: Any, shadow: Any, depth: int = 0) -> Iterator[Shadowed]:
     if holds_nothing(shadow) or depth > 20:
         return
-    if isinstance(primal, np.ndarray):
-        if isinstance(shadow, np.ndarray):
+    if issubclass(type(primal), np.ndarray):
+        if issubclass(type(shadow), np.ndarray):
             yield path, primal, shadow
         return
     parts, others = children(primal), children(shadow)

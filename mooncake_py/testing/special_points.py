@@ -36,7 +36,9 @@ def special_points(inputs: Inputs) -> Iterator[Variant]:
     for j, k in pairwise(positions):
         a, b = inputs.values[j], inputs.values[k]
         if type(a) is type(b) and np.shape(a) == np.shape(b) and dtype_of(a) == dtype_of(b):
-            same = a.copy(order="K") if isinstance(a, np.ndarray) else a + 0.0  # another object
+            same = (
+                a.copy(order="K") if issubclass(type(a), np.ndarray) else a + 0.0
+            )  # another object
             yield special(f"{path(j)} equal to {path(k)}", inputs, {k: same})
 
 
@@ -71,7 +73,7 @@ def dtype_of(value: Any) -> Any:
 
 def replaced(value: Any, change: Change) -> Any:
     """Return a changed copy of an array or a number; None if the change makes no sense for it."""
-    if isinstance(value, np.ndarray):
+    if issubclass(type(value), np.ndarray):
         return change(value)
     changed = change(np.asarray(value))
     return None if changed is None else type(value)(changed[()])

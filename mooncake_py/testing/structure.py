@@ -10,6 +10,7 @@ import numpy as np
 from mooncake_py.errors import InvalidTangentError
 from mooncake_py.tangents.kinds import Fields
 from mooncake_py.tangents.lookup import spec_of
+from mooncake_py.words import text_of_key
 
 __all__ = ["Part", "children", "is_inexact", "is_number", "walk", "walk_all"]
 
@@ -26,7 +27,7 @@ def is_number(value: Any) -> bool:
 
 def is_inexact(value: Any) -> bool:
     """Return whether `value` is an array or a scalar of floats or complex numbers."""
-    if isinstance(value, np.ndarray):
+    if issubclass(type(value), np.ndarray):
         return value.dtype.kind in "fc"
     return isinstance(value, (float, complex, np.inexact))
 
@@ -36,9 +37,9 @@ def children(value: Any) -> list[Part]:
 
     The parts of an object are the fields of its tangent.
     """
-    if type(value) in _LEAVES or is_number(value) or isinstance(value, np.ndarray):
+    if type(value) in _LEAVES or is_number(value) or issubclass(type(value), np.ndarray):
         return []
-    if isinstance(value, Fields):
+    if issubclass(type(value), Fields):
         return [(f".{name}", value[name]) for name in value]
     try:
         fields = spec_of(value).fields(value)
@@ -46,8 +47,8 @@ def children(value: Any) -> list[Part]:
         return []
     if not fields:
         return []
-    if isinstance(value, (list, dict)) or (type(value) is tuple):
-        return [(f"[{name!r}]", part) for name, part in fields.items()]
+    if issubclass(type(value), (list, dict)) or (type(value) is tuple):
+        return [(f"[{text_of_key(name)}]", part) for name, part in fields.items()]
     return [(f".{name}", part) for name, part in fields.items()]
 
 

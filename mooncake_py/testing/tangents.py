@@ -38,7 +38,7 @@ from mooncake_py.tangents.containers import IMMUTABLE, MUTABLE, is_number, parts
 from mooncake_py.tangents.equality import tangent_mismatch, value_mismatch
 from mooncake_py.tangents.kinds import key_name
 from mooncake_py.tangents.lookup import spec_of
-from mooncake_py.words import with_article
+from mooncake_py.words import text_of_key, with_article
 
 __all__ = ["test_tangent"]
 
@@ -122,7 +122,7 @@ class _Case:
 def _check_fields_stable(case: _Case) -> None:
     for path, first, second in _field_pairs(case.value, "", {}):
         same = first is second
-        if isinstance(first, ndarray) and isinstance(second, ndarray):
+        if issubclass(type(first), ndarray) and issubclass(type(second), ndarray):
             same = np.shares_memory(first, second) or not first.size
         if not same and _has_address(first):
             raise _Defect(path, "the same part at each call", "a new copy")
@@ -381,8 +381,8 @@ def _field_pairs(p: Any, path: str, seen: dict[int, Any]) -> Iterator[tuple[str,
     seen[id(p)] = p
     for key in first:
         if key in second:
-            yield f"{path}[{key!r}]", first[key], second[key]
-            yield from _field_pairs(first[key], f"{path}[{key!r}]", seen)
+            yield f"{path}[{text_of_key(key)}]", first[key], second[key]
+            yield from _field_pairs(first[key], f"{path}[{text_of_key(key)}]", seen)
 
 
 def _array_pairs(
@@ -395,7 +395,7 @@ def _array_pairs(
         return
     seen[id(p)] = p
     for key in fields:
-        yield from _array_pairs(fields[key], parts_of(t)[key], f"{path}[{key!r}]", seen)
+        yield from _array_pairs(fields[key], parts_of(t)[key], f"{path}[{text_of_key(key)}]", seen)
 
 
 def _addressed_pairs(t: Any, s: Any, path: str) -> Iterator[tuple[str, Any, Any]]:
@@ -403,14 +403,14 @@ def _addressed_pairs(t: Any, s: Any, path: str) -> Iterator[tuple[str, Any, Any]
         yield path, t, s
     elif type(t) in IMMUTABLE:
         for key, part in parts_of(t).items():
-            yield from _addressed_pairs(part, parts_of(s)[key], f"{path}[{key!r}]")
+            yield from _addressed_pairs(part, parts_of(s)[key], f"{path}[{text_of_key(key)}]")
 
 
 def _leaves(p: Any, seen: dict[int, Any]) -> Iterator[Any]:
     """Yield copies of the numbers and arrays that have a derivative."""
     if is_number(p):
         yield p
-    elif isinstance(p, ndarray):
+    elif issubclass(type(p), ndarray):
         if p.dtype.kind in "fc":
             yield p.copy()
     elif id(p) not in seen:

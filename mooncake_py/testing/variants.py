@@ -81,11 +81,11 @@ def _replaced(inputs: Inputs, change: Callable[[Array], Array]) -> Inputs:
 
 
 def _is_active(value: Any) -> bool:
-    return isinstance(value, np.ndarray) and is_inexact(value)
+    return issubclass(type(value), np.ndarray) and is_inexact(value)
 
 
 def _plain_copy(value: Any) -> Any:
-    return value.copy(order="K") if isinstance(value, np.ndarray) else value
+    return value.copy(order="K") if issubclass(type(value), np.ndarray) else value
 
 
 def _with_argument(inputs: Inputs, i: int, value: Any) -> Inputs:
@@ -157,7 +157,7 @@ def _has_floats(value: Any) -> bool:
 
 
 def _cast(value: Any, dtype: Any) -> Any:
-    if isinstance(value, np.ndarray):
+    if issubclass(type(value), np.ndarray):
         return np.array(value, dtype=dtype, order="K")
     return value if dtype is None else dtype(value)
 

@@ -123,6 +123,6 @@ def mapped(f: Callable[[Any], Any], g: Any) -> Any:
         if not isinstance(leaf, (ndarray, float, complex, np.inexact)):
             return leaf
         new = f(leaf)
-        return new if isinstance(leaf, ndarray) else type(leaf)(new)
+        return new if issubclass(type(leaf), ndarray) else type(leaf)(new)
 
     return copy_jointly(g, convert, keep_views=False)

@@ -23,4 +23,4 @@ def plain_leaf(leaf: Any) -> Any:
     """Return a number or an array without a connection to any derivative."""
     while type(leaf) is Active:
         leaf = leaf.primal
-    return leaf.copy("K") if isinstance(leaf, ndarray) else leaf
+    return leaf.copy("K") if issubclass(type(leaf), ndarray) else leaf

@@ -98,7 +98,7 @@ class Flattening:
             return self.visit_dict(value)
         if type(value) in (list, tuple) or hasattr(type(value), "_make"):  # a named tuple
             return self.visit_sequence(value)
-        if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        if dataclasses.is_dataclass(value) and not issubclass(type(value), type):
             return self.visit_dataclass(value)
         if not callable(value) and holds_numbers(value):
             raise TypeError(

@@ -151,7 +151,7 @@ def slopes(f: Callable[[Any], Any], z: Any) -> tuple[Any, Any]:
 
 def complex_point(f: Callable[[Any], Any], z: Any) -> Any:
     """Return a point as a complex number or array."""
-    numeric = z.dtype.kind in "fc" if isinstance(z, ndarray) else isinstance(z, NUMBERS)
+    numeric = z.dtype.kind in "fc" if issubclass(type(z), ndarray) else isinstance(z, NUMBERS)
     if not numeric:
         raise NonDifferentiableArgumentError(
             f"cannot take a complex derivative of {name_of(f)} at a value of type "

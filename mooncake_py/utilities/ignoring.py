@@ -218,7 +218,7 @@ def has_changed(holder: Any, old: Any) -> bool:
 
 def places(holder: Any) -> list[Any]:
     """Return the objects that the tape would name in an entry about a change of `holder`."""
-    if isinstance(holder, FunctionType):
+    if issubclass(type(holder), FunctionType):
         return [holder, holder.__globals__, *(holder.__closure__ or ())]
     return [holder]
 
@@ -227,7 +227,7 @@ def restorer(holder: Any, old: Any) -> Callable[[], None]:
     """Return a function that restores the contents of an array, a container or an object."""
     if is_plain_array(holder):
         return lambda: restore(holder, old)
-    if isinstance(holder, FunctionType):
+    if issubclass(type(holder), FunctionType):
         cells = [(cell, old_cell(cell)) for cell in holder.__closure__ or ()]
         return lambda: restore_cells(cells)
     module = module_of(holder)
@@ -269,7 +269,7 @@ class Noted:
     def add(self, value: Any) -> None:
         """Add a value, and the values that it holds or has captured."""
         t = type(value)
-        if t in INERT or t is Active or isinstance(value, ndarray) or id(value) in self.ids:
+        if t in INERT or t is Active or issubclass(type(value), ndarray) or id(value) in self.ids:
             return
         if t.__module__.startswith("mooncake_py"):
             return

@@ -148,7 +148,7 @@ def as_params(params: Any) -> Params:
 
 def require_parameter(i: int, value: Any) -> None:
     """Raise if a value cannot be a parameter."""
-    if isinstance(value, (int, float, complex)) or value is None or isinstance(value, tuple):
+    if isinstance(value, (int, float, complex)) or value is None or issubclass(type(value), tuple):
         raise NonDifferentiableArgumentError(
             f"cannot make parameter {i} of {value!r} of type {type(value).__name__}",
             why="parameters are found by identity, which numbers and tuples do not have",
@@ -164,6 +164,6 @@ def require_parameter(i: int, value: Any) -> None:
 
 def summary(value: Any) -> str:
     """Return a short description of a parameter."""
-    if isinstance(value, ndarray):
+    if issubclass(type(value), ndarray):
         return f"{value.dtype}[{', '.join(map(str, value.shape))}]"
     return with_article(type(value).__name__)

@@ -215,7 +215,7 @@ def visible(value: Any, paths: _Paths) -> Any:
             return Symbol(inlined(value, given, paths.of_arrays) or Call(value, given), paths)
 
         return called
-    if isinstance(value, ModuleType) and value.__name__ in ("math", "cmath"):
+    if issubclass(type(value), ModuleType) and value.__name__ in ("math", "cmath"):
         return _Module(value, paths)
     return value
 

@@ -16,6 +16,7 @@ from mooncake_py.runtime.attribute_lookup import PLAIN_READS, in_class, is_one_o
 from mooncake_py.syntax.names import Names
 from mooncake_py.syntax.nodes import dotted, is_dotted
 from mooncake_py.syntax.static_integers import Bindings
+from mooncake_py.tangents.fields import instance_dict
 
 __all__ = ["BoundMethod", "Method", "Owner", "made_class", "owner_of"]
 
@@ -86,7 +87,7 @@ class Method:
             t is self.cls()
             and in_class(t, self.name) is self.callee.function()
             and is_one_of(t.__getattribute__, PLAIN_READS)
-            and self.name not in getattr(o, "__dict__", ())
+            and self.name not in (instance_dict(o) or ())
         )
 
 

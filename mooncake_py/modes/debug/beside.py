@@ -59,7 +59,7 @@ def as_plain(value: Any, array: Callable[[ndarray], ndarray] = same) -> Any:
         return t(as_plain(v, array) for v in value)
     if t is dict:
         return {as_plain(k, array): as_plain(v, array) for k, v in value.items()}
-    if t not in PLAIN and not isinstance(value, np.generic):
+    if t not in PLAIN and not issubclass(t, np.generic):
         raise NotPlainError
     if t is type and value.__module__.partition(".")[0] not in ("builtins", "numpy"):
         raise NotPlainError  # what it does may be code of the user's
@@ -220,7 +220,9 @@ def difference(
         return "result", summary(y), f"{type(expected).__name__}: {expected}"
     if type(y) is not type(expected):
         return "type", text(y), text(expected)
-    if type(y) in (tuple, list) or (isinstance(y, tuple) and isinstance(expected, tuple)):
+    if type(y) in (tuple, list) or (
+        issubclass(type(y), tuple) and issubclass(type(expected), tuple)
+    ):
         if len(y) != len(expected):
             return "length", str(len(y)), str(len(expected))
         parts = zip(y, expected, strict=True)

@@ -298,7 +298,7 @@ def _define_inplace(name: str, operation: str, native: Native) -> None:
     def run(self: Checks, x: Any, v: Any) -> Any:
         change = Change(x, native, (v,))
         y = self.run_as(operation, method, self, x, v)
-        if isinstance(x, (list, np.ndarray)):
+        if issubclass(type(x), (list, np.ndarray)):
             change.check(self, operation)
         else:
             compare(self, operation, native, (x, v), {}, y)

@@ -146,7 +146,7 @@ class Held(Snapshot):
 
     @override
     def may_change(self, value: Any) -> bool:
-        return not isinstance(value, ndarray)
+        return not issubclass(type(value), ndarray)
 
 
 PURE = frozenset({"numpy", "scipy", "math", "cmath", "operator", "builtins", "statistics"})

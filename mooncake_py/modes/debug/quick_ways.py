@@ -56,7 +56,7 @@ class QuickWay:
                 return
             what, got, plainly = found
             index: Any = ()
-            if what == "value" and isinstance(y, np.ndarray) and y.ndim:
+            if what == "value" and issubclass(type(y), np.ndarray) and y.ndim:
                 index = next(differing(y, expected))
                 got, plainly = repr(y[index]), repr(expected[index])
             raise self.ctx.failed(self.differs(f"another {what}", name, got, plainly, index))

@@ -26,6 +26,7 @@ from mooncake_py.rooms import ROOMS
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import INERT
 from mooncake_py.runtime.attribute_lookup import MISSING
+from mooncake_py.tangents.contents import elements_of
 from mooncake_py.tangents.fields import own_attributes
 
 __all__ = ["Part", "is_opaque", "parts_of"]
@@ -48,15 +49,15 @@ def is_opaque(value: Any) -> bool:
     t = type(value)
     if t is Active or t is ModuleType or (t in INERT and t is not type):
         return True
-    if isinstance(value, type):
+    if issubclass(type(value), type):
         return is_installed_class(value)
-    if isinstance(value, (FunctionType, ndarray, list, dict, set, deque, tuple, frozenset)):
-        return isinstance(value, FunctionType) and is_library(value.__code__.co_filename)
+    if issubclass(type(value), (FunctionType, ndarray, list, dict, set, deque, tuple, frozenset)):
+        return issubclass(type(value), FunctionType) and is_library(value.__code__.co_filename)
     if t.__module__.startswith(ENGINE):
         return True
     if is_of_numba(t):  # what it keeps changes as it compiles
         return not is_jitted(value)
-    return is_native_module(t.__module__) and not isinstance(value, HOLDERS)
+    return is_native_module(t.__module__) and not issubclass(t, HOLDERS)
 
 
 def is_installed_class(cls: type) -> bool:
@@ -73,22 +74,22 @@ def is_installed_class(cls: type) -> bool:
 
 def parts_of(value: Any) -> Iterator[Part]:
     """Yield what a value holds, each with the text that leads there from the value."""
-    if isinstance(value, FunctionType):
+    if issubclass(type(value), FunctionType):
         yield from parts_of_function(value)
-    elif isinstance(value, type):
+    elif issubclass(type(value), type):
         yield from class_attributes(value)
-    elif isinstance(value, MethodType):
+    elif issubclass(type(value), MethodType):
         yield ".__self__", value.__self__
         yield "", value.__func__
-    elif isinstance(value, BOUND_IN_C):
+    elif issubclass(type(value), BOUND_IN_C):
         yield ".__self__", value.__self__
-    elif isinstance(value, functools.partial):
+    elif issubclass(type(value), functools.partial):
         yield ".func", value.func
         yield ".args", value.args
         yield ".keywords", value.keywords
-    elif isinstance(value, property):
+    elif issubclass(type(value), property):
         yield from (("", f) for f in (value.fget, value.fset, value.fdel))
-    elif isinstance(value, WRAPPERS):
+    elif issubclass(type(value), WRAPPERS):
         yield "", value.__wrapped__
     elif is_jitted(value):
         yield "", value.py_func
@@ -98,15 +99,15 @@ def parts_of(value: Any) -> Iterator[Part]:
 
 def parts_of_object(value: Any) -> Iterator[Part]:
     """Yield the items of a container, the attributes of an object, and its class."""
-    if isinstance(value, dict):
+    if issubclass(type(value), dict):
         for key in list(dict.keys(value)):
             yield f"[{label(key)}]", dict.__getitem__(value, key)
-    elif isinstance(value, (list, tuple, deque)):
-        for i, part in enumerate(list(value)):
+    elif issubclass(type(value), (list, tuple, deque)):
+        for i, part in enumerate(elements_of(value)):
             yield f"[{i}]", part
-    elif isinstance(value, (set, frozenset)):
-        yield from ((f"{{{label(part)}}}", part) for part in list(value))
-    elif isinstance(value, ndarray):
+    elif issubclass(type(value), (set, frozenset)):
+        yield from ((f"{{{label(part)}}}", part) for part in elements_of(value))
+    elif issubclass(type(value), ndarray):
         if value.dtype == object:
             for i, part in enumerate(value.ravel().tolist()):
                 yield f".flat[{i}]", part
@@ -150,8 +151,8 @@ def globals_of(f: FunctionType) -> Iterator[Part]:
     for name in names:
         part = f.__globals__.get(name, MISSING)
         yield f" global {name!r}", part
-        module = sys.modules.get(name) if part is MISSING else part  # imported inside
-        if isinstance(module, ModuleType):
+        module: Any = sys.modules.get(name) if part is MISSING else part  # imported inside
+        if issubclass(type(module), ModuleType):
             yield from attributes_of_module(module, names, {id(module)})
 
 
@@ -162,7 +163,7 @@ def attributes_of_module(module: ModuleType, names: list[str], seen: set[int]) -
     for name in names:
         part = vars(module).get(name, MISSING)
         yield f" {module.__name__}.{name}", part
-        if isinstance(part, ModuleType) and id(part) not in seen:
+        if issubclass(type(part), ModuleType) and id(part) not in seen:
             seen.add(id(part))
             yield from attributes_of_module(part, names, seen)
 

@@ -30,7 +30,7 @@ class ShakenArray(ndarray):
 
     def __getitem__(self, index: Any) -> Any:
         found = super().__getitem__(index)
-        return found if isinstance(found, ndarray) else self.shaken(float(found))
+        return found if issubclass(type(found), ndarray) else self.shaken(float(found))
 
     def __array_ufunc__(
         self, ufunc: Any, method: str, *inputs: Any, out: Any = (), **options: Any

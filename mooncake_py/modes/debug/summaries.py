@@ -15,7 +15,7 @@ __all__ = ["summary"]
 def summary(value: Any) -> str:
     """Return type, shape, range and what is not finite of a value, on one line."""
     value = primal_of(value)
-    if not isinstance(value, ndarray):
+    if not issubclass(type(value), ndarray):
         text = str(value) if isinstance(value, (float, complex, np.generic)) else repr(value)
         return f"{type(value).__name__} {text:.60}"
     head = f"{value.dtype}[{', '.join(map(str, value.shape))}]"

@@ -55,7 +55,9 @@ def of_linear_only(
     axis = kwargs.get("axis")
     if rows.ndim == 1 and axis is not None:
         return None  # a number has an axis too, to NumPy
-    axes = range(rows.ndim - 1) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    axes = (
+        range(rows.ndim - 1) if axis is None else axis if issubclass(type(axis), tuple) else (axis,)
+    )
     moved = tuple([i + 1 if i >= 0 else i for i in axes])
     return Stack(
         f(rows, axis=moved, **{k: v for k, v in kwargs.items() if k != "axis"}),

@@ -54,7 +54,7 @@ def run(outer: Mode | None, debug: bool, call: Call) -> tuple[Any, tuple[Any, ..
     result, found = along_all(outer, settings(debug), call, list(chain(*todo)))
     rest = iter(found)
     for own, (leaf, known) in zip(todo, leaves.found, strict=True):
-        layout = (leaf.shape, leaf.dtype) if isinstance(leaf, ndarray) else (None, None)
+        layout = (leaf.shape, leaf.dtype) if issubclass(type(leaf), ndarray) else (None, None)
         how = (list(islice(rest, len(own))), leaf.__class__, *layout)
         known.gradient = gathered(*how) if outer is None else outer.call(gathered, *how)
     return result if call.has_aux else result[0], call.gradients(trees)
@@ -90,7 +90,7 @@ def along_all(
 def directions(number: int, leaf: Any) -> Iterator[Direction]:
     """Yield the unit vectors of a number or an array; of a complex one those of both parts."""
     ones = (1.0, 1.0j) if np.iscomplexobj(unwrapped(leaf)) else (1.0,)
-    for element in range(leaf.size if isinstance(leaf, ndarray) else 1):
+    for element in range(leaf.size if issubclass(type(leaf), ndarray) else 1):
         for one in ones:
             yield Direction(number, element, one)
 

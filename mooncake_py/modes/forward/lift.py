@@ -15,7 +15,10 @@ from mooncake_py.overriding import override
 from mooncake_py.runtime.active import Active, active_number
 from mooncake_py.runtime.activity import INERT, unwrapped
 from mooncake_py.tangents import NoTangent
+from mooncake_py.tangents.contents import add_items, elements_of, empty_like, plain_dict
+from mooncake_py.tangents.fields import own_attributes, set_own_attributes
 from mooncake_py.tangents.memory import cells, has_overlaps
+from mooncake_py.words import text_of_key
 
 if TYPE_CHECKING:
     from mooncake_py.modes.forward.context import ForwardContext
@@ -87,42 +90,46 @@ def containers(values: tuple[Any, ...]) -> set[int]:
     todo: list[Any] = [*values]
     while todo:
         value = todo.pop()
-        if isinstance(value, tuple):
-            todo += value
+        if issubclass(type(value), tuple):
+            todo += elements_of(value)
             continue
         if id(value) not in found and is_container(value):
             inside = inside_of(value)
             found.add(id(value))
-            todo += inside.values() if isinstance(inside, dict) else inside
+            is_dict = issubclass(type(inside), dict)
+            todo += dict.values(inside) if is_dict else elements_of(inside)
     return found
 
 
 def is_container(value: Any) -> bool:
     """Return True for what may hold others and change in place."""
-    return type(value) not in INERT and not isinstance(value, ndarray | type | Active)
+    return type(value) not in INERT and not issubclass(type(value), ndarray | type | Active)
 
 
 def inside_of(value: Any) -> Any:
     """Return the list or dict itself, or the dict of what an object has."""
-    return value if isinstance(value, list | dict) else getattr(value, "__dict__", {})
+    return value if issubclass(type(value), list | dict) else own_attributes(value)
 
 
 def copied(value: Any, memo: dict[int, Any]) -> Any:
     """Return a value with containers of its own, which hold the same numbers and arrays."""
     if id(value) in memo:
         return memo[id(value)]
-    if isinstance(value, tuple):
-        parts = [copied(part, memo) for part in value]
-        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+    if issubclass(type(value), tuple):
+        parts = [copied(part, memo) for part in elements_of(value)]
+        return type(value)(*parts) if hasattr(type(value), "_fields") else tuple(parts)
     if not is_container(value):
         return value
-    memo[id(value)] = new = copy(value)
-    if isinstance(new, list):
-        new[:] = [copied(part, memo) for part in new]
-        return new
-    inside = inside_of(new)
-    for key, part in inside.items():
-        inside[key] = copied(part, memo)
+    if issubclass(type(value), list):
+        memo[id(value)] = new = empty_like(value)
+        list.extend(new, [copied(part, memo) for part in elements_of(value)])
+    elif issubclass(type(value), dict):
+        memo[id(value)] = new = empty_like(value)
+        add_items(new, [(key, copied(part, memo)) for key, part in plain_dict(value).items()])
+    else:
+        memo[id(value)] = new = copy(value)
+        parts = {key: copied(part, memo) for key, part in own_attributes(value).items()}
+        set_own_attributes(new, parts)
     return new
 
 
@@ -181,7 +188,7 @@ def give_tangent(
         found = parts_of(tree.parts.keys(), tangent, path, misfit)
         for name, part in tree.parts.items():
             given = part_of(found, name, tangent, path, misfit)
-            give_tangent(ctx, part, given, f"{path}[{name!r}]", above, cotangents)
+            give_tangent(ctx, part, given, f"{path}[{text_of_key(name)}]", above, cotangents)
 
 
 def of_cells(ctx: ForwardContext, a: ndarray, given: Any) -> Any:
@@ -215,7 +222,7 @@ def require_one_tangent(
             found = parts_of(tree.parts.keys(), tangent, path, misfit)
             for name, part in tree.parts.items():
                 given = part_of(found, name, tangent, path, misfit)
-                require_one_tangent(ctx, part, given, f"{path}[{name!r}]", above)
+                require_one_tangent(ctx, part, given, f"{path}[{text_of_key(name)}]", above)
         return
     known: Any = ctx.blocks.tangent_of(tree)
     given = np.asarray(tangent)

@@ -57,7 +57,7 @@ def fitted(t: Any, y: Any) -> Any:
     """Return a new tangent with the shape, dtype and layout of a value; `t` itself if it has."""
     if np.iscomplexobj(t) and not np.iscomplexobj(y):
         t = np.real(t)
-    if isinstance(y, np.ndarray):
+    if issubclass(type(y), np.ndarray):
         same = isinstance(t, np.ndarray) and t.base is None and t.dtype == y.dtype
         if same and t.shape == y.shape and t.strides == y.strides:
             return t
@@ -154,10 +154,10 @@ def of_jvp(jvp: Callable[..., Any], tangents: Any, y: Any, primals: Any) -> Any:
 
 def cotangent_like(y: Any) -> Any:
     """Return a cotangent of ones for an output; None for what has no derivative."""
-    if isinstance(y, (tuple, list)):
+    if issubclass(type(y), (tuple, list)):
         parts = tuple(map(cotangent_like, y))
         return None if all(part is None for part in parts) else parts
-    if isinstance(y, np.ndarray):
+    if issubclass(type(y), np.ndarray):
         one = 1.0 + 1.0j if y.dtype.kind == "c" else 1.0
         return np.full_like(y, one) if y.dtype.kind in "fc" else None
     if isinstance(y, (complex, np.complexfloating)):
@@ -168,9 +168,9 @@ def cotangent_like(y: Any) -> Any:
 def weighted(g: Any, pullback: Callable[..., Any], tangents: Any, rule: VjpRule) -> Any:
     """Return <pullback(g), tangents>."""
     found = pullback(g)
-    if found is None and isinstance(g, tuple):
+    if found is None and issubclass(type(g), tuple):
         return 0.0  # the cotangent of one of several outputs, which has none
-    takes_list = tangents[0] is None or isinstance(tangents[0], list)
+    takes_list = tangents[0] is None or issubclass(type(tangents[0]), list)
     least = max(i for i, t in enumerate(tangents) if t is not None) + 1
     most = positional_count(rule.rule)
     cotangents = cotangents_in(found, rule, least, most, takes_list)
@@ -178,7 +178,7 @@ def weighted(g: Any, pullback: Callable[..., Any], tangents: Any, rule: VjpRule)
     for position, (c, t) in enumerate(zip(cotangents, tangents, strict=False)):
         if isinstance(c, NotImplementedDerivative) and t is not None:
             raise c.fail(rule.name, position)
-        if isinstance(t, np.ndarray) and isinstance(c, np.ndarray):
+        if isinstance(t, np.ndarray) and issubclass(type(c), np.ndarray):
             require_shape(c, t, rule, position)
         total = total + inner(c, t)
     return total

@@ -57,7 +57,7 @@ def each(value: Any, k: int) -> Any:
 def stacked(results: list[Any]) -> Any:
     """Return a stack of numbers or arrays, or one for each part of tuples and lists of them."""
     first = results[0]
-    if isinstance(first, (tuple, list)):
+    if issubclass(type(first), (tuple, list)):
         return [stacked(list(parts)) for parts in zip(*results, strict=True)]
     if isinstance(first, (ndarray, np.number, float, complex)):
         return Stack(np.array(results), type(first) is not ndarray)

@@ -49,7 +49,7 @@ PART = float("nan")  # in place of a part, known by identity
 
 def is_part(leaf: Any) -> bool:
     """Return whether a number or array may be active: a plain number is a constant."""
-    return type(leaf) is Active or isinstance(leaf, np.ndarray)
+    return type(leaf) is Active or issubclass(type(leaf), np.ndarray)
 
 
 def form_of(value: Any) -> Any:
@@ -93,7 +93,7 @@ def moved_by_rule(application: Application, *parts: Any) -> tuple[Any, Any]:
         ]
         c = rebuilt(application.tangent, given)
         # Arrays that share memory have one cotangent, and here each has its own.
-        apart = [np.array(p) if isinstance(p, np.ndarray) else p for p in parts]
+        apart = [np.array(p) if issubclass(type(p), np.ndarray) else p for p in parts]
         return (None, *gradient_of_first(paired_with, apart, application, c))
 
     return output, pullback

@@ -231,4 +231,4 @@ def has_address(value: Any) -> bool:
     """Return whether a value, if it has a derivative, has fdata."""
     if type(value) in INEXACT_SCALARS:
         return False
-    return isinstance(value, ndarray) or spec_of(value).container in MUTABLE
+    return issubclass(type(value), ndarray) or spec_of(value).container in MUTABLE

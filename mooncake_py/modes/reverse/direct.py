@@ -123,4 +123,4 @@ def is_adjoint(pull: Any) -> bool:
 
 def is_own(part: Any) -> bool:
     """Return whether a part of an entry is no rule of a user's: that may write in its cotangent."""
-    return not isinstance(part, Rule) or part.built_in
+    return not issubclass(type(part), Rule) or part.built_in

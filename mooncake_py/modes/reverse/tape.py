@@ -267,7 +267,7 @@ class Tape(ArrayLanguage, ReversePass):
 
     def protect_within(self, value: Any, seen: set[int]) -> None:
         """Protect the arrays that a dict, an object or a function holds."""
-        if isinstance(value, ndarray):
+        if issubclass(type(value), ndarray):
             self.registry.protect(value)
         elif type(value) not in INERT and type(value) is not Active and id(value) not in seen:
             seen.add(id(value))

@@ -22,6 +22,7 @@ from mooncake_py.runtime.attribute_lookup import (
     is_one_of,
     overrides,
 )
+from mooncake_py.tangents.fields import instance_dict
 
 __all__ = [
     "COMPLEX_TYPES", "FLOATS", "GROWING", "MOST_ITEMS", "ArrayType", "DictType", "KnownType",
@@ -217,7 +218,7 @@ def object_type(o: Any, met: set[int], depth: int) -> ObjectType | None:
     t = type(o)
     if t is not SimpleNamespace and not all(c is object or c.__flags__ & HEAP for c in t.__mro__):
         return None
-    held = getattr(o, "__dict__", None)
+    held = instance_dict(o)
     if type(held) is not dict or len(held) > MOST_ATTRIBUTES or depth >= DEEP or id(held) in met:
         return None
     if not is_one_of(t.__getattribute__, PLAIN_READS) or hasattr(t, "__getattr__"):

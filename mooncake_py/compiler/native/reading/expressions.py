@@ -282,12 +282,12 @@ class ExpressionReader(ConditionReader):
 
     def attribute(self, base: Value, name: str) -> Value:
         """Read an attribute."""
-        if isinstance(base, Known) and isinstance(base.value, ModuleType):
+        if isinstance(base, Known) and issubclass(type(base.value), ModuleType):
             value = self.scope.of_module(base.value, name)
             return constant(value) or self.captured_of(base.value, name)
         if isinstance(base, Known) and type(base.value) is np.ufunc and name == "at":
             return Known(base.value.at)
-        if isinstance(base, Known) and isinstance(base.value, FunctionType | np.ufunc):
+        if isinstance(base, Known) and issubclass(type(base.value), FunctionType | np.ufunc):
             raise Unfit(f"the attribute {name} of a function", self.b.place)
         if isinstance(base, Array):
             return of_numpy.attribute(self.b, base, name)

@@ -179,7 +179,7 @@ class Scope:
 
 def is_input(value: Any) -> bool:
     """Return True for what is an input where it is captured or global."""
-    return isinstance(value, INPUTS) or is_list_of_floats(value)
+    return issubclass(type(value), INPUTS) or is_list_of_floats(value)
 
 
 def is_attribute(name: str) -> bool:
@@ -210,7 +210,7 @@ def constant(value: Any) -> Value | None:
     if type(value) is complex or type(value) is np.complex128:
         part = "float" if type(value) is complex else "float64"
         return ComplexNumber(*[Number(Const(float(x)), part) for x in (value.real, value.imag)])
-    if isinstance(value, np.ndarray):
+    if issubclass(type(value), np.ndarray):
         return None
     return Known(value)
 
