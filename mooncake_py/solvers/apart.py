@@ -1,6 +1,10 @@
-"""Native runs of solvers on plain numbers, with the changes of their callbacks.
+"""Solvers run apart from the derivative, on plain numbers, and what their callbacks change.
 
-What a solver writes itself would be a constant: one of the user's must not change its arguments.
+What is differentiated finds the state from before the solver.  Afterwards the program finds what
+the solver's callbacks have left, as in a plain call, and after the derivative all is as before.
+
+A solver runs natively.  If its callbacks have changed anything, all of it is put back, and the
+solver runs again with callbacks that are derived: so what they store has its derivative.
 """
 
 from __future__ import annotations
@@ -11,114 +15,204 @@ from typing import TYPE_CHECKING, Any
 from numpy import ndarray
 
 from mooncake_py.boundary.arguments import name_of
-from mooncake_py.errors import UntrackedWriteError
-from mooncake_py.language.callbacks import run_calling_back
-from mooncake_py.modes.debug.snapshot import CONTAINERS, Snapshot, difference_between, joined
-from mooncake_py.overriding import override
+from mooncake_py.boundary.detached import Bare
+from mooncake_py.errors import MooncakeError
+from mooncake_py.recomputation.rehearsal import copied
 from mooncake_py.rules.declare import contextual
-from mooncake_py.utilities.ignoring import Watch, has_changed, restorer, run_watched
+from mooncake_py.runtime.enclosing import enclosed
+from mooncake_py.solvers.callbacks import run_calling_back
+from mooncake_py.solvers.given import Given
+from mooncake_py.solvers.left import left_behind
+from mooncake_py.solvers.state import Bared, Place, State
+from mooncake_py.solvers.unsettled import Iterates
+from mooncake_py.tangents.memory import owner
+from mooncake_py.utilities.copies import plain_copy
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["solved_apart", "solved_unchanged"]
+__all__ = ["Start", "anew", "begin_again", "evaluated", "solved_apart", "solved_by_user"]
+
+Function = Callable[..., Any]
+Start = list[Any]
+"""Pairs of a place that a solver has changed, and what it held before."""
 
 
-def solved_apart(solve: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-    """Return the result of a solver, without a derivative."""
-    return solve(*args, **kwargs)
+def solved_apart(then: Function, moves: bool, solve: Function, /, *args: Any, **kwargs: Any) -> Any:
+    """Return ``then(found, start)``, for what a solver has found from plain numbers.
+
+    `then` is differentiated.  `moves` says whether the points at which the solver calls back may
+    depend on active data.
+    """
+    return then(solve(*args, **kwargs), [])
 
 
 @contextual(solved_apart)
-def solve_inside(ctx: Mode, solve: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-    """Run the solver natively.
+def solve_inside(
+    ctx: Mode, then: Function, moves: bool, solve: Function, /, *args: Any, **kwargs: Any
+) -> Any:
+    """Run a solver of a library."""
+    run = Run(ctx, args, kwargs)
 
-    If its callbacks change data that the derivative depends on, for example a buffer, the data are
-    restored, and the solver runs again with derived callbacks, whose changes are recorded.
+    def solve_derived() -> Any:
+        iterates = Iterates(ctx, name_of(solve)) if moves else None
+        found = run_calling_back(ctx, iterates, solve, args, kwargs)
+        if iterates is not None:
+            iterates.stored = [place.path for place, _ in run.state.changes()]
+        return found
+
+    found = run.solve(lambda: natively(ctx, run.state, solve, args, kwargs), solve_derived)
+    return run.differentiate(then, found, moves)
+
+
+def solved_by_user(
+    then: Function, reads: Any, solve: Function, /, *args: Any, **kwargs: Any
+) -> Any:
+    """Return the solution of a solver of the user's, to which `then` gives its derivative.
+
+    What `then` evaluates the program does not see.
     """
-    try:
-        return run_watched(ctx, Looking(ctx, solve, args, kwargs), solve, args, kwargs)
-    except Changed:
-        return run_calling_back(ctx, solve, args, kwargs)
-
-
-def solved_unchanged(solve: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-    """Return the result of a solver, without a derivative, inside which it changes no argument."""
     return solve(*args, **kwargs)
 
 
-@contextual(solved_unchanged)
-def solve_unchanged_inside(
-    ctx: Mode, solve: Callable[..., Any], /, *args: Any, **kwargs: Any
+@contextual(solved_by_user)
+def solve_by_user_inside(
+    ctx: Mode, then: Function, reads: Any, solve: Function, /, *args: Any, **kwargs: Any
 ) -> Any:
-    """Run the solver natively; raise if it has changed arrays or containers among its arguments."""
+    """Run a solver of the user's, which must not change arrays and containers that it is given."""
+    given = Given(None, args, kwargs)
+    run = Run(ctx, solve, args, kwargs, reads)
+
+    def solve_natively() -> Any:
+        found = natively(ctx, run.state, solve, args, kwargs)
+        given.refuse_changes(ctx, solve)
+        return found, plain_copy(found)  # now: it may be a buffer of the solver's
+
+    def solve_derived() -> Any:
+        found = ctx.call(solve, *args, **kwargs)
+        return found, plain_copy(found)
+
+    found, x = run.solve(solve_natively, solve_derived)
+    y = run.differentiate(then, x, False)
+    if isinstance(found, ndarray) and found.flags.writeable and run.may_hold(found):
+        ctx.assign(found, Ellipsis, y)
+        return found
+    return y
+
+
+class Run:
+    """One call of a solver within a derivative, and the state that it may change."""
+
+    def __init__(self, ctx: Mode, *values: Any) -> None:
+        self.ctx = ctx
+        self.state = State(ctx, values)
+        self.start: list[tuple[Place, Any]] = [
+            (place, place.read_within(ctx)) for place in self.state.active_arrays
+        ]
+        self.caches = copied(ctx.caches)
+        self.end: list[tuple[Place, Any]] = []
+        self.is_derived = False
+
+    def solve(self, solve_natively: Function, solve_derived: Function) -> Any:
+        """Return what a solver has found, and go back to the state from before."""
+        ctx, state = self.ctx, self.state
+        if not (state.is_active and state.streams):
+            error = None
+            try:
+                found = solve_natively()
+            except BaseException as raised:
+                error, found = raised, None
+            changes = state.put_back()
+            if isinstance(error, MooncakeError) or not (state.is_active and changes):
+                self.end = changes
+                if error is None:
+                    return found
+                put_all(ctx, changes)
+                raise error
+        self.is_derived = True
+        found = solve_derived()
+        changed = {id(place) for place, _ in state.changes()}
+        self.end = [(p, p.read_within(ctx)) for p, _ in state.kept if id(p) in changed]
+        self.caches, ctx.caches = ctx.caches, self.caches
+        put_all(ctx, self.before(changed))
+        return found
+
+    def before(self, chosen: set[int]) -> list[tuple[Place, Any]]:
+        """Return what places held before the solver, with its derivatives."""
+        known = {id(place): (place, old) for place, old in self.start}
+        return [known.get(id(p), (p, old)) for p, old in self.state.kept if id(p) in chosen]
+
+    def differentiate(self, then: Function, found: Any, moves: bool) -> Any:
+        """Return ``then(found, start)``, and bring forth what the solver has left."""
+        ctx = self.ctx
+        changed = {id(place) for place, _ in self.end}
+        start = [list(pair) for pair in self.before(changed)]
+        result = ctx.call(then, found, start)
+        others = {id(place) for place, _ in self.state.changes()} - changed
+        put_all(ctx, self.before(others))
+        if moves and self.is_derived:
+            self.end = [
+                (place, left_behind(ctx, left, place.read_within(ctx))) for place, left in self.end
+            ]
+        put_all(ctx, self.end)
+        if self.is_derived:
+            ctx.caches = self.caches
+        return result
+
+    def may_hold(self, a: ndarray) -> bool:
+        """Return whether an array that the solver has returned may be held elsewhere."""
+        return self.is_derived or id(owner(a)) in self.state.known
+
+
+def put_all(ctx: Mode, contents: list[tuple[Place, Any]]) -> None:
+    """Set what some places hold."""
+    for place, held in contents:
+        place.put(ctx, held)
+
+
+def natively(ctx: Mode, state: State, f: Function, args: Any, kwargs: Any) -> Any:
+    """Run a function natively, with plain numbers for active ones in what it can reach."""
+    with ctx.outside(), enclosed(None), Bared(state.kept), Bare(ctx) as bare:
+        f, args, kwargs = (bare.visit(part)[0] for part in (f, args, kwargs))
+        return f(*args, **kwargs)
+
+
+# For what is differentiated.
+
+
+def anew(f: Function, start: Start) -> Function:
+    """Return a function that runs from the state from before a solver each time."""
+
+    def run_anew(*args: Any, **kwargs: Any) -> Any:
+        begin_again(start)
+        return f(*args, **kwargs)
+
+    return run_anew
+
+
+def begin_again(start: Start) -> None:
+    """Go back to the state from before a solver."""
+    for place, old in start:
+        place.write(old)
+
+
+@contextual(begin_again)
+def begin_again_inside(ctx: Mode, start: Start) -> None:
+    """Go back as a change inside a derivative, which is undone."""
+    for place, old in start:
+        place.put(ctx, old)
+
+
+def evaluated(f: Function, /, *args: Any) -> Any:
+    """Return ``f(*args)``, without a derivative; what it changes is undone."""
+    return f(*args)
+
+
+@contextual(evaluated)
+def evaluate_inside(ctx: Mode, f: Function, /, *args: Any) -> Any:
+    """Evaluate natively inside a derivative."""
+    state = State(ctx, (f, args))
     try:
-        return run_watched(ctx, Guarding(ctx, solve, args, kwargs), solve, args, kwargs)
-    except Changed:
-        return run_calling_back(ctx, solve, args, kwargs)
-
-
-class Changed(Exception):
-    """Data that the derivative depends on have changed."""
-
-
-class Looking(Watch):
-    """A watch that reports changes, and refuses none."""
-
-    @override
-    def refusal(self, path: str, found: Any, objection: str) -> Exception:
-        return Changed(path)
-
-
-class Given(Snapshot):
-    """The arrays and containers in arguments, without what functions and objects among them hold.
-
-    Callbacks may write into what they hold, and objects may keep results.
-    """
-
-    @override
-    def keep(self, path: str, value: Any) -> None:
-        if isinstance(value, (ndarray, tuple, set, *CONTAINERS)):
-            super().keep(path, value)
-
-
-class Guarding(Looking):
-    """A watch that refuses changes by the solver, of arguments those without a derivative too."""
-
-    def __init__(self, ctx: Mode, f: Callable[..., Any], args: Any, kwargs: Any) -> None:
-        super().__init__(ctx, f, args, kwargs)
-        self.has_callbacks = any(map(callable, (*args, *kwargs.values())))
-        self.given = Given(None, args, kwargs).kept
-        self.given_restorers = [restorer(holder, old) for _, holder, old in self.given]
-
-    @override
-    def __exit__(self, *details: object) -> None:
-        for path, holder, old in self.given if details[0] is None else ():
-            found = difference_between(holder, old) if has_changed(holder, old) else None
-            if found is not None:
-                for put_back in self.given_restorers:
-                    put_back()
-                raise self.written(path, found)
-        super().__exit__(*details)
-
-    @override
-    def refusal(self, path: str, found: Any, objection: str) -> Exception:
-        """Return the error, unless callbacks may have made the change, which are then derived."""
-        is_of_callback = self.has_callbacks and path.startswith("argument ")
-        return Changed(path) if is_of_callback else self.written(path, found)
-
-    def written(self, path: str, found: tuple[str, str, str]) -> UntrackedWriteError:
-        """Return the error for what the solver itself has changed."""
-        is_argument = path.startswith("argument ")
-        changed = "one of its arguments" if is_argument else "data that the derivative depends on"
-        part, new, former = found
-        error = UntrackedWriteError(
-            f"the solver {name_of(self.f)} changed {changed}, inside a derivative",
-            where=self.ctx.user_location(),
-            why=f"{joined(path, part)} is {new}, and was {former} before; `implicit` "
-            "differentiates\nonly what a solver returns: what it writes would be a constant",
-            fix="let the solver work on a copy: a = a.copy(); and return all that is used "
-            "afterwards",
-        )
-        self.ctx.failed(error)
-        return error
+        return natively(ctx, state, f, args, {})
+    finally:
+        state.put_back()

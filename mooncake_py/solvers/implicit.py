@@ -31,8 +31,7 @@ from mooncake_py.interface import jvp
 from mooncake_py.jacobians import jacobian
 from mooncake_py.rules.declare import from_vjp
 from mooncake_py.solvers.activity import is_active, order
-from mooncake_py.solvers.apart import solved_unchanged
-from mooncake_py.utilities.ignoring import ignore_derivatives
+from mooncake_py.solvers.apart import Start, anew, evaluated, solved_by_user
 from mooncake_py.words import with_article
 
 __all__ = ["at_solution", "implicit"]
@@ -97,9 +96,14 @@ def implicit(solve: Function, residual: Function, *, tolerance: float = TOLERANC
     require_equation(solve, residual, tolerance)
 
     def solution(*args: Any, **kwargs: Any) -> Any:
-        x = solved_unchanged(solve, *args, **kwargs)
+        def differentiated(x: Any, start: Start) -> Any:
+            require_numbers(solve, x, "solution")
+            equation = anew(lambda x: residual(x, *args, **kwargs), start)
+            return moved_along(x, equation, tolerance)
+
+        x = solved_by_user(differentiated, residual, solve, *args, **kwargs)
         require_numbers(solve, x, "solution")
-        return at_solution(x, lambda x: residual(x, *args, **kwargs), tolerance)
+        return x
 
     return solution
 
@@ -137,23 +141,24 @@ def require_numbers(f: Any, value: Any, what: str) -> None:
     )
 
 
-def at_solution(x: Any, residual: Function, tolerance: float = TOLERANCE) -> Any:
+def at_solution(x: Any, residual: Function, start: Start) -> Any:
     """Return `x`, a constant at which `residual` is zero, with the derivative of that root."""
-    x = moved_along(x, residual, tolerance)
+    residual = anew(residual, start)
+    x = moved_along(x, residual)
     if is_active(x):
         residual(x)  # what it writes anywhere has the derivative too
     return x
 
 
 def moved_along(x: Any, residual: Function, tolerance: float = TOLERANCE) -> Any:
-    """Return `x` with the derivative of the root, for a residual without side effects."""
+    """Return `x` with the derivative of the root, for a residual that always starts anew."""
     if np.iscomplexobj(x):
         parts = np.array([np.real(x), np.imag(x)])
         found = moved_along(parts, lambda parts: in_parts(residual, parts), tolerance)
         return found[0] + 1j * found[1]
     r = residual(x)
     if is_active((r, residual)):  # on what the residual captures it may depend in steps
-        matrix = ignore_derivatives(checked_jacobian, residual, x, r, tolerance)
+        matrix = evaluated(checked_jacobian, residual, x, r, tolerance)
         x = x + correction(like(x, r), matrix)
         for _ in range(order() - 1):
             x = x + correction(like(x, residual(x)), matrix)

@@ -6,7 +6,7 @@ from contextlib import suppress
 from types import MemberDescriptorType
 from typing import Any
 
-__all__ = ["instance_dict", "own_attributes", "set_own_attributes"]
+__all__ = ["instance_dict", "own_attributes", "set_own_attributes", "slots"]
 
 
 def own_attributes(value: Any) -> dict[Any, Any]:

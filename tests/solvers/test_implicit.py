@@ -133,15 +133,13 @@ def test_keyword_arguments() -> None:
     assert grad(lambda a: found(a=a))(4.0) == 0.25
 
 
-def test_solver_runs_on_plain_numbers_and_once() -> None:
-    seen: list[Any] = []
-
+def test_solver_runs_on_plain_numbers_and_once(capsys: Any) -> None:
     def solve(a: Any) -> Any:
-        seen.append(type(a))
+        print(type(a).__name__)
         return math.sqrt(a)
 
     assert grad(implicit(solve, lambda x, a: x * x - a))(4.0) == 0.25
-    assert seen == [float]
+    assert capsys.readouterr().out == "float\n"
 
 
 def test_value_is_that_of_the_solver() -> None:
@@ -292,15 +290,16 @@ def test_changes_of_arguments_are_refused(f: Any, part: str, mode: Any) -> None:
     np.testing.assert_array_equal(x, [0.3, 0.7, 1.2])
 
 
-def test_changes_of_captured_arrays_are_refused() -> None:
-    def f(a: Any) -> Any:
-        return np.sum(implicit(lambda: halve(a), lambda y: y - a)() * a)
+def test_residual_reads_captured_arrays_as_before_the_solver() -> None:
+    def f(a: Any, c: float) -> Any:
+        return np.sum(implicit(lambda: halve(a), lambda y: y - c * a)() * a)
 
-    with pytest.raises(UntrackedWriteError, match="data that the derivative depends on"):
-        grad(f)(B)
+    with pytest.raises(SolverError, match="has not converged"):
+        grad(f)(B, 1.0)
+    np.testing.assert_allclose(grad(f)(B, 0.5), 0.5 * B)
 
 
-def test_changes_of_attributes_are_refused() -> None:
+def test_residual_reads_attributes_as_before_the_solver() -> None:
     class State:
         pass
 
@@ -308,14 +307,15 @@ def test_changes_of_attributes_are_refused() -> None:
         state.u = state.u * 0.5
         return state.u.copy()
 
-    def f(a: Any) -> Any:
+    def f(a: Any, c: float) -> Any:
         state = State()
         state.u = a
-        implicit(advance, lambda y, state: y - state.u)(state)
-        return np.sum(state.u)
+        y = implicit(advance, lambda y, state: y - c * state.u)(state)
+        return np.sum(state.u * y)
 
-    with pytest.raises(UntrackedWriteError, match=r"argument 0\.u"):
-        grad(f)(B)
+    with pytest.raises(SolverError, match="has not converged"):
+        grad(f)(B, 1.0)
+    np.testing.assert_allclose(grad(f)(B, 0.5), 0.5 * B)
 
 
 def test_changes_of_arguments_outside_derivatives() -> None:
@@ -324,15 +324,18 @@ def test_changes_of_arguments_outside_derivatives() -> None:
     assert log == [1.0]
 
 
-def test_solvers_may_keep_what_their_callbacks_write() -> None:
+def test_what_callbacks_of_a_solver_write_is_seen_in_the_program() -> None:
     seen: list[float] = []
 
     def solve(p: Any, accept: Any) -> Any:
         accept(p)
         return np.sqrt(p)
 
-    f = implicit(solve, lambda y, p, accept: y * y - p)
+    solver = implicit(solve, lambda y, p, accept: y * y - p)
+
+    def f(p: Any) -> Any:
+        return np.sum(solver(p, lambda v: seen.append(2.0))) * sum(seen)
+
     p = np.array([0.3, 0.7])
-    gradient = grad(lambda p: np.sum(f(p, lambda v: seen.append(2.0))))(p)
-    np.testing.assert_allclose(gradient, 0.5 / np.sqrt(p))
-    assert set(seen) == {2.0}
+    np.testing.assert_allclose(grad(f)(p), 1 / np.sqrt(p))
+    assert seen == []

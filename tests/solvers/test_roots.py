@@ -98,14 +98,14 @@ def test_callback_that_works_in_a_buffer() -> None:
     np.testing.assert_allclose(grad(f)(p), 0.5 / np.sqrt(p) + 1.0, rtol=1e-10)
 
 
-def test_log_of_the_callback_stays() -> None:
+def test_log_of_the_callback_is_put_back() -> None:
     seen: list[Any] = []
 
     def f(a: float) -> Any:
         return so.brentq(lambda v: seen.append(1) or v**3 - a, 0, 5)  # type: ignore[func-returns-value]
 
     assert grad(f)(8.0) == pytest.approx(1 / 12)
-    assert len(seen) > 3
+    assert seen == []
 
 
 def test_constants_are_not_looked_at() -> None:

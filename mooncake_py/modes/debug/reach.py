@@ -29,7 +29,7 @@ from mooncake_py.runtime.attribute_lookup import MISSING
 from mooncake_py.tangents.contents import elements_of
 from mooncake_py.tangents.fields import own_attributes
 
-__all__ = ["Part", "is_opaque", "parts_of"]
+__all__ = ["Part", "is_opaque", "names_read", "parts_of"]
 
 Part = tuple[str, Any]
 """How something is reached from its holder, and what it is."""

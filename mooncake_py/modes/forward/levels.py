@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from numpy import ndarray
 
@@ -23,6 +23,7 @@ from mooncake_py.runtime.registry import Registry
 from mooncake_py.runtime.values import NUMBERS, is_inexact
 
 if TYPE_CHECKING:
+    from mooncake_py.modes.forward.context import ForwardContext
     from mooncake_py.runtime.forward_mode import ForwardMode
     from mooncake_py.runtime.mode import Mode
 else:
@@ -57,6 +58,7 @@ class Levels(ArrayLanguage, ForwardMode):
 
     fuses = False
     receiver: Mode | None = None
+    unsettled: Callable[[], Exception] | None = None  # for tangents that are not known: nan
     numbers = NUMBERS | {Active}
 
     def __init__(self, base: Mode, plain: bool) -> None:
@@ -163,6 +165,11 @@ class Levels(ArrayLanguage, ForwardMode):
     def leave(self, value: Any) -> None:
         """Note a value that the function returns or raises."""
         self.base.leave(value)
+        if self.unsettled is not None:
+            # Only where callbacks of solvers have stored something.
+            from mooncake_py.modes.forward.settled import require_settled
+
+            require_settled(cast("ForwardContext", self), value, self.unsettled)
 
     def call_function(self, f: Any, args: Any, kwargs: Any) -> Any:
         """Run a Python function by its derived form."""

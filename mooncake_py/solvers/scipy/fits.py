@@ -14,7 +14,7 @@ from mooncake_py.jacobians import jacobian
 from mooncake_py.rules.declare import overlay
 from mooncake_py.rules.plain_values import valued
 from mooncake_py.solvers.activity import is_active
-from mooncake_py.solvers.apart import solved_apart
+from mooncake_py.solvers.apart import Start, anew, solved_apart
 from mooncake_py.solvers.scipy.minima import limits, minimum
 from mooncake_py.solvers.scipy.results import changed, tuple_of
 
@@ -50,21 +50,24 @@ def least_squares(
     **options: Any,
 ) -> Any:
     """Run `least_squares`."""
-    found = solved_apart(optimize.least_squares, fun, x0, jac, bounds, *rest, **options)
     given = {**dict(zip(OPTIONS, rest, strict=False)), **options}
     loss, scale = given.get("loss", "linear"), given.get("f_scale", 1.0)
     args, kwargs = tuple_of(given.get("args", ())), given.get("kwargs") or {}
 
-    def errors(x: Any) -> Any:
-        return np.atleast_1d(fun(x, *args, **kwargs))
+    def differentiated(found: Any, start: Start) -> Any:
+        errors = anew(lambda x: np.atleast_1d(fun(x, *args, **kwargs)), start)
 
-    def cost(x: Any) -> Any:
-        return cost_of(errors(x), loss, scale)
+        def cost(x: Any) -> Any:
+            return cost_of(errors(x), loss, scale)
 
-    if not is_active((fun, given, bounds, errors(found.x))):
-        return found
-    x = minimum(found.x, grad(cost), *pair_of_limits(bounds, found.x.shape))
-    return changed(found, x=x, fun=errors(x), cost=cost(x))
+        if not is_active((fun, given, bounds, errors(found.x))):
+            return found
+        x = minimum(found.x, grad(cost), *pair_of_limits(bounds, found.x.shape))
+        return changed(found, x=x, fun=errors(x), cost=cost(x))
+
+    return solved_apart(
+        differentiated, True, optimize.least_squares, fun, x0, jac, bounds, *rest, **options
+    )
 
 
 def pair_of_limits(bounds: Any, shape: Any) -> tuple[Any, Any]:
@@ -90,10 +93,6 @@ def curve_fit(
     **options: Any,
 ) -> Any:
     """Run `curve_fit`; the covariance has its own derivative."""
-    found = solved_apart(
-        optimize.curve_fit, f, xdata, ydata, p0, sigma, absolute_sigma, check_finite, bounds,
-        *rest, **options,
-    )  # fmt: skip
     if options.get("nan_policy") is not None:
         raise MissingRuleError(
             "the derivative of scipy.optimize.curve_fit with a nan_policy is not implemented",
@@ -108,17 +107,23 @@ def curve_fit(
             return r / np.ravel(sigma)
         return linalg.solve_triangular(linalg.cholesky(sigma, lower=True), r, lower=True)
 
-    if not is_active((f, xdata, ydata, sigma, bounds, errors(found[0]))):
-        return found
-    p = minimum(
-        found[0], grad(lambda p: cost_of(errors(p))), *pair_of_limits(bounds, found[0].shape)
-    )
-    covariance = with_derivative_of(found[1], lambda: covariance_of(errors, p, absolute_sigma))
-    return (
-        p,
-        covariance,
-        *(changed(part) if isinstance(part, dict) else part for part in found[2:]),
-    )
+    def differentiated(found: Any, start: Start) -> Any:
+        from_start = anew(errors, start)
+        if not is_active((f, xdata, ydata, sigma, bounds, from_start(found[0]))):
+            return found
+        limits = pair_of_limits(bounds, found[0].shape)
+        p = minimum(found[0], grad(lambda p: cost_of(from_start(p))), *limits)
+        covariance = with_derivative_of(
+            found[1], lambda: covariance_of(from_start, p, absolute_sigma)
+        )
+        rest_of_output = [changed(part) if isinstance(part, dict) else part for part in found[2:]]
+        return p, covariance, *rest_of_output
+
+    return solved_apart(
+        differentiated, True,
+        optimize.curve_fit, f, xdata, ydata, p0, sigma, absolute_sigma, check_finite, bounds,
+        *rest, **options,
+    )  # fmt: skip
 
 
 def covariance_of(errors: Any, p: Any, absolute: Any) -> Any:

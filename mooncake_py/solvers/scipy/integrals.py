@@ -20,9 +20,8 @@ from mooncake_py.errors import MissingRuleError, SolverError
 from mooncake_py.rules.declare import overlay
 from mooncake_py.rules.plain_values import valued
 from mooncake_py.solvers.activity import is_active, order
-from mooncake_py.solvers.apart import solved_apart
+from mooncake_py.solvers.apart import Start, anew, evaluated, solved_apart
 from mooncake_py.solvers.scipy.results import tuple_of
-from mooncake_py.utilities.ignoring import ignore_derivatives
 from mooncake_py.utilities.stopping import stop_gradient
 
 __all__ = ["with_derivative_of"]
@@ -51,13 +50,6 @@ def quad(
     **options: Any,
 ) -> Any:
     """Run `quad`; the real and imaginary parts of a complex function have separate pieces."""
-
-    def find(f: Any, further: Any) -> Any:
-        return solved_apart(
-            integrate.quad, f, a, b, further, 1, epsabs, epsrel, limit, points, weight,
-            *rest, **options,
-        )  # fmt: skip
-
     if complex_func:
         settings = (epsabs, epsrel, limit, points, weight, *rest)
         f = parts_of(func, tuple_of(args))
@@ -66,12 +58,28 @@ def quad(
         pieces = ({"real": real[2:], "imag": imag[2:]},) if full_output else ()
         return real[0] + 1j * imag[0], real[1] + 1j * imag[1], *pieces
 
-    found = find(func, args)
-    if len(found) > 3 and not full_output:
-        warnings.warn(found[3], integrate.IntegrationWarning, stacklevel=2)
-    rest_of_output = found[1:] if full_output else found[1:2]
-    if not is_active((func, args, a, b)):
-        return found[0], *rest_of_output
+    def differentiated(found: Any, start: Start) -> Any:
+        if len(found) > 3 and not full_output:
+            warnings.warn(found[3], integrate.IntegrationWarning, stacklevel=2)
+        rest_of_output = found[1:] if full_output else found[1:2]
+        if not is_active((func, args, a, b)):
+            return found[0], *rest_of_output
+        require_plain(weight, points)
+        last = found[2]["last"]
+        pieces = np.stack([found[2]["alist"][:last], found[2]["blist"][:last]], 1)
+        f = lambda x: func(x, *tuple_of(args))  # noqa: E731
+        value = integral(f, start, a, b, pieces, points, halves=True)
+        return with_derivative_of(found[0], value, found[1]), *rest_of_output
+
+    return solved_apart(
+        differentiated, is_active((a, b, points)),
+        integrate.quad, func, a, b, args, 1, epsabs, epsrel, limit, points, weight,
+        *rest, **options,
+    )  # fmt: skip
+
+
+def require_plain(weight: Any, points: Any) -> None:
+    """Raise if `quad` is asked for what has no derivative here."""
     if weight is not None:
         raise MissingRuleError(
             f"the derivative of scipy.integrate.quad with weight={weight!r} is not implemented",
@@ -82,10 +90,6 @@ def quad(
             "the derivative of scipy.integrate.quad with respect to `points` is not implemented",
             fix="integrate up to these points and from them, as limits",
         )
-    last = found[2]["last"]
-    pieces = np.stack([found[2]["alist"][:last], found[2]["blist"][:last]], 1)
-    value = integral(lambda x: func(x, *tuple_of(args)), a, b, pieces, points, halves=True)
-    return with_derivative_of(found[0], value, found[1]), *rest_of_output
 
 
 def parts_of(func: Any, args: Any) -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:
@@ -98,17 +102,29 @@ def quad_vec(
     f: Any, a: Any, b: Any, *rest: Any, full_output: Any = False, args: Any = (), **options: Any
 ) -> Any:
     """Run `quad_vec`."""
-    found = solved_apart(integrate.quad_vec, f, a, b, *rest, full_output=True, args=args, **options)
-    output = found if full_output else found[:2]
-    if not is_active((f, args, a, b)):
-        return output
-    points, pieces = options.get("points"), found[2].intervals
-    value = integral(lambda x: f(x, *tuple_of(args)), a, b, pieces, points, halves=False)
-    return with_derivative_of(found[0], value, found[1]), *output[1:]
+
+    def differentiated(found: Any, start: Start) -> Any:
+        output = found if full_output else found[:2]
+        if not is_active((f, args, a, b)):
+            return output
+        points, pieces = options.get("points"), found[2].intervals
+        integrand = lambda x: f(x, *tuple_of(args))  # noqa: E731
+        value = integral(integrand, start, a, b, pieces, points, halves=False)
+        return with_derivative_of(found[0], value, found[1]), *output[1:]
+
+    return solved_apart(
+        differentiated, is_active((a, b)),
+        integrate.quad_vec, f, a, b, *rest, full_output=True, args=args, **options,
+    )  # fmt: skip
 
 
-def integral(f: Any, a: Any, b: Any, pieces: ndarray, points: Any, halves: bool) -> Any:
-    """Return the integral of a function by a Gauss rule on pieces of the interval."""
+def integral(
+    f: Any, start: Start, a: Any, b: Any, pieces: ndarray, points: Any, halves: bool
+) -> Any:
+    """Return the integral of a function by a Gauss rule on pieces of the interval.
+
+    At the limits, whose positions may be active, the function is evaluated anew.
+    """
     low, high = stop_gradient((float(a), float(b)))
     place, pieces = substitution(low, high, halves), np.sort(pieces, axis=1)
     require_no_jump(f, place, pieces, stop_gradient(points))
@@ -118,9 +134,9 @@ def integral(f: Any, a: Any, b: Any, pieces: ndarray, points: Any, halves: bool)
     for node, weight in zip(x.tolist(), weights.tolist(), strict=True):
         total = total + weight * f(node)
     if is_active(b) and np.isfinite(high):
-        total = total + sliver(f, b)
+        total = total + sliver(anew(f, start), b)
     if is_active(a) and np.isfinite(low):
-        total = total - sliver(f, a)
+        total = total - sliver(anew(f, start), a)
     return total
 
 
@@ -162,7 +178,7 @@ def require_no_jump(f: Any, place: Any, pieces: ndarray, points: Any) -> None:
         return
     else:
         x, _ = place(np.append(cuts - NEAR * width, cuts + NEAR * width), np.ones(2 * len(cuts)))
-        values = np.array(ignore_derivatives(values_at, f, x.tolist()))
+        values = np.array(evaluated(values_at, f, x.tolist()))
         left, right = np.split(values.reshape(-1, 2, len(cuts), *values.shape[1:]), 2, axis=1)
         jumps = np.abs(right - left) > JUMP * np.max(np.abs(values), initial=0.0)
         if not np.any(jumps):

@@ -13,7 +13,7 @@ from mooncake_py.interface import grad
 from mooncake_py.rules.declare import overlay, refused
 from mooncake_py.rules.plain_values import same_values
 from mooncake_py.solvers.activity import is_active, order
-from mooncake_py.solvers.apart import solved_apart
+from mooncake_py.solvers.apart import Start, anew, solved_apart
 from mooncake_py.solvers.implicit import moved_along
 from mooncake_py.solvers.products import correction_by_products
 from mooncake_py.solvers.scipy.results import changed, number, tuple_of
@@ -92,10 +92,6 @@ def minimize(
 ) -> Any:
     """Run `minimize`; its callbacks may give the gradient."""
     further = tuple_of(args)
-    found = solved_apart(
-        optimize.minimize, fun, x0, args, method, jac, hess, hessp, bounds, constraints,
-        *rest, **options,
-    )  # fmt: skip
     with_gradient = bool(jac) and not callable(jac) and not isinstance(jac, str)
 
     def value(x: Any) -> Any:
@@ -107,17 +103,25 @@ def minimize(
             return fun(x, *further)[1]
         return jac(x, *further) if callable(jac) else grad(value)(x)
 
-    if not is_active((fun, args, bounds, constraints, value(found.x))):
-        return found
-    if not is_empty(constraints):
-        raise MissingRuleError(
-            "the derivative of scipy.optimize.minimize with constraints is not implemented",
-            why="only bounds are held, by the active set",
-            fix="eliminate the constraints, or use implicit(solve, residual) with the equations "
-            "of Lagrange",
-        )
-    x = minimum(found.x, gradient, *limits(bounds, found.x.shape))
-    return changed(found, x=x, fun=same_values(value(x), found.fun))
+    def differentiated(found: Any, start: Start) -> Any:
+        value_anew = anew(value, start)
+        if not is_active((fun, args, bounds, constraints, value_anew(found.x))):
+            return found
+        if not is_empty(constraints):
+            raise MissingRuleError(
+                "the derivative of scipy.optimize.minimize with constraints is not implemented",
+                why="only bounds are held, by the active set",
+                fix="eliminate the constraints, or use implicit(solve, residual) with the "
+                "equations of Lagrange",
+            )
+        x = minimum(found.x, anew(gradient, start), *limits(bounds, found.x.shape))
+        return changed(found, x=x, fun=same_values(value_anew(x), found.fun))
+
+    return solved_apart(
+        differentiated, True,
+        optimize.minimize, fun, x0, args, method, jac, hess, hessp, bounds, constraints,
+        *rest, **options,
+    )  # fmt: skip
 
 
 def is_empty(constraints: Any) -> bool:
@@ -130,13 +134,16 @@ def minimize_scalar(
     fun: Any, bracket: Any = None, bounds: Any = None, args: Any = (), *rest: Any, **options: Any
 ) -> Any:
     """Run `minimize_scalar`."""
-    found = solved_apart(optimize.minimize_scalar, fun, bracket, bounds, args, *rest, **options)
 
-    def value(x: Any) -> Any:
-        return number(fun(x, *tuple_of(args)))
+    def differentiated(found: Any, start: Start) -> Any:
+        value = anew(lambda x: number(fun(x, *tuple_of(args))), start)
+        if not is_active((fun, args, bounds, value(found.x))):
+            return found
+        low, high = (None, None) if bounds is None else bounds
+        x = same_values(minimum(float(found.x), grad(value), low, high), found.x)
+        return changed(found, x=x, fun=same_values(value(x), found.fun))
 
-    if not is_active((fun, args, bounds, value(found.x))):
-        return found
-    low, high = (None, None) if bounds is None else bounds
-    x = same_values(minimum(float(found.x), grad(value), low, high), found.x)
-    return changed(found, x=x, fun=same_values(value(x), found.fun))
+    return solved_apart(
+        differentiated, True, optimize.minimize_scalar, fun, bracket, bounds, args,
+        *rest, **options,
+    )  # fmt: skip

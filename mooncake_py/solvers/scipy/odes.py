@@ -18,7 +18,7 @@ from mooncake_py.rules.declare import overlay
 from mooncake_py.rules.plain_values import valued
 from mooncake_py.rules.sources import without_rule
 from mooncake_py.solvers.activity import is_active
-from mooncake_py.solvers.apart import solved_apart
+from mooncake_py.solvers.apart import Start, solved_apart
 from mooncake_py.solvers.scipy.results import changed, tuple_of
 from mooncake_py.utilities.stopping import stop_gradient
 
@@ -41,22 +41,29 @@ def solve_ivp(
     given = {"dense_output": dense_output, "events": events, "vectorized": vectorized, "args": args}
     if method != "LSODA" and method is not integrate.LSODA:
         return derived_solve_ivp(fun, t_span, y0, method, t_eval, **given, **options)
-    found = solved_apart(integrate.solve_ivp, fun, t_span, y0, method, t_eval, **given, **options)
-    if not is_active((fun, args, t_span, y0, t_eval)):
-        return found
-    if dense_output or events is not None:
-        raise MissingRuleError(
-            "the derivative of scipy.integrate.solve_ivp by LSODA with events or dense output is "
-            "not implemented",
-            why="LSODA is compiled",
-            fix='use method="BDF" or "Radau" for stiff equations, else "DOP853", which are derived',
-        )
-    times = t_eval
-    if times is None:
-        times = found.t.copy() if not is_active(t_span) else moved(found.t, *t_span)
-    rtol, atol = options.get("rtol", 1e-3), options.get("atol", 1e-6)
-    solution = solve_by_derived(fun, t_span, y0, times, found.nlu > 0, rtol, atol, **given)
-    return changed(found, t=times, y=with_derivative_of(found.y, solution, rtol, atol))
+
+    def differentiated(found: Any, start: Start) -> Any:
+        if not is_active((fun, args, t_span, y0, t_eval)):
+            return found
+        if dense_output or events is not None:
+            raise MissingRuleError(
+                "the derivative of scipy.integrate.solve_ivp by LSODA with events or dense output "
+                "is not implemented",
+                why="LSODA is compiled",
+                fix='use method="BDF" or "Radau" for stiff equations, else "DOP853", which are '
+                "derived",
+            )
+        times = t_eval
+        if times is None:
+            times = found.t.copy() if not is_active(t_span) else moved(found.t, *t_span)
+        rtol, atol = options.get("rtol", 1e-3), options.get("atol", 1e-6)
+        solution = solve_by_derived(fun, t_span, y0, times, found.nlu > 0, rtol, atol, **given)
+        return changed(found, t=times, y=with_derivative_of(found.y, solution, rtol, atol))
+
+    return solved_apart(
+        differentiated, True,
+        integrate.solve_ivp, fun, t_span, y0, method, t_eval, **given, **options,
+    )  # fmt: skip
 
 
 def moved(t: ndarray, start: Any, stop: Any) -> Any:
@@ -76,22 +83,25 @@ def odeint(
     positional = dict(zip(names, rest, strict=False))
     tfirst = positional.pop("tfirst", tfirst)
     rtol, atol = positional.pop("rtol", rtol), positional.pop("atol", atol)
-    found, info = solved_apart(
-        integrate.odeint, func, y0, t, args, Dfun, col_deriv, True,
+    further = tuple_of(args)
+
+    def slope(time: Any, y: Any) -> Any:
+        return np.asarray(func(time, y, *further) if tfirst else func(y, time, *further))
+
+    def differentiated(found: Any, start: Start) -> Any:
+        y, info = found
+        if is_active((func, y0, t, args)):
+            tolerances = [TOLERANCE if part is None else part for part in (rtol, atol)]
+            is_stiff = bool(np.any(info["nje"] > 0))
+            first = np.atleast_1d(np.asarray(y0)).ravel()
+            solution = solve_by_derived(slope, (t[0], t[-1]), first, t, is_stiff, *tolerances)
+            y = with_derivative_of(y, solution.T, *tolerances)
+        return (y, info) if full_output else y
+
+    return solved_apart(
+        differentiated, True, integrate.odeint, func, y0, t, args, Dfun, col_deriv, True,
         rtol=rtol, atol=atol, tfirst=tfirst, **positional, **options,
     )  # fmt: skip
-    if is_active((func, y0, t, args)):
-        further = tuple_of(args)
-
-        def slope(time: Any, y: Any) -> Any:
-            return np.asarray(func(time, y, *further) if tfirst else func(y, time, *further))
-
-        rtol, atol = (TOLERANCE if part is None else part for part in (rtol, atol))
-        is_stiff = bool(np.any(info["nje"] > 0))
-        start = np.atleast_1d(np.asarray(y0)).ravel()
-        solution = solve_by_derived(slope, (t[0], t[-1]), start, t, is_stiff, rtol, atol)
-        found = with_derivative_of(found, solution.T, rtol, atol)
-    return (found, info) if full_output else found
 
 
 def solve_by_derived(

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import optimize
 
 from mooncake_py.rules.declare import overlay
-from mooncake_py.solvers.apart import solved_apart
+from mooncake_py.solvers.apart import Start, solved_apart
 from mooncake_py.solvers.implicit import at_solution
 from mooncake_py.solvers.scipy.results import changed, number, tuple_of
 
@@ -25,11 +25,12 @@ def declare_bracketing(finder: Callable[..., Any]) -> None:
 
     @overlay(finder)
     def find(f: Any, a: Any, b: Any, args: Any = (), *rest: Any, **options: Any) -> Any:
-        found = solved_apart(finder, f, a, b, args, *rest, **options)
-        if not isinstance(found, tuple):
-            return at_solution(found, lambda x: number(f(x, *tuple_of(args))))
-        x = at_solution(found[0], lambda x: number(f(x, *tuple_of(args))))
-        return x, changed(found[1], root=x)
+        def differentiated(found: Any, start: Start) -> Any:
+            root = found[0] if isinstance(found, tuple) else found
+            x = at_solution(root, lambda x: number(f(x, *tuple_of(args))), start)
+            return (x, changed(found[1], root=x)) if isinstance(found, tuple) else x
+
+        return solved_apart(differentiated, True, finder, f, a, b, args, *rest, **options)
 
 
 def declare_by_jacobian(finder: Callable[..., Any]) -> None:
@@ -37,7 +38,9 @@ def declare_by_jacobian(finder: Callable[..., Any]) -> None:
 
     @overlay(finder)
     def find(F: Any, xin: Any, *rest: Any, **options: Any) -> Any:
-        return at_solution(solved_apart(finder, F, xin, *rest, **options), F)
+        return solved_apart(
+            lambda x, start: at_solution(x, F, start), True, finder, F, xin, *rest, **options
+        )
 
 
 for name in BRACKETING:
@@ -51,13 +54,17 @@ def newton(
     func: Any, x0: Any, fprime: Any = None, args: Any = (), *rest: Any, **options: Any
 ) -> Any:
     """Run `newton`; for an array it may return a named tuple."""
-    found: Any = solved_apart(optimize.newton, func, x0, fprime, args, *rest, **options)
-    if hasattr(found, "zero_der"):  # of an array: a named tuple
-        return found._replace(root=at_solution(found.root, lambda x: func(x, *args)))
-    if not isinstance(found, tuple):
-        return at_solution(found, lambda x: func(x, *args))
-    x = at_solution(found[0], lambda x: func(x, *args))
-    return x, changed(found[1], root=x)
+
+    def differentiated(found: Any, start: Start) -> Any:
+        root = found[0] if isinstance(found, tuple) else found
+        x = at_solution(root, lambda x: func(x, *args), start)
+        if hasattr(found, "zero_der"):  # of an array: a named tuple
+            return type(found)(x, *found[1:])
+        return (x, changed(found[1], root=x)) if isinstance(found, tuple) else x
+
+    return solved_apart(
+        differentiated, True, optimize.newton, func, x0, fprime, args, *rest, **options
+    )
 
 
 @overlay(optimize.root_scalar)
@@ -71,22 +78,27 @@ def root_scalar(
     **options: Any,
 ) -> Any:
     """Run `root_scalar`; the function may return its slope too."""
-    found = solved_apart(optimize.root_scalar, f, args, method, bracket, fprime, *rest, **options)
 
     def residual(x: Any) -> Any:
         y = f(x, *tuple_of(args))
         return number(y if callable(fprime) or not fprime else y[0])
 
-    return changed(found, root=at_solution(found.root, residual))
+    return solved_apart(
+        lambda found, start: changed(found, root=at_solution(found.root, residual, start)), True,
+        optimize.root_scalar, f, args, method, bracket, fprime, *rest, **options,
+    )  # fmt: skip
 
 
 @overlay(optimize.fsolve)
 def fsolve(func: Any, x0: Any, args: Any = (), *rest: Any, **options: Any) -> Any:
     """Run `fsolve`."""
-    found = solved_apart(optimize.fsolve, func, x0, args, *rest, **options)
-    x = found[0] if isinstance(found, tuple) else found
-    x = at_solution(x, lambda x: np.asarray(func(x, *tuple_of(args))))
-    return (x, changed(found[1]), *found[2:]) if isinstance(found, tuple) else x
+
+    def differentiated(found: Any, start: Start) -> Any:
+        x = found[0] if isinstance(found, tuple) else found
+        x = at_solution(x, lambda x: np.asarray(func(x, *tuple_of(args))), start)
+        return (x, changed(found[1]), *found[2:]) if isinstance(found, tuple) else x
+
+    return solved_apart(differentiated, True, optimize.fsolve, func, x0, args, *rest, **options)
 
 
 @overlay(optimize.root)
@@ -94,10 +106,12 @@ def root(
     fun: Any, x0: Any, args: Any = (), method: Any = "hybr", jac: Any = None, **options: Any
 ) -> Any:
     """Run `root`; the function may return its Jacobian too."""
-    found = solved_apart(optimize.root, fun, x0, args, method, jac, **options)
 
     def residual(x: Any) -> Any:
         y = fun(x, *tuple_of(args))
         return np.asarray(y if callable(jac) or not jac else y[0])
 
-    return changed(found, x=at_solution(found.x, residual))
+    return solved_apart(
+        lambda found, start: changed(found, x=at_solution(found.x, residual, start)), True,
+        optimize.root, fun, x0, args, method, jac, **options,
+    )  # fmt: skip

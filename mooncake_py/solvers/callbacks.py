@@ -1,0 +1,84 @@
+"""Solvers of a library with callbacks that are derived, which return plain numbers."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from inspect import signature
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.runtime.activity import unwrapped
+from mooncake_py.solvers.unsettled import Iterates
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Mode
+
+__all__ = ["run_calling_back"]
+
+FURTHER = ("args", "kwargs")
+"""Parameters of solvers with further arguments for their callbacks."""
+
+
+class Held:
+    """A further argument on its way through a solver to a callback, which gets it as it is."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+def run_calling_back(
+    ctx: Mode, iterates: Iterates | None, solve: Callable[..., Any], args: Any, kwargs: Any
+) -> Any:
+    """Run a solver with derived callbacks; `iterates` marks the points that they are given."""
+
+    def passed(value: Any) -> Any:
+        if type(value) is Held:
+            return value.value
+        return value if iterates is None else iterates.mark(value)
+
+    def derived(f: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(f, updated=())
+        def call(*args: Any, **kwargs: Any) -> Any:
+            given = tuple(map(passed, args))
+            y = ctx.call(f, *given, **{name: passed(v) for name, v in kwargs.items()})
+            for a, b in zip(args, given, strict=True):
+                write_back(a, b)
+            return unwrapped(y)
+
+        vars(call).update(getattr(f, "__dict__", {}) if hasattr(f, "__code__") else {})
+        return call
+
+    def argument(value: Any) -> Any:
+        if type(value) in (list, tuple):
+            return type(value)(map(argument, value))
+        if type(value) is dict:
+            return {
+                key: held(part) if key in FURTHER else argument(part) for key, part in value.items()
+            }
+        if callable(value) and not isinstance(value, type):
+            return derived(value)
+        return unwrapped(value)
+
+    given = signature(solve).bind(*args, **kwargs)
+    for name, value in given.arguments.items():
+        given.arguments[name] = held(value) if name in FURTHER else argument(value)
+    return solve(*given.args, **given.kwargs)
+
+
+def held(value: Any) -> Any:
+    """Return further arguments, each held."""
+    if value is None:
+        return None
+    if isinstance(value, dict):
+        return {name: Held(part) for name, part in value.items()}
+    return tuple(map(Held, value)) if isinstance(value, tuple) else (Held(value),)
+
+
+def write_back(a: Any, b: Any) -> None:
+    """Let the solver see what a callback has written into the point that it was given."""
+    is_copy = type(a) is ndarray and type(b) is ndarray and a is not b and a.dtype.kind in "fc"
+    if is_copy and a.flags.writeable and not np.array_equal(a, b, equal_nan=True):
+        a[...] = b

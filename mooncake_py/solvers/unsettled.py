@@ -1,0 +1,108 @@
+"""The points at which a solver calls back: active numbers whose derivative is not known.
+
+What a callback stores of them may be read later.  A program that only shows them, or starts another
+solver there, needs no derivative; one that computes with them raises an error.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.errors import Location, SolverError
+from mooncake_py.modes.forward.context import ForwardContext
+from mooncake_py.modes.reverse.context import ReverseContext
+from mooncake_py.rules.declare import from_vjp
+from mooncake_py.runtime.active import active_number
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Mode
+
+__all__ = ["Iterates", "unsettled"]
+
+_alive: WeakValueDictionary[int, Iterates] = WeakValueDictionary()
+"""By the numbers that stand for them among the operands of a rule."""
+
+
+class Iterates:
+    """Where a solver calls back, for the message about what was stored there.
+
+    Parameters
+    ----------
+    ctx : Mode
+    solver : str
+        Its name.
+    """
+
+    def __init__(self, ctx: Mode, solver: str) -> None:
+        self.ctx = ctx
+        self.solver = solver
+        self.where: Location | None = ctx.user_location()
+        self.stored: list[str] = []  # what its callbacks have changed
+        self.seed = seed_of(ctx)
+        _alive[id(self)] = self
+        for mode in (ctx, *ctx.outers):
+            if isinstance(mode, ForwardContext):
+                mode.unsettled = self.error
+
+    def mark(self, value: Any) -> Any:
+        """Return a copy of what a callback is given, as something without a known derivative."""
+        if isinstance(value, dict):
+            marked = copy.copy(value)
+            for key, part in value.items():
+                dict.__setitem__(marked, key, self.mark(part))
+            return marked
+        if type(value) in (list, tuple):
+            return type(value)(map(self.mark, value))
+        inexact = isinstance(value, (float, complex, np.inexact)) or (
+            type(value) is ndarray and value.dtype.kind in "fc"
+        )
+        return self.ctx.call(unsettled, value, self.seed, id(self)) if inexact else value
+
+    def error(self) -> SolverError:
+        """Return the error for a derivative that would pass through the iterations."""
+        stored = ", ".join(self.stored[:4]) or "what it was given"
+        return SolverError(
+            f"a value that a callback of {self.solver} stored has no derivative",
+            where=self.where,
+            why=f"the callback changed {stored};\nthe value depends on the points at which the "
+            "solver evaluates it, which are not differentiated",
+            fix="compute the value anew from the result of the solver, or hold it constant by "
+            "stop_gradient",
+        )
+
+
+def seed_of(ctx: Mode) -> Any:
+    """Return an active one, in each of the modes that differentiate here."""
+    if isinstance(ctx, ForwardContext):
+        ctx.keep_first()
+        return ctx.fresh(seed_of(ctx.base), 1.0)
+    if isinstance(ctx, ReverseContext) and ctx.is_reversed:
+        return active_number(1.0, ctx)
+    return 1.0
+
+
+def unsettled(x: Any, seed: Any, key: int) -> Any:
+    """Return a copy of a point, with derivatives that raise an error where they are used."""
+    return copy.copy(x)
+
+
+def push_unsettled(tangents: Any, y: Any, x: Any, seed: Any, key: int) -> Any:
+    return np.full_like(y, np.nan) if isinstance(y, ndarray) else type(y)(np.nan)
+
+
+@from_vjp(unsettled, jvp=push_unsettled)
+def unsettled_rule(x: Any, seed: Any, key: int) -> Any:
+    """Raise if the result has a cotangent."""
+    iterates = _alive[key]
+
+    def pull(dy: Any) -> Any:
+        if np.any(dy):
+            raise iterates.error()
+        return None, 0.0, None
+
+    return copy.copy(x), pull

@@ -1,0 +1,431 @@
+"""What callbacks of solvers change: seen as in a plain call, with derivatives, and put back."""
+
+import collections
+import functools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import integrate, optimize
+
+from mooncake_py import (
+    SolverError,
+    checkpoint,
+    grad,
+    hessian,
+    hvp,
+    implicit,
+    jvp,
+    value_and_grad,
+    vjp,
+)
+
+Solver = Callable[[Any], Any]
+
+TIGHT = {"xtol": 1e-14, "ftol": 1e-14, "gtol": 1e-14}
+
+SOLVERS: dict[str, Solver] = {
+    "brentq": lambda r: optimize.brentq(r, 0.5, 10, xtol=1e-13),
+    "newton": lambda r: optimize.newton(r, 1.5, tol=1e-13),
+    "toms748": lambda r: optimize.toms748(r, 0.5, 10, xtol=1e-13),
+    "root_scalar": lambda r: optimize.root_scalar(r, bracket=(0.5, 10), xtol=1e-13).root,
+    "fsolve": lambda r: optimize.fsolve(lambda x: [r(x[0])], [1.5], xtol=1e-13)[0],
+    "root": lambda r: optimize.root(lambda x: [r(x[0])], [1.5], tol=1e-13).x[0],
+    "least_squares": lambda r: optimize.least_squares(lambda x: [r(x[0])], [1.5], **TIGHT).x[0],
+    "minimize": lambda r: optimize.minimize(lambda x: r(x[0]) ** 2, [1.5], tol=1e-13).x[0],
+    "minimize_scalar": lambda r: (
+        optimize.minimize_scalar(lambda x: r(x) ** 2, bracket=(1.4, 1.5), tol=1e-13).x
+    ),
+    "quad": lambda r: integrate.quad(r, 0, 1)[0],
+    "dblquad": lambda r: integrate.dblquad(lambda x, y: r(x) + 0 * y, 0, 1, 0, 1)[0],
+    "quad_vec": lambda r: integrate.quad_vec(r, 0, 1)[0],
+    "odeint": lambda r: integrate.odeint(
+        lambda y, t: r(t), 0.0, [0.0, 1.0], rtol=1e-10, atol=1e-10
+    )[-1, 0],
+    "lsoda": lambda r: integrate.solve_ivp(
+        lambda t, y: [r(t)], (0.0, 1.0), [0.0], method="LSODA", rtol=1e-9
+    ).y[0, -1],
+    "implicit": lambda r: implicit(lambda: optimize.brentq(r, 0.5, 10, xtol=1e-13), r)(),
+}
+QUICK = ("brentq", "quad", "fsolve", "implicit")
+
+
+def right(name: str, a: float) -> float:
+    """Return the derivative of what a solver makes of ``x * x - a * a``."""
+    is_integral = name in ("quad", "dblquad", "quad_vec", "odeint", "lsoda")
+    return -2 * a if is_integral else 1.0
+
+
+# Data that are made in the first call.
+
+
+class Cached:
+    def __init__(self, a: Any) -> None:
+        self.a = a
+
+    @functools.cached_property
+    def square(self) -> Any:
+        return self.a * self.a
+
+
+class Slots:
+    __slots__ = ("square",)
+
+
+def in_variable(a: Any) -> Callable[[], Any]:
+    square = None
+
+    def get() -> Any:
+        nonlocal square
+        if square is None:
+            square = a * a
+        return square
+
+    return get
+
+
+def in_dict(a: Any) -> Callable[[], Any]:
+    held: dict[str, Any] = {}
+
+    def get() -> Any:
+        if "square" not in held:
+            held["square"] = a * a
+        return held["square"]
+
+    return get
+
+
+def in_array(a: Any) -> Callable[[], Any]:
+    held = np.full(2, np.nan)
+
+    def get() -> Any:
+        if math.isnan(held[0]):
+            np.multiply(a, a, out=held[:1])
+        return held[0]
+
+    return get
+
+
+def in_slots(a: Any) -> Callable[[], Any]:
+    held = Slots()
+
+    def get() -> Any:
+        if not hasattr(held, "square"):
+            held.square = a * a
+        return held.square
+
+    return get
+
+
+def in_class(a: Any) -> Callable[[], Any]:
+    class Holder:
+        square: Any = None
+
+    def get() -> Any:
+        if Holder.square is None:
+            Holder.square = a * a
+        return Holder.square
+
+    return get
+
+
+def in_property(a: Any) -> Callable[[], Any]:
+    model = Cached(a)
+    return lambda: model.square
+
+
+def in_attribute_of_function(a: Any) -> Callable[[], Any]:
+    def get() -> Any:
+        if not hasattr(get, "square"):
+            get.square = a * a  # type: ignore[attr-defined]
+        return get.square  # type: ignore[attr-defined]
+
+    return get
+
+
+def in_cache(a: Any) -> Callable[[], Any]:
+    return functools.cache(lambda: a * a)
+
+
+def in_default(a: Any) -> Callable[[], Any]:
+    def get(held: list[Any] = []) -> Any:  # noqa: B006
+        if not held:
+            held.append(a * a)
+        return held[-1]
+
+    return get
+
+
+LAZY = [in_variable, in_dict, in_array, in_slots, in_class, in_property, in_attribute_of_function,
+        in_cache, in_default]  # fmt: skip
+
+
+def lazily(make: Any, solve: Solver) -> Callable[[Any], Any]:
+    def f(a: Any) -> Any:
+        get = make(a)
+        return solve(lambda x: x * x - get())
+
+    return f
+
+
+MODES: dict[str, Callable[[Any], Any]] = {
+    "grad": lambda f: grad(f)(2.0),
+    "debug": lambda f: grad(f, debug=True)(2.0),
+    "compile": lambda f: grad(f, compile=True)(2.0),
+    "vjp": lambda f: vjp(f, 2.0)[1](1.0)[0],
+    "jvp": lambda f: jvp(f, (2.0,), (1.0,))[1],
+    "checkpoint": lambda f: grad(lambda a: checkpoint(f, a))(2.0),
+}
+
+
+@pytest.mark.parametrize("make", LAZY)
+@pytest.mark.parametrize("name", [n if n in QUICK else pytest.param(n, marks=pytest.mark.slow)
+                                  for n in SOLVERS])  # fmt: skip
+def test_data_made_in_the_first_call(make: Any, name: str) -> None:
+    f = lazily(make, SOLVERS[name])
+    assert grad(f)(2.0) == pytest.approx(right(name, 2.0), rel=1e-5)
+    assert jvp(f, (2.0,), (1.0,))[1] == pytest.approx(right(name, 2.0), rel=1e-5)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("name", ["brentq", "quad", "least_squares"])
+def test_modes(mode: str, name: str) -> None:
+    f = lazily(in_variable, SOLVERS[name])
+    assert MODES[mode](f) == pytest.approx(right(name, 2.0), rel=1e-5)
+
+
+@pytest.mark.parametrize("name", ["brentq", "quad"])
+def test_second_derivatives(name: str) -> None:
+    f = lazily(in_dict, SOLVERS[name])
+    second = -2.0 if name == "quad" else 0.0
+    assert hessian(f)(2.0) == pytest.approx(second, abs=1e-6)
+    assert hvp(f, (2.0,), 1.0) == pytest.approx(second, abs=1e-6)
+    assert grad(lambda a: a * grad(f)(a))(2.0) == pytest.approx(right(name, 2.0) + 2 * second)
+
+
+# What callbacks write, which the program reads afterwards.
+
+
+class Record:
+    count = 0
+
+    def __init__(self) -> None:
+        self.steps = 0
+
+
+class Slot:
+    __slots__ = ("n",)
+
+    def __init__(self) -> None:
+        self.n = 0
+
+
+Pair = collections.namedtuple("Pair", ["n", "x"])
+TOTAL = 0
+
+
+def into_global() -> tuple[Any, Any]:
+    def write(x: Any) -> None:
+        global TOTAL
+        TOTAL += 1
+
+    return write, lambda: TOTAL
+
+
+def into_variable() -> tuple[Any, Any]:
+    n = 0
+
+    def write(x: Any) -> None:
+        nonlocal n
+        n += 1
+
+    return write, lambda: n
+
+
+def into(holder: Any, write: Callable[[Any, Any], Any], read: Callable[[Any], Any]) -> Any:
+    return lambda: (lambda x: write(holder, x), lambda: read(holder))
+
+
+def add_item(holder: Any, key: Any) -> None:
+    holder[key] += 1
+
+
+def add_attribute(holder: Any, name: str) -> None:
+    setattr(holder, name, getattr(holder, name) + 1)
+
+
+def replace(pairs: list[Pair]) -> None:
+    pairs[0] = pairs[0]._replace(n=pairs[0].n + 1)
+
+
+def fill(a: Any) -> None:
+    np.add(a, 1.0, out=a)
+
+
+COUNTERS: dict[str, Any] = {
+    "global": into_global,
+    "variable": into_variable,
+    "list": into([], lambda o, x: o.append(1), len),
+    "list of points": into([], lambda o, x: o.append(x), len),
+    "item": into([0], lambda o, x: add_item(o, 0), lambda o: o[0]),
+    "dict": into({"n": 0}, lambda o, x: add_item(o, "n"), lambda o: o["n"]),
+    "defaultdict": into(
+        collections.defaultdict(int), lambda o, x: add_item(o, "n"), lambda o: o["n"]
+    ),
+    "Counter": into(collections.Counter(), lambda o, x: o.update("n"), lambda o: o["n"]),
+    "OrderedDict": into(collections.OrderedDict(), lambda o, x: o.__setitem__(len(o), x), len),
+    "set": into(set(), lambda o, x: o.add(len(o)), len),
+    "deque": into(collections.deque(maxlen=3), lambda o, x: o.append(1), len),
+    "bytearray": into(bytearray(), lambda o, x: o.append(1), len),
+    "element": into(np.zeros(1), lambda o, x: add_item(o, 0), lambda o: o[0]),
+    "int element": into(np.zeros(1, int), lambda o, x: add_item(o, 0), lambda o: int(o[0])),
+    "slice": into(np.zeros(4)[::2], lambda o, x: fill(o[:1]), lambda o: o[0]),
+    "out": into(np.zeros(2), lambda o, x: fill(o), lambda o: o[1]),
+    "array of objects": into(np.array([0, None]), lambda o, x: add_item(o, 0), lambda o: o[0]),
+    "attribute": into(Record(), lambda o, x: add_attribute(o, "steps"), lambda o: o.steps),
+    "class": into(Record, lambda o, x: add_attribute(o, "count"), lambda o: o.count),
+    "slots": into(Slot(), lambda o, x: add_attribute(o, "n"), lambda o: o.n),
+    "namedtuple": into([Pair(0, 1.0)], lambda o, x: replace(o), lambda o: o[0].n),
+    "nested": into({"log": [[]]}, lambda o, x: o["log"][0].append(x), lambda o: len(o["log"][0])),
+}
+
+
+@pytest.mark.parametrize("kind", COUNTERS)
+@pytest.mark.parametrize("name", [n if n in QUICK else pytest.param(n, marks=pytest.mark.slow)
+                                  for n in SOLVERS])  # fmt: skip
+def test_counters(kind: str, name: str) -> None:
+    write, read = COUNTERS[kind]()
+
+    def f(a: Any) -> Any:
+        before = read()
+        y = SOLVERS[name](lambda x: (write(x), x * x - a * a)[1])
+        return y * (read() - before)
+
+    first = read()
+    value, slope = value_and_grad(f)(2.0)
+    forward = jvp(f, (2.0,), (1.0,))[1]
+    again = grad(lambda a: checkpoint(f, a))(2.0)
+    assert read() == first  # all is put back
+    y, n = lazily(in_variable, SOLVERS[name])(2.0), 0
+    expected = f(2.0)
+    n = round(expected / y)
+    assert value == pytest.approx(expected, rel=1e-12)
+    assert [slope, forward, again] == pytest.approx([n * right(name, 2.0)] * 3, rel=1e-5)
+
+
+# What depends on the points at which a solver evaluates its callback.
+
+
+def remembering(a: Any) -> tuple[Any, list[Any]]:
+    seen: list[Any] = []
+    x = optimize.newton(lambda x: (seen.append(a * x), x * x - a)[1], 1.5, tol=1e-13)
+    return x, seen
+
+
+def last_point(a: Any) -> Any:
+    last = {"x": None}
+
+    def r(x: Any) -> Any:
+        last["x"] = x
+        return x * x - a
+
+    optimize.newton(r, 1.5, tol=1e-13)
+    return last["x"] * 1.0
+
+
+def test_last_point_of_a_solver_has_the_derivative_of_its_solution() -> None:
+    assert value_and_grad(last_point)(4.0) == (last_point(4.0), pytest.approx(0.25))
+    assert jvp(last_point, (4.0,), (1.0,))[1] == pytest.approx(0.25)
+
+
+@pytest.mark.parametrize(
+    "take", [lambda a: grad(lambda a: remembering(a)[1][2])(a),
+             lambda a: jvp(lambda a: remembering(a)[1][2], (a,), (1.0,)),
+             lambda a: hessian(lambda a: sum(remembering(a)[1]))(a),
+             lambda a: grad(lambda a: checkpoint(lambda a: remembering(a)[1][2], a))(a),
+             lambda a: grad(lambda a: remembering(a)[1][2], debug=True)(a)],
+    ids=["grad", "jvp", "hessian", "checkpoint", "debug"],
+)  # fmt: skip
+def test_earlier_points_have_no_derivative(take: Any) -> None:
+    with pytest.raises(SolverError, match="a callback of newton stored has no derivative") as e:
+        take(4.0)
+    assert "'seen'" in str(e.value)
+    assert e.value.where is not None
+
+
+def test_earlier_points_may_start_another_solver() -> None:
+    def f(a: Any) -> Any:
+        x, seen = remembering(a)
+        return optimize.newton(lambda y: y * y - a * x, seen[2], tol=1e-13), len(seen), float
+
+    value = f(4.0)[0]
+    assert grad(lambda a: f(a)[0])(4.0) == pytest.approx(value * 0.75 / 4.0)
+    assert jvp(lambda a: f(a)[0], (4.0,), (1.0,))[1] == pytest.approx(value * 0.75 / 4.0)
+
+
+def test_points_may_be_shown() -> None:
+    (value, seen), slope = value_and_grad(remembering, has_aux=True)(4.0)
+    assert (value, seen) == remembering(4.0)
+    assert slope == pytest.approx(0.25)
+
+
+def test_nodes_of_integrals_are_constants() -> None:
+    def f(a: Any) -> Any:
+        sums = [0.0]
+
+        def integrand(x: Any) -> Any:
+            sums[0] += a * x
+            return a * x
+
+        return integrate.quad(integrand, 0, 1)[0] + sums[0]
+
+    assert grad(f)(3.0) == pytest.approx(f(3.0) / 3.0)
+    assert jvp(f, (3.0,), (1.0,))[1] == pytest.approx(f(3.0) / 3.0)
+
+
+def test_solver_that_raises_leaves_what_its_callback_wrote() -> None:
+    seen: list[float] = []
+
+    def f(a: Any) -> Any:
+        def r(x: Any) -> Any:
+            seen.append(a * 2.0)
+            if len(seen) == 3:
+                raise KeyError("enough")
+            return x * x - a
+
+        try:
+            optimize.brentq(r, 0.5, 10)
+        except KeyError:
+            return seen[-1] * len(seen)
+
+    assert value_and_grad(f)(4.0) == (24.0, 6.0)
+    assert seen == []
+
+
+def test_solver_of_the_users_may_return_its_buffer() -> None:
+    buffer = np.zeros(2)
+
+    def solve(a: Any) -> Any:
+        buffer[:] = np.sqrt(a)
+        return buffer
+
+    root = implicit(solve, lambda x, a: x * x - a)
+
+    def f(a: Any) -> Any:
+        for _ in range(2):
+            p = root(a)
+            p *= 2
+        return np.sum(buffer * a)
+
+    a = np.array([4.0, 9.0])
+    np.testing.assert_allclose(grad(f)(a), 3 * np.sqrt(a))
+    np.testing.assert_array_equal(buffer, np.zeros(2))
+
+
+def test_residual_of_implicit_is_not_seen() -> None:
+    calls: list[int] = []
+    root = implicit(math.sqrt, lambda x, a: (calls.append(1), x * x - a)[1])
+    assert grad(lambda a: root(a) + len(calls) * a)(4.0) == 0.25
+    assert calls == []
