@@ -17,6 +17,7 @@ from numpy import ndarray
 from mooncake_py.application import marshalling
 from mooncake_py.application.codual_call import apply_codual, container_written
 from mooncake_py.application.elementwise import apply_elementwise, operands
+from mooncake_py.application.foreign import meet
 from mooncake_py.application.native_writes import WRITERS, refuse_other_writes
 from mooncake_py.application.numbers_of_math import on_numbers
 from mooncake_py.application.out_argument import (
@@ -46,6 +47,7 @@ from mooncake_py.rules.returned import output_and_pullback
 from mooncake_py.runtime import activity, drops, numerals, rule_pulls
 from mooncake_py.runtime.activity import are_numbers
 from mooncake_py.runtime.methods import ANSWERED, derivable
+from mooncake_py.runtime.numpy_operands import PLAIN
 from mooncake_py.runtime.tangent_tree import TangentTree
 from mooncake_py.runtime.values import NUMBERS, is_inexact, like, spec_of
 from mooncake_py.tangents.memory import owner as owner_of
@@ -228,6 +230,8 @@ def shares_memory(ctx: Mode, y: Any, nodes: Any, primals: Any, wrt: Any) -> bool
 @without_out
 def apply_vjp(rule: VjpRule, ctx: ReverseMode, f: Any, args: Any, kwargs: Any) -> Any:
     """Apply a rule given by output and pullback."""
+    if kwargs or not PLAIN.issuperset(map(type, args)):
+        meet(f, args, kwargs)
     args, kwargs = arguments_of_vjp(rule, ctx, f, args, kwargs)
     nodes = [ctx.node_of(a) for a in args]
     while nodes and nodes[-1] is None:
@@ -319,7 +323,9 @@ def register_outputs(
             result = type(y)(values)
         return result, tuple(node for _, node in pairs)
     if not is_inexact(y):
-        return marshalling.activated(ctx, drops.output(ctx, rule, y, inputs[0]), *inputs)
+        if y is None or isinstance(y, (ndarray, np.generic)):
+            y = drops.output(ctx, rule, y, inputs[0])
+        return marshalling.activated(ctx, y, *inputs)
     if type(y) is ndarray:
         if ctx.find(y) is not None:
             return y, None  # a view of active memory
@@ -335,6 +341,8 @@ def register_outputs(
 
 def apply_zero(rule: Rule, ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run a function without a derivative on primals."""
+    if kwargs or not PLAIN.issuperset(map(type, args)):
+        meet(f, args, kwargs)
     if len(args) > 1:
         args, kwargs = named_out(f, args, kwargs)
     if single_output(kwargs.get("out")) is not None:
@@ -352,6 +360,8 @@ def apply_overlay(rule: OverlayRule, ctx: Mode, f: Any, args: Any, kwargs: Any) 
     """Run the Python replacement of a function, derived."""
     if not kwargs and all(type(a) in activity.INERT for a in args):
         return f(*args)
+    if kwargs or not PLAIN.issuperset(map(type, args)):
+        meet(f, args, kwargs)
     if not ctx.watches and are_given(args) and ctx.contains_active(args):
         ctx.refuse_subclasses(args)  # the replacement may be of a function of NumPy
     try:
@@ -367,6 +377,8 @@ def apply_overlay(rule: OverlayRule, ctx: Mode, f: Any, args: Any, kwargs: Any) 
 
 def apply_refused(rule: RefusedRule, ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run a function whose arguments must be constant."""
+    if kwargs or not PLAIN.issuperset(map(type, args)):
+        meet(f, args, kwargs)
     args, kwargs = named_out(f, args, kwargs)
     read = [v for name, v in kwargs.items() if name != "out"]
     if any(map(ctx.contains_active, (*args, *read))):

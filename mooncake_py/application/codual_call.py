@@ -8,6 +8,7 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.application import marshalling, shadows
+from mooncake_py.application.foreign import meet
 from mooncake_py.diagnostics.places import position_for_rule
 from mooncake_py.diagnostics.reporting import Reporting, unsupported
 from mooncake_py.errors import InvalidRuleError, InvalidTangentError, MissingRuleError
@@ -15,6 +16,7 @@ from mooncake_py.rules.kinds import CoDualRule, Rule
 from mooncake_py.runtime import pulls
 from mooncake_py.runtime.active import Active, active_number
 from mooncake_py.runtime.activity import INERT
+from mooncake_py.runtime.numpy_operands import PLAIN
 from mooncake_py.runtime.tangent_tree import TangentTree
 from mooncake_py.runtime.values import NUMBERS
 from mooncake_py.tangents import CoDual, NoFData, NoRData, fdata, zero_rdata, zero_tangent
@@ -57,6 +59,8 @@ class HandedCoDual(CoDual):
 
 def apply_codual(rule: CoDualRule, ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run the forward pass of a hand-written rule and record its pullback."""
+    if kwargs or not PLAIN.issuperset(map(type, args)):
+        meet(f, args, kwargs)
     active = any(map(ctx.contains_active, args))
     if any(map(ctx.contains_active, kwargs.values())):
         raise keyword_active(rule, ctx, kwargs)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.application.arity import require_arguments
+from mooncake_py.application.foreign import require_plain
 from mooncake_py.application.native_writes import refuse_other_writes
 from mooncake_py.application.numbers_of_math import on_numbers
 from mooncake_py.application.out_argument import (
@@ -145,6 +146,7 @@ def operands(ctx: Mode, f: Any, args: Any) -> tuple[Any, Any, bool]:
         elif t is Active:
             node, a = a, a.primal
         elif t not in activity.INERT:
+            require_plain(f, a)
             a = ctx.as_operand(readable(ctx, f, a))
             node = ctx.find(a) if type(a) is ndarray else None
             plain = False
@@ -186,6 +188,7 @@ def elementwise_with_options(
         kwargs = {**kwargs, "out": out}  # the result is an array, also a 0-d one
     out = single_output(out)
     where = kwargs.get("where")
+    require_plain(f, where)
     primals, nodes, active = operands(ctx, f, args)
     if active:
         require_partials(rule, ctx, f, args, kwargs)

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from numpy import ndarray
-
+from mooncake_py.application.foreign import flat, is_of_numpy
 from mooncake_py.diagnostics.reporting import dropped
 from mooncake_py.language import intrinsics
 from mooncake_py.rules import python_builtins, registry
@@ -20,20 +19,13 @@ from mooncake_py.runtime import buffers
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.methods import ANSWERED, derivable
 from mooncake_py.runtime.values import is_of_math
-from mooncake_py.runtime.watched import protocol_of, watch
+from mooncake_py.runtime.watched import protocol_of, watch, watch_array
 from mooncake_py.tangents.subclasses import is_instance
 
 if TYPE_CHECKING:
-    from mooncake_py.runtime.mode import Language, Mode, Tracking
+    from mooncake_py.runtime.mode import Language, Mode
 
 __all__ = ["arrays_for", "as_array", "watch", "watch_array"]
-
-
-def watch_array(ctx: Tracking, a: Any) -> Any:
-    """Look at the operands of NumPy from now on, if an array uses the memory of a buffer."""
-    if type(a) is ndarray and isinstance(a.base, buffers.BUFFERS):
-        ctx.watches = True
-    return a
 
 
 def arrays_for(ctx: Mode, f: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
@@ -46,12 +38,22 @@ def arrays_for(ctx: Mode, f: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
         return args, kwargs
     if f in ANSWERED or passes_objects_on(f):
         return args, kwargs
+    if is_of_numpy(f):  # it meets them itself
+        buffers_of(ctx, args)
+        return args, kwargs
     if is_of_math(f):
         return tuple(as_float(ctx, v) for v in args), kwargs
     return (
         tuple(as_array(ctx, v) for v in args),
         {name: as_array(ctx, v) for name, v in kwargs.items()},
     )
+
+
+def buffers_of(ctx: Mode, values: Any) -> None:
+    """Raise if a function would read a buffer that holds active data."""
+    for value in flat(tuple(values)):
+        if isinstance(value, buffers.BUFFERS):
+            buffers.refuse_read(ctx, value)
 
 
 def passes_objects_on(f: Any) -> bool:

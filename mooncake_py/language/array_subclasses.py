@@ -14,11 +14,19 @@ import numpy as np
 from numpy import ndarray
 from numpy._core import _methods
 
+from mooncake_py.application.foreign import flat, is_other, ufunc_of
 from mooncake_py.diagnostics.reporting import Reporting
 from mooncake_py.language import array_attributes, special, subclass_operators
+from mooncake_py.language.foreign_operands import (
+    as_input,
+    as_inputs,
+    is_constant,
+    refusal,
+    require_known,
+    run_constant,
+)
 from mooncake_py.language.subclass_instances import dressed, viewed
 from mooncake_py.language.subclass_protocols import (
-    MISSING,
     apply_ufunc,
     ask_function,
     call_ufunc,
@@ -28,19 +36,20 @@ from mooncake_py.language.subclass_results import no_meaning, run_on_plain
 from mooncake_py.runtime import activity
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.methods import derivable
-from mooncake_py.tangents.subclasses import is_instance, plain, plain_parts
+from mooncake_py.runtime.numpy_operands import MISSING, Conversion, sight_of
+from mooncake_py.tangents.subclasses import is_instance, named, plain, plain_parts
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["attribute", "call", "call_method", "refuse", "takes"]
+__all__ = ["answer", "attribute", "call", "call_method", "refuse", "takes"]
 
 VECTORIZED = np.vectorize.__call__
 PLAIN = activity.INERT | {ndarray, Active}
 DISPATCHER = type(np.sum)
 TAKE_PLAIN = frozenset({
     np.einsum, np.interp, np.convolve, np.correlate, np.choose, np.broadcast_to, np.insert,
-    np.delete,
+    np.delete, np.place,
 })  # fmt: skip
 """Functions with Python source that compute with plain arrays, whatever they are given."""
 ON_ARRAYS = ("numpy.linalg", "numpy.fft")
@@ -59,6 +68,17 @@ def refuse(ctx: Reporting, values: Any) -> None:
 
 
 # Calls.
+
+
+def answer(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run a call in which a rule has met an operand that NumPy would ask first."""
+    values = (*args, *kwargs.values())
+    if not ctx.watches and any(named(v) for v in values if type(v) not in PLAIN):
+        ctx.watches = True  # a constant of a subclass of ndarray, the first one
+        return ctx.call(f, *args, **kwargs)
+    if is_constant(ctx, f, args, kwargs):
+        return run_constant(ctx, f, args, kwargs)
+    return call(ctx, f, args, kwargs)
 
 
 def takes(ctx: Mode, f: Any, args: Any, kwargs: Any) -> bool:
@@ -81,7 +101,7 @@ def has_part(value: Any) -> bool:
     t = type(value)
     if t is list or t is tuple:
         return any(has_part(v) for v in value if type(v) not in PLAIN)
-    return is_instance(value) or bool(overriding((value,), "__array_ufunc__"))
+    return is_instance(value) or sight_of(value).takes_over
 
 
 def is_numpy(f: Any) -> bool:
@@ -110,12 +130,14 @@ def call(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run a function of NumPy as the classes of its operands have it."""
     if isinstance(f, np.ufunc) or f is abs:
         return call_ufunc(ctx, np.absolute if f is abs else f, "__call__", args, kwargs)
-    ufunc = of_ufunc(f)
+    ufunc, method, operands = ufunc_of(f, args)
     if ufunc is not None:
-        return call_ufunc(ctx, ufunc, f.__name__, args, kwargs)
+        return call_ufunc(ctx, ufunc, method, operands, kwargs)
     if type(f) is FunctionType:
-        options = {name: plain_parts(v) for name, v in kwargs.items()}
-        return ctx.call(f, *plain_parts(args), **options)
+        options = {name: plain_parts(as_input(ctx, f, v)) for name, v in kwargs.items()}
+        args = plain_parts(as_inputs(ctx, f, args))
+        require_known(ctx, f, (*args, *options.values()))
+        return ctx.call(f, *args, **options)
     if f is np.fromiter:
         return ctx.call(f, list(ctx.iter(args[0])), *args[1:], **kwargs)
     if is_method(f):
@@ -130,14 +152,30 @@ def call(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
 def call_implementation(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run what NumPy itself does: its Python source where it matters what a class overrides."""
     source = getattr(f, "__wrapped__", None)
-    if (
-        type(source) is FunctionType
-        and f not in TAKE_PLAIN
-        and not source.__module__.startswith(ON_ARRAYS)
-        and overrides_operations((*args, *kwargs.values()))
-    ):
-        return ctx.call_function(source, args, kwargs)
+    values = (*args, *kwargs.values())
+    if type(source) is FunctionType and f not in TAKE_PLAIN:
+        if not source.__module__.startswith(ON_ARRAYS):
+            if overrides_operations(values) or any(map(is_asked, flat(values))):
+                return ctx.call_function(source, args, kwargs)
+        else:
+            wrapping = next((v for v in flat(values) if wraps(v)), MISSING)
+            if wrapping is not MISSING:
+                raise refusal(ctx, f, wrapping)
     return run_on_plain(ctx, f, args, kwargs)
+
+
+def is_asked(value: Any) -> bool:
+    """Return whether NumPy's Python code may run methods of an operand that is no array."""
+    if not is_other(value):
+        return False
+    kind = type(value)
+    names = ("__getattr__", "__array_wrap__", *OF_ARRAYS)
+    return sight_of(value).conversion is Conversion.OBJECT or any(hasattr(kind, n) for n in names)
+
+
+def wraps(value: Any) -> bool:
+    """Return whether an operand that is no array makes results of its own class."""
+    return is_other(value) and hasattr(type(value), "__array_wrap__")
 
 
 def overrides_operations(values: Any) -> bool:
@@ -162,6 +200,7 @@ def changes_operation(cls: type) -> bool:
 OPERATIONS = frozenset(dir(ndarray)) - frozenset(dir(object)) - NEUTRAL | {
     "__getattribute__", "__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__",
 }  # fmt: skip
+OF_ARRAYS = tuple(name for name in dir(ndarray) if not name.startswith("_"))
 
 
 # Methods and attributes, as they are in C.
@@ -182,7 +221,9 @@ def call_method(ctx: Mode, o: ndarray, name: str, args: Any, kwargs: Any) -> Any
     if name in ACCUMULATING or name in CONJUGATING:
         return run_as_ufunc(ctx, o, name, *args, **kwargs)
     source: Any = getattr(_methods, RENAMED.get(name, f"_{name}"), None)
-    if (name in IN_PYTHON or name in RENAMED) and overrides_operations((o, *args)):
+    given = (o, *args, *kwargs.values())
+    asked = overrides_operations(given) or any(map(is_asked, flat(given)))
+    if (name in IN_PYTHON or name in RENAMED) and asked:
         return ctx.call_function(source, (o, *args), kwargs)
     return run_on_plain(ctx, getattr(ndarray, name), (o, *args), kwargs)
 

@@ -36,6 +36,7 @@ WRITES = frozenset({
     "isetitem", "pop", "update", *(op.inplace_method for op in BINARY.values()),
 })  # fmt: skip
 WRITES_IF = "inplace"  # the name of the argument that makes other methods write
+EVALUATING = frozenset({"eval", "query"})
 GETTERS = frozenset({"__getitem__", "__getattr__", "get", "xs"})
 PLAIN = activity.INERT | {ndarray}
 
@@ -47,6 +48,8 @@ def run(ctx: Mode, f: FunctionType, args: Any, kwargs: Any) -> Any:
         return answer(f, args, kwargs)
     if writes(f, args, kwargs):
         return write(ctx, f, args, kwargs)
+    if reads_names(f, args, kwargs):
+        raise refusal(ctx, f, "it reads variables of its caller by their names, in a text")
     refuse_unseen(ctx, f, values)
     y = f(*args, **kwargs)
     if f.__name__ not in GETTERS or getattr(y, "ndim", 0) == 2:  # a table keeps its columns
@@ -106,6 +109,14 @@ def asks(f: Any) -> bool:
 def answer(f: Any, args: Any, kwargs: Any) -> Any:
     """Run a function that asks, with plain numbers for active ones."""
     return f(*map(activity.unwrapped, args), **activity.unwrapped(kwargs))
+
+
+def reads_names(f: FunctionType, args: Any, kwargs: Any) -> bool:
+    """Return whether a function evaluates a text with variables of the code that calls it."""
+    if f.__name__ not in EVALUATING or "local_dict" in kwargs:
+        return False
+    texts = [v for v in (*args, *kwargs.values()) if isinstance(v, str)]
+    return f.__qualname__ == f.__name__ or any("@" in text for text in texts)
 
 
 def writes(f: FunctionType, args: Any, kwargs: Any) -> bool:

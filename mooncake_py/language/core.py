@@ -103,16 +103,18 @@ class Core(Mode):
         except TypeError:  # a callable that cannot be hashed
             handler = None
         if handler is None:
-            return dispatch.call_unregistered(self, f, args, kwargs)
+            try:
+                return dispatch.call_unregistered(self, f, args, kwargs)
+            except Met:  # an operand that NumPy asks first
+                return array_subclasses.answer(self, f, args, kwargs)
         try:
             return handler(self, f, args, kwargs)
         except Met:
-            pass  # a constant of a subclass of ndarray, the first one
+            pass
         except MISFITS:
             require_arguments(f, args, kwargs)
             raise
-        self.watches = True
-        return self.call(f, *args, **kwargs)
+        return array_subclasses.answer(self, f, args, kwargs)
 
     def call_function(self, f: FunctionType, args: Any, kwargs: Any) -> Any:
         """Run a Python function: as one compiled region, or by its derived form.

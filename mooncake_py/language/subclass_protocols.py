@@ -10,8 +10,12 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.application.out_argument import named_out
+from mooncake_py.diagnostics.native_modules import is_constant_library
+from mooncake_py.language import ufuncs_of_objects
+from mooncake_py.language.foreign_operands import as_input, as_inputs, refusal
 from mooncake_py.language.subclass_instances import wrapped, wrapping
 from mooncake_py.runtime.active import Active
+from mooncake_py.runtime.numpy_operands import MISSING
 from mooncake_py.tangents.subclasses import is_instance, plain_parts
 
 if TYPE_CHECKING:
@@ -19,7 +23,6 @@ if TYPE_CHECKING:
 
 __all__ = ["MISSING", "apply_ufunc", "ask_function", "call_ufunc", "overriding"]
 
-MISSING: Any = object()
 BY_POSITION = {
     "reduce": ("axis", "dtype", "out", "keepdims", "initial", "where"),
     "accumulate": ("axis", "dtype", "out"),
@@ -39,16 +42,19 @@ def overriding(operands: Any, name: str) -> list[Any]:
         if t is ndarray or t is Active or any(type(other) is t for other in found):
             continue
         method = getattr(t, name, MISSING)
-        if method is MISSING or method is native or not (method is None or is_python(method)):
+        if method is MISSING or method is native:
             continue
         at = next((i for i, o in enumerate(found) if issubclass(t, type(o))), len(found))
         found.insert(at, x)
     return found
 
 
-def is_python(method: Any) -> bool:
-    """Return whether a method runs code in Python."""
-    return type(method) is FunctionType
+def run_override(ctx: Mode, x: Any, name: str, *args: Any, **kwargs: Any) -> Any:
+    """Run the method of an operand's class that takes a call over."""
+    method = getattr(type(x), name)
+    if type(method) is FunctionType:
+        return ctx.call(method, x, *args, **kwargs)
+    return ctx.call(method.__get__(x) if hasattr(method, "__get__") else method, *args, **kwargs)
 
 
 # Ufuncs.
@@ -64,7 +70,9 @@ def call_ufunc(ctx: Mode, f: np.ufunc, method: str, args: Any, kwargs: Any) -> A
             raise TypeError(
                 f"operand '{type(x).__name__}' does not support ufuncs (__array_ufunc__=None)"
             )
-        y = ctx.call(override, x, f, method, *inputs, **kwargs)
+        if is_constant_library(type(x).__module__):  # it would name its own code
+            raise refusal(ctx, f, x)
+        y = run_override(ctx, x, "__array_ufunc__", f, method, *inputs, **kwargs)
         if y is not NotImplemented:
             return y
     if asked:
@@ -101,6 +109,10 @@ def apply_ufunc(ctx: Mode, f: np.ufunc, method: str, inputs: Any, kwargs: Any) -
     """
     if overriding((*inputs, *kwargs.get("out", ())), "__array_ufunc__"):
         return NotImplemented
+    given, inputs = inputs, as_inputs(ctx, f, inputs)
+    if ufuncs_of_objects.has_objects(inputs):
+        return ufuncs_of_objects.run(ctx, f, method, inputs, kwargs)
+    kwargs = {name: v if name == "out" else as_input(ctx, f, v) for name, v in kwargs.items()}
     out = kwargs.get("out")
     function = f if method == "__call__" else getattr(f, method)
     options = {name: plain_parts(v) for name, v in kwargs.items()}
@@ -109,12 +121,12 @@ def apply_ufunc(ctx: Mode, f: np.ufunc, method: str, inputs: Any, kwargs: Any) -
         return out if len(out) > 1 else out[0]
     if method == "at" or kwargs.get("subok") is False:
         return y
-    x = wrapping(inputs if method in ("__call__", "outer") else inputs[:1])
+    x = wrapping(given if method in ("__call__", "outer") else given[:1])
     if x is None:
         return y
     if type(y) is tuple:
-        return tuple(wrapped(ctx, x, v, (f, tuple(inputs), i)) for i, v in enumerate(y))
-    return wrapped(ctx, x, y, (f, tuple(inputs), 0) if method == "__call__" else None)
+        return tuple(wrapped(ctx, x, v, (f, tuple(given), i)) for i, v in enumerate(y))
+    return wrapped(ctx, x, y, (f, tuple(given), 0) if method == "__call__" else None)
 
 
 # Other functions.
@@ -136,7 +148,7 @@ def ask_function(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     classes = [type(x) for x in operands if is_instance(x)] + [type(x) for x in asked]
     types = tuple(dict.fromkeys(classes))
     for x in asked:
-        y = ctx.call(type(x).__array_function__, x, f, types, args, kwargs)
+        y = run_override(ctx, x, "__array_function__", f, types, args, kwargs)
         if y is not NotImplemented:
             return y
     if asked:

@@ -6,7 +6,6 @@ arrays, with the derivative, and again on views of classes that only record thei
 
 from __future__ import annotations
 
-from types import FunctionType
 from typing import TYPE_CHECKING, Any
 from weakref import ref
 
@@ -14,8 +13,8 @@ from numpy import ndarray
 
 from mooncake_py.diagnostics.reporting import Reporting, dropped
 from mooncake_py.errors import DerivativeDropError
+from mooncake_py.language.foreign_operands import as_input, as_inputs, require_known
 from mooncake_py.language.subclass_instances import as_own_array, dressed
-from mooncake_py.language.subclass_protocols import overriding
 from mooncake_py.remembered import remembered
 from mooncake_py.runtime.activity import unwrapped
 from mooncake_py.runtime.quiet import Quiet
@@ -30,12 +29,14 @@ __all__ = ["no_meaning", "run_on_plain"]
 def run_on_plain(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run a function in C on plain arrays, and make of the result what NumPy makes."""
     out = kwargs.get("out")
-    args = tuple([converted(ctx, f, v) for v in args])
+    args = as_inputs(ctx, f, args)
+    kwargs = {name: v if name == "out" else as_input(ctx, f, v) for name, v in kwargs.items()}
+    require_known(ctx, f, (*args, *kwargs.values()))
     y = ctx.call(f, *plain_parts(args), **{name: plain_parts(v) for name, v in kwargs.items()})
     if out is not None:
         return out[0] if type(out) is tuple else out
-    if y is None or f is ndarray.setflags:  # it writes
-        return y
+    if y is None or f is ndarray.setflags or not any(map(named, (*args, *kwargs.values()))):
+        return y  # it writes, or is of plain arrays
     stand_ins = StandIns()
     given = unwrapped((stand_ins.of(args), stand_ins.of(kwargs)))
     with Quiet():
@@ -44,19 +45,6 @@ def run_on_plain(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         except Asked:
             raise no_meaning(ctx, f, args) from None
     return stand_ins.made(ctx, y, sample)
-
-
-def converted(ctx: Mode, f: Any, value: Any) -> Any:
-    """Return the array that an object of a class with ``__array_ufunc__`` converts itself to."""
-    t = type(value)
-    if t is list or t is tuple:
-        return t([converted(ctx, f, v) for v in value])
-    if is_instance(value) or not overriding((value,), "__array_ufunc__"):
-        return value
-    method = getattr(t, "__array__", None)
-    if type(method) is not FunctionType:
-        raise no_meaning(ctx, f, (value,))
-    return ctx.call(method, value)
 
 
 class Asked(Exception):

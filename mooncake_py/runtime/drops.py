@@ -30,6 +30,7 @@ from mooncake_py.rules import creation
 from mooncake_py.runtime import numerals, objects
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import INERT, unwrapped
+from mooncake_py.words import with_article
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode, Tracking
@@ -61,8 +62,10 @@ def output(ctx: Mode, rule: Any, y: Any, operands: Any) -> Any:
         kind, made = y.dtype.kind, f"elements of dtype {y.dtype}"
     elif type(y) is tuple:  # a record of Python
         kind, made = "V", "a tuple of numbers"
-    else:
+    elif y is None or type(y) in INERT:
         return y
+    else:  # what a class of the operands has made
+        kind, made = "", with_article(type(y).__name__)
     if kind in TEXT:
         ctx.written(y)
     elif kind == "O" and is_converted(rule, operands):

@@ -27,6 +27,7 @@ MISSING: Any = type("Missing", (), {"__repr__": lambda self: "MISSING"})()
 PLAIN = INERT | {ndarray, Active}
 """Types of operands that NumPy computes with by itself; a list or tuple may hold others."""
 SEQUENCES = frozenset({list, tuple, range})
+OPTIONS = (np.generic, np.dtype, type(np._NoValue))  # type: ignore[attr-defined]
 
 
 class Conversion(Enum):
@@ -120,7 +121,7 @@ def is_foreign_class(cls: type) -> bool:
 
     Lists and tuples do not count; their items may.
     """
-    return cls not in PLAIN and cls not in SEQUENCES and not issubclass(cls, np.generic)
+    return cls not in PLAIN and cls not in SEQUENCES and not issubclass(cls, OPTIONS)
 
 
 def is_foreign(value: Any) -> bool:

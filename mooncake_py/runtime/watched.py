@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from types import FunctionType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from numpy import memmap, ndarray
 
 from mooncake_py.remembered import remembered
+from mooncake_py.runtime import buffers
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Tracking
 
-__all__ = ["protocol_of", "watch"]
+__all__ = ["protocol_of", "watch", "watch_array"]
 
 USUAL = frozenset({ndarray, list, tuple, dict})
 PROTOCOLS = ("__array_ufunc__", "__array_function__", "__array__")
@@ -45,3 +46,10 @@ def watch(ctx: Tracking | None, cls: type) -> None:
         or type(getattr(cls, "__float__", None)) is FunctionType
     ):
         ctx.watches = True
+
+
+def watch_array(ctx: Tracking, a: Any) -> Any:
+    """Look at the operands of NumPy from now on, if an array uses the memory of a buffer."""
+    if type(a) is ndarray and isinstance(a.base, buffers.BUFFERS):
+        ctx.watches = True
+    return a

@@ -362,14 +362,9 @@ def grows(x: Any) -> Any:
     return np.sum(growing.value) * (1.0 + (np.float64(2.0) < growing)) + np.sum(growing.value)
 
 
-def adds(x: Any) -> Any:
-    return np.sum(np.add(Growing(x), 1.0).value)
-
-
-@pytest.mark.parametrize("f", [grows, adds])
-def test_what_numpy_asks_in_compiled_code_is_refused(f: Any) -> None:
+def test_what_numpy_asks_in_compiled_code_is_refused() -> None:
     x = np.array([0.4, 1.3])
-    for derivative in (grad(f), grad(f, mode="forward")):
+    for derivative in (grad(grows), grad(grows, mode="forward")):
         with pytest.raises(MooncakeError):
             derivative(x)
 

@@ -25,6 +25,7 @@ from mooncake_py.application.elementwise import (
     require_numbers,
     require_partials,
 )
+from mooncake_py.application.foreign import meet, plain_operand
 from mooncake_py.application.numbers_of_math import on_numbers
 from mooncake_py.application.out_argument import (
     converts,
@@ -59,6 +60,7 @@ from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import are_numbers
 from mooncake_py.runtime.late_errors import has_written
 from mooncake_py.runtime.methods import ANSWERED, derivable
+from mooncake_py.runtime.numpy_operands import PLAIN
 from mooncake_py.runtime.quiet import is_strict
 from mooncake_py.runtime.values import NUMBERS, is_inexact
 from mooncake_py.tangents import NoTangent
@@ -86,7 +88,7 @@ def operands(ctx: ForwardContext, f: Any, args: Any) -> tuple[Any, Any, bool]:
         ctx.pair(
             a
             if type(a) in activity.INERT or type(a) in ARITHMETIC
-            else ctx.as_operand(readable(ctx, f, a))
+            else ctx.as_operand(readable(ctx, f, plain_operand(f, a)))
         )
         for a in args
     ]
@@ -114,6 +116,7 @@ def apply_elementwise(
             kwargs["out"] = out  # the result is an array, also a 0-d one
         out = single_output(out)
         where = kwargs.get("where")
+        plain_operand(f, where)
     primals, tangents, active = operands(ctx, f, args)
     if not active and (out is None or ctx.pair(out)[1] is None):
         method = derivable(args[0], ANSWERED[f]) if f in ANSWERED else None
@@ -254,6 +257,8 @@ def apply_bilinear(rule: BilinearRule, ctx: ForwardContext, f: Any, args: Any, k
 @without_out
 def apply_vjp(rule: VjpRule, ctx: ForwardContext, f: Any, args: Any, kwargs: Any) -> Any:
     """Apply a rule given by output and pullback, by the transpose of the pullback."""
+    if kwargs or not PLAIN.issuperset(map(type, args)):
+        meet(f, args, kwargs)
     given = kwargs
     args, kwargs = arguments_of_vjp(rule, ctx, f, args, kwargs)
     if rule.built_in and rule.jvp is not None and not takes_sequences(rule.jvp):

@@ -1,0 +1,116 @@
+"""Operands that are neither numbers nor arrays, found before a rule of NumPy runs.
+
+NumPy asks such an operand first: its class may take the call over, or convert it, or the call runs
+its operators.  So a rule raises `Met` before it does anything, and the language answers what runs.
+The rules of the most frequent kinds look where they meet another type than that of a number or an
+array; the others look at all their arguments first.
+"""
+
+from __future__ import annotations
+
+from types import BuiltinFunctionType, FunctionType, MethodDescriptorType
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.runtime.numpy_operands import (
+    PLAIN,
+    Conversion,
+    is_foreign,
+    is_foreign_class,
+    sight_of,
+)
+from mooncake_py.tangents.subclasses import Met
+
+__all__ = ["asks", "is_of_numpy", "meet", "plain_operand", "require_plain", "ufunc_of"]
+
+DISPATCHER = type(np.sum)
+BOTH = (BuiltinFunctionType, MethodDescriptorType)
+
+
+def ufunc_of(f: Any, args: Any = ()) -> tuple[np.ufunc | None, str, Any]:
+    """Return the ufunc that a call is of, the name of its method, and the arguments.
+
+    ``np.ufunc.at`` takes the ufunc as its first argument.
+    """
+    if isinstance(f, np.ufunc):
+        return f, "__call__", args
+    if type(f) in BOTH:
+        owner = getattr(f, "__self__", None)
+        if isinstance(owner, np.ufunc):
+            return owner, f.__name__, args
+        if getattr(f, "__objclass__", None) is np.ufunc and args and type(args[0]) is np.ufunc:
+            return args[0], f.__name__, args[1:]
+    return None, "", args
+
+
+def is_of_numpy(f: Any) -> bool:
+    """Return whether a function asks its operands as those of NumPy do."""
+    if isinstance(f, np.ufunc) or type(f) is DISPATCHER:
+        return True
+    if type(f) is BuiltinFunctionType:
+        return isinstance(f.__self__, (np.ufunc, ndarray)) or is_in(f, "numpy")
+    if type(f) is MethodDescriptorType:
+        return f.__objclass__ in (ndarray, np.ufunc)
+    return type(f) is FunctionType and is_in(f, "numpy", "scipy")
+
+
+def is_in(f: Any, *packages: str) -> bool:
+    module = f.__module__ or ""
+    return module.partition(".")[0] in packages and not module.startswith("numpy.random")
+
+
+def require_plain(f: Any, value: Any) -> None:
+    """Raise `Met` if a function computes elements, and NumPy would ask an operand of it first."""
+    if is_foreign(value) and is_of_numpy(f) and any(map(is_other, flat(value))):
+        raise Met
+
+
+def plain_operand(f: Any, value: Any) -> Any:
+    """Return an operand unless NumPy would ask it first, as in :func:`require_plain`."""
+    require_plain(f, value)
+    return value
+
+
+def meet(f: Any, args: Any, kwargs: Any) -> None:
+    """Raise `Met` if NumPy would ask an argument before it runs a function."""
+    values = (*args, *kwargs.values())
+    if any(map(is_foreign, values)) and is_of_numpy(f) and any(asks(f, v) for v in flat(values)):
+        raise Met
+
+
+def asks(f: Any, value: Any) -> bool:
+    """Return whether an argument has a say in what a function of NumPy does.
+
+    Of a ufunc all arguments are operands; another function may take callables and options.
+    """
+    if not is_other(value):
+        return False
+    if ufunc_of(f)[0] is not None or f is np.ufunc.at:
+        return True
+    sight = sight_of(value)
+    if sight.takes_over or sight.conversion in (Conversion.METHOD, Conversion.INTERFACE):
+        return True
+    if type(f) is FunctionType:  # of SciPy, some of which take sparse matrices
+        return False
+    return hasattr(type(value), "__array_priority__") or hasattr(type(value), "shape")
+
+
+def is_other(value: Any) -> bool:
+    """Return whether an operand is foreign and no instance of a subclass of ndarray.
+
+    Those, and iterators over arrays, are looked at where something is active.
+    """
+    t = type(value)
+    return is_foreign_class(t) and not issubclass(t, (ndarray, np.flatiter))
+
+
+def flat(value: Any) -> Any:
+    """Yield a value, or the items of a sequence at any depth."""
+    t = type(value)
+    if t is not list and t is not tuple:
+        yield value
+    elif not PLAIN.issuperset(map(type, value)):
+        for part in value:
+            yield from flat(part)

@@ -1,0 +1,188 @@
+"""Calls of NumPy's functions with foreign operands: who takes the call, in the order of NumPy.
+
+An operand whose class has ``__array_ufunc__`` or ``__array_function__`` runs its own code as part
+of the program.  One that NumPy converts becomes an array first; ``__array__`` runs as part of the
+program.  Of anything else NumPy makes an array of objects, whose elements' operators run.  What no
+one of these describes is refused by a message that names the operand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.application.foreign import asks, flat, is_other, ufunc_of
+from mooncake_py.application.native_writes import WRITERS
+from mooncake_py.application.out_argument import named_out
+from mooncake_py.diagnostics.native_modules import data_taken_out, is_constant_library
+from mooncake_py.diagnostics.places import is_library
+from mooncake_py.diagnostics.refusals import names
+from mooncake_py.diagnostics.reporting import Reporting, unsupported
+from mooncake_py.errors import MissingRuleError
+from mooncake_py.rules import registry
+from mooncake_py.rules.kinds import BilinearRule, ElementwiseRule, LinearRule
+from mooncake_py.runtime import buffers, numerals
+from mooncake_py.runtime.active import Active
+from mooncake_py.runtime.numpy_operands import MISSING, Conversion, Sight, sight_of
+from mooncake_py.runtime.watched import watch_array
+from mooncake_py.words import with_article
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Mode
+
+__all__ = ["as_input", "as_inputs", "is_constant", "is_users", "refusal", "require_known",
+           "run_constant"]  # fmt: skip
+
+NUMBERS: tuple[Any, ...] = (float, complex, int)
+COMPUTING = (BilinearRule, ElementwiseRule, LinearRule)
+
+
+# Constants.
+
+
+def is_constant(ctx: Mode, f: Any, args: Any, kwargs: Any) -> bool:
+    """Return whether the plain call will do: nothing is active, written, or code of the user's."""
+    values = (*args, *kwargs.values())
+    if any(map(ctx.contains_active, values)) or f in WRITERS:
+        return False
+    _, method, _ = ufunc_of(f, args)
+    if method == "at" or named_out(f, args, kwargs)[1].get("out") is not None:
+        return False
+    return not any(is_users(v) for v in flat(values) if is_other(v))
+
+
+def is_users(value: Any) -> bool:
+    """Return whether a class has methods in Python that are part of the user's program."""
+    for cls in type(value).__mro__:
+        for part in cls.__dict__.values():
+            if type(part) is FunctionType:
+                return not is_library(part.__code__.co_filename)
+    return callable(value) and not isinstance(value, type)
+
+
+def run_constant(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run the plain call, of constants."""
+    y = watch_array(ctx, f(*args, **kwargs))
+    return numerals.checked(ctx, f, (*args, *kwargs.values()), y)
+
+
+# Conversion.
+
+
+def as_inputs(ctx: Mode, f: Any, values: Any) -> Any:
+    """Return arguments with arrays for what NumPy converts, in sequences too."""
+    return tuple([as_input(ctx, f, v) for v in values])
+
+
+def as_input(ctx: Mode, f: Any, value: Any) -> Any:
+    """Return an argument as the array that NumPy makes of it, where it makes one.
+
+    What becomes an element of an array of objects stays as it is.
+    """
+    t = type(value)
+    if t is list or t is tuple:
+        parts = [as_input(ctx, f, part) for part in value]
+        changed = any(new is not old for new, old in zip(parts, value, strict=True))
+        return t(parts) if changed else value
+    if not is_other(value) or isinstance(value, (str, bytes)):
+        return value
+    convert = CONVERSIONS.get(sight_of(value).conversion)
+    return value if convert is None else convert(ctx, f, value)
+
+
+def number_of(ctx: Mode, f: Any, value: Any) -> Any:
+    """Return the number that an instance of a subclass is, past its methods."""
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, int):
+        return int.__int__(value)
+    if isinstance(value, float):
+        return float.__float__(value)
+    return complex.__complex__(value)
+
+
+def array_by_method(ctx: Mode, f: Any, value: Any) -> Any:
+    """Return what ``__array__`` gives."""
+    if not is_users(value) and not ctx.contains_active(value):
+        return np.asarray(value)
+    made = ctx.method(value, "__array__")
+    if not isinstance(made, ndarray):
+        raise ValueError("object __array__ method not producing an array")
+    return made
+
+
+def array_of_memory(ctx: Mode, f: Any, value: Any) -> Any:
+    """Return an array over the memory of an object."""
+    if isinstance(value, buffers.BUFFERS):
+        buffers.refuse_read(ctx, value)
+    return watch_array(ctx, np.asarray(value))
+
+
+def array_of_items(ctx: Mode, f: Any, value: Any) -> Any:
+    """Return the items of an object that has a length; the object itself if it has none."""
+    try:
+        ctx.call(len, value)
+    except Exception:  # as NumPy does, which then takes it for a single object
+        return value
+    return [as_input(ctx, f, part) for part in ctx.iter(value)]
+
+
+CONVERSIONS: dict[Conversion, Callable[[Any, Any, Any], Any]] = {
+    Conversion.NUMBER: number_of,
+    Conversion.METHOD: array_by_method,
+    Conversion.INTERFACE: array_of_memory,
+    Conversion.BUFFER: array_of_memory,
+    Conversion.SEQUENCE: array_of_items,
+}
+
+
+# Refusals.
+
+
+def require_known(ctx: Reporting, f: Any, values: Any) -> None:
+    """Raise if an argument that NumPy could not convert would reach the rule of a function."""
+    computes = isinstance(registry.find(f), COMPUTING)
+    for value in flat(tuple(values)):
+        if is_other(value) and (computes or asks(f, value)):
+            raise refusal(ctx, f, value)
+
+
+def refusal(ctx: Reporting, f: Any, value: Any) -> MissingRuleError:
+    """Return the error for a call in which an operand takes part in a way that no rule knows."""
+    kind = type(value)
+    name = kind.__qualname__
+    module = kind.__module__.partition(".")[0]
+    full = name if module in ("builtins", "__main__") else f"{module}.{name}"
+    return unsupported(
+        ctx,
+        f"{names(f)[0]} is called with {with_article(full)} beside active data",
+        why=f"{how(value, sight_of(value))}; the rule is for arrays and numbers",
+        fix=taken_out(value),
+    )
+
+
+def how(value: Any, sight: Sight) -> str:
+    """Return what NumPy does with an operand."""
+    name = type(value).__name__
+    if sight.ufuncs is not MISSING:
+        return f"NumPy leaves the call to the __array_ufunc__ of {name}"
+    if sight.functions is not MISSING:
+        return f"NumPy leaves the call to the __array_function__ of {name}"
+    return f"NumPy makes an array of objects of {name}, and runs methods of these"
+
+
+def taken_out(value: Any) -> str:
+    """Return how to pass the data of an object to NumPy."""
+    kind = type(value)
+    if is_constant_library(kind.__module__):
+        return data_taken_out(kind.__module__)
+    for name, suffix in (("to_numpy", "()"), ("toarray", "()"), ("values", "")):
+        if hasattr(kind, name):
+            return f"pass its array to NumPy: operand.{name}{suffix}"
+    if isinstance(value, Active) or hasattr(kind, "__array__"):
+        return "pass its array to NumPy: np.asarray(operand)"
+    return "use operators, as in a * b, or pass numbers and arrays"
