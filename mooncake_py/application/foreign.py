@@ -14,12 +14,14 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
+from mooncake_py.runtime.activity import unwrapped
 from mooncake_py.runtime.numpy_operands import (
     PLAIN,
     Conversion,
     is_foreign,
     is_foreign_class,
     sight_of,
+    takes_over,
 )
 from mooncake_py.tangents.subclasses import Met
 
@@ -53,7 +55,9 @@ def is_of_numpy(f: Any) -> bool:
         return isinstance(f.__self__, (np.ufunc, ndarray)) or is_in(f, "numpy")
     if type(f) is MethodDescriptorType:
         return f.__objclass__ in (ndarray, np.ufunc)
-    return type(f) is FunctionType and is_in(f, "numpy", "scipy")
+    if type(f) is not FunctionType:
+        return False
+    return is_in(f, "numpy", "scipy") or f.__module__.startswith("mooncake_py.rules.")
 
 
 def is_in(f: Any, *packages: str) -> bool:
@@ -75,6 +79,8 @@ def plain_operand(f: Any, value: Any) -> Any:
 
 def meet(f: Any, args: Any, kwargs: Any) -> None:
     """Raise `Met` if NumPy would ask an argument before it runs a function."""
+    if type(f) is MethodDescriptorType and args and not isinstance(args[0], f.__objclass__):
+        f(*map(unwrapped, args), **unwrapped(kwargs))  # raises
     values = (*args, *kwargs.values())
     if any(map(is_foreign, values)) and is_of_numpy(f) and any(asks(f, v) for v in flat(values)):
         raise Met
@@ -89,8 +95,7 @@ def asks(f: Any, value: Any) -> bool:
         return False
     if ufunc_of(f)[0] is not None or f is np.ufunc.at:
         return True
-    sight = sight_of(value)
-    if sight.takes_over or sight.conversion in (Conversion.METHOD, Conversion.INTERFACE):
+    if takes_over(value) or sight_of(value).conversion in (Conversion.METHOD, Conversion.INTERFACE):
         return True
     if type(f) is FunctionType:  # of SciPy, some of which take sparse matrices
         return False

@@ -36,7 +36,7 @@ from mooncake_py.language.subclass_results import no_meaning, run_on_plain
 from mooncake_py.runtime import activity
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.methods import derivable
-from mooncake_py.runtime.numpy_operands import MISSING, Conversion, sight_of
+from mooncake_py.runtime.numpy_operands import MISSING, Conversion, sight_of, takes_over
 from mooncake_py.tangents.subclasses import is_instance, named, plain, plain_parts
 
 if TYPE_CHECKING:
@@ -90,7 +90,9 @@ def takes(ctx: Mode, f: Any, args: Any, kwargs: Any) -> bool:
     values = (*args, *kwargs.values())
     if not any(has_part(v) for v in values if type(v) not in PLAIN):
         return False
-    known = is_numpy(f) or (f is abs and derivable(args[0], "__abs__") is None)
+    known = is_numpy(f) or (
+        f is abs and is_instance(args[0]) and derivable(args[0], "__abs__") is None
+    )
     if type(f) is FunctionType and f not in ctx.handlers:  # it is derived
         return False
     return known and any(map(ctx.contains_active, values))
@@ -101,7 +103,7 @@ def has_part(value: Any) -> bool:
     t = type(value)
     if t is list or t is tuple:
         return any(has_part(v) for v in value if type(v) not in PLAIN)
-    return is_instance(value) or sight_of(value).takes_over
+    return is_instance(value) or takes_over(value)
 
 
 def is_numpy(f: Any) -> bool:
@@ -141,6 +143,8 @@ def call(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     if f is np.fromiter:
         return ctx.call(f, list(ctx.iter(args[0])), *args[1:], **kwargs)
     if is_method(f):
+        if not isinstance(args[0], ndarray):
+            return f(*map(activity.unwrapped, args), **activity.unwrapped(kwargs))  # raises
         return call_method(ctx, args[0], f.__name__, args[1:], kwargs)
     if type(f) is DISPATCHER:
         y = ask_function(ctx, f, args, kwargs)
@@ -168,9 +172,12 @@ def is_asked(value: Any) -> bool:
     """Return whether NumPy's Python code may run methods of an operand that is no array."""
     if not is_other(value):
         return False
-    kind = type(value)
     names = ("__getattr__", "__array_wrap__", *OF_ARRAYS)
-    return sight_of(value).conversion is Conversion.OBJECT or any(hasattr(kind, n) for n in names)
+    return (
+        takes_over(value)
+        or any(hasattr(type(value), name) for name in names)
+        or sight_of(value).conversion is Conversion.OBJECT
+    )
 
 
 def wraps(value: Any) -> bool:

@@ -95,14 +95,8 @@ def as_input(ctx: Mode, f: Any, value: Any) -> Any:
 
 
 def number_of(ctx: Mode, f: Any, value: Any) -> Any:
-    """Return the number that an instance of a subclass is, past its methods."""
-    if isinstance(value, bool):
-        return value
-    if isinstance(value, int):
-        return int.__int__(value)
-    if isinstance(value, float):
-        return float.__float__(value)
-    return complex.__complex__(value)
+    """Return the number that an instance of a subclass converts itself to."""
+    return ctx.call(next(kind for kind in NUMBERS if isinstance(value, kind)), value)
 
 
 def array_by_method(ctx: Mode, f: Any, value: Any) -> Any:
@@ -119,6 +113,10 @@ def array_of_memory(ctx: Mode, f: Any, value: Any) -> Any:
     """Return an array over the memory of an object."""
     if isinstance(value, buffers.BUFFERS):
         buffers.refuse_read(ctx, value)
+    elif ctx.contains_active(value):  # of which the engine would not know
+        if hasattr(value, "__array__"):
+            return array_by_method(ctx, f, value)
+        raise refusal(ctx, f, value)
     return watch_array(ctx, np.asarray(value))
 
 

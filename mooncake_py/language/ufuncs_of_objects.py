@@ -14,6 +14,7 @@ from mooncake_py.application.foreign import flat, is_other
 from mooncake_py.language import object_arrays
 from mooncake_py.language.foreign_operands import is_users, refusal
 from mooncake_py.runtime import objects
+from mooncake_py.runtime.active import plain_class
 from mooncake_py.runtime.activity import unwrapped
 from mooncake_py.runtime.objects import as_objects, is_of_objects
 
@@ -88,10 +89,22 @@ def operation_of(ctx: Mode, f: np.ufunc, is_known: bool) -> Callable[..., Any] |
         return lambda v: ctx.call(FUNCTIONS[f], v)
     if f is np.square:
         return lambda v: ctx.call(operator.mul, v, v)
+    if f is np.reciprocal:
+        return lambda v: ctx.call(operator.truediv, 1, v)
     if f in CHOOSING:
         if is_known:
             return lambda a, b: a if CHOOSING[f](unwrapped(a), unwrapped(b)) else b
         return lambda a, b: a if ctx.truth(ctx.call(CHOOSING[f], a, b)) else b
     if f.nin == 1 and "O->O" in f.types and f.__name__ not in WITHOUT_METHODS:
-        return lambda v: ctx.method(v, f.__name__)
+        return lambda v: run_method(ctx, v, f.__name__)
     return None
+
+
+def run_method(ctx: Mode, value: Any, name: str) -> Any:
+    """Run the method of an element by which NumPy computes a function of objects."""
+    if not hasattr(type(value), name) and not hasattr(value, name):
+        raise TypeError(
+            f"loop of ufunc does not support argument 0 of type {plain_class(value).__name__} "
+            f"which has no callable {name} method"
+        )
+    return ctx.method(value, name)

@@ -21,7 +21,8 @@ from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import INERT
 from mooncake_py.tangents.fields import own_attributes
 
-__all__ = ["MISSING", "PLAIN", "Conversion", "Sight", "is_foreign", "is_foreign_class", "sight_of"]
+__all__ = ["MISSING", "PLAIN", "Conversion", "Sight", "is_foreign", "is_foreign_class", "sight_of",
+           "takes_over"]  # fmt: skip
 
 MISSING: Any = type("Missing", (), {"__repr__": lambda self: "MISSING"})()
 PLAIN = INERT | {ndarray, Active}
@@ -64,7 +65,9 @@ ITEMS = Sight(MISSING, MISSING, Conversion.SEQUENCE)
 
 
 def sight_of(value: Any) -> Sight:
-    """Return how NumPy sees an operand; no code of the user's runs.
+    """Return how NumPy sees an operand.
+
+    Of the user's code it runs ``__getattr__``, as NumPy does, and nothing else.
 
     It is not kept by class: a class may change, and should not live for ever.
     """
@@ -75,6 +78,15 @@ def sight_of(value: Any) -> Sight:
         return ITEMS
     ufuncs, functions = own(cls, "__array_ufunc__"), own(cls, "__array_function__")
     return Sight(ufuncs, functions, conversion(value, cls))
+
+
+def takes_over(value: Any) -> bool:
+    """Return whether the class of an operand runs or refuses ufuncs or functions itself."""
+    cls = type(value)
+    if cls in PLAIN or cls in SEQUENCES:
+        return False
+    names = ("__array_ufunc__", "__array_function__")
+    return any(own(cls, name) is not MISSING for name in names)
 
 
 def own(cls: type, name: str) -> Any:
@@ -112,8 +124,13 @@ def has_buffer(value: Any) -> bool:
 
 
 def has(value: Any, name: str) -> bool:
-    """Return whether an instance has an attribute, in its class or by itself, as NumPy looks."""
-    return hasattr(type(value), name) or name in own_attributes(value)
+    """Return whether an instance has an attribute, in its class or by itself, as NumPy looks.
+
+    NumPy asks a ``__getattr__`` of the class too.
+    """
+    if hasattr(type(value), name) or name in own_attributes(value):
+        return True
+    return hasattr(type(value), "__getattr__") and hasattr(value, name)
 
 
 def is_foreign_class(cls: type) -> bool:

@@ -1,0 +1,1 @@
+"""Calls of functions with rules, an argument of which is an object that is no array."""

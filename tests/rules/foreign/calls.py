@@ -1,0 +1,171 @@
+"""The calls: of each function, with each argument in turn replaced by each object."""
+
+from __future__ import annotations
+
+import copy
+import importlib
+import pkgutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from types import MethodDescriptorType
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py import MooncakeError, jvp, value_and_grad
+from mooncake_py.rules.kinds import function_name
+from tests.rules import cases as families
+from tests.rules.cases import Case
+from tests.rules.foreign.objects import ACTIVE, MAKERS, kinds, total
+
+__all__ = ["FAMILIES", "Call", "calls_of", "difference"]
+
+LEFT_OUT = ("exemptions", "drawing", "versions", "random", "operators", "python_builtins",
+            "scipy", "math_functions")  # fmt: skip
+FAMILIES = [
+    *(m.name for m in pkgutil.iter_modules(families.__path__) if m.name not in LEFT_OUT),
+    *(f"scipy.{part}" for part in importlib.import_module(f"{families.__name__}.scipy").PARTS),
+]
+STEP = 1e-5
+
+
+@dataclass
+class Call:
+    """A call of a function of an active array, with an object among the other arguments.
+
+    Where `holding` is true the object holds the active array, which is no other argument.
+    """
+
+    case: Case
+    place: Any
+    active: Any
+    kind: str
+    holding: bool = False
+
+    @property
+    def id(self) -> str:
+        return f"{self.case.id}-{self.place}-{self.kind}{'-active' * self.holding}"
+
+    def program(self) -> Any:
+        """Return a function of the active array, to a number and what the result is of."""
+        case = self.case
+        given: dict[Any, Any] = {**dict(enumerate(case.args)), **case.kwargs}
+        given = {place: copy.deepcopy(v) for place, v in given.items()}
+        make = ACTIVE[self.kind] if self.holding else None
+        if make is None:
+            given[self.place] = MAKERS[self.kind](given[self.place])
+        count, place, active, f = len(case.args), self.place, self.active, case.function
+        arrays = [v for v in given.values() if isinstance(v, ndarray)]
+
+        def run(x: Any) -> Any:
+            new = dict(given)
+            new[active] = x * 1.0
+            if make is not None:
+                new[place] = make(new[place])
+            args = [new[k] for k in range(count)]
+            y = f(*args, **{k: v for k, v in new.items() if not isinstance(k, int)})
+            results = y if y is not None else args[0]
+            return total(results), list(kinds(results, [*arrays, new[active]]))
+
+        return run
+
+    def point(self) -> Any:
+        case = self.case
+        x = case.args[self.active] if isinstance(self.active, int) else case.kwargs[self.active]
+        return np.array(x, float)
+
+
+def calls_of(family: str) -> Iterator[Call]:
+    """Yield the calls of a family: of each function once with the same number of arguments."""
+    module = importlib.import_module(f"{families.__name__}.{family}")
+    known = set()
+    for case in module.cases():
+        key = case.function, len(case.args), *case.kwargs, *map(type, case.args)
+        if key in known or not is_of_libraries(case.function):
+            continue
+        known.add(key)
+        yield from calls_with(case)
+
+
+def is_of_libraries(f: Any) -> bool:
+    """Return whether a function is one of NumPy or SciPy."""
+    return isinstance(f, np.ufunc) or function_name(f).startswith(("numpy.", "scipy."))
+
+
+def calls_with(case: Case) -> Iterator[Call]:
+    given: dict[Any, Any] = {**dict(enumerate(case.args)), **case.kwargs}
+    floats = [place for place, v in given.items() if is_active(v)]
+    for place, value in given.items():
+        if place == 0 and isinstance(case.function, MethodDescriptorType):
+            continue  # which raises
+        others = [other for other in floats if other != place]
+        for kind, make in MAKERS.items() if others else ():
+            try:
+                make(value)
+            except (TypeError, ValueError, OverflowError):
+                continue
+            yield Call(case, place, others[0], kind)
+        if place in floats and isinstance(value, ndarray):
+            for kind in ACTIVE:
+                yield Call(case, place, place, kind, holding=True)
+
+
+def is_active(value: Any) -> bool:
+    """Return whether an argument is an array of floats, or a float, that can be active."""
+    return type(value) is float or (
+        type(value) is ndarray and value.dtype == np.float64 and value.size > 0
+    )
+
+
+def difference(call: Call) -> str:
+    """Return what differs from the plain call; '' if nothing, or if it is refused."""
+    x = call.point()
+    try:
+        plain, of = call.program()(x.copy())
+        plain = float(plain)
+    except Exception as error:
+        plain, of = error, []
+    direction = 0.5 + np.cos(np.arange(float(x.size))).reshape(x.shape)
+    smooth = not call.case.interface_only and not isinstance(plain, Exception)
+    expected = slope(call, x, direction) if smooth else None
+    for mode in ("grad", "jvp"):
+        try:
+            if mode == "grad":
+                (value, found), g = value_and_grad(call.program(), has_aux=True)(x.copy())
+                got = np.sum(g * direction)
+            else:
+                (value, found), (got, _) = jvp(call.program(), (x.copy(),), (direction,))
+        except MooncakeError:
+            continue
+        except Exception as error:
+            if not isinstance(plain, Exception):
+                return f"{mode} raises {type(error).__name__}: {error}"
+            if type(error) is not type(plain):
+                return f"{mode} raises {type(error).__name__} for {type(plain).__name__}: {plain}"
+            continue
+        if isinstance(plain, Exception):
+            return f"{mode} gives {value} where the plain call raises {plain!r}"
+        if found != of:
+            return f"{mode} returns {found} for {of}"
+        if not np.isclose(float(value), plain, rtol=1e-10, atol=1e-12, equal_nan=True):
+            return f"{mode} gives {value} for {plain}"
+        if expected is not None and not np.isclose(float(got), expected, rtol=1e-4, atol=1e-5):
+            return f"{mode} has the derivative {got} for {expected}"
+    return ""
+
+
+def slope(call: Call, x: Any, direction: Any) -> float | None:
+    """Return the derivative in a direction by differences; None where they do not agree."""
+    run = call.program()
+    found = []
+    for step in (STEP, STEP / 4):
+        try:
+            ends = [float(run(x + k * step * direction)[0]) for k in (-2, -1, 1, 2)]
+        except Exception:
+            return None
+        found.append((8 * (ends[2] - ends[1]) - (ends[3] - ends[0])) / (12 * step))
+    scale = 1 + abs(found[0])
+    if not np.isfinite(found).all() or abs(found[0] - found[1]) > 1e-4 * scale:
+        return None
+    return found[0]
