@@ -270,7 +270,8 @@ AS_THEY_ARE = (
     itertools.count, itertools.repeat, MethodType, MappingProxyType, SimpleNamespace,
     type(functools.lru_cache(len)), object.__new__, object.__init__,
     functools.partial.__setstate__,  # pyright: ignore[reportAttributeAccessIssue]
-    BaseException.__setstate__, BaseException.__reduce__, BaseException.add_note, BaseException.with_traceback,
+    BaseException.__setstate__, BaseException.__reduce__,
+    BaseException.add_note, BaseException.with_traceback,
     inspect.getattr_static, np.frompyfunc, operator.is_, operator.is_not,
     not_implemented,  # in rules whose pullback is itself differentiated
     *(part for t in (operator.itemgetter, operator.attrgetter, operator.methodcaller)
