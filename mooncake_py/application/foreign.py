@@ -28,6 +28,8 @@ from mooncake_py.tangents.subclasses import Met
 __all__ = ["asks", "is_of_numpy", "meet", "plain_operand", "require_plain", "ufunc_of"]
 
 DISPATCHER = type(np.sum)
+OF_PYTHON = frozenset({"", "bisection", "operators", "python_builtins"})
+"""The rules for functions of Python's, in terms of which no function of NumPy is replaced."""
 BOTH = (BuiltinFunctionType, MethodDescriptorType)
 
 
@@ -57,7 +59,8 @@ def is_of_numpy(f: Any) -> bool:
         return f.__objclass__ in (ndarray, np.ufunc)
     if type(f) is not FunctionType:
         return False
-    return is_in(f, "numpy", "scipy") or f.__module__.startswith("mooncake_py.rules.")
+    own, _, family = f.__module__.partition("mooncake_py.rules.")
+    return is_in(f, "numpy", "scipy") or (not own and family not in OF_PYTHON)
 
 
 def is_in(f: Any, *packages: str) -> bool:
