@@ -50,6 +50,7 @@ from mooncake_py.runtime.methods import ANSWERED, derivable
 from mooncake_py.runtime.numpy_operands import PLAIN
 from mooncake_py.runtime.tangent_tree import TangentTree
 from mooncake_py.runtime.values import NUMBERS, is_inexact, like, spec_of
+from mooncake_py.tangents.memory import is_owned
 from mooncake_py.tangents.memory import owner as owner_of
 from mooncake_py.tangents.subclasses import are_given
 
@@ -253,7 +254,7 @@ def apply_vjp(rule: VjpRule, ctx: ReverseMode, f: Any, args: Any, kwargs: Any) -
     if ctx.numerals is not None:  # in other arguments
         numerals.checked(ctx, f, args, y)
     ctx.protect_all((primals, kwargs))
-    result, outputs = register_outputs(rule, ctx, y, (args, primals))
+    result, outputs = register_outputs(rule, ctx, y, (args, primals), [])
     if outputs is None or (type(outputs) is tuple and all(n is None for n in outputs)):
         return result
     fits = [specs(a, node) for a, node in zip(primals, nodes, strict=False)]
@@ -308,12 +309,16 @@ def specs(primal: Any, node: Any) -> Any:
 
 
 def register_outputs(
-    rule: Rule, ctx: ReverseMode, y: Any, inputs: tuple[Any, Any]
+    rule: Rule, ctx: ReverseMode, y: Any, inputs: tuple[Any, Any], others: list[ndarray]
 ) -> tuple[Any, Any]:
-    """Register the output of a rule, or each of a tuple of outputs."""
+    """Register the output of a rule, or each of a tuple of outputs.
+
+    `others` collects the owners of outputs: views of one array have a node each.  Cotangents are
+    taken one after the other, so that memory which two have in common counts once.
+    """
     if issubclass(type(y), (tuple, list)):
         pairs: list[tuple[Any, Any]] = [
-            (None, None) if part is None else register_outputs(rule, ctx, part, inputs)
+            (None, None) if part is None else register_outputs(rule, ctx, part, inputs, others)
             for part in y
         ]
         values = [value for value, _ in pairs]
@@ -327,11 +332,13 @@ def register_outputs(
             y = drops.output(ctx, rule, y, inputs[0])
         return marshalling.activated(ctx, y, *inputs)
     if type(y) is ndarray:
-        if ctx.find(y) is not None:
-            return y, None  # a view of active memory
+        node = ctx.find(y)
+        if node is not None:  # memory of another output, or of an argument
+            return y, node if is_owned(y, others) else None
         y = ctx.registry.independent(y)
         node = ctx.registry.fresh(y)
         node.protect()  # the pullback may have kept it
+        others.append(owner_of(y))
         return y, node
     return ctx.fresh_output(y)
 

@@ -20,6 +20,7 @@ from mooncake_py.runtime.numpy_operands import PLAIN
 from mooncake_py.runtime.tangent_tree import TangentTree
 from mooncake_py.runtime.values import NUMBERS
 from mooncake_py.tangents import CoDual, NoFData, NoRData, fdata, zero_rdata, zero_tangent
+from mooncake_py.tangents.memory import is_owned, owner
 from mooncake_py.words import with_article
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def apply_codual(rule: CoDualRule, ctx: Mode, f: Any, args: Any, kwargs: Any) ->
         ctx.rehearsal.before_rule(rule, args)
     out, pullback = rule.rule(CoDual(f, NoFData()), *coduals, **kwargs)
     inputs = args, [codual.primal for codual in coduals]
-    result, node = output_of(ctx, out, inputs)
+    result, node = output_of(ctx, out, inputs, [])
     where = position_for_rule(rule, pullback)
     ctx.record((pull_codual, node, pullback, out, list(args), coduals, rule, where))
     if before.changed():
@@ -172,21 +173,29 @@ def protect_arrays(ctx: Tracking, value: Any) -> None:
                 ctx.registry.memory_of(leaf).protected = True
 
 
-def output_of(ctx: Mode, out: CoDual, inputs: tuple[Any, Any]) -> tuple[Any, Any]:
-    """Return the output as the user sees it, and the node that receives its cotangent."""
+def output_of(
+    ctx: Mode, out: CoDual, inputs: tuple[Any, Any], others: list[ndarray]
+) -> tuple[Any, Any]:
+    """Return the output as the user sees it, and the node that receives its cotangent.
+
+    `others` collects the owners of outputs: views of one array have a node each.
+    """
     y = out.primal
     if type(y) is ndarray and y.dtype.kind in "fc":
-        if ctx.find(y) is not None:
-            return y, None  # memory of an argument
+        node = ctx.find(y)
+        if node is not None:  # memory of another output, or of an argument
+            return y, node if is_owned(y, others) else None
         node = ctx.registry.fresh(y)
         node.protect()
+        others.append(owner(y))
         return y, node
     if isinstance(y, (float, complex, np.inexact)):
         node = active_number(y, ctx)
         return node, node
     if type(y) is tuple:
         data = out.fdata if type(out.fdata) is tuple else (NoFData(),) * len(y)
-        pairs = [output_of(ctx, CoDual(p, d), inputs) for p, d in zip(y, data, strict=True)]
+        parts = zip(y, data, strict=True)
+        pairs = [output_of(ctx, CoDual(p, d), inputs, others) for p, d in parts]
         return tuple(value for value, _ in pairs), tuple(node for _, node in pairs)
     return marshalling.activated(ctx, y, *inputs)
 

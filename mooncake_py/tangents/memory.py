@@ -13,8 +13,8 @@ import numpy as np
 from numpy import ndarray
 
 __all__ = [
-    "Shadows", "address", "cells", "has_overlaps", "is_same_view", "owner", "shadow_view",
-    "zeros_like_owner",
+    "Shadows", "address", "cells", "has_overlaps", "is_owned", "is_same_view", "owner",
+    "shadow_view", "zeros_like_owner",
 ]  # fmt: skip
 
 
@@ -80,6 +80,12 @@ def _plain_fields(record: np.dtype[Any], start: int = 0) -> Iterator[tuple[np.dt
             yield kind, start + at
         else:
             yield from _plain_fields(kind, start + at)
+
+
+def is_owned(a: ndarray, owners: list[ndarray]) -> bool:
+    """Return whether one of some arrays owns the memory of `a`."""
+    own = owner(a)
+    return any(own is other for other in owners)
 
 
 def is_same_view(a: ndarray, b: ndarray) -> bool:

@@ -64,6 +64,7 @@ from mooncake_py.runtime.numpy_operands import PLAIN
 from mooncake_py.runtime.quiet import is_strict
 from mooncake_py.runtime.values import NUMBERS, is_inexact
 from mooncake_py.tangents import NoTangent
+from mooncake_py.tangents.memory import has_overlaps, is_owned
 from mooncake_py.tangents.memory import owner as owner_of
 from mooncake_py.words import with_article
 
@@ -299,7 +300,7 @@ def apply_vjp(rule: VjpRule, ctx: ForwardContext, f: Any, args: Any, kwargs: Any
         raise container_written(rule, ctx)
     if y is None:
         return drops.output(ctx, rule, y, ())
-    return paired(ctx, y, t, rule)
+    return paired(ctx, y, t, rule, [owner_of(p) for p in primals if type(p) is ndarray], [])
 
 
 def as_given(
@@ -326,8 +327,14 @@ def is_finite(y: Any) -> bool:
     return not is_inexact(y) or bool(np.isfinite(y).all())
 
 
-def paired(ctx: ForwardContext, y: Any, t: Any, rule: Rule) -> Any:
-    """Return an output of a rule with its tangents."""
+def paired(
+    ctx: ForwardContext, y: Any, t: Any, rule: Rule, given: list[ndarray], made: list[ndarray]
+) -> Any:
+    """Return an output of a rule with its tangents.
+
+    Views of one array remain so.  `given` are the owners of arguments, `made` collects those of
+    outputs.
+    """
     if (type(y) is ndarray or isinstance(y, np.generic)) and not is_inexact(y):
         return drops.output(ctx, rule, y, ())
     if isinstance(y, (tuple, list)) and t is None:
@@ -337,15 +344,18 @@ def paired(ctx: ForwardContext, y: Any, t: Any, rule: Rule) -> Any:
             raise takes_no_objects(ctx, rule, f"returns {with_article(type(y).__name__)}")
         return y
     if isinstance(y, (tuple, list)):
-        values = [paired(ctx, v, d, rule) for v, d in zip(y, t, strict=True)]
+        values = [paired(ctx, v, d, rule, given, made) for v, d in zip(y, t, strict=True)]
         result: Any = type(y)(*values) if hasattr(y, "_fields") else type(y)(values)
         return result
-    if type(y) is ndarray and (y.base is not None or not y.flags.writeable):
-        if ctx.blocks.tangent_of(y) is not None:
-            return y  # memory of an active argument
-        writeable = y.flags.writeable
-        y = ctx.base.call(laid_out_copy, y)
-        y.flags.writeable = writeable
+    if type(y) is ndarray and y.base is not None:
+        if not is_owned(y, made):
+            if ctx.blocks.tangent_of(y) is not None:
+                return y  # memory of an active argument
+            if is_owned(y, given) or has_overlaps(y):
+                writeable = y.flags.writeable
+                y = ctx.base.call(laid_out_copy, y)
+                y.flags.writeable = writeable
+        made.append(owner_of(y))
     return ctx.fresh(y, ctx.lower(pushforward.fitted, t, y))
 
 
