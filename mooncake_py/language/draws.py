@@ -22,7 +22,7 @@ __all__ = ["Draws", "note", "noting", "source_of"]
 
 FILES = frozenset(
     os.path.join(PACKAGE, "rules", name)
-    for name in ("random.py", "shuffling.py", "transformed_draws.py")
+    for name in ("random.py", "shuffling.py", "transformed_draws.py", "undrawn.py")
 )
 
 

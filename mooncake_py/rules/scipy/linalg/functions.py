@@ -13,7 +13,8 @@ import scipy.linalg as sl
 from numpy import ndarray
 
 from mooncake_py.rules.contraction import adjoint_matrix
-from mooncake_py.rules.declare import from_vjp, not_implemented
+from mooncake_py.rules.declare import from_vjp, not_implemented, overlay
+from mooncake_py.rules.undrawn import drawn, undrawn
 
 __all__: list[str] = []
 
@@ -51,10 +52,30 @@ def is_double_on_cut(w: ndarray) -> bool:
     return bool(np.any(on_cut & (pairs.sum(axis=0) > 1)))
 
 
-@from_vjp(sl.logm)
-def logm_rule(A: Any) -> Rule:
-    """Y = log(A):  dA is the corner of log([[A^H, dY], [0, A^H]])."""
+@overlay(sl.logm)
+def logm(A: Any) -> Any:
     a = np.asarray(A)
+    return logarithm_at(a, drawn(sl.logm, a))
+
+
+def logarithm(a: Any) -> Any:
+    """Return log(A), without draws."""
+    return undrawn(sl.logm, a)
+
+
+@from_vjp(logarithm)
+def logarithm_rule(a: Any) -> Rule:
+    return logarithm_at_rule(a, logarithm(a))
+
+
+def logarithm_at(a: Any, y: Any) -> Any:
+    """Return y = log(A), which is known."""
+    return y
+
+
+@from_vjp(logarithm_at)
+def logarithm_at_rule(a: ndarray, y: Any) -> Rule:
+    """Y = log(A):  dA is the corner of log([[A^H, dY], [0, A^H]])."""
 
     def logm_pullback(dy: ndarray) -> Any:
         scale = np.abs(dy).max(initial=0) / np.abs(a).max(initial=1)  # the derivative is linear
@@ -65,10 +86,9 @@ def logm_rule(A: Any) -> Rule:
         n = a.shape[-1]
         adjoint = adjoint_matrix(a)
         block = np.block([[adjoint, dy / scale], [np.zeros_like(adjoint), adjoint]])
-        logarithm: Any = sl.logm(block)
-        return scale * logarithm[..., :n, n:]
+        return scale * logarithm(block)[..., :n, n:]
 
-    return sl.logm(a), logm_pullback
+    return y, logm_pullback
 
 
 SINGULAR = not_implemented(
@@ -141,10 +161,30 @@ def signm_rule(A: Any, *options: Any) -> Rule:
 EXPONENT = not_implemented("the exponent of fractional_matrix_power", fix="use expm(t * logm(A))")
 
 
-@from_vjp(sl.fractional_matrix_power)
-def fractional_matrix_power_rule(A: Any, t: Any) -> Rule:
-    """Y = A^t, for eigenvalues off the negative axis unless `t` is an int."""
+@overlay(sl.fractional_matrix_power)
+def fractional_matrix_power(A: Any, t: Any) -> Any:
     a = np.asarray(A)
+    return power_at(a, t, drawn(sl.fractional_matrix_power, a, t))
+
+
+def power(a: Any, t: Any) -> Any:
+    """Return A^t, without draws."""
+    return undrawn(sl.fractional_matrix_power, a, t)
+
+
+@from_vjp(power)
+def power_rule(a: Any, t: Any) -> Rule:
+    return power_at_rule(a, t, power(a, t))
+
+
+def power_at(a: Any, t: Any, y: Any) -> Any:
+    """Return y = A^t, which is known."""
+    return y
+
+
+@from_vjp(power_at)
+def power_at_rule(a: ndarray, t: Any, y: Any) -> Rule:
+    """Y = A^t, for eigenvalues off the negative axis unless `t` is an int."""
 
     def fractional_matrix_power_pullback(dy: ndarray) -> Any:
         w = np.linalg.eigvals(a)
@@ -152,6 +192,6 @@ def fractional_matrix_power_rule(A: Any, t: Any) -> Rule:
         negative = (w.real < 0) & (np.abs(w.imag) <= 1e-10 * np.abs(w))
         if t != int(t) and np.any(small | negative):
             return NOT_POSITIVE, EXPONENT
-        return lambda: corner(lambda m: sl.fractional_matrix_power(m, t), a, dy), EXPONENT
+        return lambda: corner(lambda m: power(m, t), a, dy), EXPONENT
 
-    return sl.fractional_matrix_power(a, t), fractional_matrix_power_pullback
+    return y, fractional_matrix_power_pullback

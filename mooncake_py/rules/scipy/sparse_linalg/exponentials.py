@@ -19,6 +19,7 @@ from mooncake_py.rules.contraction import conj
 from mooncake_py.rules.declare import from_vjp, overlay
 from mooncake_py.rules.scipy.sparse.patterns import rows_of
 from mooncake_py.rules.scipy.sparse_linalg.iterations import rows_compressed
+from mooncake_py.rules.undrawn import drawn, undrawn
 
 __all__: list[str] = []
 
@@ -47,19 +48,35 @@ def expm_multiply(A: Any, B: Any, *times: Any, **options: Any) -> Any:
             fix="call it for each time by itself, without the options",
         )
     Ap, Aj, Ax = rows_compressed(A)
-    return multiplied(Ap, Aj, Ax, np.asarray(B))
+    b = np.asarray(B)
+    return multiplied_at(Ap, Aj, Ax, b, drawn(multiplied_natively, Ap, Aj, Ax, b))
 
 
 def multiplied(Ap: Any, Aj: Any, Ax: Any, b: Any) -> ndarray:
+    """Return exp(A) b for a matrix in compressed rows, without draws."""
+    return undrawn(multiplied_natively, Ap, Aj, Ax, b)
+
+
+@from_vjp(multiplied)
+def multiplied_rule(Ap: Any, Aj: Any, Ax: Any, b: Any) -> Any:
+    return multiplied_at_rule(Ap, Aj, Ax, b, multiplied(Ap, Aj, Ax, b))
+
+
+def multiplied_natively(Ap: Any, Aj: Any, Ax: Any, b: Any) -> ndarray:
     """Return exp(A) b for a matrix in compressed rows."""
     n = len(Ap) - 1
     return spl.expm_multiply(sp.csr_array((Ax, Aj, Ap), shape=(n, n)), b)
 
 
-@from_vjp(multiplied)
-def multiplied_rule(Ap: Any, Aj: Any, Ax: Any, b: Any) -> Any:
+def multiplied_at(Ap: Any, Aj: Any, Ax: Any, b: Any, y: Any) -> Any:
+    """Return y = exp(A) b, which is known."""
+    return y
+
+
+@from_vjp(multiplied_at)
+def multiplied_at_rule(Ap: Any, Aj: Any, Ax: Any, b: Any, y: Any) -> Any:
     """Take the derivative in A from a block of exp([[A^H, dy b^H], [0, A^H]])."""
-    y, n = multiplied(Ap, Aj, Ax, b), len(Ap) - 1
+    n = len(Ap) - 1
 
     def multiplied_pullback(dy: ndarray) -> tuple[Any, ...]:
         adjoint = sp.csc_array((conj(Ax), Aj, Ap), shape=(n, n)).tocsr()
