@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mooncake_py import elementwise, grad, ignore_derivatives, jvp, value_and_grad, vjp
+from mooncake_py import elementwise, from_vjp, grad, ignore_derivatives, jvp, value_and_grad, vjp
 from mooncake_py.compiler.statements.array_forms import ArrayForm
 from tests.support.folders import engine_folders, marks_of
 from tests.support.modes import checks, nested, variants
@@ -60,6 +60,30 @@ def test_each_way_to_a_derivative_is_recorded_and_right(take: Any) -> None:
     counts = check(recorded(take))
     assert all(counts[f"tried {mode.__name__}"] == 1 for mode in MODES)
     assert counts["variants accepted"] > 0
+
+
+@pytest.mark.parametrize("mode", [checks.forward, checks.twice])
+def test_a_rule_that_draws_as_it_computes_a_derivative_is_found(mode: Any) -> None:
+    def doubled(x: Any) -> Any:
+        return 2.0 * x
+
+    @from_vjp(doubled)
+    def rule(x: Any) -> Any:
+        def pullback(dy: Any) -> Any:
+            np.random.random()  # noqa: NPY002
+            return (2.0 * dy,)
+
+        return 2.0 * x, pullback
+
+    def f(x: Any) -> Any:
+        return np.sum(doubled(x)) + 0.0 * np.random.random()  # noqa: NPY002
+
+    record = recorded(lambda: grad(f)(X))
+    with pytest.raises(ModeError, match="as after a plain call"):
+        check(record, [mode])
+    problem, expected = Problem(f, (X,), (0,)), (2.0 * X.sum(), (2.0 * np.ones(3),))
+    with pytest.raises(ModeError, match="as after a plain call"):
+        mode(problem, expected, np.random.default_rng(0), Counter())
 
 
 def test_derivatives_inside_others_are_not_recorded() -> None:

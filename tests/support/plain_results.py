@@ -23,7 +23,7 @@ from mooncake_py.testing.layouts import LAYOUTS
 from mooncake_py.testing.sharing import shared_parts
 from mooncake_py.testing.structure import children, is_number
 
-__all__ = ["differences", "in_layouts", "outside_state", "restored"]
+__all__ = ["differences", "in_layouts", "outside_state", "restored", "set_outside_state"]
 
 Found = dict[str, Any]
 

@@ -14,6 +14,7 @@ from mooncake_py.diagnostics.places import definition_of
 from mooncake_py.errors import InvalidRuleError, InvalidTangentError, Location
 from mooncake_py.modes.debug.broken import broken, misfit
 from mooncake_py.modes.debug.operands import arrays_in
+from mooncake_py.modes.debug.outside import leaving_outside
 from mooncake_py.modes.debug.snapshot import first_difference, restore
 from mooncake_py.modes.debug.summaries import summary
 from mooncake_py.rules.kinds import CoDualRule
@@ -46,7 +47,8 @@ def checked_codual(rule: CoDualRule) -> CoDualRule:
             call.check_output(out)
 
         def checked_pullback(dy: Any) -> Any:
-            rdata = pullback(dy)
+            with leaving_outside(rule):
+                rdata = pullback(dy)
             with call.put_back():
                 call.check_rdata(f, rdata)
                 call.check_restored()

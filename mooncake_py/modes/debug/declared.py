@@ -10,6 +10,7 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.modes.debug.broken import broken
+from mooncake_py.modes.debug.outside import leaving_outside
 from mooncake_py.modes.debug.summaries import summary
 from mooncake_py.rules.kinds import (
     AtOnce,
@@ -50,7 +51,8 @@ def checked_partial(rule: Rule, position: int, partial: Any) -> Any:
 
     @functools.wraps(compute)
     def run(*args: Any) -> Any:
-        p = compute(*args)
+        with leaving_outside(rule):
+            p = compute(*args)
         for part in (p.dz, p.dzbar) if type(p) is Wirtinger else (p,):
             check_partial(rule, position, part, args, compact)
         return p
@@ -101,7 +103,8 @@ class CheckedAdjoint:
 
     def __call__(self, dy: Any, *args: Any, **kwargs: Any) -> Any:
         """Run the adjoint."""
-        result = self.adjoint(dy, *args, **kwargs)
+        with leaving_outside(self.rule):
+            result = self.adjoint(dy, *args, **kwargs)
         wrt = [i for i in self.wrt if i < len(args)]
         is_one = len(wrt) == 1 and type(result) is not tuple
         parts = (result,) if is_one else result
@@ -150,7 +153,8 @@ def checked_vjp(rule: VjpRule) -> VjpRule:
         y, pullback = result
 
         def checked_pullback(dy: Any) -> Any:
-            found = pullback(dy)
+            with leaving_outside(rule):
+                found = pullback(dy)
             is_one = type(found) is not tuple and (
                 type(found) is not list or isinstance(args[0], (list, tuple))
             )
@@ -184,7 +188,13 @@ def checked_cotangent(rule: Rule, position: int, c: Any, primal: Any, dy: Any) -
     if c is None or isinstance(c, NotImplementedDerivative):
         return c
     if type(c) in THUNKS or (callable(c) and is_numeric(primal)):
-        return lambda: checked_cotangent(rule, position, c(), primal, dy)
+
+        def checked_on_demand() -> Any:
+            with leaving_outside(rule):
+                found = c()
+            return checked_cotangent(rule, position, found, primal, dy)
+
+        return checked_on_demand
     if isinstance(primal, (list, tuple)) and isinstance(c, (list, tuple)):
         if len(c) != len(primal):
             raise broken(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import random
 import re
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -27,6 +29,7 @@ from mooncake_py import (
 from mooncake_py.errors import InvalidRuleError
 from mooncake_py.modes.debug.checked import checked
 from mooncake_py.rules import registry
+from tests.support.plain_results import restored
 
 X = np.array([0.5, -1.0, 2.0])
 
@@ -339,3 +342,61 @@ def test_numbers_of_higher_precision_may_go_through_functions_of_lower_one(f):
         gradient = grad(f)(x)
     assert type(gradient) is np.longdouble
     np.testing.assert_allclose(float(gradient), (f(x + h) - f(x - h)) / (2 * h), rtol=1e-8)
+
+
+# What the program uses later.
+
+
+def draw(g: Any) -> Any:
+    return g * (1.0 + 0.0 * np.random.random())  # noqa: NPY002
+
+
+def draw_in_python(g: Any) -> Any:
+    return g * (1.0 + 0.0 * random.random())
+
+
+def filter_warnings(g: Any) -> Any:
+    warnings.filterwarnings("ignore", f"{len(warnings.filters)}")
+    return g * 1.0
+
+
+def set_error_state(g: Any) -> Any:
+    np.seterr(under="warn" if np.geterr()["under"] != "warn" else "ignore")
+    return g * 1.0
+
+
+@pytest.mark.parametrize("change", [draw, draw_in_python, filter_warnings, set_error_state])
+@pytest.mark.parametrize("declare", [
+    lambda f, change: elementwise(f, lambda x, y: change(2.0 + 0.0 * x)),
+    lambda f, change: linear(f)(lambda dy, x: change(2.0 * dy)),
+    lambda f, change: from_vjp(f)(lambda x: (2.0 * x, lambda dy: change(2.0 * dy))),
+    lambda f, change: from_vjp(f)(lambda x: (2.0 * x, lambda dy: (lambda: change(2.0 * dy),))),
+    lambda f, change: bilinear(
+        f, left=lambda dy, a, b: change(dy * b), right=lambda dy, a, b: change(dy * a)
+    ),
+], ids=["elementwise", "linear", "from_vjp", "on demand", "bilinear"])  # fmt: skip
+@pytest.mark.without_modes("breaks the contract")
+def test_state_that_a_rule_changes(declare: Any, change: Any) -> None:
+    f = new_function(lambda x, *more: x * 2.0)
+    declare(f, change)
+    args = (2.0,) if registry.find(f).declaration == "bilinear" else ()
+    with warnings.catch_warnings(), np.errstate():
+        np.testing.assert_array_equal(derivative(f, *args, debug=False), [2.0, 2.0, 2.0])
+        message = message_of(f, *args)
+    assert re.search("changed (the filters of warnings|.*geterr|the state of .* global)", message)
+
+
+def test_rules_that_draw_in_the_forward_pass_only() -> None:
+    """So does the function itself."""
+    f = new_function(lambda x: x * np.random.random())  # noqa: NPY002
+
+    @from_vjp(f)
+    def rule(x):
+        factor = np.random.random()  # noqa: NPY002
+        return x * factor, lambda dy: (dy * factor,)
+
+    with restored():
+        np.random.seed(1)  # noqa: NPY002
+        expected = np.random.random() * np.ones(3)  # noqa: NPY002
+        np.random.seed(1)  # noqa: NPY002
+        np.testing.assert_array_equal(derivative(f), expected)

@@ -16,6 +16,7 @@ from mooncake_py.errors import MooncakeError
 from mooncake_py.tangents.memory import has_overlaps
 from tests.support.modes import nested, variants
 from tests.support.modes.compiled import compiled
+from tests.support.modes.outside import taken_as_plain
 from tests.support.modes.problem import (
     ModeError,
     Problem,
@@ -76,7 +77,7 @@ def check_record(record: Record, modes: list[Mode], seed: int, counts: Counter[s
 def again(problem: Problem, record: Record) -> tuple[Any, tuple[Any, ...]]:
     """Return value and gradient, taken once more: they must be those that the test has got."""
     start = time.process_time()
-    value, g = taken_again(problem.value_and_grad)
+    value, g = taken_as_plain(problem, lambda: taken_again(problem.value_and_grad))
     if snapshot(taken_again(problem.value_and_grad)) != snapshot((value, g)):
         raise Skipped("each call gives something else")
     if time.process_time() - start > LONG:
@@ -142,7 +143,7 @@ def forward(problem: Problem, expected: Any, rng: Any, counts: Any) -> None:
     """Compare the derivative along a random direction with the gradient."""
     value, g = expected
     tangents = problem.directions(rng)
-    y, slope = problem.slope(tangents)
+    y, slope = taken_as_plain(problem, lambda: problem.slope(tangents))
     require_value(y, value, problem.rtol(), "in forward mode")
     along, size = problem.paired(tangents, g)
     require_close(slope, along, size, problem.rtol(), "the derivative along a direction")
@@ -153,10 +154,14 @@ def twice(problem: Problem, expected: Any, rng: Any, counts: Any) -> None:
     if problem.has_aux:
         raise Skipped("with more than a number as output")
     value, g = expected
-    y, pullback = problem.pullback()
+
+    def pulled() -> Any:
+        y, pullback = problem.pullback()
+        c = np.ones(y.shape) if isinstance(y, np.ndarray) else 1.0
+        return y, pullback(c), pullback(c)
+
+    y, first, second = taken_as_plain(problem, pulled)
     require_value(y, value, problem.rtol(), "of vjp")
-    c = np.ones(y.shape) if isinstance(y, np.ndarray) else 1.0
-    first, second = pullback(c), pullback(c)
     if snapshot(first) != snapshot(second):
         raise ModeError(f"a second call of the pullback gives {second!r}, not {first!r}")
     if snapshot(first) != snapshot(g):

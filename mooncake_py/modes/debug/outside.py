@@ -1,0 +1,50 @@
+"""What no rule may change as it computes derivatives: random state, warnings, error state."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from mooncake_py.modes.debug.broken import broken
+from mooncake_py.rules.kinds import Rule
+
+__all__ = ["leaving_outside"]
+
+
+@contextmanager
+def leaving_outside(rule: Rule) -> Iterator[None]:
+    """Raise if a block, which computes derivatives, changes what later steps of a program use."""
+    before = outside()
+    yield
+    after = outside()
+    if threading.active_count() > 1:
+        return  # another thread may have drawn
+    for name, value in before.items():
+        if after[name] != value:
+            raise broken(
+                rule,
+                f"changed {name} as it computed a derivative",
+                "that it stays as it is: what the program does later depends on it",
+                "another one",
+                "draw from a generator of its own, and put back what it sets",
+            )
+
+
+def outside() -> dict[str, Any]:
+    """Return what there is, by name, as far as the program has imported it."""
+    found: dict[str, Any] = {
+        "the filters of warnings": tuple(warnings.filters),
+        "numpy.geterr()": np.geterr(),
+    }
+    if "random" in sys.modules:
+        found["the state of Python's global generator"] = sys.modules["random"].getstate()
+    if "numpy.random" in sys.modules:
+        kind, key, *rest = sys.modules["numpy.random"].get_state()
+        found["the state of NumPy's global generator"] = kind, key.tobytes(), rest
+    return found
