@@ -266,8 +266,6 @@ def value_grad_and_hessian(
     """
     require_compiler(compile)
 
-    require_compiler(compile)
-
     def all_three(*args: Any, **kwargs: Any) -> Any:
         with compiling(compile), arguments_apart(f, argnums, args, kwargs) as apart:
             function, values = of_chosen(f, apart)

@@ -131,7 +131,7 @@ def called_by(f: Any) -> Any:
         return None
 
 
-CALLED = ("f", "residual")
+CALLED = ("f", "function", "residual")
 NAME = f"{__name__.partition('.')[0]}."
 
 

@@ -106,7 +106,7 @@ DERIVATIVES: dict[str, tuple[Callable[..., Any], set[str]]] = {
     "hessian_diagonal": (lambda **o: hessian_diagonal(energy, **o)(X), {"ForwardContext"}),
     "value_grad_and_hessian": (
         lambda **o: value_grad_and_hessian(energy, **o)(X),
-        {"ReverseContext", "StackedContext", "ForwardContext"},
+        {"StackedContext", "ForwardContext"},
     ),
 }
 
