@@ -248,7 +248,8 @@ class ScopeReader(ExpressionReader):
         if module is None or callee is None:
             return MISSING
         value = module.__dict__.get(node.attr, MISSING)
-        callee.attributes.append((ref(module), node.attr, held(value)))
+        if module is not self.names.functions:  # whose names are assumed as globals
+            callee.attributes.append((ref(module), node.attr, held(value)))
         return value
 
     def in_caller(self, node: ast.Attribute) -> tuple[dict[str, Any], ast.Attribute]:
