@@ -9,11 +9,14 @@ from __future__ import annotations
 import cmath
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from numpy import ndarray
 
 from mooncake_py.rules.kinds import ElementwiseRule, Rule, VjpRule
 from mooncake_py.runtime.active import innermost
-from mooncake_py.runtime.values import is_of_math
+from mooncake_py.runtime.exact_numbers import exact
+from mooncake_py.runtime.methods import derivable
+from mooncake_py.runtime.values import NUMBERS, is_of_math
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Handler, Mode
@@ -32,10 +35,20 @@ def on_numbers(rule: Rule, apply: Handler) -> Handler:
 
     def run(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         if any(map(is_converted, args)):
-            args = tuple([ctx.call(number, a) if is_converted(a) else a for a in args])
+            args = tuple([as_number(ctx, number, a) if is_converted(a) else a for a in args])
         return apply(ctx, f, args, kwargs)
 
     return run
+
+
+def as_number(ctx: Mode, number: type, value: Any) -> Any:
+    """Return an argument as the number that a function computes with.
+
+    An instance of a subclass of float is its number, past its ``__float__``.
+    """
+    by_method = not isinstance(value, float) and derivable(value, "__float__") is not None
+    plain = value if by_method else exact(value)
+    return ctx.call(number, value) if plain is value else plain
 
 
 def number_of(f: Any) -> type | None:
@@ -54,7 +67,14 @@ def is_no_float(value: Any) -> bool:
     t = type(value)
     if t is ndarray:
         return value.ndim == 0 and value.dtype.kind == "f"
-    return not isinstance(value, float) and hasattr(t, "__float__") and not hasattr(t, "__index__")
+    if t in FLOATS:
+        return False
+    if t not in NUMBERS and isinstance(value, (float, int, np.number)):
+        return True
+    return hasattr(t, "__float__") and not hasattr(t, "__index__")
+
+
+FLOATS = frozenset({float, int, bool, np.float64})
 
 
 def is_no_complex(value: Any) -> bool:
@@ -63,6 +83,9 @@ def is_no_complex(value: Any) -> bool:
     t = type(value)
     if t is ndarray:
         return value.ndim == 0 and value.dtype.kind in "fc"
-    return not isinstance(value, (int, float, complex)) and (
-        hasattr(t, "__complex__") or hasattr(t, "__float__")
-    )
+    if t in COMPLEX:
+        return False
+    return hasattr(t, "__complex__") or hasattr(t, "__float__")
+
+
+COMPLEX = FLOATS | {complex, np.complex128}

@@ -53,7 +53,9 @@ def is_data(value: Any) -> bool:
         return all(map(is_data, value))
     if t is ndarray:
         return value.dtype.kind in KINDS
-    return t in DATA or isinstance(value, (np.generic, np.dtype, np.ufunc, type))
+    if isinstance(value, np.generic):
+        return t.__module__ == "numpy"  # a subclass has code of its own
+    return t in DATA or isinstance(value, (np.dtype, np.ufunc, type))
 
 
 def copied(value: Any) -> Any:

@@ -97,12 +97,12 @@ def delete_item(ctx: Mode, o: Any, i: Any) -> None:
 
 
 def inplace_operator(ctx: Mode, op: Any, x: Any, v: Any) -> Any:
-    """Run ``x op= v`` where the class has no code in Python for it."""
+    """Run ``x op= v`` by the method of a class in C, which may return NotImplemented."""
     change = changes_of(x).get(op.inplace_method)
     if change is not None:
         return change(ctx, x, primal_of(v))
     snapshot(ctx, x)
-    return op.inplace(x, primal_of(v))
+    return getattr(type(x), op.inplace_method)(x, primal_of(v))
 
 
 # The contents as a whole.

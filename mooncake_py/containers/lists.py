@@ -189,8 +189,9 @@ def add(ctx: Mode, o: Any, values: Any) -> Any:
 
 
 def repeat(ctx: Recording, o: Any, times: Any) -> Any:
-    if not hasattr(times, "__index__"):
+    if not hasattr(type(times), "__index__"):
         return [] * times  # raises what the statement does
+    times = operator.index(times)
     if times > 0:
         note(ctx, truncate, o, size_of(o))
     else:

@@ -26,7 +26,7 @@ from mooncake_py.runtime.operators import BINARY, UNARY, BinaryOperator
 from mooncake_py.runtime.values import NUMBERS, SEQUENCES
 from mooncake_py.tangents.subclasses import is_instance, plain_parts
 
-__all__ = ["ArrayLanguage"]
+__all__ = ["PLAIN", "ArrayLanguage"]
 
 PLAIN = INERT | {ndarray, Active, list, tuple}
 
@@ -83,21 +83,23 @@ class ArrayLanguage(Context):
     def inplace(self, op: BinaryOperator, x: Any, v: Any) -> Any:
         """Run ``x op= v`` and return what the name is bound to afterwards."""
         if type(x) is ndarray:
-            if type(v) not in PLAIN and subclass_operators.takes_part(v):
-                return subclass_operators.inplace(self, op, x, v)
-            if x.dtype is OBJECT and self.contains_active((x, v)):
-                objects.store(self, x, Ellipsis, getattr(self, op.name)(x, v))
-            else:
-                self.inplace_array(op, x, object_arrays.convertible(self, x, v))
-            return x
-        if not issubclass(type(x), ndarray):
-            return self.inplace_of_objects(op, x, v)
-        if is_instance(x):
-            if type(getattr(type(x), op.inplace_method)) is FunctionType:
+            if type(v) not in PLAIN:
                 return self.inplace_of_objects(op, x, v)
-            return subclass_operators.inplace(self, op, x, v)
-        self.inplace_array(op, x.view(ndarray), v)
-        return x
+            self.inplace_plainly(op, x, v)
+            return x
+        if issubclass(type(x), np.memmap) and type(v) in PLAIN:
+            self.inplace_array(op, x.view(ndarray), v)
+            return x
+        return self.inplace_of_objects(op, x, v)
+
+    def inplace_plainly(self, op: BinaryOperator, x: ndarray, v: Any) -> None:
+        """Run ``x op= v`` for an array that takes the operation itself."""
+        if type(x) is not ndarray:
+            self.inplace_array(op, x.view(ndarray), v)
+        elif x.dtype is OBJECT and self.contains_active((x, v)):
+            objects.store(self, x, Ellipsis, getattr(self, op.name)(x, v))
+        else:
+            self.inplace_array(op, x, object_arrays.convertible(self, x, v))
 
     # Elements.
 
@@ -178,7 +180,7 @@ def _define_operators() -> None:
     def make_inplace(op: BinaryOperator) -> Callable[..., Any]:
         def inplace(self: ArrayLanguage, x: Any, v: Any) -> Any:
             t = type(x)
-            if t is Active or t in NUMBERS:
+            if (t is Active or t in NUMBERS) and type(v) in PLAIN:
                 return self.computed_anew(op, x, v)
             return self.inplace(op, x, v)
 

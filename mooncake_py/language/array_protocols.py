@@ -67,7 +67,7 @@ def as_float(ctx: Language, value: Any) -> Any:
     """Return the number that an object stands for; any other value unchanged."""
     if is_instance(value):
         return ctx.call(float, value)
-    method = derivable(value, "__float__")
+    method = None if isinstance(value, float) else derivable(value, "__float__")
     return value if method is None else ctx.call(method, value)
 
 

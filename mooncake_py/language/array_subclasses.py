@@ -16,7 +16,13 @@ from numpy._core import _methods
 
 from mooncake_py.application.foreign import flat, is_other, ufunc_of
 from mooncake_py.diagnostics.reporting import Reporting
-from mooncake_py.language import array_attributes, special, subclass_operators
+from mooncake_py.language import (
+    array_attributes,
+    numpy_operators,
+    operators,
+    special,
+    subclass_operators,
+)
 from mooncake_py.language.foreign_operands import (
     as_input,
     as_inputs,
@@ -221,6 +227,10 @@ def call_method(ctx: Mode, o: ndarray, name: str, args: Any, kwargs: Any) -> Any
         return viewed(ctx, o, args, kwargs)
     if name == "_set_shape":  # what np.matrix calls from NumPy 2.5 on
         return ctx.change_shape(o, *args)
+    if name in operators.BY_NAME:
+        return operators.by_name(ctx, name, ndarray, o, *args)
+    if name in operators.IN_PLACE:
+        return numpy_operators.inplace(ctx, operators.IN_PLACE[name], o, *args)
     if name in subclass_operators.METHODS:
         return subclass_operators.METHODS[name](ctx, o, *args)
     if name in special.OPERATIONS:

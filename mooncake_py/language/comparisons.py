@@ -13,13 +13,14 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.containers import effects
-from mooncake_py.language import texts
+from mooncake_py.language import numpy_operators, operators, texts
 from mooncake_py.language.attributes import Attributes
 from mooncake_py.language.matching import Matching
-from mooncake_py.language.subclass_operators import COMPARING
+from mooncake_py.language.subclass_operators import takes_part
 from mooncake_py.runtime.active import Active, plain_class, primal_of
-from mooncake_py.runtime.methods import derivable, is_generated
-from mooncake_py.tangents.subclasses import is_instance
+from mooncake_py.runtime.attribute_lookup import MISSING, in_class
+from mooncake_py.runtime.methods import COMPILED, derivable, is_generated
+from mooncake_py.runtime.slots import type_name
 
 __all__ = ["COMPARISONS", "Comparisons"]
 
@@ -69,9 +70,9 @@ class Comparisons(Attributes):
         left = derived_comparison(self, a, comparison.method)
         right = derived_comparison(self, b, comparison.reflected)
         if left is None and right is None:
-            if (is_instance(a) or is_instance(b)) and self.contains_active((a, b)):
+            if takes_part(a) or takes_part(b):
                 self.watches = True
-                return self.call(COMPARING[comparison.method], a, b)
+                return self.compare_derived(comparison, a, b, left, right)
             by_parts = type(a) in FILLED and type(b) is type(a) and comparison.symbol in EQUALITY
             if by_parts and effects.would_write((a, b), effects.COMPARING):
                 return self.equal_parts(a, b) is (comparison.symbol == "==")
@@ -92,16 +93,19 @@ class Comparisons(Attributes):
 
     def compare_derived(self, comparison: Comparison, a: Any, b: Any, left: Any, right: Any) -> Any:
         """Try ``a.__op__(b)`` and the reflected method of `b` in Python's order."""
-        ta, tb = type(a), type(b)
+        ta, tb = plain_class(a), plain_class(b)
         attempts = [(left, comparison.method, a, b), (right, comparison.reflected, b, a)]
         if ta is not tb and issubclass(tb, ta):
             attempts.reverse()
         for function, name, first, second in attempts:
             if function is None:
-                native = getattr(type(primal_of(first)), name, None)
-                if issubclass(plain_class(first), (np.generic, ndarray)):  # which ask the other
-                    effects.refuse_writers(self, (second,), effects.COMPARING)
-                result = NotImplemented if native is None else native(primal_of(first), second)
+                kind = plain_class(first)
+                if issubclass(kind, (np.generic, ndarray)):  # which ask the other
+                    result = numpy_operators.compare(self, name, first, second)
+                else:
+                    native = getattr(kind, name, None)
+                    plain = primal_of(first), primal_of(second)
+                    result = NotImplemented if native is None else native(*plain)
             else:
                 result = function(first, second)
             if result is not NotImplemented:
@@ -110,7 +114,7 @@ class Comparisons(Attributes):
             return (a is b) is (comparison.symbol == "==")
         raise TypeError(
             f"{comparison.symbol!r} not supported between instances of "
-            f"{plain_class(a).__name__!r} and {plain_class(b).__name__!r}"
+            f"{type_name(plain_class(a))!r} and {type_name(plain_class(b))!r}"
         )
 
     def identical(self, a: Any, b: Any) -> bool:
@@ -228,6 +232,8 @@ def derived_comparison(ctx: Comparisons, value: Any, name: str) -> Callable[[Any
     method = derivable(value, name)
     if method is not None:
         return partial(ctx.call, method)
+    if is_callable_object(type(value), name):
+        return lambda first, second: operators.call_special(ctx, first, name, second)
     equal = derivable(value, "__eq__") if name == "__ne__" else None
     if equal is None or type(value).__ne__ is not object.__ne__:
         return None
@@ -237,6 +243,14 @@ def derived_comparison(ctx: Comparisons, value: Any, name: str) -> Callable[[Any
         return result if result is NotImplemented else not ctx.truth(result)
 
     return unequal
+
+
+def is_callable_object(cls: type, name: str) -> bool:
+    """Return whether a class has something else than a function for a special method."""
+    if cls is Active:
+        return False
+    method = in_class(cls, name)
+    return method is not MISSING and not isinstance(method, (FunctionType, *COMPILED))
 
 
 def iterates(t: type) -> bool:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.containers import containers, state
-from mooncake_py.language import array_subclasses, construct, dispatch, special
+from mooncake_py.language import array_subclasses, construct, dispatch, operators, special
 from mooncake_py.runtime import activity
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.attribute_lookup import ACCESSORS
@@ -42,6 +42,8 @@ def call_descriptor(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         receiver, args, native, bound = args[0], args[1:], f, None
     else:
         return f(**kwargs)
+    if operators.is_of_numbers(native) and len(args) == 1 and not kwargs:
+        return operators.by_name(ctx, name, native.__objclass__, receiver, *args)
     if type(receiver) is ndarray:
         return ctx.method(receiver, name, *args, **kwargs)
     if name in WRITING and issubclass(type(receiver), np.memmap):

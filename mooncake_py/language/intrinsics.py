@@ -20,19 +20,19 @@ from numpy import ndarray
 from mooncake_py.containers import containers, effects, mappings
 from mooncake_py.diagnostics import warned
 from mooncake_py.diagnostics.native_modules import is_native_module
-from mooncake_py.language import array_attributes, copies, iteration, promotion, texts
+from mooncake_py.language import array_attributes, copies, iteration, operators, promotion, texts
 from mooncake_py.language.comparisons import COMPARISONS
 from mooncake_py.rules.bisection import WITH_KEY
 from mooncake_py.rules.complex_parts import complex_number
 from mooncake_py.rules.declare import not_implemented
 from mooncake_py.rules.local import local_rules
-from mooncake_py.rules.python_builtins import about_to_compare
+from mooncake_py.rules.python_builtins import about_to_compare, divmod_of_others
 from mooncake_py.runtime import frames, numerals
 from mooncake_py.runtime.active import Active, primal_of
 from mooncake_py.runtime.activity import INERT, unwrapped
 from mooncake_py.runtime.methods import derivable
-from mooncake_py.runtime.operators import BINARY, UNARY
-from mooncake_py.runtime.values import INEXACT_SCALARS
+from mooncake_py.runtime.operators import BINARY, DIVMOD, UNARY
+from mooncake_py.runtime.values import INEXACT_SCALARS, NUMBERS
 from mooncake_py.tangents.subclasses import is_instance, plain
 
 if TYPE_CHECKING:
@@ -171,6 +171,14 @@ def by_position(handler: Handler) -> Handler:
 def run_about_to_compare(ctx: Mode, f: Any, args: Any, kwargs: Any) -> None:
     if not INERT.issuperset(map(type, args[0])):
         effects.refuse_writers(ctx, args[0], effects.COMPARING)
+
+
+def run_divmod(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
+    a, b = args
+    arrays = type(a) is ndarray or type(b) is ndarray
+    if arrays and all(type(v) in NUMBERS or type(v) in (ndarray, Active) for v in args):
+        return ctx.call(np.divmod, a, b)
+    return operators.binary(ctx, DIVMOD, a, b)
 
 
 def run_bool(ctx: Mode, f: Any, args: Any, kwargs: Any) -> bool:
@@ -328,6 +336,7 @@ HANDLERS: dict[Any, Handler] = {
     **dict.fromkeys((any, all), run_testing),
     hash: run_hash,
     about_to_compare: run_about_to_compare,
+    divmod_of_others: run_divmod,
     hasattr: run_hasattr,
     getattr: run_getattr,
     setattr: by_name("setattr"),

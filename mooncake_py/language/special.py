@@ -6,7 +6,11 @@ import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from mooncake_py.runtime.operators import BINARY, UNARY
+from mooncake_py.containers import effects
+from mooncake_py.language import numpy_operators, operators
+from mooncake_py.runtime.active import plain_class, primal_of
+from mooncake_py.runtime.attribute_lookup import in_class
+from mooncake_py.runtime.operators import BINARY, DIVMOD, UNARY
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
@@ -25,8 +29,24 @@ def binary(name: str) -> Operation:
     return lambda ctx, a, b: getattr(ctx, name)(a, b)
 
 
-def reflected(name: str) -> Operation:
-    return lambda ctx, a, b: getattr(ctx, name)(b, a)
+def method(name: str) -> Operation:
+    """Return what runs the method of a binary operator, which may return NotImplemented."""
+
+    def run_method(ctx: Mode, a: Any, b: Any) -> Any:
+        owner = in_class(plain_class(a), name).__objclass__
+        return operators.by_name(ctx, name, owner, a, b)
+
+    return run_method
+
+
+def comparison(name: str) -> Operation:
+    """Return what runs the method of a comparison, which may return NotImplemented."""
+
+    def run_comparison(ctx: Mode, a: Any, b: Any) -> Any:
+        effects.refuse_writers(ctx, (b,), effects.COMPARING)
+        return getattr(plain_class(a), name)(primal_of(a), primal_of(b))
+
+    return run_comparison
 
 
 def function(f: Any) -> Operation:
@@ -36,17 +56,18 @@ def function(f: Any) -> Operation:
 def table() -> dict[str, Operation]:
     """Return the meaning of each special method."""
     found: dict[str, Operation] = {}
-    for name, op in BINARY.items():
-        found[op.method] = binary(name)
-        found[op.reflected] = reflected(name)
-        found[op.inplace_method] = function(op.inplace)
-    for name, (_, _, method) in UNARY.items():
-        found[method] = lambda ctx, a, name=name: ctx.unary(name, a)
+    for op in (*BINARY.values(), DIVMOD):
+        found[op.method] = method(op.method)
+        found[op.reflected] = method(op.reflected)
+        found[op.inplace_method] = lambda ctx, a, b, op=op: numpy_operators.inplace(ctx, op, a, b)
+    for name, (_, _, special) in UNARY.items():
+        found[special] = lambda ctx, a, name=name: ctx.unary(name, a)
     for name in ("getitem", "setitem", "delitem", "iter"):
         found[f"__{name}__"] = binary(name) if name != "iter" else function(iter)
-    for name in ("lt", "le", "eq", "ne", "gt", "ge", "contains"):
-        found[f"__{name}__"] = function(getattr(operator, name))
-    for f in (abs, float, complex, int, bool, len, divmod, pow, round, repr, str, format, hash):
+    for name in ("__lt__", "__le__", "__eq__", "__ne__", "__gt__", "__ge__"):
+        found[name] = comparison(name)
+    found["__contains__"] = function(operator.contains)
+    for f in (abs, float, complex, int, bool, len, round, repr, str, format, hash):
         found[f"__{f.__name__}__"] = function(f)
     found["__setitem__"] = lambda ctx, a, i, v: ctx.setitem(a, i, v)
     return found

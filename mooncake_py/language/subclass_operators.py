@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.language.subclass_instances import dressed
+from mooncake_py.language.subclass_instances import dressed, wrapped, wrapping
 from mooncake_py.language.subclass_protocols import call_ufunc, overriding
-from mooncake_py.runtime.active import Active
-from mooncake_py.runtime.operators import BINARY, UNARY, BinaryOperator
+from mooncake_py.runtime.active import primal_of
+from mooncake_py.runtime.exact_numbers import exact
+from mooncake_py.runtime.operators import UNARY, BinaryOperator
 from mooncake_py.tangents.subclasses import is_instance, plain, plain_parts
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["COMPARING", "METHODS", "defers", "inplace", "item", "items", "operate", "set_item",
+__all__ = ["COMPARING", "METHODS", "compare", "inplace", "item", "items", "operate", "set_item",
            "takes_part"]  # fmt: skip
 
 Method = Callable[..., Any]
@@ -59,23 +60,23 @@ def power_by(kind: type, exponent: Any) -> np.ufunc:
     return found
 
 
-def defers(a: Any, b: Any) -> bool:
-    """Return whether the operator of an array leaves the operation to another operand."""
-    if issubclass(type(b), ndarray) or type(b) is Active:
-        return getattr(type(b), "__array_ufunc__", 0) is None
-    method = getattr(type(b), "__array_ufunc__", 0)
-    if method != 0:
-        return method is None
-    priority = getattr(b, "__array_priority__", None)
-    return priority is not None and priority > getattr(a, "__array_priority__", 0.0)
-
-
 def inplace(ctx: Mode, op: BinaryOperator, x: ndarray, v: Any) -> Any:
     """Run ``x op= v`` and return what the name is bound to."""
     if overriding((x, v), "__array_ufunc__"):
         return call_ufunc(ctx, op.ufunc, "__call__", (x, v), {"out": (x,)})
     ctx.inplace_array(op, plain(x), plain_parts(v))
     return x
+
+
+def compare(ctx: Mode, name: str, a: Any, b: Any) -> Any:
+    """Run a comparison of arrays, of which an operand's class may take it over."""
+    if overriding((a, b), "__array_ufunc__"):
+        return call_ufunc(ctx, COMPARING[name], "__call__", (a, b), {})
+    y = getattr(ndarray, name)(plain(a), primal_of(plain_parts(exact(b))))
+    x = wrapping((a, b))
+    if x is None or not isinstance(y, (ndarray, np.bool_)):
+        return y
+    return wrapped(ctx, x, y, (COMPARING[name], (a, b), 0))
 
 
 def item(ctx: Mode, o: ndarray, i: Any) -> Any:
@@ -122,21 +123,12 @@ def items(ctx: Mode, o: ndarray) -> Iterator[Any]:
 def table() -> dict[str, Method]:
     """Return what each special method of an array runs."""
     found: dict[str, Method] = {"__getitem__": item, "__setitem__": set_item, "__iter__": items}
-    for op in BINARY.values():
-        found[op.method] = lambda ctx, a, b, op=op: forward(ctx, op, a, b)
-        found[op.reflected] = lambda ctx, a, b, op=op: operate(ctx, op, b, a)
-        found[op.inplace_method] = lambda ctx, a, b, op=op: inplace(ctx, op, a, b)
     for _, ufunc, method in UNARY.values():
         found[method] = lambda ctx, a, ufunc=ufunc: call_ufunc(ctx, ufunc, "__call__", (a,), {})
     found["__abs__"] = lambda ctx, a: call_ufunc(ctx, np.absolute, "__call__", (a,), {})
     for name, ufunc in COMPARING.items():
         found[name] = lambda ctx, a, b, ufunc=ufunc: call_ufunc(ctx, ufunc, "__call__", (a, b), {})
     return found
-
-
-def forward(ctx: Mode, op: BinaryOperator, a: Any, b: Any) -> Any:
-    """Run ``ndarray.__op__(a, b)``."""
-    return NotImplemented if defers(a, b) else operate(ctx, op, a, b)
 
 
 METHODS = table()

@@ -11,18 +11,19 @@ import functools
 import itertools
 import operator
 from collections.abc import Callable, Iterable, Iterator
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 from numpy import ndarray
 
 from mooncake_py.rules.declare import from_vjp, overlay, zero_derivative
+from mooncake_py.rules.numbers import NUMBERS
 from mooncake_py.rules.sequences import of_sequences
 
 __all__: list[str] = []
 
 MISSING = object()
-NUMBERS = (int, float, complex, np.number)
 
 
 # Sums.
@@ -31,15 +32,16 @@ NUMBERS = (int, float, complex, np.number)
 @overlay(sum)
 def sum_of(iterable: Iterable[Any], /, start: Any = 0) -> Any:
     """Sum with Python's own `sum`, which compensates rounding errors from 3.12 on."""
-    if type(iterable) is ndarray and iterable.ndim and isinstance(start, NUMBERS):
+    if type(iterable) is ndarray and iterable.ndim and are_numbers([start]):
         return sum_of_rows(iterable, start)
     items = list(iterable)
-    if isinstance(start, NUMBERS) and are_numbers(items):
+    count = leading_numbers(start, items)
+    if count and count == len(items):
         return sum_of_numbers(items, start)
     if isinstance(start, (str, bytes, bytearray)):
         refuse_text(start)
-    total = start
-    for item in items:
+    total = sum_of_numbers(items[:count], start) if count else start
+    for item in items[count:]:
         total = total + item
     return total
 
@@ -49,9 +51,21 @@ def refuse_text(start: Any) -> None:
     sum((), start)
 
 
+def leading_numbers(start: Any, items: list[Any]) -> int:
+    """Return how many items are added to a number before the first one that is none.
+
+    Instances of subclasses are none: they may have operators of their own.
+    """
+    if type(start) not in NUMBERS:
+        return 0
+    if NUMBERS.issuperset(map(type, items)):
+        return len(items)
+    return next(i for i, item in enumerate(items) if type(item) not in NUMBERS)
+
+
 def are_numbers(items: list[Any]) -> bool:
-    """Return whether all items are numbers, and none an array."""
-    return all(isinstance(item, NUMBERS) for item in items)
+    """Return whether all items are numbers, and none an array or an instance of a subclass."""
+    return NUMBERS.issuperset(map(type, items))
 
 
 def sum_of_numbers(items: list[Any], start: Any) -> Any:
@@ -170,35 +184,39 @@ def order_left(keys: list[Any], reverse: bool) -> tuple[list[int], Exception | N
 
 @overlay(divmod)
 def divmod_of(a: Any, b: Any, /) -> Any:
-    if isinstance(a, ndarray) or isinstance(b, ndarray):
-        return np.divmod(a, b)
-    if are_numbers([a, b]) and not (isinstance(a, complex) or isinstance(b, complex)):
+    if are_numbers([a, b]):
+        if isinstance(a, complex) or isinstance(b, complex):
+            return complex_divmod(a, b)
         return a // b, a % b
-    return by_methods("divmod", a, b)
+    return divmod_of_others(a, b)
 
 
-def by_methods(name: str, a: Any, b: Any) -> Any:
-    """Ask the operand's method, then the reflected method of the other operand."""
-    result: Any = NotImplemented
-    if hasattr(a, f"__{name}__") and not isinstance(a, NUMBERS):
-        result = getattr(type(a), f"__{name}__")(a, b)
-    if result is NotImplemented and hasattr(b, f"__r{name}__") and not isinstance(b, NUMBERS):
-        result = getattr(type(b), f"__r{name}__")(b, a)
-    if result is NotImplemented:
-        raise TypeError(
-            f"unsupported operand type(s) for {name}(): "
-            f"{type(a).__name__!r} and {type(b).__name__!r}"
-        )
-    return result
+def complex_divmod(a: Any, b: Any) -> Any:
+    """Raise what `divmod` raises for complex numbers."""
+    return divmod(a, b)
+
+
+def divmod_of_others(a: Any, b: Any) -> Any:
+    """Run `divmod` for arrays and objects; the engine finds out which operand's method does it."""
+    return divmod(a, b)
 
 
 @overlay(pow)
 def pow_of(base: Any, exp: Any, mod: Any = None) -> Any:
     if mod is None:
         return base**exp
-    if isinstance(base, (*NUMBERS, ndarray)):
+    if not defines_power(base):
         return modular_power(base, exp, mod)
-    return type(base).__pow__(base, exp, mod)
+    y = type(base).__pow__(base, exp, mod)
+    if y is NotImplemented:
+        names = ", ".join(repr(type(v).__name__) for v in (base, exp, mod))
+        raise TypeError(f"unsupported operand type(s) for ** or pow(): {names}")
+    return y
+
+
+def defines_power(base: Any) -> bool:
+    """Return whether a class has its own method for powers, of three numbers too."""
+    return isinstance(getattr(type(base), "__pow__", None), FunctionType)
 
 
 def modular_power(base: Any, exp: Any, mod: Any) -> Any:
@@ -208,7 +226,7 @@ def modular_power(base: Any, exp: Any, mod: Any) -> Any:
 
 @overlay(round)
 def round_of(number: Any, ndigits: Any = None) -> Any:
-    if isinstance(number, NUMBERS) or not hasattr(number, "__round__"):
+    if are_numbers([number]) or not hasattr(type(number), "__round__"):
         return rounded(number, ndigits)
     if ndigits is None:
         return type(number).__round__(number)
@@ -222,6 +240,9 @@ def rounded(number: Any, ndigits: Any) -> Any:
 
 zero_derivative(
     are_numbers,
+    complex_divmod,
+    defines_power,
+    leading_numbers,
     refuse_text,
     order_of,
     order_left,

@@ -11,7 +11,7 @@ import numpy as np
 from mooncake_py.rules import registry
 from mooncake_py.rules.kinds import ElementwiseRule
 
-__all__ = ["BINARY", "UNARY", "BinaryOperator"]
+__all__ = ["BINARY", "DIVMOD", "UNARY", "BinaryOperator"]
 
 
 class BinaryOperator:
@@ -27,8 +27,8 @@ class BinaryOperator:
         self.name = name
         self.symbol = "** or pow()" if symbol == "**" else symbol  # as errors of Python call it
         self.inplace_symbol = f"{symbol}="
-        self.function: Callable[[Any, Any], Any] = getattr(operator, name)
-        self.inplace: Callable[[Any, Any], Any] = getattr(operator, f"i{stem}")
+        self.function: Callable[[Any, Any], Any] = getattr(operator, name, divmod)
+        self.inplace: Callable[[Any, Any], Any] = getattr(operator, f"i{stem}", divmod)
         self.ufunc = ufunc
         self.method = f"__{stem}__"
         self.reflected = f"__r{stem}__"
@@ -61,6 +61,9 @@ _UFUNCS = {
 }  # fmt: skip
 
 BINARY = {name: BinaryOperator(name, *found) for name, found in _UFUNCS.items()}
+
+DIVMOD = BinaryOperator("divmod", np.divmod, "divmod()")
+"""Not written as an operator, and not in place, but with methods like one."""
 
 UNARY = {
     "neg": (operator.neg, np.negative, "__neg__"),

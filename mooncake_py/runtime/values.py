@@ -8,6 +8,7 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.rules.kinds import Like
+from mooncake_py.rules.numbers import NUMBERS
 
 __all__ = [
     "FLOAT64", "INEXACT_SCALARS", "NUMBERS", "SEQUENCES", "fit_to", "is_inexact", "is_of_math",
@@ -15,11 +16,6 @@ __all__ = [
 ]  # fmt: skip
 
 FLOAT64 = np.dtype(np.float64)
-NUMBERS = frozenset({
-    int, float, complex, bool, np.bool_, np.float16, np.float32, np.float64, np.longdouble,
-    np.complex64, np.complex128, np.clongdouble, np.int8, np.int16, np.int32, np.int64, np.uint8,
-    np.uint16, np.uint32, np.uint64, np.longlong, np.ulonglong,
-})  # fmt: skip
 INEXACT_SCALARS = frozenset({
     float, complex, np.float16, np.float32, np.float64, np.longdouble, np.complex64,
     np.complex128, np.clongdouble,

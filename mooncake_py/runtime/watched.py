@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
-from numpy import memmap, ndarray
+from numpy import generic, memmap, ndarray
 
 from mooncake_py.remembered import remembered
 from mooncake_py.runtime import buffers
@@ -24,7 +24,8 @@ def protocol_of(cls: type) -> str:
     """Return the name of the method in Python by which NumPy would use an object, or ''."""
     for name in PROTOCOLS:
         if type(getattr(cls, name, None)) is FunctionType:
-            return name
+            number = issubclass(cls, (float, complex, int, generic))  # which counts, unasked
+            return "" if number and name == "__array__" else name
     return ""
 
 

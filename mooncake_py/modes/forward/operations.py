@@ -10,6 +10,7 @@ from numpy import ndarray
 
 from mooncake_py.errors import DerivativeDropError
 from mooncake_py.language import records
+from mooncake_py.language.array_language import PLAIN
 from mooncake_py.modes.forward import pushforward, quick
 from mooncake_py.modes.forward.levels import Levels
 from mooncake_py.modes.reverse.inplace import BINARY_INPLACE
@@ -257,7 +258,7 @@ class Operations(Levels):
     def augitem(self, name: str, o: Any, i: Any, v: Any) -> None:
         """Run ``o[i] op= v``, where `v` has no side effects."""
         op = BINARY_INPLACE[name]
-        if type(o) is ndarray:
+        if type(o) is ndarray and type(v) in PLAIN:
             slot = o[i]
             if type(slot) is ndarray and shares(slot, o):
                 self.inplace_array(op, self.getitem(o, i), v)

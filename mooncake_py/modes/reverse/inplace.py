@@ -9,6 +9,7 @@ from weakref import ref
 import numpy as np
 from numpy import ndarray
 
+from mooncake_py.language.array_language import PLAIN
 from mooncake_py.modes.reverse.arithmetic import Arithmetic
 from mooncake_py.modes.reverse.indexing import Indexing
 from mooncake_py.modes.reverse.tape import Node
@@ -166,7 +167,7 @@ class InPlace(Arithmetic, Indexing):
     def augitem(self, name: str, o: Any, i: Any, v: Any) -> None:
         """Run ``o[i] op= v``, where `v` has no side effects."""
         op = BINARY_INPLACE[name]
-        if type(o) is ndarray:
+        if type(o) is ndarray and type(v) in PLAIN:
             slot = o[i]
             if type(slot) is ndarray:
                 base = slot.base

@@ -1,0 +1,273 @@
+"""Which operand's method an operator runs: CPython's rules.
+
+Behind an operator stands a function in C, the slot of a class.  A class that defines the operator
+in Python has the one slot that calls its methods; any other class has that of the base which
+defines it.  Python asks the slots of both operands, that of the right one first if its class is a
+subclass of the other's; then sequences are concatenated or repeated.  The engine derives the
+methods in Python; numbers and arrays run as operations of the context, once it is certain that no
+other method has a say (`numpy_operators`).
+
+Operands here are those that no quicker way of the mode takes.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.containers import containers, effects
+from mooncake_py.language import numpy_operators
+from mooncake_py.language.numpy_operators import compute
+from mooncake_py.runtime import activity, numerals
+from mooncake_py.runtime.active import Active, plain_class, primal_of
+from mooncake_py.runtime.attribute_lookup import MISSING, PROXIES, in_class, referent
+from mooncake_py.runtime.exact_numbers import number_of_python
+from mooncake_py.runtime.operators import BINARY, DIVMOD, BinaryOperator
+from mooncake_py.runtime.slots import (
+    GENERIC,
+    is_class_in_c,
+    is_in_c,
+    is_of_sequences,
+    owner_of_sequence,
+    slot_of,
+    type_name,
+)
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Mode
+
+__all__ = ["BY_NAME", "IN_PLACE", "binary", "by_name", "call_special", "inplace", "is_of_numbers"]
+
+ACCEPTED: dict[type, tuple[type, ...]] = {
+    bool: (int,), int: (int,), float: (float, int), complex: (complex, float, int),
+}  # fmt: skip
+WITHOUT_A_TANGENT = (float, complex, np.inexact, np.timedelta64, timedelta, ndarray)
+"""Results of operators of unknown classes that would be numbers without a derivative."""
+
+
+def binary(ctx: Mode, op: BinaryOperator, a: Any, b: Any) -> Any:
+    """Run ``a op b``."""
+    y = by_slots(ctx, op, a, b)
+    if y is NotImplemented:
+        y = of_sequences(op, a, b)
+    if y is NotImplemented:
+        raise unsupported(op.symbol, a, b)
+    return y
+
+
+def inplace(ctx: Mode, op: BinaryOperator, x: Any, v: Any) -> Any:
+    """Run ``x op= v`` and return what the name is bound to."""
+    method = in_class(plain_class(x), op.inplace_method)
+    of_sequence = is_sequence_in_place(plain_class(x), op, method)
+    if method is not MISSING and not of_sequence:
+        y = inplace_method(ctx, op, method, x, v)
+        if y is not NotImplemented:
+            return y
+    y = by_slots(ctx, op, x, v)
+    if y is NotImplemented and of_sequence:
+        refuse_count(op, v)
+        return containers.inplace_operator(ctx, op, x, v)
+    if y is NotImplemented:
+        y = of_sequences(op, x, v, in_place=True)
+    if y is NotImplemented:
+        raise unsupported(op.inplace_symbol, x, v)
+    return y
+
+
+def is_sequence_in_place(cls: type, op: BinaryOperator, method: Any) -> bool:
+    """Return whether a sequence is changed by its own slot, for which others are asked before.
+
+    Subclasses of lists are extended by a slot of numbers.
+    """
+    if not is_in_c(method) or not is_of_sequences(method.__objclass__, op):
+        return False
+    return op.name == "mul" or cls is method.__objclass__
+
+
+def inplace_method(ctx: Mode, op: BinaryOperator, method: Any, x: Any, v: Any) -> Any:
+    """Ask the method of a class that changes its instances."""
+    if not is_in_c(method):
+        return call_special(ctx, x, op.inplace_method, v)
+    if method.__objclass__ is ndarray:
+        return numpy_operators.inplace(ctx, op, x, v)
+    return containers.inplace_operator(ctx, op, x, v)
+
+
+# The slots of two classes.
+
+
+def by_slots(ctx: Mode, op: BinaryOperator, a: Any, b: Any) -> Any:
+    """Ask the slots of both operands in Python's order."""
+    ta, tb = plain_class(a), plain_class(b)
+    left = slot_of(ta, op)
+    right = None if tb is ta else slot_of(tb, op)
+    if right is left:
+        right = None
+    if left is None:
+        return NotImplemented if right is None else run_slot(ctx, op, right, a, b)
+    if right is not None and issubclass(tb, ta):
+        y = run_slot(ctx, op, right, a, b)
+        if y is not NotImplemented:
+            return y
+        right = None
+    y = run_slot(ctx, op, left, a, b)
+    if y is not NotImplemented or right is None:
+        return y
+    return run_slot(ctx, op, right, a, b)
+
+
+def run_slot(ctx: Mode, op: BinaryOperator, slot: Any, a: Any, b: Any) -> Any:
+    """Ask a slot, which any of the two operands may have."""
+    return by_methods(ctx, op, a, b) if slot is GENERIC else natively(ctx, op, slot, a, b)
+
+
+def by_methods(ctx: Mode, op: BinaryOperator, a: Any, b: Any) -> Any:
+    """Ask the methods of those operands whose classes define the operator in Python."""
+    ta, tb = plain_class(a), plain_class(b)
+    reflects = tb is not ta and slot_of(tb, op) is GENERIC
+    if slot_of(ta, op) is GENERIC:
+        if reflects and issubclass(tb, ta) and is_overridden(ta, tb, op.reflected):
+            y = call_special(ctx, b, op.reflected, a)
+            if y is not NotImplemented:
+                return y
+            reflects = False
+        y = call_special(ctx, a, op.method, b)
+        if y is not NotImplemented:
+            return y
+    return call_special(ctx, b, op.reflected, a) if reflects else NotImplemented
+
+
+def is_overridden(base: type, cls: type, name: str) -> bool:
+    """Return whether a subclass has another method than a base."""
+    method = in_class(cls, name)
+    return method is not MISSING and method is not in_class(base, name)
+
+
+def call_special(ctx: Mode, receiver: Any, name: str, *args: Any) -> Any:
+    """Call a special method of the class of an object; NotImplemented if it has none."""
+    cls = plain_class(receiver)
+    method = in_class(cls, name)
+    if method is MISSING:
+        return NotImplemented
+    if type(method) is FunctionType:
+        return ctx.call(method, receiver, *args)
+    if is_in_c(method) and name in BY_NAME and len(args) == 1:
+        return by_name(ctx, name, method.__objclass__, receiver, *args)
+    get = in_class(type(method), "__get__")
+    if get is MISSING:
+        return ctx.call(method, *args)
+    if type(get) is FunctionType:
+        return ctx.call(ctx.call(get, method, receiver, cls), *args)
+    return ctx.call(method.__get__(receiver, cls), *args)
+
+
+# Slots in C.
+
+
+def natively(ctx: Mode, op: BinaryOperator, owner: type, a: Any, b: Any) -> Any:
+    """Ask the slot of a class in C."""
+    if owner in ACCEPTED:
+        return of_numbers(ctx, op, owner, a, b)
+    if owner is ndarray:
+        return numpy_operators.of_arrays(ctx, op, a, b)
+    if issubclass(owner, np.generic):
+        return numpy_operators.of_scalars(ctx, op, owner, a, b)
+    if owner in PROXIES:
+        a, b = (referent(v) if type(v) in PROXIES else v for v in (a, b))
+        return compute(ctx, op, a, b)
+    if op.name == "mod" and owner in (str, bytes, bytearray):
+        effects.refuse_writers(ctx, (b,), effects.PRINTING)
+        return numerals.remembered(ctx, called(op, owner, a, activity.unwrapped(b)), b)
+    y = called(op, owner, primal_of(a), primal_of(b))
+    if (type(a) is Active or type(b) is Active) and issubclass(type(y), WITHOUT_A_TANGENT):
+        ctx.refuse_if_active(op.function, (a, b))
+    return y
+
+
+def called(op: BinaryOperator, owner: type, a: Any, b: Any) -> Any:
+    """Ask the slot of a class in C itself."""
+    if issubclass(type(a), owner):
+        return owner.__dict__[op.method](a, b)
+    return owner.__dict__[op.reflected](b, a)
+
+
+def of_numbers(ctx: Mode, op: BinaryOperator, owner: type, a: Any, b: Any) -> Any:
+    """Ask the slot of a number of Python, which takes instances of subclasses for their numbers."""
+    accepted = ACCEPTED[owner]
+    if not (issubclass(plain_class(a), accepted) and issubclass(plain_class(b), accepted)):
+        return NotImplemented
+    if owner is bool and not (type(a) is bool and type(b) is bool):
+        owner = int
+    return compute(ctx, op, number_of_python(ctx, a), number_of_python(ctx, b))
+
+
+# Sequences.
+
+
+def of_sequences(op: BinaryOperator, a: Any, b: Any, *, in_place: bool = False) -> Any:
+    """Concatenate or repeat a sequence; NotImplemented if there is none.
+
+    In place Python looks at the right operand only if the class of the other is in C.
+    """
+    if op.name == "add":
+        owner = owner_of_sequence(plain_class(a), op, op.method)
+        return NotImplemented if owner is None else owner.__dict__[op.method](a, primal_of(b))
+    if op.name != "mul":
+        return NotImplemented
+    swapped = [] if in_place and not is_class_in_c(plain_class(a)) else [(b, a)]
+    for sequence, count in [(a, b), *swapped]:
+        owner = owner_of_sequence(plain_class(sequence), op, op.method, op.reflected)
+        if owner is not None:
+            refuse_count(op, count)
+            return owner.__dict__[op.method](sequence, primal_of(count))
+    return NotImplemented
+
+
+def refuse_count(op: BinaryOperator, count: Any) -> None:
+    """Raise if a sequence is repeated by something else than an int."""
+    if op.name == "mul" and in_class(plain_class(count), "__index__") is MISSING:
+        name = type_name(plain_class(count))
+        raise TypeError(f"can't multiply sequence by non-int of type {name!r}")
+
+
+# Methods called by their names.
+
+
+def by_name(ctx: Mode, name: str, owner: type, receiver: Any, other: Any) -> Any:
+    """Run a method of a class in C, such as ``float.__radd__(x, y)``; it may not be implemented."""
+    op, is_reflected = BY_NAME[name]
+    if is_of_sequences(owner, op):
+        return owner.__dict__[name](receiver, primal_of(other))
+    a, b = (other, receiver) if is_reflected else (receiver, other)
+    return natively(ctx, op, owner, a, b)
+
+
+BY_NAME: dict[str, tuple[BinaryOperator, bool]] = {
+    name: (op, name == op.reflected)
+    for op in (*BINARY.values(), DIVMOD)
+    for name in (op.method, op.reflected)
+}
+IN_PLACE = {op.inplace_method: op for op in BINARY.values()}
+
+
+def is_of_numbers(native: Any) -> bool:
+    """Return whether a method is one of these of numbers or arrays."""
+    owner: Any = getattr(native, "__objclass__", None)
+    return (
+        is_in_c(native)
+        and native.__name__ in BY_NAME
+        and (owner in ACCEPTED or owner is ndarray or issubclass(owner, np.generic))
+    )
+
+
+# Errors.
+
+
+def unsupported(symbol: str, a: Any, b: Any) -> TypeError:
+    """Return the error for two operands neither of which knows the other."""
+    names = " and ".join(repr(type_name(plain_class(v))) for v in (a, b))
+    return TypeError(f"unsupported operand type(s) for {symbol}: {names}")

@@ -1,0 +1,146 @@
+"""Which operand's method an operator runs: as in the plain call, for pairs of many classes."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import operator
+from collections.abc import Callable, Iterator
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mooncake_py import MooncakeError, jvp, value_and_grad
+from tests.support.operator_classes import ACTIVES, OPERANDS, calls, measured, note
+
+
+def iadd(a: Any, b: Any) -> Any:
+    before = a
+    a += b
+    note("same", a is before)
+    return a
+
+
+def imul(a: Any, b: Any) -> Any:
+    before = a
+    a *= b
+    note("same", a is before)
+    return a
+
+
+def itruediv(a: Any, b: Any) -> Any:
+    a /= b
+    return a
+
+
+BINARY: dict[str, Callable[[Any, Any], Any]] = {
+    "+": lambda a, b: a + b, "-": lambda a, b: a - b, "*": lambda a, b: a * b,
+    "/": lambda a, b: a / b, "**": lambda a, b: a**b, "@": lambda a, b: a @ b,
+    "//": lambda a, b: a // b, "&": lambda a, b: a & b,
+    "divmod": lambda a, b: divmod(a, b), "pow": lambda a, b: pow(a, b, 3),
+    "<": lambda a, b: a < b, ">=": lambda a, b: a >= b, "==": lambda a, b: a == b,
+    "!=": lambda a, b: a != b, "+=": iadd, "*=": imul, "/=": itruediv,
+    "operator.iadd": lambda a, b: operator.iadd(a, b),
+    "operator.imul": lambda a, b: operator.imul(a, b),
+    "operator.gt": lambda a, b: operator.gt(a, b),
+    "sum": lambda a, b: sum([a, 1.5, b]), "math.prod": lambda a, b: math.prod([a, b]),
+    "max": lambda a, b: max(a, b), "sorted": lambda a, b: sorted([a, b])[0],
+    "math.hypot": lambda a, b: math.hypot(a, b),
+    "by name": lambda a, b: a.__mul__(b), "by name, reflected": lambda a, b: a.__radd__(b),
+}  # fmt: skip
+UNARY: dict[str, Callable[[Any], Any]] = {
+    "-": lambda a: -a, "+": lambda a: +a, "abs": abs, "~": lambda a: ~a,
+    "round": lambda a: round(a), "float": lambda a: float(a), "bool": lambda a: bool(a),
+    "a.real": lambda a: a.real, "conjugate": lambda a: a.conjugate(),
+}  # fmt: skip
+STEP = 1e-6
+
+
+def outcome(f: Callable[[Any], Any], x: Any) -> tuple[Any, list[Any]]:
+    """Return what a call returns or raises, and the methods that have run."""
+    calls.clear()
+    try:
+        with np.errstate(all="ignore"):
+            return f(np.copy(x) if isinstance(x, np.ndarray) else x), list(calls)
+    except Exception as error:
+        return error, list(calls)
+
+
+def difference(f: Any, plain: Any, derivatives: Any, x: Any) -> str:
+    """Return what differs between a function and its derivatives; '' if nothing does."""
+    value, methods = outcome(plain, x)
+    for name, derivative in derivatives.items():
+        got, seen = outcome(derivative, x)
+        if isinstance(got, MooncakeError):
+            continue
+        if isinstance(value, Exception) or isinstance(got, Exception):
+            if type(value) is not type(got):
+                return f"{name}: {got!r}, not {value!r}"
+            continue
+        if seen != methods:
+            return f"{name}: {seen}, not {methods}"
+        if not np.array_equal(got[0], value, equal_nan=True):
+            return f"{name}: value {got[0]}, not {value}"
+        slope = np.sum(got[1])
+        up, down = (plain(x + h) for h in (STEP, -STEP))
+        if not np.isclose(slope, (up - down) / (2 * STEP), rtol=1e-4, atol=1e-5, equal_nan=True):
+            return f"{name}: derivative {slope}, not {(up - down) / (2 * STEP)}"
+    return ""
+
+
+def derivatives_of(f: Any, x: Any, **options: Any) -> dict[str, Any]:
+    """Return what takes the derivative of a function, by mode: the sum over all inputs."""
+    ones = np.ones(np.shape(x)) if isinstance(x, np.ndarray) else 1.0
+    return {
+        "reverse": lambda x: value_and_grad(f, **options)(x),
+        "forward": lambda x: jvp(f, (x,), (ones,)),
+    }
+
+
+def pairs(active: str) -> Iterator[tuple[str, Any]]:
+    """Yield functions of all operators on an active operand and another, in both orders."""
+    make, _ = ACTIVES[active]
+    for (other, made), (symbol, run) in itertools.product(OPERANDS.items(), BINARY.items()):
+        if symbol in ("//", "divmod") and "complex" in active + other:
+            continue  # NumPy 2.4 ends the process for some subclasses of its scalars
+        yield (
+            f"{active} {symbol} {other}",
+            lambda x, made=made, run=run: measured(run(make(x), made())),
+        )
+        yield (
+            f"{other} {symbol} {active}",
+            lambda x, made=made, run=run: measured(run(made(), make(x))),
+        )
+    for symbol, alone in UNARY.items():
+        yield f"{symbol} {active}", lambda x, alone=alone: measured(alone(make(x)))
+
+
+@pytest.mark.parametrize("active", ACTIVES)
+def test_operators_run_the_methods_of_the_plain_call(active: str) -> None:
+    functions = Random(f"operators of {active}").sample(list(pairs(active)), 60)
+    assert found(functions, ACTIVES[active][1]) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("active", ACTIVES)
+def test_all_operators_run_the_methods_of_the_plain_call(active: str) -> None:
+    assert found(pairs(active), ACTIVES[active][1]) == []
+
+
+@pytest.mark.parametrize("options", [{"debug": True}, {"compile": True}], ids=["debug", "compiled"])
+def test_operators_run_the_same_methods_in_other_modes(options: Any) -> None:
+    for active, (_, x) in ACTIVES.items():
+        functions = Random(f"{options} {active}").sample(list(pairs(active)), 12)
+        assert found(functions, x, **options) == []
+
+
+def found(functions: Any, x: Any, **options: Any) -> list[str]:
+    """Return what differs for some functions, in words."""
+    words = []
+    for label, f in functions:
+        what = difference(f, f, derivatives_of(f, x, **options), x)
+        if what:
+            words.append(f"{label}: {what}")
+    return words
