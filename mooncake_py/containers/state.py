@@ -16,6 +16,7 @@ import numpy as np
 from mooncake_py.containers import dicts
 from mooncake_py.containers.undo import PLAIN, note
 from mooncake_py.runtime.attribute_lookup import MISSING, in_class
+from mooncake_py.tangents.fields import instance_dict
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Recording
@@ -43,7 +44,7 @@ def set_attribute(ctx: Recording, setter: Callable[..., None], o: Any, name: str
 def delete_attribute(ctx: Recording, deleter: Callable[..., None], o: Any, name: str) -> None:
     """Run ``del o.name`` by Python's own `deleter` and record the old value."""
     old = old_attribute(o, name)
-    held = fields_of(o)
+    held = instance_dict(o)
     if type(held) is dict and name in held:
         dicts.note_order(ctx, held)
     note(ctx, restore_attribute, o, name, old)
@@ -83,16 +84,8 @@ def old_attribute(o: Any, name: str) -> Any:
         return MISSING  # one that cannot be set
     if hasattr(type(found), "__set__"):  # a slot, or a descriptor in C
         return slot_value(found, o)
-    fields = fields_of(o)
+    fields = instance_dict(o)
     return MISSING if fields is None else fields.get(name, MISSING)
-
-
-def fields_of(o: Any) -> Any:
-    """Return the ``__dict__`` of an object, past the method of its class that reads attributes."""
-    try:
-        return object.__getattribute__(o, "__dict__")
-    except AttributeError:
-        return None
 
 
 def restore_attribute(o: Any, name: str, old: Any) -> None:

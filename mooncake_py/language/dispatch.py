@@ -37,6 +37,7 @@ from mooncake_py.language import (
     domains,
     intrinsics,
     masked_arrays,
+    native_calls,
     object_arrays,
     scipy_functions,
     special,
@@ -133,7 +134,7 @@ def table_of(
 def language_handlers() -> dict[Any, Handler]:
     """Return the handlers that are no rules, the same for each mode; they precede rules."""
     table = dict(intrinsics.HANDLERS)
-    for module in (object_arrays, callbacks, caches, checkpoints, stored_files):
+    for module in (object_arrays, callbacks, caches, checkpoints, stored_files, native_calls):
         table.update(module.HANDLERS)
     return table | scipy_functions.handlers()
 
@@ -203,7 +204,7 @@ def call_python(ctx: Mode, f: FunctionType, args: Any, kwargs: Any) -> Any:
             stored_files.refuse_reading(ctx, f, args)
         root = f.__module__.partition(".")[0]
         if root == "logging":
-            return frames.run_logging(f, args, kwargs)
+            return native_calls.watched(ctx, args, frames.run_logging, f, args, kwargs)
         if root == "traceback":
             return frames.run_traceback(f, args, kwargs)
         if root == "json" and f.__name__ in ("dump", "dumps"):
@@ -216,7 +217,7 @@ def call_python(ctx: Mode, f: FunctionType, args: Any, kwargs: Any) -> Any:
             y = f(*map(activity.unwrapped, args), **activity.unwrapped(kwargs))
             return numerals.remembered(ctx, y, (args, kwargs)) if type(y) is str else y
         if not any(map(ctx.contains_active, args)) and not ctx.contains_active(kwargs):
-            return numerals.checked(ctx, f, args, f(*args, **kwargs))
+            return numerals.checked(ctx, f, args, native_calls.run(ctx, f, args, kwargs))
     return ctx.call_function(f, args, kwargs)
 
 

@@ -299,7 +299,7 @@ ITERATING_FIRST = (
     collections.deque, dict.fromkeys, operator.countOf, operator.indexOf,
 )  # fmt: skip
 SETTINGS = (
-    np.seterr, np.errstate.__enter__, np.errstate.__exit__, ContextVar.set, ContextVar.reset,
+    np.seterr, np.errstate.__enter__, np.errstate.__exit__, ContextVar.reset,
 )  # fmt: skip
 HEAPS = ("heappush", "heappop", "heapify", "heapreplace", "heappushpop")
 REARRANGING = (

@@ -16,6 +16,7 @@ from types import (
     MethodType,
     MethodWrapperType,
     ModuleType,
+    WrapperDescriptorType,
 )
 from typing import TYPE_CHECKING, Any
 
@@ -181,7 +182,8 @@ VIEWS = (type({}.keys()), type({}.values()), type({}.items()))
 
 def is_iterator(t: type) -> bool:
     """Return whether a type is that of iterators in C, or of generators."""
-    return hasattr(t, "__next__") and type(t.__next__) is not FunctionType  # type: ignore[attr-defined]
+    found = (base.__dict__["__next__"] for base in t.__mro__ if "__next__" in base.__dict__)
+    return type(next(found, None)) is WrapperDescriptorType
 
 
 def windows(value: Any) -> list[Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from types import MemberDescriptorType
+from types import FunctionType, MemberDescriptorType
 from typing import Any
 
 __all__ = ["instance_dict", "own_attributes", "set_own_attributes", "slots"]
@@ -15,17 +15,26 @@ def own_attributes(value: Any) -> dict[Any, Any]:
     for slot in slots(type(value)):
         with suppress(AttributeError):  # a slot without a value
             fields[slot] = slot.__get__(value, type(value))
-    with suppress(AttributeError):  # an object without one
-        held = object.__getattribute__(value, "__dict__")  # past the method of its class
-        if type(held) is dict:
-            fields.update(held)
+    held = instance_dict(value)
+    if type(held) is dict:
+        fields.update(held)
     return fields
 
 
 def instance_dict(value: Any) -> Any:
-    """Return the ``__dict__`` of an object, past the method of its class; None if it has none."""
+    """Return the ``__dict__`` of an object, past Python methods of its class; None if it has none.
+
+    Classes in C may keep it elsewhere: a ``threading.local`` has one for each thread.
+    """
+    read = type(value).__getattribute__
+    if type(read) is FunctionType:
+        read = next(
+            found
+            for base in type(value).__mro__
+            if type(found := base.__dict__.get("__getattribute__", read)) is not FunctionType
+        )
     try:
-        return object.__getattribute__(value, "__dict__")
+        return read(value, "__dict__")
     except AttributeError:
         return None
 

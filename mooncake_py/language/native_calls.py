@@ -1,0 +1,228 @@
+"""Python functions of the standard library that run natively, such as the methods of a queue.
+
+They change objects that they are given, and settings of the whole process.  The engine compares the
+objects with what they held before, and records how to put both back.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import decimal
+import gc
+import locale
+import logging
+import os
+import signal
+import socket
+import sys
+import warnings
+from collections.abc import Callable, Iterable
+from types import FunctionType, MethodType, ModuleType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.containers.undo import note
+from mooncake_py.diagnostics.native_modules import is_native_module
+from mooncake_py.language.compiled_code import Watch
+from mooncake_py.runtime.activity import INERT, holds_inert
+from mooncake_py.runtime.attribute_lookup import MISSING
+from mooncake_py.runtime.referents import FILLED, Reached
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Handler, Mode
+
+__all__ = ["HANDLERS", "restore_setting", "run", "watched"]
+
+SHOWING = frozenset({"matplotlib", "pytest", "_pytest", "tqdm"})
+"""What these have shown stays, and so does what they know of it."""
+OPAQUE = (type, ModuleType, FunctionType, MethodType, np.generic)
+
+
+def run(ctx: Mode, f: FunctionType, args: Any, kwargs: Any) -> Any:
+    """Run a function on constants, and record what it changes of the objects that it is given."""
+    given = [v for v in (*args, *kwargs.values()) if type(v) not in INERT]
+    if not given or f.__module__.partition(".")[0] in SHOWING:
+        return f(*args, **kwargs)
+    return watched(ctx, given, f, *args, **kwargs)
+
+
+def watched(ctx: Mode, given: Iterable[Any], run: Callable[..., Any], *args: Any, **kw: Any) -> Any:
+    """Run a function, and record what it changes of the objects that it is `given`."""
+    watch = Watch(ctx, reached_from(given))
+    try:
+        return run(*args, **kw)
+    finally:
+        watch.record_writes()
+
+
+def reached_from(given: Iterable[Any]) -> Reached:
+    """Return the arrays and containers that the library may change.
+
+    These are the objects themselves, what containers hold, and the parts of objects of the library:
+    a queue has a condition, which has a deque.
+    """
+    found = Reached()
+    todo = [(value, True) for value in given]
+    while todo:
+        value, is_given = todo.pop()
+        if type(value) in INERT or isinstance(value, OPAQUE) or id(value) in found.known:
+            continue
+        found.known[id(value)] = value
+        if isinstance(value, ndarray):
+            found.arrays.append(value)
+        elif isinstance(value, FILLED):
+            found.containers.append(value)
+            if not holds_inert(value):
+                parts = value.values() if isinstance(value, dict) else value
+                todo += [(part, False) for part in parts]
+        elif isinstance(value, tuple):
+            todo += [(part, False) for part in value]
+        elif is_given or is_native_module(type(value).__module__):
+            held = getattr(value, "__dict__", None)
+            if type(held) is dict:
+                todo.append((held, False))
+    return found
+
+
+# Settings of the process.
+
+
+def restore_setting(write: Callable[..., Any], *old: Any) -> None:
+    """Put a setting back."""
+    write(*old)
+
+
+def setting(
+    read: Callable[..., Any], write: Callable[..., Any], keys: int = 0, many: bool = False
+) -> Handler:
+    """Return the handler of a function that changes a setting.
+
+    Parameters
+    ----------
+    read, write : callable
+        They read it, and set what was read.
+    keys : int
+        How many arguments of the function say which setting it is; both take them first.
+    many : bool
+        Whether what is read are several arguments of `write`.
+    """
+
+    def run_setting(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
+        which = args[:keys]
+        old = read(*which)
+        note(ctx, restore_setting, write, *which, *(old if many else (old,)))
+        return f(*args, **kwargs)
+
+    return run_setting
+
+
+def set_collecting(enabled: bool) -> None:
+    """Switch the cyclic collector on or off."""
+    (gc.enable if enabled else gc.disable)()
+
+
+def set_filters(filters: list[Any]) -> None:
+    """Put the filters of warnings back, in the same list."""
+    warnings.filters[:] = filters  # type: ignore[index]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # so that what was found for a line is looked up again
+
+
+def umask() -> int:
+    """Return the mask of the process, which is read by setting it."""
+    found = os.umask(0)
+    os.umask(found)
+    return found
+
+
+def variable_of(key: str) -> str | None:
+    """Return a variable of the environment."""
+    return os.environ.get(key)
+
+
+def set_variable(key: str, value: str | None) -> None:
+    """Set a variable of the environment, or take it away."""
+    if value is not None:
+        os.environ[key] = value
+    else:
+        os.environ.pop(key, None)
+
+
+def restore_environment(before: dict[str, str]) -> None:
+    """Set all variables of the environment that differ."""
+    for key in os.environ.keys() | before.keys():
+        if os.environ.get(key) != before.get(key):
+            set_variable(key, before.get(key))
+
+
+def value_in_context(variable: Any) -> Any:
+    """Return the value of a context variable, or MISSING if it has none of its own here."""
+    return contextvars.copy_context().get(variable, MISSING)
+
+
+def set_in_context(variable: Any, value: Any) -> None:
+    """Set a context variable.
+
+    One that had no value gets its default, as none can be taken away without its token.
+    """
+    if value is MISSING:
+        try:
+            value = contextvars.Context().run(variable.get)
+        except LookupError:
+            return
+    variable.set(value)
+
+
+def set_context_variable(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run ``variable.set(value)``; NumPy keeps in one when it raises."""
+    ctx.refuse_if_active(f, args)
+    try:
+        return setting(value_in_context, set_in_context, keys=1)(ctx, f, args, kwargs)
+    finally:
+        ctx.heed_settings()
+
+
+def keeping(f: Callable[..., Any]) -> Callable[..., None]:
+    """Return a function that sets the keyword arguments that it gets as a dict."""
+    return lambda options: f(**options)
+
+
+def level_disabled() -> int:
+    """Return the level up to which all logging is disabled."""
+    return logging.root.manager.disable
+
+
+ENVIRON = [  # its own methods; others are those of all mappings, in terms of these
+    f
+    for name, f in vars(type(os.environ)).items()
+    if name in ("__setitem__", "__delitem__", "setdefault", "__ior__")
+]
+ENVIRONMENT = setting(lambda: dict(os.environ), restore_environment)
+FILTERS = setting(lambda: list(warnings.filters), set_filters)
+COLLECTING = setting(gc.isenabled, set_collecting)
+
+HANDLERS: dict[Any, Handler] = {
+    sys.setrecursionlimit: setting(sys.getrecursionlimit, sys.setrecursionlimit),
+    sys.setswitchinterval: setting(sys.getswitchinterval, sys.setswitchinterval),
+    sys.set_int_max_str_digits: setting(
+        sys.get_int_max_str_digits, sys.set_int_max_str_digits
+    ),
+    gc.enable: COLLECTING,
+    gc.disable: COLLECTING,
+    gc.set_threshold: setting(gc.get_threshold, gc.set_threshold, many=True),
+    np.set_printoptions: setting(np.get_printoptions, keeping(np.set_printoptions)),
+    os.chdir: setting(os.getcwd, os.chdir),
+    os.umask: setting(umask, os.umask),
+    **dict.fromkeys(ENVIRON, ENVIRONMENT),
+    locale.setlocale: setting(locale.setlocale, locale.setlocale, keys=1),
+    signal.signal: setting(signal.getsignal, signal.signal, keys=1),
+    socket.setdefaulttimeout: setting(socket.getdefaulttimeout, socket.setdefaulttimeout),
+    decimal.setcontext: setting(decimal.getcontext, decimal.setcontext),
+    logging.disable: setting(level_disabled, logging.disable),
+    **dict.fromkeys(
+        (warnings.simplefilter, warnings.filterwarnings, warnings.resetwarnings), FILTERS
+    ),
+    contextvars.ContextVar.set: set_context_variable,
+}  # fmt: skip
