@@ -27,7 +27,7 @@ from mooncake_py.overriding import override
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import is_iterator, unwrapped
 from mooncake_py.runtime.attribute_lookup import MISSING
-from mooncake_py.tangents.fields import own_attributes, set_own_attributes, slots
+from mooncake_py.tangents.fields import instance_dict, own_attributes, set_own_attributes, slots
 from mooncake_py.tangents.memory import owner
 from mooncake_py.tangents.subclasses import plain
 
@@ -236,12 +236,12 @@ class ClassAttributes(Attributes):
 
 def may_have_attributes(value: Any) -> bool:
     """Return whether a value has a dict of its own, or slots."""
-    return state.fields_of(value) is not None or bool(slots(type(value)))
+    return instance_dict(value) is not None or bool(slots(type(value)))
 
 
 def restore_attributes(o: Any, contents: dict[Any, Any]) -> None:
     """Set the attributes of an object, and remove those that it did not have."""
-    held = state.fields_of(o)
+    held = instance_dict(o)
     for name in own_attributes(o):
         if name not in contents:
             if isinstance(name, str):

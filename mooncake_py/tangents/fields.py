@@ -56,4 +56,4 @@ def set_own_attributes(value: Any, fields: dict[Any, Any]) -> None:
         if type(name) is MemberDescriptorType:
             name.__set__(value, part)
         else:
-            object.__getattribute__(value, "__dict__")[name] = part
+            instance_dict(value)[name] = part
