@@ -13,7 +13,7 @@ from mooncake_py.containers import state
 from mooncake_py.language import array_attributes, array_protocols, array_subclasses
 from mooncake_py.language.core import Core
 from mooncake_py.runtime import attribute_lookup
-from mooncake_py.runtime.active import Active
+from mooncake_py.runtime.active import Active, part_of_real
 from mooncake_py.runtime.activity import unwrapped
 from mooncake_py.runtime.attribute_lookup import MISSING
 from mooncake_py.runtime.generated import has_no_source, is_of_tuple
@@ -71,12 +71,16 @@ class Attributes(Core):
         """
         if type(o) is ndarray:
             return getattr(o, name) if name in COUNTS and self.peeks else Ellipsis
+        if type(o) is Active:
+            return part_of_real(o, name) if self.peeks else Ellipsis
         if self.peeks and self.readers.get((type(o), name), MISSING) is None:
             return getattr(o, name, Ellipsis)
         return Ellipsis
 
     def field(self, o: Any, name: str) -> Any:
         """Return ``o.name`` if reading it runs no code; else what fits no region."""
+        if type(o) is Active:
+            return part_of_real(o, name)
         plain = attribute_lookup.is_read_plainly(type(o), name)
         return getattr(o, name, Ellipsis) if plain else Ellipsis
 

@@ -15,7 +15,7 @@ from mooncake_py.diagnostics.refusals import missing_rule
 from mooncake_py.diagnostics.reporting import dropped
 from mooncake_py.language import special
 from mooncake_py.runtime import activity
-from mooncake_py.runtime.active import Active
+from mooncake_py.runtime.active import Active, part_of_real
 from mooncake_py.tangents.subclasses import plain_parts
 
 if TYPE_CHECKING:
@@ -85,13 +85,16 @@ def holds_number(y: Any) -> bool:
 
 def scalar_attribute(ctx: Mode, value: Active, name: str) -> Any:
     """Return an attribute of an active scalar."""
+    part = part_of_real(value, name)
+    if part is not Ellipsis:
+        return part
     primal = activity.unwrapped(value)
     if name.startswith("__") and name not in special.OPERATIONS:
         raise AttributeError(name)
     if name == "real":
-        return part(ctx, np.real, value) if np.iscomplexobj(primal) else value
+        return complex_part(ctx, np.real, value) if np.iscomplexobj(primal) else value
     if name == "imag":
-        return part(ctx, np.imag, value) if np.iscomplexobj(primal) else primal.imag
+        return complex_part(ctx, np.imag, value) if np.iscomplexobj(primal) else primal.imag
     if name == "T":
         return value
     attribute = getattr(primal, name)
@@ -102,7 +105,7 @@ def scalar_attribute(ctx: Mode, value: Active, name: str) -> Any:
     return attribute
 
 
-def part(ctx: Language, function: Any, value: Active) -> Any:
+def complex_part(ctx: Language, function: Any, value: Active) -> Any:
     """Return the real or imaginary part of an active complex number, a float of Python's type."""
     y = ctx.call(function, value)
     return ctx.call(float, y) if value.__class__ is complex else y

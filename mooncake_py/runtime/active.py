@@ -20,7 +20,10 @@ from mooncake_py.errors import DerivativeDropError
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["Active", "active_number", "innermost", "plain_class", "primal_of", "shared_number"]
+__all__ = [
+    "Active", "active_number", "innermost", "part_of_real", "plain_class", "primal_of",
+    "shared_number",
+]  # fmt: skip
 
 
 class Active:
@@ -238,3 +241,13 @@ for _name in ("lt", "le", "gt", "ge", "eq", "ne"):
     setattr(Active, f"__{_name}__", _comparison(getattr(operator, _name)))
 
 REAL_SCALARS = frozenset({float, np.float64})
+
+
+def part_of_real(number: Active, name: str) -> Any:
+    """Return ``x.real`` or ``x.imag`` of an active float; Ellipsis for anything else."""
+    if name == "real":
+        return number if type(innermost(number)) in REAL_SCALARS else Ellipsis
+    if name == "imag":
+        primal = innermost(number)
+        return primal.imag if type(primal) in REAL_SCALARS else Ellipsis
+    return Ellipsis

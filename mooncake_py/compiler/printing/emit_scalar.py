@@ -155,6 +155,8 @@ class Emitter:
             return f" {INFIX[op]} ".join(map(self.operand, args))
         if op == "item":  # numbers in regions are Python's
             return self.operand(args[0])
+        if op == "imag":
+            return f"({self.text(args[0])}).imag"
         if op == "backwards":  # a range again, of which the way back can take the other direction
             return f"{self.operand(args[0])}[::-1]"
         if op == "front":

@@ -155,6 +155,8 @@ class ExpressionReader:
                 return self.length(argument, 0)
             case ast.Call() if self.calls_own(node):
                 return self.inlined(node)
+            case ast.Call(func=ast.Attribute(value=of, attr="conjugate"), args=[], keywords=[]):
+                return Op("pos", (self.value(of),), place=place)
             case ast.Call(func=ast.Attribute() as f, args=args, keywords=[]):
                 return Call(self.function(f, len(args)), tuple(map(self.value, args)), place=place)
         raise Unfit
@@ -192,9 +194,24 @@ class ExpressionReader:
 
     def attribute(self, node: ast.Attribute) -> Expr:
         """Read an attribute of a module or of a name, which is a number."""
+        if self.is_part(node):
+            read = self.whole if self.is_whole else self.value
+            op = "pos" if node.attr == "real" else "imag"
+            return Op(op, (read(node.value),), place=place_of(node))
         name = self.given(node)
         self.numbers.add(name)
         return Name(name, place=place_of(node))
+
+    def is_part(self, node: ast.Attribute) -> bool:
+        """Return True for ``v.real`` or ``v.imag`` of what can only be a number in a region.
+
+        Numbers of regions are real.  What the region does not bind may be an object, of which the
+        attribute is read before.
+        """
+        if node.attr not in ("real", "imag"):
+            return False
+        bound = isinstance(node.value, ast.Name) and node.value.id in self.stored | self.counters
+        return bound or not is_dotted(node.value)
 
     def function(self, node: ast.Attribute, count: int) -> Any:
         """Return the number of a module's function of which the derivatives are declared."""

@@ -174,6 +174,8 @@ class ScopeReader(ExpressionReader):
             return super().attribute(node)
         if self.frame.home is not None and self.is_free(node):
             return self.read_in(self.frame.home, node)
+        if self.is_part(node):
+            return super().attribute(node)
         value = self.of_module(node)
         if value is not MISSING:
             if type(value) is not int and type(value) is not float:
@@ -182,6 +184,15 @@ class ScopeReader(ExpressionReader):
         given = self.passed_on(node)
         with self.scope(self.frame.outer):
             return self.whole(given) if self.is_whole else self.attribute(given)
+
+    def is_part(self, node: ast.Attribute) -> bool:
+        """Return True also for a parameter that stands for an expression."""
+        frame = self.frame
+        if frame is not None and isinstance(node.value, ast.Name):
+            passed = frame.passed.get(node.value.id)
+            if passed is not None and not isinstance(passed, ast.Name | ast.Attribute):
+                return node.attr in ("real", "imag")
+        return super().is_part(node)
 
     def array(self, node: ast.expr) -> str:
         """Return the name of an array of the caller's."""

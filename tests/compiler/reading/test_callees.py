@@ -117,7 +117,7 @@ def test_functions_that_are_part_of_the_loop(functions, call, taken):
         ("class G:\n    def __call__(self, u): return u\ng = G()", "g(x[i])", "an object"),
         ("def g(u):\n    if u > 0.0:\n        w = u\n    return w if False else u", "g(x[i])",
          "a name that may not be bound"),
-        ("def g(u): return u.real", "g(x[i])", "an attribute"),
+        ("def g(u): return u * u.itemsize", "g(x[i])", "an attribute"),
         ("def g(u): return m.sin(u)\nimport cmath as m", "g(m[0]) if False else 1.0 * x[i]", "m"),
     ],
 )  # fmt: skip

@@ -43,6 +43,7 @@ def written(e: Expr) -> str:
         ("m[i, 0] > +a", "u_m[u_i, 0] > (+u_a)"),
         ("i // 2 % 3 * n + 1 - i", "u_i // 2 % 3 * u_n + 1 - u_i"),
         ("a / b", "u_a / u_b"),
+        ("x[i].real > x[i].imag", "(+u_x[u_i]) > (u_x[u_i]).imag"),
         ("len(x) > y.shape[0]", "n0_u_x > n0_u_y"),
         ("o.a > i", "au_o_of_a > u_i"),
         ("i ** 2 > float(a)", "(u_i ** 2) > float(u_a)"),
@@ -60,7 +61,7 @@ def test_conditions(text, expected):
 @pytest.mark.parametrize(
     "text",
     ["i is 0", "i in x", "i & 1", "i << 1", "~i", "np.isnan(a)", "max(i, key=i)",
-     "abs(*x)", "int(a, base=2)", "o.b().a", "x[i].real", "'a'", "None",
+     "abs(*x)", "int(a, base=2)", "o.b().a", "'a'", "None",
      "i if a is b else b", "f'{i}'", "x[0:1]"],
 )  # fmt: skip
 def test_conditions_that_are_refused(text):

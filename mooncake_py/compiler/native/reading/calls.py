@@ -17,6 +17,7 @@ from mooncake_py.compiler.native.building.values import (
     Dictionary,
     Function,
     Known,
+    Number,
     Object,
     Tuple,
     Unfit,
@@ -69,6 +70,8 @@ class CallReader(ExpressionReader):
                 if method is None:
                     raise Unfit(f"the method {node.func.attr} of an array", place_of(node))
                 return method(self.b, (base, *map(self.value, node.args)), self.keywords(node))
+            if isinstance(base, Number) and node.func.attr == "conjugate" and not node.args:
+                return self.prefixed(ast.UAdd(), base)
             if isinstance(base, Dictionary) and node.func.attr == "get":
                 return dicts.item_or_default(self.b, base, [*map(self.value, node.args)])
             if isinstance(base, Object):

@@ -293,6 +293,10 @@ class ExpressionReader(ConditionReader):
             return of_numpy.attribute(self.b, base, name)
         if isinstance(base, ComplexNumber) and name in ("real", "imag"):
             return base.re if name == "real" else base.im
+        if isinstance(base, Number) and name == "real":
+            return self.prefixed(ast.UAdd(), base)
+        if isinstance(base, Number) and name == "imag" and base.rank is None:
+            return Number(Const(0 if base.kind == "int" else 0.0), base.kind)
         if isinstance(base, Object):
             return self.attribute_of(base, name)
         raise Unfit(f"the attribute {name}", self.b.place)
