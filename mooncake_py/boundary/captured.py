@@ -23,7 +23,7 @@ from mooncake_py.runtime.activity import INERT
 from mooncake_py.runtime.attribute_lookup import MISSING
 from mooncake_py.tangents.fields import instance_dict
 
-__all__ = ["captured_values", "is_closed"]
+__all__ = ["captured_values", "is_closed", "names_of"]
 
 LIBRARIES = frozenset({
     "builtins", "cmath", "functools", "itertools", "math", "numpy", "operator", "scipy",

@@ -11,6 +11,8 @@ import types
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from mooncake_py.overriding import override
 from mooncake_py.tangents.kinds import MutableTangent
 from mooncake_py.tangents.spec import TangentSpec
@@ -95,7 +97,7 @@ class BuiltinMethodSpec(_ImmutableCallable):
     @override
     def fields(self, x: Any) -> dict[str, Any] | None:
         target = getattr(x, "__self__", None)
-        if target is None or issubclass(type(target), (types.ModuleType, type)):
+        if target is None or issubclass(type(target), (types.ModuleType, type, np.ufunc)):
             return None
         return {"__self__": target}
 

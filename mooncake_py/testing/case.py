@@ -13,6 +13,7 @@ from mooncake_py.jitted import is_jitted, with_items
 from mooncake_py.rules import registry
 from mooncake_py.tangents import add_to_primal
 from mooncake_py.tangents.memory import cells
+from mooncake_py.testing.state import call_alone
 from mooncake_py.testing.structure import Part
 
 __all__ = ["Case", "Inputs", "Rule", "path", "repeats_cells"]
@@ -30,13 +31,14 @@ class Inputs:
     def call(self) -> Any:
         """Call the function, without floating-point warnings, which differences may cause.
 
-        For a jitted function without a rule, call its Python function, which the engine derives.
+        What it changes besides its arguments is put back.  For a jitted function without a rule,
+        call its Python function, which the engine derives.
         """
         f, *args = self.values
         with np.errstate(all="ignore"):
             if is_jitted(f) and registry.find(f) is None:
-                return with_items(f.py_func(*args, **self.kwargs))
-            return f(*args, **self.kwargs)
+                return with_items(call_alone(f.py_func, *args, **self.kwargs))
+            return call_alone(f, *args, **self.kwargs)
 
     def copy(self, convert: Convert | None = None, *, keep_views: bool = True) -> Inputs:
         """Copy all inputs jointly; see :func:`copy_jointly`."""

@@ -123,33 +123,56 @@ def is_variable(value: Any) -> bool:
     return is_leaf(value) and (issubclass(type(value), ndarray) or bool(np.isfinite(value)))
 
 
-def leaves(value: Any, name: str) -> Iterator[tuple[str, Any]]:
-    """Yield the numbers and arrays in an argument, with their names."""
+def leaves(value: Any, name: str, seen: list[Any] | None = None) -> Iterator[tuple[str, Any]]:
+    """Yield the numbers and arrays in an argument, with their names.
+
+    A list or a dict that occurs again, also within itself, is one variable.
+    """
+    seen = [] if seen is None else seen
     if is_variable(value):
         yield name, value
-    elif type(value) is dict:
-        for key, part in value.items():
-            yield from leaves(part, f"{name}[{text_of_key(key)}]")
-    elif type(value) is list or type(value) is tuple:
+    elif type(value) is tuple:
         for i, part in enumerate(value):
-            yield from leaves(part, f"{name}[{i}]")
+            yield from leaves(part, f"{name}[{i}]", seen)
+    elif type(value) in (list, dict) and all(value is not known for known in seen):
+        seen.append(value)
+        for key, part in value.items() if type(value) is dict else enumerate(value):
+            yield from leaves(part, f"{name}[{text_of_key(key)}]", seen)
 
 
-def rebuilt(value: Any, rest: list[Any]) -> Any:
-    """Return an argument with its numbers and arrays taken from a list, in order."""
+def rebuilt(value: Any, rest: list[Any], made: list[Any] | None = None) -> Any:
+    """Return an argument with its numbers and arrays taken from a list, in order of `leaves`.
+
+    It has the same list or dict wherever the argument has.
+    """
+    made = [] if made is None else made
     if is_variable(value):
         return rest.pop(0)
-    if type(value) is dict:
-        return {key: rebuilt(part, rest) for key, part in value.items()}
-    if type(value) is list:
-        return [rebuilt(part, rest) for part in value]
     if type(value) is tuple:
-        return tuple([rebuilt(part, rest) for part in value])
+        return tuple([rebuilt(part, rest, made) for part in value])
+    for known, copy in made:
+        if known is value:
+            return copy
+    if type(value) is dict:
+        new: Any = {}
+        made.append((value, new))
+        for key, part in value.items():
+            new[key] = rebuilt(part, rest, made)
+        return new
+    if type(value) is list:
+        new = []
+        made.append((value, new))
+        for part in value:
+            new.append(rebuilt(part, rest, made))
+        return new
     return value
 
 
-def weighted_sum(value: Any) -> Any:
-    """Return a sum of the numbers in a result and of their squares, with fixed weights."""
+def weighted_sum(value: Any, above: tuple[Any, ...] = ()) -> Any:
+    """Return a sum of the numbers in a result and of their squares, with fixed weights.
+
+    What contains itself is entered once: `above` are the containers that this value is in.
+    """
     if is_leaf(value):
         weights = 1.0 + 0.25 * np.cos(np.arange(float(np.size(value)))).reshape(np.shape(value))
         if not np.iscomplexobj(value):
@@ -159,12 +182,13 @@ def weighted_sum(value: Any) -> Any:
             weights * (real + 0.3 * real * real + 0.5 * imaginary + 0.2 * imaginary * imaginary)
         )
     total = 0.0
-    if issubclass(type(value), dict):
-        for part in value.values():
-            total = total + weighted_sum(part)
-    elif issubclass(type(value), (list, tuple)):
-        for part in value:
-            total = total + weighted_sum(part)
+    if issubclass(type(value), (dict, list, tuple)):
+        for container in above:
+            if container is value:
+                return total
+        above = (*above, value)
+        for part in value.values() if issubclass(type(value), dict) else value:
+            total = total + weighted_sum(part, above)
     return total
 
 

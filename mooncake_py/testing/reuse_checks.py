@@ -51,8 +51,8 @@ def check_reuse(case: Case, first: Cycle, options: dict[str, Any] | None) -> Non
     other_case = nearby(case)
     if other_case is not None:
         # Two calls under way at once: the pullbacks run in the order of a nested program.
-        other = Cycle(other_case)
         reference = Reference.of(other_case.inputs)
+        other = Cycle(other_case)
         check_output(other_case, reference, other)
         other.seed(everything)
         other.reverse()

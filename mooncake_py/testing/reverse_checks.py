@@ -15,7 +15,7 @@ from mooncake_py.testing.compare import compare, first_change, is_zero
 from mooncake_py.testing.cycle import Cycle
 from mooncake_py.testing.failure import failure
 from mooncake_py.testing.sharing import overlap
-from mooncake_py.testing.structure import children, is_inexact, is_number, walk_all
+from mooncake_py.testing.structure import Part, children, is_inexact, is_number, walk_all
 from mooncake_py.words import with_article
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "check_restored",
     "check_same",
     "check_zero_cotangent",
+    "nan_cotangents",
 ]
 
 
@@ -78,19 +79,27 @@ def check_zero_cotangent(case: Case, cycle: Cycle) -> None:
 
 def check_no_nan(case: Case, cycle: Cycle) -> None:
     """Check that cotangents are not nan where inputs and output are finite."""
+    for where, part in nan_cotangents(cycle):
+        raise failure(
+            "no nan at kinks",
+            of=case.title,
+            path=where,
+            expected="no nan, as inputs and output are finite",
+            got=part,
+            hint="choose one of the one-sided derivatives at a kink or tie",
+        )
+
+
+def nan_cotangents(cycle: Cycle) -> list[Part]:
+    """Return the cotangents with nan, where inputs and output are finite."""
     results = [*cycle.inputs.roots(), ("output", cycle.output.primal)]
     if any(_has_nan(part, infinite=True) for _, part in walk_all(results)):
-        return
-    for where, part in walk_all(cycle.entry_cotangents()):
-        if _has_nan(part, infinite=False):
-            raise failure(
-                "no nan at kinks",
-                of=case.title,
-                path=where,
-                expected="no nan, as inputs and output are finite",
-                got=part,
-                hint="choose one of the one-sided derivatives at a kink or tie",
-            )
+        return []
+    return [
+        (where, part)
+        for where, part in walk_all(cycle.entry_cotangents())
+        if _has_nan(part, infinite=False)
+    ]
 
 
 def _has_nan(part: Any, *, infinite: bool) -> bool:

@@ -33,7 +33,7 @@ def test_rule(
     special_points: bool = True,
     cotangent_kept: bool | None = None,
     forward: bool | None = None,
-) -> None:
+) -> Any:
     """Check the rule of a function at some arguments; raise on the first defect.
 
     Parameters
@@ -81,6 +81,12 @@ def test_rule(
         Check forward mode against the rule: <c, J t> = <J* c, t> for random c and t.  By default
         True if the rule supports forward mode, and `rule` is not given.
 
+    Returns
+    -------
+    LeftOut or None
+        The special points that were left out, as the function has no derivative there: what they
+        are (`points`) and how many (`len`).  None if all were checked.
+
     Warns
     -----
     MooncakeWarning
@@ -117,6 +123,7 @@ def test_rule(
     """
     from mooncake_py.diagnostics.tracebacks import boundary
     from mooncake_py.testing.checking import Options, check_rule
+    from mooncake_py.testing.state import keeping
 
     if order not in (None, 1, 2):
         raise ValueError(f"order={order!r} is none of 1, 2 and None")
@@ -134,8 +141,9 @@ def test_rule(
         cotangent_kept=cotangent_kept,
         forward=forward,
     )
-    with boundary:
-        check_rule(f, args, dict(kwargs or {}), rule, rng, options)
+    with boundary, keeping([f, *filter(callable, args)]):
+        left_out = check_rule(f, args, dict(kwargs or {}), rule, rng, options)
+    return left_out or None
 
 
 # pytest must not collect it where it is imported.

@@ -15,8 +15,10 @@ from mooncake_py.testing.case import Case
 from mooncake_py.testing.derivative_checks import promoted
 from mooncake_py.testing.failure import failure
 from mooncake_py.testing.forward_checks import Reference
+from mooncake_py.testing.left_out import NO_DERIVATIVE, PARTS, LeftOut
 from mooncake_py.testing.program import NESTINGS, Program
 from mooncake_py.testing.quiet import quiet
+from mooncake_py.testing.smoothness import is_smooth
 from mooncake_py.testing.stencil import Disagreement, Stencil
 
 __all__ = ["SecondDerivatives"]
@@ -44,12 +46,20 @@ class SecondDerivatives:
         The check at the original point.
     given : bool
         Whether the caller passed the rule, so that a call does not find it in the registry.
+    derived : bool
+        Whether the rule is derived from source: it is then as good as its parts at special points.
     required : bool
         Whether a missing second derivative counts as a defect.
+    left_out : LeftOut
+        Gets the points at which there is no second derivative.
     """
 
-    def __init__(self, case: Case, given: bool, required: bool) -> None:
+    def __init__(
+        self, case: Case, given: bool, derived: bool, required: bool, left_out: LeftOut
+    ) -> None:
         self.case = case
+        self.derived = derived
+        self.left_out = left_out
         self.given = given
         self.required = required
         self.absent = False
@@ -81,6 +91,12 @@ class SecondDerivatives:
             if self.required and not special:
                 raise no_second_derivative(case, error) from error
 
+    def why_absent(self, case: Case, program: Program) -> str | None:
+        """Return why a second derivative may be missing at a special point, None if it may not."""
+        if not is_smooth(case, program.mutated):
+            return NO_DERIVATIVE
+        return PARTS if self.derived else None
+
     def _rules(self) -> Any:
         """Return a context manager that registers the checked rule."""
         return registered(self.case) if self.given else nullcontext()
@@ -101,6 +117,11 @@ class SecondDerivatives:
             here = line.at(line.size * 1e-3)
             size = 0.0 if here is None else float(np.abs(here[np.isfinite(here)]).max(initial=0.0))
             wrong = line.refute(found, RTOL, NOISE * size)
+            if wrong is not None and special:
+                why = self.why_absent(case, program)
+                if why is not None:
+                    self.left_out.add(case.variant, why)
+                    return
             if wrong is not None:
                 raise disagreement(case, program, order, wrong)
 

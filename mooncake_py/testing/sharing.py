@@ -31,7 +31,7 @@ def shared_parts(roots: Iterable[Part]) -> list[Link]:
     links: list[Link] = []
     first: dict[int, tuple[str, Any]] = {}
     arrays: list[tuple[str, NDArray[Any]]] = []
-    for path, value in walk_all(roots):
+    for path, value in walk_all(roots, by_value=True):
         if issubclass(type(value), np.ndarray):
             links.extend(_array_links(path, value, arrays))
             arrays.append((path, value))

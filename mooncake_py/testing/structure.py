@@ -52,24 +52,27 @@ def children(value: Any) -> list[Part]:
     return [(f".{name}", part) for name, part in fields.items()]
 
 
-def walk(value: Any, path: str, seen: dict[int, Any] | None = None) -> Iterator[Part]:
+def walk(
+    value: Any, path: str, seen: dict[int, Any] | None = None, *, by_value: bool = False
+) -> Iterator[Part]:
     """Yield `value` and every part inside it, outer parts first, in a fixed order.
 
-    A container that occurs again is yielded again, but without its parts.
+    A container that occurs again is yielded again, but without its parts; a tuple `by_value` with
+    them, as it is no other than an equal one.
     """
     seen = {} if seen is None else seen
     yield path, value
     if type(value) in _LEAVES or id(value) in seen:
         return
     parts = children(value)
-    if parts:
+    if parts and not (by_value and type(value) is tuple):
         seen[id(value)] = value  # the reference keeps the id from being reused
     for suffix, part in parts:
-        yield from walk(part, path + suffix, seen)
+        yield from walk(part, path + suffix, seen, by_value=by_value)
 
 
-def walk_all(roots: Iterable[Part]) -> Iterator[Part]:
-    """Walk over several values that may share parts."""
+def walk_all(roots: Iterable[Part], *, by_value: bool = False) -> Iterator[Part]:
+    """Walk over several values that may share parts; see :func:`walk`."""
     seen: dict[int, Any] = {}
     for path, value in roots:
-        yield from walk(value, path, seen)
+        yield from walk(value, path, seen, by_value=by_value)

@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.linalg
 
+from mooncake_py import grad, jvp
 from mooncake_py.testing import test_rule
 from tests.rules.cases import Case, parameters
 from tests.rules.cases.scipy import cases
@@ -49,3 +51,14 @@ def test_scipy_amid_writes(name: str) -> None:
         layouts=False, dtypes=False, aliasing=False, constants=False, directions=1, order=1,
         special_points=False,
     )  # fmt: skip
+
+
+def test_number_on_the_right_of_a_sylvester_equation() -> None:
+    a, b = np.array([[3.0, 0.4], [-0.2, 2.5]]), np.array([[1.5, 0.3], [0.7, 4.0]])
+
+    def f(q: float) -> Any:
+        return np.sum(scipy.linalg.solve_sylvester(a, b, q) ** 2)
+
+    slope = (f(0.7 + 1e-6) - f(0.7 - 1e-6)) / 2e-6
+    np.testing.assert_allclose(grad(f)(0.7), slope, rtol=1e-6)
+    np.testing.assert_allclose(jvp(f, (0.7,), (1.0,))[1], slope, rtol=1e-6)

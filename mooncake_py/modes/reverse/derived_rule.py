@@ -31,7 +31,7 @@ from mooncake_py.runtime.memory import Memory
 from mooncake_py.runtime.tangent_tree import TangentTree
 from mooncake_py.runtime.values import INEXACT_SCALARS
 from mooncake_py.runtime.views import View
-from mooncake_py.tangents import CoDual, NoFData
+from mooncake_py.tangents import CoDual, NoFData, NoTangent
 from mooncake_py.tangents.containers import MUTABLE, parts_of
 from mooncake_py.tangents.lookup import spec_of
 from mooncake_py.tangents.memory import address
@@ -39,6 +39,8 @@ from mooncake_py.tangents.memory import owner as owner_of
 from mooncake_py.words import with_article
 
 __all__ = ["derived_rule"]
+
+NOTHING = (NoFData, NoTangent)
 
 Pullback = Callable[[Any], tuple[Any, ...]]
 
@@ -118,13 +120,13 @@ class _Call:
         """Make the given fdata the shadows of the nodes of an argument."""
         if isinstance(tree, (Memory, View)):
             self.attach_array(primal, tree, data)
-        elif type(tree) is TangentTree and id(tree) not in seen:
+        elif type(tree) is TangentTree and id(tree) not in seen and type(data) not in NOTHING:
             seen.add(id(tree))
             if tree.kind in MUTABLE:
                 self.entries.append((data, dict(parts_of(data)), tree))
             fields: Any = spec_of(primal).fields(primal)
             for name, part in tree.parts.items():
-                if part is not None and type(data) is not NoFData:
+                if part is not None:
                     self.attach(fields[name], part, data[name], seen)
 
     def attach_array(self, primal: ndarray, node: Any, data: ndarray) -> None:

@@ -32,7 +32,7 @@ def solve_sylvester_rule(a: Any, b: Any, q: Any) -> Rule:
     def solve_sylvester_pullback(dx: ndarray) -> tuple[Any, ...]:
         g = sl.solve_sylvester(adjoint_matrix(a), adjoint_matrix(b), dx)
         xh = adjoint_matrix(x)
-        return -g @ xh, -xh @ g, g
+        return -g @ xh, -xh @ g, g if np.ndim(q) else np.trace(g)  # a number stands for q times I
 
     return x, solve_sylvester_pullback
 
