@@ -55,9 +55,9 @@ class State:
                     self.keep(value)
                 if type(value) is FunctionType:
                     self.keep_globals(value)
-            if isinstance(f, MethodType):
+            if issubclass(type(f), MethodType):
                 f = f.__func__
-            if isinstance(f, FunctionType):
+            if issubclass(type(f), FunctionType):
                 self.keep_globals(f)
 
     def keep_globals(self, f: FunctionType) -> None:
@@ -75,7 +75,7 @@ class State:
         waiting = [value]
         while waiting:
             value = waiting.pop()
-            inert = type(value) in INERT and not isinstance(value, type)
+            inert = type(value) in INERT and not issubclass(type(value), type)
             if inert or id(value) in self.known or is_foreign(value):
                 continue
             self.known.add(id(value))
@@ -84,25 +84,25 @@ class State:
 
     def keep_one(self, value: Any) -> list[Any]:
         """Keep what one value holds; return the parts."""
-        if isinstance(value, ndarray):
+        if issubclass(type(value), ndarray):
             if value.flags.writeable:
                 self.arrays.append(value)
                 self.undo.append(partial(write, value, value.copy()))
             return []
-        if isinstance(value, (list, deque)):
+        if issubclass(type(value), (list, deque)):
             self.undo.append(partial(refill, value, list(value)))
             return list(value)
-        if isinstance(value, dict):
+        if issubclass(type(value), dict):
             self.undo.append(partial(refill_dict, value, dict(dict.items(value))))
             return list(dict.values(value))
-        if isinstance(value, set):
+        if issubclass(type(value), set):
             self.undo.append(partial(refill_set, value, set(value)))
             return []
-        if isinstance(value, tuple):
+        if issubclass(type(value), tuple):
             return list(value)
-        if isinstance(value, type):
+        if issubclass(type(value), type):
             return self.keep_class(value)
-        if isinstance(value, FunctionType):
+        if issubclass(type(value), FunctionType):
             return []
         fields = own_attributes(value)
         if fields:
@@ -128,8 +128,8 @@ class State:
         """Return whether an output is, or holds, some of this state."""
         return any(
             any(overlap(part, a) for a in self.arrays)
-            if isinstance(part, ndarray)
-            else id(part) in self.known and not isinstance(part, type)
+            if issubclass(type(part), ndarray)
+            else id(part) in self.known and not issubclass(type(part), type)
             for _, part in walk(output, "")
         )
 
@@ -167,14 +167,14 @@ def call_alone(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
 def is_foreign(value: Any) -> bool:
     """Return whether a value is none of the user's data: of a library, or in compiled code."""
-    if isinstance(value, ModuleType):
+    if issubclass(type(value), ModuleType):
         return True
-    cls = value if isinstance(value, type) else type(value)
+    cls = value if issubclass(type(value), type) else type(value)
     module = getattr(cls, "__module__", "builtins")
     if module == "builtins":
-        return isinstance(value, type)
+        return issubclass(type(value), type)
     if module == "collections" or cls is ndarray:
-        return isinstance(value, type)
+        return issubclass(type(value), type)
     file = getattr(sys.modules.get(module), "__file__", None) or ""
     return is_native_module(module) or is_library(file) or file.startswith(PACKAGE)
 
