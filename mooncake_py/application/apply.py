@@ -360,6 +360,8 @@ def apply_zero(rule: Rule, ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     y = f(*map(activity.unwrapped, args), **activity.unwrapped(kwargs))
     if type(y) is ndarray and y.base is None and f in CREATES:
         ctx.registry.memory_of(y).protected = False
+    if type(y) is int:
+        return drops.whole(ctx, y, args)
     return numerals.remembered(ctx, y, (args, kwargs)) if type(y) is str else y
 
 

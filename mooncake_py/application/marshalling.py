@@ -109,7 +109,7 @@ def leaves(value: Any, seen: set[int]) -> Iterator[Any]:
 def is_leaf(value: Any) -> bool:
     if issubclass(type(value), ndarray):
         return value.dtype.kind != "O"
-    return type(value) is Active or isinstance(value, buffers.BUFFERS)
+    return type(value) is Active or issubclass(type(value), buffers.BUFFERS)
 
 
 class Contents:

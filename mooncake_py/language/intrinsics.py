@@ -27,7 +27,7 @@ from mooncake_py.rules.complex_parts import complex_number
 from mooncake_py.rules.declare import not_implemented
 from mooncake_py.rules.local import local_rules
 from mooncake_py.rules.python_builtins import about_to_compare, divmod_of_others
-from mooncake_py.runtime import frames, numerals
+from mooncake_py.runtime import drops, frames, numerals
 from mooncake_py.runtime.active import Active, primal_of
 from mooncake_py.runtime.activity import INERT, unwrapped
 from mooncake_py.runtime.methods import derivable
@@ -78,7 +78,14 @@ def run_block(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
 def run_converting(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run a function whose result is an integer."""
     effects.refuse_writers(ctx, args, effects.CONVERTING)
-    return run_on_primals(ctx, f, args, kwargs)
+    y = run_on_primals(ctx, f, args, kwargs)
+    return drops.whole(ctx, y, args) if type(y) is int else y
+
+
+def run_rounding(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run a type of ints of NumPy."""
+    y = run_on_primals(ctx, f, args, kwargs)
+    return drops.whole(ctx, y, args) if ctx.contains_active(args) else y
 
 
 def run_iterating(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
@@ -286,9 +293,9 @@ AS_THEY_ARE = (
       for part in (t, t.__reduce__)),
 )  # fmt: skip
 ON_PRIMALS = (
-    ord, np.bool_, np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32,
-    np.uint64, np.dtype,
+    ord, np.bool_, np.int8, np.int16, np.uint8, np.uint16, np.dtype,
 )  # fmt: skip
+OF_MANY_BITS = (np.int32, np.int64, np.uint32, np.uint64)
 ITERATING = (
     list, tuple, zip, itertools.chain, itertools.product, itertools.zip_longest,
     itertools.pairwise, itertools.cycle,
@@ -324,6 +331,7 @@ HANDLERS: dict[Any, Handler] = {
     **dict.fromkeys(SETTINGS, run_setting),
     **dict.fromkeys((local_rules.__enter__, local_rules.__exit__), run_block),
     **dict.fromkeys(ON_PRIMALS, run_on_primals),
+    **dict.fromkeys(OF_MANY_BITS, run_rounding),
     **dict.fromkeys(ITERATING, run_iterating),
     **dict.fromkeys(ITERATING_FIRST, run_iterating_first),
     itertools.chain.from_iterable: run_chaining,

@@ -53,7 +53,7 @@ def iterate_object(ctx: Mode, iterable: Any) -> Any:
         return records.fields(ctx, iterable)
     if t is GeneratorType:
         refuse_foreign(ctx, iterable)
-    elif isinstance(iterable, buffers.BUFFERS):
+    elif issubclass(t, buffers.BUFFERS):
         refuse_unseen(ctx, iterable, with_article(t.__name__))
     return iterable
 

@@ -91,7 +91,7 @@ class Objects(Core):
                 why="it changes memory that the reverse pass may refer to",
                 fix="write through an array: np.frombuffer(view)[i] = value",
             )
-        if isinstance(o, buffers.BUFFERS):
+        if issubclass(t, buffers.BUFFERS):
             buffers.refuse_write(self, o)
         if isinstance(o, ndarray):
             self.setitem(o.view(ndarray), i, v)  # a memory map, a matrix

@@ -14,7 +14,7 @@ from numpy import ndarray
 from mooncake_py.diagnostics.refusals import missing_rule
 from mooncake_py.diagnostics.reporting import dropped
 from mooncake_py.language import special
-from mooncake_py.runtime import activity
+from mooncake_py.runtime import activity, drops
 from mooncake_py.runtime.active import Active, part_of_real
 from mooncake_py.tangents.subclasses import plain_parts
 
@@ -68,6 +68,8 @@ def call_scalar_method(ctx: Mode, value: Active, name: str, args: Any, kwargs: A
     y = method(*map(activity.unwrapped, args), **activity.unwrapped(kwargs))
     if holds_number(y):
         raise missing_rule(ctx, getattr(type(primal), name), (value, *args), keywords=kwargs)
+    if type(y) is int:
+        return drops.whole(ctx, y, (value,))
     return ctx.written(y, whole=True) if isinstance(y, str) else y
 
 

@@ -11,7 +11,7 @@ import time
 
 import numpy as np
 
-from mooncake_py.rules.declare import not_implemented, zero_derivative
+from mooncake_py.rules.declare import not_implemented, refused, zero_derivative
 
 __all__: list[str] = []
 
@@ -46,9 +46,14 @@ zero_derivative(
     np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.invert, np.left_shift, np.right_shift,
     np.bitwise_count, np.gcd, np.lcm, np.packbits, np.unpackbits,
     math.gcd, math.lcm, math.factorial, math.comb, math.perm, math.isqrt,
-    float.as_integer_ratio,
     because="integers",
 )  # fmt: skip
+
+refused(
+    float.as_integer_ratio,
+    why="the two integers carry no derivative",
+    fix="compute with the value itself, without fractions",
+)
 
 # Indices and counts.
 

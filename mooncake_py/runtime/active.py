@@ -76,7 +76,7 @@ class Active:
         return self.context.written(format(self.primal, spec), whole=True)
 
     def __int__(self) -> int:
-        return int(self.primal)
+        return self._stepwise(int(self.primal))
 
     def __copy__(self) -> Active:
         return self
@@ -85,16 +85,21 @@ class Active:
         return self
 
     def __round__(self, ndigits: int | None = None) -> Any:
-        return round(self.primal, ndigits)
+        return self._stepwise(round(self.primal, ndigits))
 
     def __trunc__(self) -> int:
-        return self.primal.__trunc__()
+        return self._stepwise(self.primal.__trunc__())
 
     def __floor__(self) -> int:
-        return self.primal.__floor__()
+        return self._stepwise(self.primal.__floor__())
 
     def __ceil__(self) -> int:
-        return self.primal.__ceil__()
+        return self._stepwise(self.primal.__ceil__())
+
+    def _stepwise(self, y: Any) -> Any:
+        if is_itself(self.primal, y):
+            raise _dropped(self, "an int of all its digits")
+        return y
 
     def __float__(self) -> float:
         raise _dropped(self, "float() in compiled code")
@@ -131,6 +136,29 @@ def active_number(primal: Any, context: Mode) -> Active:
     number.grad = 0.0
     number.context = context
     return number
+
+
+def is_itself(primal: Any, y: Any) -> bool:
+    """Return whether an int is the number that it was made of, whose derivative would be lost.
+
+    The int of a number is a step function, with derivative zero.  It is none where neighbouring
+    floats are one or more apart: nothing is rounded there.  Packages that compute with the bits of
+    numbers go this way, as by ``int(math.frexp(x)[0] * 2**53)``.
+    """
+    if type(y) is not int or -WHOLE_FROM < y < WHOLE_FROM:
+        return False
+    primal = innermost(primal)
+    return not isinstance(primal, int) and y == primal and abs(y) >= whole_from(primal)
+
+
+WHOLE_FROM = 2**10  # of the least precise floats
+
+
+def whole_from(primal: Any) -> float:
+    """Return the number from which on all floats of a type are ints."""
+    if type(primal) is float or type(primal) is np.float64:
+        return 2.0**52
+    return 2.0 ** np.finfo(np.asarray(primal).dtype).nmant
 
 
 def primal_of(value: Any) -> Any:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy import ndarray
 
-from mooncake_py.runtime import frames
+from mooncake_py.runtime import buffers, frames
 from mooncake_py.tangents.fields import instance_dict
 
 if TYPE_CHECKING:
@@ -88,7 +88,8 @@ def own_reader(t: type, name: str) -> Reader | None:
     if class_getter is not None:
         return lambda ctx, o: ctx.call(class_getter, t)
     if getter is None:
-        return None
+        is_in_memory = issubclass(t, buffers.CDATA) and hasattr(kind, "__set__")
+        return (lambda ctx, o: buffers.read_attribute(ctx, o, name)) if is_in_memory else None
     if getter is functools.cached_property.__get__:
         return lambda ctx, o: ctx.read_cached(found, o)
     if in_class(kind, "__set__") is MISSING and in_class(kind, "__delete__") is MISSING:

@@ -28,7 +28,7 @@ from mooncake_py.diagnostics.reporting import Reporting, dropped
 from mooncake_py.errors import DerivativeDropError, InvalidRuleError, MooncakeError
 from mooncake_py.rules import creation
 from mooncake_py.runtime import numerals, objects
-from mooncake_py.runtime.active import Active
+from mooncake_py.runtime.active import Active, innermost, is_itself, whole_from
 from mooncake_py.runtime.activity import INERT, unwrapped
 from mooncake_py.words import with_article
 
@@ -39,7 +39,7 @@ NUMERIC = INERT | {ndarray, Active}
 
 __all__ = [
     "computed", "constant", "element", "holds", "output",
-    "read_as_bytes", "refuse_other_bytes", "reporter",
+    "read_as_bytes", "refuse_other_bytes", "reporter", "whole",
 ]  # fmt: skip
 
 STEPS = frozenset("biu")
@@ -71,6 +71,8 @@ def output(ctx: Mode, rule: Any, y: Any, operands: Any) -> Any:
     elif kind == "O" and is_converted(rule, operands):
         objects.mark(ctx)
         return objects.as_objects(ctx, operands[0])
+    elif kind in "iu":
+        whole(ctx, y, operands)
     elif kind not in STEPS:
         raise dropped(
             ctx,
@@ -79,6 +81,43 @@ def output(ctx: Mode, rule: Any, y: Any, operands: Any) -> Any:
             fix="keep the dtype float or complex, or use a list",
         )
     return y
+
+
+def whole(ctx: Reporting, y: Any, operands: Any) -> Any:
+    """Return ints made of active data, unless some are those numbers: see `is_itself`."""
+    if type(y) is int:
+        if any(type(x) is Active and is_itself(x, y) for x in operands):
+            raise ctx.failed(of_bits(ctx))
+        return y
+    ints = np.asarray(y)
+    for x in operands if ints.size else ():
+        primal: Any = np.asarray(unwrapped(x)) if type(x) in (list, tuple) else innermost(x)
+        if isinstance(primal, (ndarray, float, np.floating)) and is_in(primal, ints):
+            raise ctx.failed(of_bits(ctx))
+    return y
+
+
+def is_in(primal: Any, ints: ndarray) -> bool:
+    """Return whether numbers that are too large to be rounded are among ints, at their places."""
+    found = np.asarray(primal)
+    if found.dtype.kind != "f" or found.size not in (1, ints.size):
+        return False
+    limit = whole_from(primal)
+    if ints.max() < limit and ints.min() > -limit:
+        return False
+    found = found.reshape(ints.shape if found.size == ints.size else ())
+    return bool(np.any((np.abs(found) >= limit) & (ints == found)))
+
+
+def of_bits(ctx: Reporting) -> DerivativeDropError:
+    """Return the error for ints that are active numbers."""
+    return DerivativeDropError(
+        "an int that is an active number to all its digits would drop the derivative",
+        where=ctx.user_location(),
+        why="floats of this size are ints: nothing is rounded, and an int carries no derivative.\n"
+        "Packages that compute with the bits of numbers, such as mpmath, make such ints",
+        fix="compute with floats, or register a rule for the function that makes the int",
+    )
 
 
 def no_output(ctx: Reporting, rule: Any) -> InvalidRuleError:
@@ -118,6 +157,8 @@ def holds(ctx: Tracking, o: ndarray, v: Any = None) -> bool:
         return True
     if kind in TEXT and v is not None:
         ctx.written(np.asarray(unwrapped(v)).astype(o.dtype))
+    elif kind in "iu" and v is not None:
+        whole(ctx, np.asarray(unwrapped(v)).astype(o.dtype), (v,))
     elif kind not in STEPS:
         raise dropped(
             ctx,

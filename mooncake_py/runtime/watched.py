@@ -51,6 +51,6 @@ def watch(ctx: Tracking | None, cls: type) -> None:
 
 def watch_array(ctx: Tracking, a: Any) -> Any:
     """Look at the operands of NumPy from now on, if an array uses the memory of a buffer."""
-    if type(a) is ndarray and isinstance(a.base, buffers.BUFFERS):
+    if type(a) is ndarray and issubclass(type(a.base), buffers.BUFFERS):
         ctx.watches = True
     return a

@@ -1,0 +1,93 @@
+"""The int of a number is a step function, unless it is the number itself, to all its digits."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mooncake_py import DerivativeDropError, MissingRuleError, grad, hvp, jvp
+
+
+def mantissa(x):
+    return math.frexp(x)[0] * 2.0**53
+
+
+def assigned(x):
+    a = np.zeros(1, np.int64)
+    a[0] = mantissa(x)
+    return a[0]
+
+
+def assigned_at_once(x):
+    a = np.zeros(1, np.int64)
+    a[:] = np.array([mantissa(x)])
+    return a[0]
+
+
+OF_BITS = {
+    "int": lambda x: int(mantissa(x)),
+    "floor": lambda x: math.floor(mantissa(x)),
+    "trunc": lambda x: math.trunc(mantissa(x)),
+    "ceil": lambda x: math.ceil(mantissa(x)),
+    "round": lambda x: round(mantissa(x)),
+    "method": lambda x: mantissa(x).__int__(),
+    "descriptor": lambda x: float.__int__(mantissa(x)),
+    "map": lambda x: sum(map(int, [mantissa(x)])),
+    "int64": lambda x: np.int64(mantissa(x)),
+    "uint64": lambda x: np.uint64(mantissa(x)),
+    "astype": lambda x: np.asarray([mantissa(x)]).astype(np.int64)[0],
+    "array": lambda x: np.array(mantissa(x), dtype=np.int64)[()],
+    "assigned": assigned,
+    "assigned at once": assigned_at_once,
+    "of single precision": lambda x: int(np.float32(x) * np.float32(2.0**24)),
+    "ratio": lambda x: float.as_integer_ratio(x)[0],
+    "ratio by the method": lambda x: x.as_integer_ratio()[0],
+}
+STEPS = {
+    "int": lambda x: int(1000.0 * x) + x,
+    "floor": lambda x: math.floor(1e9 * x) + x,
+    "index": lambda x: [1.0, 2.0][int(2.0 * x)] * x,
+    "int64": lambda x: np.int64(1e9 * x) + x,
+    "astype": lambda x: np.asarray([1e9 * x]).astype(int)[0] + x,
+    "of a constant": lambda x: int(math.ldexp(0.7, 60)) * 0.0 + x,
+}
+
+
+@pytest.mark.parametrize("name", OF_BITS)
+def test_an_int_that_is_the_number_is_refused(name: str) -> None:
+    f = OF_BITS[name]
+    for derivative in (
+        lambda: grad(lambda x: f(x) * 2.0**-53)(0.7),
+        lambda: jvp(lambda x: f(x) * 2.0**-53, (0.7,), (1.0,)),
+        lambda: hvp(lambda x: f(x) * 2.0**-53, (0.7,), 1.0),
+        lambda: grad(lambda x: f(x) * 2.0**-53, debug=True)(0.7),
+    ):
+        with pytest.raises((DerivativeDropError, MissingRuleError)):
+            derivative()
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_a_step_has_derivative_zero(name: str) -> None:
+    slope = 2.0 if name == "index" else 1.0
+    assert grad(STEPS[name])(0.7) == slope
+    assert jvp(STEPS[name], (0.7,), (1.0,))[1] == slope
+
+
+def test_infinite_numbers_raise_as_they_do() -> None:
+    with pytest.raises(OverflowError):
+        grad(lambda x: int(x) * 1.0)(math.inf)
+    with pytest.raises(ValueError, match="NaN"):
+        grad(lambda x: int(x) * 1.0)(math.nan)
+
+
+@pytest.mark.parametrize("f", [
+    lambda m, x: m.sin(m.mpf(x)), lambda m, x: m.mpf(2) ** x, lambda m, x: x * m.mpf("0.5"),
+    lambda m, x: m.mpc(x, 0).real, lambda m, x: m.matrix([[x]])[0, 0], lambda m, x: m.iv.mpf(x).a,
+])  # fmt: skip
+def test_numbers_of_mpmath_are_refused(f: Any) -> None:
+    m = pytest.importorskip("mpmath")
+    with pytest.raises(DerivativeDropError, match="to all its digits"):
+        grad(lambda x: float(f(m, x)))(0.7)
