@@ -11,7 +11,7 @@ import weakref
 from collections import namedtuple
 from collections.abc import Callable
 from types import FunctionType, GetSetDescriptorType, MemberDescriptorType, SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from numpy import ndarray
 
@@ -89,7 +89,9 @@ def own_reader(t: type, name: str) -> Reader | None:
         return lambda ctx, o: ctx.call(class_getter, t)
     if getter is None:
         is_in_memory = issubclass(t, buffers.CDATA) and hasattr(kind, "__set__")
-        return (lambda ctx, o: buffers.read_attribute(ctx, o, name)) if is_in_memory else None
+        if not is_in_memory:
+            return None
+        return lambda ctx, o: buffers.read_attribute(cast("Any", ctx), o, name)
     if getter is functools.cached_property.__get__:
         return lambda ctx, o: ctx.read_cached(found, o)
     if in_class(kind, "__set__") is MISSING and in_class(kind, "__delete__") is MISSING:

@@ -82,7 +82,7 @@ def place_of(value: Any) -> tuple[int, int] | None:
     return begin, begin + ctypes.sizeof(value)
 
 
-def read_attribute(ctx: Any, o: Any, name: str) -> Any:
+def read_attribute(ctx: Tracking, o: Any, name: str) -> Any:
     """Read an attribute in C of an object of ctypes: a number, or another such object."""
     y = getattr(o, name)
     if not issubclass(type(y), CDATA):
