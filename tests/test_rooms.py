@@ -34,6 +34,7 @@ WITHIN = {
 
 # Within a function, for what few programs need: what is taken, by whom.
 LATER = {
+    ("application.seen_calls", "modes.debug.state"),
     ("language.checkpoints", "recomputation.loop"),
     ("language.stored_files", "utilities.saving"),
     ("modes.reverse.derived_rule", "modes.debug.coduals"),

@@ -28,6 +28,7 @@ from mooncake_py.application.out_argument import (
     without_out,
 )
 from mooncake_py.application.plain_errors import as_plain, plain_error
+from mooncake_py.application.seen_calls import run_seen
 from mooncake_py.containers.sequences import readable
 from mooncake_py.diagnostics.places import position_for_rule
 from mooncake_py.diagnostics.reporting import Reporting, unsupported
@@ -45,6 +46,7 @@ from mooncake_py.rules.kinds import (
 )
 from mooncake_py.rules.returned import output_and_pullback
 from mooncake_py.runtime import activity, drops, numerals, rule_pulls
+from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import are_numbers
 from mooncake_py.runtime.methods import ANSWERED, derivable
 from mooncake_py.runtime.numpy_operands import PLAIN
@@ -346,6 +348,10 @@ def register_outputs(
 # No derivative, and Python replacements.
 
 
+QUIET = activity.INERT | {ndarray, Active}
+"""Types of values that run no code of the user's."""
+
+
 def apply_zero(rule: Rule, ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run a function without a derivative on primals."""
     if kwargs or not PLAIN.issuperset(map(type, args)):
@@ -357,7 +363,11 @@ def apply_zero(rule: Rule, ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     method = derivable(args[0], ANSWERED[f]) if f in ANSWERED else None
     if method is not None:
         return ctx.call(method, *args)
-    y = f(*map(activity.unwrapped, args), **activity.unwrapped(kwargs))
+    if QUIET.issuperset(map(type, args)) and (not kwargs or activity.holds_inert(kwargs)):
+        y = f(*map(activity.unwrapped, args), **kwargs)
+    else:  # a sequence or a formatter of the user's, perhaps
+        run = partial(f, *map(activity.unwrapped, args), **activity.unwrapped(kwargs))
+        y = run_seen(ctx, f, (*args, *kwargs.values()), run)
     if type(y) is ndarray and y.base is None and f in CREATES:
         ctx.registry.memory_of(y).protected = False
     if type(y) is int:

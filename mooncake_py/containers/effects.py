@@ -12,7 +12,7 @@ import weakref
 from collections import deque
 from collections.abc import Iterable, Iterator
 from itertools import chain
-from types import CodeType, FunctionType
+from types import BuiltinFunctionType, CodeType, FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, cast
 
 from numpy import ndarray
@@ -55,6 +55,7 @@ MUTATING = frozenset(MUTATING_NAMES.split())
 MUTATING_BUILTINS = frozenset({"setattr", "delattr", "next", "exec", "eval"})
 
 Verdict = tuple[weakref.ref[FunctionType], Location | None]  # a method refers to its class
+_read: weakref.WeakKeyDictionary[type, dict[str, Any]] = weakref.WeakKeyDictionary()
 _verdicts: weakref.WeakKeyDictionary[type, dict[str, Verdict]] = weakref.WeakKeyDictionary()
 
 
@@ -63,6 +64,9 @@ def refuse_writers(ctx: Mode, values: Iterable[Any], names: tuple[str, ...]) -> 
     for value in reachable(values):
         found = writer(type(value), names)
         if found is not None and not keeps_hash(ctx, value, names):
+            raise ctx.failed(_unseen(ctx, *found))
+        found = held_writer(value, names)
+        if found is not None:
             raise ctx.failed(_unseen(ctx, *found))
 
 
@@ -91,7 +95,10 @@ def keeps_hash(ctx: Mode, value: Any, names: tuple[str, ...]) -> bool:
 
 def would_write(values: Iterable[Any], names: tuple[str, ...]) -> bool:
     """Return whether special methods of these values change something."""
-    return any(writer(type(value), names) is not None for value in reachable(values))
+    return any(
+        writer(type(value), names) is not None or held_writer(value, names) is not None
+        for value in reachable(values)
+    )
 
 
 def refuse_finalizer(ctx: Reporting, cls: type) -> None:
@@ -159,6 +166,45 @@ def writer(t: type, names: tuple[str, ...]) -> tuple[FunctionType, Location] | N
         if verdict[1] is not None:
             return method, verdict[1]
     return None
+
+
+def held_writer(value: Any, names: tuple[str, ...]) -> tuple[FunctionType, Location] | None:
+    """Return the first of an object's special methods that calls a writer which the object holds.
+
+    Such a function is an attribute of the object, not of its class: ``self.log = seen.append``.
+    """
+    t = type(value)
+    if is_native_module(t.__module__):
+        return None
+    for name in names:
+        method = getattr(t, name, None)
+        if type(method) is not FunctionType:
+            continue
+        read = attributes_read(t, name, method)
+        fields = own_attributes(value) if read else {}
+        for attribute, offset in read:
+            held = fields.get(attribute)
+            function = held.__func__ if type(held) is MethodType else held
+            change = _Search(t).change_in(function)
+            if type(held) is BuiltinFunctionType and held.__name__ in MUTATING:
+                change = place_at(Position(method.__code__, offset))
+            if change is not None:
+                return method, change
+    return None
+
+
+def attributes_read(t: type, name: str, method: FunctionType) -> tuple[tuple[str, int], ...]:
+    """Return the attributes that a method reads and its class does not have, and where."""
+    known = _read.setdefault(t, {})
+    entry = known.get(name)
+    if entry is None or entry[0]() is not method:
+        found = tuple(
+            (i.argval, i.offset)
+            for i in dis.get_instructions(method.__code__)
+            if i.opname in READS and not hasattr(t, i.argval)
+        )
+        entry = known[name] = weakref.ref(method), found
+    return entry[1]
 
 
 class _Search:

@@ -10,7 +10,7 @@ import functools
 import re
 import weakref
 from collections.abc import Callable
-from types import FunctionType
+from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
 from mooncake_py.runtime.activity import parts, unwrapped
@@ -18,7 +18,7 @@ from mooncake_py.runtime.activity import parts, unwrapped
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Language, Mode
 
-__all__ = ["HANDLERS", "plain"]
+__all__ = ["HANDLERS", "by_reference", "plain"]
 
 
 def plain(ctx: Language, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -28,6 +28,13 @@ def plain(ctx: Language, function: Callable[..., Any]) -> Callable[..., Any]:
         return unwrapped(ctx.call(function, *args, **kwargs))
 
     return run_derived
+
+
+def by_reference(ctx: Language, value: Any) -> Any:
+    """Return a function for compiled code to call, which keeps its results; other values as is."""
+    if not isinstance(value, (FunctionType, MethodType, functools.partial)):
+        return value
+    return functools.partial(ctx.call, value)
 
 
 def run_calling_back(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:

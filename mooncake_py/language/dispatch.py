@@ -8,6 +8,7 @@ import operator
 import sys
 from collections.abc import Callable
 from enum import EnumMeta
+from functools import partial
 from inspect import signature
 from types import BuiltinFunctionType, FunctionType, MappingProxyType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy import ndarray
 
+from mooncake_py.application import seen_calls
 from mooncake_py.application.apply import handler
 from mooncake_py.application.elementwise import unary_handler
 from mooncake_py.application.native_writes import refuse_other_writes
@@ -204,20 +206,26 @@ def call_python(ctx: Mode, f: FunctionType, args: Any, kwargs: Any) -> Any:
             stored_files.refuse_reading(ctx, f, args)
         root = f.__module__.partition(".")[0]
         if root == "logging":
-            return native_calls.watched(ctx, args, frames.run_logging, f, args, kwargs)
+            run = partial(native_calls.watched, ctx, args, frames.run_logging, f, args, kwargs)
+            return seen_calls.run_logged(ctx, f, args, kwargs, run)
         if root == "traceback":
             return frames.run_traceback(f, args, kwargs)
         if root == "json" and f.__name__ in ("dump", "dumps"):
             return stored_files.run_json(ctx, f, args, kwargs)
+        if root == "json" and f.__name__ in ("load", "loads"):
+            kwargs = {name: callbacks.by_reference(ctx, v) for name, v in kwargs.items()}
         if root == "matplotlib" and f.__name__ in CLOSES:
             return f(*args, **kwargs)
         if f is signature:  # passes active defaults on as they are
             return f(*args, **kwargs)
         if root in TEXT:
-            y = f(*map(activity.unwrapped, args), **activity.unwrapped(kwargs))
+            run = partial(f, *map(activity.unwrapped, args), **activity.unwrapped(kwargs))
+            y = seen_calls.run_seen(ctx, f, (*args, *kwargs.values()), run)
             return numerals.remembered(ctx, y, (args, kwargs)) if type(y) is str else y
         if not any(map(ctx.contains_active, args)) and not ctx.contains_active(kwargs):
-            return numerals.checked(ctx, f, args, native_calls.run(ctx, f, args, kwargs))
+            values = (*args, *kwargs.values())
+            run = partial(native_calls.run, ctx, f, args, kwargs)
+            return numerals.checked(ctx, f, args, seen_calls.run_seen(ctx, f, values, run))
     return ctx.call_function(f, args, kwargs)
 
 
@@ -264,8 +272,10 @@ def call_builtin(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     if issubclass(type(receiver), (property, *READ_ONLY)):
         return f(*args, **kwargs)
     if isinstance(receiver, (str, bytes)):
-        effects.refuse_writers(ctx, (*args, *kwargs.values()), effects.PRINTING)
-        y = f(*map(activity.unwrapped, args), **activity.unwrapped(kwargs))
+        values = (*args, *kwargs.values())
+        effects.refuse_writers(ctx, values, effects.PRINTING)
+        run = partial(f, *map(activity.unwrapped, args), **activity.unwrapped(kwargs))
+        y = seen_calls.run_seen(ctx, f, values, run)
         return numerals.remembered(ctx, y, (args, kwargs)) if args or kwargs else y
     descriptor = getattr(type(receiver), f.__name__, None)
     try:
@@ -282,7 +292,8 @@ def call_numpy(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     values = (*args, *kwargs.values())
     constant = not any(ctx.contains_active(v) for v in values)
     if constant and not writes(f, args, kwargs) and not any(map(calls_back, values)):
-        return numerals.checked(ctx, f, values, f(*args, **kwargs))
+        y = seen_calls.run_seen(ctx, f, values, partial(f, *args, **kwargs))
+        return numerals.checked(ctx, f, values, y)
     source = getattr(f, "__wrapped__", None)
     if type(source) is FunctionType:
         return ctx.call_function(source, args, kwargs)
@@ -391,7 +402,8 @@ def call_opaque(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         return numerals.checked(ctx, f, values, y)
     for value in values:
         containers.snapshot(ctx, value)
-    return numerals.checked(ctx, f, values, f(*args, **kwargs))
+    y = seen_calls.run_seen(ctx, f, values, partial(f, *args, **kwargs))
+    return numerals.checked(ctx, f, values, y)
 
 
 def module_root(f: Any) -> str:

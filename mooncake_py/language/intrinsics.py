@@ -9,6 +9,7 @@ import heapq
 import inspect
 import itertools
 import operator
+import warnings
 from collections.abc import Iterable
 from contextvars import ContextVar
 from types import FunctionType, GeneratorType, MappingProxyType, MethodType, SimpleNamespace
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy import ndarray
 
+from mooncake_py.application.seen_calls import run_seen
 from mooncake_py.containers import containers, effects, mappings
 from mooncake_py.diagnostics import warned
 from mooncake_py.diagnostics.native_modules import is_native_module
@@ -73,6 +75,12 @@ def run_block(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     result = f(*args, **kwargs)
     ctx.load_handlers()
     return result
+
+
+def run_warning(ctx: Mode, f: Any, args: Any, kwargs: Any) -> None:
+    """Run ``warnings.warn``, which calls a function that the user may have put there."""
+    run = functools.partial(frames.run_warn, ctx, f, args, kwargs)
+    run_seen(ctx, f, (warnings.showwarning, *args, *kwargs.values()), run)
 
 
 def run_converting(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
@@ -363,6 +371,7 @@ HANDLERS: dict[Any, Handler] = {
     iter: iteration.run_iter,
     **dict.fromkeys(INEXACT_SCALARS, run_number),
     **frames.HANDLERS,
+    warnings.warn: run_warning,
     ndarray.setflags: array_attributes.run_setflags,
     **warned.HANDLERS,
     **promotion.HANDLERS,

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 from mooncake_py.containers import effects
+from mooncake_py.diagnostics.native_modules import is_native_module
+from mooncake_py.diagnostics.places import is_library
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import INERT, unwrapped
 from mooncake_py.runtime.methods import derivable
@@ -73,9 +76,21 @@ def run_format(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     return formatted(ctx, value, *(spec or ("",)))
 
 
+def is_of_user(file: Any) -> bool:
+    """Return whether a file is an object with methods that the user has written."""
+    write = derivable(file, "write")
+    return (
+        write is not None
+        and not is_native_module(write.__module__)
+        and not is_library(write.__code__.co_filename)
+    )
+
+
 def run_print(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run ``print(...)``."""
     file = kwargs.get("file")
+    if file is None and is_of_user(sys.stdout):
+        file = sys.stdout
     if file is None:  # for people: nothing in it is remembered
         return print(*(shown(ctx, str, unwrapped(a)) for a in args), **unwrapped(kwargs))
     texts = [text_of(ctx, str, a) for a in args]

@@ -20,7 +20,7 @@ from mooncake_py.runtime.activity import unwrapped
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["HANDLERS", "VIEWS", "run_logging", "run_traceback"]
+__all__ = ["HANDLERS", "VIEWS", "run_logging", "run_traceback", "run_warn"]
 
 LOGGING = frozenset({
     "critical", "debug", "error", "exception", "fatal", "info", "log", "warn", "warning",
@@ -133,6 +133,5 @@ HANDLERS = {
     sys.exc_info: run_exc_info,
     inspect.currentframe: lambda ctx, f, args, kwargs: user_frame(),
     inspect.stack: run_stack,
-    warnings.warn: run_warn,
     collections.namedtuple: run_namedtuple,
 }

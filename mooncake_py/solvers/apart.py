@@ -17,13 +17,13 @@ from numpy import ndarray
 from mooncake_py.boundary.arguments import name_of
 from mooncake_py.boundary.detached import Bare
 from mooncake_py.errors import MooncakeError
+from mooncake_py.modes.debug.state import Bared, Place, State
 from mooncake_py.recomputation.rehearsal import copied
 from mooncake_py.rules.declare import contextual
 from mooncake_py.runtime.enclosing import enclosed
 from mooncake_py.solvers.callbacks import run_calling_back
 from mooncake_py.solvers.given import Given
 from mooncake_py.solvers.left import left_behind
-from mooncake_py.solvers.state import Bared, Place, State
 from mooncake_py.solvers.unsettled import Iterates
 from mooncake_py.tangents.memory import owner
 from mooncake_py.utilities.copies import plain_copy

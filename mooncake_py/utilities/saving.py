@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mooncake_py.application.marshalling import leaves
+from mooncake_py.application.seen_calls import within
 from mooncake_py.diagnostics.reporting import Reporting, unsupported
-from mooncake_py.language import stored_files
+from mooncake_py.language import callbacks, stored_files
+from mooncake_py.modes.debug.state import State
 from mooncake_py.runtime import numerals
 from mooncake_py.runtime.activity import unwrapped
-from mooncake_py.utilities.ignoring import ignore_inside
+from mooncake_py.solvers.apart import natively
+from mooncake_py.solvers.unsettled import Iterates
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
@@ -34,7 +37,7 @@ def store_in(ctx: Mode, file: Any, store: Any, args: Any, kwargs: Any) -> Any:
     if any(map(ctx.contains_active, (*args, *kwargs.values()))):
         refuse_own_file(ctx, store, file)
         stored_files.remember(ctx, file)
-    return ignore_inside(ctx, store, *args, **kwargs)
+    return on_plain_numbers(ctx, store, args, kwargs)
 
 
 def text_in(ctx: Mode, file: Any, store: Any, args: Any, kwargs: Any) -> Any:
@@ -49,8 +52,60 @@ def text_in(ctx: Mode, file: Any, store: Any, args: Any, kwargs: Any) -> Any:
 
 def text_inside(ctx: Mode, write: Any, args: Any, kwargs: Any) -> Any:
     """Run a function that writes data as text; reading its numbers again raises an error."""
-    text = ignore_inside(ctx, write, *args, **kwargs)
+    text = on_plain_numbers(ctx, write, args, kwargs)
     return numerals.remembered(ctx, text, (args, kwargs))
+
+
+def on_plain_numbers(ctx: Mode, store: Any, args: Any, kwargs: Any) -> Any:
+    """Run a function with plain numbers for active ones; what it changes is recorded.
+
+    Functions that it calls back are derived.  What its other Python code stores, such as a method
+    of a file, may have been computed from active data: to compute with it raises an error.
+    """
+    if any(map(callable, kwargs.values())) and not any(
+        isinstance(v, type) for v in kwargs.values()
+    ):
+        hooks = {n: callbacks.plain(ctx, v) for n, v in kwargs.items() if callable(v)}
+        return store(*map(unwrapped, args), **{**unwrapped(kwargs), **hooks})
+    state = State(ctx, within((*args, *kwargs.values(), getattr(store, "__self__", None))))
+    try:
+        return natively(ctx, state, store, args, kwargs)
+    finally:
+        record_changes(ctx, state, store)
+
+
+def record_changes(ctx: Mode, state: State, store: Any) -> None:
+    """Record what a function has changed; numbers that it has stored have no known derivative."""
+    changes = state.put_back()
+    stored = Stored(ctx, store, [place.path for place, _ in changes]) if state.is_active else None
+    for place, contents in changes:
+        before = place.read()
+        place.put(ctx, contents if stored is None else stored.marked(before, contents))
+
+
+class Stored(Iterates):
+    """Numbers that code which runs natively has stored."""
+
+    def __init__(self, ctx: Mode, store: Any, paths: list[str]) -> None:
+        super().__init__(ctx, getattr(store, "__name__", "compiled code"))
+        self.stored = paths
+
+    def marked(self, before: Any, after: Any) -> Any:
+        """Return contents in which new numbers are active, without a known derivative."""
+        if isinstance(after, np.ndarray):
+            return self.mark(after)
+        if isinstance(after, dict):
+            return {
+                key: v if before.get(key) is v else self.mark_number(v) for key, v in after.items()
+            }
+        if type(after) is list and type(before) is list:
+            old = set(map(id, before))
+            return [v if id(v) in old else self.mark_number(v) for v in after]
+        return self.mark_number(after)
+
+    def mark_number(self, value: Any) -> Any:
+        """Return a number as an active one."""
+        return self.mark(value) if isinstance(value, (float, complex, np.inexact)) else value
 
 
 def refuse_own_file(ctx: Reporting, store: Any, file: Any) -> None:

@@ -24,7 +24,7 @@ from mooncake_py import (
 
 Solver = Callable[[Any], Any]
 
-TIGHT = {"xtol": 1e-14, "ftol": 1e-14, "gtol": 1e-14}
+TIGHT: Any = {"xtol": 1e-14, "ftol": 1e-14, "gtol": 1e-14}
 
 SOLVERS: dict[str, Solver] = {
     "brentq": lambda r: optimize.brentq(r, 0.5, 10, xtol=1e-13),
@@ -325,7 +325,7 @@ def remembering(a: Any) -> tuple[Any, list[Any]]:
 
 
 def last_point(a: Any) -> Any:
-    last = {"x": None}
+    last: dict[str, Any] = {"x": None}
 
     def r(x: Any) -> Any:
         last["x"] = x

@@ -67,7 +67,7 @@ def is_installed_class(cls: type) -> bool:
     functions = [v for v in vars(cls).values() if type(v) is FunctionType]
     return (
         is_native_module(cls.__module__)
-        or cls.__module__.startswith(("numpy", "_"))
+        or (cls.__module__.startswith(("numpy", "_")) and cls.__module__ != "__main__")
         or any(is_library(f.__code__.co_filename) for f in functions[:1])
     )
 
