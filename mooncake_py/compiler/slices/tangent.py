@@ -37,7 +37,7 @@ from mooncake_py.compiler.slices.calls.arguments import arguments_of
 from mooncake_py.compiler.slices.calls.tangents import tangent_of_call
 from mooncake_py.compiler.statements.contractions import is_contraction, is_sum
 from mooncake_py.compiler.statements.core import Core
-from mooncake_py.compiler.statements.pushforward import tangent_of
+from mooncake_py.compiler.statements.pushforward import in_one, tangent_of
 from mooncake_py.compiler.statements.reductions import is_extremum
 from mooncake_py.compiler.statements.statement import Part, Place, View, index_in, is_operand
 from mooncake_py.overriding import override
@@ -190,10 +190,7 @@ class SlicedPushforward(Pushforward):
         ]
         steps = Steps(Names("e"), s.place)
         found = tangent_of(core, moving, steps, is_followed=True)
-        values: dict[str, Expr] = {}
-        for let in steps.lets:
-            values[let.name] = substituted(let.value, values)
-        return None if found is None else substituted(found, values)
+        return None if found is None else in_one(found, steps.lets)
 
     def added(self, s: Sliced, t: Expr) -> Sliced:
         """Return the statement that adds a tangent."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from mooncake_py.compiler.regions.ir import Call, Expr, Name, parts_of, rebuilt, substituted
+from mooncake_py.compiler.regions.ir import Call, Expr, Name, parts_of, rebuilt
 from mooncake_py.compiler.regions.steps import Names, Steps
 from mooncake_py.compiler.statements.complexes import complex_names, is_complex_within
 from mooncake_py.compiler.statements.core import Core
 from mooncake_py.compiler.statements.forward_forms import is_finite, new_memory
 from mooncake_py.compiler.statements.general import one_by_one
-from mooncake_py.compiler.statements.pushforward import tangent_of
+from mooncake_py.compiler.statements.pushforward import in_one, tangent_of
 from mooncake_py.compiler.statements.statement import Part, Statement, View, operand
 from mooncake_py.runtime.quiet import Quiet
 
@@ -43,10 +43,7 @@ def below(
     root = tangent_of(core, sorted(moving), steps, is_followed=True, complexes=names)
     if root is None:
         return None
-    values: dict[str, Expr] = {}
-    for let in (*core.lets, *steps.lets):
-        values[let.name] = substituted(let.value, values)
-    return Below(core, new_memory(substituted(root, values)))
+    return Below(core, new_memory(in_one(root, (*core.lets, *steps.lets))))
 
 
 class Below:

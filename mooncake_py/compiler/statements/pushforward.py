@@ -14,7 +14,17 @@ from mooncake_py.compiler.derivatives.cotangents import atom
 from mooncake_py.compiler.derivatives.partials import NoPartial, called
 from mooncake_py.compiler.derivatives.trace import Untraceable, trace
 from mooncake_py.compiler.regions.flat import is_flat
-from mooncake_py.compiler.regions.ir import Call, Const, Expr, Let, Name, Op, parts_of, rebuilt
+from mooncake_py.compiler.regions.ir import (
+    Call,
+    Const,
+    Expr,
+    Let,
+    Name,
+    Op,
+    parts_of,
+    rebuilt,
+    substituted,
+)
 from mooncake_py.compiler.regions.simplify import added
 from mooncake_py.compiler.regions.steps import Steps
 from mooncake_py.compiler.statements.array_adjoint import along, carefully_times, quotient_first
@@ -42,7 +52,10 @@ from mooncake_py.compiler.statements.reductions import (
 from mooncake_py.rules.exact_zeros import pushed, sum_of_pushed
 from mooncake_py.rules.extrema import extremum_tangent
 
-__all__ = ["tangent_of"]
+__all__ = ["in_one", "tangent_of"]
+
+LARGEST = 2000
+"""Operations of a tangent as one expression; one that reads results twice may double with each."""
 
 
 def tangent_of(
@@ -97,6 +110,32 @@ def tangent_of(
             found = Call(np.real, (found,)) if is_followed else Op("real", (found,))
         tangents[let.name] = None if found is None else atom(steps, found)
     return of_operand(core.root)
+
+
+def in_one(e: Expr, lets: Iterable[Let]) -> Expr:
+    """Return an expression that reads no names that are bound before.
+
+    Raises
+    ------
+    NoPartial
+        If that is too large: what is read twice is written twice.
+    """
+    values: dict[str, Expr] = {}
+    sizes: dict[str, int] = {}
+
+    def size(e: Expr) -> int:
+        if isinstance(e, Name):
+            return sizes.get(e.name, 1)
+        return 1 + sum(map(size, parts_of(e)))
+
+    for let in lets:
+        sizes[let.name] = size(let.value)
+        if sizes[let.name] > LARGEST:
+            raise NoPartial
+        values[let.name] = substituted(let.value, values)
+    if size(e) > LARGEST:
+        raise NoPartial
+    return substituted(e, values)
 
 
 def shaped_by(e: Expr, lets: Sequence[Let]) -> set[str]:

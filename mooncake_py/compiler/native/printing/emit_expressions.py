@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from mooncake_py.compiler.native.regions.helpers import half_power, times
-from mooncake_py.compiler.native.regions.kinds import WIDTH, kind_of, widest
+from mooncake_py.compiler.native.regions.kinds import WIDTH, Known, kind_of, widest
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, FLOAT32, INT, REAL
 from mooncake_py.compiler.regions.ir import (
     Call,
@@ -65,6 +65,7 @@ class Expressions:
     def __init__(self, kinds: Mapping[str, str]) -> None:
         self.kinds = kinds
         self.scope: dict[str, Any] = {}
+        self._known: Known = {}
         self._names: dict[Any, str] = {}
         self._taken = set(OURS)
 
@@ -72,11 +73,11 @@ class Expressions:
 
     def kind(self, e: Expr) -> str:
         """Return the kind of an expression."""
-        return kind_of(e, self.kinds)
+        return kind_of(e, self.kinds, self._known)
 
     def common(self, *expressions: Expr) -> str:
         """Return the kind to which expressions are promoted."""
-        return widest(expressions, self.kinds)
+        return widest(expressions, self.kinds, self._known)
 
     # Expressions.
 

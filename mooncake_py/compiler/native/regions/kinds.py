@@ -26,9 +26,10 @@ from mooncake_py.compiler.regions.ir import (
     Select,
 )
 
-__all__ = ["WIDTH", "kind_of", "widest"]
+__all__ = ["WIDTH", "Known", "kind_of", "widest"]
 
 WIDTH = {BOOL: 0, INT: 1, FLOAT32: 2, FLOAT: 3}
+WIDE = WIDTH.__getitem__
 FIXED = {"float": FLOAT, "float32": FLOAT32, "int": INT, "round": INT, "not": BOOL}
 INTEGRAL = {
     math.floor, math.ceil, math.trunc, math.gcd, math.lcm, math.comb, math.factorial, as_int,
@@ -36,8 +37,26 @@ INTEGRAL = {
 LOGICAL = {math.isnan, math.isinf, math.isfinite, np.isnan, np.isinf, np.isfinite, np.signbit}
 
 
-def kind_of(e: Expr, kinds: Mapping[str, str]) -> str:
-    """Return the kind of an expression, given those of names and arrays, else floats."""
+Known = dict[int, tuple[Expr, str]]
+"""By the ids of expressions these, and their kinds."""
+
+
+def kind_of(e: Expr, kinds: Mapping[str, str], known: Known | None = None) -> str:
+    """Return the kind of an expression, given those of names and arrays, else floats.
+
+    Who asks for the parts of an expression as well gives what is `known` of them, and of all
+    that was asked before: else each level walks through all below it.
+    """
+    if known is None:
+        return kind_from_parts(e, kinds, None)
+    found = known.get(id(e))
+    if found is None:
+        found = known[id(e)] = e, kind_from_parts(e, kinds, known)
+    return found[1]
+
+
+def kind_from_parts(e: Expr, kinds: Mapping[str, str], known: Known | None) -> str:
+    """Return the kind of an expression by those of its parts."""
     match e:
         case Const(value=value):
             return BOOL if type(value) is bool else INT if type(value) is int else FLOAT
@@ -50,38 +69,40 @@ def kind_of(e: Expr, kinds: Mapping[str, str]) -> str:
         case Pop(stack=stack):
             return INT if stack == INTS else FLOAT
         case Select(a=a, b=b):
-            return widest((a, b), kinds)
+            return widest((a, b), kinds, known)
         case Call(function=f, args=args):
             if f in INTEGRAL:
                 return INT
             if f in LOGICAL:
                 return BOOL
-            return at_least(FLOAT32, args, kinds) if type(f) is np.ufunc else FLOAT
+            return at_least(FLOAT32, args, kinds, known) if type(f) is np.ufunc else FLOAT
         case Op(op=op) if op in FIXED:
             return FIXED[op]
         case Op(op="and" | "or" | "max" | "min", args=args):
-            return widest(args, kinds)
+            return widest(args, kinds, known)
         case Op(op="truediv", args=args):
-            return at_least(FLOAT32, args, kinds)
+            return at_least(FLOAT32, args, kinds, known)
         case Op(op="pow", args=(a, Const(value=int() as n))) if n < 0:
-            return at_least(FLOAT32, (a,), kinds)
+            return at_least(FLOAT32, (a,), kinds, known)
         case Op(args=args):
-            return at_least(INT, args, kinds)
+            return at_least(INT, args, kinds, known)
     raise TypeError(e)
 
 
-def widest(args: tuple[Expr, ...], kinds: Mapping[str, str]) -> str:
-    """Return the kind that holds the numbers of several expressions."""
-    found = max((kind_of(a, kinds) for a in args), key=WIDTH.__getitem__)
-    if found != FLOAT:
-        return found
-    own = [kind_of(a, kinds) for a in args if not isinstance(a, Const)]
-    return FLOAT32 if FLOAT32 in own and FLOAT not in own else FLOAT
+def widest(args: tuple[Expr, ...], kinds: Mapping[str, str], known: Known | None = None) -> str:
+    """Return the kind that holds the numbers of several expressions; each is asked once."""
+    found = [kind_of(a, kinds, known) for a in args]
+    if FLOAT32 in found:
+        own = {kind for a, kind in zip(args, found, strict=True) if not isinstance(a, Const)}
+        return FLOAT if FLOAT in own else FLOAT32 if FLOAT32 in own else max(found, key=WIDE)
+    return max(found, key=WIDE)
 
 
-def at_least(kind: str, args: tuple[Expr, ...], kinds: Mapping[str, str]) -> str:
+def at_least(
+    kind: str, args: tuple[Expr, ...], kinds: Mapping[str, str], known: Known | None
+) -> str:
     """Return the kind in which numbers are reckoned: float64, but for float32 beside no other."""
-    found = widest(args, kinds)
+    found = widest(args, kinds, known)
     if WIDTH[found] < WIDTH[kind]:
         return kind if kind == INT else FLOAT
     return found
