@@ -56,6 +56,8 @@ def natively(f: F) -> F:
     """Let a function run once, as it is, on numbers and arrays that no derivative follows."""
 
     def run(ctx: Mode, *args: Any, **kwargs: Any) -> Any:
+        if not ctx.contains_active((args, kwargs)):
+            return f(*args, **kwargs)  # what stands twice in them stays one object
         return f(*map(unwrapped, args), **unwrapped(kwargs))
 
     contextual(f)(run)

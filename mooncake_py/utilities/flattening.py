@@ -16,7 +16,7 @@ from numpy import ndarray
 from mooncake_py.utilities.structures import holds_numbers
 from mooncake_py.words import with_article
 
-__all__ = ["flatten"]
+__all__ = ["Build", "Flattening", "flatten", "flattened"]
 
 T = TypeVar("T")
 
@@ -68,7 +68,11 @@ def flatten(params: T) -> tuple[ndarray, Callable[[ndarray], T]]:
     >>> grad(lambda v: loss(unflatten(v)))(vector)
     array([1., 2., 5.])
     """
-    flattening = Flattening()
+    return flattened(Flattening(), params)
+
+
+def flattened(flattening: Flattening, params: T) -> tuple[ndarray, Callable[[ndarray], T]]:
+    """Return the numbers in a structure as one vector, and the inverse function."""
     build = flattening.visit(params)
     size = flattening.size
     vector = np.concatenate(flattening.pieces) if size else np.empty(0)
@@ -92,6 +96,10 @@ class Flattening:
         """Append the numbers of a value; return a function that makes a value like it."""
         if isinstance(value, (float, complex, np.inexact)):
             return self.visit_number(value)
+        return self.visit_parts(value)
+
+    def visit_parts(self, value: Any) -> Build:
+        """Do so for an array, a container or an object."""
         if type(value) is ndarray and value.dtype.kind in "fc":
             return self.visit_array(value)
         if isinstance(value, dict):
@@ -115,11 +123,13 @@ class Flattening:
         return lambda vector: vector[start:stop]
 
     def visit_number(self, value: Any) -> Build:
+        """Append a number."""
         kind = type(value)
         build = self.visit_array(np.array(value))
         return lambda vector: kind(build(vector)[()])
 
     def visit_array(self, value: ndarray) -> Build:
+        """Append the elements of an array."""
         size, shape, dtype = value.size, value.shape, value.dtype
         if dtype.kind == "f":
             find = self.take(value.ravel())
@@ -134,6 +144,7 @@ class Flattening:
         return build_complex
 
     def visit_dict(self, value: dict[Any, Any]) -> Build:
+        """Append the numbers in the values of a dict."""
         builds = {key: self.visit(part) for key, part in value.items()}
         if type(value) is dict:
             return lambda vector: {key: build(vector) for key, build in builds.items()}
@@ -148,6 +159,7 @@ class Flattening:
         return build_dict
 
     def visit_sequence(self, value: Any) -> Build:
+        """Append the numbers in a list or a tuple."""
         kind = type(value)
         builds = [self.visit(part) for part in value]
         if hasattr(kind, "_make"):
@@ -155,6 +167,7 @@ class Flattening:
         return lambda vector: kind([build(vector) for build in builds])
 
     def visit_dataclass(self, value: Any) -> Build:
+        """Append the numbers in the fields of a dataclass."""
         names = [field.name for field in dataclasses.fields(value)]
         builds = {name: self.visit(getattr(value, name)) for name in names if hasattr(value, name)}
         template = copy.copy(value)

@@ -16,6 +16,7 @@ import numpy as np
 from mpi4py import MPI
 from numpy import ndarray
 
+from mooncake_py.distributed.flat_objects import flat_message
 from mooncake_py.distributed.links import Receiving, Sending, header_of
 from mooncake_py.distributed.operations import AllGather, AllToAll, Broadcast, Gather, Scatter
 from mooncake_py.distributed.primitives import (
@@ -33,7 +34,6 @@ from mooncake_py.distributed.rules.requests import Request, complete, has_ended,
 from mooncake_py.distributed.session import current
 from mooncake_py.rules.declare import contextual, overlay
 from mooncake_py.runtime.mode import Mode
-from mooncake_py.utilities.flattening import flatten
 
 __all__: list[str] = []
 
@@ -42,19 +42,19 @@ FLOAT = np.dtype(float)
 
 def plain(obj: Any) -> Any:
     """Return objects with zeros in place of their numbers: constants."""
-    vector, unflatten = flatten(obj)
+    vector, unflatten = flat_message(obj)
     return unflatten(np.zeros(vector.size))
 
 
 def vector_of(obj: Any) -> ndarray:
     """Return the numbers of objects; what receives them expects double precision."""
-    vector, _ = flatten(obj)
+    vector, _ = flat_message(obj)
     return vector if vector.dtype == FLOAT else vector.astype(FLOAT)
 
 
 def rebuilt(structure: Any, vector: ndarray) -> Any:
     """Return a structure with the numbers of a vector."""
-    _, unflatten = flatten(structure)
+    _, unflatten = flat_message(structure)
     return unflatten(vector)
 
 
@@ -184,7 +184,7 @@ def loaded(pickled: bytes | None) -> Any:
 @natively
 def size_of(structure: Any) -> int:
     """Return how many numbers there are in a structure."""
-    return flatten(structure)[0].size
+    return flat_message(structure)[0].size
 
 
 def split(structures: Sequence[Any], vector: ndarray) -> list[Any]:

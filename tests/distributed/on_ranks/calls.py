@@ -125,6 +125,44 @@ def objects(comm: MPI.Intracomm, x: ndarray) -> Any:
     return total + (sum(gathered) if gathered is not None else 0.0) + (reduced or 0.0)
 
 
+class Named:
+    """An object with two names for one array."""
+
+    def __init__(self, a: Any, b: Any) -> None:
+        self.a = a
+        self.b = b
+
+
+def shared_objects(comm: MPI.Intracomm, x: ndarray) -> Any:
+    """Write to one of two places of an array or a list that arrives as one, as pickle keeps it."""
+    left, right = neighbours(comm)
+
+    def passed(sent: Any) -> Any:
+        return comm.sendrecv(sent, right, 5, source=left, recvtag=5)
+
+    a, b = passed([x, x])
+    a[0] = 5.0
+    total = np.sum(b**2)
+    named = passed({"a": x * 2.0, "b": [x, x]})
+    named["b"][0][:] = named["a"] * named["b"][1]
+    total += np.sum(named["b"][1])
+    thing = passed(Named(x, [x, x.copy()]))
+    thing.a *= 2.0
+    total += np.sum(thing.b[0] ** 2 * thing.b[1])
+    kept = [x]
+    once, again = comm.bcast((kept, kept))
+    once.append(x * 2.0)
+    total += np.sum(again[-1]) * len(again)
+    for pair in comm.allgather((x, x)):
+        pair[0][1] = 3.0 * pair[1][0]
+        total += np.sum(pair[1] ** 3)
+    columns = np.asfortranarray(np.outer(x, x))
+    first, second = passed([columns, columns])
+    assert first is second
+    assert first.flags.f_contiguous
+    return total + np.sum(second.ravel("K") * np.arange(second.size))
+
+
 def from_anywhere(comm: MPI.Intracomm, x: ndarray) -> Any:
     """Wait for messages from anywhere in another order than that of the receives."""
     buffers = [np.zeros(2) for _ in range(comm.size)]
@@ -250,7 +288,8 @@ def agrees(program: Program, comm: MPI.Intracomm) -> None:
 
 
 PROGRAMS = (
-    columns_first, datatypes, parts, short_message, collective, varying, objects, from_anywhere,
+    columns_first, datatypes, parts, short_message, collective, varying, objects, shared_objects,
+    from_anywhere,
     out_of_order, wild_before_exact, sends_that_wait, persistent, complex_numbers, constants,
     groups,
 )  # fmt: skip
