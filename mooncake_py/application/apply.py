@@ -82,6 +82,8 @@ def apply_linear(rule: LinearRule, ctx: ReverseMode, f: Any, args: Any, kwargs: 
         node = ctx.find(args[0])
         if node is not None:
             return linear_in_array(rule, ctx, node, f(*args, **kwargs), args, kwargs)
+    if kwargs or not PLAIN.issuperset(map(type, args)):
+        meet(f, args, kwargs)
     args, kwargs = by_position(ctx, rule.adjoint, args, kwargs, max(rule.wrt))
     primals = list(args)
     for i in rule.stepwise:

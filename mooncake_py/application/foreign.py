@@ -8,6 +8,7 @@ array; the others look at all their arguments first.
 
 from __future__ import annotations
 
+from numbers import Number
 from types import BuiltinFunctionType, FunctionType, MethodDescriptorType
 from typing import Any
 
@@ -98,11 +99,26 @@ def asks(f: Any, value: Any) -> bool:
         return False
     if ufunc_of(f)[0] is not None or f is np.ufunc.at:
         return True
-    if takes_over(value) or sight_of(value).conversion in (Conversion.METHOD, Conversion.INTERFACE):
+    if takes_over(value):
+        return True
+    how = sight_of(value).conversion
+    if how is Conversion.NUMBER:
+        return computes_otherwise(value)
+    if how in (Conversion.METHOD, Conversion.INTERFACE) or isinstance(value, Number):
         return True
     if type(f) is FunctionType:  # of SciPy, some of which take sparse matrices
         return False
     return hasattr(type(value), "__array_priority__") or hasattr(type(value), "shape")
+
+
+def computes_otherwise(value: Any) -> bool:
+    """Return whether a class of numbers defines operators or conversions of its own in Python."""
+    for cls in type(value).__mro__:
+        if cls.__module__ == "builtins":
+            return False
+        if any(n.startswith("__") and type(m) is FunctionType for n, m in cls.__dict__.items()):
+            return True
+    return False
 
 
 def is_other(value: Any) -> bool:

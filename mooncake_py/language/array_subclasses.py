@@ -14,7 +14,7 @@ import numpy as np
 from numpy import ndarray
 from numpy._core import _methods
 
-from mooncake_py.application.foreign import flat, is_other, ufunc_of
+from mooncake_py.application.foreign import computes_otherwise, flat, is_other, ufunc_of
 from mooncake_py.diagnostics.reporting import Reporting
 from mooncake_py.language import (
     array_attributes,
@@ -31,6 +31,7 @@ from mooncake_py.language.foreign_operands import (
     require_known,
     run_constant,
 )
+from mooncake_py.language.plain_comparison import compared
 from mooncake_py.language.subclass_instances import dressed, viewed
 from mooncake_py.language.subclass_protocols import (
     apply_ufunc,
@@ -142,10 +143,11 @@ def call(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     if ufunc is not None:
         return call_ufunc(ctx, ufunc, method, operands, kwargs)
     if type(f) is FunctionType:
+        given = args, kwargs
         options = {name: plain_parts(as_input(ctx, f, v)) for name, v in kwargs.items()}
         args = plain_parts(as_inputs(ctx, f, args))
         require_known(ctx, f, (*args, *options.values()))
-        return ctx.call(f, *args, **options)
+        return compared(ctx, f, given, (args, options), ctx.call(f, *args, **options))
     if f is np.fromiter:
         return ctx.call(f, list(ctx.iter(args[0])), *args[1:], **kwargs)
     if is_method(f):
@@ -181,6 +183,7 @@ def is_asked(value: Any) -> bool:
     names = ("__getattr__", "__array_wrap__", *OF_ARRAYS)
     return (
         takes_over(value)
+        or computes_otherwise(value)
         or any(hasattr(type(value), name) for name in names)
         or sight_of(value).conversion is Conversion.OBJECT
     )

@@ -48,10 +48,12 @@ from mooncake_py.language import (
 from mooncake_py.language.caches import LRU_WRAPPER
 from mooncake_py.language.draws import noting
 from mooncake_py.language.subclass_instances import is_array_class, new_array, viewed
+from mooncake_py.language.subclass_protocols import ask_function
 from mooncake_py.rules import local, registry
 from mooncake_py.runtime import activity, enclosing, frames, generated, numerals, scatter
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.methods import DESCRIPTORS
+from mooncake_py.runtime.numpy_operands import MISSING
 from mooncake_py.tangents.subclasses import is_instance
 
 if TYPE_CHECKING:
@@ -294,6 +296,9 @@ def call_numpy(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     if constant and not writes(f, args, kwargs) and not any(map(calls_back, values)):
         y = seen_calls.run_seen(ctx, f, values, partial(f, *args, **kwargs))
         return numerals.checked(ctx, f, values, y)
+    y = MISSING if constant else ask_function(ctx, f, args, kwargs)
+    if y is not MISSING:
+        return y
     source = getattr(f, "__wrapped__", None)
     if type(source) is FunctionType:
         return ctx.call_function(source, args, kwargs)

@@ -27,6 +27,7 @@ from mooncake_py.rules import registry
 from mooncake_py.rules.kinds import BilinearRule, ElementwiseRule, LinearRule
 from mooncake_py.runtime import buffers, numerals
 from mooncake_py.runtime.active import Active
+from mooncake_py.runtime.activity import unwrapped
 from mooncake_py.runtime.numpy_operands import MISSING, Conversion, Sight, sight_of
 from mooncake_py.runtime.watched import watch_array
 from mooncake_py.words import with_article
@@ -34,8 +35,10 @@ from mooncake_py.words import with_article
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["as_input", "as_inputs", "is_constant", "is_users", "refusal", "require_known",
-           "run_constant"]  # fmt: skip
+__all__ = [
+    "as_input", "as_inputs", "as_options", "is_constant", "is_users", "refusal", "require_known",
+    "run_constant",
+]  # fmt: skip
 
 NUMBERS: tuple[Any, ...] = (float, complex, int)
 COMPUTING = (BilinearRule, ElementwiseRule, LinearRule)
@@ -92,6 +95,15 @@ def as_input(ctx: Mode, f: Any, value: Any) -> Any:
         return value
     convert = CONVERSIONS.get(sight_of(value).conversion)
     return value if convert is None else convert(ctx, f, value)
+
+
+def as_options(ctx: Mode, f: Any, kwargs: Any) -> dict[str, Any]:
+    """Return arguments by keyword likewise: a mask is converted to truths at once."""
+    options = {name: v if name == "out" else as_input(ctx, f, v) for name, v in kwargs.items()}
+    mask = options.get("where", True)
+    if mask is not kwargs.get("where", True):
+        options["where"] = np.asarray(unwrapped(mask), bool)
+    return options
 
 
 def number_of(ctx: Mode, f: Any, value: Any) -> Any:

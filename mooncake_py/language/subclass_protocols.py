@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from contextlib import suppress
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy import ndarray
 
+from mooncake_py.application.foreign import flat
 from mooncake_py.application.out_argument import named_out
 from mooncake_py.diagnostics.native_modules import is_constant_library
 from mooncake_py.language import ufuncs_of_objects
-from mooncake_py.language.foreign_operands import as_input, as_inputs, refusal
+from mooncake_py.language.foreign_operands import as_inputs, as_options, refusal
 from mooncake_py.language.subclass_instances import wrapped, wrapping
 from mooncake_py.runtime.active import Active
-from mooncake_py.runtime.numpy_operands import MISSING
+from mooncake_py.runtime.activity import unwrapped
+from mooncake_py.runtime.numpy_operands import MISSING, is_foreign_class, own
+from mooncake_py.runtime.quiet import Quiet
 from mooncake_py.tangents.subclasses import is_instance, plain_parts
 
 if TYPE_CHECKING:
@@ -112,7 +115,7 @@ def apply_ufunc(ctx: Mode, f: np.ufunc, method: str, inputs: Any, kwargs: Any) -
     given, inputs = inputs, as_inputs(ctx, f, inputs)
     if ufuncs_of_objects.has_objects(inputs):
         return ufuncs_of_objects.run(ctx, f, method, inputs, kwargs)
-    kwargs = {name: v if name == "out" else as_input(ctx, f, v) for name, v in kwargs.items()}
+    kwargs = as_options(ctx, f, kwargs)
     out = kwargs.get("out")
     function = f if method == "__call__" else getattr(f, method)
     options = {name: plain_parts(v) for name, v in kwargs.items()}
@@ -132,21 +135,11 @@ def apply_ufunc(ctx: Mode, f: np.ufunc, method: str, inputs: Any, kwargs: Any) -
 # Other functions.
 
 
-def relevant(values: Any) -> Iterator[Any]:
-    """Yield the arguments that NumPy looks at, and the items of sequences among them."""
-    for value in values:
-        if type(value) is list or type(value) is tuple:
-            yield from value
-        else:
-            yield value
-
-
 def ask_function(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Ask the classes of the arguments to run a function of NumPy; `MISSING` if none is asked."""
-    operands = list(relevant((*args, *kwargs.values())))
-    asked = overriding(operands, "__array_function__")
-    classes = [type(x) for x in operands if is_instance(x)] + [type(x) for x in asked]
-    types = tuple(dict.fromkeys(classes))
+    if not overriding(flat((*args, *kwargs.values())), "__array_function__"):
+        return MISSING
+    asked, types = asked_by(f, args, kwargs)
     for x in asked:
         y = run_override(ctx, x, "__array_function__", f, types, args, kwargs)
         if y is not NotImplemented:
@@ -154,6 +147,51 @@ def ask_function(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     if asked:
         raise TypeError(
             f"no implementation found for 'numpy.{f.__name__}' on types that implement "
-            f"__array_function__: {[type(x) for x in asked]}"
+            f"__array_function__: {list(types)}"
         )
     return MISSING
+
+
+def asked_by(f: Any, args: Any, kwargs: Any) -> tuple[list[Any], tuple[type, ...]]:
+    """Return the arguments that NumPy asks, in its order, and the classes that it names.
+
+    Only some parameters count, which is known in compiled code: so NumPy is called with an object
+    in the place of each candidate that notes when it is asked.
+    """
+    asked: list[Any] = []
+    types: list[type] = []
+    classes: dict[type, type] = {ndarray: ndarray}
+
+    def note(probe: Any, func: Any, given: Any, *rest: Any) -> Any:
+        asked.append(probe.stands_for)
+        types[:] = [kind for kind, made in classes.items() if made in given]
+        return NotImplemented
+
+    def class_for(kind: type) -> type:
+        if kind not in classes:
+            bases = tuple([made for other, made in classes.items() if issubclass(kind, other)])
+            bases = tuple([made for made in bases[-1:] if made is not ndarray])
+            classes[kind] = type(kind.__name__, bases, {"__array_function__": note})
+        return classes[kind]
+
+    def probe(value: Any) -> Any:
+        t = type(value)
+        if t is list or t is tuple:
+            return t(map(probe, value))
+        if t is ndarray:
+            return np.empty(0)
+        if t is Active or not is_foreign_class(t):
+            return unwrapped(value)
+        if own(t, "__array_function__") is MISSING:
+            return ndarray.view(np.empty(0), t) if is_instance(value) else None
+        made: Any = class_for(t)()
+        made.stands_for = value
+        return made
+
+    candidates = [type(v) for v in flat((*args, *kwargs.values()))]
+    for kind in sorted(set(candidates), key=lambda kind: len(kind.__mro__)):
+        if is_foreign_class(kind) and own(kind, "__array_function__") is not MISSING:
+            class_for(kind)
+    with Quiet(), suppress(Exception):
+        f(*map(probe, args), **{name: probe(v) for name, v in kwargs.items()})
+    return asked, tuple(types)

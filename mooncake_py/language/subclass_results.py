@@ -13,7 +13,8 @@ from numpy import ndarray
 
 from mooncake_py.diagnostics.reporting import Reporting, dropped
 from mooncake_py.errors import DerivativeDropError
-from mooncake_py.language.foreign_operands import as_input, as_inputs, require_known
+from mooncake_py.language.foreign_operands import as_inputs, as_options, require_known
+from mooncake_py.language.plain_comparison import compared
 from mooncake_py.language.subclass_instances import as_own_array, dressed
 from mooncake_py.remembered import remembered
 from mooncake_py.runtime.activity import unwrapped
@@ -29,10 +30,12 @@ __all__ = ["no_meaning", "run_on_plain"]
 def run_on_plain(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run a function in C on plain arrays, and make of the result what NumPy makes."""
     out = kwargs.get("out")
+    given = args, kwargs
     args = as_inputs(ctx, f, args)
-    kwargs = {name: v if name == "out" else as_input(ctx, f, v) for name, v in kwargs.items()}
+    kwargs = as_options(ctx, f, kwargs)
     require_known(ctx, f, (*args, *kwargs.values()))
     y = ctx.call(f, *plain_parts(args), **{name: plain_parts(v) for name, v in kwargs.items()})
+    y = compared(ctx, f, given, (args, kwargs), y)
     if out is not None:
         return out[0] if type(out) is tuple else out
     if y is None or f is ndarray.setflags or not any(map(named, (*args, *kwargs.values()))):

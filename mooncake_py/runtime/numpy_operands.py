@@ -21,8 +21,10 @@ from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import INERT
 from mooncake_py.tangents.fields import own_attributes
 
-__all__ = ["MISSING", "PLAIN", "Conversion", "Sight", "is_foreign", "is_foreign_class", "sight_of",
-           "takes_over"]  # fmt: skip
+__all__ = [
+    "MISSING", "PLAIN", "Conversion", "Sight", "is_foreign", "is_foreign_class", "own", "sight_of",
+    "takes_over",
+]  # fmt: skip
 
 MISSING: Any = type("Missing", (), {"__repr__": lambda self: "MISSING"})()
 PLAIN = INERT | {ndarray, Active}

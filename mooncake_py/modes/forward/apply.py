@@ -168,6 +168,8 @@ def apply_linear(rule: LinearRule, ctx: ForwardContext, f: Any, args: Any, kwarg
         t = ctx.blocks.tangent_of(args[0])
         if t is not None and adds_nothing(rule.adjoint, len(args), kwargs):
             return linear_in_array(rule, ctx, f, t, args, kwargs)
+    if kwargs or not PLAIN.issuperset(map(type, args)):
+        meet(f, args, kwargs)
     args, kwargs = by_position(ctx, rule.adjoint, args, kwargs, max(rule.wrt))
     primals = list(args)
     tangents: dict[int, Any] = {}

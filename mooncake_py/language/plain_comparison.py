@@ -1,0 +1,117 @@
+"""The plain call of a function whose operands were converted, compared with what the rule gave.
+
+NumPy's and SciPy's compiled code may do more with an object than convert it: ask for a length or a
+float, run an operator, wrap the result.  So the engine runs the function natively on stand-ins that
+know nothing but the converted array, and refuses the operand where they are asked for more, or
+where the result is of another type, shape or value than that of the rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.application.foreign import flat, is_other, ufunc_of
+from mooncake_py.application.native_writes import WRITERS
+from mooncake_py.language.foreign_operands import is_users, refusal
+from mooncake_py.runtime.activity import unwrapped
+from mooncake_py.runtime.quiet import Quiet
+from mooncake_py.tangents.subclasses import is_instance
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Mode
+
+__all__ = ["compared"]
+
+
+def compared(ctx: Mode, f: Any, given: Any, converted: Any, y: Any) -> Any:
+    """Return the result of a rule, or raise if the plain call gives another one.
+
+    `given` and `converted` are the arguments, by position and by keyword, before and after the
+    conversion of foreign ones.
+    """
+    values = list(flat((*given[0], *given[1].values())))
+    others = [v for v in values if is_other(v)]
+    writes = f in WRITERS or ufunc_of(f)[1] == "at" or given[1].get("out") is not None
+    if not others or writes or y is None or any(map(is_instance, values)):
+        return y
+    met: list[str] = []
+    args = [stand_in(v, c, met) for v, c in zip(given[0], converted[0], strict=True)]
+    options = {name: stand_in(v, converted[1][name], met) for name, v in given[1].items()}
+    with Quiet():
+        try:
+            sample = f(*args, **options)
+        except Exception:
+            sample = None
+    if met or not are_alike(unwrapped(y), sample):
+        raise refusal(ctx, f, others[0])
+    return y
+
+
+def stand_in(value: Any, converted: Any, met: list[str]) -> Any:
+    """Return what stands for an argument in the plain call."""
+    t = type(value)
+    if t is list or t is tuple:
+        return t([stand_in(v, c, met) for v, c in zip(value, converted, strict=True)])
+    if not is_other(value) or not is_users(value) or value is converted:
+        return unwrapped(value)
+    plain = unwrapped(converted)
+    fields = {
+        name: watched(name, part, met)
+        for cls in reversed(t.__mro__)
+        if cls.__module__ != "builtins"
+        for name, part in cls.__dict__.items()
+        if name not in NEUTRAL
+    }
+    if isinstance(plain, (int, float, complex)):
+        base: Any = next(kind for kind in (float, complex, int) if isinstance(plain, kind))
+        return type(t.__name__, (base,), fields)(getattr(base, f"__{base.__name__}__")(value))
+    if hasattr(t, "__array__") or isinstance(plain, ndarray):
+        fields["__array__"] = lambda self, dtype=None, copy=None: np.array(plain, dtype, copy=copy)
+    elif isinstance(value, (list, tuple)):
+        return t(plain) if not fields else plain
+    else:
+        fields["__len__"] = lambda self: len(plain)
+        fields["__getitem__"] = lambda self, i: plain[i]
+        fields.pop("__iter__", None)
+    return type(t.__name__, (), fields)()
+
+
+NEUTRAL = frozenset({
+    "__class__", "__dict__", "__doc__", "__init__", "__module__", "__new__", "__qualname__",
+    "__slots__", "__weakref__", "__array_priority__", "__hash__", "__annotations__",
+    "__static_attributes__", "__firstlineno__", "__repr__", "__str__", "__init_subclass__",
+    "__abstractmethods__", "_abc_impl", "__orig_bases__", "__parameters__",
+})  # fmt: skip
+
+
+def watched(name: str, part: Any, met: list[str]) -> Any:
+    """Return what notes that an attribute of a class is asked for."""
+
+    def note(*args: Any, **kwargs: Any) -> Any:
+        met.append(name)
+        raise AttributeError(name)
+
+    if part is None:
+        return None
+    looked_up: Callable[..., Any] = note
+    return looked_up if callable(part) and name.startswith("__") else property(note)
+
+
+def are_alike(y: Any, sample: Any) -> bool:
+    """Return whether two results are of the same types, shapes and values."""
+    if isinstance(y, (list, tuple)):
+        if type(y) is not type(sample) or len(y) != len(sample):
+            return False
+        return all(are_alike(a, b) for a, b in zip(y, sample, strict=True))
+    if type(y) is not type(sample):
+        return False
+    if not isinstance(y, (ndarray, np.generic, int, float, complex)):
+        return True
+    a, b = np.asarray(y), np.asarray(sample)
+    if a.dtype != b.dtype or a.shape != b.shape or a.dtype.kind not in "fc":
+        return a.dtype == b.dtype and a.shape == b.shape
+    return bool(np.allclose(a, b, rtol=1e-6, atol=1e-12, equal_nan=True))
