@@ -9,6 +9,7 @@ one of these describes is refused by a message that names the operand.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from numpy import ndarray
 from mooncake_py.application.foreign import asks, flat, is_other, ufunc_of
 from mooncake_py.application.native_writes import WRITERS
 from mooncake_py.application.out_argument import named_out
+from mooncake_py.application.seen_calls import run_seen
 from mooncake_py.diagnostics.native_modules import data_taken_out, is_constant_library
 from mooncake_py.diagnostics.places import is_library
 from mooncake_py.diagnostics.refusals import names
@@ -69,8 +71,9 @@ def is_users(value: Any) -> bool:
 
 def run_constant(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run the plain call, of constants."""
-    y = watch_array(ctx, f(*args, **kwargs))
-    return numerals.checked(ctx, f, (*args, *kwargs.values()), y)
+    values = (*args, *kwargs.values())
+    y = watch_array(ctx, run_seen(ctx, f, values, partial(f, *args, **kwargs)))
+    return numerals.checked(ctx, f, values, y)
 
 
 # Conversion.
