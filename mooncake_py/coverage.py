@@ -2,21 +2,25 @@
 
     python -m mooncake_py.coverage script.py [ARGUMENT ...]
 
-runs a script, and lists for each derivative in it all operations that it would refuse. `refusals`
-does the same for one function.
+runs a script, and lists for each derivative in it all operations that it would refuse.  A gradient
+that is refused is zero there, so that the script goes on.  `refusals` does so for one function.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import runpy
 import sys
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
-from mooncake_py.boundary.apart import observers
+from mooncake_py.boundary.apart import observers, stand_ins
+from mooncake_py.boundary.arguments import Call
 from mooncake_py.errors import MooncakeError
 from mooncake_py.modes.survey.run import survey
+from mooncake_py.tangents.build import zero_tangent
+from mooncake_py.utilities.structures import copied
 
 __all__ = ["refusals"]
 
@@ -87,6 +91,13 @@ class Report:
         finally:
             self.is_looking = False
 
+    def instead(self, error: MooncakeError, call: Call) -> tuple[Any, tuple[Any, ...]]:
+        """Record a refusal; return the value, and zeros for the gradients, to go on with."""
+        self.found.setdefault(str(error), error)
+        args, kwargs = copied((call.args, call.kwargs))
+        gradients = tuple([zero_tangent(call.argument(key)) for key in call.chosen])
+        return call.f(*args, **kwargs), gradients
+
     def __str__(self) -> str:
         if not self.has_looked:
             return (
@@ -110,14 +121,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     report = Report()
     argv, path = sys.argv, sys.path
     sys.argv = [chosen.script, *chosen.arguments]
+    sys.path = [os.path.dirname(os.path.realpath(chosen.script)), *path[1:]]  # as Python does
     observers.append(report.look)
+    stand_ins.append(report.instead)
     try:
         runpy.run_path(chosen.script, run_name="__main__")
     except MooncakeError as error:
         report.found.setdefault(str(error), error)
-        print("The script ended with this derivative, which is refused:\n")
+        print("The script ended with the last of these derivatives, which is refused:\n")
     finally:
         observers.remove(report.look)
+        stand_ins.remove(report.instead)
         sys.argv, sys.path = argv, path
     print(report)
     return 1 if report.found else 0

@@ -13,13 +13,14 @@ from weakref import ref
 
 from numpy import ndarray
 
-from mooncake_py.boundary.arguments import ArgNums, choose_arguments, refuse_foreign
+from mooncake_py.boundary.arguments import ArgNums, Call, choose_arguments, refuse_foreign
 from mooncake_py.boundary.captured import is_closed
 from mooncake_py.boundary.followed import FollowedCopier
 from mooncake_py.boundary.overwritten import LARGE, give_back, is_overwritten
 from mooncake_py.boundary.own_memory import Key, OwnMemory
 from mooncake_py.boundary.separation import separation
 from mooncake_py.boundary.writes import Copies, Watcher
+from mooncake_py.errors import MooncakeError
 from mooncake_py.runtime.enclosing import enclosing
 
 if TYPE_CHECKING:
@@ -33,9 +34,14 @@ __all__ = [
     "guard",
     "is_watched",
     "observers",
+    "stand_ins",
 ]
 
 observers: list[Callable[[Callable[..., Any], Collection[Key], Any, Any], None]] = []
+"""Who looks at each derivative before it is taken."""
+
+stand_ins: list[Callable[[MooncakeError, Call], Any]] = []
+"""Who returns value and gradients in place of those that are refused; None to raise the error."""
 """Who is told of each derivative before it is taken: function, what is chosen, arguments."""
 
 

@@ -84,7 +84,8 @@ class Registry:
         while issubclass(type(buffer), memoryview) and buffer.obj is not None:
             buffer = buffer.obj
         known = self.foreign.setdefault(id(buffer), (buffer, a))[1]
-        if known is not a and np.may_share_memory(known, a):
+        may_change = known.flags.writeable or a.flags.writeable
+        if known is not a and may_change and np.may_share_memory(known, a):
             raise self.report(
                 DerivativeDropError(
                     "two arrays are different views of one buffer that no array owns",

@@ -9,12 +9,13 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.application.lift import Lifter
-from mooncake_py.boundary.apart import ArgumentsApart
+from mooncake_py.boundary.apart import ArgumentsApart, stand_ins
 from mooncake_py.boundary.arguments import ArgNums, Call, choose_arguments
 from mooncake_py.boundary.exceptions import guarded
 from mooncake_py.boundary.outputs import run as run_forward
 from mooncake_py.boundary.outputs import scalar_value, value_and_copy
 from mooncake_py.boundary.overwritten import note_overwritten
+from mooncake_py.errors import MooncakeError
 from mooncake_py.modes.reverse.context import ReverseContext
 from mooncake_py.modes.reverse.settings import new_context, settings
 from mooncake_py.runtime.active import Active
@@ -55,9 +56,14 @@ def value_and_gradient(
         found = gradient_of_whole(f, unique, has_aux, args, kwargs, workspace)
     if found is None:
         # Limits are raised also for the gradients, whose structure may be deep.
-        with limits_raised(), ArgumentsApart(f, unique, args, kwargs) as apart:
-            call = Call(f, unique, has_aux, apart.args, apart.kwargs, apart.own_copies)
-            found = (by or run)(outer, debug, call)
+        try:
+            with limits_raised(), ArgumentsApart(f, unique, args, kwargs) as apart:
+                call = Call(f, unique, has_aux, apart.args, apart.kwargs, apart.own_copies)
+                found = (by or run)(outer, debug, call)
+        except MooncakeError as error:
+            if not stand_ins or by is not None or outer is not None:
+                raise
+            found = stand_ins[-1](error, Call(f, unique, has_aux, args, kwargs, []))
     result, gradients = found
     if len(unique) < len(chosen):
         gradients = tuple([gradients[unique.index(key)] for key in chosen])
