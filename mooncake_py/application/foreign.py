@@ -31,6 +31,8 @@ __all__ = ["asks", "is_of_numpy", "meet", "plain_operand", "require_plain", "ufu
 DISPATCHER = type(np.sum)
 OF_PYTHON = frozenset({"", "bisection", "operators", "python_builtins"})
 """The rules for functions of Python's, in terms of which no function of NumPy is replaced."""
+LOOKING = frozenset({np.isscalar, np.iterable})
+"""Functions of NumPy that look at the class of an operand, and convert nothing."""
 BOTH = (BuiltinFunctionType, MethodDescriptorType)
 
 
@@ -95,7 +97,7 @@ def asks(f: Any, value: Any) -> bool:
 
     Of a ufunc all arguments are operands; another function may take callables and options.
     """
-    if not is_other(value):
+    if not is_other(value) or f in LOOKING:
         return False
     if ufunc_of(f)[0] is not None or f is np.ufunc.at:
         return True

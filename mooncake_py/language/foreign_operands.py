@@ -30,6 +30,7 @@ from mooncake_py.rules.kinds import BilinearRule, ElementwiseRule, LinearRule
 from mooncake_py.runtime import buffers, numerals
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import unwrapped
+from mooncake_py.runtime.exact_numbers import exact
 from mooncake_py.runtime.numpy_operands import MISSING, Conversion, Sight, sight_of
 from mooncake_py.runtime.watched import watch_array
 from mooncake_py.words import with_article
@@ -94,6 +95,8 @@ def as_input(ctx: Mode, f: Any, value: Any) -> Any:
         parts = [as_input(ctx, f, part) for part in value]
         changed = any(new is not old for new, old in zip(parts, value, strict=True))
         return t(parts) if changed else value
+    if issubclass(t, np.generic):
+        return exact(value)
     if not is_other(value) or isinstance(value, (str, bytes)):
         return value
     convert = CONVERSIONS.get(sight_of(value).conversion)

@@ -97,8 +97,9 @@ def of_scalars(ctx: Mode, op: BinaryOperator, owner: type, a: Any, b: Any) -> An
         if kind in NUMBERS:
             if is_left_to(owner, op.method, kind):
                 return NotImplemented
-            if subclass_operators.overriding((a, b), "__array_ufunc__") and promotes(owner, kind):
-                return by_ufunc(ctx, op, a, b)
+            if promotes(owner, kind):
+                left = gives_up(ctx, op, np.generic, a, b)
+                return NotImplemented if left else by_ufunc(ctx, op, a, b)
             return compute(ctx, op, exact(a), exact(b))
         if owner in EXTENDED and not issubclass(cls, ndarray):
             return NotImplemented
@@ -268,6 +269,8 @@ def compute(ctx: Mode, op: BinaryOperator, a: Any, b: Any) -> Any:
 
 def compare(ctx: Mode, name: str, a: Any, b: Any) -> Any:
     """Run the method of a comparison of an array or a scalar, which may be NotImplemented."""
+    if is_asked_as_object(a, b):
+        return NotImplemented if defers(ctx, a, b) else compared(ctx, name, of_python(ctx, a), b)
     if not is_instance(a) and not subclass_operators.takes_part(b):
         effects.refuse_writers(ctx, (b,), effects.COMPARING)  # whose methods it calls unseen
         return getattr(plain_class(a), name)(primal_of(a), primal_of(b))
@@ -275,7 +278,20 @@ def compare(ctx: Mode, name: str, a: Any, b: Any) -> Any:
         return NotImplemented
     if issubclass(type(a), ndarray):
         return subclass_operators.compare(ctx, name, a, b)
-    return getattr(ctx, name.strip("_"))(ctx.call(np.asarray, a), b)  # by Python's rules again
+    return compared(ctx, name, ctx.call(np.asarray, a), b)
+
+
+def is_asked_as_object(a: Any, b: Any) -> bool:
+    """Return whether a scalar's number asks an object that NumPy does not know."""
+    if not issubclass(plain_class(a), np.generic):
+        return False
+    sight = sight_of(b)
+    return sight.ufuncs is MISSING and sight.conversion is Conversion.OBJECT
+
+
+def compared(ctx: Mode, name: str, a: Any, b: Any) -> Any:
+    """Compare an operand that stands for a scalar, by Python's rules again."""
+    return getattr(ctx, name.strip("_"))(a, b)
 
 
 # In place.

@@ -117,6 +117,9 @@ class Comparing:
         note("ge", type(self).__name__, type(other).__name__)
         return NotImplemented
 
+    def __ne__(self, other: object) -> Any:
+        return answer("ne", 1.75, self, other)
+
 
 class Later:
     def __add__(self, other: Any) -> Any:
