@@ -15,7 +15,11 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy import ndarray
 
+from mooncake_py.errors import MissingRuleError
+from mooncake_py.rules.creation import laid_out_copy
 from mooncake_py.rules.declare import from_vjp, overlay, zero_derivative
+from mooncake_py.rules.kinds import function_name
+from mooncake_py.tangents.memory import is_same_view
 
 __all__ = [
     "derived_as",
@@ -28,6 +32,7 @@ __all__ = [
 
 F = TypeVar("F", bound=Callable[..., Any])
 NUMERIC = ndarray, np.generic, int, float, complex
+NOISE = 1e-14
 
 
 def derived_as(*functions: Hashable) -> Callable[[F], F]:
@@ -51,7 +56,7 @@ def with_values(function: Any, replacement: Callable[..., Any]) -> Callable[...,
     @wraps(replacement)
     def run(*args: Any, **kwargs: Any) -> Any:
         plain = plain_result(function, args, kwargs)
-        return same_values(replacement(*args, **kwargs), plain)
+        return same_values(replacement(*args, **kwargs), plain, function)
 
     return run
 
@@ -71,7 +76,7 @@ def derived_as_writer(function: Any, *positions: int) -> Callable[[F], F]:
                 scratch[i] = args[i].copy()
             result = replacement(*scratch)
             for i, written in zip(positions, plain, strict=True):
-                args[i][...] = same_values(scratch[i], written)
+                args[i][...] = same_values(scratch[i], written, function)
             return next((args[i] for i in positions if result is scratch[i]), result)
 
         overlay(function)(run)
@@ -95,19 +100,35 @@ def plain_written(function: Any, args: Any, positions: tuple[int, ...]) -> list[
 zero_derivative(plain_result, plain_written, because="held: the replacement has the derivative")
 
 
-def same_values(derived: Any, plain: Any) -> Any:
+def same_values(derived: Any, plain: Any, function: Any = None) -> Any:
     """Return plain values with the derivatives of others that are the same up to rounding.
 
-    Parts that do not agree stay as they are derived: None in place of what has no derivative, and
-    numbers that are another solution of the same problem.
+    Parts without a derivative stay as they are, such as None in place of what nobody needs.  So do
+    numbers that agree to a few digits only: the problem is badly conditioned.
+
+    Raises
+    ------
+    MissingRuleError
+        If the values of a `function` are others than those of its replacement.
     """
     if isinstance(plain, (tuple, list)) and isinstance(derived, (tuple, list)):
-        parts = [same_values(d, p) for d, p in zip(derived, plain, strict=True)]
+        pairs = zip(derived, plain, strict=True)
+        parts = [same_values(d, p, function) for d, p in pairs]
         kind: Any = type(plain)
         return kind(*parts) if hasattr(plain, "_fields") else kind(parts)
     if isinstance(derived, ndarray):
         plain = as_array(plain)
-    return valued(derived, plain) if agree(derived, plain) else derived
+    if are_one_view(derived, plain):  # both return an argument
+        return derived
+    if agree(derived, plain, 0.5):
+        return valued(derived, plain)
+    if function is not None and not agree(derived, plain, 0.125):
+        raise MissingRuleError(
+            f"the derivative of {function_name(function)} is not implemented for these arguments",
+            why="it is that of a replacement in Python, which here computes other values",
+            fix="hold the arguments constant, or register a rule of your own",
+        )
+    return derived
 
 
 def as_array(plain: Any) -> Any:
@@ -115,12 +136,17 @@ def as_array(plain: Any) -> Any:
     return plain if isinstance(plain, NUMERIC) else np.asarray(plain)
 
 
-def agree(derived: Any, plain: Any) -> bool:
-    """Return whether numbers or arrays of one shape are equal to half of their digits."""
+def agree(derived: Any, plain: Any, share: float) -> bool:
+    """Return whether numbers or arrays are equal to a share of their digits, or have no derivative.
+
+    Below `NOISE` they are what rounding has left.
+    """
     if not (isinstance(derived, NUMERIC) and isinstance(plain, NUMERIC)):
-        return False
+        return share < 0.5
     a, b = np.asarray(derived), np.asarray(plain)
-    if a.shape != b.shape or a.dtype.kind not in "fc" or b.dtype.kind not in "fc":
+    if a.dtype.kind not in "fc" or b.dtype.kind not in "fc":
+        return share < 0.5
+    if a.shape != b.shape:
         return False
     with np.errstate(all="ignore"):
         apart = np.abs(a - b)
@@ -129,17 +155,25 @@ def agree(derived: Any, plain: Any) -> bool:
         return True
     coarse = max(np.finfo(a.dtype).eps, np.finfo(b.dtype).eps)
     size = np.max(np.abs(b), initial=0.0, where=np.isfinite(b))
-    return bool(np.all(apart[off] <= coarse**0.5 * size))
+    return bool(np.all(apart[off] <= coarse**share * size + NOISE))
 
 
-zero_derivative(agree, as_array, because="whether to take plain values")
+def are_one_view(derived: Any, plain: Any) -> bool:
+    """Return whether two arrays are the same view of the same memory."""
+    are_arrays = isinstance(derived, ndarray) and isinstance(plain, ndarray)
+    return are_arrays and is_same_view(derived, plain)
 
 
 def valued(derived: Any, plain: Any) -> Any:
-    """Return a plain value that has the derivative of another."""
-    return plain
+    """Return a plain value that has the derivative of another; of an array a copy."""
+    return laid_out_copy(plain) if isinstance(plain, ndarray) else plain
 
 
 @from_vjp(valued, jvp=lambda tangents, y, derived, plain: tangents[0])
 def valued_rule(derived: Any, plain: Any) -> tuple[Any, Any]:
-    return plain, lambda dy: (dy, None)
+    return valued(derived, plain), lambda dy: (dy, None)
+
+
+zero_derivative(
+    agree, are_one_view, as_array, function_name, because="tells whether to take plain values"
+)

@@ -6,7 +6,6 @@ move by indexing, and the generator moves on as in the primal.
 
 from __future__ import annotations
 
-import math
 import random
 from collections.abc import Iterable
 from typing import Any
@@ -84,8 +83,7 @@ def legacy_permutation(self: RandomState, x: Any) -> Any:
 @overlay(Generator.permuted)
 def permuted(self: Generator, x: Any, *, axis: Any = None, out: Any = None) -> Any:
     values = np.asarray(x)
-    order = permuted_positions(self, values.shape, axis)
-    result = np.reshape(np.reshape(values, -1)[order], values.shape)
+    result = np.reshape(values, -1)[permuted_positions(self, like(values), axis)]
     if out is None:
         return result
     out[...] = result
@@ -147,10 +145,16 @@ class RecordedSwaps(list[int]):
         self.writes.append(i)
 
 
-def permuted_positions(generator: Generator, shape: tuple[int, ...], axis: Any) -> ndarray:
-    """Return the flat positions that `permuted` puts in place of 0, 1, 2, ..."""
-    positions = np.arange(math.prod(shape)).reshape(shape)
-    return generator.permuted(positions, axis=axis).reshape(-1)
+def like(x: ndarray) -> ndarray:
+    """Return the flat positions in an array laid out as `x`, in whose order `permuted` goes."""
+    positions = np.empty_like(x, np.intp)
+    positions[...] = np.arange(x.size).reshape(x.shape)
+    return positions
+
+
+def permuted_positions(generator: Generator, positions: ndarray, axis: Any) -> ndarray:
+    """Return the positions that `permuted` puts in place of others."""
+    return generator.permuted(positions, axis=axis)
 
 
 def chosen(generator: Any, n: Any, size: Any, replace: bool, p: Any, **options: Any) -> Any:
@@ -171,7 +175,7 @@ def python_chosen_several(
 
 
 zero_derivative(
-    shuffled, swaps, permuted_positions, chosen,
+    shuffled, swaps, like, permuted_positions, chosen,
     python_chosen, python_chosen_several,
     because="draws without parameters that have a derivative",
 )  # fmt: skip

@@ -90,7 +90,8 @@ class Tree:
         return getattr(self.tree, name)
 
     def __init__(self, data: Any, *options: Any) -> None:
-        self.data = np.asarray(data)
+        is_copied = options[2]
+        self.data = np.array(data, np.float64, order="C", copy=True if is_copied else None)
         self.n, self.m = self.data.shape
         self.tree = tree_of(self.data, *options)
 

@@ -24,7 +24,7 @@ SMALL = 1e-6  # squares up to which a series is summed
 NAMES = (
     "align_vectors", "apply", "as_davenport", "as_euler", "as_matrix", "as_mrp", "as_quat",
     "compose_quat", "from_davenport", "from_euler", "from_mrp", "from_quat", "inv",
-    "magnitude", "mean", "reduce",
+    "magnitude", "mean",
 )  # fmt: skip
 
 
@@ -71,7 +71,25 @@ def power(quat: Any, n: Any) -> Any:
     return np.where(flips, -turned, turned)
 
 
-zero_derivative(is_turned, because="a sign")
+def reduce(quat: Any, left: Any = None, right: Any = None) -> Any:
+    """Multiply by the elements of two groups that leave the smallest angle, which are held."""
+    if left is None and right is None:
+        return quat, None, None
+    before, after = chosen(quat, left, right)
+    reduced = np.reshape(quat, (-1, 4))
+    if right is not None:
+        reduced = in_python.compose_quat(reduced, right[after])
+    if left is not None:
+        reduced = in_python.compose_quat(left[before], reduced)
+    return reduced, before, after
+
+
+def chosen(quat: ndarray, left: Any, right: Any) -> Any:
+    """Return the places of these elements in the groups."""
+    return compiled.reduce(quat, left, right)[1:]
+
+
+zero_derivative(is_turned, chosen, because="a choice, or a sign")
 
 
 def orthogonalized(matrix: ndarray) -> ndarray:
@@ -127,6 +145,7 @@ if compiled is not None and in_python is not None:
     for name in NAMES:
         derived_as(getattr(compiled, name))(getattr(in_python, name))
     derived_as(compiled.from_matrix)(from_matrix)
+    derived_as(compiled.reduce)(reduce)
     for function, name in ((from_rotvec, "from_rotvec"), (as_rotvec, "as_rotvec"), (power, "pow")):
         derived_as(getattr(compiled, name))(function)
         overlay(getattr(in_python, name))(function)
