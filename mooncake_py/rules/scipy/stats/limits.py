@@ -15,6 +15,7 @@ from scipy import special as ss
 from scipy.stats import _continuous_distns as distns
 
 from mooncake_py.rules.declare import elementwise, not_implemented, overlay
+from mooncake_py.rules.plain_values import derived_as
 from mooncake_py.rules.scipy.special.incomplete import times
 
 __all__ = ["along", "log_power", "once"]
@@ -56,7 +57,7 @@ elementwise(along, 1.0, 0.0, lambda y, slope, theta, _: once(slope, theta))
 def instead_of(owner: str, name: str) -> Callable[[Function], Function]:
     """Declare a method of a distribution; private, so that a version may not have it."""
     method = getattr(getattr(distns, owner, None), name, None)
-    return (lambda f: f) if method is None else overlay(method)
+    return (lambda f: f) if method is None else derived_as(method)
 
 
 # Generalized Pareto and extreme values: exponential and Gumbel at c = 0.
