@@ -285,11 +285,12 @@ def by_columns(
             found = [at(dy, path) for dy in columns[start : start + np.size(leaf)]]
             start += np.size(leaf)
             if not found:
-                arrays.append(np.zeros(np.shape(part) + np.shape(leaf)))
+                arrays.append(of_both(np.zeros(np.shape(part) + np.shape(leaf)), part, leaf))
             elif np.ndim(leaf) == 0:
-                arrays.append(found[0])
+                arrays.append(of_both(found[0], part, leaf))
             else:
-                arrays.append(np.stack(found, axis=-1).reshape(np.shape(part) + np.shape(leaf)))
+                own = np.stack(found, axis=-1).reshape(np.shape(part) + np.shape(leaf))
+                arrays.append(of_both(own, part, leaf))
         return Block(arrays)
 
     require_numbers(program, y)
@@ -324,14 +325,28 @@ def by_rows(program: Program, y: Any, pullback: Any, outputs: list[Any], leaves:
         for j, leaf in enumerate(leaves):
             parts = [row[j] for row in own]
             if not parts:
-                arrays.append(np.zeros(np.shape(part) + np.shape(leaf)))
+                arrays.append(of_both(np.zeros(np.shape(part) + np.shape(leaf)), part, leaf))
             elif np.ndim(part) == 0:
-                arrays.append(parts[0])
+                arrays.append(of_both(parts[0], part, leaf))
             else:
-                arrays.append(np.stack(parts).reshape(np.shape(part) + np.shape(leaf)))
+                found = np.stack(parts).reshape(np.shape(part) + np.shape(leaf))
+                arrays.append(of_both(found, part, leaf))
         return Block(arrays)
 
     return spread(block, y, ())
+
+
+def of_both(block: Any, part: Any, leaf: Any) -> Any:
+    """Return a block in the precision of output and input together, the same in both modes."""
+    kind = np.result_type(dtype_of(part), dtype_of(leaf))
+    if kind == dtype_of(block):
+        return block
+    return block.astype(kind) if isinstance(block, np.ndarray) else kind.type(block)
+
+
+def dtype_of(value: Any) -> Any:
+    """Return the dtype of an array or a number."""
+    return value.dtype if isinstance(value, (np.ndarray, np.generic)) else np.dtype(type(value))
 
 
 # Numbers and arrays in structures.

@@ -13,6 +13,7 @@ from mooncake_py.testing.case import Case, Inputs, path
 from mooncake_py.testing.compare import compare, first_change, freeze, is_zero
 from mooncake_py.testing.cycle import Cycle
 from mooncake_py.testing.failure import failure
+from mooncake_py.testing.layouts import other_layout
 from mooncake_py.testing.pairing import holds_nothing
 from mooncake_py.testing.sharing import Link, memory_conflict, shared_parts
 from mooncake_py.testing.structure import is_number, walk
@@ -55,7 +56,7 @@ def check_forward(case: Case, reference: Reference, cycle: Cycle) -> None:
 
 
 def check_output(case: Case, reference: Reference, cycle: Cycle) -> None:
-    """Check that the rule returns the output of the function: value, type, dtype and shape."""
+    """Check that the rule returns the output of the function: value, type, shape and layout."""
     mismatch = compare(reference.output, cycle.output.primal, "output")
     if mismatch is not None:
         raise failure(
@@ -66,6 +67,17 @@ def check_output(case: Case, reference: Reference, cycle: Cycle) -> None:
             got=mismatch.got,
             hint="the forward pass returns exactly what the function returns: "
             "the same type, dtype, shape and value",
+        )
+    other = other_layout(reference.output, cycle.output.primal, "output")
+    if other is not None:
+        raise failure(
+            "layout of the output",
+            of=case.title,
+            path=other[0],
+            expected=other[1],
+            got=other[2],
+            hint="what the program does next may depend on it, such as ravel('K'): return what the "
+            "function returns, or a copy laid out like it: y.copy('K')",
         )
 
 

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["LAYOUTS", "RESHAPES", "as_broadcast"]
+from mooncake_py.testing.structure import walk
+
+__all__ = ["LAYOUTS", "RESHAPES", "as_broadcast", "layout", "other_layout"]
 
 Array = NDArray[Any]
 Change = Callable[[Array], Array | None]
@@ -78,3 +80,28 @@ RESHAPES: dict[str, Change] = {
     "empty": as_empty,
 }
 """Changes that keep part of the values."""
+
+
+def layout(array: Array) -> tuple[tuple[int, ...], bool]:
+    """Return the strides of the axes that are longer than one, and whether it may be written."""
+    pairs = zip(array.strides, array.shape, strict=True)
+    return tuple(s for s, n in pairs if n > 1) if array.size else (), array.flags.writeable
+
+
+def other_layout(expected: Any, got: Any, path: str) -> tuple[str, str, str] | None:
+    """Return the first array with another layout in nested values of one structure.
+
+    Returns
+    -------
+    tuple or None
+        Its path, and both layouts in words.
+    """
+    for (where, a), (_, b) in zip(walk(expected, path), walk(got, path), strict=False):
+        if isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and layout(a) != layout(b):
+            return where, in_words(a), in_words(b)
+    return None
+
+
+def in_words(array: Array) -> str:
+    """Return the layout of an array for a message."""
+    return f"strides {array.strides}" + ("" if array.flags.writeable else ", read-only")

@@ -19,7 +19,7 @@ from mooncake_py.runtime.activity import unwrapped
 from mooncake_py.tangents import NoTangent, randn_tangent
 from mooncake_py.tangents.bits import bits_of
 from mooncake_py.testing.case import Inputs
-from mooncake_py.testing.layouts import LAYOUTS
+from mooncake_py.testing.layouts import LAYOUTS, layout
 from mooncake_py.testing.sharing import shared_parts
 from mooncake_py.testing.structure import children, is_number
 
@@ -50,8 +50,9 @@ def parts(path: str, value: Any, seen: dict[int, Any]) -> Iterator[Any]:
         yield path, "type", kind
         yield path, "dtype and shape", (value.dtype.str, value.shape)
         yield path, "bits", None if value.dtype.hasobject else bits_of(value)
-        yield path, "strides", strides_that_count(value)
-        yield path, "may be written", value.flags.writeable
+        strides, is_writeable = layout(value)
+        yield path, "strides", strides
+        yield path, "may be written", is_writeable
     elif is_number(value):
         yield path, "type", kind
         yield path, "bits", bits_of(np.asarray(value))
@@ -61,11 +62,6 @@ def parts(path: str, value: Any, seen: dict[int, Any]) -> Iterator[Any]:
             seen[id(value)] = value
             for name, part in children(value):
                 yield from parts(path + name, part, seen)
-
-
-def strides_that_count(a: np.ndarray) -> tuple[int, ...]:
-    """Return the strides of axes that are longer than one."""
-    return tuple(s for s, n in zip(a.strides, a.shape, strict=True) if n > 1) if a.size else ()
 
 
 def links(y: Any, args: Any) -> list[Any]:

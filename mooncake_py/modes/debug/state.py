@@ -310,7 +310,7 @@ class Reachable(Snapshot):
             self.places.append(Contents(path, value))
         elif t is LRU_WRAPPER or is_iterator(t) or isinstance(value, STREAMS):
             self.streams.append(path)
-        elif t is FunctionType and value.__module__.startswith(SOLVERS):
+        elif t is FunctionType and (value.__module__ or "").startswith(SOLVERS):
             self.known[id(value)] = value
             self.todo.extend((path, state.old_cell(cell)) for cell in value.__closure__ or ())
             return
