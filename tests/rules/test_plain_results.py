@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import tests.rules.cases
+from mooncake_py import grad
 from tests.packages.collected import NAMES, package
 from tests.rules.cases import Case
 from tests.rules.cases.scipy import PARTS
@@ -96,6 +97,76 @@ def test_inexact_ones_are_inexact() -> None:
     for title in INEXACT:
         case = titles[title]
         assert list(found(case.function, case.args, case.kwargs)), f"{title} has become exact"
+
+
+# Objects of SciPy: attributes and results of methods.
+
+X = np.array([0.0, 0.7, 1.5, 2.2, 3.0])
+T = np.array([0.2, 1.1, 2.7])
+POINTS = np.array([[0.1, 0.3], [1.2, -0.4], [0.5, 1.6], [2.0, 0.9], [0.7, 0.8]])
+TURNS = np.array([[0.3, -0.4, 1.1], [0.2, 1.7, -0.6], [2.0, 0.1, 0.4]])
+KNOTS = [0, 0, 0, 0, 1, 3, 3, 3, 3]
+
+
+def attributes(value: Any, *names: str) -> tuple[Any, ...]:
+    return tuple(getattr(value, name) for name in names)
+
+
+def of_scipy() -> dict[str, tuple[Any, Any]]:
+    """Return programs with objects of SciPy, and their arguments."""
+    si, ss = pytest.importorskip("scipy.interpolate"), pytest.importorskip("scipy.spatial")
+    rotation = pytest.importorskip("scipy.spatial.transform").Rotation
+    turned = rotation.from_rotvec
+    rng = np.random.default_rng
+    return {
+        "PPoly": (lambda c: attributes(si.PPoly(c, X), "c", "x"), POINTS[:4].T),
+        "KDTree": (lambda p: attributes(ss.KDTree(p), "data", "n", "m"), POINTS),
+        "KDTree(copy_data=True)": (lambda p: ss.KDTree(p, copy_data=True).data, POINTS),
+        "BSpline": (lambda c: attributes(si.BSpline(KNOTS, c, 3), "c", "t", "k"), POINTS),
+        "BSpline.derivative": (lambda c: si.BSpline(KNOTS, c, 3).derivative().c, POINTS),
+        "CubicSpline": (lambda y: attributes(si.CubicSpline(X, y), "c", "x"), POINTS),
+        "interp1d": (lambda y: attributes(si.interp1d(X, y, axis=0), "x", "y"), POINTS),
+        "RegularGridInterpolator": (
+            lambda v: attributes(si.RegularGridInterpolator((X, X[:2]), v), "values"), POINTS,
+        ),
+        "UnivariateSpline": (
+            lambda y: (si.UnivariateSpline(X, y, s=0)(T), si.UnivariateSpline(X, y, s=0)(0.3)),
+            np.sin(X),
+        ),
+        "splrep": (lambda y: (si.splrep(X, y), si.splev(T, si.splrep(X, y), 1)), np.cos(X)),
+        "as_quat": (lambda r: turned(r).as_quat(), TURNS),
+        "as_quat of one": (lambda q: rotation.from_quat(q).as_quat(), np.arange(1.0, 5.0)),
+        "apply": (lambda v: turned([0.1, 0.2, 0.3]).apply(v), TURNS),
+        "power 1": (lambda r: (turned(r) ** 1.0).as_quat(), TURNS),
+        "reduce": (lambda r: turned(r).reduce(rotation.create_group("O")).as_quat(), TURNS),
+        "as_euler": (lambda r: turned(r).as_euler("zyx", degrees=True), TURNS),
+        "permuted": (lambda p: rng(0).permuted(p), POINTS),
+        "permuted(axis=0)": (lambda p: rng(0).permuted(p, axis=0), POINTS),
+        "permutation(axis=1)": (lambda p: rng(0).permutation(p, axis=1), POINTS),
+        "choice(axis=1)": (lambda p: rng(0).choice(p, 3, axis=1), POINTS),
+    }  # fmt: skip
+
+
+def test_objects_of_scipy() -> None:
+    wrong = [
+        f"{name}, {text}" for name, (f, a) in of_scipy().items() for text in found(f, (a,), {})
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_reduced_rotations_have_their_derivative() -> None:
+    """SciPy's own version in Python returns something else."""
+    rotation = pytest.importorskip("scipy.spatial.transform").Rotation
+    groups = rotation.create_group("O"), rotation.create_group("C3")
+    for left, right in [(groups[0], None), (None, groups[1]), groups]:
+
+        def f(r: Any, left: Any = left, right: Any = right) -> Any:
+            reduced = rotation.from_rotvec(r).reduce(left, right)
+            return np.sum(reduced.as_matrix() * np.arange(9.0).reshape(3, 3))
+
+        step = 1e-6 * TURNS[::-1]
+        expected = (f(TURNS + step) - f(TURNS - step)) / 2e-6
+        np.testing.assert_allclose(np.sum(grad(f)(TURNS) * TURNS[::-1]), expected, rtol=1e-7)
 
 
 # What the comparison finds.

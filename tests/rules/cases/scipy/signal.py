@@ -33,6 +33,10 @@ def by_sections_with_state(numerators: Any, denominators: Any, x: Any, zi: Any) 
     return sg.sosfilt(np.hstack([numerators, ones, denominators]), x, zi=zi)
 
 
+def by_state(b: Any, a: Any, x: np.ndarray, zi: np.ndarray, axis: int = -1) -> Any:
+    return sg.lfilter(b, a, x, axis, zi)
+
+
 def by_sosfiltfilt(x: np.ndarray) -> Any:
     return sg.sosfiltfilt(sg.butter(3, 0.3, output="sos"), x)
 
@@ -156,6 +160,9 @@ def filter_cases() -> list[Case]:
         Case(sg.lfilter, (B, A, x), options=PLAIN),
         Case(sg.lfilter, (A, B, x), label="more-zeros", options=PLAIN),
         Case(sg.lfilter, (B, 2.0, x), label="finite", options=PLAIN),
+        Case(by_state, (B, np.array([2.0]), x, draw(2)), label="finite", options=PLAIN),
+        Case(by_state, (B, A[:1], draw(4, 3), draw(2, 3), 0), label="axis", options=PLAIN),
+        Case(by_state, (B, A, draw(2, 4, 3), draw(1, 3, 3), 1), label="spread", options=PLAIN),
         Case(sg.lfilter, (B + 0.1j, A - 0.2j, z), label="complex", options=PLAIN),
         Case(sg.lfilter, (B, A, draw(4, 3)), {"axis": 0}, "axis", options=PLAIN),
         Case(sg.lfilter, (B, A, draw(2)), label="short", options=PLAIN),
