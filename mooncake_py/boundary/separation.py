@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterable
 from typing import TYPE_CHECKING, Any
 from weakref import ref
 
+import numpy as np
 from numpy import ndarray
 
 from mooncake_py.application.codual_call import pull_codual
@@ -92,11 +93,16 @@ def captured_survey(f: Callable[..., Any], values: list[Any]) -> Survey | None:
         return None
     survey = Survey(*holders)
     blocks = {block_of(a) for a in survey.arrays}
+    strange = any(block < 0 for block in blocks)
+
+    def share(a: ndarray) -> bool:
+        block = block_of(a)
+        if strange or block < 0:
+            return any(np.may_share_memory(a, b) for b in survey.arrays)
+        return block in blocks
 
     def is_shared(value: Any) -> bool:
-        return id(value) in survey.holders or (
-            issubclass(type(value), ndarray) and block_of(value) in blocks
-        )
+        return id(value) in survey.holders or (issubclass(type(value), ndarray) and share(value))
 
     shared: list[Any] = []
     for value in captured:
@@ -132,6 +138,7 @@ class Separation(Watcher):
         self.copied: set[int] = set()  # ids of arrays and holders
         self.copies: list[tuple[Any, Any]] = []  # what was copied for arguments, and the copy
         self.arrays: list[tuple[ndarray, ndarray]] = []  # the arrays among them, views as such
+        self.same: dict[int, int] = {}  # blocks of unknown owners, and those that they are in
         self.blocks = self.shared_blocks()
         self.holders: dict[int, tuple[Any, str]] = {}
         self.find_holders()
@@ -140,12 +147,21 @@ class Separation(Watcher):
 
     # What is shared.
 
+    def block_of(self, a: ndarray) -> int:
+        """Return what the arrays have in common that share memory, by addresses where need be."""
+        block = block_of(a)
+        if block < 0 and block not in self.same:
+            others = (b for survey in self.surveys.values() for b in survey.arrays)
+            met = (block_of(b) for b in others if np.may_share_memory(a, b))
+            self.same[block] = max(met, default=block)
+        return self.same.get(block, block)
+
     def shared_blocks(self) -> dict[int, Pairs]:
         """Return the arrays of the blocks that arguments share, all of which are copied."""
         blocks: dict[int, Pairs] = {}
         for key, survey in self.surveys.items():
             for a in survey.arrays:
-                blocks.setdefault(block_of(a), []).append((key, a))
+                blocks.setdefault(self.block_of(a), []).append((key, a))
         blocks = {block: pairs for block, pairs in blocks.items() if self.meet(pairs)}
         self.copied.update(id(a) for pairs in blocks.values() for _, a in pairs)
         return blocks
@@ -266,7 +282,7 @@ class Separation(Watcher):
         own, original = self.memory.get(id(owner(o)), (None, None))
         if own is None or original is None:
             return
-        pairs = self.blocks[block_of(original)]
+        pairs = self.blocks[self.block_of(original)]
         part = Part(o, i, own, original)
         met = [key for key, a in pairs if part.meets(a)]
         if id(own) in self.of_group:

@@ -13,6 +13,7 @@ from mooncake_py.diagnostics.native_modules import is_native_module
 from mooncake_py.errors import InvalidTangentError
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import INERT, holds_inert
+from mooncake_py.runtime.elsewhere import PartlySharedError, array_behind, has_own_memory
 from mooncake_py.runtime.values import INEXACT_SCALARS
 from mooncake_py.tangents.lookup import spec_of
 from mooncake_py.tangents.memory import address, cells, owner
@@ -100,7 +101,9 @@ def shared_surveys(values: dict[Any, Any], chosen: Collection[Any]) -> list[Surv
     of_others: set[int] = set()
     for key, value in values.items():
         keys = reached_from(value)
-        if not of_chosen.isdisjoint(keys) or (key in chosen and not of_others.isdisjoint(keys)):
+        meets = not of_chosen.isdisjoint(keys)
+        meets = meets or (key in chosen and not of_others.isdisjoint(keys))
+        if meets or min(keys, default=0) < 0:
             return [*map(Survey, values.values())]
         (of_chosen if key in chosen else of_others).update(keys)
     return None
@@ -123,13 +126,22 @@ def reached_from(value: Any) -> Collection[int]:
 
 
 def block_of(a: ndarray) -> int:
-    """Return what two arrays have in common if they may share memory."""
+    """Return what two arrays have in common if they may share memory.
+
+    It is negative for an array in memory of which the owner is not known: addresses tell.
+    """
     if a.base is None:
         return id(a)
     root = owner(a)
     base: Any = root.base
     while issubclass(type(base), memoryview) and base.obj is not None:
         base = base.obj
+    if base is not None and not has_own_memory(base):
+        try:
+            behind = array_behind(root)
+        except PartlySharedError:
+            behind = None
+        return -id(base) if behind is None else id(behind)
     return id(root if base is None else base)
 
 

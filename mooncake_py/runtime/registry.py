@@ -10,6 +10,7 @@ from numpy import ndarray
 
 from mooncake_py.diagnostics.places import current_place
 from mooncake_py.errors import DerivativeDropError
+from mooncake_py.runtime import elsewhere
 from mooncake_py.runtime.drops import Reporter, refuse_other_bytes
 from mooncake_py.runtime.memory import Memory
 from mooncake_py.runtime.originals import LookUp, Original
@@ -20,6 +21,8 @@ from mooncake_py.tangents.subclasses import set_shape
 
 __all__ = ["Registry"]
 
+CAPSULE = "PyCapsule"
+
 
 class Registry:
     """The blocks and views known to one differentiated call, by the id of the array."""
@@ -29,6 +32,8 @@ class Registry:
         self.known: dict[int, Memory | View] = {}  # nodes of active arrays
         self.constants: dict[int, Memory] = {}  # of which something must be remembered
         self.foreign: dict[int, tuple[Any, ndarray]] = {}
+        self.elsewhere: dict[int, tuple[ref[ndarray], ndarray]] = {}  # owners of others' memory
+        self.tangents: list[dict[int, Any]] = []  # of forward modes upon this one
         self.look_up = LookUp()
 
     def fresh(self, a: ndarray) -> Memory | View:
@@ -83,18 +88,54 @@ class Registry:
         buffer: Any = a.base
         while issubclass(type(buffer), memoryview) and buffer.obj is not None:
             buffer = buffer.obj
+        if not elsewhere.has_own_memory(buffer):
+            found = self.owner_elsewhere(a)
+            if found is not None:
+                return found
         known = self.foreign.setdefault(id(buffer), (buffer, a))[1]
         may_change = known.flags.writeable or a.flags.writeable
         if known is not a and may_change and np.may_share_memory(known, a):
-            raise self.report(
-                DerivativeDropError(
-                    "two arrays are different views of one buffer that no array owns",
-                    where=current_place()[0],
-                    why="they were made from a buffer object, and how they overlap is not recorded",
-                    fix="make one array from the buffer, and take views of that array",
-                )
+            raise self.dropped(
+                "two arrays are different views of one buffer that no array owns",
+                "they were made from a buffer object, and how they overlap is not recorded",
+                "make one array from the buffer, and take views of that array",
             )
         return a
+
+    def owner_elsewhere(self, a: ndarray) -> ndarray | None:
+        """Return the array that owns the memory of one whose base does not say it, or None."""
+        known = self.elsewhere.get(id(a))
+        if known is not None and known[0]() is a:
+            return known[1]
+        nodes = [n for t in (self.known, self.constants, *self.tangents) for n in t.values()]
+        blocks = [node.block() if type(node) is Original else node.ref() for node in nodes]
+        try:
+            found = elsewhere.array_behind(a)
+            if found is None:
+                found = elsewhere.owner_among(a, [block for block in blocks if block is not None])
+        except elsewhere.PartlySharedError:
+            raise self.dropped(
+                "two arrays share a part of their memory, which belongs to neither of them alone",
+                "their bases do not say how they overlap",
+                "make one array of all the memory, and take views of that array",
+            ) from None
+        if found is not None:
+            self.elsewhere[id(a)] = ref(a), found
+        return found
+
+    def refuse_unowned(self, owner: ndarray) -> None:
+        """Raise if an array that is about to be active lies in memory of an unknown owner."""
+        if owner.base is not None and type(owner.base).__name__ == CAPSULE:
+            raise self.dropped(
+                "an active value is written to an array in memory whose owner is not known",
+                "it was made by the DLPack protocol, which does not say what else sees the write",
+                "write to the array that owns the memory, or to a copy",
+            )
+
+    def dropped(self, what: str, why: str, fix: str) -> BaseException:
+        """Return an error in the call, at the line that is being run."""
+        where = current_place()[0]
+        return self.report(DerivativeDropError(what, where=where, why=why, fix=fix))
 
     def memory_of(self, a: ndarray) -> Memory:
         """Return the block of any array, registering it as constant and visible if unknown."""
@@ -147,6 +188,7 @@ class Registry:
         owner = a if a.base is None else self.owner(a)
         block = self.block_of(a, owner)
         if block is None:
+            self.refuse_unowned(owner)
             block = self.constant(owner)
             self.constants.pop(id(owner), None)
             self.known[id(owner)] = block

@@ -1,6 +1,7 @@
 """Arguments that share memory: separate variables, and no writes into what they share."""
 
 import contextlib
+import ctypes
 import types
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -540,3 +541,29 @@ def test_parts_of_one_array_that_are_not_differentiated_need_no_separation():
     assert separation(np.sum, [1], (x, both[0], [both]), {}) is not None
     assert separation(np.sum, [0], (x, [both[1], x[:2]]), {}) is not None
     assert separation(np.sum, [0, "y"], ([x], *both), {"y": [x]}) is not None
+
+
+def by_ctypes(a):
+    return np.ctypeslib.as_array(a.ctypes.data_as(ctypes.POINTER(ctypes.c_double)), (a.size,))
+
+
+@pytest.mark.parametrize("argnums", [0, 1, (0, 1)])
+@pytest.mark.parametrize("view", [np.from_dlpack, by_ctypes])
+def test_arguments_that_share_memory_behind_their_bases_are_separate(view, argnums):
+    def writes(a, v):
+        a[0] = a[1] * 2
+        return v[0] * a[1]
+
+    def reads(a, v):
+        return np.sum(a * v)
+
+    a = np.array([1.0, 2.0, 3.0])
+    v = view(a)
+    with pytest.raises(SharedArgumentsError, match=r"'a'.*'v'"):
+        grad(writes, argnums)(a, v)
+    with pytest.raises(SharedArgumentsError, match="captured"):
+        grad(lambda x: writes(x, v))(a)
+    found = grad(reads, argnums)(a, v)
+    for g in found if isinstance(found, tuple) else (found,):
+        np.testing.assert_array_equal(g, a)
+    np.testing.assert_array_equal(a, [1.0, 2.0, 3.0])

@@ -68,7 +68,9 @@ class Blocks:
         self.constants = registry.constants
         self.look_up = registry.look_up
         self.report = report
+        self.refuse_unowned = registry.refuse_unowned
         self.known: dict[int, Any] = {}  # blocks, and originals, which note that they are looked up
+        registry.tangents.append(self.known)
         self.room = ROOM
         self.spare = SPARE
 
@@ -140,6 +142,7 @@ class Blocks:
         tangent = self.tangent_of(a)
         if tangent is None:
             owner = a if a.base is None else self.owner(a)
+            self.refuse_unowned(owner)
             self.put(owner, zeros_like_owner(owner))
             tangent = self.tangent_of(a)
             assert tangent is not None

@@ -1,0 +1,75 @@
+"""Arrays in memory that is another array's, which their ``base`` does not say.
+
+``np.from_dlpack``, ``np.ctypeslib.as_array`` and ``__array_interface__`` make them.  The array that
+owns the memory is found by what the base refers to, or by addresses.
+"""
+
+from __future__ import annotations
+
+import gc
+from array import array
+from collections.abc import Iterable, Iterator
+from mmap import mmap
+from types import FunctionType, ModuleType
+from typing import Any
+
+from numpy import ndarray
+from numpy.lib.array_utils import byte_bounds
+
+from mooncake_py.tangents.memory import owner
+
+__all__ = ["PartlySharedError", "array_behind", "has_own_memory", "owner_among"]
+
+OWNING = (bytes, bytearray, array, mmap, memoryview)
+"""Buffers that have memory of their own, in which no array owns anything."""
+NOTHING_BEHIND = (type, ModuleType, FunctionType, str, int, float)
+MOST = 256  # objects that are looked through
+
+
+class PartlySharedError(Exception):
+    """Two arrays overlap, and neither lies in the other."""
+
+
+def has_own_memory(base: Any) -> bool:
+    """Return whether the base of an array is a buffer, which no array can own."""
+    return isinstance(base, OWNING)
+
+
+def array_behind(a: ndarray) -> ndarray | None:
+    """Return the array that owns the memory of another one, by what the base of that refers to."""
+    return owner_among(a, arrays_from(a.base))
+
+
+def arrays_from(base: Any) -> Iterator[ndarray]:
+    """Yield the arrays that an object refers to, also through others."""
+    todo, seen = [base], {id(base)}
+    while todo and len(seen) < MOST:
+        value = todo.pop()
+        if isinstance(value, ndarray):
+            yield value
+        elif not isinstance(value, NOTHING_BEHIND):
+            for part in gc.get_referents(value):
+                if id(part) not in seen:
+                    seen.add(id(part))
+                    todo.append(part)
+
+
+def owner_among(a: ndarray, others: Iterable[ndarray]) -> ndarray | None:
+    """Return the owner, of some arrays, in whose memory another array lies; None if there is none.
+
+    Raises
+    ------
+    PartlySharedError
+        If one of them has a part of the memory.
+    """
+    low, high = byte_bounds(a)
+    for other in others:
+        own = owner(other)
+        if own is a or not a.size:
+            continue
+        first, last = byte_bounds(own)
+        if first <= low and high <= last:
+            return own
+        if low < last and first < high:
+            raise PartlySharedError
+    return None

@@ -1,0 +1,120 @@
+"""Arrays in the memory of other arrays, which their bases do not say."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mooncake_py import checkpoint, grad, jvp, value_and_grad
+from mooncake_py.errors import DerivativeDropError
+from mooncake_py.runtime.elsewhere import PartlySharedError, owner_among
+
+
+class Wrapped:
+    def __init__(self, a: Any) -> None:
+        self.a = a
+        self.__array_interface__ = a.__array_interface__
+
+
+def by_ctypes(a: Any) -> Any:
+    return np.ctypeslib.as_array(a.ctypes.data_as(ctypes.POINTER(ctypes.c_double)), (a.size,))
+
+
+def by_interface(a: Any) -> Any:
+    return np.asarray(Wrapped(a))
+
+
+VIEWS = {
+    "dlpack": np.from_dlpack,
+    "ctypes": by_ctypes,
+    "interface": by_interface,
+    "buffer": lambda a: np.frombuffer(memoryview(a)),
+    "part": lambda a: np.from_dlpack(a[:2]),
+    "view": lambda a: np.from_dlpack(a)[:2],
+}
+WAYS = {
+    "grad": lambda f: value_and_grad(f)(3.0),
+    "debug": lambda f: value_and_grad(f, debug=True)(3.0),
+    "jvp": lambda f: jvp(f, (3.0,), (1.0,)),
+    "checkpoint": lambda f: value_and_grad(lambda x: checkpoint(f, x))(3.0),
+}
+OF_UNKNOWN = {"dlpack", "part", "view"}
+
+
+def written_first(a: Any, v: Any) -> Any:
+    def f(x):
+        a[0] = x
+        return v[0] * x
+
+    return f
+
+
+def read_before(a: Any, v: Any) -> Any:
+    def f(x):
+        before = v[0] * x
+        a[0] = x
+        return v[0] * x + np.sum(v) - x - np.sum(a[1 : v.size]) + before * 0.0
+
+    return f
+
+
+def of_a_loop(a: Any, v: Any) -> Any:
+    def f(x):
+        total = 0.0
+        for k in range(v.size):
+            a[k] = x if k == 0 else a[k]
+            total = total + v[k] * x * (k == 0)
+        return total
+
+    return f
+
+
+@pytest.mark.without_modes("the modes are those of the test")
+@pytest.mark.parametrize("program", [written_first, read_before, of_a_loop])
+@pytest.mark.parametrize("view", VIEWS)
+def test_what_is_written_through_the_owner_is_read(view, program):
+    for way in WAYS.values():
+        a = np.ones(3)
+        assert way(program(a, VIEWS[view](a))) == (9.0, 6.0)
+        assert list(a) == [1.0, 1.0, 1.0]
+
+
+@pytest.mark.without_modes("the modes are those of the test")
+@pytest.mark.parametrize("view", VIEWS)
+def test_what_is_written_through_the_other_is_read_or_refused(view):
+    for way in WAYS.values():
+        a = np.ones(3)
+        v = VIEWS[view](a)
+        if not v.flags.writeable:
+            continue
+        if view in OF_UNKNOWN:
+            with pytest.raises(DerivativeDropError, match="whose owner is not known"):
+                way(written_first(v, a))
+        else:
+            assert way(written_first(v, a)) == (9.0, 6.0)
+        assert list(a) == [1.0, 1.0, 1.0]
+
+
+def test_the_owner_may_be_known_by_then():
+    a = np.ones(3)
+    v = np.from_dlpack(a)
+
+    def f(x):
+        a[1] = x
+        v[0] = x * a[1]
+        return a[0] * x
+
+    assert grad(f)(3.0) == 27.0
+    assert list(a) == [1.0, 1.0, 1.0]
+
+
+def test_of_two_arrays_that_overlap_neither_is_the_owner():
+    a = np.ones(4)
+    first, second = by_ctypes(a[:3]), by_ctypes(a[1:])
+    with pytest.raises(PartlySharedError):
+        owner_among(first, [second])
+    assert owner_among(first, [a]) is a
+    assert owner_among(first, [np.ones(3)]) is None
