@@ -92,7 +92,7 @@ class Context(Comparisons, Objects):
         t = type(iterable)
         if t is ndarray:
             found = self.iterate_array(iterable)
-        elif t is list or t is tuple or t is dict or t is range or t is str or t is zip:
+        elif t is list or t is tuple or t is dict or t is range or t is str:
             found = iterable
         else:
             found = iteration.iterate_object(self, iterable)

@@ -14,11 +14,11 @@ from numpy import ndarray
 
 from mooncake_py.diagnostics.places import is_library
 from mooncake_py.diagnostics.reporting import dropped
-from mooncake_py.language import records, subclass_operators
+from mooncake_py.language import outside_iterators, records, subclass_operators
 from mooncake_py.language.subclass_instances import dressed
 from mooncake_py.rooms import PACKAGE
 from mooncake_py.runtime import buffers, overlapping
-from mooncake_py.runtime.activity import contains_active, unwrapped
+from mooncake_py.runtime.activity import contains_active, is_iterator, unwrapped
 from mooncake_py.runtime.late_errors import refuse_if_written, unusual
 from mooncake_py.syntax.compiled import walk_code
 from mooncake_py.tangents.subclasses import is_instance, plain, plain_parts
@@ -36,6 +36,8 @@ def iterate_object(ctx: Mode, iterable: Any) -> Any:
     t = type(iterable)
     if t in NEXT:
         return iterate_remaining(ctx, iterable)
+    if t in outside_iterators.KINDS:
+        return outside_iterators.in_place_of(ctx, iterable)
     method = getattr(t, "__iter__", None)
     if type(method) is FunctionType:
         return iterate_derived(ctx, ctx.call(method, iterable))
@@ -236,8 +238,8 @@ def run_next(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         if len(args) > 1:
             return args[1]
         raise
-    iterate_object(ctx, iterator)  # refuses what would lose a derivative
-    return next(*args)
+    iterator = iterate_object(ctx, iterator)  # refuses what would lose a derivative
+    return next(iterator, *args[1:]) if is_iterator(type(iterator)) else next(*args)
 
 
 def run_iter(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:

@@ -1,0 +1,184 @@
+"""Iterators in C that were made before the call, over vectors that have become active.
+
+They would yield plain numbers.  So a copy takes the place of such an iterator for the rest of the
+call: it continues from the same position, and reads the elements as the program would.  The
+iterator of the caller stays where it is.
+"""
+
+from __future__ import annotations
+
+import copy
+import gc
+import itertools
+import warnings
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.diagnostics.reporting import dropped
+from mooncake_py.runtime.activity import is_iterator
+from mooncake_py.words import with_article
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Mode
+
+__all__ = ["KINDS", "in_place_of"]
+
+OF_SEQUENCE = type(iter(np.ones(1)))
+LEAVES = frozenset({OF_SEQUENCE, reversed})
+SEQUENCES = frozenset({type(iter(())), type(iter([]))})
+KINDS = LEAVES | {
+    enumerate, zip, map, filter, itertools.chain, itertools.islice, itertools.cycle,
+    itertools.pairwise, itertools.starmap, itertools.accumulate, itertools.groupby,
+    itertools.compress, itertools.zip_longest, itertools.takewhile, itertools.dropwhile,
+    itertools.filterfalse, type(itertools.tee(())[0]),
+}  # fmt: skip
+LEVELS = {OF_SEQUENCE: 1, reversed: 1, itertools.chain: 3}
+TEE_DATA = {getattr(itertools, "_tee_dataobject", None)}
+MOST = 64  # objects that are looked through
+
+_copies: WeakKeyDictionary[Any, dict[int, tuple[Any, Any]]] = WeakKeyDictionary()
+"""By the call: the iterators by id, beside what takes their place."""
+
+
+def in_place_of(ctx: Mode, iterator: Any) -> Any:
+    """Return what a call uses in place of an iterator: a copy if that loses derivatives."""
+    copies = _copies.get(ctx)
+    known = None if copies is None else copies.get(id(iterator))
+    if known is not None:
+        return known[1]
+    if not any(ctx.find(a) is not None for a in vectors_of(iterator)):
+        return iterator
+    if ctx.rehearsal is not None:
+        raise refusal(ctx, iterator, "a second run of a checkpoint would not find it where it was")
+    return Copier(ctx, _copies.setdefault(ctx, {})).of(iterator)
+
+
+def vectors_of(iterator: Any) -> Iterator[ndarray]:
+    """Yield the vectors of whose elements an iterator runs over, also through others.
+
+    An iterator over a list of vectors yields the vectors themselves; only a chain iterates further.
+    """
+    todo, seen = [(iterator, 0)], {id(iterator)}
+    while todo and len(seen) < MOST:
+        value, level = todo.pop()  # how many levels of what it holds are iterated over
+        t = type(value)
+        if isinstance(value, ndarray):
+            if level and value.ndim == 1 and value.dtype.kind in "fc":
+                yield value
+        elif t is tuple or t is list or t in TEE_DATA or is_iterator(t):
+            level = LEVELS.get(t, max(level - 1, 0))
+            for part in gc.get_referents(value):
+                if id(part) not in seen:
+                    seen.add(id(part))
+                    todo.append((part, level))
+
+
+def refusal(ctx: Mode, iterator: Any, why: str) -> BaseException:
+    """Return the error for an iterator that loses derivatives."""
+    return dropped(
+        ctx,
+        f"{with_article(type(iterator).__name__)} iterator was made before the call over an array "
+        "that has become active",
+        why=f"it yields plain numbers, which carry no derivative, and {why}",
+        fix="make the iterator inside the function",
+    )
+
+
+def reduced(iterator: Any) -> tuple[Any, ...] | None:
+    """Return how an iterator is made again where it is, None if it does not say so."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # itertools do so until Python 3.13
+        try:
+            found = iterator.__reduce__()
+        except TypeError:
+            return None
+    return found if type(found) is tuple else None
+
+
+class Copier:
+    """Makes copies of iterators; those that two share are shared by the copies."""
+
+    def __init__(self, ctx: Mode, copies: dict[int, tuple[Any, Any]]) -> None:
+        self.ctx = ctx
+        self.copies = copies
+
+    def of(self, value: Any) -> Any:
+        """Return a copy of an iterator; any other value as it is."""
+        if type(value) is tuple:
+            return tuple(map(self.of, value))
+        if type(value) in SEQUENCES:
+            return copy.copy(value)
+        if not is_iterator(type(value)) or not any(True for _ in vectors_of(value)):
+            return value
+        if id(value) not in self.copies:
+            self.copies[id(value)] = value, self.copied(value)
+        return self.copies[id(value)][1]
+
+    def copied(self, iterator: Any) -> Any:
+        """Return a copy of an iterator over active vectors."""
+        found = reduced(iterator)
+        if found is None:
+            raise refusal(self.ctx, iterator, "it cannot be copied")
+        make, arguments, *state = found
+        t = type(iterator)
+        if t in LEAVES:
+            return self.elements(arguments[0], state[0] if state else 0, -1 if t is reversed else 1)
+        if t in MADE:
+            return MADE[t](self.ctx, *map(self.of, (*arguments, *state)))
+        if t not in PASSING:
+            raise refusal(self.ctx, iterator, "it cannot be copied")
+        new = make(*map(self.of, arguments))
+        if state:
+            new.__setstate__(self.of(state[0]))
+        return new
+
+    def elements(self, a: ndarray, position: int, step: int) -> Iterator[Any]:
+        """Yield the elements that are left, each as it is by then."""
+        while 0 <= position < len(a):
+            yield self.ctx.getitem(a, position)
+            position += step
+
+
+PASSING = frozenset({
+    enumerate, zip, itertools.islice, itertools.cycle, itertools.compress, itertools.zip_longest,
+})  # fmt: skip
+
+
+def mapped(ctx: Mode, f: Any, *iterators: Any) -> Iterator[Any]:
+    """Do what is left of ``map(f, ...)``."""
+    for items in zip(*iterators, strict=False):
+        yield ctx.call(f, *items)
+
+
+def filtered(ctx: Mode, f: Any, iterator: Any) -> Iterator[Any]:
+    """Do what is left of ``filter(f, ...)``."""
+    for item in iterator:
+        if ctx.truth(item if f is None else ctx.call(f, item)):
+            yield item
+
+
+def starred(ctx: Mode, f: Any, iterator: Any) -> Iterator[Any]:
+    """Do what is left of ``starmap(f, ...)``."""
+    for items in iterator:
+        yield ctx.call(f, *items)
+
+
+def chained(ctx: Mode, state: tuple[Any, ...] = ()) -> Iterator[Any]:
+    """Do what is left of ``chain(...)``: of the present part, and the parts to come."""
+    rest, *present = state or (iter(()),)
+    for part in present:
+        yield from part
+    for part in rest:
+        yield from ctx.iter(part)
+
+
+MADE: dict[type, Callable[..., Iterator[Any]]] = {
+    map: mapped,
+    filter: filtered,
+    itertools.starmap: starred,
+    itertools.chain: chained,
+}
