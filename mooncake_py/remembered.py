@@ -78,7 +78,7 @@ def remembered(f: Callable[[Any], V]) -> Callable[[Any], V]:
         if known is not UNKNOWN:
             return known
         if type(o) in BOUND:
-            return of_lasting(o) if isinstance(o.__self__, LASTING) else f(o)
+            return of_lasting(o) if issubclass(type(o.__self__), LASTING) else f(o)
         value = f(o)
         table.set(o, value)
         return value

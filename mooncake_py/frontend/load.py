@@ -81,7 +81,7 @@ class Derived:
 
 def lasts(value: Any) -> bool:
     """Return whether an object is never freed, or nothing that could hold a function."""
-    if not isinstance(value, ModuleType):
+    if not issubclass(type(value), ModuleType):
         return True
     return value.__name__.partition(".")[0] in LASTING
 

@@ -14,6 +14,7 @@ from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
 from mooncake_py.runtime.activity import parts, unwrapped
+from mooncake_py.runtime.references import references_beside
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Language, Mode
@@ -58,6 +59,27 @@ def run_ref(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     return f(*args, **kwargs)
 
 
+def run_referent(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run ``reference()``: an object that only the records of derivatives hold is gone."""
+    holder = [f(*args, **kwargs)]
+    if holder[0] is None:
+        return None
+    beside = references_beside(holder)
+    return None if 0 < beside <= recorded(ctx, holder[0]) else holder[0]
+
+
+def recorded(ctx: Mode, o: Any) -> int:
+    """Return how many references to an object the records of a call and of those around it hold."""
+    count = 0
+    for context in (ctx, *ctx.outers):
+        changes = getattr(getattr(context, "rehearsal", None), "changes", None)
+        for entries in (getattr(context, "tape", ()), getattr(changes, "kept", ())):
+            for entry in entries:
+                if entry is not None:
+                    count += sum([part is o for part in entry])
+    return count
+
+
 def is_of_weakref(callback: Any) -> bool:
     """Return whether a callback only tidies up one of the collections of `weakref`."""
     if type(callback) is not FunctionType or callback.__module__ not in ("weakref", "_weakrefset"):
@@ -80,6 +102,7 @@ HANDLERS = dict.fromkeys(
 ) | {
     type(functools.cmp_to_key(lambda a, b: 0)).__call__: run,
     weakref.ref: run_ref,
+    weakref.ref.__call__: run_referent,
     weakref.ref.__new__: run_ref,
     weakref.ref.__init__: run_ref,
     weakref.proxy: run_proxy,

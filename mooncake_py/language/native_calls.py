@@ -67,17 +67,17 @@ def reached_from(given: Iterable[Any]) -> Reached:
     todo = [(value, True) for value in given]
     while todo:
         value, is_given = todo.pop()
-        if type(value) in INERT or isinstance(value, OPAQUE) or id(value) in found.known:
+        if type(value) in INERT or issubclass(type(value), OPAQUE) or id(value) in found.known:
             continue
         found.known[id(value)] = value
-        if isinstance(value, ndarray):
+        if issubclass(type(value), ndarray):
             found.arrays.append(value)
-        elif isinstance(value, FILLED):
+        elif issubclass(type(value), FILLED):
             found.containers.append(value)
             if not holds_inert(value):
-                parts = value.values() if isinstance(value, dict) else value
+                parts = value.values() if issubclass(type(value), dict) else value
                 todo += [(part, False) for part in parts]
-        elif isinstance(value, tuple):
+        elif issubclass(type(value), tuple):
             todo += [(part, False) for part in value]
         elif is_given or is_native_module(type(value).__module__):
             held = getattr(value, "__dict__", None)

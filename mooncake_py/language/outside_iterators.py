@@ -66,7 +66,7 @@ def vectors_of(iterator: Any) -> Iterator[ndarray]:
     while todo and len(seen) < MOST:
         value, level = todo.pop()  # how many levels of what it holds are iterated over
         t = type(value)
-        if isinstance(value, ndarray):
+        if issubclass(type(value), ndarray):
             if level and value.ndim == 1 and value.dtype.kind in "fc":
                 yield value
         elif t is tuple or t is list or t in TEE_DATA or is_iterator(t):

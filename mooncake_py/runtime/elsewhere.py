@@ -32,7 +32,7 @@ class PartlySharedError(Exception):
 
 def has_own_memory(base: Any) -> bool:
     """Return whether the base of an array is a buffer, which no array can own."""
-    return isinstance(base, OWNING)
+    return issubclass(type(base), OWNING)
 
 
 def array_behind(a: ndarray) -> ndarray | None:
@@ -45,9 +45,9 @@ def arrays_from(base: Any) -> Iterator[ndarray]:
     todo, seen = [base], {id(base)}
     while todo and len(seen) < MOST:
         value = todo.pop()
-        if isinstance(value, ndarray):
+        if issubclass(type(value), ndarray):
             yield value
-        elif not isinstance(value, NOTHING_BEHIND):
+        elif not issubclass(type(value), NOTHING_BEHIND):
             for part in gc.get_referents(value):
                 if id(part) not in seen:
                     seen.add(id(part))
