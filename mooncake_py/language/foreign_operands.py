@@ -95,7 +95,7 @@ def as_input(ctx: Mode, f: Any, value: Any) -> Any:
         parts = [as_input(ctx, f, part) for part in value]
         changed = any(new is not old for new, old in zip(parts, value, strict=True))
         return t(parts) if changed else value
-    if issubclass(t, np.generic):
+    if issubclass(t, (np.generic, str, bytes)):
         return exact(value)
     if not is_other(value) or isinstance(value, (str, bytes)):
         return value

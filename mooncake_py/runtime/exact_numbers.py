@@ -1,4 +1,4 @@
-"""The plain numbers of instances of subclasses, without asking any method of theirs."""
+"""The plain numbers and texts of instances of subclasses, without asking methods of theirs."""
 
 from __future__ import annotations
 
@@ -28,13 +28,17 @@ def number_of_python(ctx: Mode, value: Any) -> Any:
 
 
 def exact(value: Any) -> Any:
-    """Return the number of Python's or NumPy's that an instance of a subclass of one is.
+    """Return the number or the text of Python's or NumPy's that an instance of a subclass is.
 
     Anything else is returned as it is.
     """
     cls = type(value)
     if cls is Active or cls in NUMBERS:
         return value
+    if issubclass(cls, str):
+        return str.__str__(value)
+    if issubclass(cls, bytes):
+        return bytes.__add__(value, b"")
     if issubclass(cls, np.generic):
         kind: Any = next((base for base in cls.__mro__ if base in NUMBERS), None)
     else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import operator
+import sys
 from collections.abc import Callable, Iterator
 from random import Random
 from typing import Any
@@ -12,8 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mooncake_py import MooncakeError, jvp, value_and_grad
-from tests.support.operator_classes import ACTIVES, OPERANDS, calls, measured, note
+from mooncake_py import MooncakeError, grad, jvp, value_and_grad
+from tests.support.operator_classes import ACTIVES, OPERANDS, measured, note
 
 
 def iadd(a: Any, b: Any) -> Any:
@@ -60,6 +61,7 @@ STEP = 1e-6
 
 def outcome(f: Callable[[Any], Any], x: Any) -> tuple[Any, list[Any]]:
     """Return what a call returns or raises, and the methods that have run."""
+    calls = sys.__dict__["_calls_of_operators"]
     calls.clear()
     try:
         with np.errstate(all="ignore"):
@@ -156,3 +158,78 @@ def found(functions: Any, x: Any, **options: Any) -> list[str]:
         if what:
             words.append(f"{label}: {what}")
     return words
+
+
+class FloatOfMine(float):
+    def __radd__(self, other: Any) -> Any:
+        return 7.0 * other
+
+    def __gt__(self, other: Any) -> Any:
+        return True
+
+
+class IntOfMine(int):
+    def __rmul__(self, other: Any) -> Any:
+        return 9.0 * other
+
+
+class ScalarOfMine(np.float64):
+    def __rmul__(self, other: Any) -> Any:
+        note("rmul")
+        return 5.0 * other
+
+
+class WithPriority:
+    __array_priority__ = 100.0
+
+    def __radd__(self, other: Any) -> Any:
+        return 100.0 * other
+
+    def __gt__(self, other: Any) -> Any:
+        return 3.0 * other
+
+
+class Unknown:
+    def __gt__(self, other: Any) -> Any:
+        return 3.0 * other
+
+
+def in_place(x: Any) -> Any:
+    y = x * 1.0
+    y += WithPriority()
+    return np.sum(y**2)
+
+
+def elements_in_place(x: Any) -> Any:
+    y = x * np.ones((2, 2))
+    y[0] += WithPriority()
+    return np.sum(y)
+
+
+EXPECTED: list[tuple[Any, Any, Any]] = [
+    (lambda x: x[0] + FloatOfMine(2.0), np.array([0.5, 1.0]), [1.0, 0.0]),
+    (lambda x: x + FloatOfMine(2.0), 0.5, 7.0),
+    (lambda x: x * IntOfMine(2), 0.5, 2.0),
+    (lambda x: x if x < FloatOfMine(-5.0) else 3.0 * x, 0.5, 1.0),
+    (lambda x: x[0] if x[0] < FloatOfMine(-5.0) else 3.0 * x[0], np.array([0.5, 1.0]), [3.0, 0.0]),
+    (lambda x: x[0] < Unknown(), np.array([0.5]), [3.0]),
+    (in_place, np.array([0.5, 1.0]), [1e4, 2e4]),
+    (elements_in_place, np.array([0.5, 1.0]), [101.0, 101.0]),
+    (lambda x: sum([x, FloatOfMine(2.0), 1.0]), 0.5, 7.0),
+    (lambda x: math.prod([x, IntOfMine(2)]), 0.5, 2.0),
+    (lambda x: x.__mul__(FloatOfMine(2.0)), 0.5, 2.0),
+    (lambda x: float.__radd__(FloatOfMine(2.0), x), 0.5, 1.0),
+]
+
+
+@pytest.mark.parametrize("options", [{}, {"debug": True}, {"compile": True}, {"mode": "forward"}])
+@pytest.mark.parametrize(("f", "x", "expected"), EXPECTED)
+def test_methods_that_run(f: Any, x: Any, expected: Any, options: Any) -> None:
+    np.testing.assert_allclose(grad(f, **options)(x), expected, rtol=1e-12)
+
+
+def test_debug_mode_asks_a_scalar_once() -> None:
+    calls = sys.__dict__["_calls_of_operators"]
+    calls.clear()
+    assert grad(lambda x: x * ScalarOfMine(2.0), debug=True)(0.5) == 5.0
+    assert calls == [("rmul",)]

