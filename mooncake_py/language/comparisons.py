@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import operator
+import sys
 from collections import deque
 from collections.abc import Callable
 from functools import partial
+from numbers import Number
 from types import FunctionType
 from typing import Any, ClassVar, NamedTuple
 
@@ -229,6 +231,8 @@ class Comparisons(Attributes):
 
 def derived_comparison(ctx: Comparisons, value: Any, name: str) -> Callable[[Any, Any], Any] | None:
     """Return the method of a comparison written in Python, or None."""
+    if is_number_of_library(type(value)):
+        return None
     method = derivable(value, name)
     if method is not None:
         return partial(ctx.call, method)
@@ -243,6 +247,15 @@ def derived_comparison(ctx: Comparisons, value: Any, name: str) -> Callable[[Any
         return result if result is NotImplemented else not ctx.truth(result)
 
     return unequal
+
+
+def is_number_of_library(cls: type) -> bool:
+    """Return whether a class is one of Python's library for numbers, such as fractions.
+
+    Their comparisons take numbers apart, and the answer has no derivative.
+    """
+    library = cls.__module__.partition(".")[0] in sys.stdlib_module_names
+    return library and cls is not Active and issubclass(cls, Number)
 
 
 def is_callable_object(cls: type, name: str) -> bool:

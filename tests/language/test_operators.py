@@ -7,6 +7,7 @@ import math
 import operator
 import sys
 from collections.abc import Callable, Iterator
+from fractions import Fraction
 from random import Random
 from typing import Any
 
@@ -218,6 +219,11 @@ EXPECTED: list[tuple[Any, Any, Any]] = [
     (lambda x: sum([x, FloatOfMine(2.0), 1.0]), 0.5, 7.0),
     (lambda x: math.prod([x, IntOfMine(2)]), 0.5, 2.0),
     (lambda x: x.__mul__(FloatOfMine(2.0)), 0.5, 2.0),
+    (lambda x: 2.0 * x if Fraction(1, 2) < x else 3.0 * x, 0.7, 2.0),
+    (lambda x: 2.0 * x[0] if x[0] == Fraction(1, 2) else 3.0 * x[0], np.array([0.5]), [2.0]),
+    (lambda x: max(x, Fraction(1, 2)) * x, 0.3, 0.5),
+    (lambda x: Fraction(1, 2) ** x, 1.0, 0.5 * math.log(0.5)),
+    (lambda x: sum([Fraction(1, 2), x * Fraction(3, 2)]), 0.7, 1.5),
     (lambda x: float.__radd__(FloatOfMine(2.0), x), 0.5, 1.0),
 ]
 
