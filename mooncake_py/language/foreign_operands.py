@@ -104,8 +104,17 @@ def as_input(ctx: Mode, f: Any, value: Any) -> Any:
 
 
 def as_options(ctx: Mode, f: Any, kwargs: Any) -> dict[str, Any]:
-    """Return arguments by keyword likewise: a mask is converted to truths at once."""
-    options = {name: v if name == "out" else as_input(ctx, f, v) for name, v in kwargs.items()}
+    """Return arguments by keyword likewise: a mask is converted to truths at once.
+
+    Of a ufunc the others must be numbers.
+    """
+    all_convert = not isinstance(ufunc_of(f)[0], np.ufunc)
+    options = {
+        name: as_input(ctx, f, v)
+        if name != "out" and (all_convert or name == "where" or isinstance(v, NUMBERS))
+        else v
+        for name, v in kwargs.items()
+    }
     mask = options.get("where", True)
     if mask is not kwargs.get("where", True):
         options["where"] = np.asarray(unwrapped(mask), bool)

@@ -13,7 +13,7 @@ from mooncake_py.application.foreign import flat
 from mooncake_py.application.out_argument import named_out
 from mooncake_py.diagnostics.native_modules import is_constant_library
 from mooncake_py.language import ufuncs_of_objects
-from mooncake_py.language.foreign_operands import as_inputs, as_options, refusal
+from mooncake_py.language.foreign_operands import as_inputs, as_options, refusal, require_known
 from mooncake_py.language.subclass_instances import wrapped, wrapping
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import unwrapped
@@ -116,6 +116,7 @@ def apply_ufunc(ctx: Mode, f: np.ufunc, method: str, inputs: Any, kwargs: Any) -
     if ufuncs_of_objects.has_objects(inputs):
         return ufuncs_of_objects.run(ctx, f, method, inputs, kwargs)
     kwargs = as_options(ctx, f, kwargs)
+    require_known(ctx, f, [v for name, v in kwargs.items() if name != "out"])
     out = kwargs.get("out")
     function = f if method == "__call__" else getattr(f, method)
     options = {name: plain_parts(v) for name, v in kwargs.items()}

@@ -241,7 +241,6 @@ MAKERS: dict[str, Maker] = {
     "array.array": lambda a: array.array("d", real(a, 1)),
     "ctypes": ctypes_array,
     "memoryview": lambda a: memoryview(real(a)),
-    "zero-dimensional": lambda a: np.array(number(a)),
     "float32": lambda a: np.float32(number(a)),
 }  # fmt: skip
 if pd is not None:
