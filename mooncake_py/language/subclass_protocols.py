@@ -112,7 +112,11 @@ def apply_ufunc(ctx: Mode, f: np.ufunc, method: str, inputs: Any, kwargs: Any) -
     """
     if overriding((*inputs, *kwargs.get("out", ())), "__array_ufunc__"):
         return NotImplemented
+    if method == "at" and not isinstance(inputs[0], ndarray):
+        raise TypeError("first operand must be array")
     given, inputs = inputs, as_inputs(ctx, f, inputs)
+    if method == "outer" and any(map(is_instance, inputs)):
+        return outer_of_instances(ctx, f, inputs, kwargs)
     if ufuncs_of_objects.has_objects(inputs):
         return ufuncs_of_objects.run(ctx, f, method, inputs, kwargs)
     kwargs = as_options(ctx, f, kwargs)
@@ -125,12 +129,24 @@ def apply_ufunc(ctx: Mode, f: np.ufunc, method: str, inputs: Any, kwargs: Any) -
         return out if len(out) > 1 else out[0]
     if method == "at" or kwargs.get("subok") is False:
         return y
-    x = wrapping(given if method in ("__call__", "outer") else given[:1])
+    if method == "outer":  # it makes arrays of the operands first
+        return y
+    x = wrapping(given if method == "__call__" else given[:1])
     if x is None:
         return y
     if type(y) is tuple:
         return tuple(wrapped(ctx, x, v, (f, tuple(given), i)) for i, v in enumerate(y))
     return wrapped(ctx, x, y, (f, tuple(given), 0) if method == "__call__" else None)
+
+
+def outer_of_instances(ctx: Mode, f: np.ufunc, inputs: Any, kwargs: Any) -> Any:
+    """Run ``f.outer`` as NumPy does: ``f`` itself, with more axes of the first operand."""
+    a, b = inputs
+    if any(isinstance(v, np.matrix) for v in inputs):
+        return f.outer(*unwrapped(tuple(inputs)), **unwrapped(kwargs))  # raises
+    a = a if isinstance(a, ndarray) else ctx.call(np.asarray, a)
+    shape = a.shape + (1,) * np.ndim(unwrapped(b))
+    return apply_ufunc(ctx, f, "__call__", (ctx.method(a, "reshape", shape), b), kwargs)
 
 
 # Other functions.

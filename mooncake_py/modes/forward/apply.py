@@ -53,6 +53,7 @@ from mooncake_py.rules.kinds import (
     Rule,
     VjpRule,
 )
+from mooncake_py.rules.no_value import NoValue
 from mooncake_py.rules.returned import require_tangent
 from mooncake_py.rules.sequences import takes_sequences
 from mooncake_py.runtime import activity, drops
@@ -226,6 +227,8 @@ def zero_of(value: Any) -> Any:
     """Return the zero that stands for a constant number or sequence."""
     if issubclass(type(value), (list, tuple, range)):
         return np.zeros(np.shape(value))
+    if value is NoValue:
+        return value
     return type(activity.unwrapped(value))(0)
 
 
