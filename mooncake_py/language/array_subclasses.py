@@ -183,15 +183,16 @@ def is_asked(value: Any) -> bool:
     names = ("__getattr__", "__array_wrap__", *OF_ARRAYS)
     return (
         takes_over(value)
-        or computes_otherwise(value)
+        or (isinstance(value, (float, complex, int)) and computes_otherwise(value))
         or any(hasattr(type(value), name) for name in names)
         or sight_of(value).conversion is Conversion.OBJECT
     )
 
 
 def wraps(value: Any) -> bool:
-    """Return whether an operand that is no array makes results of its own class."""
-    return is_other(value) and hasattr(type(value), "__array_wrap__")
+    """Return whether an operand makes results of its own class, by code in Python."""
+    method = getattr(type(value), "__array_wrap__", None)
+    return method is not None and (is_other(value) or type(method) is FunctionType)
 
 
 def overrides_operations(values: Any) -> bool:

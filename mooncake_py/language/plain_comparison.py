@@ -24,7 +24,7 @@ from mooncake_py.tangents.subclasses import is_instance
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["compared"]
+__all__ = ["compared", "tried"]
 
 
 def compared(ctx: Mode, f: Any, given: Any, converted: Any, y: Any) -> Any:
@@ -49,6 +49,30 @@ def compared(ctx: Mode, f: Any, given: Any, converted: Any, y: Any) -> Any:
     if met or not are_alike(unwrapped(y), sample):
         raise refusal(ctx, f, others[0])
     return y
+
+
+def tried(ctx: Mode, f: Any, given: Any, converted: Any) -> None:
+    """Raise if the plain call of a function that writes refuses a foreign operand.
+
+    It runs on copies of the arrays, and before the rule.
+    """
+    others = [v for v in flat((*given[0], *given[1].values())) if is_other(v)]
+    if f not in WRITERS or not others or any(map(is_instance, flat(given[0]))):
+        return
+    met: list[str] = []
+    args = [copied(stand_in(v, c, met)) for v, c in zip(given[0], converted[0], strict=True)]
+    options = {n: copied(stand_in(v, converted[1][n], met)) for n, v in given[1].items()}
+    with Quiet():
+        try:
+            f(*args, **options)
+        except Exception:
+            raise refusal(ctx, f, others[0]) from None
+    if met:
+        raise refusal(ctx, f, others[0])
+
+
+def copied(value: Any) -> Any:
+    return value.copy() if type(value) is ndarray else value
 
 
 def stand_in(value: Any, converted: Any, met: list[str]) -> Any:

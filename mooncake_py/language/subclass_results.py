@@ -11,10 +11,12 @@ from weakref import ref
 
 from numpy import ndarray
 
+from mooncake_py.application.foreign import is_other
+from mooncake_py.application.native_writes import WRITERS
 from mooncake_py.diagnostics.reporting import Reporting, dropped
 from mooncake_py.errors import DerivativeDropError
-from mooncake_py.language.foreign_operands import as_inputs, as_options, require_known
-from mooncake_py.language.plain_comparison import compared
+from mooncake_py.language.foreign_operands import as_inputs, as_options, refusal, require_known
+from mooncake_py.language.plain_comparison import compared, tried
 from mooncake_py.language.subclass_instances import as_own_array, dressed
 from mooncake_py.remembered import remembered
 from mooncake_py.runtime.activity import unwrapped
@@ -30,10 +32,13 @@ __all__ = ["no_meaning", "run_on_plain"]
 def run_on_plain(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run a function in C on plain arrays, and make of the result what NumPy makes."""
     out = kwargs.get("out")
+    if f in WRITERS and args and is_other(args[0]):
+        raise refusal(ctx, f, args[0])  # it would write to a copy
     given = args, kwargs
     args = as_inputs(ctx, f, args)
     kwargs = as_options(ctx, f, kwargs)
     require_known(ctx, f, (*args, *kwargs.values()))
+    tried(ctx, f, given, (args, kwargs))
     y = ctx.call(f, *plain_parts(args), **{name: plain_parts(v) for name, v in kwargs.items()})
     y = compared(ctx, f, given, (args, kwargs), y)
     if out is not None:
