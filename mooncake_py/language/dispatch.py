@@ -19,6 +19,7 @@ from numpy import ndarray
 from mooncake_py.application import seen_calls
 from mooncake_py.application.apply import handler
 from mooncake_py.application.elementwise import unary_handler
+from mooncake_py.application.foreign import meet
 from mooncake_py.application.native_writes import refuse_other_writes
 from mooncake_py.application.out_argument import named_out, signature_of
 from mooncake_py.containers import containers, effects
@@ -140,7 +141,18 @@ def language_handlers() -> dict[Any, Handler]:
     table = dict(intrinsics.HANDLERS)
     for module in (object_arrays, callbacks, caches, checkpoints, stored_files, native_calls):
         table.update(module.HANDLERS)
-    return table | scipy_functions.handlers()
+    table |= scipy_functions.handlers()
+    return {f: asking(run) if type(f) is NUMPY_DISPATCHER else run for f, run in table.items()}
+
+
+def asking(run: Handler) -> Handler:
+    """Return the handler of a function of NumPy that first looks for foreign operands."""
+
+    def run_or_meet(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
+        meet(f, args, kwargs)
+        return run(ctx, f, args, kwargs)
+
+    return run_or_meet
 
 
 def call_unregistered(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
