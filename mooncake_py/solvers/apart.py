@@ -23,6 +23,7 @@ from mooncake_py.rules.declare import contextual
 from mooncake_py.runtime.enclosing import enclosed
 from mooncake_py.solvers.callbacks import run_calling_back
 from mooncake_py.solvers.given import Given
+from mooncake_py.solvers.iterators import copied_iterator, with_iterators
 from mooncake_py.solvers.left import left_behind
 from mooncake_py.solvers.unsettled import Iterates
 from mooncake_py.tangents.memory import owner
@@ -112,6 +113,7 @@ class Run:
         self.caches = copied(ctx.caches)
         self.end: list[tuple[Place, Any]] = []
         self.is_derived = False
+        self.iterators: dict[int, Any] = {}  # copies from before the solver, by the id
 
     def solve(self, solve_natively: Function, solve_derived: Function) -> Any:
         """Return what a solver has found, and go back to the state from before."""
@@ -130,8 +132,10 @@ class Run:
                 put_all(ctx, changes)
                 raise error
         self.is_derived = True
+        found_copies = [(it, copied_iterator(it)) for it in state.streams]
+        self.iterators = {id(it): new for it, new in found_copies if new is not None}
         found = solve_derived()
-        changed = {id(place) for place, _ in state.changes()}
+        changed = {id(place) for place, _ in state.changes()} | self.holding_iterators()
         self.end = [(p, p.read_within(ctx)) for p, _ in state.kept if id(p) in changed]
         self.caches, ctx.caches = ctx.caches, self.caches
         put_all(ctx, self.before(changed))
@@ -140,7 +144,18 @@ class Run:
     def before(self, chosen: set[int]) -> list[tuple[Place, Any]]:
         """Return what places held before the solver, with its derivatives."""
         known = {id(place): (place, old) for place, old in self.start}
-        return [known.get(id(p), (p, old)) for p, old in self.state.kept if id(p) in chosen]
+        found = [known.get(id(p), (p, old)) for p, old in self.state.kept if id(p) in chosen]
+        if not self.iterators:
+            return found
+        return [(place, with_iterators(place, old, self.iterators)) for place, old in found]
+
+    def holding_iterators(self) -> set[int]:
+        """Return the ids of the places that hold iterators of which there are copies."""
+        if not self.iterators:
+            return set()
+        return {
+            id(p) for p, old in self.state.kept if with_iterators(p, old, self.iterators) is not old
+        }
 
     def differentiate(self, then: Function, found: Any, moves: bool) -> Any:
         """Return ``then(found, start)``, and bring forth what the solver has left."""
@@ -149,6 +164,7 @@ class Run:
         start = [list(pair) for pair in self.before(changed)]
         result = ctx.call(then, found, start)
         others = {id(place) for place, _ in self.state.changes()} - changed
+        self.iterators = {}
         put_all(ctx, self.before(others))
         if moves and self.is_derived:
             self.end = [
@@ -193,14 +209,14 @@ def anew(f: Function, start: Start) -> Function:
 def begin_again(start: Start) -> None:
     """Go back to the state from before a solver."""
     for place, old in start:
-        place.write(old)
+        place.write(with_iterators(place, old))
 
 
 @contextual(begin_again)
 def begin_again_inside(ctx: Mode, start: Start) -> None:
     """Go back as a change inside a derivative, which is undone."""
     for place, old in start:
-        place.put(ctx, old)
+        place.put(ctx, with_iterators(place, old))
 
 
 def evaluated(f: Function, /, *args: Any) -> Any:

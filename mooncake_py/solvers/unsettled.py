@@ -7,6 +7,7 @@ solver there, needs no derivative; one that computes with them raises an error.
 from __future__ import annotations
 
 import copy
+import math
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
@@ -58,10 +59,11 @@ class Iterates:
             return marked
         if type(value) in (list, tuple):
             return type(value)(map(self.mark, value))
-        inexact = isinstance(value, (float, complex, np.inexact)) or (
-            type(value) is ndarray and value.dtype.kind in "fc"
-        )
-        return self.ctx.call(unsettled, value, self.seed, id(self)) if inexact else value
+        if type(value) is ndarray and value.dtype.kind in "fc":
+            value = value.copy()  # it may be memory that the solver goes on to write into
+        elif not isinstance(value, (float, complex, np.inexact)):
+            return value
+        return self.ctx.call(unsettled, value, self.seed, id(self))
 
     def error(self) -> SolverError:
         """Return the error for a derivative that would pass through the iterations."""
@@ -80,7 +82,7 @@ def seed_of(ctx: Mode) -> Any:
     """Return an active one, in each of the modes that differentiate here."""
     if isinstance(ctx, ForwardContext):
         ctx.keep_first()
-        return ctx.fresh(seed_of(ctx.base), 1.0)
+        return ctx.fresh(1.0 if ctx.is_last else seed_of(ctx.base), 1.0)
     if isinstance(ctx, ReverseContext) and ctx.is_reversed:
         return active_number(1.0, ctx)
     return 1.0
@@ -92,7 +94,7 @@ def unsettled(x: Any, seed: Any, key: int) -> Any:
 
 
 def push_unsettled(tangents: Any, y: Any, x: Any, seed: Any, key: int) -> Any:
-    return np.full_like(y, np.nan) if isinstance(y, ndarray) else type(y)(np.nan)
+    return y * math.nan
 
 
 @from_vjp(unsettled, jvp=push_unsettled)

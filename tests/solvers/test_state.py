@@ -2,9 +2,10 @@
 
 import collections
 import functools
+import itertools
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from mooncake_py import (
     hessian,
     hvp,
     implicit,
+    jacobian,
     jvp,
     value_and_grad,
     vjp,
@@ -36,7 +38,7 @@ SOLVERS: dict[str, Solver] = {
     "least_squares": lambda r: optimize.least_squares(lambda x: [r(x[0])], [1.5], **TIGHT).x[0],
     "minimize": lambda r: optimize.minimize(lambda x: r(x[0]) ** 2, [1.5], tol=1e-13).x[0],
     "minimize_scalar": lambda r: (
-        optimize.minimize_scalar(lambda x: r(x) ** 2, bracket=(1.4, 1.5), tol=1e-13).x
+        cast("Any", optimize.minimize_scalar(lambda x: r(x) ** 2, bracket=(1.4, 1.5), tol=1e-13)).x
     ),
     "quad": lambda r: integrate.quad(r, 0, 1)[0],
     "dblquad": lambda r: integrate.dblquad(lambda x, y: r(x) + 0 * y, 0, 1, 0, 1)[0],
@@ -429,3 +431,75 @@ def test_residual_of_implicit_is_not_seen() -> None:
     root = implicit(math.sqrt, lambda x, a: (calls.append(1), x * x - a)[1])
     assert grad(lambda a: root(a) + len(calls) * a)(4.0) == 0.25
     assert calls == []
+
+
+# Iterators, and the modes in which marks of points matter.
+
+
+def from_count(solve: Any) -> Callable[[Any], Any]:
+    def f(a: Any) -> Any:
+        held = {"count": itertools.count()}
+        y = solve(lambda x: (next(held["count"]), x * x - a * a)[1])
+        return y * next(held["count"])
+
+    return f
+
+
+@pytest.mark.parametrize("name", ["brentq", "quad"])
+def test_iterators_are_seen_where_the_solver_has_left_them(name: str) -> None:
+    f = from_count(SOLVERS[name])
+    y = lazily(in_variable, SOLVERS[name])(2.0)
+    slope = pytest.approx(f(2.0) / y * right(name, 2.0))
+    assert value_and_grad(f)(2.0) == (f(2.0), slope)
+    assert jvp(f, (2.0,), (1.0,))[1] == slope
+
+
+@pytest.mark.parametrize("name", ["brentq", "odeint", "least_squares"])
+@pytest.mark.parametrize("debug", [False, True])
+def test_buffers_in_debug_mode_and_along_several_directions(name: str, debug: bool) -> None:
+    def f(p: Any) -> Any:
+        buffer = np.zeros(2)
+        calls = []
+
+        def r(x: Any) -> Any:
+            calls.append(x)
+            buffer[0] = x * x
+            buffer[1] = p[0] * p[0] + 0.0 * p[1]
+            return buffer[0] - buffer[1]
+
+        return np.array([SOLVERS[name](r)])
+
+    p = np.array([2.0, 1.0])
+    expected = [[right(name, 2.0), 0.0]]
+    if debug:
+        np.testing.assert_allclose(grad(lambda p: f(p)[0], debug=True)(p), expected[0], atol=1e-6)
+    else:
+        np.testing.assert_allclose(jacobian(f, mode="forward")(p), expected, atol=1e-6)
+        np.testing.assert_allclose(jacobian(f, mode="reverse")(p), expected, atol=1e-6)
+
+
+def test_evaluations_share_work_through_the_last_point() -> None:
+    class Model:
+        def __init__(self, a: Any) -> None:
+            self.a = a
+            self.x: Any = None
+            self.count = 0
+
+        def both(self, x: Any) -> Any:
+            if self.x is None or not np.array_equal(self.x, x):
+                self.x = np.array(x)
+                self.count += 1
+                r = x - self.a
+                self.values = np.sum(r**2) + np.sum(x**4), 2 * r + 4 * x**3
+            return self.values
+
+    def f(a: Any) -> Any:
+        model = Model(a)
+        found = optimize.minimize(
+            lambda x: model.both(x)[0], np.zeros(2), jac=lambda x: model.both(x)[1], tol=1e-10
+        )
+        return found.x[0] * model.count, found.x[0]
+
+    (value, x), slope = value_and_grad(f, has_aux=True)(2.0)
+    assert value == f(2.0)[0]
+    assert slope == pytest.approx(value / x / (1 + 6 * x**2), rel=1e-6)

@@ -34,7 +34,7 @@ from mooncake_py.tangents.subclasses import plain
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["Bared", "Place", "State"]
+__all__ = ["Attributes", "Bared", "Contents", "Place", "State"]
 
 STREAMS = (
     io.IOBase, np.random.Generator, np.random.RandomState, np.random.BitGenerator, random.Random,
@@ -290,7 +290,7 @@ class Reachable(Snapshot):
         self.ctx = ctx
         self.places: list[Place] = []
         self.is_active = False  # whether anything that was met is
-        self.streams: list[str] = []  # paths of what cannot be put back from outside
+        self.streams: list[Any] = []  # what cannot be put back from outside
         self.cells: set[int] = set()
         super().__init__(None, values, {})
 
@@ -309,7 +309,7 @@ class Reachable(Snapshot):
             self.known[id(value)] = value
             self.places.append(Contents(path, value))
         elif t is LRU_WRAPPER or is_iterator(t) or isinstance(value, STREAMS):
-            self.streams.append(path)
+            self.streams.append(value)
         elif t is FunctionType and (value.__module__ or "").startswith(SOLVERS):
             self.known[id(value)] = value
             self.todo.extend((path, state.old_cell(cell)) for cell in value.__closure__ or ())
