@@ -2,8 +2,7 @@
 
 Results in the original cache have no derivative, and results for active numbers must not outlive
 the call.  So the engine reads the original cache, never writes it, and reads it only if neither the
-arguments nor the captured variables are active.  It identifies an active number by identity,
-because equal numbers may depend on different inputs.
+arguments nor the captured variables are active.
 """
 
 from __future__ import annotations
@@ -12,9 +11,17 @@ import copy
 import functools
 import gc
 from collections import OrderedDict
-from typing import TYPE_CHECKING, Any
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.diagnostics.reporting import dropped
 from mooncake_py.runtime.active import Active
+from mooncake_py.runtime.activity import unwrapped
+from mooncake_py.runtime.pulls import pull_state
+from mooncake_py.tangents.bits import bits_of
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Calling, Mode
@@ -23,6 +30,10 @@ __all__ = ["HANDLERS", "LRU_WRAPPER", "call_cached"]
 
 LRU_WRAPPER = type(functools.lru_cache(lambda: None))
 NOTHING = object()
+RECENT = 32  # entries of the tape that are looked through for where a number is from
+PLAIN = frozenset({int, float, str, bool, np.float64})
+SIMPLE = PLAIN | {Active, type(None), FunctionType, slice, type(Ellipsis), np.ufunc}
+NUMBERS = (int, float, complex, np.number, ndarray)
 
 
 class Cache:
@@ -45,31 +56,151 @@ class Cache:
 
     def clear(self) -> None:
         """Forget everything."""
-        self.results: OrderedDict[Any, Any] = OrderedDict()
+        self.results: OrderedDict[Any, tuple[Variant, ...]] = OrderedDict()
         self.hits = self.misses = 0
 
+    def first_results(self) -> list[Any]:
+        """Forget all but the first result for arguments of each value, and return these.
+
+        Two runs of a part of a program agree in them, and not in how often the function runs for
+        the derivative only.
+        """
+        for key, variants in self.results.items():
+            self.results[key] = variants[:1]
+        return [variants[0].result for variants in self.results.values()]
+
     def call(self, ctx: Mode, args: Any, kwargs: Any) -> Any:
-        """Return the cached result, or run the function."""
-        key = functools._make_key(
-            tuple(map(by_identity, args)),
-            {name: by_identity(v) for name, v in kwargs.items()},
-            self.typed,
-        )
-        if key in self.results:
+        """Return the cached result, or run the function.
+
+        It is found by value, as in the plain call.  Equal numbers may depend on different inputs,
+        though: for others than before the function runs again, for the derivative.
+        """
+        given = *args, *kwargs.values()
+        named = dict(zip(kwargs, map(unwrapped, kwargs.values()), strict=True))
+        key = functools._make_key(tuple(map(unwrapped, args)), named, self.typed)
+        variants = self.results.get(key, ())
+        if variants:
             self.hits += 1
-            self.results.move_to_end(key)
-            return self.results[key]
-        if not ctx.contains_active((self.function.__wrapped__, *args, *kwargs.values())):
+            if self.maxsize is not None:
+                self.results.move_to_end(key)
+            for known in variants:
+                if all(map(is_same, known.given, given)):
+                    return known.result
+        elif not ctx.contains_active((self.function.__wrapped__, *given)):
             result = self.original.result(args, kwargs)
             if result is not NOTHING:
                 self.hits += 1
                 return result
-        self.misses += 1
+        origins = tuple(map(origins_of, given))
+        for known in variants:
+            if all(map(have_one_origin, origins, known.origins)):
+                return known.result
+        self.misses += not variants
         result = ctx.call(self.function.__wrapped__, *args, **kwargs)
-        self.results[key] = result
+        if variants and difference(unwrapped(result), unwrapped(variants[0].result)):
+            raise dropped(
+                ctx,
+                f"the cached function {self.function.__name__} returns another result for an equal "
+                "argument",
+                why="the plain call takes the first result from the cache, and the derivative for "
+                "this argument\nneeds another run, in which the function finds another state",
+                fix="let the function depend on its arguments only",
+            )
+        self.results[key] = *self.results.get(key, ()), Variant(given, origins, result)
         if self.maxsize is not None and len(self.results) > self.maxsize:
             self.results.popitem(last=False)
         return result
+
+
+class Variant(NamedTuple):
+    """A result for arguments of one value, and where their active numbers are from."""
+
+    given: tuple[Any, ...]
+    origins: tuple[Any, ...]
+    result: Any
+
+
+class Origin(NamedTuple):
+    """The entry of the tape that made a number."""
+
+    position: int
+    entry: tuple[Any, ...]
+    context: Any
+
+
+def is_same(a: Any, b: Any) -> bool:
+    """Return whether two equal arguments are one as far as the derivative goes."""
+    if type(a) is tuple and type(b) is tuple:
+        return all(map(is_same, a, b))
+    return a is b or (type(a) is not Active and type(b) is not Active)
+
+
+def origins_of(value: Any) -> Any:
+    """Return where a number is from, as far as the last entries of the tape say so."""
+    if type(value) is tuple:
+        return tuple(map(origins_of, value))
+    if type(value) is not Active:
+        return None
+    tape = getattr(value.context, "tape", ())
+    for position in range(len(tape) - 1, max(len(tape) - RECENT, 0) - 1, -1):
+        entry = tape[position]
+        if len(entry) > 2 and entry[1] is value:
+            return Origin(position, entry, value.context)
+    return NOTHING
+
+
+def have_one_origin(new: Any, old: Any) -> bool:
+    """Return whether two numbers are the same element, which has not been written between."""
+    if type(new) is tuple and type(old) is tuple:
+        return len(new) == len(old) and all(map(have_one_origin, new, old))
+    if type(new) is not Origin or type(old) is not Origin:
+        return new is None and old is None
+    if type(new.entry[1].primal) is Active or new.context is not old.context:
+        return False
+    a, b = new.entry, old.entry
+    if a[0] is not b[0] or len(a) != len(b) or not all(map(is_one, a[2:], b[2:])):
+        return False
+    read = {id(memory_of(new.context, part)) for part in a[2:]} - {id(None)}
+    between = new.context.tape[old.position + 1 : new.position]
+    return all(
+        e[0] is a[0]
+        or (e[0] is pull_state and not issubclass(type(e[2]), ndarray))
+        or is_apart(new.context, e, read)
+        for e in between
+    )
+
+
+def is_apart(ctx: Mode, entry: Any, memory: set[int]) -> bool:
+    """Return whether an entry has surely nothing to do with some memory."""
+    for part in entry:
+        t = type(part)
+        if t is tuple or t is list:
+            if not is_apart(ctx, part, memory):
+                return False
+        elif t not in SIMPLE:
+            found = memory_of(ctx, part)
+            if id(found) in memory or (found is None and not issubclass(t, ndarray)):
+                return False
+    return True
+
+
+def is_one(a: Any, b: Any) -> bool:
+    """Return whether two parts of entries are the same."""
+    return a is b or (type(a) is type(b) and type(a) in PLAIN and repr(a) == repr(b))
+
+
+def memory_of(ctx: Mode, part: Any) -> Any:
+    """Return the memory that a part of an entry is about; None if there is none."""
+    if issubclass(type(part), ndarray):
+        part = ctx.find(part)
+    return getattr(part, "memory", None) if type(part) is not Active else None
+
+
+def difference(a: Any, b: Any) -> bool:
+    """Return whether two numbers or arrays differ; of other results nothing is said."""
+    if not issubclass(type(a), NUMBERS) or not issubclass(type(b), NUMBERS):
+        return False
+    return bits_of(np.asarray(a)) != bits_of(np.asarray(b))
 
 
 class Original:
@@ -101,28 +232,6 @@ class Original:
         elif len(key) == 1 and type(key[0]) in (int, str):
             key = key[0]
         return self.results.get(key, NOTHING)
-
-
-class Same:
-    """An active number in a key."""
-
-    __slots__ = ("value",)
-
-    def __init__(self, value: Active) -> None:
-        self.value = value
-
-    def __hash__(self) -> int:
-        return id(self.value)
-
-    def __eq__(self, other: object) -> bool:
-        return type(other) is Same and other.value is self.value
-
-
-def by_identity(value: Any) -> Any:
-    """Return a value as a part of a key."""
-    if type(value) is Active:
-        return Same(value)
-    return tuple(map(by_identity, value)) if type(value) is tuple else value
 
 
 def cache_of(ctx: Calling, f: Any) -> Cache:

@@ -126,7 +126,7 @@ class Replay:
         What the run has made itself is met where it is held; its own places do not count.
         """
         ctx, unchanged = self.ctx, self.unchanged
-        cached = [list(cache.results.values()) for cache in ctx.caches.values()]
+        cached = [cache.first_results() for cache in ctx.caches.values()]
         main = Outcome(ctx, (value, cached, *self.arrays), unchanged)
         if not hasattr(self, "main"):
             self.places = [place for place in self.places if id(place[0]) not in main.seen]

@@ -8,7 +8,8 @@ import functools
 import numpy as np
 import pytest
 
-from mooncake_py import grad
+from mooncake_py import checkpoint, grad, jvp, value_and_grad
+from mooncake_py.errors import DerivativeDropError
 from tests.support.gradients import Program, Programs
 from tests.support.subjects import Memoized
 
@@ -238,3 +239,76 @@ def test_equal_active_numbers_are_different_keys():
         return square(x[0]) + 10.0 * square(x[1])
 
     np.testing.assert_array_equal(grad(f)(np.zeros(2)), [2.0, 20.0])
+
+
+def counted():
+    runs = [0]
+
+    @functools.lru_cache
+    def square(v):
+        runs[0] += 1
+        return v * v + runs[0]
+
+    return square, runs
+
+
+@pytest.mark.without_modes("the modes are those of the test")
+@pytest.mark.parametrize("debug", [False, True])
+def test_an_element_that_is_read_twice_is_one_argument(debug):
+    square, runs = counted()
+    x = np.array([3.0, 3.0])
+    value, g = value_and_grad(lambda x: square(x[0]) + square(x[0]), debug=debug)(x)
+    assert value == 20.0
+    assert list(g) == [12.0, 0.0]
+    assert runs == [0]
+
+
+@pytest.mark.without_modes("the modes are those of the test")
+@pytest.mark.parametrize(
+    "way",
+    [
+        lambda f, x: value_and_grad(f)(x),
+        lambda f, x: jvp(f, (x,), (x,)),
+        lambda f, x: value_and_grad(lambda x: checkpoint(f, x))(x),
+    ],
+)
+def test_equal_arguments_of_a_function_with_state_are_refused(way):
+    square, _ = counted()
+    with pytest.raises(DerivativeDropError, match="returns another result for an equal argument"):
+        way(lambda x: square(x[0]) + square(x[1]), np.array([3.0, 3.0]))
+
+
+def test_an_element_that_is_written_between_is_another_argument():
+    square = functools.lru_cache(lambda v: v * v)
+
+    def f(x):
+        y = square(x[0])
+        x[0] = x[1] * 1.0
+        return y + 2 * square(x[0])
+
+    np.testing.assert_array_equal(grad(f)(np.array([3.0, 3.0])), [6.0, 12.0])
+    g = grad(lambda x: checkpoint(f, x))(np.array([3.0, 3.0]))
+    np.testing.assert_array_equal(g, [6.0, 12.0])
+
+    def by_a_constant(x):
+        y = square(x[0])
+        x[:1] = 3.0
+        return y + 2 * square(x[0])
+
+    np.testing.assert_array_equal(grad(by_a_constant)(np.array([3.0, 3.0])), [6.0, 0.0])
+
+
+def test_memoised_recursion_runs_once_for_an_element():
+    runs = [0]
+
+    @functools.cache
+    def fibonacci(n, v):
+        runs.append(n)
+        return v if n < 2 else fibonacci(n - 1, v) + fibonacci(n - 2, v)
+
+    def f(x):
+        y = fibonacci(12, x[0]) + fibonacci(12, x[0])
+        assert len(runs) == 14
+        return y
+
+    assert list(grad(f)(np.array([2.0]))) == [466.0]
