@@ -198,15 +198,15 @@ def parts_of(names: Collection[Any], given: Any, path: str, misfit: Misfit) -> M
 
     The names are those of the parts of the value: what is given has these and no others.
     """
-    if len(names) == 1 and "cell_contents" in names and not isinstance(given, Fields):
+    if len(names) == 1 and "cell_contents" in names and not issubclass(type(given), Fields):
         return {"cell_contents": given}  # of a captured variable, whose gradient has no cell
     found = held_by(given)
     if found is None:
         raise misfit(path, f"something with {the_parts(names)}", given)
     if found.keys() == names:
         return found
-    if isinstance(given, tuple) and list(names) == [*range(len(given))]:
-        return dict(enumerate(given))  # a namedtuple for a tuple
+    if issubclass(type(given), tuple) and list(names) == [*range(len(elements_of(given)))]:
+        return dict(enumerate(elements_of(given)))  # a namedtuple for a tuple
     more = [name for name in found if name not in names and not is_computed(given, name)]
     if more and len(more) == len(found):
         raise misfit(path, f"something with {the_parts(names)}", given)
@@ -218,13 +218,10 @@ def parts_of(names: Collection[Any], given: Any, path: str, misfit: Misfit) -> M
 
 def held_by(given: Any) -> Mapping[Any, Any] | None:
     """Return the parts that a tangent of any structure has, past its own methods; None if none."""
-    if isinstance(given, ndarray):
+    if issubclass(type(given), ndarray):
         return dict(enumerate(given)) if given.ndim else None
     spec = spec_of(given)
-    found = None if type(given) in INERT else spec.fields(given)
-    if isinstance(given, dict) and found is given:
-        return dict(dict.items(given))  # an item that is missing is not made
-    return found
+    return None if type(given) in INERT else spec.fields(given)
 
 
 def is_computed(given: Any, name: Any) -> bool:
@@ -248,7 +245,11 @@ def part_of(parts: Mapping[Any, Any], name: Any, given: Any, path: str, misfit: 
         return parts[name]
     except KeyError:
         pass
-    if isinstance(name, str) and not isinstance(given, (dict, Fields)) and hasattr(given, name):
+    if (
+        isinstance(name, str)
+        and not issubclass(type(given), (dict, Fields))
+        and hasattr(given, name)
+    ):
         return getattr(given, name)  # a property
     raise misfit(path, f"something with a part {name!r}", given)
 

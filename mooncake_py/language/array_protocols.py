@@ -59,6 +59,10 @@ def buffers_of(ctx: Mode, values: Any) -> None:
 def passes_objects_on(f: Any) -> bool:
     """Return whether a function is one of Python's own, such as `sorted`, or a part of its rule."""
     rule = registry.find(f)
+    if (getattr(f, "__module__", None) or "").startswith(
+        "mooncake_py."
+    ):  # `checkpoint`, for example
+        return True
     code = rule.replacement if isinstance(rule, OverlayRule) else f
     return getattr(code, "__module__", None) == python_builtins.__name__
 

@@ -6,9 +6,10 @@ up.  Where they change something, the engine refuses them.
 
 from __future__ import annotations
 
+import sys
 from collections import OrderedDict, defaultdict, deque
 from types import FrameType, MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -196,6 +197,84 @@ def test_special_methods_are_called_as_often_as_in_the_plain_call(name: str, mod
     with calls(frames.append) as found:
         derivative(f, x)
     assert without_keys(found) == {k: n * runs for k, n in without_keys(plain).items()}
+
+
+class Point(NamedTuple):
+    a: Any
+    b: Any
+
+
+class CountedPoint(Point):
+    def __iter__(self):
+        return tuple.__iter__(self)
+
+    def __len__(self):
+        return tuple.__len__(self)
+
+    def __getitem__(self, index):
+        return tuple.__getitem__(self, index)
+
+    def __getattribute__(self, name):
+        return tuple.__getattribute__(self, name)
+
+
+class Doubling:
+    def __call__(self, x):
+        return x * 2.0
+
+    def __getattribute__(self, name):
+        return object.__getattribute__(self, name)
+
+    def __len__(self):
+        return 0
+
+
+doubling = Doubling()
+
+
+def calls_in_this_file(run: Any) -> int:
+    """Return how often special methods written here run."""
+    counted = 0
+
+    def seen(frame: FrameType, event: str, _: Any) -> None:
+        nonlocal counted
+        own = frame.f_code.co_filename == __file__
+        counted += event == "call" and own and frame.f_code.co_name.startswith("__")
+
+    before = sys.getprofile()
+    sys.setprofile(seen)
+    try:
+        run()
+    finally:
+        sys.setprofile(before)
+    return counted
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_of_a_named_tuple_and_of_an_object_that_is_called(mode: str) -> None:
+    derivative, runs = MODES[mode]
+
+    def of_point(point):
+        return np.sum(point.a * point[1])
+
+    def of_object(x):
+        return np.sum(doubling(x) * x)
+
+    for f, x in (of_point, CountedPoint(X, X * 2.0)), (of_object, X):
+        plain = calls_in_this_file(lambda f=f, x=x: f(x))
+        assert calls_in_this_file(lambda f=f, x=x: derivative(f, x)) == plain * runs
+
+
+def test_a_checkpoint_takes_an_object_that_numpy_would_convert() -> None:
+    class Model:
+        def __init__(self, a):
+            self.a = a
+
+        def __array__(self, dtype=None, copy=None):
+            return np.ones(1)
+
+    gradient = grad(lambda model: checkpoint(lambda model: np.sum(model.a**2), model))(Model(X))
+    np.testing.assert_array_equal(gradient.a, 2.0 * X)
 
 
 def test_of_a_mapping_that_counts_its_iterations() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -156,6 +157,8 @@ class CallReader(ExpressionReader):
         self, f: Any, args: Sequence[Value], given: dict[str, Value], node: ast.Call
     ) -> Value:
         """Return what a function gives back."""
+        if type(type(f).__getattribute__) is FunctionType:  # it would run to ask what it is
+            raise Unfit(f"the function {type(f).__name__}", place_of(node))
         try:
             reader = of_numpy.reader_of(f, args)
         except TypeError:
