@@ -45,7 +45,7 @@ def of_a_generator() -> Program:
 
 
 def of_a_queue() -> Program:
-    waiting: queue.Queue[float] = queue.Queue()
+    waiting: queue.SimpleQueue[float] = queue.SimpleQueue()
     waiting.put(2.0)
     return lambda x: np.sum(x * x) * waiting.get_nowait()
 
