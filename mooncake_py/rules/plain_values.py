@@ -16,9 +16,10 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.errors import MissingRuleError
+from mooncake_py.rules import registry
 from mooncake_py.rules.creation import laid_out_copy
-from mooncake_py.rules.declare import from_vjp, overlay, zero_derivative
-from mooncake_py.rules.kinds import function_name
+from mooncake_py.rules.declare import from_vjp, zero_derivative
+from mooncake_py.rules.kinds import OverlayRule, function_name
 from mooncake_py.tangents.memory import is_same_view
 
 __all__ = [
@@ -41,10 +42,11 @@ def derived_as(*functions: Hashable) -> Callable[[F], F]:
     They are given arrays and numbers, or tuples, lists and dicts of these: an object may hold
     active numbers, which compiled code cannot take.
     """
+    origin = registry.calling_location(1)
 
     def declare(replacement: F) -> F:
         for function in functions:
-            overlay(function)(with_values(function, replacement))
+            registry.add(OverlayRule((function,), origin, with_values(function, replacement)))
         return replacement
 
     return declare
@@ -63,6 +65,7 @@ def with_values(function: Any, replacement: Callable[..., Any]) -> Callable[...,
 
 def derived_as_writer(function: Any, *positions: int) -> Callable[[F], F]:
     """Declare a replacement of a function that writes into arguments, arrays by position."""
+    origin = registry.calling_location(1)
 
     def declare(replacement: F) -> F:
         names = tuple(inspect.signature(replacement).parameters)
@@ -79,7 +82,7 @@ def derived_as_writer(function: Any, *positions: int) -> Callable[[F], F]:
                 args[i][...] = same_values(scratch[i], written, function)
             return next((args[i] for i in positions if result is scratch[i]), result)
 
-        overlay(function)(run)
+        registry.add(OverlayRule((function,), origin, run))
         return replacement
 
     return declare

@@ -169,7 +169,8 @@ def changed_or_same(a: Any, change: Any) -> Any:
 def outside_state() -> tuple[Any, ...]:
     """Return the state of the global generators, of warnings and of floating-point errors."""
     filters = tuple(map(repr, warnings.filters))
-    kind, key, *rest = np.random.get_state()  # noqa: NPY002
+    state: Any = np.random.get_state()  # noqa: NPY002
+    kind, key, *rest = state
     return (kind, tuple(key.tolist()), *rest), random.getstate(), filters, np.geterr()
 
 
