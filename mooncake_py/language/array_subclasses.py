@@ -56,7 +56,7 @@ PLAIN = activity.INERT | {ndarray, Active}
 DISPATCHER = type(np.sum)
 TAKE_PLAIN = frozenset({
     np.einsum, np.interp, np.convolve, np.correlate, np.choose, np.broadcast_to, np.insert,
-    np.delete, np.place,
+    np.delete, np.place, np.put_along_axis, np.fill_diagonal,
 })  # fmt: skip
 """Functions with Python source that compute with plain arrays, whatever they are given."""
 ON_ARRAYS = ("numpy.linalg", "numpy.fft")

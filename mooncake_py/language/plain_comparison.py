@@ -136,6 +136,8 @@ def are_alike(y: Any, sample: Any) -> bool:
     if not isinstance(y, (ndarray, np.generic, int, float, complex)):
         return True
     a, b = np.asarray(y), np.asarray(sample)
-    if a.dtype != b.dtype or a.shape != b.shape or a.dtype.kind not in "fc":
-        return a.dtype == b.dtype and a.shape == b.shape
+    if a.dtype != b.dtype or a.shape != b.shape:
+        return False
+    if a.dtype.kind not in "fc":
+        return a.dtype.kind == "O" or bool(np.array_equal(a, b))
     return bool(np.allclose(a, b, rtol=1e-6, atol=1e-12, equal_nan=True))
