@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import cache
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ from numpy import ndarray
 
 from mooncake_py.application.arity import MISFITS, require_arguments
 from mooncake_py.checkpointing import checkpointed
+from mooncake_py.compiler.sites import pace
 from mooncake_py.compiler.sites.elsewhere import Elsewhere, InParts
 from mooncake_py.containers import state
 from mooncake_py.diagnostics.notes import located, without_context
@@ -34,6 +36,14 @@ __all__ = ["BoundNames", "Core"]
 
 BoundNames = tuple[tuple[str, ...], tuple[str, ...]]
 """The local and the global names that the body of a loop binds."""
+
+
+@cache
+def compiled_calls() -> Any:
+    """Return what runs a function as one compiled region, which few programs need."""
+    from mooncake_py.compiler.native.site import call
+
+    return call
 
 
 class Core(Mode):
@@ -123,15 +133,14 @@ class Core(Mode):
         """
         if self.rehearsal is not None:
             self.rehearsal.setting.entering(f)
-        in_parts = False
+        in_parts, timed, begin = False, None, 0.0
         if self.compiles:
-            # Here, as only few programs need it.
-            from mooncake_py.compiler.native import site
-
-            y = site.call(self, f, args, kwargs)
-            in_parts = y is InParts
-            if not in_parts and y is not Elsewhere:
+            y = compiled_calls()(self, f, args, kwargs)
+            if type(y) is pace.Pace:
+                timed, begin = y, pace.clock()
+            elif y is not InParts and y is not Elsewhere:
                 return y
+            in_parts = y is not Elsewhere
         try:
             derived = derive(f.__code__, f.__globals__, in_parts, self.meter is not None)
             if derived.asked:
@@ -146,7 +155,10 @@ class Core(Mode):
         if derived.stored_globals or derived.stored_free:
             state.log_names(self, derived, f)
         try:
-            return instantiate(derived, f)(*args, **kwargs, _mk_ctx=self)
+            y = instantiate(derived, f)(*args, **kwargs, _mk_ctx=self)
+            if timed is not None:
+                timed.took_plainly(pace.clock() - begin)
+            return y
         except MooncakeError as error:  # raised by Python code that replaces a function
             located(self, error)
             raise

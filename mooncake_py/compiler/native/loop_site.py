@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 
 __all__ = ["LoopSite", "site_of_loop"]
 
-REFUSALS = 16  # runs in which the loop could not be read, after which it is not tried any more
+FEW = 4  # runs in which the loop could not be read, after which it is not tried each time
+REFUSALS = 64  # runs after which it is not tried any more
 SHORT = "it has few passes, or copies far more than it computes"
 EMPTY = ListType(NumberType(""))  # a list that may gain numbers of one type
 FIXED = ModuleType, BuiltinFunctionType
@@ -90,7 +91,7 @@ class LoopSite(Site):
         values : tuple
             Of the variables that are given, `MISSING` for those that are not bound.
         """
-        if (self.refusals >= REFUSALS and not self.readings) or not registry.are_first():
+        if not registry.are_first() or (not self.readings and self.is_refused()):
             return Elsewhere
         f = FunctionType(self.code, sys._getframe(1).f_globals)
         met: set[int] = set()
@@ -107,6 +108,21 @@ class LoopSite(Site):
         if not self.pays(reading.site, inputs):
             return Elsewhere
         return self.run(ctx, reading, inputs, given)
+
+    @property
+    def was_refused(self) -> bool:
+        """Whether the loop was never read, though it was met several times."""
+        return not self.readings and (self.refusals >= FEW or () in self.refused)
+
+    def is_refused(self) -> bool:
+        """Return True if a loop that was refused so far is left alone in this call.
+
+        It is asked ever more seldom: to find the types of what it reads takes as long as a pass.
+        """
+        if self.refusals < FEW:
+            return False
+        self.refusals += 1
+        return self.refusals > REFUSALS or bool(self.refusals & (self.refusals - 1))
 
     def type_of(self, name: str, value: Any, met: set[int]) -> Any:
         """Return the type of a variable; `met` are the objects among others."""

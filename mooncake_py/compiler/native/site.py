@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -31,8 +31,10 @@ from mooncake_py.compiler.native.regions.linear import LARGE
 from mooncake_py.compiler.native.regions.region import NativeRegion
 from mooncake_py.compiler.reading.callees import UNFIT_FLAGS, is_own
 from mooncake_py.compiler.regions.ir import Assign, Check, Let, statements
+from mooncake_py.compiler.sites import pace
 from mooncake_py.compiler.sites.elsewhere import Elsewhere, InParts
 from mooncake_py.compiler.sites.items import put_into
+from mooncake_py.compiler.sites.pace import PLAINLY, TIMED, TIMED_PLAINLY, Pace
 from mooncake_py.errors import file_and_line
 from mooncake_py.jitted import python_function
 from mooncake_py.overriding import override
@@ -291,8 +293,38 @@ class FunctionSite(Site):
         self.keywords = frozenset(self.parameters[code.co_posonlyargcount :])
         self.loops: dict[Place, Any] = {}
         self.last: tuple[list[Any] | None, Reread | None] = None, None
+        self.paces: defaultdict[type, Pace] = defaultdict(Pace)
+        self.refusals = 0  # calls in which each loop had been refused before
 
     def call(self, ctx: Mode, f: FunctionType, args: Any, kwargs: Any) -> Any:
+        """Run as one region, or return `Elsewhere`, `InParts`, or a `Pace`.
+
+        That is as `InParts`, and is to be told how long the function takes then.
+        """
+        own = self.paces[type(ctx)]
+        way = own.way(ctx)
+        if way == TIMED_PLAINLY:
+            return own
+        if way == PLAINLY:
+            return self.in_parts() if self.loops else InParts
+        begin = pace.clock() if way == TIMED else 0.0
+        result = self.run_whole(ctx, f, args, kwargs)
+        if result is Elsewhere or result is InParts:
+            own.missed()
+            return result if result is Elsewhere else self.in_parts()
+        own.ran()
+        if way == TIMED:
+            own.took(pace.clock() - begin)
+        return result
+
+    def in_parts(self) -> Any:
+        """Return `InParts`; most often `Elsewhere` if each loop was refused so far."""
+        if not self.loops or not all(loop.was_refused for loop in self.loops.values()):
+            return InParts
+        self.refusals += 1
+        return Elsewhere if self.refusals & (self.refusals - 1) else InParts
+
+    def run_whole(self, ctx: Mode, f: FunctionType, args: Any, kwargs: Any) -> Any:
         """Run as one region, or return `Elsewhere` or `InParts`."""
         found = self.matched(f, args, kwargs)
         if found is None:
@@ -354,7 +386,10 @@ class FunctionSite(Site):
     @override
     def report(self) -> list[str]:
         loops = [self.loops[place] for place in sorted(self.loops)]
-        return super().report() + [line for loop in loops for line in loop.report()]
+        own = super().report()
+        if any(found.is_left for found in self.paces.values()):
+            own.append(f"{self.where}: left to its derived form, which was faster")
+        return own + [line for loop in loops for line in loop.report()]
 
     def arguments(self, f: FunctionType, args: Any, kwargs: Any) -> Sequence[Any] | None:
         """Return the arguments in the order of the parameters, None where they do not fit."""

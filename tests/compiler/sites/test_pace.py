@@ -1,0 +1,153 @@
+"""Functions that take longer as compiled code than by their derived form are left to that."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from mooncake_py import checkpoint, grad, value_and_grad
+from mooncake_py.compiler.native import form
+from mooncake_py.compiler.native.printing.build import interpreted
+from mooncake_py.compiler.native.site import site_of
+from mooncake_py.compiler.sites import pace
+from mooncake_py.compiler.sites.pace import COMPILED, FIRST, PLAINLY, TIMED, TIMED_PLAINLY, Pace
+from mooncake_py.runtime.compilation import is_installed
+
+pytestmark = [
+    pytest.mark.without_modes("counts how often a function runs either way"),
+    pytest.mark.skipif(not is_installed(), reason="compile=True needs Numba"),
+]
+
+ONCE = SimpleNamespace(outers=(), rehearsal=None, repeats=False)
+AGAIN = SimpleNamespace(outers=(), rehearsal=None, repeats=True)
+
+
+def decided(compiled: float, plain: float) -> Pace:
+    """Return a pace after calls that took so long."""
+    own = Pace()
+    for _ in range(FIRST + 10):
+        way = own.way(ONCE)  # type: ignore[arg-type]
+        if way == TIMED:
+            own.took(compiled)
+        elif way == TIMED_PLAINLY and not own.is_left:
+            own.took_plainly(plain)
+    return own
+
+
+def test_the_faster_way_is_taken():
+    assert decided(2e-5, 1e-5).is_left
+    own = decided(1e-5, 2e-5)
+    assert not own.is_left
+    assert own.way(ONCE) == COMPILED  # type: ignore[arg-type]
+
+
+def test_long_calls_are_not_compared():
+    own = decided(1e-2, 1e-9)
+    assert not own.is_left
+    assert own.way(ONCE) == COMPILED  # type: ignore[arg-type]
+
+
+def test_what_was_left_is_measured_anew_if_it_takes_far_longer():
+    own = decided(2e-5, 1e-5)
+    for _ in range(pace.STRIKES):
+        own.took_plainly(1.0)
+    assert not own.is_left
+    assert own.way(ONCE) == TIMED  # type: ignore[arg-type]
+
+
+def test_nothing_changes_where_parts_of_a_call_run_twice():
+    own = Pace()
+    for _ in range(FIRST + 10):
+        assert own.way(AGAIN) == COMPILED  # type: ignore[arg-type]
+    assert own.way(ONCE) == COMPILED  # type: ignore[arg-type]
+    left = decided(2e-5, 1e-5)
+    assert left.way(AGAIN) == PLAINLY  # type: ignore[arg-type]
+    for _ in range(10):
+        left.took_plainly(1.0)
+    assert left.is_left
+
+
+def test_what_cannot_be_compiled_is_asked_ever_more_seldom():
+    own = Pace()
+    asked = 0
+    for _ in range(1000):
+        if own.way(ONCE) != PLAINLY:  # type: ignore[arg-type]
+            asked += 1
+            own.missed()
+    assert asked < 3 * FIRST
+
+
+class Tank:
+    def __init__(self, level):
+        self.level, self.flow = level, 0.0
+
+    def settle(self, dt):
+        self.level += dt * self.flow
+        self.flow = 0.0
+
+
+class OtherTank(Tank):
+    def settle(self, dt):
+        self.level += self.flow * dt
+        self.flow = 0.0
+
+
+def tanks(k, steps, cls):
+    row = {"a": cls(1.0), "b": cls(0.0)}
+    for _ in range(steps):
+        q = k * row["a"].level
+        row["a"].flow -= q
+        row["b"].flow += q
+        for tank in row.values():
+            tank.settle(0.1)
+    return row["b"].level
+
+
+@pytest.mark.parametrize("cls", [Tank, OtherTank])
+def test_both_ways_give_the_same(cls, monkeypatch):
+    is_left = cls is Tank
+    now = [0.0]
+
+    def later():
+        now[0] += 1e-6
+        return now[0]
+
+    took = Pace.took
+
+    def slow(self, seconds):
+        took(self, 1e-4 if is_left else 1e-9)
+
+    monkeypatch.setattr(form, "built", interpreted)
+    monkeypatch.setattr(pace, "clock", later)
+    monkeypatch.setattr(Pace, "took", slow)
+    expected = value_and_grad(tanks)(0.3, 50, cls)
+    for _ in range(3):
+        assert value_and_grad(tanks, compile=True)(0.3, 50, cls) == pytest.approx(expected)
+    paces = site_of(cls.settle).paces  # type: ignore[union-attr]
+    assert [own.is_left for own in paces.values()] == [is_left]
+    again = grad(lambda k: checkpoint(tanks, k, 50, cls), compile=True)(0.3)
+    assert again == pytest.approx(expected[1])
+
+
+def scaled(x, y):
+    return x * y + np.sin(x)
+
+
+def test_types_that_come_later_are_served_too(monkeypatch):
+    monkeypatch.setattr(form, "built", interpreted)
+    monkeypatch.setattr(pace, "clock", lambda: 0.0)
+
+    def f(x):
+        total = 0.0
+        try:  # of which functions are not compiled
+            for k in range(40):
+                total += np.sum(scaled(x, float(k)))
+        finally:
+            pass
+        return total
+
+    for x in (0.5, np.array([0.5, 1.5])):
+        for _ in range(2):
+            np.testing.assert_allclose(grad(f, compile=True)(x), grad(f)(x))
