@@ -55,7 +55,7 @@ def runs_python(value: Any, depth: int = 0) -> bool:
     if t.__module__ in IN_C:
         return any(runs_python(part, depth + 1) for part in gc.get_referents(value))
     cls: Any = value if isinstance(value, type) else t
-    if not cls.__flags__ & HEAP_TYPE or cls.__module__.startswith(
+    if not cls.__flags__ & HEAP_TYPE or (cls.__module__ or "").startswith(
         ("numpy", "scipy", "mooncake_py")
     ):
         return False
