@@ -26,7 +26,7 @@ def instance_dict(value: Any) -> Any:
 
     Classes in C may keep it elsewhere: a ``threading.local`` has one for each thread.
     """
-    read = type(value).__getattribute__
+    read: Any = type(value).__getattribute__
     if type(read) is FunctionType:
         read = next(
             found
