@@ -128,9 +128,11 @@ def beside_another(ctx: Mode, op: BinaryOperator, a: Any, b: Any, other: Any) ->
 @functools.lru_cache(maxsize=512)
 def is_left_to(owner: type, method: str, kind: type) -> bool:
     """Return whether scalars of a class leave an operation with plain numbers to these."""
-    with np.errstate(all="ignore"):
-        found: Any = getattr(owner, method)(owner(1), kind(1))
-    return found is NotImplemented
+    try:
+        with np.errstate(all="ignore"):
+            return getattr(owner, method)(owner(1), kind(1)) is NotImplemented
+    except TypeError:  # as for remainders of complex numbers
+        return False
 
 
 @functools.lru_cache(maxsize=512)

@@ -28,9 +28,6 @@ from mooncake_py.runtime.slots import is_in_c
 __all__ = ["Objects"]
 
 
-NUMBERS = (int, float, complex)
-
-
 class Objects(Core):
     """Containers and instances of classes; special methods written in Python run derived."""
 

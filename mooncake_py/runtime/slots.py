@@ -5,6 +5,8 @@ from __future__ import annotations
 from types import WrapperDescriptorType
 from typing import Any
 
+import numpy as np
+
 from mooncake_py.runtime.attribute_lookup import MISSING, in_class
 from mooncake_py.runtime.operators import BinaryOperator
 
@@ -28,8 +30,13 @@ def slot_of(cls: type, op: BinaryOperator) -> Any:
         if is_of_sequences(owner, op) and (reflected is MISSING or is_in_c(reflected)):
             return None
         if is_in_c(reflected) and reflected.__objclass__ is owner:
-            return owner
+            return None if is_taken_away(owner, op) else owner
     return GENERIC
+
+
+def is_taken_away(owner: type, op: BinaryOperator) -> bool:
+    """Return whether NumPy has taken a slot from complex scalars, which still have the methods."""
+    return op.name in ("mod", "floordiv", "divmod") and issubclass(owner, np.complexfloating)
 
 
 def is_in_c(method: Any) -> bool:

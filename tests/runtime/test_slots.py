@@ -34,6 +34,7 @@ class Items(list[Any]):
         (np.float64, "add", np.float64), (np.float64, "and_", np.generic), (list, "add", None),
         (np.float64, "matmul", None), (np.ndarray, "matmul", np.ndarray), (str, "mod", str),
         (Items, "add", None), (Items, "mul", GENERIC), (decimal.Decimal, "sub", decimal.Decimal),
+        (np.complex128, "mod", None), (np.complex128, "mul", np.complex128),
         (object, "add", None), (np.matrix, "mul", GENERIC), (type, "or_", type),
     ],
 )  # fmt: skip
