@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -34,12 +35,18 @@ Treatment = Callable[[Any], Any]
 """From a cotangent to the one that takes its place, or to None if it was changed in place."""
 
 
-def hooked(ctx: Mode, rule: Rule | None, treat: Treatment, x: Any) -> Any:
+def hooked(
+    ctx: Mode,
+    rule: Rule | None,
+    treat: Treatment,
+    x: Any,
+    around: Callable[[], AbstractContextManager[None]] = nullcontext,
+) -> Any:
     """Return a copy of a value and record that its cotangent passes through a function.
 
     The function is called with the cotangent in the structure of the value, as `grad` would return
     it; all of it is a copy.  If all of the value is constant, it is never called.  Exceptions that
-    it raises name the rule.
+    it raises name the rule.  It is called `around` a context.
     """
     sources: list[Any] = []
     copies: list[Any] = []
@@ -69,7 +76,7 @@ def hooked(ctx: Mode, rule: Rule | None, treat: Treatment, x: Any) -> Any:
     if not sources:
         return y
     protect_what_is_read(ctx, treat)
-    passage = _Passage(ctx, treat, y, tree, copies)
+    passage = _Passage(ctx, treat, y, tree, copies, around)
     ctx.record((pull_hook, sources, passage, rule, positions_running(1)[0]))
     return y
 
@@ -119,13 +126,15 @@ class _Passage:
     value: Any
     tree: Any
     copies: list[Any]
+    around: Callable[[], AbstractContextManager[None]]
 
     def pull(self, sources: list[Any]) -> None:
         """Give the cotangents of the copies, as the function leaves them, to their sources."""
         g = gradient_of(self.value, self.tree, {})
-        with self.ctx.outside(), Bare(self.ctx) as bare:
-            treated = bare.visit(self.treat)[0](g)
-        assign(self.tree, g if treated is None else treated, "", set())
+        with self.ctx.outside(), self.around():
+            with Bare(self.ctx) as bare:
+                treated = bare.visit(self.treat)[0](g)
+            assign(self.tree, g if treated is None else treated, "", set())
         for source, copy in zip(sources, self.copies, strict=True):
             g = copy.take()
             if g is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from mooncake_py.boundary.hooked import hooked
@@ -13,6 +14,7 @@ from mooncake_py.rules import registry
 from mooncake_py.rules.declare import contextual
 from mooncake_py.runtime.mode_of import is_forward
 from mooncake_py.utilities.copies import plain_copy
+from mooncake_py.utilities.effects import Apart
 from mooncake_py.words import with_article
 
 if TYPE_CHECKING:
@@ -34,7 +36,8 @@ def hook(fn: Callable[[Any], Any], x: T) -> T:
         zero for unused parts, ``NoTangent()`` for constant parts.  It returns the new cotangent, or
         None to keep its argument, including in-place changes.  It runs natively, without being
         differentiated, and arrays and objects that it has captured have the values that they had at
-        the call of `hook`.  It is not called if `x` is constant.
+        the call of `hook`.  What it writes into an array that the derivative has used, its later
+        calls see, and everyone when the derivative has ended.  It is not called if `x` is constant.
     x : object
         A number, an array, or lists, dicts, tuples and objects of these.  The cotangent has the
         structure of a gradient with respect to `x`.
@@ -82,7 +85,7 @@ def hook_inside(ctx: Mode, fn: Callable[[Any], Any], x: T) -> T:
         if is_reversed(ctx) and ctx.contains_active(x):
             raise second_order(ctx)
         return ctx.call(copy.deepcopy, x)
-    return hooked(ctx, registry.find(hook), fn, x)
+    return hooked(ctx, registry.find(hook), fn, x, partial(Apart, ctx, fn))
 
 
 def is_reversed(ctx: Mode) -> bool:

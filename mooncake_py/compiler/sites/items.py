@@ -57,6 +57,8 @@ class Items:
         The items that were active on entry, by position among these.
     outputs : list of (int, Active)
         Those that the region wrote or appended, if a derivative may flow to them.
+    before : tuple of float
+        What there was on entry.
     """
 
     def __init__(
@@ -73,7 +75,7 @@ class Items:
         self.leaves = leaves
         self.first = first
         self.outputs: list[tuple[int, Active]] = []
-        self._before = tuple(cells)
+        self.before = tuple(cells)
         self._cotangents: list[Any] | None = None
 
     @classmethod
@@ -118,7 +120,7 @@ class Items:
 
     def changed(self) -> list[int]:
         """Return the positions of the items that the region wrote or appended."""
-        return changes(self._before, self.cells)
+        return changes(self.before, self.cells)
 
     def store(self, ctx: ReverseMode, on: bool) -> None:
         """Put what the region wrote into the list, active if it is `on`, and log the old items."""
@@ -189,11 +191,11 @@ class Pairs:
         self.primals = [p * 1.0 if type(p) is float else p for p in given]
         self.tangents = list(map(as_tangent, moving, given))
         self.moves = moving.count(None) < len(moving)
-        self._before = tuple(self.primals)
+        self.before = tuple(self.primals)
 
     def store(self, ctx: ForwardMode, on: bool) -> None:
         """Put what the region wrote into the list, with tangents if it is `on`."""
-        changed = changes(self._before, self.primals)
+        changed = changes(self.before, self.primals)
         new = [ctx.fresh(self.primals[k], self.tangents[k] if on else None) for k in changed]
         put_into(ctx, self.source, [k + self.first for k in changed], new)
 

@@ -172,6 +172,7 @@ class Checks(ReverseContext):
         found = self.difference()
         if found is not None:
             raise untracked_write(found, self.function)
+        self.end()
 
     @override
     def reverse_until_due(self) -> None:

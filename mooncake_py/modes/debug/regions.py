@@ -29,8 +29,7 @@ from mooncake_py.modes.debug.beside import WHOLE, Copies, NotPlainError, as_plai
 from mooncake_py.modes.debug.loop_cotangents import Noted, cotangents
 from mooncake_py.modes.debug.quick_ways import QuickWay, is_far, spread
 from mooncake_py.modes.debug.shaken_arrays import SPREAD
-from mooncake_py.modes.debug.sized import SizedCells, sized
-from mooncake_py.modes.debug.terms import ShakenTerms, SizedTerms, Terms, sizes_of
+from mooncake_py.modes.debug.terms import ShakenTerms, SizedTerms, Terms
 from mooncake_py.overriding import override
 from mooncake_py.tangents.memory import Shadows, owner
 
@@ -42,6 +41,7 @@ __all__ = ["LoopBeside", "beside"]
 
 CLOSE = 1e-12  # of the terms of a cotangent
 SAMPLES = 3
+MARGIN = 100.0  # how far a result may differ, where slopes cancel, for each that rounding moves it
 Kind = Callable[[Shadows], Terms]
 EPS = float(np.finfo(float).eps)
 
@@ -93,9 +93,10 @@ class Total(NamedTuple):
         """Whether it differs by more than rounding does if there is one term."""
         return bool(is_far(self.found, self.expected, np.abs(self.expected), CLOSE).any())
 
-    def sized(self, runs: Iterable[Total]) -> Total:
-        """Return it with the size of its terms, from runs with errors."""
-        return self._replace(size=spread(self.found, [run.found for run in runs], SPREAD))
+    def sized(self, runs: Iterable[Total], most: float = SPREAD) -> Total:
+        """Return it with the size of its terms, from runs with errors of at most a part of them."""
+        found = [np.array(run.found) for run in (self, *runs)]  # no memory, and no `Sized`
+        return self._replace(size=spread(found[0], found[1:], most))
 
 
 class LoopBeside(QuickWay):
@@ -316,45 +317,57 @@ class LoopBeside(QuickWay):
             return
         pull = partial(self.pulled, noted)
         totals = pull(self.kind)
-        if not self.is_on_slices and any(self.is_off(total) for total in totals):
-            totals = self.with_sized_slopes().pulled(noted, self.kind)
+        if not self.is_on_slices and any(map(self.is_off, totals)):
+            runs = zip(
+                *[self.nudged().pulled(noted, self.kind) for _ in range(SAMPLES)], strict=True
+            )
+            totals = [
+                t.sized(found, self.close / MARGIN) for t, found in zip(totals, runs, strict=True)
+            ]
         self.compare_totals("cotangent", totals, lambda: pull(self.shaken))
 
     def is_off(self, total: Total) -> bool:
         """Return whether a sum differs by more than rounding of its terms does."""
         return bool(is_far(total.found, total.expected, total.size, self.close).any())
 
-    def with_sized_slopes(self) -> LoopBeside:
-        """Return the loop with slopes that carry the sizes of their terms, if it can run again.
+    def nudged(self) -> LoopBeside:
+        """Return the loop as it runs from inputs that differ by rounding.
 
-        A slope is a sum itself, which may cancel: that of an iteration that has converged is
-        nothing but rounding, and so are its products.
+        It tells what rounding does to slopes, which are sums too: those of an iteration that has
+        converged are nothing else, and so are their products.
         """
-        if any(type(self.inputs[name]) is Items for name in self.changed):
-            return self  # a sweep that runs again would find what the first one left
         run = copy(self)
         run.floats, run.ints = [], []
-        _, run.copies = self.copied(self.before)
         given = self.site.given(self.form, self.inputs)
-        sizes = Shadows(sizes_of)
+        given = {name: self.nudge(v) if type(v) is float else v for name, v in given.items()}
+        arrays, lists = Copies(), dict[int, list[Any]]()
 
-        def factor(name: str, value: Any) -> Any:
-            """Return an input from which slopes are computed."""
-            if name not in self.site.region.arrays:
-                g = given[name]
-                return sized(g, abs(g)) if type(g) is float else g
-            if type(value) is ndarray and value.dtype.kind == "f":
-                return SizedCells(cells_of(value), cells_of(sizes.view(value)))
-            return cells_of(value)
+        def copied_beside(value: Any) -> Any:
+            if type(value) is Items:
+                return lists.setdefault(id(value), [self.nudge(v) for v in value.before])
+            return arrays(value) if type(value) is ndarray else value
 
-        values = [factor(name, v) for name, v in (run.copies | self.tangents).items()]
+        inputs = {name: copied_beside(v) for name, v in self.before.items()}
+        for own in {id(owner(a)): owner(a) for a in inputs.values() if type(a) is ndarray}.values():
+            if own.dtype.kind == "f":
+                own *= self.nudge(np.ones(own.shape))
+        run.copies = self.before | {n: a for n, a in inputs.items() if type(a) is ndarray}
+        values = [
+            cells_of(v) if name in self.site.region.arrays else given[name]
+            for name, v in (inputs | self.tangents).items()
+        ]
         values += [given[n.name] for n in self.form.lengths]
+        sweep = self.form, run.floats.append, run.ints.append, self.steps
         try:
-            sweep = self.form, run.floats.append, run.ints.append, self.steps
-            self.site.run_forward(*sweep, *values)
+            _, *results = self.site.run_forward(*sweep, *values)
         except UNUSUAL:
             return self
+        run.given = given | dict(zip(self.form.results, results, strict=False))
         return run
+
+    def nudge(self, value: Any) -> Any:
+        """Return a number or an array with errors of rounding."""
+        return value * (1.0 + 4 * EPS * self.ctx.random.uniform(-1.0, 1.0, np.shape(value) or None))
 
     def pulled(self, noted: Noted, kind: Kind) -> list[Total]:
         """Return what the region makes of the cotangents after the loop."""

@@ -25,9 +25,6 @@ class Sized(float):
     def __truediv__(self, other: Any) -> Sized:
         return sized(float(self) / other, self.size / abs(other))
 
-    def __rtruediv__(self, other: Any) -> Sized:
-        return sized(other / float(self), size_of(other) / abs(float(self)))
-
 
 def sized(value: float, size: float) -> Sized:
     """Return a float with the size of its terms."""

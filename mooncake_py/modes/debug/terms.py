@@ -18,7 +18,7 @@ from mooncake_py.modes.debug.sized import Sized, SizedCells, size_of, sized
 from mooncake_py.overriding import override
 from mooncake_py.tangents.memory import Shadows
 
-__all__ = ["ShakenTerms", "SizedTerms", "Terms", "sizes_of"]
+__all__ = ["ShakenTerms", "SizedTerms", "Terms"]
 
 
 class Terms:

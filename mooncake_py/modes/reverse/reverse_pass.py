@@ -27,10 +27,13 @@ __all__ = ["ReversePass"]
 class ReversePass(ReverseMode):
     """What is done with the entries of a tape once the function has run."""
 
+    waiting: Any = None  # writes of functions of the user that take effect in the end
+
     def run_backwards(self) -> None:
         """Reverse the tape: undo every change to primal state and apply every adjoint."""
         if self.meter is not None:
             self.meter.reverse(self.reverse_until_due)
+            self.end()
             return
         tape = self.tape
         entry: tuple[Any, ...] = ()
@@ -45,6 +48,14 @@ class ReversePass(ReverseMode):
             raise
         finally:
             loud_again(before)
+        if self.waiting is not None:
+            self.end()
+
+    def end(self) -> None:
+        """Write what functions of the user have written on the way, and had to wait."""
+        waiting, self.waiting = self.waiting, None
+        if waiting is not None:
+            waiting()
 
     def reverse_until_due(self) -> None:
         """Reverse entries, at least one, until it is time to tell how far it is."""
