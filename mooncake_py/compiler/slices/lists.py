@@ -65,17 +65,17 @@ class ArrayItems(Items):
     @property
     def axes(self) -> int:
         """How many axes the list would have as an array; 0 where only what is appended tells."""
-        return 1 + self._before[0].ndim if self._before else 0
+        return 1 + self.before[0].ndim if self.before else 0
 
     @property
     def given(self) -> tuple[ndarray, ...]:
         """The arrays that were in the list before."""
-        return self._before
+        return self.before
 
     @property
     def appended(self) -> list[ndarray]:
         """The arrays that the region appended."""
-        return self.cells[len(self._before) :]
+        return self.cells[len(self.before) :]
 
     @override
     def store(self, ctx: ReverseMode, on: bool) -> None:
@@ -83,7 +83,7 @@ class ArrayItems(Items):
 
     def protect(self, registry: Registry) -> None:
         """Note that what was there, or was appended without a node, may have been saved."""
-        for a in self._before if self.outputs else self.cells:
+        for a in self.before if self.outputs else self.cells:
             registry.protect(a)
 
     def register(self, registry: Registry, nodes: dict[int, Any], given: Collection[int]) -> None:
@@ -102,7 +102,7 @@ class ArrayItems(Items):
             leaves.append((k, registry.find(a) or registry.activate(a)))
         self.leaves = leaves
         outputs: list[tuple[int, Any]] = []
-        for k, a in enumerate(self.appended, len(self._before)):
+        for k, a in enumerate(self.appended, len(self.before)):
             key = id(a)
             node = nodes.get(key)
             if node is None:
