@@ -15,6 +15,7 @@ from numpy import ndarray
 from numpy._core import _methods
 
 from mooncake_py.application.foreign import computes_otherwise, flat, is_other, ufunc_of
+from mooncake_py.application.native_writes import WRITERS
 from mooncake_py.diagnostics.reporting import Reporting
 from mooncake_py.language import (
     array_attributes,
@@ -165,7 +166,8 @@ def call_implementation(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run what NumPy itself does: its Python source where it matters what a class overrides."""
     source = getattr(f, "__wrapped__", None)
     values = (*args, *kwargs.values())
-    if type(source) is FunctionType and f not in TAKE_PLAIN:
+    takes_plain = f in TAKE_PLAIN and not (f in WRITERS and overrides_operations(values))
+    if type(source) is FunctionType and not takes_plain:
         if not source.__module__.startswith(ON_ARRAYS):
             if overrides_operations(values) or any(map(is_asked, flat(values))):
                 return ctx.call_function(source, args, kwargs)
