@@ -23,6 +23,7 @@ from mooncake_py.rules.declare import contextual
 from mooncake_py.runtime.enclosing import enclosed
 from mooncake_py.solvers.callbacks import run_calling_back
 from mooncake_py.solvers.given import Given
+from mooncake_py.solvers.held_still import held_still, is_refused_view, is_refused_write
 from mooncake_py.solvers.iterators import copied_iterator, with_iterators
 from mooncake_py.solvers.left import left_behind
 from mooncake_py.solvers.unsettled import Iterates
@@ -83,6 +84,7 @@ def solve_by_user_inside(
     """Run a solver of the user's, which must not change arrays and containers that it is given."""
     given = Given(None, args, kwargs)
     run = Run(ctx, solve, args, kwargs, reads)
+    run.still = [a for a in run.still if id(a) not in given.known]
 
     def solve_natively() -> Any:
         found = natively(ctx, run.state, solve, args, kwargs)
@@ -112,6 +114,9 @@ class Run:
         ]
         self.caches = copied(ctx.caches)
         self.end: list[tuple[Place, Any]] = []
+        self.still = [a for a in self.state.known.values() if isinstance(a, ndarray)]
+        if not self.state.is_active:
+            self.still = []
         self.is_derived = False
         self.iterators: dict[int, Any] = {}  # copies from before the solver, by the id
 
@@ -119,13 +124,14 @@ class Run:
         """Return what a solver has found, and go back to the state from before."""
         ctx, state = self.ctx, self.state
         if not (state.is_active and state.streams):
-            error = None
-            try:
-                found = solve_natively()
-            except BaseException as raised:
-                error, found = raised, None
+            found, error = self.attempt(solve_natively, self.still)
+            if is_refused_view(error):
+                found, error = self.attempt(solve_natively, [])
+            has_written = bool(self.still) and is_refused_write(error)
             changes = state.put_back()
-            if isinstance(error, MooncakeError) or not (state.is_active and changes):
+            is_derived = has_written or (state.is_active and changes)
+            is_final = isinstance(error, MooncakeError) or not isinstance(error, Exception | None)
+            if is_final or not is_derived:
                 self.end = changes
                 if error is None:
                     return found
@@ -140,6 +146,14 @@ class Run:
         self.caches, ctx.caches = ctx.caches, self.caches
         put_all(ctx, self.before(changed))
         return found
+
+    def attempt(self, solve: Function, still: list[ndarray]) -> tuple[Any, BaseException | None]:
+        """Return what a solver finds, or the exception that it raises, with arrays read-only."""
+        try:
+            with held_still(still):
+                return solve(), None
+        except BaseException as raised:
+            return None, raised
 
     def before(self, chosen: set[int]) -> list[tuple[Place, Any]]:
         """Return what places held before the solver, with its derivatives."""

@@ -503,3 +503,36 @@ def test_evaluations_share_work_through_the_last_point() -> None:
     (value, x), slope = value_and_grad(f, has_aux=True)(2.0)
     assert value == f(2.0)[0]
     assert slope == pytest.approx(value / x / (1 + 6 * x**2), rel=1e-6)
+
+
+BUFFER = np.zeros(2)
+
+
+def with_buffer_of_a_solver(a: Any) -> Any:
+    def solve(a: Any) -> Any:
+        BUFFER[:] = a, 2 * a
+        return np.sqrt(BUFFER)
+
+    x = implicit(solve, lambda x, a: x * x - a * np.array([1.0, 2.0]))(a)
+    return np.sum(x) * 0.0 + BUFFER[0]
+
+
+def with_buffer_of_a_callback(a: Any) -> Any:
+    def r(x: Any) -> Any:
+        np.multiply(a, a, out=BUFFER[:1])
+        return x * x - BUFFER[0]
+
+    return optimize.brentq(r, 0.5, 10, xtol=1e-13) * 0.0 + BUFFER[0]
+
+
+@pytest.mark.parametrize(
+    ("f", "slope"), [(with_buffer_of_a_solver, 1.0), (with_buffer_of_a_callback, 4.0)]
+)
+def test_buffers_that_hold_the_same_already(f: Any, slope: float) -> None:
+    f(2.0)
+    before = BUFFER.copy()
+    for _ in range(2):
+        assert grad(f)(2.0) == pytest.approx(slope)
+        assert jvp(f, (2.0,), (1.0,))[1] == pytest.approx(slope)
+        np.testing.assert_array_equal(BUFFER, before)
+        assert BUFFER.flags.writeable
