@@ -67,7 +67,8 @@ def parts(path: str, value: Any, seen: dict[int, Any]) -> Iterator[Any]:
 def links(y: Any, args: Any) -> list[Any]:
     """Return which parts of the result and of the arguments are one object, or share memory."""
     roots = [*((f"args[{i}]", unwrapped(a)) for i, a in enumerate(args)), ("output", unwrapped(y))]
-    return [link for link in shared_parts(roots) if link[1].startswith("output")]
+    found = [link for link in shared_parts(roots) if link[1].startswith("output")]
+    return [(a, b, how.partition(", with strides")[0]) for a, b, how in found]
 
 
 def observed(f: Callable[..., Any], kwargs: dict[str, Any]) -> Callable[..., Any]:
