@@ -17,7 +17,13 @@ from typing import Any
 
 from mooncake_py.diagnostics.places import OWN, is_rewritten
 
-__all__ = ["HANDLERS", "redirect", "stop_redirecting"]
+__all__ = [
+    "filters_of_the_program",
+    "redirect",
+    "restore_filters",
+    "run_filter",
+    "stop_redirecting",
+]
 
 
 NEVER = "(?!)"  # the pattern for who takes the parts of a filter to make another of them
@@ -118,15 +124,21 @@ def stop_redirecting(filters: Any) -> None:
             del filters[i]
 
 
-def run_filter(ctx: object, f: Any, args: Any, kwargs: Any) -> None:
+def run_filter(f: Any, args: Any, kwargs: Any) -> None:
     """Run a function that puts a filter in front of the others: ours comes before it."""
     f(*args, **kwargs)
     redirect()
     _pending.changed = True
 
 
-HANDLERS = {
-    warnings.simplefilter: run_filter,
-    warnings.filterwarnings: run_filter,
-    warnings.resetwarnings: run_filter,
-}
+def filters_of_the_program() -> list[Any]:
+    """Return the filters of warnings, without that of this module."""
+    return [known for known in warnings.filters if known is not FILTER]
+
+
+def restore_filters(before: list[Any]) -> None:
+    """Put filters of the program back, behind the one of this module if that is there."""
+    ours = [known for known in warnings.filters[:1] if known is FILTER]
+    warnings.filters[:] = ours + before  # type: ignore[index]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # so that what was found for a line is looked up again

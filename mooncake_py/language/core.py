@@ -40,10 +40,10 @@ BoundNames = tuple[tuple[str, ...], tuple[str, ...]]
 
 @cache
 def compiled_calls() -> Any:
-    """Return what runs a function as one compiled region, which few programs need."""
-    from mooncake_py.compiler.native.site import call
+    """Return the module that runs a function as one compiled region, which few programs need."""
+    from mooncake_py.compiler.native import site
 
-    return call
+    return site
 
 
 class Core(Mode):
@@ -135,7 +135,7 @@ class Core(Mode):
             self.rehearsal.setting.entering(f)
         in_parts, timed, begin = False, None, 0.0
         if self.compiles:
-            y = compiled_calls()(self, f, args, kwargs)
+            y = compiled_calls().call(self, f, args, kwargs)
             if type(y) is pace.Pace:
                 timed, begin = y, pace.clock()
             elif y is not InParts and y is not Elsewhere:

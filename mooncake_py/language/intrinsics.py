@@ -20,7 +20,6 @@ from numpy import ndarray
 
 from mooncake_py.application.seen_calls import run_seen
 from mooncake_py.containers import containers, effects, mappings
-from mooncake_py.diagnostics import warned
 from mooncake_py.diagnostics.native_modules import is_native_module
 from mooncake_py.language import array_attributes, copies, iteration, operators, promotion, texts
 from mooncake_py.language.comparisons import COMPARISONS
@@ -373,7 +372,6 @@ HANDLERS: dict[Any, Handler] = {
     **frames.HANDLERS,
     warnings.warn: run_warning,
     ndarray.setflags: array_attributes.run_setflags,
-    **warned.HANDLERS,
     **promotion.HANDLERS,
     **dict.fromkeys(REARRANGING, run_rearranging),
     copy.deepcopy: copies.run_deepcopy,

@@ -24,6 +24,7 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.containers.undo import note
+from mooncake_py.diagnostics import warned
 from mooncake_py.diagnostics.native_modules import is_native_module
 from mooncake_py.language.compiled_code import Watch
 from mooncake_py.runtime.activity import INERT, holds_inert
@@ -123,11 +124,10 @@ def set_collecting(enabled: bool) -> None:
     (gc.enable if enabled else gc.disable)()
 
 
-def set_filters(filters: list[Any]) -> None:
-    """Put the filters of warnings back, in the same list."""
-    warnings.filters[:] = filters  # type: ignore[index]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # so that what was found for a line is looked up again
+def run_filter(ctx: Mode, f: Any, args: Any, kwargs: Any) -> None:
+    """Run a function that changes the filters of warnings."""
+    note(ctx, restore_setting, warned.restore_filters, warned.filters_of_the_program())
+    warned.run_filter(f, args, kwargs)
 
 
 def umask() -> int:
@@ -200,7 +200,6 @@ ENVIRON = [  # its own methods; others are those of all mappings, in terms of th
     if name in ("__setitem__", "__delitem__", "setdefault", "__ior__")
 ]
 ENVIRONMENT = setting(lambda: dict(os.environ), restore_environment)
-FILTERS = setting(lambda: list(warnings.filters), set_filters)
 COLLECTING = setting(gc.isenabled, set_collecting)
 
 HANDLERS: dict[Any, Handler] = {
@@ -222,7 +221,7 @@ HANDLERS: dict[Any, Handler] = {
     decimal.setcontext: setting(decimal.getcontext, decimal.setcontext),
     logging.disable: setting(level_disabled, logging.disable),
     **dict.fromkeys(
-        (warnings.simplefilter, warnings.filterwarnings, warnings.resetwarnings), FILTERS
+        (warnings.simplefilter, warnings.filterwarnings, warnings.resetwarnings), run_filter
     ),
     contextvars.ContextVar.set: set_context_variable,
 }  # fmt: skip

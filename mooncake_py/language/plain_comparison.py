@@ -18,6 +18,7 @@ from mooncake_py.application.foreign import flat, is_other, ufunc_of
 from mooncake_py.application.native_writes import WRITERS
 from mooncake_py.language.foreign_operands import is_users, refusal
 from mooncake_py.runtime.activity import unwrapped
+from mooncake_py.runtime.numpy_operands import Conversion, sight_of
 from mooncake_py.runtime.quiet import Quiet
 from mooncake_py.tangents.subclasses import is_instance
 
@@ -80,8 +81,11 @@ def stand_in(value: Any, converted: Any, met: list[str]) -> Any:
     t = type(value)
     if t is list or t is tuple:
         return t([stand_in(v, c, met) for v, c in zip(value, converted, strict=True)])
-    if not is_other(value) or not is_users(value) or value is converted:
+    if not is_other(value) or value is converted:
         return unwrapped(value)
+    if not is_users(value):
+        by_items = sight_of(value).conversion is Conversion.SEQUENCE  # it may hold active numbers
+        return unwrapped(converted if by_items else value)
     plain = unwrapped(converted)
     fields = {
         name: watched(name, part, met)
