@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
+from mooncake_py.containers import effects
 from mooncake_py.runtime.activity import unwrapped
 from mooncake_py.runtime.numpy_operands import (
     PLAIN,
@@ -102,6 +103,8 @@ def asks(f: Any, value: Any) -> bool:
     if ufunc_of(f)[0] is not None or f is np.ufunc.at:
         return True
     if takes_over(value):
+        return True
+    if effects.would_write((value,), effects.READING):  # once for each time that NumPy reads it
         return True
     how = sight_of(value).conversion
     if how is Conversion.NUMBER:

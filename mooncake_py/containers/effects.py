@@ -29,14 +29,17 @@ if TYPE_CHECKING:
     from mooncake_py.diagnostics.reporting import Reporting
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["COMPARING", "CONVERTING", "HASHING", "PRINTING", "refuse_class_hooks",
-           "refuse_finalizer", "refuse_writers", "would_write"]  # fmt: skip
+__all__ = ["COMPARING", "CONVERTING", "HASHING", "MEASURING", "PRINTING", "READING",
+           "refuse_class_hooks", "refuse_finalizer", "refuse_writers", "would_write"]  # fmt: skip
 
 COMPARING = ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__")
 HASHING = ("__hash__", "__eq__")
 CONVERTING = ("__int__", "__index__", "__trunc__")
+MEASURING = ("__len__", "__length_hint__", "__float__", "__complex__", "__bool__", *CONVERTING)
+READING = ("__iter__", "__getitem__", *MEASURING)
 PRINTING = ("__repr__", "__str__", "__format__")
 DELETING = ("__del__",)
+CONTAINERS: tuple[Any, ...] = (dict, list, tuple, set, frozenset, deque)
 
 STORES = frozenset({
     "STORE_ATTR", "DELETE_ATTR", "STORE_SUBSCR", "DELETE_SUBSCR", "STORE_SLICE", "STORE_GLOBAL",
@@ -131,10 +134,11 @@ def reachable(values: Iterable[Any]) -> Iterator[Any]:
         if id(value) in seen:
             continue
         seen.add(id(value))
-        if issubclass(t, dict):
-            todo += without_numbers([*value, *value.values()])
-        elif issubclass(t, (list, tuple, set, frozenset, deque)):
-            todo += without_numbers(value)
+        base = next((kind for kind in CONTAINERS if issubclass(t, kind)), None)
+        if base is dict:
+            todo += without_numbers([*dict.keys(value), *dict.values(value)])
+        elif base is not None:
+            todo += without_numbers(base.__iter__(value))  # not by a method of the user's
         elif hasattr(t, "__dataclass_fields__"):
             todo += without_numbers(own_attributes(value).values())
         if t.__module__ != "builtins" and not issubclass(t, type):
@@ -223,7 +227,7 @@ class _Search:
         f = value.fget if issubclass(type(value), property) else value
         if type(f) is not FunctionType or f.__code__ in self.seen:
             return None
-        if is_generated(f) or is_native_module(f.__module__):
+        if is_generated(f) or is_native_module(f.__module__) or is_of_collections(f):
             return None
         return self._change_in_code(f, f.__code__)
 
@@ -243,6 +247,11 @@ class _Search:
         inner = (constant for constant in code.co_consts if isinstance(constant, CodeType))
         found = (self._change_in_code(f, constant) for constant in inner)
         return next((change for change in found if change is not None), None)
+
+
+def is_of_collections(f: FunctionType) -> bool:
+    """Return whether Python's own sequences define a method, whose effect its name tells."""
+    return (f.__module__ or "").partition(".")[0] in ("collections", "_collections_abc")
 
 
 def _changes(code: CodeType, instruction: dis.Instruction, stores: frozenset[str]) -> bool:

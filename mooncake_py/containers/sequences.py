@@ -6,6 +6,7 @@ tuple, classes with ``__len__`` and ``__getitem__``.
 
 from __future__ import annotations
 
+import operator
 from collections import deque
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy import ndarray
 
+from mooncake_py.containers import effects
 from mooncake_py.remembered import remembered
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import INERT
@@ -21,9 +23,10 @@ from mooncake_py.tangents.subclasses import plain
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Language, Mode
 
-__all__ = ["readable"]
+__all__ = ["SUBSCRIPTS", "plain_subscript", "readable"]
 
 KNOWN = INERT | {ndarray, Active}
+SUBSCRIPTS = KNOWN | {list}
 
 
 def readable(ctx: Mode, f: Any, value: Any) -> Any:
@@ -73,7 +76,26 @@ def is_sequence(value: Any) -> bool:
 
 
 def elements(ctx: Language, value: Any) -> list[Any]:
-    """Return the elements, read as NumPy reads them."""
+    """Return the elements, which NumPy reads several times."""
+    effects.refuse_writers(ctx, (value,), effects.READING)
     if issubclass(type(value), (list, tuple, deque)):
         return list(value)
     return [ctx.getitem(value, i) for i in range(ctx.call(len, value))]
+
+
+def plain_subscript(ctx: Mode, i: Any) -> Any:
+    """Return a subscript of an array with numbers and lists for objects that stand for these.
+
+    It is read once and kept: the object may change before the reverse pass.
+    """
+    t = type(i)
+    if t is tuple and SUBSCRIPTS.issuperset(map(type, i)):
+        return i
+    if t in SUBSCRIPTS or issubclass(t, (ndarray, np.generic)):
+        return i
+    if issubclass(t, tuple):
+        return tuple([plain_subscript(ctx, v) for v in i])
+    effects.refuse_writers(ctx, (i,), effects.READING)
+    if type(getattr(t, "__index__", None)) is FunctionType:
+        return operator.index(i)
+    return list(i) if is_sequence(i) else i

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.containers.sequences import readable
+from mooncake_py.containers.sequences import SUBSCRIPTS, plain_subscript, readable
 from mooncake_py.diagnostics.reporting import dropped
 from mooncake_py.errors import DerivativeDropError
 from mooncake_py.language import object_arrays, records, subclass_operators
@@ -115,6 +115,8 @@ class ArrayLanguage(Context):
     def setitem(self, o: Any, i: Any, v: Any) -> None:
         """Run ``o[i] = v``."""
         if type(o) is ndarray:
+            if type(i) not in SUBSCRIPTS:
+                i = plain_subscript(self, i)
             if o.dtype is OBJECT and self.contains_active(v):
                 objects.store(self, o, i, v)
             elif o.dtype.names is not None and records.is_names(i):

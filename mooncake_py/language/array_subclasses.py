@@ -16,6 +16,8 @@ from numpy._core import _methods
 
 from mooncake_py.application.foreign import computes_otherwise, flat, is_other, ufunc_of
 from mooncake_py.application.native_writes import WRITERS
+from mooncake_py.application.out_argument import named_out
+from mooncake_py.containers import effects
 from mooncake_py.diagnostics.reporting import Reporting
 from mooncake_py.language import (
     array_attributes,
@@ -86,7 +88,24 @@ def answer(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         return ctx.call(f, *args, **kwargs)
     if is_constant(ctx, f, args, kwargs):
         return run_constant(ctx, f, args, kwargs)
+    if f is not np.fromiter and effects.would_write(values, effects.READING):
+        return call_reading(ctx, f, args, kwargs)
     return call(ctx, f, args, kwargs)
+
+
+def call_reading(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run a function of NumPy on an object whose methods change something when they are read.
+
+    A ufunc reads each operand once, as the engine does; another function as often as it likes.
+    """
+    values = (*args, *kwargs.values())
+    if isinstance(f, np.ufunc):
+        effects.refuse_writers(ctx, values, effects.MEASURING)
+        return call(ctx, f, args, kwargs)
+    writes = f in WRITERS or named_out(f, args, kwargs)[1].get("out") is not None
+    if writes or any(map(ctx.contains_active, values)):
+        effects.refuse_writers(ctx, values, effects.READING)
+    return run_constant(ctx, f, args, kwargs)
 
 
 def takes(ctx: Mode, f: Any, args: Any, kwargs: Any) -> bool:

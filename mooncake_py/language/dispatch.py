@@ -308,6 +308,7 @@ def call_numpy(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     if constant and not writes(f, args, kwargs) and not any(map(calls_back, values)):
         y = seen_calls.run_seen(ctx, f, values, partial(f, *args, **kwargs))
         return numerals.checked(ctx, f, values, y)
+    effects.refuse_writers(ctx, values, effects.READING)  # NumPy reads them to choose who runs it
     y = MISSING if constant else ask_function(ctx, f, args, kwargs)
     if y is not MISSING:
         return y

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy import ndarray
 
+from mooncake_py.containers.sequences import SUBSCRIPTS, plain_subscript
 from mooncake_py.errors import DerivativeDropError
 from mooncake_py.language import records
 from mooncake_py.language.array_language import PLAIN
@@ -151,6 +152,8 @@ class Operations(Levels):
         """Run ``o[i]``."""
         if type(o) is not ndarray:
             return self.item_of_other(o, i)
+        if type(i) not in SUBSCRIPTS:
+            i = plain_subscript(self, i)
         try:
             y = o[i] if self.plain else self.base.getitem(o, i)
         except DerivativeDropError as error:

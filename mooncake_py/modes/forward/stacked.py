@@ -8,6 +8,7 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.compiler.sites.elsewhere import Elsewhere
+from mooncake_py.containers.sequences import SUBSCRIPTS, plain_subscript
 from mooncake_py.language import records
 from mooncake_py.language.array_language import ArrayLanguage
 from mooncake_py.modes.forward import pushforward, quick
@@ -288,6 +289,8 @@ class StackedContext(ForwardContext):
         rows = self.blocks.rows_of(o) if type(o) is ndarray and self.blocks.several else None
         if rows is None:
             return super().getitem(o, i)
+        if type(i) not in SUBSCRIPTS:
+            i = plain_subscript(self, i)
         y = o[i]
         at = rows_at(i)
         if type(y) is ndarray and shares(y, o):

@@ -11,6 +11,7 @@ from weakref import ref
 
 from numpy import ndarray
 
+from mooncake_py.containers.sequences import SUBSCRIPTS, plain_subscript
 from mooncake_py.errors import DerivativeDropError
 from mooncake_py.language import records
 from mooncake_py.modes.reverse.tape import Node, Tape
@@ -35,6 +36,8 @@ class Indexing(Tape):
         """Run ``o[i]``."""
         if type(o) is not ndarray:
             return self.item_of_other(o, i)
+        if type(i) not in SUBSCRIPTS:
+            i = plain_subscript(self, i)
         try:
             y = o[i]
         except DerivativeDropError as error:
