@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from numpy import ndarray
 
-from mooncake_py.diagnostics.native_modules import is_native_module
+from mooncake_py.diagnostics.native_modules import is_constant_library, is_native_module
 from mooncake_py.diagnostics.places import Position, place_at
 from mooncake_py.errors import DerivativeDropError, Location
 from mooncake_py.runtime.active import Active
@@ -35,10 +35,11 @@ __all__ = ["COMPARING", "CONVERTING", "HASHING", "MEASURING", "PRINTING", "READI
 COMPARING = ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__")
 HASHING = ("__hash__", "__eq__")
 CONVERTING = ("__int__", "__index__", "__trunc__")
-MEASURING = ("__len__", "__length_hint__", "__float__", "__complex__", "__bool__", *CONVERTING)
+MEASURING = ("__len__", "__length_hint__", "__float__", "__complex__", *CONVERTING)
 READING = ("__iter__", "__getitem__", *MEASURING)
 PRINTING = ("__repr__", "__str__", "__format__")
 DELETING = ("__del__",)
+LIBRARIES = frozenset({"collections", "_collections_abc", "numpy", "scipy"})
 CONTAINERS: tuple[Any, ...] = (dict, list, tuple, set, frozenset, deque)
 
 STORES = frozenset({
@@ -227,7 +228,7 @@ class _Search:
         f = value.fget if issubclass(type(value), property) else value
         if type(f) is not FunctionType or f.__code__ in self.seen:
             return None
-        if is_generated(f) or is_native_module(f.__module__) or is_of_collections(f):
+        if is_generated(f) or is_native_module(f.__module__) or is_of_library(f):
             return None
         return self._change_in_code(f, f.__code__)
 
@@ -249,9 +250,10 @@ class _Search:
         return next((change for change in found if change is not None), None)
 
 
-def is_of_collections(f: FunctionType) -> bool:
-    """Return whether Python's own sequences define a method, whose effect its name tells."""
-    return (f.__module__ or "").partition(".")[0] in ("collections", "_collections_abc")
+def is_of_library(f: FunctionType) -> bool:
+    """Return whether a function is of Python's own sequences, NumPy or pandas: its name tells."""
+    root = (f.__module__ or "").partition(".")[0]
+    return root in LIBRARIES or is_constant_library(root)
 
 
 def _changes(code: CodeType, instruction: dis.Instruction, stores: frozenset[str]) -> bool:

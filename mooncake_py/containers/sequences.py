@@ -21,7 +21,7 @@ from mooncake_py.runtime.activity import INERT
 from mooncake_py.tangents.subclasses import plain
 
 if TYPE_CHECKING:
-    from mooncake_py.runtime.mode import Language, Mode
+    from mooncake_py.runtime.mode import Mode
 
 __all__ = ["SUBSCRIPTS", "plain_subscript", "readable"]
 
@@ -75,7 +75,7 @@ def is_sequence(value: Any) -> bool:
     )
 
 
-def elements(ctx: Language, value: Any) -> list[Any]:
+def elements(ctx: Mode, value: Any) -> list[Any]:
     """Return the elements, which NumPy reads several times."""
     effects.refuse_writers(ctx, (value,), effects.READING)
     if issubclass(type(value), (list, tuple, deque)):
