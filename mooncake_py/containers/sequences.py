@@ -15,10 +15,10 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.containers import effects
+from mooncake_py.diagnostics.reporting import unsupported
 from mooncake_py.remembered import remembered
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import INERT
-from mooncake_py.tangents.subclasses import plain
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
@@ -44,9 +44,14 @@ def readable(ctx: Mode, f: Any, value: Any) -> Any:
         ctx.refuse_subclass(value)
         return value
     if t is np.flatiter:
-        return ctx.call(
-            ndarray.reshape, plain(value.base), -1
-        )  # like NumPy's, a view where it can be
+        if f is np.copy:
+            raise unsupported(
+                ctx,
+                "np.copy(a.flat) with active data",
+                why="depending on its version, NumPy returns a view",
+                fix="write a.flatten(), or a.ravel() for a view",
+            )
+        return ctx.call(np.flatiter.__array__, value)
     if t is list or t is tuple:
         known = all(type(v) in KNOWN for v in value)
         return value if known else t(readable(ctx, f, v) for v in value)

@@ -26,6 +26,7 @@ from mooncake_py.language import (
     special,
     subclass_operators,
 )
+from mooncake_py.language.elements import as_element
 from mooncake_py.language.foreign_operands import (
     as_input,
     as_inputs,
@@ -169,7 +170,7 @@ def call(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         require_known(ctx, f, (*args, *options.values()))
         return compared(ctx, f, given, (args, options), ctx.call(f, *args, **options))
     if f is np.fromiter:
-        return ctx.call(f, list(ctx.iter(args[0])), *args[1:], **kwargs)
+        return call_fromiter(ctx, *args, **kwargs)
     if is_method(f):
         if not isinstance(args[0], ndarray):
             return f(*map(activity.unwrapped, args), **activity.unwrapped(kwargs))  # raises
@@ -179,6 +180,15 @@ def call(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         if y is not MISSING:
             return y
     return call_implementation(ctx, f, args, kwargs)
+
+
+def call_fromiter(ctx: Mode, items: Any, dtype: Any, *args: Any, **kwargs: Any) -> Any:
+    """Run ``np.fromiter``, which stores one item after the other."""
+    items = [as_element(ctx, np.dtype(dtype), v) for v in ctx.iter(items)]
+    for v in items:
+        if has_part(v) or is_other(v):
+            raise refusal(ctx, np.fromiter, v)
+    return ctx.call(np.fromiter, items, dtype, *args, **kwargs)
 
 
 def call_implementation(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
@@ -262,6 +272,8 @@ def call_method(ctx: Mode, o: ndarray, name: str, args: Any, kwargs: Any) -> Any
         return special.run(ctx, plain(o), name, args)
     if name in ACCUMULATING or name in CONJUGATING:
         return run_as_ufunc(ctx, o, name, *args, **kwargs)
+    if name == "fill" and args:
+        args = (as_element(ctx, o.dtype, args[0]), *args[1:])
     source: Any = getattr(_methods, RENAMED.get(name, f"_{name}"), None)
     given = (o, *args, *kwargs.values())
     asked = overrides_operations(given) or any(map(is_asked, flat(given)))

@@ -25,6 +25,7 @@ from mooncake_py.diagnostics.places import is_library
 from mooncake_py.diagnostics.refusals import names
 from mooncake_py.diagnostics.reporting import Reporting, unsupported
 from mooncake_py.errors import MissingRuleError
+from mooncake_py.language.elements import as_element, converts_itself
 from mooncake_py.rules import registry
 from mooncake_py.rules.kinds import BilinearRule, ElementwiseRule, LinearRule
 from mooncake_py.runtime import buffers, numerals
@@ -44,6 +45,10 @@ __all__ = [
 ]  # fmt: skip
 
 NUMBERS: tuple[Any, ...] = (float, complex, int)
+JOINING = frozenset({
+    np.concatenate, np.stack, np.hstack, np.vstack, np.dstack, np.column_stack, np.block,
+    np.select, np.choose, np.lexsort, np.linalg.multi_dot,
+})  # fmt: skip
 COMPUTING = (BilinearRule, ElementwiseRule, LinearRule)
 
 
@@ -82,7 +87,18 @@ def run_constant(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
 
 def as_inputs(ctx: Mode, f: Any, values: Any) -> Any:
     """Return arguments with arrays for what NumPy converts, in sequences too."""
+    if f in JOINING:
+        return tuple([as_joined(ctx, f, v) for v in values])
     return tuple([as_input(ctx, f, v) for v in values])
+
+
+def as_joined(ctx: Mode, f: Any, value: Any) -> Any:
+    """Return a sequence of arrays, of each of which NumPy makes an array by itself."""
+    t = type(value)
+    if t is not list and t is not tuple:
+        return as_input(ctx, f, value)
+    convert = as_joined if f is np.block else as_input
+    return t([convert(ctx, f, part) for part in value])
 
 
 def as_input(ctx: Mode, f: Any, value: Any) -> Any:
@@ -92,7 +108,7 @@ def as_input(ctx: Mode, f: Any, value: Any) -> Any:
     """
     t = type(value)
     if t is list or t is tuple:
-        parts = [as_input(ctx, f, part) for part in value]
+        parts = [as_item(ctx, f, part) for part in value]
         changed = any(new is not old for new, old in zip(parts, value, strict=True))
         return t(parts) if changed else value
     if issubclass(t, (np.generic, str, bytes)):
@@ -101,6 +117,18 @@ def as_input(ctx: Mode, f: Any, value: Any) -> Any:
         return value
     convert = CONVERSIONS.get(sight_of(value).conversion)
     return value if convert is None else convert(ctx, f, value)
+
+
+def as_item(ctx: Mode, f: Any, value: Any) -> Any:
+    """Return an item of a sequence likewise: of one without axes the number that it stores."""
+    made = as_input(ctx, f, value)
+    if not isinstance(made, ndarray) or made.ndim:
+        return made
+    if converts_itself(value, made.dtype):
+        if made.dtype.kind != "f":  # the dtype of the whole decides
+            raise refusal(ctx, f, value)
+        return as_element(ctx, made.dtype, value)
+    return made
 
 
 def as_options(ctx: Mode, f: Any, kwargs: Any) -> dict[str, Any]:

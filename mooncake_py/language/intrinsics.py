@@ -217,6 +217,10 @@ def run_counter(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     return run_hashing(ctx, f, [ctx.mapping(a) for a in args], kwargs)
 
 
+OWN_CONVERSIONS = {float: "__float__", np.float64: "__float__", complex: "__complex__"}
+"""Which method of an array's class a type of numbers asks; the other types ask none."""
+
+
 def run_number(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run ``float(x)``, ``complex(x)``, ``np.float64(x)``: a conversion keeps the derivative."""
     if kwargs or len(args) > 1:
@@ -230,7 +234,10 @@ def run_number(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         if x.ndim:
             f(x)  # raises or warns, as NumPy's version has it
         return ctx.call(f, ctx.call(ndarray.item, x))
-    if is_instance(x) and ctx.contains_active(x) and derivable(x, f"__{f.__name__}__") is None:
+    own = OWN_CONVERSIONS.get(f)
+    if is_instance(x) and ctx.contains_active(x) and not (own and derivable(x, own)):
+        if own is None and x.ndim:
+            return ctx.method(x, "astype", f)
         return run_number(ctx, f, (plain(x), *args[1:]), kwargs)
     for name in ("__complex__", "__float__") if f is complex else ("__float__",):
         method = derivable(x, name)

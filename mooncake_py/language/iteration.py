@@ -15,6 +15,7 @@ from numpy import ndarray
 from mooncake_py.diagnostics.places import is_library
 from mooncake_py.diagnostics.reporting import dropped
 from mooncake_py.language import outside_iterators, records, subclass_operators
+from mooncake_py.language.elements import as_element, is_element
 from mooncake_py.language.subclass_instances import dressed
 from mooncake_py.rooms import PACKAGE
 from mooncake_py.runtime import buffers, overlapping
@@ -194,7 +195,10 @@ def read_flat(ctx: Mode, flat: np.flatiter[Any], i: Any) -> Any:
 
 def assign_flat(ctx: Mode, base: ndarray, i: Any, v: Any) -> None:
     """Run ``array.flat[i] = v``, or ``array.flat = v`` if `i` is `...`; a shorter `v` repeats."""
-    base, v = with_dimensions(plain(base)), plain_parts(v)
+    base = with_dimensions(plain(base))
+    if i is not Ellipsis and is_element(base.reshape(-1)[:1], i):
+        v = as_element(ctx, base.dtype, v)
+    v = plain_parts(v)
     if type(v) is ndarray and np.may_share_memory(base, v):
         overlapping.copy_in_turn(ctx, base, v, functools.partial(copy_flat, i=i))
         return

@@ -94,7 +94,9 @@ def stand_in(value: Any, converted: Any, met: list[str]) -> Any:
         for name, part in cls.__dict__.items()
         if name not in NEUTRAL
     }
-    if isinstance(plain, (int, float, complex)):
+    if isinstance(plain, NUMBERS) and not isinstance(value, NUMBERS):
+        fields["__float__"] = lambda self: float(plain)
+    elif isinstance(plain, NUMBERS):
         base: Any = next(kind for kind in (float, complex, int) if isinstance(plain, kind))
         return type(t.__name__, (base,), fields)(getattr(base, f"__{base.__name__}__")(value))
     if hasattr(t, "__array__") or isinstance(plain, ndarray):
@@ -108,6 +110,7 @@ def stand_in(value: Any, converted: Any, met: list[str]) -> Any:
     return type(t.__name__, (), fields)()
 
 
+NUMBERS = (int, float, complex)
 NEUTRAL = frozenset({
     "__class__", "__dict__", "__doc__", "__init__", "__module__", "__new__", "__qualname__",
     "__slots__", "__weakref__", "__array_priority__", "__hash__", "__annotations__",

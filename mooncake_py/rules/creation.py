@@ -43,6 +43,17 @@ def array_of(a, dtype=None, /, *, copy=None):
     return np.array(a, dtype, copy=copy is None or copy, order="C")
 
 
+@overlay(np.flatiter.__array__)
+def array_of_flat(flat, dtype=None, /):
+    """Return a view; where there can be none, a copy that must not be written."""
+    base = np.asarray(flat.base)
+    shared = base.flags.c_contiguous
+    y = base.reshape(-1)
+    if not shared:
+        y.flags.writeable = False
+    return y if dtype is None else array_of(y, dtype)
+
+
 @linear(np.copy, np.ndarray.copy)
 def copy_adjoint(dy, a, order="K", subok=False):
     return dy
@@ -110,6 +121,11 @@ def imported(x, **options):
 zero_derivative(imported, because="makes an array of what is not NumPy's")
 
 
+ZEROS = np.zeros(2)
+SHARES_FLAT = np.shares_memory(np.array(ZEROS.flat), ZEROS)
+"""Whether the copy of ``a.flat`` is none, as in NumPy 2.4."""
+
+
 @overlay(np.array)
 def array(
     object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, like=None, **newer
@@ -118,6 +134,9 @@ def array(
         return array_of_objects(object, ndmin)
     if isinstance(object, (list, tuple)):
         return assemble(object, dtype, order=order, ndmin=ndmin, **newer)
+    if isinstance(object, np.flatiter):
+        object = object.__array__()
+        copy = None if SHARES_FLAT and copy else copy
     return convert(object, dtype, copy=copy, order=order, subok=subok, ndmin=ndmin, **newer)
 
 
@@ -153,11 +172,18 @@ def assemble_rule(object, dtype=None, **options: Any) -> tuple[ndarray, Callable
 direct.calls(np.array, assemble)
 
 
+KNOWN_ITEMS = (np.generic, float, int, complex, str, bytes, tuple, list)
+
+
 @overlay(np.fromiter)
 def fromiter(iter, dtype, count=-1, *, like=None):
     items = []
     if count != 0:
         for item in iter:
+            if not isinstance(item, KNOWN_ITEMS) and hasattr(item, "__float__"):
+                element = np.empty((), dtype)
+                element[()] = item  # as NumPy does, which looks at nothing but the number
+                item = element[()]
             items.append(item)
             if len(items) == count:
                 break

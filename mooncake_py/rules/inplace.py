@@ -93,8 +93,13 @@ def copying_order(dst: ndarray, src: ndarray, mask: ndarray) -> ndarray:
 
 @overlay(np.ndarray.fill)
 def fill(a: ndarray, value: Any) -> None:
-    check_fill(a, value)
-    a[...] = value
+    if isinstance(value, (ndarray, float, int)):
+        check_fill(a, value)
+        a[...] = value
+    else:  # converted once
+        element = np.empty((), a.dtype)
+        element[()] = value
+        a[...] = element
 
 
 def check_fill(a: ndarray, value: Any) -> None:
@@ -218,14 +223,30 @@ def flat_positions(a: ndarray, indices: Any, mode: str) -> ndarray:
     return found % size if found.size else found
 
 
+def puts_in_any_layout() -> bool:
+    """Return whether NumPy writes to flat positions of strided arrays, as before 2.4."""
+    try:
+        np.put_along_axis(np.zeros((2, 2)).T, np.zeros(1, int), 0.0, None)
+    except ValueError:
+        return False
+    return True
+
+
+PUTS_IN_ANY_LAYOUT = puts_in_any_layout()
+
+
 @overlay(np.put_along_axis)
 def put_along_axis(arr: ndarray, indices: Any, values: Any, axis: int | None = -1) -> None:
     if axis is None:
         if np.ndim(indices) != 1:
             raise ValueError("when axis=None, `indices` must have a single dimension.")
-        put_method(arr, indices, values)
-    else:
-        arr[index_along_axis(arr.shape, indices, axis)] = values
+        if PUTS_IN_ANY_LAYOUT:
+            put_method(arr, indices, values)
+            return
+        if not arr.flags.c_contiguous:
+            raise ValueError("assignment destination is read-only")
+        arr, axis = arr.reshape(-1), 0
+    arr[index_along_axis(arr.shape, indices, axis)] = values
 
 
 def index_along_axis(shape: tuple[int, ...], indices: Any, axis: int) -> tuple[Any, ...]:

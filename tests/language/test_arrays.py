@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mooncake_py import debug_mode, grad
+from mooncake_py import debug_mode, grad, value_and_grad
 from tests.support.directions import check_jvp
 from tests.support.gradients import Program, Programs
 
@@ -508,3 +508,30 @@ def test_tangent(f: Any) -> None:
     check_jvp(f, X)
     with debug_mode():
         np.testing.assert_allclose(grad(f)(X.copy()), grad(f)(X.copy()))
+
+
+@pytest.mark.parametrize(
+    "convert",
+    [np.asarray, np.array, np.ravel, np.flatiter.__array__, lambda flat: np.array(flat, float)],
+)
+def test_arrays_of_flat_iterators_share_memory_as_in_numpy(convert):
+    def f(x):
+        a = x * 1.0
+        convert(a.flat)[1] = 9.0 * x[0, 0]
+        return np.sum(a * a)
+
+    x = np.arange(1.0, 7.0).reshape(2, 3)
+    value, g = value_and_grad(f)(x)
+    assert value == f(x)
+    shared = value > 100.0
+    np.testing.assert_allclose(g, 2 * x + [[162.0, -4.0, 0.0], [0.0] * 3] if shared else 2 * x)
+
+
+def test_arrays_of_strided_flat_iterators_cannot_be_written():
+    def f(x):
+        np.asarray((x * 1.0).T.flat)[1] = 9.0
+        return 0.0
+
+    for run in (f, value_and_grad(f)):
+        with pytest.raises(ValueError, match="read-only"):
+            run(np.ones((2, 3)))

@@ -179,7 +179,7 @@ class Operations(Levels):
                 return
             v = self.sequence_for(o, i, v)
         elif type(v) is not ndarray and type(v) is not Active and type(v) not in NUMBERS:
-            v = self.as_value(v)
+            v = self.as_value(o, i, v)
         try:
             self.store(o, i, v)
         except Exception as error:
@@ -226,7 +226,7 @@ class Operations(Levels):
             if type(v) is not ndarray and x.dtype.kind != "O":
                 v = np.asarray(v)
         elif type(v) is not ndarray and type(v) is not Active and type(v) not in NUMBERS:
-            v = self.as_value(v)
+            v = self.as_value(x, ..., v)
         self.update(op, x, v)
 
     def update(self, op: BinaryOperator, x: ndarray, v: Any) -> None:

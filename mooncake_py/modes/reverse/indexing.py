@@ -97,7 +97,7 @@ class Indexing(Tape):
         else:
             if self.numerals is not None:
                 numerals.refuse_assigned(self, o, v)
-            v = self.as_value(v)
+            v = self.as_value(o, i, v)
             value = self.find(v) if type(v) is ndarray else None
         node = self.find(o)
         if node is None:

@@ -55,7 +55,7 @@ class InPlace(Arithmetic, Indexing):
             v = self.as_operand(v)
             tv = type(v)
         elif tv is not ndarray and tv is not Active and tv not in NUMBERS:
-            v = self.as_value(v)
+            v = self.as_value(x, ..., v)
             tv = type(v)
         value: Node | None = self.find(v) if tv is ndarray else v if tv is Active else None
         node = self.find(x)
