@@ -86,7 +86,7 @@ def stand_in(value: Any, converted: Any, met: list[str]) -> Any:
     if not is_users(value):
         by_items = sight_of(value).conversion is Conversion.SEQUENCE  # it may hold active numbers
         return unwrapped(converted if by_items else value)
-    plain = unwrapped(converted)
+    plain: Any = unwrapped(converted)
     fields = {
         name: watched(name, part, met)
         for cls in reversed(t.__mro__)
