@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from inspect import signature
+from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["run_calling_back"]
 
+VAR_POSITIONAL, VAR_KEYWORD = Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD
 FURTHER = ("args", "kwargs")
 """Parameters of solvers with further arguments for their callbacks."""
 
@@ -55,16 +56,18 @@ def run_calling_back(
         if type(value) in (list, tuple):
             return type(value)(map(argument, value))
         if type(value) is dict:
-            return {
-                key: held(part) if key in FURTHER else argument(part) for key, part in value.items()
-            }
+            return {key: named(key, part) for key, part in value.items()}
         if callable(value) and not isinstance(value, type):
             return derived(value)
         return unwrapped(value)
 
+    def named(name: str, value: Any) -> Any:
+        return held(value) if name in FURTHER else argument(value)
+
     given = signature(solve).bind(*args, **kwargs)
     for name, value in given.arguments.items():
-        given.arguments[name] = held(value) if name in FURTHER else argument(value)
+        is_variadic = given.signature.parameters[name].kind in (VAR_POSITIONAL, VAR_KEYWORD)
+        given.arguments[name] = argument(value) if is_variadic else named(name, value)
     return solve(*given.args, **given.kwargs)
 
 

@@ -28,17 +28,26 @@ AGREEMENT = 1e-5
 def left_behind(ctx: Mode, left: Any, computed: Any) -> Any:
     """Return what a solver has left, with the derivatives of what was computed at its solution.
 
-    Parts that are not close to one another, or are in containers of another size, stay as they are.
+    Both are the contents of a place.  Lists, dicts and objects among them are places of their own,
+    and stay the same objects.  Contents of another size, and numbers that are not close to one
+    another, stay as they are.
     """
+    t = type(left)
+    if t is type(computed):
+        if t is list and len(left) == len(computed):
+            return [part_left_behind(ctx, *pair) for pair in zip(left, computed, strict=True)]
+        if t is dict and list(left) == list(computed):
+            return {key: part_left_behind(ctx, part, computed[key]) for key, part in left.items()}
+    return part_left_behind(ctx, left, computed)
+
+
+def part_left_behind(ctx: Mode, left: Any, computed: Any) -> Any:
+    """Return a number, or numbers in tuples, with the derivatives; all else as it is."""
     if is_number(left) and is_number(computed):
         return with_slope(ctx, left, computed)
-    t = type(left)
-    if t is not type(computed):
-        return left
-    if t in (list, tuple) and len(left) == len(computed):
-        return t([left_behind(ctx, *pair) for pair in zip(left, computed, strict=True)])
-    if t is dict and list(left) == list(computed):
-        return {key: left_behind(ctx, part, computed[key]) for key, part in left.items()}
+    if type(left) is type(computed) is tuple and len(left) == len(computed):
+        pairs = zip(left, computed, strict=True)
+        return tuple([part_left_behind(ctx, *pair) for pair in pairs])
     return left
 
 

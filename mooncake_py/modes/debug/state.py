@@ -283,6 +283,12 @@ class Bared:
             place.write({name: held[name] if name in same else v for name, v in now.items()})
 
 
+def is_between(f: FunctionType) -> bool:
+    """Return whether a function stands between a solver and the user's function, which it calls."""
+    is_own = (f.__module__ or "").startswith(SOLVERS)
+    return is_own or (f.__closure__ is not None and is_library(f.__code__.co_filename))
+
+
 class Reachable(Snapshot):
     """Everything that can be reached from some values; nothing is read."""
 
@@ -310,7 +316,7 @@ class Reachable(Snapshot):
             self.places.append(Contents(path, value))
         elif t is LRU_WRAPPER or is_iterator(t) or isinstance(value, STREAMS):
             self.streams.append(value)
-        elif t is FunctionType and (value.__module__ or "").startswith(SOLVERS):
+        elif t is FunctionType and is_between(value):
             self.known[id(value)] = value
             self.todo.extend((path, state.old_cell(cell)) for cell in value.__closure__ or ())
             return

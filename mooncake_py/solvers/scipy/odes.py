@@ -86,7 +86,7 @@ def odeint(
     further = tuple_of(args)
 
     def slope(time: Any, y: Any) -> Any:
-        return np.asarray(func(time, y, *further) if tfirst else func(y, time, *further))
+        return func(time, y, *further) if tfirst else func(y, time, *further)
 
     def differentiated(found: Any, start: Start) -> Any:
         y, info = found
@@ -109,7 +109,11 @@ def solve_by_derived(
 ) -> Any:
     """Return the solution at some times by a method that the engine derives."""
     method = "BDF" if is_stiff else "DOP853"
-    solution = derived_solve_ivp(fun, t_span, y0, method, times, rtol=rtol, atol=atol, **given)
+
+    def slope(*args: Any) -> Any:
+        return np.array(fun(*args))  # LSODA copies too what may be the function's own buffer
+
+    solution = derived_solve_ivp(slope, t_span, y0, method, times, rtol=rtol, atol=atol, **given)
     if not solution.success:
         raise SolverError(
             f"the equation could not be solved for its derivative: {solution.message}",

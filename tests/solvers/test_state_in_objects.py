@@ -1,0 +1,158 @@
+"""State of callbacks in objects and containers within others; buffers; callbacks in callbacks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy import integrate, optimize
+
+from mooncake_py import checkpoint, jvp, value_and_grad, vjp
+
+ROOTS: dict[str, Callable[[Any], Any]] = {
+    "brentq": lambda r: optimize.brentq(r, 0.1, 10),
+    "newton": lambda r: optimize.newton(r, 1.5),
+    "fsolve": lambda r: optimize.fsolve(lambda x: [r(x[0])], [1.5])[0],
+    "least_squares": lambda r: optimize.least_squares(lambda x: [r(x[0])], [1.5]).x[0],
+    "odeint": lambda r: integrate.odeint(lambda y, t: r(t), 0.0, [0.0, 1.0])[-1, 0],
+    "quad": lambda r: integrate.quad(r, 0, 1)[0],
+}
+
+
+class Counter:
+    def __init__(self) -> None:
+        self.calls, self.log = 0, []
+
+
+class Slotted:
+    __slots__ = ("calls", "log")
+
+    def __init__(self) -> None:
+        self.calls, self.log = 0, []
+
+
+def by_object(solve, make):
+    def f(a):
+        m = make()
+
+        def residual(x):
+            m.calls += 1
+            m.log.append(a)
+            return x * x - a
+
+        solve(residual)
+        return (len(m.log) + m.calls) * a + sum(m.log)
+
+    return f
+
+
+def by_dict(solve):
+    def f(a):
+        held = {"n": 0, "log": [], "at": {}}
+
+        def residual(x):
+            held["n"] += 1
+            held["log"].append(a)
+            held["at"][held["n"]] = a
+            return x * x - a
+
+        solve(residual)
+        return held["n"] * a + sum(held["log"]) + sum(held["at"].values())
+
+    return f
+
+
+def by_list(solve):
+    def f(a):
+        held = [0, []]
+
+        def residual(x):
+            held[1].append(a)
+            held[0] += 1
+            return x * x - a
+
+        solve(residual)
+        return held[0] * a + sum(held[1])
+
+    return f
+
+
+WAYS: dict[str, Callable[[Any], Any]] = {
+    "object": lambda solve: by_object(solve, Counter),
+    "slots": lambda solve: by_object(solve, Slotted),
+    "dict": by_dict,
+    "list": by_list,
+}
+
+
+@pytest.mark.sampled(5)
+@pytest.mark.parametrize("name", ROOTS)
+@pytest.mark.parametrize("way", WAYS)
+def test_all_that_was_logged_is_found(way: str, name: str) -> None:
+    f = WAYS[way](ROOTS[name])
+    value = f(2.5)
+    slope = value / 2.5  # each term is a number of calls times a
+    assert_allclose(value_and_grad(f)(2.5), (value, slope), rtol=1e-12)
+    assert_allclose(jvp(f, (2.5,), (1.0,)), (value, slope), rtol=1e-12)
+    y, pullback = vjp(f, 2.5)
+    assert_allclose((y, *pullback(1.0)), (value, slope), rtol=1e-12)
+    assert_allclose(value_and_grad(lambda a: checkpoint(f, a))(2.5), (value, slope), rtol=1e-12)
+
+
+def test_events_are_counted_as_in_the_plain_call() -> None:
+    def f(a):
+        n = [0]
+
+        def event(t, y):
+            n[0] += 1
+            return y[0] - 0.5
+
+        integrate.solve_ivp(lambda t, y: -a * y, (0, 2), [1.0], events=event)
+        return n[0] * a
+
+    value = f(1.2)
+    assert value_and_grad(f)(1.2) == (value, value / 1.2)
+    assert jvp(f, (1.2,), (1.0,)) == (value, value / 1.2)
+
+
+def test_options_of_a_fit_reach_it_where_the_model_keeps_a_log() -> None:
+    t = np.array([0.0, 1.0, 2.0])
+
+    def f(d):
+        log: list[int] = []
+
+        def model(t, a, b):
+            log.append(1)
+            return a * np.exp(b * t)
+
+        p, _ = optimize.curve_fit(model, t, d, p0=[1.0, 0.5], xtol=1e-12, maxfev=500)
+        return p[0] + 0.0 * len(log)
+
+    d = np.array([1.0, 2.0, 4.1])
+    value, g = value_and_grad(f)(d)
+    assert value == f(d)
+    h = 1e-4 * np.eye(3)
+    assert_allclose(g, [(f(d + e) - f(d - e)) / 2e-4 for e in h], rtol=1e-4)
+
+
+@pytest.mark.parametrize("method", ["odeint", "LSODA", "RK45"])
+def test_right_hand_sides_may_return_their_own_buffer(method: str) -> None:
+    def f(a):
+        buffer = np.zeros(2)
+
+        def slope(t, y):
+            buffer[0], buffer[1] = y[1], -a * y[0]
+            return buffer
+
+        tight: Any = {"rtol": 1e-10, "atol": 1e-10}
+        if method == "odeint":
+            return integrate.odeint(slope, [1.0, 0.0], [0, 0.5, 1.0], tfirst=True, **tight)[-1, 0]
+        return integrate.solve_ivp(slope, (0, 1.0), [1.0, 0.0], method=method, **tight).y[0, -1]
+
+    a = 2.0
+    value, g = value_and_grad(f)(a)
+    assert value == f(a)
+    assert_allclose(g, -np.sin(np.sqrt(a)) / (2 * np.sqrt(a)), rtol=1e-6)
