@@ -38,6 +38,7 @@ class _Pending(threading.local):
     module = ""  # of the code of this package that has warned, if any
     busy = False
     changed = False  # whether the call itself has changed filters: ours may be there twice
+    blocks = 0  # of `warnings.catch_warnings` that the call is in
 
 
 _pending = _Pending()
@@ -115,6 +116,7 @@ def redirect() -> Any:
 
 def stop_redirecting(filters: Any) -> None:
     """Take the filter out of those that it was put into."""
+    _pending.blocks = 0
     if filters[0] is FILTER and not _pending.changed:
         del filters[0]
         return
@@ -122,6 +124,22 @@ def stop_redirecting(filters: Any) -> None:
     for i in reversed(range(len(filters))):
         if filters[i] is FILTER:
             del filters[i]
+
+
+def enter_block() -> None:
+    """Note that the program begins to catch warnings; they name its lines there too."""
+    redirect()
+    _pending.blocks += 1
+
+
+def leave_block() -> None:
+    """Note that the program ends to catch warnings."""
+    _pending.blocks = max(_pending.blocks - 1, 0)
+
+
+def may_be_caught() -> bool:
+    """Return whether the program itself may see warnings, which compiled code does not issue."""
+    return _pending.blocks > 0 or _pending.changed
 
 
 def run_filter(f: Any, args: Any, kwargs: Any) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mooncake_py.diagnostics.native_modules import is_native_module
-from mooncake_py.diagnostics.warned import redirect
+from mooncake_py.diagnostics.warned import enter_block, leave_block
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
@@ -57,8 +57,8 @@ def derived_manager(ctx: Mode, manager: Any) -> Any:
     t = type(manager)
     if t is np.errstate:  # no quick form serves if it makes NumPy raise
         return Followed(manager, ctx.heed_settings, ctx.heed_settings)
-    if t is warnings.catch_warnings:  # within which warnings still name the user's line
-        return Followed(manager, redirect)
+    if t is warnings.catch_warnings:
+        return Followed(manager, enter_block, leave_block)
     if type(getattr(t, "__enter__", None)) is not FunctionType or is_native_module(t.__module__):
         return manager
     return DerivedManager(ctx, manager)

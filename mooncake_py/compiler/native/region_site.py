@@ -37,6 +37,7 @@ from mooncake_py.compiler.sites.elsewhere import Elsewhere
 from mooncake_py.compiler.sites.items import Items, Pairs, split
 from mooncake_py.compiler.sites.trials import Trials
 from mooncake_py.diagnostics.pages import with_page
+from mooncake_py.diagnostics.warned import may_be_caught
 from mooncake_py.errors import MooncakeWarning
 from mooncake_py.runtime.active import Active, active_number
 from mooncake_py.runtime.limits import limits_raised
@@ -180,7 +181,9 @@ class RegionSite:
 
     def may_run(self, inputs: Mapping[str, Any]) -> bool:
         """Return True if the region may run on these inputs."""
-        return self.serves(inputs) and (not is_strict() or QUIET.issuperset(np.geterr().values()))
+        if may_be_caught() or not self.serves(inputs):
+            return False
+        return not is_strict() or QUIET.issuperset(np.geterr().values())
 
     def form(self, ctx: Tracking, inputs: Mapping[str, Any]) -> Form | None:
         """Return the form for what is active in a call."""

@@ -7,6 +7,7 @@ import math
 import os
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -134,6 +135,37 @@ def test_an_infinite_cotangent_does_not_pass_what_was_not_chosen(tried):
     with np.errstate(all="ignore"):
         assert_allclose(grad(f, compile=True)(x), [0.0, 1.0, 0.0, 0.25])
     assert tried == [True]
+
+
+def sigmoids(x):
+    return np.sum(1 / (1 + np.exp(-x)))
+
+
+def careful(x):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            return sigmoids(x)
+        except RuntimeWarning:
+            return np.sum(0.5 * (1 + np.tanh(0.5 * x))) + x[1]
+
+
+def recording(x):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        value = sigmoids(x)
+    return 2.0 * value if caught else value
+
+
+@pytest.mark.parametrize("f", [careful, recording])
+def test_warnings_that_the_program_catches_are_those_of_the_plain_call(f, tried):
+    x = np.array([-1000.0, 2.0])
+    value, g = value_and_grad(f, compile=True)(x)
+    expected, h = value_and_grad(f)(x)
+    assert value == expected == f(x)
+    assert_allclose(g, h, rtol=1e-12)
+    v = np.array([0.3, 0.7])
+    assert_allclose(jvp(f, (x,), (v,), compile=True), (value, h @ v), rtol=1e-12)
 
 
 def test_hessian_vector_product(tried):
