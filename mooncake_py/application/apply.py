@@ -69,6 +69,10 @@ CREATES = frozenset({
     np.full_like, np.arange, np.linspace, np.eye, np.identity,
 })  # fmt: skip
 
+ROUNDING = frozenset({
+    np.floor, np.ceil, np.rint, np.trunc, np.round, np.around, ndarray.round,
+})  # fmt: skip
+
 ARITHMETIC = frozenset({ndarray, *NUMBERS})
 
 
@@ -257,6 +261,8 @@ def apply_vjp(rule: VjpRule, ctx: ReverseMode, f: Any, args: Any, kwargs: Any) -
         raise container_written(rule, ctx)
     if ctx.numerals is not None:  # in other arguments
         numerals.checked(ctx, f, args, y)
+    if f is np.divmod:
+        drops.quotient(ctx, y[0], *primals[:2])
     ctx.protect_all((primals, kwargs))
     result, outputs = register_outputs(rule, ctx, y, (args, primals), [])
     if outputs is None or (type(outputs) is tuple and all(n is None for n in outputs)):
@@ -374,6 +380,10 @@ def apply_zero(rule: Rule, ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         ctx.registry.memory_of(y).protected = False
     if type(y) is int:
         return drops.whole(ctx, y, args)
+    if f in ROUNDING:
+        return drops.rounded(ctx, y, args)
+    if f is np.floor_divide and len(args) == 2 and ctx.contains_active(args):
+        return drops.quotient(ctx, y, *args)
     return numerals.remembered(ctx, y, (args, kwargs)) if type(y) is str else y
 
 

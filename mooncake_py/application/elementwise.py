@@ -20,6 +20,7 @@ from mooncake_py.application.out_argument import (
     named_out,
     signature_of,
     single_output,
+    unrounded,
     write_into,
 )
 from mooncake_py.application.plain_errors import plain_error
@@ -246,6 +247,7 @@ def elementwise_into(
         if type(where) is ndarray:
             ctx.registry.protect(where)
         partials = at_precision_of(out, kept_at_once(plan[1], primals), primals)
+    steps = None if flows or not active else unrounded(ctx, f, nodes, (primals, kwargs), out)
     undo = ctx.overwritten(memory, out, Ellipsis) if memory.protected else None
     written = True
     try:
@@ -271,6 +273,8 @@ def elementwise_into(
             ctx.record((pulls.pull_elementwise_out, node, where, (), (), (), ()))
         if undo is not None:
             ctx.record(undo)
+    if steps is not None:
+        drops.whole(ctx, out, (steps,))
     return out
 
 

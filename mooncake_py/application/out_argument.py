@@ -18,7 +18,7 @@ from numpy import ndarray
 
 from mooncake_py.application.native_writes import refuse_other_writes
 from mooncake_py.remembered import remembered
-from mooncake_py.runtime import activity, overlapping
+from mooncake_py.runtime import activity, drops, overlapping
 from mooncake_py.runtime.active import Active
 from mooncake_py.tangents.bits import bits_of
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "converts", "fits", "named_out", "result_dtype", "run_into", "signature_of", "single_output",
-    "without_out", "write_into",
+    "unrounded", "without_out", "write_into",
 ]  # fmt: skip
 
 # Where functions that add up or multiply take `dtype` by position: by default that of `out`.
@@ -194,6 +194,7 @@ def accumulated(f: Any, args: Any, kwargs: Any, out: Any) -> tuple[Any, Any]:
 def run_into(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run a function without a derivative into copies of `out`, and write these."""
     out = single_output(kwargs["out"])
+    active = [a for a in args if ctx.contains_active(a)]
     scratch = tuple(part.copy() for part in out) if type(out) is tuple else out.copy()
     args, kwargs = activity.unwrapped(tuple(args)), activity.unwrapped(kwargs)
     try:
@@ -201,6 +202,8 @@ def run_into(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     except Exception as error:
         refuse_other_writes(ctx, error, f, args, kwargs)
         raise
+    if isinstance(scratch, ndarray) and scratch.dtype.kind in "iu":
+        drops.whole(ctx, scratch, active)
     where = kwargs.get("where", True) if isinstance(f, np.ufunc) else True
     pairs = zip(out, scratch, strict=True) if type(out) is tuple else [(out, scratch)]
     for part, written in pairs:
@@ -213,8 +216,23 @@ def write_steps(ctx: Mode, f: Any, args: Any, kwargs: Any, out: ndarray) -> ndar
     memory = ctx.registry.memory_of(out)
     if memory.protected:
         ctx.log_write(memory, out, Ellipsis)
+    given = args, kwargs
     args, kwargs = activity.unwrapped(tuple(args)), activity.unwrapped(kwargs)
-    return f(*args, out=out, **kwargs)
+    y = unrounded(ctx, f, given, (args, kwargs), out)
+    f(*args, out=out, **kwargs)
+    if y is not None:
+        drops.whole(ctx, out, (y,))
+    return out
+
+
+def unrounded(ctx: Mode, f: Any, given: Any, plain: Any, out: Any) -> Any:
+    """Return what a function of active data computes before it is converted to ints, or None."""
+    if out.dtype.kind not in "iu" or not ctx.contains_active(given):
+        return None
+    args, kwargs = plain
+    with np.errstate(all="ignore"):
+        y = f(*args, **{name: v for name, v in kwargs.items() if name not in ("where", "casting")})
+    return y if np.shape(y) == out.shape else None
 
 
 def result_dtype(f: np.ufunc, primals: Any, kwargs: Any) -> np.dtype[Any]:

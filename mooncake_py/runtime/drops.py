@@ -39,10 +39,11 @@ NUMERIC = INERT | {ndarray, Active}
 
 __all__ = [
     "computed", "constant", "element", "holds", "output",
-    "read_as_bytes", "refuse_other_bytes", "reporter", "whole",
+    "quotient", "read_as_bytes", "refuse_other_bytes", "reporter", "rounded", "whole",
 ]  # fmt: skip
 
 STEPS = frozenset("biu")
+LARGE = 2.0**52
 TO_OBJECTS = frozenset({ndarray.astype, np.astype, np.asarray, creation.convert})
 TEXT = frozenset("SUT")
 NO_LIST = "use an array of dtype float, or a list"
@@ -91,10 +92,18 @@ def whole(ctx: Reporting, y: Any, operands: Any) -> Any:
         return y
     ints = np.asarray(y)
     for x in operands if ints.size else ():
-        primal: Any = np.asarray(unwrapped(x)) if type(x) in (list, tuple) else innermost(x)
+        primal = numbers_of(x) if type(x) in (list, tuple) else innermost(x)
         if isinstance(primal, (ndarray, float, np.floating)) and is_in(primal, ints):
             raise ctx.failed(of_bits(ctx))
     return y
+
+
+def numbers_of(sequence: Any) -> ndarray:
+    """Return the numbers of a sequence of numbers and arrays, in order."""
+    parts = [
+        numbers_of(v) if type(v) in (list, tuple) else np.ravel(innermost(v)) for v in sequence
+    ]
+    return np.concatenate(parts) if parts else np.empty(0)
 
 
 def is_in(primal: Any, ints: ndarray) -> bool:
@@ -106,7 +115,25 @@ def is_in(primal: Any, ints: ndarray) -> bool:
     if ints.max() < limit and ints.min() > -limit:
         return False
     found = found.reshape(ints.shape if found.size == ints.size else ())
-    return bool(np.any((np.abs(found) >= limit) & (ints == found)))
+    return bool(np.any((np.abs(found) >= limit) & (ints == found) & np.isfinite(found)))
+
+
+def rounded(ctx: Mode, y: Any, operands: Any) -> Any:
+    """Return floats that a step function made of active data, unless nothing was rounded."""
+    return whole(ctx, y, [x for x in operands if type(x) is Active or ctx.contains_active(x)])
+
+
+def quotient(ctx: Reporting, q: Any, a: Any, b: Any) -> Any:
+    """Return ``a // b`` of which one is active, unless it is the quotient to all its digits."""
+    kind = type(q)
+    if kind is float or kind is np.float64:
+        if -LARGE < q < LARGE:
+            return q
+    elif not isinstance(q, (np.floating, ndarray)):
+        return q
+    with np.errstate(all="ignore"):
+        exact = np.true_divide(innermost(a), innermost(b))
+    return whole(ctx, q, (exact,))
 
 
 def of_bits(ctx: Reporting) -> DerivativeDropError:

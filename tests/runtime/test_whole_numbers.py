@@ -27,7 +27,44 @@ def assigned_at_once(x):
     return a[0]
 
 
+def into_ints(f, *others, **options):
+    def run(x):
+        out = np.zeros(1, np.int64)
+        f(np.array([mantissa(x)]), *others, out=out, **options)
+        return out[0]
+
+    return run
+
+
+def in_a_loop(convert):
+    def run(x):
+        total, values = 0.0, np.array([x, x])
+        for i in range(20):
+            total += convert(values[i % 2] * 2.0**54) * 0.1
+        return total
+
+    return run
+
+
 OF_BITS = {
+    "quotient": lambda x: mantissa(x) // 1.0,
+    "half of it": lambda x: (mantissa(x) * 4.0) // 2.0,
+    "divmod": lambda x: int(divmod(mantissa(x), 1.0)[0]),
+    "divmod of NumPy": lambda x: np.divmod(np.array([mantissa(x)]), 1.0)[0].astype(int)[0],
+    "floor of NumPy": lambda x: np.floor(np.array([mantissa(x)]))[0],
+    "rint": lambda x: np.rint(mantissa(x)),
+    "quotient of arrays": lambda x: (np.array([mantissa(x)]) // 1.0)[0],
+    "sum into ints": into_ints(np.add, 0.0, casting="unsafe"),
+    "product into ints": into_ints(np.multiply, 2.0, casting="unsafe"),
+    "rint into ints": into_ints(np.rint, casting="unsafe"),
+    "cumulative sum into ints": into_ints(np.cumsum),
+    "iterator": lambda x: np.fromiter([mantissa(x)], np.int64)[0],
+    "list": lambda x: np.array([mantissa(x), 1.0], np.int64)[0],
+    "joined": lambda x: np.concatenate(
+        [np.array([mantissa(x)]), np.zeros(2)], dtype=np.int64, casting="unsafe"
+    )[0],
+    "loop of int": in_a_loop(int),
+    "loop of floor": in_a_loop(math.floor),
     "int": lambda x: int(mantissa(x)),
     "floor": lambda x: math.floor(mantissa(x)),
     "trunc": lambda x: math.trunc(mantissa(x)),
@@ -52,6 +89,9 @@ STEPS = {
     "index": lambda x: [1.0, 2.0][int(2.0 * x)] * x,
     "int64": lambda x: np.int64(1e9 * x) + x,
     "astype": lambda x: np.asarray([1e9 * x]).astype(int)[0] + x,
+    "quotient": lambda x: 1e9 * x // 1.0 + x,
+    "infinite": lambda x: 0.0 * np.floor(min(x * math.inf, 1e9)) + x,
+    "infinite quotient": lambda x: min(x * 1e308 // 1e-5, 1.0) + x,
     "of a constant": lambda x: int(math.ldexp(0.7, 60)) * 0.0 + x,
 }
 
@@ -64,6 +104,7 @@ def test_an_int_that_is_the_number_is_refused(name: str) -> None:
         lambda: jvp(lambda x: f(x) * 2.0**-53, (0.7,), (1.0,)),
         lambda: hvp(lambda x: f(x) * 2.0**-53, (0.7,), 1.0),
         lambda: grad(lambda x: f(x) * 2.0**-53, debug=True)(0.7),
+        lambda: grad(lambda x: f(x) * 2.0**-53, compile=True)(0.7),
     ):
         with pytest.raises((DerivativeDropError, MissingRuleError)):
             derivative()

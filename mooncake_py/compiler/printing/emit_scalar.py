@@ -8,11 +8,12 @@ Bump(Load("d_x", ...), e)           d_x[u_i - 1] += e
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
+from mooncake_py.compiler.regions.flat import TO_INTS
 from mooncake_py.compiler.regions.ir import (
     FLOATS,
     Assign,
@@ -53,6 +54,27 @@ LEVELS = {"add": 1, "sub": 1, "mul": 2, "truediv": 2, "floordiv": 2, "mod": 2, "
 """How closely operators bind; parsing takes longer the more parentheses there are."""
 PREFIX = {"neg": "-", "pos": "+", "not": "not "}
 INDENT = "    "
+LARGE = 2**52
+
+
+def rounded(f: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return a function to ints that raises where floats are ints: nothing is rounded there.
+
+    Operation by operation such an int of active data is refused.
+    """
+
+    def run(x: Any) -> Any:
+        y = f(x)
+        if -LARGE < y < LARGE:
+            return y
+        raise ArithmeticError
+
+    run.__name__ = f"rounded_{f.__name__}"
+    return run
+
+
+TO_INT = {"int": rounded(int)}
+ROUNDED: dict[Any, Any] = {f: rounded(f) for f in TO_INTS}
 
 
 class Emitter:
@@ -134,6 +156,7 @@ class Emitter:
             case Pop(stack=stack):
                 return "pop()" if stack == FLOATS else "pop_int()"
             case Call(function=f, args=args):
+                f = ROUNDED.get(f, f)
                 return f"{self.name_of(f)}({', '.join(map(self.text, args))})"
             case Select(test=test, a=a, b=b):
                 return f"{self.operand(a)} if {self.operand(test)} else {self.operand(b)}"
@@ -161,6 +184,8 @@ class Emitter:
             return f"{self.operand(args[0])}[::-1]"
         if op == "front":
             return f"{self.operand(args[0])}[:{self.text(args[1])}]"
+        if op in TO_INT:
+            op = self.name_of(TO_INT[op])
         return f"{op}({', '.join(map(self.text, args))})"
 
     def within(self, e: Expr, level: int) -> str:

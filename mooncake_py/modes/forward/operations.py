@@ -38,6 +38,7 @@ __all__ = ["Operations"]
 
 QUICK = frozenset({ndarray, Active, float, int, np.float64})
 MATMUL = BINARY["matmul"]
+FLOORDIV = BINARY["floordiv"]
 LINEAR = BINARY["add"], BINARY["sub"]
 
 
@@ -106,6 +107,8 @@ class Operations(Levels):
         if op is MATMUL:
             t = self.lower(pushforward.of_bilinear, op.ufunc, *primals, *tangents, (), {}, y)
             return self.fresh(y, t)
+        if op is FLOORDIV:
+            return drops.quotient(self, y, *primals)
         return self.push_elementwise(op.array_rule, y, primals, tangents)
 
     def scalar_operation(
@@ -116,7 +119,7 @@ class Operations(Levels):
         primals = tuple(p for p, _ in pairs)
         y = self.on_primals(function, *primals)
         if rule is None:
-            return y
+            return drops.quotient(self, y, *args) if function is FLOORDIV.function else y
         return self.push_elementwise(rule, y, primals, tuple(t for _, t in pairs))
 
     def unary_array(self, function: Any, ufunc: np.ufunc, a: ndarray) -> Any:

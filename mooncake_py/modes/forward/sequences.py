@@ -71,7 +71,7 @@ def of_sequence(ctx: ForwardContext, sequence: Any, kwargs: Any) -> Any:
     if not any(moves(ctx, part) for part in sequence):
         return y
     if not is_inexact(y):
-        return drops.output(ctx, registry.find(assemble), y, ())
+        return drops.output(ctx, registry.find(assemble), y, (ctx.primal(sequence),))
     return ctx.fresh(y, ctx.lower(pushforward.of_sequence, tangents_of(ctx, sequence), y))
 
 

@@ -23,6 +23,7 @@ __all__ = ["Arithmetic"]
 _ADD, _SUB, _MUL, _DIV = BINARY["add"], BINARY["sub"], BINARY["mul"], BINARY["truediv"]
 _SQUARE = BinaryOperator("mul", np.square, "*")  # of an array by itself
 _MATMUL = BINARY["matmul"]
+_FLOORDIV = BINARY["floordiv"]
 _scalar_one, _scalar_two = pulls.pull_scalar_one, pulls.pull_scalar_two
 _quotient = pulls.pull_quotient
 
@@ -139,7 +140,8 @@ class Arithmetic(Tape):
         if op is _MATMUL:
             return self.record_bilinear(op.array_rule, op.function(a, b), a, b, (na, nb), (), {})
         if type(op.array_rule) is not ElementwiseRule:
-            return op.function(a, b)  # piecewise constant
+            y = op.function(a, b)  # piecewise constant
+            return drops.quotient(self, y, a, b) if op is _FLOORDIV else y
         return self.record_two(op.array_rule, op.function(a, b), a, b, na, nb)
 
     def unary_array(self, function: Any, ufunc: np.ufunc, a: ndarray) -> Any:
@@ -154,6 +156,6 @@ class Arithmetic(Tape):
         """Run a function of numbers of which at least one is active."""
         y = function(*map(primal_of, args))
         if rule is None:
-            return y
+            return drops.quotient(self, y, *args) if function is _FLOORDIV.function else y
         nodes = tuple(a if type(a) is Active else None for a in args)
         return self.record_elementwise(rule, y, tuple(map(primal_of, args)), nodes)

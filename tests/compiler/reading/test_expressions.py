@@ -48,7 +48,7 @@ def written(e: Expr) -> str:
         ("o.a > i", "au_o_of_a > u_i"),
         ("i ** 2 > float(a)", "(u_i ** 2) > float(u_a)"),
         ("max(i, a) < 2", "(u_a if (u_a > u_i) else u_i) < 2"),
-        ("m.shape[1] > int(a) + abs(b)", "n1_u_m > (int(u_a) + abs(u_b))"),
+        ("m.shape[1] > int(a) + abs(b)", "n1_u_m > (f_rounded_int(u_a) + abs(u_b))"),
     ],
 )
 def test_conditions(text, expected):

@@ -33,12 +33,12 @@ from mooncake_py.compiler.native.building.values import (
 from mooncake_py.compiler.native.regions.linear import ONE, ZERO, linear
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, FLOAT32, INT, REAL
 from mooncake_py.compiler.regions.flat import is_flat_function
-from mooncake_py.compiler.regions.ir import Call, Compare, Const, Expr, Name, Op, Select
+from mooncake_py.compiler.regions.ir import Assign, Call, Compare, Const, Expr, Name, Op, Select
 from mooncake_py.runtime.values import is_of_math
 
 __all__ = [
     "applied", "broadcast_to", "chosen", "compared", "int_of_python", "length", "negative",
-    "operated", "require_exact", "shape_of_all",
+    "operated", "require_all_rounded", "require_exact", "require_rounded", "shape_of_all",
 ]  # fmt: skip
 
 Element = Callable[..., Expr]
@@ -49,6 +49,8 @@ FLOATING = 2.0**53 - 1.0
 """Ints up to it are floats, and no others become them."""
 EXACT = 1.25 * 2.0**62
 """The ints of Python that compiled code computes stay below: they do not wrap around."""
+WHOLE = {FLOAT: 2.0**52, FLOAT32: 2.0**23}
+"""From here on all floats are ints."""
 STEP = 1 << 16  # added again and again it takes hours from there to the largest int of 64 bits
 
 
@@ -130,6 +132,8 @@ def on_numbers(b: Builder, op: str, x: Number, y: Number) -> Number:
         return in_float32(b, op, x, y)
     found, rank = type_of(b, op, x, y)
     e: Expr = Op(op, (x.e, y.e), place=b.place)
+    if op == "floordiv" and kind == FLOAT:
+        require_rounded(b, e, FLOAT)
     if kind == INT:
         if op in ("add", "sub", "mul"):
             if may_wrap(b, op, x, y) and (found == "int" or op == "mul"):
@@ -149,9 +153,29 @@ def may_wrap(b: Builder, op: str, x: Number, y: Number) -> bool:
     return sizes[0] + sizes[1] > EXACT and min(sizes) > STEP
 
 
-def require_exact(b: Builder, size: Expr) -> None:
+def require_exact(b: Builder, size: Expr, limit: float = EXACT) -> None:
     """Leave the region unless a float, which is about an int of Python, is not too large."""
-    b.require(Compare(("lt",), (Op("abs", (size,)), Const(EXACT))))
+    b.require(Compare(("lt",), (Op("abs", (size,)), Const(limit))))
+
+
+def require_rounded(b: Builder, e: Expr, kind: str) -> None:
+    """Leave the region unless a float is rounded to an int: of larger ones all digits stay."""
+    require_exact(b, e, WHOLE[kind])
+
+
+def require_all_rounded(b: Builder, x: Number | Array) -> None:
+    """Do the same for a number or for all elements of an array, which are counted."""
+    if isinstance(x, Number):
+        require_rounded(b, x.e, x.kind)
+        return
+    count, limit = b.number(ZERO), Const(WHOLE[x.kind])
+
+    def counted(at: Index) -> Assign:
+        fits = Compare(("lt",), (Op("abs", (x.at(at),)), limit))
+        return Assign(count, Op("add", (count, Select(fits, ZERO, ONE))), place=b.place)
+
+    b.for_all(x.shape, counted)
+    b.require(Compare(("eq",), (count, ZERO)))
 
 
 def require_float(b: Builder, x: Number) -> None:
@@ -317,9 +341,12 @@ def applied(b: Builder, f: Any, values: Sequence[Value]) -> Value | None:
     is_float = any(isinstance(v, Number | Array) and v.kind in REAL for v in values)
     if not is_float and f"{'l' * f.nin}->l" in f.types:  # maximum, say
         raise Unfit(f"{f.__name__} of ints", b.place)
+    if f in ROUNDING and is_float:
+        require_all_rounded(b, values[0])  # type: ignore[arg-type]
     return on_floats(b, lambda *parts: Call(f, parts, place=b.place), values)
 
 
+ROUNDING = frozenset({np.floor, np.ceil, np.rint, np.trunc})
 ARITHMETIC = frozenset({np.multiply, np.add, np.subtract, np.power, np.negative, np.square})
 
 
@@ -405,5 +432,5 @@ def of_math(b: Builder, f: Any, values: Sequence[Value]) -> Value | None:
     ]
     call = Call(f, tuple(args), place=b.place)
     if flat:
-        require_exact(b, args[0])
+        require_rounded(b, args[0], FLOAT)
     return Number(call, "int") if flat else bounded(b, Number(call, "float"))

@@ -182,8 +182,8 @@ def as_int(b: Builder, args: Sequence[Value], given: Given) -> Value:
         raise Unfit("int of what is no number", b.place)
     if x.kind == INT:
         return operations.int_of_python(b, x)
-    if x.kind == FLOAT:
-        operations.require_exact(b, x.e)
+    if x.kind in REAL:
+        operations.require_rounded(b, x.e, x.kind)
     return Number(Op("int", (x.e,), place=b.place), "int")
 
 

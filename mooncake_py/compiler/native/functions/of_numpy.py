@@ -276,6 +276,7 @@ def astype(b: Builder, args: Sequence[Value], given: Given) -> Value:
     if a.kind == BOOL and kind == INT:
         return b.kept(Array(a.shape, INT, lambda at: Select(a.at(at), Const(1), Const(0))))
     if a.kind in REAL and kind == INT:
+        operations.require_all_rounded(b, a)
         return b.kept(Array(a.shape, INT, lambda at: Op("int", (a.at(at),))))
     if kind in REAL:
         return b.kept(Array(a.shape, kind, lambda at: Op(kind, (a.at(at),))))
