@@ -24,7 +24,7 @@ def value(text: str, peeks: bool = False) -> str | None:
         ("a * a", "v0 * v0"),
         ("x[i] * x[i]", "v0 * v1"),
         ("a @ b @ c", "(v0 @ v1) @ v2"),
-        ("int(a) + b", "int(v0) + v1"),
+        ("int(a) + b", "f_rounded_int(v0) + v1"),
         ("np.where(a > b, a, 0.0)", "f_rule(v0 > v1, v0, 0.0)"),
         ("np.sum(a * b, 0)", "f_rule(v0 * v1, axis=0)"),
         ("np.sum(a * b, axis=(0, -1))", "f_rule(v0 * v1, axis=(0, -1))"),
