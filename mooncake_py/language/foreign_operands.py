@@ -8,6 +8,7 @@ one of these describes is refused by a message that names the operand.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from functools import partial
 from types import FunctionType
@@ -40,8 +41,8 @@ if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
 __all__ = [
-    "as_input", "as_inputs", "as_options", "is_constant", "is_users", "refusal", "require_known",
-    "run_constant",
+    "MAKING", "as_input", "as_inputs", "as_options", "as_whole", "is_constant", "is_users",
+    "refusal", "require_known", "run_constant",
 ]  # fmt: skip
 
 NUMBERS: tuple[Any, ...] = (float, complex, int)
@@ -154,14 +155,68 @@ def number_of(ctx: Mode, f: Any, value: Any) -> Any:
     return ctx.call(next(kind for kind in NUMBERS if isinstance(value, kind)), value)
 
 
-def array_by_method(ctx: Mode, f: Any, value: Any) -> Any:
+def array_by_method(ctx: Mode, f: Any, value: Any, *dtype: Any, **copy: Any) -> Any:
     """Return what ``__array__`` gives."""
     if not is_users(value) and not ctx.contains_active(value):
         return np.asarray(value)
-    made = ctx.method(value, "__array__")
+    made = ctx.method(value, "__array__", *dtype, **copy)
     if not isinstance(made, ndarray):
         raise ValueError("object __array__ method not producing an array")
     return made
+
+
+MAKING = {
+    np.array: True,
+    **dict.fromkeys((np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray)),
+}  # fmt: skip
+"""Functions that make an array of an object, and whether they ask it for a copy."""
+
+
+def as_whole(ctx: Mode, f: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
+    """Return the arguments of a function that makes an array, with what ``__array__`` gives.
+
+    The method is told the dtype, and to make the copy itself if it can: NumPy makes none then.
+    """
+    dtype = args[1] if len(args) > 1 else kwargs.get("dtype")
+    asked = () if dtype is None else (np.dtype(dtype),)
+    value, *rest = args
+    if type(value) in (list, tuple):
+        return (items_by_method(ctx, f, value, asked), *rest), kwargs
+    if not is_by_method(value):
+        return args, kwargs
+    copy = kwargs.get("copy", MAKING[f])
+    if copy is not None and takes_copy(value):
+        made = array_by_method(ctx, f, value, *asked, copy=copy)
+        return (made, *rest), kwargs | {"copy": None}
+    if copy is False:
+        raise ValueError("Unable to avoid copy while creating an array as requested.")
+    return (array_by_method(ctx, f, value, *asked), *rest), kwargs
+
+
+def items_by_method(ctx: Mode, f: Any, value: Any, asked: tuple[Any, ...]) -> Any:
+    """Return a sequence with what ``__array__`` gives for items, if it is told a dtype."""
+    t = type(value)
+    if t is list or t is tuple:
+        return t([items_by_method(ctx, f, part, asked) for part in value]) if asked else value
+    if not is_by_method(value):
+        return value
+    made = array_by_method(ctx, f, value, *asked)
+    return made if made.ndim else value
+
+
+def is_by_method(value: Any) -> bool:
+    """Return whether NumPy calls ``__array__`` of an object."""
+    return is_other(value) and sight_of(value).conversion is Conversion.METHOD
+
+
+def takes_copy(value: Any) -> bool:
+    """Return whether the method has a parameter `copy`, as from NumPy 2 on."""
+    method = getattr(type(value), "__array__", None)
+    try:
+        parameters = inspect.signature(method or value.__array__).parameters
+    except (TypeError, ValueError):
+        return False
+    return "copy" in parameters or any(p.kind is p.VAR_KEYWORD for p in parameters.values())
 
 
 def array_of_memory(ctx: Mode, f: Any, value: Any) -> Any:

@@ -32,6 +32,7 @@ from mooncake_py.runtime import drops, frames, numerals
 from mooncake_py.runtime.active import Active, primal_of
 from mooncake_py.runtime.activity import INERT, unwrapped
 from mooncake_py.runtime.methods import derivable
+from mooncake_py.runtime.numpy_operands import Conversion, sight_of
 from mooncake_py.runtime.operators import BINARY, DIVMOD, UNARY
 from mooncake_py.runtime.values import INEXACT_SCALARS, NUMBERS
 from mooncake_py.tangents.subclasses import is_instance, plain
@@ -217,8 +218,20 @@ def run_counter(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     return run_hashing(ctx, f, [ctx.mapping(a) for a in args], kwargs)
 
 
-OWN_CONVERSIONS = {float: "__float__", np.float64: "__float__", complex: "__complex__"}
-"""Which method of an array's class a type of numbers asks; the other types ask none."""
+CONVERSIONS = {
+    float: ("__float__",), np.float64: ("__float__",), complex: ("__complex__", "__float__"),
+}  # fmt: skip
+"""Which methods of a class a type of numbers asks; the other types make arrays."""
+NUMBERS_OF_PYTHON = frozenset({float, complex})
+
+
+def methods_asked(f: Any, value: Any) -> tuple[str, ...]:
+    """Return the methods that a type of numbers asks, in their order, if a class has them."""
+    if f in CONVERSIONS or type(value) in INERT:
+        return CONVERSIONS.get(f, ())
+    if sight_of(value).conversion is not Conversion.OBJECT:
+        return ()
+    return CONVERSIONS[complex if issubclass(f, np.complexfloating) else float]
 
 
 def run_number(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
@@ -234,16 +247,19 @@ def run_number(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         if x.ndim:
             f(x)  # raises or warns, as NumPy's version has it
         return ctx.call(f, ctx.call(ndarray.item, x))
-    own = OWN_CONVERSIONS.get(f)
-    if is_instance(x) and ctx.contains_active(x) and not (own and derivable(x, own)):
-        if own is None and x.ndim:
+    own = CONVERSIONS.get(f, ())[:1]
+    if is_instance(x) and ctx.contains_active(x) and not any(derivable(x, n) for n in own):
+        if not own and x.ndim:
             return ctx.method(x, "astype", f)
         return run_number(ctx, f, (plain(x), *args[1:]), kwargs)
-    for name in ("__complex__", "__float__") if f is complex else ("__float__",):
+    for name in methods_asked(f, x):
         method = derivable(x, name)
         if method is not None:
             y = ctx.call(method, x)
             return y if f is float or name == "__complex__" else run_number(ctx, f, (y,), {})
+    if f not in NUMBERS_OF_PYTHON and type(x) not in INERT:
+        y = ctx.call(np.asarray, x, f)
+        return y if np.ndim(y) else ctx.getitem(y, ())
     return numerals.checked(ctx, f, args, f(*map(primal_of, args), **kwargs))
 
 

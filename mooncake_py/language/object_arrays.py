@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy import ndarray
 
+from mooncake_py.application.foreign import flat, is_other
 from mooncake_py.diagnostics.refusals import missing_rule
+from mooncake_py.language.foreign_operands import is_users, refusal
 from mooncake_py.rules import creation
 from mooncake_py.runtime import objects
 from mooncake_py.runtime.active import Active
+from mooncake_py.runtime.numpy_operands import Conversion, sight_of
 from mooncake_py.runtime.objects import OBJECT, as_objects, holds_numbers, is_of_objects
 from mooncake_py.runtime.operators import BINARY, UNARY
 
@@ -167,9 +170,17 @@ def run_objects(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     items, ndmin = args
     if not ctx.contains_active(items):
         return f(*args, **kwargs)
+    for value in flat(items):
+        if is_other(value) and is_users(value) and reads_items(value):
+            raise refusal(ctx, np.array, value)
     objects.mark(ctx)
     y = as_objects(ctx, items)
     return y.reshape((1,) * (ndmin - y.ndim) + y.shape)
+
+
+def reads_items(value: Any) -> bool:
+    """Return whether NumPy looks for items in an object, by methods that it runs itself."""
+    return sight_of(value).conversion in (Conversion.SEQUENCE, Conversion.INTERFACE)
 
 
 HANDLERS = {creation.array_of_objects: run_objects}

@@ -9,13 +9,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from weakref import ref
 
+import numpy as np
 from numpy import ndarray
 
 from mooncake_py.application.foreign import is_other
 from mooncake_py.application.native_writes import WRITERS
 from mooncake_py.diagnostics.reporting import Reporting, dropped
 from mooncake_py.errors import DerivativeDropError
-from mooncake_py.language.foreign_operands import as_inputs, as_options, refusal, require_known
+from mooncake_py.language.foreign_operands import (
+    MAKING,
+    as_inputs,
+    as_options,
+    as_whole,
+    refusal,
+    require_known,
+)
 from mooncake_py.language.plain_comparison import compared, tried
 from mooncake_py.language.subclass_instances import as_own_array, dressed
 from mooncake_py.remembered import remembered
@@ -34,7 +42,12 @@ def run_on_plain(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     out = kwargs.get("out")
     if f in WRITERS and args and is_other(args[0]):
         raise refusal(ctx, f, args[0])  # it would write to a copy
+    if f is np.copy:
+        options = dict(zip(("order", "subok"), args[1:], strict=False))
+        f, args, kwargs = np.array, args[:1], {"order": "K"} | options | kwargs
     given = args, kwargs
+    if f in MAKING and args:
+        args, kwargs = as_whole(ctx, f, args, kwargs)
     args = as_inputs(ctx, f, args)
     kwargs = as_options(ctx, f, kwargs)
     require_known(ctx, f, (*args, *kwargs.values()))
