@@ -25,7 +25,7 @@ from mooncake_py.solvers.callbacks import run_calling_back
 from mooncake_py.solvers.given import Given
 from mooncake_py.solvers.held_still import held_still, is_refused_view, is_refused_write
 from mooncake_py.solvers.iterators import copied_iterator, with_iterators
-from mooncake_py.solvers.left import left_behind
+from mooncake_py.solvers.left import Left
 from mooncake_py.solvers.unsettled import Iterates
 from mooncake_py.tangents.memory import owner
 from mooncake_py.utilities.copies import plain_copy
@@ -181,8 +181,10 @@ class Run:
         self.iterators = {}
         put_all(ctx, self.before(others))
         if moves and self.is_derived:
+            found_left = Left(ctx, self.state.known)
             self.end = [
-                (place, left_behind(ctx, left, place.read_within(ctx))) for place, left in self.end
+                (place, found_left.contents(place, left, place.read_within(ctx)))
+                for place, left in self.end
             ]
         put_all(ctx, self.end)
         if self.is_derived:

@@ -12,43 +12,77 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy import ndarray
 
+from mooncake_py.modes.debug.state import Attributes, Contents, Elements, Place
 from mooncake_py.runtime.activity import unwrapped
+from mooncake_py.tangents.memory import owner
 from mooncake_py.utilities.copies import plain_copy
 from mooncake_py.utilities.stopping import stop_gradient
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["left_behind"]
+__all__ = ["Left"]
 
 AGREEMENT = 1e-5
 """How much both may differ, relative to the larger of their size and 1."""
 
 
-def left_behind(ctx: Mode, left: Any, computed: Any) -> Any:
-    """Return what a solver has left, with the derivatives of what was computed at its solution.
+class Left:
+    """What a solver has left, with the derivatives of what was computed at its solution.
 
-    Both are the contents of a place.  Lists, dicts and objects among them are places of their own,
-    and stay the same objects.  Contents of another size, and numbers that are not close to one
-    another, stay as they are.
+    What was there before the solver, arrays and containers, is a place of its own and stays the
+    same object.  Contents of another size, and numbers that are not close to one another, stay as
+    they are.
+
+    Parameters
+    ----------
+    ctx : Mode
+    known : dict of int to object
+        What could be reached before the solver ran, by id.
     """
-    t = type(left)
-    if t is type(computed):
-        if t is list and len(left) == len(computed):
-            return [part_left_behind(ctx, *pair) for pair in zip(left, computed, strict=True)]
+
+    def __init__(self, ctx: Mode, known: dict[int, Any]) -> None:
+        self.ctx = ctx
+        self.known = known
+        self.made: dict[int, tuple[Any, Any]] = {}  # by the id of what was left, which is kept
+
+    def contents(self, place: Place, left: Any, computed: Any) -> Any:
+        """Return the contents of a place."""
+        if isinstance(place, Elements):
+            return with_slope(self.ctx, left, computed)
+        if isinstance(place, (Contents, Attributes)):
+            found = self.parts(left, computed)
+            return left if found is None else found
+        return self.part(left, computed)
+
+    def part(self, left: Any, computed: Any) -> Any:
+        """Return something that a place holds."""
+        if is_number(left) and type(unwrapped(left)) is not ndarray:
+            return with_slope(self.ctx, left, computed) if is_number(computed) else left
+        if id(left) in self.known or type(left) not in (ndarray, tuple, list, dict):
+            return left
+        if id(left) not in self.made:
+            self.made[id(left)] = left, self.made_in_callback(left, computed)
+        return self.made[id(left)][1]
+
+    def made_in_callback(self, left: Any, computed: Any) -> Any:
+        """Return an array or a container that a callback has made."""
+        if type(left) is ndarray:
+            is_old = id(owner(left)) in self.known or not is_number(computed)
+            return left if is_old else with_slope(self.ctx, left, computed)
+        found = self.parts(left, computed)
+        return left if found is None else found
+
+    def parts(self, left: Any, computed: Any) -> Any:
+        """Return a container of the parts; None if the other one has no such."""
+        t = type(left)
+        if t is not type(computed):
+            return None
+        if t in (list, tuple) and len(left) == len(computed):
+            return t([self.part(*pair) for pair in zip(left, computed, strict=True)])
         if t is dict and list(left) == list(computed):
-            return {key: part_left_behind(ctx, part, computed[key]) for key, part in left.items()}
-    return part_left_behind(ctx, left, computed)
-
-
-def part_left_behind(ctx: Mode, left: Any, computed: Any) -> Any:
-    """Return a number, or numbers in tuples, with the derivatives; all else as it is."""
-    if is_number(left) and is_number(computed):
-        return with_slope(ctx, left, computed)
-    if type(left) is type(computed) is tuple and len(left) == len(computed):
-        pairs = zip(left, computed, strict=True)
-        return tuple([part_left_behind(ctx, *pair) for pair in pairs])
-    return left
+            return {key: self.part(part, computed[key]) for key, part in left.items()}
+        return None
 
 
 def is_number(value: Any) -> bool:

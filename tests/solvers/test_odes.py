@@ -140,3 +140,29 @@ def test_methods_that_do_not_agree() -> None:
 
     with pytest.raises(SolverError, match="agree"):
         grad(f)(1.0)
+
+
+TIMES = np.linspace(0.0, 2.0, 21)
+FORCING = np.sin(TIMES)
+
+
+def forced(a: float) -> Any:
+    tight: Any = {"rtol": 1e-9, "atol": 1e-9}
+    y = si.odeint(lambda y, t: -a * y + np.interp(t, TIMES, FORCING), 1.0, [0.0, 1.0], **tight)
+    return y[-1, 0]
+
+
+def forced_and_stiff(a: float) -> Any:
+    tight: Any = {"rtol": 1e-8, "atol": 1e-8, "mxstep": 50_000}
+    y = si.odeint(
+        lambda y, t: [-300 * (y[0] - a * np.interp(t, TIMES, FORCING)), y[0]],
+        [1.0, 0.0], [0.0, 1.0], **tight,
+    )  # fmt: skip
+    return y[-1, 1]
+
+
+@pytest.mark.parametrize("f", [forced, forced_and_stiff])
+def test_kinks_of_a_forcing_do_not_enter_by_the_sizes_of_steps(f: Any) -> None:
+    expected = (f(2.37 + 1e-4) - f(2.37 - 1e-4)) / 2e-4
+    np.testing.assert_allclose(value_and_grad(f)(2.37), (f(2.37), expected), rtol=2e-4)
+    np.testing.assert_allclose(jvp(f, (2.37,), (1.0,)), (f(2.37), expected), rtol=2e-4)

@@ -156,3 +156,129 @@ def test_right_hand_sides_may_return_their_own_buffer(method: str) -> None:
     value, g = value_and_grad(f)(a)
     assert value == f(a)
     assert_allclose(g, -np.sin(np.sqrt(a)) / (2 * np.sqrt(a)), rtol=1e-6)
+
+
+class Model:
+    pass
+
+
+def swapped_buffers(a):
+    u, v = np.zeros(1), np.zeros(1)
+
+    def g(x):
+        nonlocal u, v
+        u, v = v, u
+        u[0] += a
+        return x * x - a
+
+    optimize.brentq(g, 0.0, 9.0)
+    return u[0] + 100 * v[0]
+
+
+def row_of_a_table(a):
+    A = np.zeros((2, 3))
+    row = A[0]
+    n = 0
+
+    def g(x):
+        nonlocal row, n
+        row = A[n % 2]
+        n += 1
+        row[n % 3] += a
+        return x * x - a
+
+    optimize.brentq(g, 0.0, 9.0)
+    return row.sum()
+
+
+def swapped_lists(a):
+    u, v = [], []
+
+    def g(x):
+        nonlocal u, v
+        u, v = v, u
+        u.append(1.0)
+        return x * x - a
+
+    optimize.brentq(g, 0.0, 9.0)
+    return len(u) + 100.0 * len(v)
+
+
+def tuple_in_a_list(a):
+    L = [(0, [])]
+
+    def g(x):
+        n, log = L[0]
+        log.append(a)
+        L[0] = (n + 1, log)
+        return x * x - a
+
+    optimize.brentq(g, 0.0, 9.0)
+    return L[0][0] * a + sum(L[0][1])
+
+
+def attributes_of_the_callback(a):
+    def g(x):
+        g.n += 1
+        g.log.append(a)
+        return x * x - a
+
+    g.n = 0
+    g.log = []
+    optimize.brentq(g, 0.0, 9.0)
+    return g.n * a + len(g.log)
+
+
+def two_callbacks(a):
+    m = Model()
+    m.n = 0
+    m.hist = []
+
+    def fun(x):
+        m.n += 1
+        return (x[0] - a) ** 2
+
+    def cb(x):
+        m.hist.append(x.copy())
+
+    optimize.minimize(fun, [0.0], callback=cb)
+    return m.n * a + 100 * len(m.hist)
+
+
+def right_hand_side_that_counts(a):
+    m = Model()
+    m.n = 0
+    m.log = []
+
+    def g(t, y):
+        m.n += 1
+        m.log.append(1.0)
+        return -a * y
+
+    integrate.solve_ivp(g, (0, 1), [1.0], method="LSODA")
+    return m.n * a + len(m.log)
+
+
+def swapped_attributes(a):
+    m = Model()
+    m.a = np.zeros(2)
+    m.b = np.zeros(2)
+
+    def g(x):
+        m.a, m.b = m.b, m.a
+        m.a[0] = a
+        m.b[1] += a
+        return x * x - a
+
+    optimize.brentq(g, 0.0, 9.0)
+    return m.a.sum() + 10 * m.b.sum()
+
+
+@pytest.mark.parametrize("f", [
+    swapped_buffers, row_of_a_table, swapped_lists, tuple_in_a_list, attributes_of_the_callback,
+    two_callbacks, right_hand_side_that_counts, swapped_attributes,
+], ids=lambda f: f.__name__)  # fmt: skip
+def test_names_of_what_is_written_stay_names_of_it(f: Any) -> None:
+    value, g = value_and_grad(f)(2.37)
+    assert value == f(2.37)
+    assert_allclose(g, (f(2.37 + 1e-7) - f(2.37 - 1e-7)) / 2e-7, rtol=1e-5, atol=1e-5)

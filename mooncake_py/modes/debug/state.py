@@ -34,7 +34,7 @@ from mooncake_py.tangents.subclasses import plain
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["Attributes", "Bared", "Contents", "Place", "State"]
+__all__ = ["Attributes", "Bared", "Contents", "Elements", "Place", "State"]
 
 STREAMS = (
     io.IOBase, np.random.Generator, np.random.RandomState, np.random.BitGenerator, random.Random,

@@ -20,6 +20,7 @@ from mooncake_py.rules.sources import without_rule
 from mooncake_py.solvers.activity import is_active
 from mooncake_py.solvers.apart import Start, solved_apart
 from mooncake_py.solvers.scipy.results import changed, tuple_of
+from mooncake_py.solvers.scipy.steady_steps import BDF, DOP853
 from mooncake_py.utilities.stopping import stop_gradient
 
 AGREEMENT = 1e3
@@ -108,7 +109,7 @@ def solve_by_derived(
     fun: Any, t_span: Any, y0: Any, times: Any, is_stiff: bool, rtol: Any, atol: Any, **given: Any
 ) -> Any:
     """Return the solution at some times by a method that the engine derives."""
-    method = "BDF" if is_stiff else "DOP853"
+    method = BDF if is_stiff else DOP853
 
     def slope(*args: Any) -> Any:
         return np.array(fun(*args))  # LSODA copies too what may be the function's own buffer
@@ -117,7 +118,7 @@ def solve_by_derived(
     if not solution.success:
         raise SolverError(
             f"the equation could not be solved for its derivative: {solution.message}",
-            why=f"this is done by {method}, at the tolerances that were given to LSODA",
+            why=f"this is done by {method.__name__}, at the tolerances that were given to LSODA",
         )
     return solution.y
 
