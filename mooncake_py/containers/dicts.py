@@ -61,13 +61,20 @@ def read_key(ctx: Mode, d: dict[Any, Any], key: Any) -> Any:
     if missing is not None and not dict.__contains__(d, key):
         if type(missing) is FunctionType:
             return ctx.call(missing, d, key)
-        factory = getattr(d, "default_factory", None)
-        if factory is not None:
-            value = ctx.call(factory)
-            ctx.setitem(d, key, value)
-            return value
+        if getattr(d, "default_factory", None) is not None:
+            return make_missing(ctx, d, key)
     refuse_other_key(ctx, d, key)
     return dict.__getitem__(d, key)
+
+
+def make_missing(ctx: Mode, d: Any, key: Any) -> Any:
+    """Run ``defaultdict.__missing__``, which may be called by name too."""
+    factory = FACTORY.__get__(d)
+    if factory is None:
+        return defaultdict.__missing__(d, key)  # raises
+    value = ctx.call(factory)
+    ctx.setitem(d, key, value)
+    return value
 
 
 # The order of the keys.
@@ -130,7 +137,7 @@ def source(ctx: Mode, d: dict[Any, Any], other: Any, new: dict[Any, Any]) -> Any
 
     Iterators in Python may look at `d`: what they yield is set at once.
     """
-    found = filling(ctx, other)
+    found = filling(ctx, other, isinstance(d, OrderedDict))
     is_mapping = hasattr(found, "keys")
     if is_mapping and asks_its_methods(d):
         pairs = ((key, ctx.getitem(found, key)) for key in ctx.iter(found.keys()))
@@ -217,5 +224,5 @@ def initialize(ctx: Mode, d: dict[Any, Any], /, *args: Any, **values: Any) -> No
 METHODS = {
     "__setitem__": set_key, "__delitem__": delete_key, "__ior__": merge, "__init__": initialize,
     "pop": pop, "popitem": popitem, "setdefault": setdefault, "update": update, "clear": clear,
-    "move_to_end": move_to_end,
+    "move_to_end": move_to_end, "__missing__": make_missing,
 }  # fmt: skip

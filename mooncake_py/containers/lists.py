@@ -205,13 +205,26 @@ def reverse(ctx: Recording, o: Any) -> None:
 
 
 def sort(ctx: Mode, o: list[Any], *, key: Any = None, reverse: bool = False) -> None:
-    """Run ``o.sort()``; it has sorted a part when a comparison raises."""
+    """Run ``o.sort()``; it has sorted a part when a comparison raises.
+
+    Meanwhile the list is empty, which keys and comparisons may see.
+    """
     items = list.copy(o)
-    order, error = ctx.call_function(sorting_order, (items, key, reverse), {})
     snapshot(ctx, o)
-    list.__setitem__(o, slice(None), [items[i] for i in order])
+    list.clear(o)
+    result, error = items, None
+    try:
+        order, error = ctx.call_function(sorting_order, (items, key, reverse), {})
+        result = [items[i] for i in order]
+    finally:
+        is_changed = list.__len__(o) > 0
+        if is_changed:
+            snapshot(ctx, o)
+        list.__setitem__(o, slice(None), result)
     if error is not None:
         raise error
+    if is_changed:
+        raise ValueError("list modified during sort")
 
 
 def clear(ctx: Recording, o: Any) -> None:

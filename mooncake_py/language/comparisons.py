@@ -208,8 +208,11 @@ class Comparisons(Attributes):
 
     def mapping(self, value: Any) -> Any:
         """Return what ``**value`` unpacks."""
-        if type(value) is dict or derivable(value, "keys") is None:
+        t = type(value)
+        if t is dict or derivable(value, "keys") is None:
             return value
+        if issubclass(t, dict) and t.__iter__ is dict.__iter__:  # then Python reads what is stored
+            return dict(dict.items(value))
         keys = self.iter(self.method(value, "keys"))
         return {key: self.getitem(value, key) for key in keys}
 
