@@ -7,10 +7,11 @@ from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from mooncake_py.containers import deques, dicts, effects, lists, sets
+from mooncake_py.containers import deques, dicts, effects, foreign_memory, lists, sets
 from mooncake_py.containers.keys import refuse_other_key
 from mooncake_py.runtime.active import primal_of
 from mooncake_py.runtime.activity import INERT
+from mooncake_py.runtime.buffers import CDATA
 from mooncake_py.tangents.contents import elements_of
 
 if TYPE_CHECKING:
@@ -80,6 +81,8 @@ def set_item(ctx: Mode, o: Any, i: Any, v: Any) -> None:
         setter = getattr(type(o), "__setitem__", None)
         if setter is not None:
             ctx.refuse_if_active(setter, (v,))  # it may keep numbers, not references
+        if issubclass(type(o), CDATA):
+            foreign_memory.snapshot(ctx, o, primal_of(i))
         snapshot(ctx, o)
         o[primal_of(i)] = v
     else:

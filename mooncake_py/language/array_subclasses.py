@@ -123,7 +123,7 @@ def takes(ctx: Mode, f: Any, args: Any, kwargs: Any) -> bool:
     )
     if type(f) is FunctionType and f not in ctx.handlers:  # it is derived
         return False
-    return known and any(map(ctx.contains_active, values))
+    return known and (f in WRITERS or any(map(ctx.contains_active, values)))
 
 
 def has_part(value: Any) -> bool:
@@ -291,7 +291,9 @@ def run_as_ufunc(ctx: Mode, o: Any, name: str, axis: Any = None, *args: Any, **k
         return call_ufunc(ctx, np.conjugate, "__call__", (o,), out | kwargs)
     if axis is None and o.ndim != 1:
         o = call_method(ctx, o, "ravel", (), {})
-    return call_ufunc(ctx, ACCUMULATING[name], "accumulate", (o, axis or 0, *args), kwargs)
+    if axis is None:
+        axis = o.ndim - 1  # a class may keep two axes
+    return call_ufunc(ctx, ACCUMULATING[name], "accumulate", (o, axis, *args), kwargs)
 
 
 ACCUMULATING: dict[str, Any] = {"cumsum": np.add, "cumprod": np.multiply}

@@ -18,7 +18,7 @@ from numpy import ndarray
 
 from mooncake_py.containers import containers, state
 from mooncake_py.language import array_subclasses, construct, dispatch, operators, special
-from mooncake_py.runtime import activity
+from mooncake_py.runtime import activity, buffers
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.attribute_lookup import ACCESSORS
 from mooncake_py.runtime.operators import BINARY
@@ -66,6 +66,9 @@ def call_descriptor(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     if issubclass(type(receiver), CONTAINERS):
         method = native.__get__(receiver) if bound is None else bound
         return containers.call_method(ctx, receiver, name, args, kwargs, method)
+    if name == "__setitem__" and issubclass(type(receiver), buffers.BUFFERS):
+        ctx.setitem(receiver, *args)
+        return None
     if name in special.OPERATIONS and has_operators(receiver):
         return special.run(ctx, receiver, name, args)
     if name == "__next__":  # of what goes over arrays in compiled code

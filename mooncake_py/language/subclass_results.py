@@ -12,7 +12,7 @@ from weakref import ref
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.application.foreign import is_other
+from mooncake_py.application.foreign import flat, is_other
 from mooncake_py.application.native_writes import WRITERS
 from mooncake_py.diagnostics.reporting import Reporting, dropped
 from mooncake_py.errors import DerivativeDropError
@@ -28,6 +28,7 @@ from mooncake_py.language.plain_comparison import compared, tried
 from mooncake_py.language.subclass_instances import as_own_array, dressed
 from mooncake_py.remembered import remembered
 from mooncake_py.runtime.activity import unwrapped
+from mooncake_py.runtime.numpy_operands import is_foreign
 from mooncake_py.runtime.quiet import Quiet
 from mooncake_py.tangents.subclasses import is_instance, named, plain_parts
 
@@ -59,13 +60,43 @@ def run_on_plain(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     if y is None or f is ndarray.setflags or not any(map(named, (*args, *kwargs.values()))):
         return y  # it writes, or is of plain arrays
     stand_ins = StandIns()
-    given = unwrapped((stand_ins.of(args), stand_ins.of(kwargs)))
+    replaced = unwrapped((stand_ins.of(args), stand_ins.of(kwargs)))
     with Quiet():
         try:
-            sample = f(*given[0], **given[1])
+            sample = f(*replaced[0], **replaced[1])
         except Asked:
             raise no_meaning(ctx, f, args) from None
-    return stand_ins.made(ctx, y, sample)
+    y = stand_ins.made(ctx, y, sample)
+    if f not in WRITERS and any(map(is_of_numpy, flat((*args, *kwargs.values())))):
+        require_form(ctx, f, given, y)
+    return y
+
+
+def is_of_numpy(value: Any) -> bool:
+    """Return whether a value is an array of a class of NumPy itself, whose code has no effects."""
+    return is_instance(value) and type(value).__module__.partition(".")[0] == "numpy"
+
+
+def require_form(ctx: Mode, f: Any, given: Any, y: Any) -> None:
+    """Raise if NumPy's result is of another class or shape: np.matrix keeps two axes."""
+    values = [v for v in flat((*given[0], *given[1].values())) if is_foreign(v)]
+    if not all(map(is_of_numpy, values)):
+        return
+    args, kwargs = unwrapped(given)
+    with Quiet():
+        try:
+            sample = f(*args, **kwargs)
+        except Exception:
+            sample = None
+    if form(sample) != form(unwrapped(y)):
+        raise no_meaning(ctx, f, values)
+
+
+def form(y: Any) -> Any:
+    """Return the class of a result, or of its parts, and its shape."""
+    if isinstance(y, (tuple, list)):
+        return tuple(map(form, y))
+    return type(y), np.shape(y) if isinstance(y, (ndarray, np.generic)) else ()
 
 
 class Asked(Exception):

@@ -292,3 +292,23 @@ def test_field_of_a_structured_array_is_an_array() -> None:
         return np.sum(a)
 
     assert_array_equal(grad(f)(X), 2 * X)
+
+
+@pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
+@pytest.mark.parametrize(
+    "run", [np.cumsum, np.cumprod, lambda m: m.cumsum(), lambda m: m.cumprod()]
+)
+    "run", [np.cumsum, np.cumprod, lambda m: m.cumsum(), lambda m: m.cumprod()]
+)
+def test_matrices_accumulate_along_their_second_axis(run):
+    f = lambda x: run(np.matrix(x))[0, 2]  # noqa: E731
+    value, g = value_and_grad(f)(np.array([1.3, 0.7, 2.0]))
+    assert value == f(np.array([1.3, 0.7, 2.0]))
+    assert g[0] == pytest.approx(1.0 if value == 4.0 else 1.4)
+
+
+@pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
+@pytest.mark.parametrize("run", [lambda m: m.trace(), np.argmin, lambda m: np.vdot(m, m)])
+def test_results_that_stay_matrices_in_numpy_are_refused(run):
+    with pytest.raises(MooncakeError):
+        value_and_grad(lambda x: np.sum(run(np.matrix(x)) * x))(np.array([1.3, 0.7, 2.0]))

@@ -7,7 +7,7 @@ import pytest
 from numpy import ma
 from numpy.testing import assert_allclose, assert_array_equal
 
-from mooncake_py import grad, hessian, jvp
+from mooncake_py import grad, hessian, jvp, value_and_grad
 from tests.support.gradients import Program, Programs
 
 pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
@@ -225,3 +225,11 @@ def test_masks_and_data_are_put_back():
     assert_array_equal(grad(f)(X[:3]), [X[2], 0.0, X[0]])
     assert_array_equal(m.data, [1.0, 2.0, 3.0])
     assert_array_equal(m.mask, [False, True, False])
+
+
+@pytest.mark.parametrize("make", [np.ones_like, np.zeros_like, np.empty_like])
+def test_arrays_like_masked_ones_keep_the_mask(make):
+    f = lambda x: np.sum(np.nan_to_num(make(np.ma.array(x, mask=[0, 1]))) * 0 + x)  # noqa: E731
+    value, g = value_and_grad(f)(np.array([1.3, 0.7]))
+    assert value == 1.3
+    np.testing.assert_array_equal(g, [1.0, 0.0])
