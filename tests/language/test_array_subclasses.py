@@ -298,8 +298,6 @@ def test_field_of_a_structured_array_is_an_array() -> None:
 @pytest.mark.parametrize(
     "run", [np.cumsum, np.cumprod, lambda m: m.cumsum(), lambda m: m.cumprod()]
 )
-    "run", [np.cumsum, np.cumprod, lambda m: m.cumsum(), lambda m: m.cumprod()]
-)
 def test_matrices_accumulate_along_their_second_axis(run):
     f = lambda x: run(np.matrix(x))[0, 2]  # noqa: E731
     value, g = value_and_grad(f)(np.array([1.3, 0.7, 2.0]))
