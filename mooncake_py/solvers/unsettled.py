@@ -1,7 +1,9 @@
-"""The points at which a solver calls back: active numbers whose derivative is not known.
+"""Numbers of a solver whose derivative is not known: active, with an error where it is used.
 
-What a callback stores of them may be read later.  A program that only shows them, or starts another
-solver there, needs no derivative; one that computes with them raises an error.
+These are the points at which a solver calls back, of which a callback may store something that is
+read later, and what the solver has approximated, such as a Hessian.  A program that only shows
+them, or starts another solver there, needs no derivative; one that computes with them raises an
+error.
 """
 
 from __future__ import annotations
@@ -17,13 +19,14 @@ from numpy import ndarray
 from mooncake_py.errors import Location, SolverError
 from mooncake_py.modes.forward.context import ForwardContext
 from mooncake_py.modes.reverse.context import ReverseContext
-from mooncake_py.rules.declare import from_vjp
+from mooncake_py.overriding import override
+from mooncake_py.rules.declare import contextual, from_vjp
 from mooncake_py.runtime.active import active_number
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["Iterates", "unsettled"]
+__all__ = ["Iterates", "approximate", "unsettled"]
 
 _alive: WeakValueDictionary[int, Iterates] = WeakValueDictionary()
 """By the numbers that stand for them among the operands of a rule."""
@@ -76,6 +79,42 @@ class Iterates:
             fix="compute the value anew from the result of the solver, or hold it constant by "
             "stop_gradient",
         )
+
+
+class Approximations(Iterates):
+    """What a solver has approximated, in the same role; `stored` are the names of the fields."""
+
+    @override
+    def error(self) -> SolverError:
+        return SolverError(
+            "what a solver has approximated has no derivative",
+            where=self.where,
+            why=f"of its result, the output depends on {' or '.join(self.stored)}",
+            fix="compute it from the solution, by `jacobian` or `hessian` of your function, or hold "
+            "it constant by stop_gradient",
+        )
+
+
+def approximate(fields: dict[str, Any]) -> dict[str, Any]:
+    """Return fields of a solver's result, of which the derivatives are not known."""
+    return fields
+
+
+@contextual(approximate)
+def approximate_inside(ctx: Mode, fields: dict[str, Any]) -> dict[str, Any]:
+    """Mark the numbers in fields, and in the attributes of objects."""
+    marks = Approximations(ctx, "")
+    marks.stored = list(fields)
+
+    def marked(value: Any) -> Any:
+        held = getattr(value, "__dict__", None)
+        if not isinstance(held, dict):
+            return marks.mark(value)
+        new = copy.copy(value)
+        vars(new).update({key: marks.mark(part) for key, part in held.items()})
+        return new
+
+    return {name: marked(value) for name, value in fields.items()}
 
 
 def seed_of(ctx: Mode) -> Any:

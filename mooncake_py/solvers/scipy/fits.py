@@ -116,7 +116,10 @@ def curve_fit(
         covariance = with_derivative_of(
             found[1], lambda: covariance_of(from_start, p, absolute_sigma)
         )
-        rest_of_output = [changed(part) if isinstance(part, dict) else part for part in found[2:]]
+        rest_of_output = [
+            changed(part, p, fvec=from_start(p)) if isinstance(part, dict) else part
+            for part in found[2:]
+        ]
         return p, covariance, *rest_of_output
 
     return solved_apart(

@@ -7,9 +7,12 @@ from typing import Any
 
 from numpy import ndarray
 
+from mooncake_py.solvers.activity import is_active
+from mooncake_py.solvers.unsettled import approximate
+
 __all__ = ["changed", "number", "tuple_of"]
 
-LEFT_OUT = ("fjac", "grad", "hess", "hess_inv", "jac", "multipliers", "qtf", "r")
+APPROXIMATE = ("fjac", "grad", "hess", "hess_inv", "jac", "multipliers", "qtf", "r")
 """What solvers return of derivatives that they have approximated: its own is not known."""
 
 
@@ -23,11 +26,15 @@ def number(y: Any) -> Any:
     return y.item() if isinstance(y, ndarray) else y
 
 
-def changed(result: Any, **fields: Any) -> Any:
-    """Return a copy of a dict, or of a result object, with other items."""
+def changed(result: Any, of: Any = None, /, **fields: Any) -> Any:
+    """Return a copy of a dict, or of a result object, with other items.
+
+    If they are active, or the solution that the result is `of`, what the solver has approximated
+    is without derivatives.
+    """
     result = copy.copy(result)
-    for name in LEFT_OUT:
-        result.pop(name, None)
+    if is_active((of, *fields.values())):
+        result.update(approximate({name: result[name] for name in APPROXIMATE if name in result}))
     for name, value in fields.items():
         result[name] = value
     return result

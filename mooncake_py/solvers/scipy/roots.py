@@ -96,7 +96,7 @@ def fsolve(func: Any, x0: Any, args: Any = (), *rest: Any, **options: Any) -> An
     def differentiated(found: Any, start: Start) -> Any:
         x = found[0] if isinstance(found, tuple) else found
         x = at_solution(x, lambda x: np.asarray(func(x, *tuple_of(args))), start)
-        return (x, changed(found[1]), *found[2:]) if isinstance(found, tuple) else x
+        return (x, changed(found[1], x), *found[2:]) if isinstance(found, tuple) else x
 
     return solved_apart(differentiated, True, optimize.fsolve, func, x0, args, *rest, **options)
 
