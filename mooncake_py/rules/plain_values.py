@@ -8,6 +8,7 @@ numbers; its results, with their bits, types and strides, take the derivatives o
 from __future__ import annotations
 
 import inspect
+from collections import deque
 from collections.abc import Callable, Hashable
 from functools import wraps
 from typing import Any, TypeVar
@@ -73,11 +74,12 @@ def derived_as_writer(function: Any, *positions: int) -> Callable[[F], F]:
         @wraps(replacement)
         def run(*args: Any, **kwargs: Any) -> Any:
             args = (*args, *[kwargs[name] for name in names[len(args) :] if name in kwargs])
-            plain = plain_written(function, args, positions)
-            scratch = list(args)
+            pairs = [called_once(a) if callable(a) else (a, a) for a in args]
+            scratch = [first for first, _ in pairs]
             for i in positions:
                 scratch[i] = args[i].copy()
             result = replacement(*scratch)
+            plain = plain_written(function, [again for _, again in pairs], positions)
             for i, written in zip(positions, plain, strict=True):
                 args[i][...] = same_values(scratch[i], written, function)
             return next((args[i] for i in positions if result is scratch[i]), result)
@@ -86,6 +88,23 @@ def derived_as_writer(function: Any, *positions: int) -> Callable[[F], F]:
         return replacement
 
     return declare
+
+
+def called_once(f: Callable[..., Any]) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """Return a callback, and another one that returns its results again, in order."""
+    results: deque[Any] = deque()
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        y = f(*args, **kwargs)
+        results.append(held(y))
+        return y
+
+    return call, lambda *args, **kwargs: results.popleft()
+
+
+def held(y: Any) -> Any:
+    """Return what a callback has returned, without a derivative."""
+    return y
 
 
 def plain_result(function: Any, args: Any, kwargs: Any) -> Any:
@@ -100,7 +119,9 @@ def plain_written(function: Any, args: Any, positions: tuple[int, ...]) -> list[
     return [given[i] for i in positions]
 
 
-zero_derivative(plain_result, plain_written, because="held: the replacement has the derivative")
+zero_derivative(
+    held, plain_result, plain_written, because="held: the replacement has the derivative"
+)
 
 
 def same_values(derived: Any, plain: Any, function: Any = None) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mooncake_py import grad, jvp, vjp
+from mooncake_py import grad, jvp, value_and_grad, vjp
 from mooncake_py.errors import MissingRuleError
 from mooncake_py.rules.plain_values import derived_as, derived_as_writer
 from tests.support.plain_results import differences, in_layouts
@@ -125,3 +125,22 @@ def test_functions_that_write() -> None:
     expected = 3 * X**2 + 2 * (1 + X.sum(axis=0))
     np.testing.assert_allclose(grad(loss)(X), expected)
     np.testing.assert_allclose(jvp(loss, (X,), (X,))[1], np.sum(expected * X))
+
+
+def test_callbacks_run_as_often_as_in_the_plain_call() -> None:
+    ndimage = pytest.importorskip("scipy.ndimage")
+
+    def f(x: Any) -> Any:
+        calls = []
+
+        def mapping(place: Any) -> Any:
+            calls.append(place)
+            return (0.8 * place[0] + 0.1 * x[0],)
+
+        return ndimage.geometric_transform(x, mapping, order=1).sum() * len(calls)
+
+    x = np.array([1.0, 2.5, 0.7, 3.1])
+    value, g = value_and_grad(f)(x)
+    assert value == f(x)
+    h = 1e-6 * np.eye(4)
+    np.testing.assert_allclose(g, [(f(x + e) - f(x - e)) / 2e-6 for e in h], rtol=1e-6)

@@ -84,7 +84,7 @@ def array_cases() -> list[Case]:
         *since("2.1.0", plain(getattr(np, "unstack", None), x, axis=1)),
         Case(methods, (x,), options=PLAIN, covers=(
             np.ndarray.T, np.ndarray.mT, np.ndarray.flat, np.ndarray.__divmod__, np.flatiter,
-            np.flatiter.copy, np.ndarray.__array_wrap__,
+            np.flatiter.copy, np.flatiter.__array__, np.ndarray.__array_wrap__,
         )),
         Case(parts_of_complex, (draw(4, dtype=complex), draw(4)), options=PLAIN,
              covers=(np.ndarray.real, np.ndarray.imag)),
