@@ -102,11 +102,11 @@ def asks(f: Any, value: Any) -> bool:
         return False
     if ufunc_of(f)[0] is not None or f is np.ufunc.at:
         return True
-    if takes_over(value):
-        return True
+    how = sight_of(value).conversion
+    if takes_over(value):  # functions in Python use operators, as of a LinearOperator or Polynomial
+        return type(f) is not FunctionType or how is not Conversion.OBJECT
     if effects.would_write((value,), effects.READING):  # once for each time that NumPy reads it
         return True
-    how = sight_of(value).conversion
     if how is Conversion.NUMBER:
         return computes_otherwise(value)
     if how in (Conversion.METHOD, Conversion.INTERFACE) or isinstance(value, Number):
