@@ -73,12 +73,16 @@ class Operations(Levels):
         if self.plain:
             if type(y) not in REAL_SCALARS:
                 return None
-            p, q = float(p), float(q)  # NumPy's scalars would warn
+            p, q, y = float(p), float(q), float(y)  # NumPy's scalars would warn
             t, u = t if t is None else float(t), u if u is None else float(u)
+        before = None if self.plain else quiet()
         try:
             return tangent(self.operators, p, q, t, u, y)
         except ZeroDivisionError:
             return None
+        finally:
+            if before is not None:
+                loud_again(before)
 
     def array_operator(self, op: BinaryOperator, a: Any, b: Any) -> Any:
         """Run an operator of which an operand is an array, the other one or a number."""

@@ -207,3 +207,17 @@ def test_what_a_tangent_does_not_reach_is_not_spoilt():
     assert found[0][0] == 3.0
     assert not np.isfinite(found[0][1])
     assert found[1] == 8.0
+
+
+@pytest.mark.parametrize("f", [
+    lambda x: 1 / (1 + np.exp(x[0])) + x[1],
+    lambda x: x[1] / np.exp(x[0]),
+    lambda x: min(1 / (x[0] - x[0] + 1e-320), 1.0) * x[1],
+])  # fmt: skip
+def test_arithmetic_of_tangents_raises_nothing_that_the_program_does_not(f):
+    x, v = np.array([1000.0, 1.0]), np.ones(2)
+    with np.errstate(over="ignore", divide="ignore", invalid="raise"):
+        value = f(x)
+        slope = grad(f)(x) @ v
+        assert jvp(f, (x,), (v,)) == (value, slope)
+        assert np.all(np.isfinite(hvp(f, (x,), v)))
