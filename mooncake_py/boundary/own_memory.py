@@ -20,7 +20,6 @@ from numpy import ndarray
 from mooncake_py.boundary.arguments import describe
 from mooncake_py.boundary.followed import FollowedCopier
 from mooncake_py.boundary.overwritten import copied
-from mooncake_py.boundary.survey import overlap
 from mooncake_py.boundary.writes import Copies, Watcher, keep_logging, nodes_of
 from mooncake_py.errors import SharedArgumentsError
 from mooncake_py.overriding import override
@@ -28,7 +27,7 @@ from mooncake_py.runtime.enclosing import enclosing
 from mooncake_py.runtime.mode_of import is_reverse
 from mooncake_py.runtime.originals import Original
 from mooncake_py.tangents.bits import bits_of
-from mooncake_py.tangents.memory import has_overlaps, owner
+from mooncake_py.tangents.memory import has_overlaps, overlap, owner
 from mooncake_py.tangents.subclasses import is_instance, plain, with_attributes
 
 if TYPE_CHECKING:

@@ -28,7 +28,6 @@ from mooncake_py.boundary.survey import (
     Survey,
     block_of,
     is_number,
-    overlap,
     parts_of,
     shared_surveys,
 )
@@ -41,7 +40,7 @@ from mooncake_py.runtime.mode_of import is_reverse
 from mooncake_py.tangents.bits import bits_of
 from mooncake_py.tangents.fields import instance_dict
 from mooncake_py.tangents.lookup import spec_of
-from mooncake_py.tangents.memory import cells, owner
+from mooncake_py.tangents.memory import cells, overlap, owner
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode, Tracking

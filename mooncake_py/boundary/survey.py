@@ -16,16 +16,15 @@ from mooncake_py.runtime.activity import INERT, holds_inert
 from mooncake_py.runtime.elsewhere import PartlySharedError, array_behind, has_own_memory
 from mooncake_py.runtime.values import INEXACT_SCALARS
 from mooncake_py.tangents.lookup import spec_of
-from mooncake_py.tangents.memory import address, cells, owner
+from mooncake_py.tangents.memory import address, cells, overlap, owner
 from mooncake_py.tangents.spec import ObjectSpec
 
 __all__ = [
-    "PLAIN", "Part", "Survey", "block_of", "is_number", "overlap", "parts_of", "shared_surveys",
+    "PLAIN", "Part", "Survey", "block_of", "is_number", "parts_of", "shared_surveys",
 ]  # fmt: skip
 
 PLAIN = INERT | {Active}
 MANY = 16  # parts of which it pays to find out at once whether they are all inert
-MAX_WORK = 10_000  # of the exact test whether two arrays overlap: microseconds
 
 
 class Survey:
@@ -143,14 +142,6 @@ def block_of(a: ndarray) -> int:
             behind = None
         return -id(base) if behind is None else id(behind)
     return id(root if base is None else base)
-
-
-def overlap(a: ndarray, b: ndarray) -> bool:
-    """Return whether two arrays share an element; True if an exact test would take too long."""
-    try:
-        return np.shares_memory(a, b, max_work=MAX_WORK)  # type: ignore[arg-type]
-    except np.exceptions.TooHardError:
-        return True
 
 
 class Part:

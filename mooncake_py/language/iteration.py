@@ -22,6 +22,7 @@ from mooncake_py.runtime import buffers, overlapping
 from mooncake_py.runtime.activity import contains_active, is_iterator, unwrapped
 from mooncake_py.runtime.late_errors import refuse_if_written, unusual
 from mooncake_py.syntax.compiled import walk_code
+from mooncake_py.tangents.memory import overlap
 from mooncake_py.tangents.subclasses import is_instance, plain, plain_parts
 from mooncake_py.words import with_article
 
@@ -199,7 +200,7 @@ def assign_flat(ctx: Mode, base: ndarray, i: Any, v: Any) -> None:
     if i is not Ellipsis and is_element(base.reshape(-1)[:1], i):
         v = as_element(ctx, base.dtype, v)
     v = plain_parts(v)
-    if type(v) is ndarray and np.may_share_memory(base, v):
+    if type(v) is ndarray and overlap(base, v):
         overlapping.copy_in_turn(ctx, base, v, functools.partial(copy_flat, i=i))
         return
     try:

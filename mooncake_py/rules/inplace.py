@@ -263,27 +263,25 @@ def index_along_axis(shape: tuple[int, ...], indices: Any, axis: int) -> tuple[A
 
 @overlay(np.fill_diagonal)
 def fill_diagonal(a: ndarray, val: Any, wrap: bool = False) -> None:
-    assign_in_turn(a, diagonal_positions(a, wrap), np.reshape(np.asarray(val), -1))
+    a.flat[diagonal(a, wrap)] = val
 
 
-def diagonal_positions(a: ndarray, wrap: bool) -> ndarray:
+def diagonal(a: ndarray, wrap: bool) -> slice:
     """Return the flat positions of the main diagonal; with `wrap` it starts again below."""
     if a.ndim < 2:
         raise ValueError("array must be at least 2-d")
     if a.ndim == 2:
-        rows, columns = a.shape
-        end = rows * columns if wrap else min(rows * columns, columns * columns)
-        return np.arange(0, end, columns + 1)
+        columns = a.shape[1]
+        return slice(None, None if wrap else columns * columns, columns + 1)
     if any(n != a.shape[0] for n in a.shape):
         raise ValueError("All dimensions of input must be of equal length")
-    step = sum(a.shape[0] ** i for i in range(a.ndim))
-    return np.arange(0, a.size, step)
+    return slice(None, None, sum(a.shape[0] ** i for i in range(a.ndim)))
 
 
 zero_derivative(
     check_copy, check_fill, check_safe, check_shapes, copies_in_turn, copying_order,
     reads_what_it_writes, refuse_overlaps, masked_positions, flat_positions, index_along_axis,
-    diagonal_positions,
+    diagonal,
     because="returns positions, or nothing",
 )  # fmt: skip
 

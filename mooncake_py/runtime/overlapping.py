@@ -21,7 +21,7 @@ from mooncake_py.errors import DerivativeDropError, MooncakeError
 from mooncake_py.runtime.active import primal_of
 from mooncake_py.runtime.dense import dense
 from mooncake_py.runtime.late_errors import refuse_if_written
-from mooncake_py.runtime.pulls import survivors
+from mooncake_py.runtime.pulls import BASIC, survivors
 from mooncake_py.tangents.bits import bits_of
 from mooncake_py.tangents.memory import address
 from mooncake_py.tangents.subclasses import plain
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
 # fmt: off
-__all__ = ["JOINS", "assign", "assign_parts", "copy_in_turn", "crosses", "crossing",
-           "holds_part_of", "join_into", "refuse_shared_outputs", "watched", "write"]
+__all__ = ["JOINS", "assign", "assign_parts", "copy_in_turn", "crosses", "crosses_at",
+           "crossing", "holds_part_of", "join_into", "refuse_shared_outputs", "watched", "write"]
 # fmt: on
 
 JOINS = (np.concatenate, np.concatenate.__wrapped__, np.stack)  # type: ignore[attr-defined]
@@ -115,20 +115,51 @@ def crosses(slot: Any, v: ndarray) -> bool:
         return False
     if meet_in_step(slot, v):
         return False
-    places = [address(slot), address(v)]
-    ends = [place + a.strides[0] * (a.size - 1) for place, a in zip(places, (slot, v), strict=True)]
-    low = min(*places, *ends)
-    # Fields of records may be apart by what is no multiple of their size.
-    unit = math.gcd(places[0] - places[1], slot.strides[0], v.strides[0])
-    marks = np.arange((max(*places, *ends) - low) // unit + 1)
-    into, of = (
-        ndarray(a.shape, marks.dtype, marks, (place - low) // unit * marks.itemsize,
-                (a.strides[0] // unit * marks.itemsize,))
-        for place, a in zip(places, (slot, v), strict=True)
-    )  # fmt: skip
+    into, of = marked(slot, v)
     expected = of.copy()
     into[...] = of
     return not np.array_equal(into, expected)
+
+
+def crosses_at(o: ndarray, index: Any, v: ndarray) -> bool:
+    """Return whether ``o[index] = v`` reads elements of `v` that it has written already."""
+    if not is_whole_mask(o, index):
+        return crosses(o[index], v)
+    if not v.size or not np.may_share_memory(o, v):
+        return False
+    into, of = marked(o, v)  # NumPy never copies first
+    expected = into.copy()
+    expected[index] = of.copy()
+    into[index] = of
+    return not np.array_equal(into, expected)
+
+
+def is_whole_mask(o: ndarray, index: Any) -> bool:
+    """Return whether an index is a mask with all dimensions of an array."""
+    if type(index) is tuple and len(index) == 1:
+        (index,) = index
+    if type(index) in BASIC or type(index) is tuple:
+        return False
+    mask = np.asarray(index)
+    return mask.dtype.kind == "b" and 0 < mask.ndim == o.ndim
+
+
+def marked(a: ndarray, b: ndarray) -> list[ndarray]:
+    """Return two arrays of numbers, different for each place, that share memory as two others do.
+
+    Fields of records may be apart by what is no multiple of their size.
+    """
+    arrays = a, b
+    bounds = [np.lib.array_utils.byte_bounds(c) for c in arrays]
+    low, high = min(bounds)[0], max(end for _, end in bounds)
+    unit = math.gcd(*(address(c) - low for c in arrays), *a.strides, *b.strides) or 1
+    marks = np.arange((high - low) // unit + 1)
+    wide = marks.itemsize
+    return [
+        ndarray(c.shape, marks.dtype, marks, (address(c) - low) // unit * wide,
+                [stride // unit * wide for stride in c.strides])
+        for c in arrays
+    ]  # fmt: skip
 
 
 def meet_in_step(slot: ndarray, v: ndarray) -> bool:

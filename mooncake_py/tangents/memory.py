@@ -13,9 +13,12 @@ import numpy as np
 from numpy import ndarray
 
 __all__ = [
-    "Shadows", "address", "cells", "has_overlaps", "is_owned", "is_same_view", "owner",
+    "Shadows", "address", "cells", "has_overlaps", "is_owned", "is_same_view", "overlap",
+    "owner",
     "shadow_view", "zeros_like_owner",
 ]  # fmt: skip
+
+MAX_WORK = 10_000  # of the exact test whether two arrays overlap: microseconds
 
 
 def owner(a: ndarray) -> ndarray:
@@ -188,6 +191,14 @@ def has_overlaps(a: ndarray) -> bool:
             return True
         reach = stride * (n - 1) + reach
     return False
+
+
+def overlap(a: ndarray, b: ndarray) -> bool:
+    """Return whether two arrays share an element; True if an exact test would take too long."""
+    try:
+        return np.shares_memory(a, b, max_work=MAX_WORK)  # type: ignore[arg-type]
+    except np.exceptions.TooHardError:
+        return True
 
 
 def cells(a: ndarray) -> ndarray:

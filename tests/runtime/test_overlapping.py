@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.lib.stride_tricks import as_strided, sliding_window_view
 
-from mooncake_py import DerivativeDropError, MissingRuleError, grad
+from mooncake_py import DerivativeDropError, MissingRuleError, grad, jvp, value_and_grad
 from mooncake_py.runtime.overlapping import crosses, meet_in_step
 from tests.support.directions import check_jvp
 from tests.support.gradients import check
@@ -318,3 +318,74 @@ def test_a_row_and_a_column_are_seen_to_have_one_element_in_common() -> None:
     assert meet_in_step(m[3:, 3], m[3, 3:])
     assert meet_in_step(m[3, 4:], m[4:, 3])
     assert not meet_in_step(m[::-1, 7], m[7])
+
+
+MASK = np.array([False, True, True, True])
+ALL = np.ones((2, 2), bool)
+
+
+def reversed_into_mask(y: Any) -> None:
+    y[MASK] = y[::-1][:3]
+
+
+def into_mask_reversed(y: Any) -> None:
+    y[::-1][(MASK,)] = y[:3]
+
+
+def into_list_of_truths(y: Any) -> None:
+    y[[False, True, True, True]] = y[::-1][:3]
+
+
+def into_mask_of_matrix(y: Any) -> None:
+    flat = y[::-1]
+    y.reshape(2, 2)[ALL] = flat
+
+
+def into_column_by_mask(y: Any) -> None:
+    y[::2][y[::2] > -9.0] = y[:2][::-1]
+    y.reshape(2, 2)[:, 1][ALL[0]] = y[1:3]
+
+
+def into_mask_from_flat(y: Any) -> None:
+    y.reshape(2, 2).T[ALL] = y.reshape(2, 2).flat
+
+
+def into_mask_again_and_again(y: Any) -> None:
+    everywhere, v = np.ones(4, bool), y[::-1]
+    for _ in range(3):
+        y[everywhere] = v
+
+
+def into_diagonal(y: Any) -> None:
+    np.fill_diagonal(y.reshape(2, 2), y[2:])
+
+
+def into_diagonal_reversed(y: Any) -> None:
+    np.fill_diagonal(y.reshape(2, 2).T, y[::-1][1:3])
+
+
+UNBUFFERED = [
+    reversed_into_mask, into_mask_reversed, into_list_of_truths, into_mask_of_matrix,
+    into_column_by_mask, into_mask_from_flat, into_mask_again_and_again, into_diagonal,
+    into_diagonal_reversed,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("write", UNBUFFERED)
+def test_masks_and_diagonals_are_written_without_copies(write: Any) -> None:
+    def program(x: Any) -> Any:
+        y = x * 2.0
+        write(y)
+        return np.sum(y * weights)
+
+    weights, x = np.array([1.0, 10.0, 100.0, 1000.0]), np.array([1.0, 2.0, -3.0, 4.0])
+    moves = np.eye(4)
+    by_column = []
+    for e in moves:
+        y = 2.0 * e  # what moves numbers about does the same to a direction
+        write(y)
+        by_column.append(np.sum(y * weights))
+    value, gradient = value_and_grad(program)(x)
+    assert value == program(x)
+    np.testing.assert_array_equal(gradient, by_column)
+    np.testing.assert_array_equal([jvp(program, (x,), (e,))[1] for e in moves], by_column)

@@ -10,6 +10,7 @@ from mooncake_py.tangents.memory import (
     Shadows,
     cells,
     is_in_other_field,
+    overlap,
     owner,
     shadow_view,
     zeros_like_owner,
@@ -135,6 +136,15 @@ def test_cells_are_addresses():
     x = np.zeros((2, 3))
     np.testing.assert_array_equal(cells(x) - cells(x)[0, 0], [[0, 8, 16], [24, 32, 40]])
     assert np.unique(cells(np.broadcast_to(x[0], (5, 3)))).size == 3
+
+
+def test_elements_in_common_are_told_from_elements_in_between():
+    z = np.zeros((3, 4), complex)
+    assert not overlap(z.real, z.imag)
+    assert not overlap(z[:, ::2], z[:, 1::2])
+    assert not overlap(z[:0], z)
+    assert overlap(z[:, ::2], z[::-1, 2])
+    assert overlap(z.T, z[1:2].imag)
 
 
 def test_ints_in_records_are_told_from_the_floats_beside_them():

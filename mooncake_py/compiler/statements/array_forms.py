@@ -363,7 +363,7 @@ class ArrayForm:
         write = self.write(self.text.operand(value))
         if self.pull is None:
             return [f"m{o} = C.registry.memory_of({owner})", *log, *write, result]
-        lines = self.unless_crossing(value)
+        lines = self.unless_crossing(value, where)
         if not self.plan.on[o]:
             lines += [
                 f"n{o} = C.registry.activate({owner})", f"m{o} = n{o}.memory",
@@ -390,18 +390,15 @@ class ArrayForm:
             return f"C.log_write({place})"
         return f"C.log_masked({place}, slot, {f'v{self.plan.old}' in self.saved})"
 
-    def unless_crossing(self, value: Expr) -> list[str]:
+    def unless_crossing(self, value: Expr, where: str) -> list[str]:
         """Return the lines that see that what is copied is not written in another order."""
         plan = self.plan
-        if plan.augments or plan.by_mask or plan.statement.into or not is_operand(value):
-            return []
-        if not plan.is_array(value):
+        is_copied = not (plan.augments or plan.statement.into) and is_operand(value)
+        if not is_copied or not plan.is_array(value):
             return []
         name = self.text.operand(value)
-        return [
-            f"if {name}.strides != slot.strides and crosses(slot, {name}):",
-            OTHERWISE,
-        ]
+        told = f"{name}.strides != slot.strides and crosses(slot, {name})"
+        return [f"if {f'crosses_at({where}, {name})' if plan.by_mask else told}:", OTHERWISE]
 
     def write(self, value: str) -> list[str]:
         """Return the lines that write the value; what the adjoint reads of a result is copied."""

@@ -38,7 +38,7 @@ from mooncake_py.compiler.statements.views import through, views_in
 from mooncake_py.rules.exact_zeros import surely_finite
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.late_errors import late_error
-from mooncake_py.runtime.overlapping import crosses
+from mooncake_py.runtime.overlapping import crosses_at
 from mooncake_py.runtime.pulls import is_basic
 from mooncake_py.runtime.quiet import loud_again, quiet
 from mooncake_py.runtime.values import FLOAT64
@@ -215,7 +215,7 @@ class ForwardForm:
         self.text = ArrayText({})
         self.scope: dict[str, Any] = {
             "Active": Active, "Ellipsis": Ellipsis, "choose": choose,
-            "complex128": np.complex128, "crosses": crosses, "float64": np.float64,
+            "complex128": np.complex128, "crosses_at": crosses_at, "float64": np.float64,
             "has_overlaps": has_overlaps, "is_basic": is_basic, "is_finite": is_finite,
             "is_index": is_index,
             "is_mask": is_mask, "late_error": late_error, "loud_again": loud_again,
@@ -416,7 +416,7 @@ class ForwardForm:
             unusual.append(f"shape_of(y) != shape_of({old})")
         if self.statement.into:  # NumPy has other loops for results in steps: other last bits
             unusual.append(f"not {o}[{i}].flags.c_contiguous")
-        unusual.append(f"type(y) is ndarray and y.base is not None and crosses({o}[{i}], y)")
+        unusual.append(f"type(y) is ndarray and y.base is not None and crosses_at({o}, {i}, y)")
         before, after = self.tangents_stored(moves, i)
         return [
             f"if {' or '.join(unusual)}:", "    return otherwise(C, F, V)", *before,

@@ -35,7 +35,7 @@ from mooncake_py.compiler.statements.statement import Part, Statement, is_operan
 from mooncake_py.compiler.statements.views import read_part
 from mooncake_py.runtime.active import Active, plain_class
 from mooncake_py.runtime.late_errors import is_of_settings, refuse_to_go_on
-from mooncake_py.runtime.overlapping import crosses
+from mooncake_py.runtime.overlapping import crosses_at
 from mooncake_py.runtime.pulls import is_basic
 from mooncake_py.runtime.values import FLOAT64
 from mooncake_py.tangents.memory import has_overlaps
@@ -171,7 +171,7 @@ def is_crossed(o: ndarray, i: Any, values: list[Any], functions: Any, part: Part
     """Return True if ``o[i] = v`` reads what it has written, or if something is raised."""
     try:
         v = read_part(part, functions, values)
-        return type(v) is ndarray and crosses(o[i], v)
+        return type(v) is ndarray and crosses_at(o, i, v)
     except Exception:
         return True  # the general way raises it again
 

@@ -13,7 +13,7 @@ from mooncake_py.compiler.statements.nodes import are_active, nodes_of
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.late_errors import late_error
 from mooncake_py.runtime.memory import Memory
-from mooncake_py.runtime.overlapping import crosses
+from mooncake_py.runtime.overlapping import crosses, crosses_at
 from mooncake_py.runtime.pulls import is_basic
 from mooncake_py.runtime.values import FLOAT64, like
 
@@ -21,7 +21,7 @@ __all__ = ["SCOPE"]
 
 SCOPE: dict[str, Any] = {
     "Active": Active, "Ellipsis": Ellipsis, "FLOAT64": FLOAT64, "Memory": Memory, "add": np.add,
-    "array": np.array, "are_active": are_active, "crosses": crosses,
+    "array": np.array, "are_active": are_active, "crosses": crosses, "crosses_at": crosses_at,
     "both_finite": fitting.both_finite, "finite": fitting.finite, "fitted": fitting.fitted,
     "float64": np.float64, "frozen": gathers.frozen, "inner": fitting.inner, "is_basic": is_basic,
     "is_gather": gathers.is_gather, "is_mask": gathers.is_mask, "late_error": late_error,

@@ -6,6 +6,7 @@ they may be needed again; its adjoint moves the cotangent of the slot to the val
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 from weakref import ref
 
@@ -115,9 +116,9 @@ class Indexing(Tape):
         if node is not None and node.overlaps:
             overlapping.assign(self, o, node, i, value if type(value) is Active else v)
             return
-        within = value is not None and tv is ndarray and value.memory is memory
-        if within and overlapping.crosses(slot := o[i], v):
-            overlapping.copy_in_turn(self, slot, v, copy_elements)
+        within = value is not None and type(v) is ndarray and value.memory is memory
+        if within and overlapping.crosses_at(o, i, v):
+            overlapping.copy_in_turn(self, o, v, partial(copy_to, i=i))
             return
         if memory.protected:
             if type(i) is int and o.ndim == 1:
@@ -151,5 +152,6 @@ class Indexing(Tape):
         self.setitem(o, i, v)
 
 
-def copy_elements(into: ndarray, of: ndarray) -> None:
-    into[...] = of
+def copy_to(into: ndarray, of: ndarray, i: Any) -> None:
+    """Run ``into[i] = of``."""
+    into[i] = of
