@@ -104,7 +104,7 @@ def apply_linear(rule: LinearRule, ctx: ReverseMode, f: Any, args: Any, kwargs: 
         active = active or node is not None
     refuse_other_active(rule, ctx, args, kwargs, (*rule.wrt, *rule.stepwise))
     if active:
-        ctx.refuse_subclasses(primals)
+        ctx.refuse_subclasses((*primals, *kwargs.values()) if kwargs else primals)
     y = f(*primals, **kwargs)
     if not active:
         return drops.constant(ctx, f, args, y)
@@ -249,7 +249,7 @@ def apply_vjp(rule: VjpRule, ctx: ReverseMode, f: Any, args: Any, kwargs: Any) -
         refuse_other_active(rule, ctx, args, kwargs, range(len(args)))
     if not nodes:
         return drops.constant(ctx, f, args, f(*args, **kwargs))
-    ctx.refuse_subclasses(args)
+    ctx.refuse_subclasses((*args, *kwargs.values()) if kwargs else args)
     primals = [activity.unwrapped(a) for a in args]
     for i, node in enumerate(nodes):
         if (type(node) is TangentTree or type(node) is list) and holds_tree(node):
@@ -393,8 +393,10 @@ def apply_overlay(rule: OverlayRule, ctx: Mode, f: Any, args: Any, kwargs: Any) 
         return f(*args)
     if kwargs or not PLAIN.issuperset(map(type, args)):
         meet(f, args, kwargs)
-    if not ctx.watches and are_given(args) and ctx.contains_active(args):
-        ctx.refuse_subclasses(args)  # the replacement may be of a function of NumPy
+    if not ctx.watches:
+        values = (*args, *kwargs.values()) if kwargs else args
+        if are_given(values) and ctx.contains_active(values):
+            ctx.refuse_subclasses(values)  # the replacement may be of a function of NumPy
     try:
         return ctx.call_function(rule.replacement, args, kwargs)
     except Exception as error:

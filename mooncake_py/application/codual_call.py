@@ -68,7 +68,7 @@ def apply_codual(rule: CoDualRule, ctx: Mode, f: Any, args: Any, kwargs: Any) ->
     if not active and rule.mutates == ():
         return f(*args, **kwargs)
     if active:
-        ctx.refuse_subclasses(args)
+        ctx.refuse_subclasses((*args, *kwargs.values()) if kwargs else args)
     coduals = [
         codual_of(ctx, a, rule.mutates is None or i in rule.mutates, active)
         for i, a in enumerate(args)

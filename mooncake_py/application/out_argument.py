@@ -278,6 +278,8 @@ def without_out(apply: Callable[..., Any]) -> Callable[..., Any]:
         kwargs = {name: v for name, v in kwargs.items() if name != "out"}
         if out is None:
             return apply(rule, ctx, f, args, kwargs)
+        if not ctx.watches:
+            ctx.refuse_subclasses(out if type(out) is tuple else (out,))
         where = given.get("where", True) if isinstance(f, np.ufunc) else True
         try:
             return compute_into(partial(apply, rule), ctx, f, args, kwargs, out, where)

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy import ndarray
 
+from mooncake_py.language.elements import as_element, is_element
 from mooncake_py.language.subclass_instances import dressed, wrapped, wrapping
-from mooncake_py.language.subclass_protocols import call_ufunc, overriding
+from mooncake_py.language.subclass_protocols import call_ufunc, overriding, wraps_itself
 from mooncake_py.runtime.active import primal_of
 from mooncake_py.runtime.exact_numbers import exact
 from mooncake_py.runtime.operators import UNARY, BinaryOperator
@@ -62,7 +63,7 @@ def power_by(kind: type, exponent: Any) -> np.ufunc:
 
 def inplace(ctx: Mode, op: BinaryOperator, x: ndarray, v: Any) -> Any:
     """Run ``x op= v`` and return what the name is bound to."""
-    if overriding((x, v), "__array_ufunc__"):
+    if overriding((x, v), "__array_ufunc__") or wraps_itself(x):
         return call_ufunc(ctx, op.ufunc, "__call__", (x, v), {"out": (x,)})
     ctx.inplace_array(op, plain(x), plain_parts(v))
     return x
@@ -94,6 +95,8 @@ def set_item(ctx: Mode, o: ndarray, i: Any, v: Any) -> None:
         view = ctx.getitem(o, i)
         if issubclass(type(view), ndarray):
             o, i = view, Ellipsis
+    if is_element(o, i):
+        v = as_element(ctx, o.dtype, v)
     ctx.assign(plain(o), plain_parts(i), plain_parts(v))
 
 

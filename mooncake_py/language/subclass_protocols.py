@@ -19,12 +19,12 @@ from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import unwrapped
 from mooncake_py.runtime.numpy_operands import MISSING, is_foreign_class, own
 from mooncake_py.runtime.quiet import Quiet
-from mooncake_py.tangents.subclasses import is_instance, plain_parts
+from mooncake_py.tangents.subclasses import is_instance, plain, plain_parts
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["MISSING", "apply_ufunc", "ask_function", "call_ufunc", "overriding"]
+__all__ = ["MISSING", "apply_ufunc", "ask_function", "call_ufunc", "overriding", "wraps_itself"]
 
 BY_POSITION = {
     "reduce": ("axis", "dtype", "out", "keepdims", "initial", "where"),
@@ -126,7 +126,7 @@ def apply_ufunc(ctx: Mode, f: np.ufunc, method: str, inputs: Any, kwargs: Any) -
     options = {name: plain_parts(v) for name, v in kwargs.items()}
     y = ctx.call(function, *plain_parts(tuple(inputs)), **options)
     if out is not None:
-        return out if len(out) > 1 else out[0]
+        return written(ctx, y, out, (f, tuple(given)), wraps=method in ("__call__", "outer"))
     if method == "at" or kwargs.get("subok") is False:
         return y
     if method == "outer":  # it makes arrays of the operands first
@@ -137,6 +137,25 @@ def apply_ufunc(ctx: Mode, f: np.ufunc, method: str, inputs: Any, kwargs: Any) -
     if type(y) is tuple:
         return tuple(wrapped(ctx, x, v, (f, tuple(given), i)) for i, v in enumerate(y))
     return wrapped(ctx, x, y, (f, tuple(given), 0) if method == "__call__" else None)
+
+
+def written(ctx: Mode, y: Any, out: Any, of: Any, *, wraps: bool) -> Any:
+    """Return the arrays that a ufunc has written to, each as its class has it."""
+    results = y if len(out) > 1 else (y,)
+    made = [
+        result
+        if given is None
+        else wrapped(ctx, given, plain(given), (*of, i))
+        if wraps and wraps_itself(given)
+        else given
+        for i, (given, result) in enumerate(zip(out, results, strict=True))
+    ]
+    return tuple(made) if len(out) > 1 else made[0]
+
+
+def wraps_itself(value: Any) -> bool:
+    """Return whether an instance's class has ``__array_wrap__`` in Python."""
+    return is_instance(value) and type(type(value).__array_wrap__) is FunctionType
 
 
 def outer_of_instances(ctx: Mode, f: np.ufunc, inputs: Any, kwargs: Any) -> Any:

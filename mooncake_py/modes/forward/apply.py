@@ -182,7 +182,7 @@ def apply_linear(rule: LinearRule, ctx: ForwardContext, f: Any, args: Any, kwarg
     refuse_other_active(rule, ctx, args, kwargs, (*rule.wrt, *rule.stepwise))
     if all(t is None for t in tangents.values()):
         return drops.computed(ctx, f, args, ctx.base.call(f, *primals, **kwargs))
-    ctx.refuse_subclasses(primals)
+    ctx.refuse_subclasses((*primals, *kwargs.values()) if kwargs else primals)
     y = ctx.on_primals(f, *primals, **kwargs)
     if not is_inexact(y):
         return drops.output(ctx, rule, y, primals)
@@ -281,7 +281,7 @@ def apply_vjp(rule: VjpRule, ctx: ForwardContext, f: Any, args: Any, kwargs: Any
     taken, named = as_given(rule, f, primals, kwargs, given) if given else (primals, kwargs)
     if all(t is None for t in tangents):
         return drops.computed(ctx, f, args, ctx.base.call(f, *taken, **named))
-    ctx.refuse_subclasses(primals)
+    ctx.refuse_subclasses((*primals, *kwargs.values()) if kwargs else primals)
     before = marshalling.Contents(primals) if rule.by_user else None
     if rule.jvp is not None:
         y = ctx.base.call(f, *taken, **named)
