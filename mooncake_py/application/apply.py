@@ -27,6 +27,7 @@ from mooncake_py.application.out_argument import (
     single_output,
     without_out,
 )
+from mooncake_py.application.own_pullbacks import apart
 from mooncake_py.application.plain_errors import as_plain, plain_error
 from mooncake_py.application.seen_calls import run_seen
 from mooncake_py.containers.sequences import readable
@@ -121,7 +122,8 @@ def apply_linear(rule: LinearRule, ctx: ReverseMode, f: Any, args: Any, kwargs: 
         fits.append(spec_of(primals[i]))
     ctx.protect_all((saved, kwargs))
     result, node = ctx.fresh_output(y)
-    ctx.record((rule_pulls.pull_linear, node, rule, rule.adjoint, nodes, fits, saved, kwargs))
+    adjoint = apart(ctx, rule, rule.adjoint)
+    ctx.record((rule_pulls.pull_linear, node, rule, adjoint, nodes, fits, saved, kwargs))
     return result
 
 
@@ -269,6 +271,7 @@ def apply_vjp(rule: VjpRule, ctx: ReverseMode, f: Any, args: Any, kwargs: Any) -
         return result
     fits = [specs(a, node) for a, node in zip(primals, nodes, strict=False)]
     where = position_for_rule(rule, pullback)
+    pullback = apart(ctx, rule, pullback)
     ctx.record((rule_pulls.pull_vjp, outputs, rule, pullback, nodes, fits, where))
     if type(outputs) is marshalling.Result or type(outputs) is tuple:
         marshalling.note_results(ctx, outputs)

@@ -9,6 +9,7 @@ from numpy import ndarray
 
 from mooncake_py.application import marshalling, shadows
 from mooncake_py.application.foreign import meet
+from mooncake_py.application.own_pullbacks import apart
 from mooncake_py.diagnostics.places import position_for_rule
 from mooncake_py.diagnostics.reporting import Reporting, unsupported
 from mooncake_py.errors import InvalidRuleError, InvalidTangentError, MissingRuleError
@@ -83,6 +84,7 @@ def apply_codual(rule: CoDualRule, ctx: Mode, f: Any, args: Any, kwargs: Any) ->
     inputs = args, [codual.primal for codual in coduals]
     result, node = output_of(ctx, out, inputs, [])
     where = position_for_rule(rule, pullback)
+    pullback = apart(ctx, rule, pullback, (*inputs[1], out.primal))
     ctx.record((pull_codual, node, pullback, out, list(args), coduals, rule, where))
     if before.changed():
         raise container_written(rule, ctx)

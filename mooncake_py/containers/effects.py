@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
 __all__ = ["COMPARING", "CONVERTING", "HASHING", "MEASURING", "PRINTING", "READING",
-           "refuse_class_hooks", "refuse_finalizer", "refuse_writers", "would_write"]  # fmt: skip
+           "changes_something", "refuse_class_hooks", "refuse_finalizer", "refuse_writers",
+           "would_write"]  # fmt: skip
 
 COMPARING = ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__")
 HASHING = ("__hash__", "__eq__")
@@ -103,6 +104,11 @@ def would_write(values: Iterable[Any], names: tuple[str, ...]) -> bool:
         writer(type(value), names) is not None or held_writer(value, names) is not None
         for value in reachable(values)
     )
+
+
+def changes_something(f: FunctionType) -> bool:
+    """Return whether a function, or one that it names, changes something."""
+    return _Search(FunctionType).change_in(f) is not None
 
 
 def refuse_finalizer(ctx: Reporting, cls: type) -> None:

@@ -9,6 +9,7 @@ other contexts have none, and pay nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from contextvars import ContextVar
 from operator import length_hint
 from time import perf_counter
@@ -92,6 +93,7 @@ class Meter:
         self.begun = self.begun_phase = perf_counter()
         self.due = self.begun + to.every
         self.stopped: BaseException | None = None  # what the callback raised
+        self.around: Callable[[Any], AbstractContextManager[None]] = nullcontext
 
     def tell(self) -> None:
         """Tell how far it is; derivatives that the callback takes itself are not reported."""
@@ -99,7 +101,8 @@ class Meter:
             return
         token = reporter.set(None)
         try:
-            self.to.callback(self.progress())
+            with self.around(self.to.callback):
+                self.to.callback(self.progress())
         except BaseException as error:
             self.stopped = error
             raise

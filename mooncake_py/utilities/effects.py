@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +11,9 @@ from numpy import ndarray
 from mooncake_py.boundary.arguments import name_of
 from mooncake_py.errors import UntrackedWriteError
 from mooncake_py.modes.debug.snapshot import difference_between, is_plain_array, joined, restore
-from mooncake_py.utilities.ignoring import Reachable
+from mooncake_py.runtime.activity import INERT, parts
+from mooncake_py.tangents.memory import owner
+from mooncake_py.utilities.ignoring import Reachable, is_known
 
 if TYPE_CHECKING:
     from mooncake_py.modes.reverse.context import ReverseContext
@@ -30,16 +32,36 @@ class Apart:
     ----------
     ctx : ReverseContext
     f : callable
+    own : iterable of object, optional
+        Values whose arrays it may write.
+    arrays : list of ndarray, optional
+        All arrays that it can reach, where that is known.
     """
 
-    def __init__(self, ctx: ReverseContext, f: Callable[..., Any]) -> None:
+    def __init__(
+        self,
+        ctx: ReverseContext,
+        f: Callable[..., Any],
+        own: Iterable[Any] = (),
+        arrays: list[ndarray] | None = None,
+    ) -> None:
         self.ctx = ctx
         self.f = f
+        self.own = {id(owner(a)) for a in arrays_in(own)}
+        self.arrays = arrays
 
     def __enter__(self) -> None:
-        reached = Reachable(self.ctx, self.f, (), {}).kept
-        self.before = [(path, a, old) for path, a, old in reached if is_plain_array(a)]
+        if self.arrays is None:
+            reached = Reachable(self.ctx, self.f, (), {}).kept
+            arrays = [(path, a, old) for path, a, old in reached if is_plain_array(a)]
+        else:
+            known = [a for a in self.arrays if is_known(self.ctx, a)]
+            arrays = [("an array", a, a.copy()) for a in known]
+        self.before = [(p, a, old) for p, a, old in arrays if id(owner(a)) not in self.own]
         if self.ctx.waiting is not None:
+            held = {id(a) for _, a, _ in self.before}
+            others = [a for a in self.ctx.waiting.written() if id(a) not in held]
+            self.before += [("an array", a, a.copy()) for a in others]
             self.ctx.waiting()
 
     def __exit__(self, *details: object) -> None:
@@ -70,6 +92,15 @@ class Apart:
         return error
 
 
+def arrays_in(values: Iterable[Any]) -> Iterator[ndarray]:
+    """Yield the arrays among values, and in their containers and objects at any depth."""
+    for value in values:
+        if issubclass(type(value), ndarray):
+            yield value
+        elif type(value) not in INERT:
+            yield from arrays_in(parts(value))
+
+
 class Written:
     """Elements of arrays that were written, and wait: by the id of the array."""
 
@@ -82,6 +113,10 @@ class Written:
         if id(a) in self.arrays:
             mask |= self.arrays[id(a)][1]
         self.arrays[id(a)] = a, mask, new
+
+    def written(self) -> list[ndarray]:
+        """Return the arrays."""
+        return [a for a, _, _ in self.arrays.values()]
 
     def __call__(self) -> None:
         """Write them."""

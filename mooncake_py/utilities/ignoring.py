@@ -44,7 +44,10 @@ if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
     from mooncake_py.runtime.reverse_mode import ReverseMode
 
-__all__ = ["Watch", "has_changed", "ignore_derivatives", "restorer", "run_watched"]
+__all__ = [
+    "Reachable", "Watch", "has_changed", "ignore_derivatives", "is_known", "restorer",
+    "run_watched",
+]  # fmt: skip
 
 
 def ignore_derivatives(x: Any, /, *args: Any, **kwargs: Any) -> Any:

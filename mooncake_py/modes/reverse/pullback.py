@@ -150,8 +150,11 @@ class Vjp:
                 with self.draws.again():
                     self.forward(lambda ctx, *_: self.reverse(ctx, cotangent, expected))
             else:
+                ctx.postpones = True
                 with self.waiting.resumed(ctx), guarded(ctx):
                     self.reverse(ctx, cotangent)
+                ctx.postpones = False
+                ctx.end()
             return self.gradients()
 
     def reverse(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -28,10 +29,15 @@ class ReversePass(ReverseMode):
     """What is done with the entries of a tape once the function has run."""
 
     waiting: Any = None  # writes of functions of the user that take effect in the end
+    postpones = False  # that end, until the state of the caller is back
 
     def run_backwards(self) -> None:
         """Reverse the tape: undo every change to primal state and apply every adjoint."""
         if self.meter is not None:
+            # Only where progress is reported.
+            from mooncake_py.utilities.effects import Apart
+
+            self.meter.around = partial(Apart, self)
             self.meter.reverse(self.reverse_until_due)
             self.end()
             return
@@ -53,6 +59,8 @@ class ReversePass(ReverseMode):
 
     def end(self) -> None:
         """Write what functions of the user have written on the way, and had to wait."""
+        if self.postpones:
+            return
         waiting, self.waiting = self.waiting, None
         if waiting is not None:
             waiting()
