@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from types import BuiltinFunctionType, CodeType, FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakKeyDictionary
 
 from numpy import ndarray
@@ -40,7 +40,7 @@ def apart(ctx: ReverseMode, rule: Rule, pullback: Any, own: Iterable[Any] = ()) 
     from mooncake_py.utilities.effects import Apart
 
     def run(*args: Any, **kwargs: Any) -> Any:
-        with Apart(ctx, pullback, own, arrays):
+        with Apart(cast("Any", ctx), pullback, own, arrays):
             return pullback(*args, **kwargs)
 
     return run

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from mooncake_py.diagnostics.notes import name_adjoint
 from mooncake_py.runtime import pulls
@@ -37,7 +37,7 @@ class ReversePass(ReverseMode):
             # Only where progress is reported.
             from mooncake_py.utilities.effects import Apart
 
-            self.meter.around = partial(Apart, self)
+            self.meter.around = partial(Apart, cast("Any", self))
             self.meter.reverse(self.reverse_until_due)
             self.end()
             return
