@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
+from mooncake_py.application.seen_calls import runs_python
 from mooncake_py.containers import effects
 from mooncake_py.runtime.activity import unwrapped
 from mooncake_py.runtime.numpy_operands import (
@@ -25,9 +26,12 @@ from mooncake_py.runtime.numpy_operands import (
     sight_of,
     takes_over,
 )
-from mooncake_py.tangents.subclasses import Met
+from mooncake_py.tangents.subclasses import Met, is_instance
 
-__all__ = ["asks", "is_of_numpy", "meet", "plain_operand", "require_plain", "ufunc_of"]
+__all__ = [
+    "asks", "flat", "is_of_numpy", "is_other", "is_users_array", "meet", "plain_operand",
+    "require_plain", "ufunc_of",
+]  # fmt: skip
 
 DISPATCHER = type(np.sum)
 OF_PYTHON = frozenset({"", "bisection", "operators", "python_builtins"})
@@ -74,7 +78,10 @@ def is_in(f: Any, *packages: str) -> bool:
 
 def require_plain(f: Any, value: Any) -> None:
     """Raise `Met` if a function computes elements, and NumPy would ask an operand of it first."""
-    if is_foreign(value) and is_of_numpy(f) and any(map(is_other, flat(value))):
+    if not is_foreign(value):
+        return
+    asked = is_of_numpy(f) and any(is_other(v) or is_users_array(v) for v in flat(value))
+    if asked or (f is abs and is_users_array(value)):
         raise Met
 
 
@@ -89,8 +96,15 @@ def meet(f: Any, args: Any, kwargs: Any) -> None:
     if type(f) is MethodDescriptorType and args and not isinstance(args[0], f.__objclass__):
         f(*map(unwrapped, args), **unwrapped(kwargs))  # raises
     values = (*args, *kwargs.values())
-    if any(map(is_foreign, values)) and is_of_numpy(f) and any(asks(f, v) for v in flat(values)):
+    if not any(map(is_foreign, values)) or not is_of_numpy(f):
+        return
+    if any(asks(f, v) or is_users_array(v) for v in flat(values)):
         raise Met
+
+
+def is_users_array(value: Any) -> bool:
+    """Return whether a value is of a subclass of ndarray that has methods in Python."""
+    return is_instance(value) and runs_python(value)
 
 
 def asks(f: Any, value: Any) -> bool:

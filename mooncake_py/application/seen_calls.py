@@ -26,7 +26,7 @@ from mooncake_py.tangents.fields import own_attributes
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["run_logged", "run_seen", "runs_python"]
+__all__ = ["reaches_active", "run_logged", "run_seen", "runs_python"]
 
 CONTAINERS = (list, tuple, dict, set, frozenset, deque)
 FUNCTIONS = (FunctionType, MethodType, functools.partial)
@@ -43,7 +43,7 @@ _written_in_python: WeakKeyDictionary[type, bool] = WeakKeyDictionary()
 def runs_python(value: Any, depth: int = 0) -> bool:
     """Return whether native code that is given a value may call Python code of the user's."""
     t = type(value)
-    if (t in INERT and t is not type) or t is Active or issubclass(t, ndarray) or depth > DEEP:
+    if (t in INERT and t is not type) or t is Active or t is ndarray or depth > DEEP:
         return False
     if t in CONTAINERS:
         if t not in (set, frozenset) and t is not tuple and holds_inert(value):
@@ -84,6 +84,14 @@ def run_seen(ctx: Mode, f: Any, values: Iterable[Any], run: Callable[[], Any]) -
     finally:
         for place, contents in state.put_back():
             place.put(ctx, contents)
+
+
+def reaches_active(ctx: Mode, values: Iterable[Any]) -> bool:
+    """Return whether Python code that native code may call can reach active data."""
+    # Only where native code calls back.
+    from mooncake_py.modes.debug.state import Reachable
+
+    return Reachable(ctx, list(values)).is_active
 
 
 def within(values: Iterable[Any], depth: int = 0) -> Iterator[Any]:

@@ -279,7 +279,10 @@ def call_method(ctx: Mode, o: ndarray, name: str, args: Any, kwargs: Any) -> Any
     asked = overrides_operations(given) or any(map(is_asked, flat(given)))
     if (name in IN_PYTHON or name in RENAMED) and asked:
         return ctx.call_function(source, (o, *args), kwargs)
-    return run_on_plain(ctx, getattr(ndarray, name), (o, *args), kwargs)
+    f = getattr(ndarray, name)
+    if "out" not in kwargs and is_constant(ctx, f, given, {}):
+        return run_constant(ctx, f, (o, *args), kwargs)
+    return run_on_plain(ctx, f, (o, *args), kwargs)
 
 
 def run_as_ufunc(ctx: Mode, o: Any, name: str, axis: Any = None, *args: Any, **kwargs: Any) -> Any:

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.application.foreign import asks, flat, is_other, ufunc_of
+from mooncake_py.application.foreign import asks, flat, is_other, is_users_array, ufunc_of
 from mooncake_py.application.native_writes import WRITERS
 from mooncake_py.application.out_argument import named_out
-from mooncake_py.application.seen_calls import run_seen
+from mooncake_py.application.seen_calls import reaches_active, run_seen
 from mooncake_py.diagnostics.native_modules import data_taken_out, is_constant_library
 from mooncake_py.diagnostics.places import is_library
 from mooncake_py.diagnostics.refusals import names
@@ -64,7 +64,10 @@ def is_constant(ctx: Mode, f: Any, args: Any, kwargs: Any) -> bool:
     _, method, _ = ufunc_of(f, args)
     if method == "at" or named_out(f, args, kwargs)[1].get("out") is not None:
         return False
-    return not any(is_users(v) for v in flat(values) if is_other(v))
+    if any(is_users(v) for v in flat(values) if is_other(v)):
+        return False
+    arrays = [v for v in flat(values) if is_users_array(v)]
+    return not (arrays and reaches_active(ctx, arrays))
 
 
 def is_users(value: Any) -> bool:

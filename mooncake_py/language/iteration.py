@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy import ndarray
 
+from mooncake_py.application.seen_calls import runs_python
 from mooncake_py.diagnostics.places import is_library
 from mooncake_py.diagnostics.reporting import dropped
 from mooncake_py.language import outside_iterators, records, subclass_operators
@@ -50,9 +51,10 @@ def iterate_object(ctx: Mode, iterable: Any) -> Any:
     if issubclass(type(iterable), np.memmap) and ctx.contains_active(iterable):
         return ctx.iterate_array(iterable.view(ndarray))
     if issubclass(type(iterable), ndarray):
-        return (
-            subclass_operators.items(ctx, iterable) if ctx.contains_active(iterable) else iterable
-        )
+        if iterable.ndim and type(t.__getitem__) is FunctionType:
+            return iterate_by_index(ctx, iterable)
+        runs = ctx.contains_active(iterable) or runs_python(iterable)
+        return subclass_operators.items(ctx, iterable) if runs else iterable
     if records.is_record(iterable):
         return records.fields(ctx, iterable)
     if t is GeneratorType:

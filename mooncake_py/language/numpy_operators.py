@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy import ndarray
 
+from mooncake_py.application.seen_calls import run_seen
 from mooncake_py.containers import effects
 from mooncake_py.containers.sequences import readable
 from mooncake_py.language import array_protocols, object_arrays, subclass_operators
@@ -180,7 +181,8 @@ def as_classes_have_it(ctx: Mode, op: BinaryOperator, a: Any, b: Any) -> Any:
     )
     if ctx.contains_active(a) or ctx.contains_active(b):
         return subclass_operators.operate(ctx, op, a, b)
-    return op.ufunc(a, b) if op is DIVMOD else op.function(a, b)
+    function = op.ufunc if op is DIVMOD else op.function
+    return run_seen(ctx, function, (a, b), functools.partial(function, a, b))
 
 
 def on_objects(ctx: Mode, op: BinaryOperator, a: Any, b: Any) -> Any:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from types import FunctionType, MethodType
 from typing import Any
 
 import numpy as np
 from numpy import ndarray
 
+from mooncake_py.application.seen_calls import run_seen
 from mooncake_py.containers import containers, dicts
 from mooncake_py.containers.keys import refuse_other_key
 from mooncake_py.diagnostics.reporting import dropped
@@ -60,6 +62,7 @@ class Objects(Core):
             return dicts.read_key(self, o, i)
         if issubclass(type(o), ndarray):
             self.refuse_if_active(ndarray.__getitem__, (o,))
+            return run_seen(self, ndarray.__getitem__, (o,), partial(ndarray.__getitem__, o, i))
         elif issubclass(t, buffers.BUFFERS):
             buffers.refuse_read(self, o)
         elif t in PROXIES:

@@ -11,7 +11,7 @@ import functools
 import itertools
 import operator
 from collections.abc import Callable, Iterable, Iterator
-from types import FunctionType
+from types import FunctionType, GeneratorType
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,16 @@ from mooncake_py.rules.sequences import of_sequences
 __all__: list[str] = []
 
 MISSING = object()
+UNASKED = frozenset({
+    list, tuple, dict, set, frozenset, range, ndarray, GeneratorType, map, filter, zip, enumerate,
+    type({}.keys()), type({}.values()), type({}.items()), type(iter([])), type(iter(())),
+})  # fmt: skip
+"""Types of which `list` asks nothing in Python: it asks other classes for their length."""
+
+
+def unsized(iterable: Iterable[Any]) -> Iterator[Any]:
+    """Yield items one at a time, as functions do that never ask how many there are."""
+    yield from iter(iterable)
 
 
 # Sums.
@@ -34,7 +44,7 @@ def sum_of(iterable: Iterable[Any], /, start: Any = 0) -> Any:
     """Sum with Python's own `sum`, which compensates rounding errors from 3.12 on."""
     if type(iterable) is ndarray and iterable.ndim and are_numbers([start]):
         return sum_of_rows(iterable, start)
-    items = list(iterable)
+    items = list(iterable) if type(iterable) in UNASKED else [*unsized(iterable)]
     count = leading_numbers(start, items)
     if count and count == len(items):
         return sum_of_numbers(items, start)
@@ -129,7 +139,7 @@ def extreme(choose: Callable[..., Any], arguments: Any, key: Any, default: Any) 
         raise TypeError(f"Cannot specify a default for {name}() with multiple positional arguments")
     items = arguments[0] if len(arguments) == 1 else arguments
     if type(items) is not ndarray:  # one may be long, and is read at one place only
-        items = list(items)
+        items = list(items) if type(items) in UNASKED else [*unsized(items)]
     if not len(items):
         return position_of(choose, ()) if default is MISSING else default  # or what it raises
     keys = items if key is None else [key(item) for item in items]

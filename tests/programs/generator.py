@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from random import Random
 
 import numpy as np
@@ -28,7 +28,7 @@ from tests.programs.program import Bases, Program
 from tests.programs.scope import Scope, Shape
 from tests.programs.writer import Writer
 
-__all__ = ["random_program"]
+__all__ = ["Statement", "random_program"]
 
 Statement = Callable[[Writer], bool | None]
 LARGEST = 60  # lines of a function
@@ -42,7 +42,11 @@ SHARED = (  # arguments that share memory with the block m0, by its number of di
 
 
 def random_program(
-    rng: Random, size: int = 8, without: Collection[str] = (), prefer: Collection[str] = ()
+    rng: Random,
+    size: int = 8,
+    without: Collection[str] = (),
+    prefer: Collection[str] = (),
+    also: Mapping[Statement, int] | None = None,
 ) -> Program:
     """Return a random program.
 
@@ -56,8 +60,11 @@ def random_program(
         Names of kinds of statements to leave out.
     prefer : collection of str
         Names of kinds of statements to choose much more often.
+    also : mapping, optional
+        More kinds of statements with their weights.  Arguments share no memory then.
     """
     table = statements(without)
+    table.update({kind: n for kind, n in (also or {}).items() if kind.__name__ not in without})
 
     def fill(w: Writer, count: int) -> None:
         done = 0
@@ -75,7 +82,7 @@ def random_program(
     kinds = list(table)
     weights = [table[kind] * (PREFERRED if kind.__name__ in prefer else 1) for kind in kinds]
     bases, arguments, argnums, scope, parameters = random_arguments(
-        rng, special=1.0 if special_points.smooth.__name__ in prefer else 0.3
+        rng, 1.0 if special_points.smooth.__name__ in prefer else 0.3, apart=also is not None
     )
     w = Writer(rng, scope, [])
     fill(w, size)
@@ -116,11 +123,12 @@ def result(w: Writer) -> str:
 
 
 def random_arguments(
-    rng: Random, special: float
+    rng: Random, special: float, apart: bool = False
 ) -> tuple[Bases, tuple[str, ...], tuple[int, ...], Scope, list[str]]:
     """Return bases, arguments, differentiated positions, the scope and the parameters.
 
-    `special` is the chance of an argument for special points.
+    `special` is the chance of an argument for special points.  With `apart`, arguments share no
+    memory and are no containers.
     """
     scope = Scope()
     bases: Bases = {"m0": block(rng, rng.choice(SHAPES))}
@@ -134,7 +142,7 @@ def random_arguments(
         scope.add(name, kind, shape)
 
     add("m0", "array", bases["m0"].shape)
-    if rng.random() < 0.3:
+    if not apart and rng.random() < 0.3:
         expression = rng.choice(shared_expressions(bases))
         add(expression, "array", eval(expression, dict(bases)).shape)
     if rng.random() < 0.5:
@@ -143,11 +151,13 @@ def random_arguments(
     if rng.random() < 0.5:
         bases["c0"] = round(rng.uniform(0.2, 1.1), 3)
         add("c0", "float")
-    if rng.random() < 0.15:
+    if apart:
+        pass
+    elif rng.random() < 0.15:
         add_container(rng, bases, add, scope)
     elif rng.random() < 0.2:
         add_other_dtype(rng, bases, add)
-    if rng.random() < special:
+    if not apart and rng.random() < special:
         bases["n0"] = special_points.special_block(rng)
         add("n0", "special", bases["n0"].shape)
     count = len(arguments)

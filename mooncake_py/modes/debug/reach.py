@@ -62,8 +62,8 @@ def is_opaque(value: Any) -> bool:
 
 def is_installed_class(cls: type) -> bool:
     """Return whether a class is not one of the user's."""
-    if not cls.__flags__ & HEAP_TYPE:
-        return True
+    if not cls.__flags__ & HEAP_TYPE or type(cls.__module__) is not str:
+        return True  # in C; of some the module is a descriptor
     functions = [v for v in vars(cls).values() if type(v) is FunctionType]
     return (
         is_native_module(cls.__module__)
@@ -111,7 +111,8 @@ def parts_of_object(value: Any) -> Iterator[Part]:
         if value.dtype == object:
             for i, part in enumerate(value.ravel().tolist()):
                 yield f".flat[{i}]", part
-        return
+        if type(value) is ndarray:
+            return
     for name, part in own_attributes(value).items():
         if name != "__annotations__":  # compiled functions make a new one when they are asked
             yield f".{getattr(name, '__name__', name)}", part

@@ -42,6 +42,8 @@ STREAMS = (
 """What moves on as it is used, and cannot be put back from outside; so do iterators."""
 
 
+KEEPING = frozenset({"queue", "threading", "unittest.mock"})
+"""Modules in Python of objects that programs keep data in, whose methods run natively."""
 SOLVERS = "mooncake_py.solvers"
 
 
@@ -289,6 +291,11 @@ def is_between(f: FunctionType) -> bool:
     return is_own or (f.__closure__ is not None and is_library(f.__code__.co_filename))
 
 
+def is_object_of_library(value: Any) -> bool:
+    """Return whether a class of the standard library keeps a program's data in attributes."""
+    return type(value).__module__ in KEEPING and instance_dict(value) is not None
+
+
 class Reachable(Snapshot):
     """Everything that can be reached from some values; nothing is read."""
 
@@ -319,6 +326,11 @@ class Reachable(Snapshot):
         elif t is FunctionType and is_between(value):
             self.known[id(value)] = value
             self.todo.extend((path, state.old_cell(cell)) for cell in value.__closure__ or ())
+            return
+        elif is_object_of_library(value):
+            self.known[id(value)] = value
+            self.places.append(Attributes(path, value))
+            self.todo.extend((f"{path}.{k}", v) for k, v in own_attributes(value).items())
             return
         super().keep(path, value)
         if id(value) in self.known:

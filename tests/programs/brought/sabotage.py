@@ -1,0 +1,122 @@
+"""The engine broken on purpose, one way for each family of what users bring: seeds find each.
+
+``python -m tests.programs.brought.sabotage [COUNT [NAME ...]]`` tells which seeds find them.
+"""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.application import apply
+from mooncake_py.compiler.statements import array_forms
+from mooncake_py.containers import state
+from mooncake_py.language import draws, operators, outside_iterators
+from mooncake_py.rules import registry
+from mooncake_py.rules.declare import overlay
+from mooncake_py.rules.scipy.interpolate import piecewise
+from mooncake_py.solvers import apart
+from mooncake_py.tangents import memory
+from tests.programs.breaking import Change, Patch, register, seed_that_finds, tell
+from tests.programs.brought.checking import check_in
+from tests.programs.brought.generator import brought_program
+from tests.programs.truth import Untestable
+
+__all__ = ["BREAKS", "program_that_finds"]
+
+BREAKS: dict[str, Change] = {}
+breaks = register(BREAKS)
+
+# The kinds of statements of which programs have more that look for a break, and the mode.
+SHOWN_BY: dict[str, tuple[tuple[str, ...], str]] = {}
+
+
+def shown_by(*kinds: str, mode: str = "gradient") -> Any:
+    def note(change: Change) -> Change:
+        SHOWN_BY[change.__name__] = kinds, mode
+        return breaks(change)
+
+    return note
+
+
+def program_that_finds(change: Change, most: int = 300) -> int | None:
+    """Return the seed of a random program that finds a break, or None."""
+    kinds, mode = SHOWN_BY.get(change.__name__, ((), "gradient"))
+
+    def finds(seed: int) -> bool:
+        try:
+            finding = check_in([mode], brought_program(Random(seed), 2, prefer=kinds))
+        except Untestable:
+            return False
+        return finding is not None and not finding.kind.startswith("refused")
+
+    return seed_that_finds(finds, change, most, array_forms.printed)
+
+
+@shown_by("solver_with_memory")
+def evaluations_at_solutions_find_what_the_solver_left(patch: Patch) -> None:
+    patch.setattr(apart.State, "put_back", lambda self: [])
+
+
+@shown_by("captured_iterator")
+def captured_iterators_yield_constants(patch: Patch) -> None:
+    patch.setattr(outside_iterators, "in_place_of", lambda ctx, iterator: iterator)
+
+
+@shown_by("own_shared_memory")
+def memory_is_found_by_bases_alone(patch: Patch) -> None:
+    def owner(a: Any) -> Any:
+        while a.base is not None and issubclass(type(a.base), ndarray):
+            a = a.base
+        return a
+
+    patch.setattr(memory.owner, "__code__", owner.__code__)
+
+
+@shown_by("numbers_of_python", "constant_matrix", "constant_array_of_python", "number_of_a_class")
+def rules_run_for_any_operand(patch: Patch) -> None:
+    patch.setattr(apply, "meet", lambda f, args, kwargs: None)
+
+
+@shown_by("number_of_a_class")
+def right_operands_of_subclasses_wait(patch: Patch) -> None:
+    original = operators.by_slots
+
+    def by_slots(ctx: Any, op: Any, a: Any, b: Any) -> Any:
+        y = operators.by_methods(ctx, op, a, b)
+        return original(ctx, op, a, b) if y is NotImplemented else y
+
+    patch.setattr(operators, "by_slots", by_slots)
+
+
+@shown_by("draw_from_global_state", "draw_from_a_generator", mode="checkpointed")
+def second_runs_draw_other_numbers(patch: Patch) -> None:
+    patch.setattr(draws.Draws, "note", lambda self, source: None)
+
+
+@shown_by("data_made_lazily")
+def attributes_stay_changed(patch: Patch) -> None:
+    patch.setattr(state.restore_attribute, "__code__", (lambda o, name, old: None).__code__)
+
+
+@shown_by("write_into_result", "write_into_part_of_matrix")
+def flattened_arrays_are_copies(patch: Patch) -> None:
+    patch.setitem(registry._rules, ndarray.ravel, registry._rules[ndarray.ravel])
+
+    def ravel(a: Any, order: str = "C") -> Any:
+        return a.copy(order).reshape(-1, order=order)
+
+    overlay(ndarray.ravel, replace=True)(ravel)
+
+
+@shown_by("constant_spline", "spline_of_data")
+def splines_have_one_piece(patch: Patch) -> None:
+    original = piecewise.interval
+    patch.setattr(piecewise, "interval", lambda x, points: np.zeros_like(original(x, points)))
+
+
+if __name__ == "__main__":
+    tell(BREAKS.values(), program_that_finds, 300)
