@@ -28,6 +28,7 @@ from mooncake_py.rules.complex_parts import complex_number
 from mooncake_py.rules.declare import not_implemented
 from mooncake_py.rules.local import local_rules
 from mooncake_py.rules.python_builtins import about_to_compare, divmod_of_others
+from mooncake_py.rules.stand_ins import StandIn
 from mooncake_py.runtime import drops, frames, numerals
 from mooncake_py.runtime.active import Active, primal_of
 from mooncake_py.runtime.activity import INERT, unwrapped
@@ -132,8 +133,9 @@ def run_new(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
 
 
 def run_type(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
-    if len(args) == 1 and not kwargs and type(args[0]) is Active:
-        return args[0].__class__
+    if len(args) == 1 and not kwargs:
+        t = type(args[0])
+        return args[0].__class__ if t is Active or issubclass(t, StandIn) else t
     return type(*args, **kwargs)
 
 

@@ -14,6 +14,7 @@ from numpy import ndarray
 
 from mooncake_py.errors import MissingRuleError
 from mooncake_py.rules.declare import overlay, zero_derivative
+from mooncake_py.rules.stand_ins import StandIn
 from mooncake_py.tangents.memory import address
 
 __all__: list[str] = []
@@ -148,12 +149,14 @@ def view_of(operand: ndarray, place: Window) -> ndarray:
 zero_derivative(view_of, because="a view: its shadow is a view of the operand's")
 
 
-class Iterator:
+class Iterator(StandIn):
     """Do what ``np.nditer`` does."""
+
+    _stands_for = np.nditer
 
     def __init__(self, operands: list[ndarray], steps: Route) -> None:
         self.operands = tuple(operands)
-        self.steps = steps
+        self._steps = steps
         self.shape = steps.shape
         self.nop = len(operands)
         self.ndim = len(steps.shape)
@@ -163,19 +166,19 @@ class Iterator:
         self.has_multi_index = bool(steps.multi_indices)
         self.iterindex = 0
         self.finished = not steps.windows
-        self.started = False
+        self._started = False
 
     def __iter__(self) -> Iterator:
         return self
 
     def __next__(self) -> Any:
-        if self.finished or (self.started and not self.iternext()):
+        if self.finished or (self._started and not self.iternext()):
             raise StopIteration
-        self.started = True
+        self._started = True
         return self.value
 
     def iternext(self) -> bool:
-        if self.iterindex + 1 < len(self.steps.windows):
+        if self.iterindex + 1 < len(self._steps.windows):
             self.iterindex += 1
             return True
         self.finished = True
@@ -183,8 +186,8 @@ class Iterator:
 
     def reset(self) -> None:
         self.iterindex = 0
-        self.finished = not self.steps.windows
-        self.started = False
+        self.finished = not self._steps.windows
+        self._started = False
 
     @property
     def value(self) -> Any:
@@ -193,17 +196,21 @@ class Iterator:
 
     @property
     def index(self) -> int:
-        return self.steps.indices[self.iterindex]
+        if not self.has_index:
+            raise ValueError("Iterator does not have an index")
+        return self._steps.indices[self.iterindex]
 
     @property
     def multi_index(self) -> tuple[int, ...]:
-        return self.steps.multi_indices[self.iterindex]
+        if not self.has_multi_index:
+            raise ValueError("Iterator is not tracking a multi-index")
+        return self._steps.multi_indices[self.iterindex]
 
     def __len__(self) -> int:
         return self.nop
 
     def __getitem__(self, i: Any) -> Any:
-        places = self.steps.windows[self.iterindex]
+        places = self._steps.windows[self.iterindex]
         if isinstance(i, slice):
             return tuple([view_of(a, p) for a, p in zip(self.operands[i], places[i], strict=True)])
         return view_of(self.operands[i], places[i])
@@ -219,8 +226,3 @@ class Iterator:
 
     def close(self) -> None:
         pass
-
-    def __getattr__(self, name: str) -> Any:
-        if hasattr(np.nditer, name):
-            refuse(f"numpy.nditer.{name}")
-        raise AttributeError(name)

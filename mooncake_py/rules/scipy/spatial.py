@@ -9,6 +9,7 @@ import scipy.spatial
 from numpy import ndarray
 
 from mooncake_py.rules.declare import overlay, zero_derivative
+from mooncake_py.rules.stand_ins import StandIn
 
 __all__ = ["Tree"]
 
@@ -27,12 +28,30 @@ def tree_of(data: Any, *options: Any) -> Any:
     return plain_tree(data, *options)
 
 
+def points_around_points(tree: Any, *args: Any, **options: Any) -> Any:
+    """Return the indices of the points in balls about the points of another tree."""
+    return tree.query_ball_tree(*args, **options)
+
+
+def pairs_within(tree: Any, *args: Any, **options: Any) -> Any:
+    """Return the indices of the pairs of near points."""
+    return tree.query_pairs(*args, **options)
+
+
+def counts_within(tree: Any, *args: Any, **options: Any) -> Any:
+    """Return how many pairs of points of two trees are near."""
+    return tree.count_neighbors(*args, **options)
+
+
 def points_around(tree: Any, x: Any, r: Any, *options: Any) -> Any:
     """Return the indices of the points in balls."""
     return plain_query_ball_point(tree, x, r, *options)
 
 
-zero_derivative(neighbours, tree_of, points_around, because="which points are neighbours")
+zero_derivative(
+    neighbours, tree_of, points_around, points_around_points, pairs_within, counts_within,
+    because="which points are neighbours",
+)  # fmt: skip
 zero_derivative(ss.cKDTree.query_pairs, because="returns indices")
 plain_tree = ss.KDTree
 
@@ -53,14 +72,22 @@ def distances(data: Any, x: Any, found: Any, p: Any, box: Any) -> Any:
     return np.where(absent, np.inf, np.linalg.norm(gaps, p, axis=-1))[()]
 
 
+def with_distances(tree: Any, x: Any, found: Any, p: Any) -> Any:
+    """Return how far the points are that were found, and which; Python's numbers for one."""
+    gaps = distances(tree.data, x, found, p, tree.boxsize)
+    return (gaps, found) if np.ndim(found) else (float(gaps), int(found))
+
+
 @overlay(ss.cKDTree.query)
 def query(
     self: Any, x: Any, k: Any = 1, eps: Any = 0.0, p: Any = 2.0,
     distance_upper_bound: Any = np.inf, workers: int = 1,
 ) -> Any:  # fmt: skip
-    """Find the nearest points of a constant tree."""
+    """Find the nearest points of a constant tree, or of one that is called by its class."""
+    if isinstance(self, Tree):
+        return self.query(x, k, eps, p, distance_upper_bound, workers)
     found = neighbours(self, x, k, eps, p, distance_upper_bound, workers)
-    return distances(self.data, x, found, p, self.boxsize), found[()]
+    return with_distances(self, x, found, p)
 
 
 @overlay(ss.cKDTree.query_ball_point)
@@ -70,43 +97,85 @@ def query_ball_point(
 ) -> Any:  # fmt: skip
     """Find the points within balls, of a constant tree."""
     return points_around(
-        self, np.asarray(x), np.asarray(r), p, eps, workers, return_sorted, return_length
+        plain_of(self), np.asarray(x), np.asarray(r), p, eps, workers, return_sorted, return_length
     )
 
 
-STEPS = frozenset({
-    "boxsize", "count_neighbors", "indices", "leafsize", "query_ball_point", "query_ball_tree",
-    "query_pairs", "size",
-})  # fmt: skip
+class Tree(StandIn):
+    """What a tree of active points is within a derivative; which points are near is constant."""
 
-
-class Tree:
-    """What a tree of active points is within a derivative."""
-
-    def __getattr__(self, name: str) -> Any:
-        """Return what has no derivative, such as which points are near, from the plain tree."""
-        if name not in STEPS:
-            raise AttributeError(f"'KDTree' object has no attribute {name!r} within a derivative")
-        return getattr(self.tree, name)
+    _stands_for = ss.cKDTree
 
     def __init__(self, data: Any, *options: Any) -> None:
         is_copied = options[2]
         self.data = np.array(data, np.float64, order="C", copy=True if is_copied else None)
         self.n, self.m = self.data.shape
-        self.tree = tree_of(self.data, *options)
+        self._plain = tree_of(self.data, *options)
+        self.leafsize, self.boxsize = self._plain.leafsize, self._plain.boxsize
+        self.indices, self.size = self._plain.indices, self._plain.size
+
+    @property
+    def mins(self) -> Any:
+        """The least coordinate along each axis."""
+        return np.amin(self.data, axis=0) if self.n else np.zeros(self.m)
+
+    @property
+    def maxes(self) -> Any:
+        """The greatest coordinate along each axis."""
+        return np.amax(self.data, axis=0) if self.n else np.zeros(self.m)
 
     def query(
         self, x: Any, k: Any = 1, eps: Any = 0.0, p: Any = 2.0,
         distance_upper_bound: Any = np.inf, workers: int = 1,
     ) -> Any:  # fmt: skip
         """Find the nearest points."""
-        found = neighbours(self.tree, x, k, eps, p, distance_upper_bound, workers)
-        return distances(self.data, x, found, p, self.tree.boxsize), found[()]
+        found = neighbours(self._plain, x, k, eps, p, distance_upper_bound, workers)
+        return with_distances(self, x, found, p)
+
+    def query_ball_point(self, x: Any, r: Any, *args: Any, **options: Any) -> Any:
+        """Find the points within balls."""
+        return self._plain.query_ball_point(x, r, *args, **options)
+
+    def query_ball_tree(self, other: Any, r: Any, *args: Any, **options: Any) -> Any:
+        """Find the points within balls about the points of another tree."""
+        return points_around_points(self._plain, plain_of(other), r, *args, **options)
+
+    def query_pairs(self, r: Any, *args: Any, **options: Any) -> Any:
+        """Find the pairs of near points."""
+        return pairs_within(self._plain, r, *args, **options)
+
+    def count_neighbors(self, other: Any, r: Any, *args: Any, **options: Any) -> Any:
+        """Count the near pairs of points of two trees."""
+        return counts_within(self._plain, plain_of(other), r, *args, **options)
 
 
-@overlay(ss.KDTree, ss.cKDTree)
+class PythonTree(Tree):
+    """What a `KDTree` is: its class is derived from that of the other."""
+
+    _stands_for = ss.KDTree
+
+    def query(self, *args: Any, **options: Any) -> Any:
+        """Find the nearest points; as of SciPy, the index is of a type of NumPy."""
+        nearest, found = super().query(*args, **options)
+        return nearest, np.intp(found) if isinstance(found, int) else found
+
+
+def plain_of(tree: Any) -> Any:
+    """Return the tree of plain numbers that is part of a tree of active points."""
+    return tree._plain if isinstance(tree, Tree) else tree
+
+
+@overlay(ss.cKDTree)
+def c_tree(
+    data: Any, leafsize: int = 16, compact_nodes: bool = True, copy_data: bool = False,
+    balanced_tree: bool = True, boxsize: Any = None,
+) -> Any:  # fmt: skip
+    return Tree(data, leafsize, compact_nodes, copy_data, balanced_tree, boxsize)
+
+
+@overlay(ss.KDTree)
 def tree(
     data: Any, leafsize: int = 10, compact_nodes: bool = True, copy_data: bool = False,
     balanced_tree: bool = True, boxsize: Any = None,
 ) -> Any:  # fmt: skip
-    return Tree(data, leafsize, compact_nodes, copy_data, balanced_tree, boxsize)
+    return PythonTree(data, leafsize, compact_nodes, copy_data, balanced_tree, boxsize)

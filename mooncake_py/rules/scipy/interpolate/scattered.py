@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 import scipy.interpolate as si
 from numpy import ndarray
-from scipy.spatial import KDTree
+from scipy.spatial import Delaunay, cKDTree
 
 from mooncake_py.rules.declare import overlay, refused, zero_derivative
 from mooncake_py.rules.plain_values import derived_as, same_values
 from mooncake_py.rules.scipy.interpolate.grids import coordinates
+from mooncake_py.rules.stand_ins import StandIn
 
 try:
     import scipy.interpolate._rbfinterp_pythran as radial
@@ -19,6 +20,10 @@ except ImportError:  # private: another version of SciPy may keep it elsewhere
     radial: Any = None
 
 __all__: list[str] = []
+
+plain_linear: Any = si.LinearNDInterpolator
+plain_nearest: Any = si.NearestNDInterpolator
+NDInterpolatorBase: Any = plain_linear.__base__  # of a private module
 
 # Radial functions, smooth at zero where the function is.
 
@@ -86,9 +91,14 @@ def corners_around(tri: Any, x: ndarray) -> tuple[ndarray, ndarray]:
     return tri.simplices[found], found >= 0
 
 
-def triangulation(points: ndarray, rescale: bool) -> Any:
-    """Return Delaunay's triangles, of points scaled to unit size if asked for."""
-    return plain_linear(points, np.zeros(len(points)), rescale=rescale).tri
+def triangulation(points: ndarray) -> Any:
+    """Return Delaunay's triangles, as the interpolator makes them."""
+    return plain_linear(points, np.zeros(len(points))).tri
+
+
+def check_triangulation(tri: Any, rescale: bool) -> None:
+    """Raise what SciPy raises for triangles that would have to be scaled."""
+    plain_linear(tri, np.zeros(len(tri.points)), rescale=rescale)
 
 
 def plain_values(tri: Any, values: ndarray, fill_value: Any, x: ndarray) -> ndarray:
@@ -96,51 +106,78 @@ def plain_values(tri: Any, values: ndarray, fill_value: Any, x: ndarray) -> ndar
     return plain_linear(tri, values, fill_value)(x)
 
 
-zero_derivative(corners_around, triangulation, because="which points are neighbours")
+zero_derivative(
+    corners_around, triangulation, check_triangulation, because="which points are neighbours"
+)
 zero_derivative(plain_values, because="held: the replacement has the derivative")
-plain_linear = si.LinearNDInterpolator
 
 
-class LinearInterpolant:
-    """What an interpolator is within a derivative; `scale` is for the choice of triangles."""
+class Interpolant(StandIn):
+    """What an interpolator is within a derivative, with the attributes that SciPy gives it."""
 
-    def __init__(
-        self, points: Any, values: Any, fill_value: Any, tri: Any, offset: Any, scale: Any
-    ) -> None:
+    _stands_for = NDInterpolatorBase
+
+    def _set_points(self, points: Any, rescale: bool) -> None:
+        """Set the points, with `rescale` those of a unit cube around zero."""
+        self.scale = None
         self.points = points
-        self.values = values
+        if rescale:
+            self.offset = np.mean(points, axis=0)
+            scale = np.ptp(points, axis=0)
+            self.scale = np.where(scale > 0, scale, 1.0)
+            self.points = (points - self.offset) / self.scale
+
+    def _set_values(self, values: Any, fill_value: Any) -> None:
+        """Set the values at the points as a matrix."""
+        self.values_shape = values.shape[1:]
+        self.values = np.reshape(values, (len(values), -1))
+        self.is_complex = bool(np.iscomplexobj(values))
         self.fill_value = fill_value
-        self.tri = tri
-        self.offset = offset
-        self.scale = scale
+
+    def _scaled(self, x: Any) -> Any:
+        """Return points of evaluation as the points are scaled."""
+        return x if self.scale is None else (x - self.offset) / self.scale
+
+
+class LinearInterpolant(Interpolant):
+    """What an interpolator by planes is; its triangles are constant."""
+
+    _stands_for = plain_linear
 
     def __call__(self, *args: Any) -> Any:
         x = coordinates(args, self.points.shape[1])
-        return self.evaluate(np.reshape(x, (-1, x.shape[-1])), x.shape[:-1])
+        return self._evaluate(np.reshape(x, (-1, x.shape[-1])), x.shape[:-1])
 
-    def evaluate(self, x: Any, shape: tuple[int, ...]) -> Any:
+    def _evaluate(self, x: Any, shape: tuple[int, ...]) -> Any:
         """Weigh the corners of triangles; both are scaled where the triangles were chosen."""
-        corners, inside = corners_around(self.tri, (x - self.offset) / self.scale)
+        x = self._scaled(x)
+        corners, inside = corners_around(self.tri, x)
         places, values = self.points[corners], self.values[corners]
         sides = places[:, :-1] - places[:, -1:]
         weights = np.linalg.solve(np.swapaxes(sides, 1, 2), (x - places[:, -1])[..., None])[..., 0]
         last = 1 - np.sum(weights, axis=1, keepdims=True)
         y = np.einsum("ip,ip...->i...", np.concatenate([weights, last], axis=1), values)
-        y = np.where(inside.reshape([-1] + [1] * (y.ndim - 1)), y, self.fill_value)
-        y = y.reshape(shape + self.values.shape[1:])
-        scaled = np.reshape((x - self.offset) / self.scale, (*shape, -1))
-        return same_values(y, plain_values(self.tri, self.values, self.fill_value, scaled))
+        y = np.where(inside[:, None], y, self.fill_value)
+        y = y.reshape(shape + self.values_shape)
+        places = np.reshape(x, (*shape, -1))
+        plain = plain_values(self.tri, self.values, self.fill_value, places)
+        return same_values(y, plain.reshape(y.shape))
 
 
-@overlay(si.LinearNDInterpolator)
+@overlay(plain_linear)
 def linear_interpolator(
     points: Any, values: Any, fill_value: Any = np.nan, rescale: bool = False
 ) -> LinearInterpolant:
-    points = coordinates(points)
-    offset: Any = np.mean(points, axis=0) if rescale else 0.0
-    scale: Any = np.ptp(points, axis=0) if rescale else 1.0
-    tri = triangulation(points, rescale)
-    return LinearInterpolant(points, np.asarray(values), fill_value, tri, offset, scale)
+    made = LinearInterpolant()
+    if isinstance(points, Delaunay):
+        check_triangulation(points, rescale)
+        made._set_points(points.points, False)
+        made.tri = points
+    else:
+        made._set_points(coordinates(points), rescale)
+        made.tri = triangulation(made.points)
+    made._set_values(np.asarray(values), fill_value)
+    return made
 
 
 @overlay(si.LinearNDInterpolator.__call__)
@@ -148,10 +185,11 @@ def call(self: Any, *args: Any) -> Any:
     """Evaluate an interpolator that was made outside; others have the same method."""
     if not isinstance(self, plain_linear):
         return call_other(self, *args)
-    offset, scale = (0.0, 1.0) if self.scale is None else (self.offset, self.scale)
-    points = self.points * scale + offset
-    values = np.reshape(self.values, (-1, *self.values_shape))
-    found = LinearInterpolant(points, values, self.fill_value, self.tri, offset, scale)
+    found = LinearInterpolant()
+    for name in ("points", "values", "values_shape", "is_complex", "fill_value", "tri", "scale"):
+        setattr(found, name, getattr(self, name))
+    if self.scale is not None:
+        found.offset = self.offset
     return found(*args)
 
 
@@ -171,35 +209,31 @@ refused(
 # The nearest point.
 
 
-class NearestInterpolant:
-    """What an interpolator is within a derivative: the value of the nearest point."""
+class NearestInterpolant(Interpolant):
+    """What an interpolator by the value of the nearest point is."""
 
-    def __init__(self, points: Any, values: Any, rescale: bool, options: Any) -> None:
-        points = coordinates(points)
-        self.values = np.asarray(values)
-        self.offset: Any = np.mean(points, axis=0) if rescale else 0.0
-        self.scale: Any = np.ptp(points, axis=0) if rescale else 1.0
-        self.dimensions = points.shape[1]
-        self.tree = KDTree((points - self.offset) / self.scale, **(options or {}))
+    _stands_for = plain_nearest
 
     def __call__(self, *args: Any, **options: Any) -> Any:
-        x = (coordinates(args, self.dimensions) - self.offset) / self.scale
-        found = self.tree.query(x, **options)[1]
-        return nearest_values(self.values, found)
+        x = self._scaled(coordinates(args, self.points.shape[1]))
+        return nearest_values(self.values, self.tree.query(x, **options)[1])
 
 
 def nearest_values(values: Any, found: Any) -> Any:
     """Return the values of points; nan where none is near enough."""
-    absent = found == len(values)
+    absent = np.asarray(found == len(values))
     y = values[np.where(absent, 0, found)]
     return np.where(absent.reshape(absent.shape + (1,) * (y.ndim - absent.ndim)), np.nan, y)
-
-
-plain_nearest: Any = si.NearestNDInterpolator
 
 
 @overlay(plain_nearest)
 def nearest_interpolator(
     x: Any, y: Any, rescale: bool = False, tree_options: Any = None
 ) -> NearestInterpolant:
-    return NearestInterpolant(x, y, rescale, tree_options)
+    made = NearestInterpolant()
+    made.tri = None
+    made._set_points(coordinates(x), rescale)
+    made._set_values(np.asarray(y), np.nan)
+    made.values = np.asarray(y)
+    made.tree = cKDTree(made.points, **(tree_options or {}))
+    return made

@@ -15,6 +15,7 @@ from mooncake_py.rules.contraction import conj
 from mooncake_py.rules.declare import from_vjp, linear, overlay, refused, zero_derivative
 from mooncake_py.rules.kinds import Like
 from mooncake_py.rules.scipy.sparse.patterns import rows_of
+from mooncake_py.rules.stand_ins import StandIn
 
 __all__ = ["of_elements"]
 
@@ -82,42 +83,44 @@ refused(
 )
 
 
-class Factorized:
+class Factorized(StandIn):
     """What `splu` returns inside a differentiated function: stands for a `SuperLU`."""
 
+    _stands_for = spl.SuperLU
+
     def __init__(self, factors: Any, data: Any, rows: Any, columns: Any) -> None:
-        self.factors = factors
-        self.data = data
-        self.rows = rows
-        self.columns = columns
+        self._factors = factors
+        self._data = data
+        self._rows = rows
+        self._columns = columns
 
     def solve(self, rhs: Any, trans: str = "N") -> Any:
         """Solve with the matrix, its transpose ("T") or its conjugate transpose ("H")."""
-        return solve(self.factors, self.data, self.rows, self.columns, rhs, trans)
+        return solve(self._factors, self._data, self._rows, self._columns, rhs, trans)
 
     @property
     def shape(self) -> Any:
-        return self.factors.shape
+        return self._factors.shape
 
     @property
     def nnz(self) -> Any:
-        return self.factors.nnz
+        return self._factors.nnz
 
     @property
     def perm_r(self) -> Any:
-        return self.factors.perm_r
+        return self._factors.perm_r
 
     @property
     def perm_c(self) -> Any:
-        return self.factors.perm_c
+        return self._factors.perm_c
 
     @property
     def L(self) -> Any:
-        return constant(self.data, self.factors.L)
+        return constant(self._data, self._factors.L)
 
     @property
     def U(self) -> Any:
-        return constant(self.data, self.factors.U)
+        return constant(self._data, self._factors.U)
 
 
 def factors_of(
