@@ -7,15 +7,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.spatial
 from scipy import interpolate, sparse
 from scipy.sparse import linalg
-from scipy.spatial import Delaunay, KDTree, cKDTree
+from scipy.spatial import Delaunay, KDTree
 
 from mooncake_py import MissingRuleError, grad, jvp, value_and_grad
 from tests.support.gradients import check
 
 X = np.array([1.3, 0.7, 2.1, 0.2, 0.9, 1.7])
 P = np.array([[0, 0], [1, 0], [0, 1], [1, 1.0], [0.3, 0.4], [0.6, 0.8]])
+cKDTree: Any = scipy.spatial.cKDTree
 Linear: Any = interpolate.LinearNDInterpolator
 Nearest: Any = interpolate.NearestNDInterpolator
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 import scipy.interpolate as si
+import scipy.spatial
 from numpy import ndarray
-from scipy.spatial import Delaunay, cKDTree
 
 from mooncake_py.rules.declare import overlay, refused, zero_derivative
 from mooncake_py.rules.plain_values import derived_as, same_values
@@ -21,6 +21,7 @@ except ImportError:  # private: another version of SciPy may keep it elsewhere
 
 __all__: list[str] = []
 
+spatial: Any = scipy.spatial
 plain_linear: Any = si.LinearNDInterpolator
 plain_nearest: Any = si.NearestNDInterpolator
 NDInterpolatorBase: Any = plain_linear.__base__  # of a private module
@@ -116,6 +117,8 @@ class Interpolant(StandIn):
     """What an interpolator is within a derivative, with the attributes that SciPy gives it."""
 
     _stands_for = NDInterpolatorBase
+    tri: Any
+    offset: Any
 
     def _set_points(self, points: Any, rescale: bool) -> None:
         """Set the points, with `rescale` those of a unit cube around zero."""
@@ -169,7 +172,7 @@ def linear_interpolator(
     points: Any, values: Any, fill_value: Any = np.nan, rescale: bool = False
 ) -> LinearInterpolant:
     made = LinearInterpolant()
-    if isinstance(points, Delaunay):
+    if isinstance(points, spatial.Delaunay):
         check_triangulation(points, rescale)
         made._set_points(points.points, False)
         made.tri = points
@@ -213,6 +216,7 @@ class NearestInterpolant(Interpolant):
     """What an interpolator by the value of the nearest point is."""
 
     _stands_for = plain_nearest
+    tree: Any
 
     def __call__(self, *args: Any, **options: Any) -> Any:
         x = self._scaled(coordinates(args, self.points.shape[1]))
@@ -235,5 +239,5 @@ def nearest_interpolator(
     made._set_points(coordinates(x), rescale)
     made._set_values(np.asarray(y), np.nan)
     made.values = np.asarray(y)
-    made.tree = cKDTree(made.points, **(tree_options or {}))
+    made.tree = spatial.cKDTree(made.points, **(tree_options or {}))
     return made
