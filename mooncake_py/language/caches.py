@@ -20,6 +20,7 @@ from numpy import ndarray
 from mooncake_py.diagnostics.reporting import dropped
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import unwrapped
+from mooncake_py.runtime.mode_of import is_forward
 from mooncake_py.runtime.pulls import pull_state
 from mooncake_py.tangents.bits import bits_of
 
@@ -86,6 +87,8 @@ class Cache:
             for known in variants:
                 if all(map(is_same, known.given, given)):
                     return known.result
+            if ctx.rehearsal is not None:  # only values count; the second run has the derivative
+                return variants[0].result
         elif not ctx.contains_active((self.function.__wrapped__, *given)):
             result = self.original.result(args, kwargs)
             if result is not NOTHING:
@@ -128,6 +131,14 @@ class Origin(NamedTuple):
     context: Any
 
 
+class Moving(NamedTuple):
+    """A number of forward mode: where it and its tangent are from, or these themselves."""
+
+    primal: Any
+    tangent: Any
+    context: Any
+
+
 def is_same(a: Any, b: Any) -> bool:
     """Return whether two equal arguments are one as far as the derivative goes."""
     if type(a) is tuple and type(b) is tuple:
@@ -141,6 +152,8 @@ def origins_of(value: Any) -> Any:
         return tuple(map(origins_of, value))
     if type(value) is not Active:
         return None
+    if is_forward(value.context):
+        return Moving(trace_of(value.primal), trace_of(value.grad), value.context)
     tape = getattr(value.context, "tape", ())
     for position in range(len(tape) - 1, max(len(tape) - RECENT, 0) - 1, -1):
         entry = tape[position]
@@ -149,8 +162,31 @@ def origins_of(value: Any) -> Any:
     return NOTHING
 
 
+def trace_of(part: Any) -> Any:
+    """Return where a number is from, or the number itself where nothing below is active."""
+    return origins_of(part) if type(part) is Active else part
+
+
+def are_alike(a: Any, b: Any) -> bool:
+    """Return whether two numbers, or tangents along several directions, are equal."""
+    if type(a) is not type(b):
+        return False
+    if type(a) in (Moving, Origin):
+        return have_one_origin(a, b)
+    if issubclass(type(a), NUMBERS):
+        return bits_of(np.asarray(a)) == bits_of(np.asarray(b))
+    rows = getattr(a, "rows", None)
+    return a is b or (type(rows) is ndarray and bits_of(rows) == bits_of(b.rows))
+
+
 def have_one_origin(new: Any, old: Any) -> bool:
-    """Return whether two numbers are the same element, which has not been written between."""
+    """Return whether two numbers are the same element, which has not been written between.
+
+    In forward mode it is enough that they move alike.
+    """
+    if type(new) is Moving and type(old) is Moving:
+        alike = are_alike(new.primal, old.primal) and are_alike(new.tangent, old.tangent)
+        return alike and new.context is old.context
     if type(new) is tuple and type(old) is tuple:
         return len(new) == len(old) and all(map(have_one_origin, new, old))
     if type(new) is not Origin or type(old) is not Origin:
@@ -186,7 +222,11 @@ def is_apart(ctx: Mode, entry: Any, memory: set[int]) -> bool:
 
 def is_one(a: Any, b: Any) -> bool:
     """Return whether two parts of entries are the same."""
-    return a is b or (type(a) is type(b) and type(a) in PLAIN and repr(a) == repr(b))
+    if a is b or type(a) is not type(b):
+        return a is b
+    if type(a) is list or type(a) is tuple:
+        return len(a) == len(b) and all(map(is_one, a, b))
+    return type(a) in PLAIN and repr(a) == repr(b)
 
 
 def memory_of(ctx: Mode, part: Any) -> Any:

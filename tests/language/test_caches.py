@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mooncake_py import grad, value_and_grad
+from mooncake_py import checkpoint, grad, value_and_grad
 from mooncake_py.errors import DerivativeDropError
 from tests.support.gradients import Program, Programs
 
@@ -269,3 +269,57 @@ def test_equal_keys_may_count():
     assert grad(counts, (0, 1))(2.0, 2.0) == (3.0, 1.0)
     value, gradients = value_and_grad(lambda x, y: {x: 1, y: 2}[y] * x * y, (0, 1))(2.0, 2.0)
     assert (value, gradients) == (8.0, (4.0, 4.0))  # ints have no derivative
+
+
+counts = [0]
+
+
+@functools.cache
+def counted(v):
+    counts[0] += 1
+    return v * 2
+
+
+def effects_of_hits(x):
+    return (counted(x[0]) + counted(x[0])) * counts[0] * x[1]
+
+
+def one_mutable_result(x):
+    memory = {}
+
+    @functools.cache
+    def pair(v):
+        memory[len(memory)] = v
+        return [v, v * 2]
+
+    pair(x[0])[0] += x[1]
+    return sum(pair(x[0])) * len(memory)
+
+
+def recursion_in_steps(x):
+    @functools.cache
+    def total(v, k):
+        counts[0] += 1
+        if k == 0:
+            return v * v
+        return total(np.sin(v), k - 1) + total(np.sin(v), k - 1)
+
+    return total(x[0], 9) * counts[0] + x[1]
+
+
+@pytest.mark.parametrize("f", [effects_of_hits, one_mutable_result, recursion_in_steps])
+def test_hits_are_those_of_the_plain_call_in_each_mode(f):
+    x = np.array([0.7, 1.3])
+    value, slopes = value_and_grad(f)(x)
+    counts[0] = 0
+    counted.cache_clear()
+    assert f(x) == pytest.approx(value)
+    counts[0] = 0
+    counted.cache_clear()
+    for options in ({"mode": "forward"}, {"debug": True}):
+        y, dx = value_and_grad(f, **options)(x)
+        assert y == pytest.approx(value)
+        np.testing.assert_allclose(dx, slopes)
+    y, dx = value_and_grad(lambda x: checkpoint(f, x))(x)
+    assert y == pytest.approx(value)
+    np.testing.assert_allclose(dx, slopes)

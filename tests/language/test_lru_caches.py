@@ -268,7 +268,7 @@ def test_an_element_that_is_read_twice_is_one_argument(debug):
     "way",
     [
         lambda f, x: value_and_grad(f)(x),
-        lambda f, x: jvp(f, (x,), (x,)),
+        lambda f, x: jvp(f, (x,), (np.array([1.0, 2.0]),)),
         lambda f, x: value_and_grad(lambda x: checkpoint(f, x))(x),
     ],
 )
@@ -312,3 +312,12 @@ def test_memoised_recursion_runs_once_for_an_element():
         return y
 
     assert list(grad(f)(np.array([2.0]))) == [466.0]
+
+
+@pytest.mark.without_modes("the modes are those of the test")
+def test_equal_arguments_that_move_alike_are_one_in_forward_mode():
+    square, _ = counted()
+    x = np.array([3.0, 3.0])
+    y, dy = jvp(lambda x: square(x[0]) + square(x[1]), (x,), (np.ones(2),))
+    assert y == 20.0
+    assert dy == 12.0
