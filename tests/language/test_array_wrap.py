@@ -28,6 +28,10 @@ class Plain(np.ndarray):
     pass
 
 
+def number(value: float, cls: Any) -> Any:
+    return np.array(value).view(cls)
+
+
 def scaled(*numbers: float) -> Any:
     return np.array(numbers).view(Scaled)
 
@@ -57,9 +61,9 @@ PROGRAMS: list[Callable[[Any], Any]] = [
     reduced,
     as_out,
     one_of_two,
-    lambda x: np.prod(x, initial=np.array(2.0).view(Own)),
-    lambda x: np.prod(x, initial=np.array(2.0).view(Plain)),
-    lambda x: np.multiply.reduce(x, initial=np.array(2.0).view(Own)),
+    lambda x: np.prod(x, initial=number(2.0, Own)),
+    lambda x: np.prod(x, initial=number(2.0, Plain)),
+    lambda x: np.multiply.reduce(x, initial=number(2.0, Own)),
     lambda x: np.var(x, mean=np.array([2.3]).view(Plain)),
     lambda x: np.std(x, mean=np.array([2.3]).view(Plain)),
 ]
