@@ -12,6 +12,7 @@ import gc
 import locale
 import logging
 import os
+import random
 import signal
 import socket
 import sys
@@ -26,6 +27,7 @@ from numpy import ndarray
 from mooncake_py.containers.undo import note
 from mooncake_py.diagnostics import warned
 from mooncake_py.diagnostics.native_modules import is_native_module
+from mooncake_py.language import draws
 from mooncake_py.language.compiled_code import Watch
 from mooncake_py.runtime.activity import INERT, holds_inert
 from mooncake_py.runtime.attribute_lookup import MISSING
@@ -43,6 +45,8 @@ OPAQUE = (type, ModuleType, FunctionType, MethodType, np.generic)
 
 def run(ctx: Mode, f: FunctionType, args: Any, kwargs: Any) -> Any:
     """Run a function on constants, and record what it changes of the objects that it is given."""
+    if args and isinstance(args[0], random.Random):  # `sample`, and others that are in Python
+        draws.note(args[0])
     given = [v for v in (*args, *kwargs.values()) if type(v) not in INERT]
     if not given or f.__module__.partition(".")[0] in SHOWING:
         return f(*args, **kwargs)

@@ -23,6 +23,7 @@ __all__ = ["PartlySharedError", "array_behind", "has_own_memory", "owner_among"]
 OWNING = (bytes, bytearray, array, mmap, memoryview)
 """Buffers that have memory of their own, in which no array owns anything."""
 NOTHING_BEHIND = (type, ModuleType, FunctionType, str, int, float)
+HEAP_TYPE = 1 << 9
 MOST = 256  # objects that are looked through
 
 
@@ -42,7 +43,7 @@ def array_behind(a: ndarray) -> ndarray | None:
 
 def arrays_from(base: Any) -> Iterator[ndarray]:
     """Yield the arrays that an object refers to, also through others."""
-    todo, seen = [base], {id(base)}
+    todo, seen = [base, *read_by_class(base)], {id(base)}
     while todo and len(seen) < MOST:
         value = todo.pop()
         if issubclass(type(value), ndarray):
@@ -52,6 +53,20 @@ def arrays_from(base: Any) -> Iterator[ndarray]:
                 if id(part) not in seen:
                     seen.add(id(part))
                     todo.append(part)
+
+
+def read_by_class(base: Any) -> Iterator[Any]:
+    """Yield what the methods of an object's class may read by other names than the object.
+
+    They may give the memory of a global or a captured array as that of the object.
+    """
+    if not type(base).__flags__ & HEAP_TYPE:
+        return
+    for part in vars(type(base)).values():
+        f = part.fget if type(part) is property else part
+        if type(f) is FunctionType:
+            yield from f.__closure__ or ()
+            yield from (f.__globals__[n] for n in f.__code__.co_names if n in f.__globals__)
 
 
 def owner_among(a: ndarray, others: Iterable[ndarray]) -> ndarray | None:

@@ -9,6 +9,7 @@ import random
 import numpy as np
 import pytest
 
+from mooncake_py import checkpoint, value_and_grad
 from tests.support.gradients import Program, Programs
 
 programs = Programs()
@@ -98,3 +99,31 @@ def rexpo(x):
 @pytest.mark.parametrize("program", programs, ids=str)
 def test_gradient(program: Program) -> None:
     program.check()
+
+
+OWN = random.Random(5)
+DRAWS = {
+    "sample": lambda x: x[random.sample(range(3), 2)[0]],
+    "triangular": lambda x: x[0] * random.triangular(0, 1),
+    "expovariate": lambda x: x[0] * random.expovariate(1.0),
+    "betavariate": lambda x: x[0] * random.betavariate(1.0, 2.0),
+    "randbytes": lambda x: x[0] * random.randbytes(1)[0],
+    "sample of a generator": lambda x: x[OWN.sample(range(3), 2)[0]],
+}
+
+
+@pytest.mark.parametrize("draw", DRAWS.values(), ids=DRAWS)
+def test_second_runs_draw_the_same_by_functions_in_python(draw) -> None:
+    def f(x):
+        return draw(x) + x[1] * random.random()
+
+    def seeded(run):
+        random.seed(3)
+        OWN.seed(4)
+        return run(X), random.getstate(), OWN.getstate()
+
+    value, *states = seeded(f)
+    found, *after = seeded(value_and_grad(lambda x: checkpoint(f, x)))
+    assert found[0] == value
+    assert found[1] @ X == pytest.approx(value)
+    assert after == states

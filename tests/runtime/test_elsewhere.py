@@ -118,3 +118,31 @@ def test_of_two_arrays_that_overlap_neither_is_the_owner():
         owner_among(first, [second])
     assert owner_among(first, [a]) is a
     assert owner_among(first, [np.ones(3)]) is None
+
+
+BEHIND = np.linspace(0.2, 0.8, 4)
+
+
+class Interface:
+    """Gives the memory of a global array as its own."""
+
+    @property
+    def __array_interface__(self) -> Any:
+        return BEHIND.__array_interface__
+
+
+IN_FRONT = np.asarray(Interface())
+
+
+@pytest.mark.parametrize("reads", ["owner", "view"])
+def test_memory_of_a_global_array_that_a_class_gives_away(reads: str) -> None:
+    def f(x: Any) -> Any:
+        written, read = (IN_FRONT, BEHIND) if reads == "owner" else (BEHIND, IN_FRONT)
+        written[1:] += x
+        return np.sum(read**2)
+
+    before = BEHIND.copy()
+    slope = 2 * np.sum(before[1:] + 0.3)
+    np.testing.assert_allclose(grad(f)(0.3), slope)
+    np.testing.assert_allclose(jvp(f, (0.3,), (1.0,))[1], slope)
+    np.testing.assert_array_equal(BEHIND, before)

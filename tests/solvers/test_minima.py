@@ -240,3 +240,20 @@ def test_refused() -> None:
     assert "corner" in error.why
     error = refusal(lambda a: so.curve_fit(decay, T, Y * a[0], nan_policy="omit")[0][0])
     assert "nan_policy" in error.what
+
+
+def test_gradient_callback_reads_what_the_function_has_kept() -> None:
+    def f(a: Any) -> Any:
+        kept: dict[str, Any] = {}
+
+        def fun(v: Any) -> Any:
+            kept["c"] = a * a
+            return (v[0] - kept["c"]) ** 2
+
+        def jac(v: Any) -> Any:
+            return np.array([2 * (v[0] - kept["c"])])
+
+        return so.minimize(fun, [0.8], jac=jac, tol=1e-11).x[0]
+
+    np.testing.assert_allclose(grad(f)(1.1), 2.2, rtol=1e-7)
+    np.testing.assert_allclose(jvp(f, (1.1,), (1.0,))[1], 2.2, rtol=1e-7)

@@ -114,7 +114,13 @@ def minimize(
                 fix="eliminate the constraints, or use implicit(solve, residual) with the "
                 "equations of Lagrange",
             )
-        x = minimum(found.x, anew(gradient, start), *limits(bounds, found.x.shape))
+
+        def gradient_after_value(x: Any) -> Any:
+            if callable(jac) and start:  # which may read what `fun` has kept, as in SciPy
+                fun(x, *further)
+            return gradient(x)
+
+        x = minimum(found.x, anew(gradient_after_value, start), *limits(bounds, found.x.shape))
         return changed(found, x=x, fun=same_values(value_anew(x), found.fun))
 
     return solved_apart(
