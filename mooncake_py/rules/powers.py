@@ -50,6 +50,8 @@ def slope_exponent_partial(x: Any, p: Any, y: Any) -> Any:
 
 def power_exponent_partial(x: Any, p: Any, y: Any) -> Any:
     """Return ``y * log(x)`` for arrays: the real part of the logarithm if y is real."""
+    if type(x) is int:
+        x = float(x)  # above 64 bits NumPy would make an object of it
     log_x = np.log(x if np.iscomplexobj(y) else np.abs(x), dtype=y.dtype)
     return np.where((x == 0) & np.isfinite(y), 0, y * log_x)
 

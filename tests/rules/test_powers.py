@@ -52,3 +52,10 @@ def test_powers_of_elements_compile(recwarn):
     assert not recwarn.list
     assert_allclose(dx, 1.5 * np.sqrt(x), rtol=1e-14)
     assert_allclose(dp, np.sum(x**1.5 * np.log(x)), rtol=1e-13)
+
+
+@pytest.mark.parametrize("base", [2**64, 2**70, 10**30])
+def test_bases_above_64_bits(base):
+    x = np.array([0.13, 0.7])
+    g = grad(lambda x: np.sum(base**x))(x)
+    assert_allclose(g, float(base) ** x * np.log(float(base)))
