@@ -18,6 +18,7 @@ from mooncake_py.errors import MooncakeError, SourceUnavailableError
 from mooncake_py.frontend.load import derive, instantiate
 from mooncake_py.jitted import is_jitted
 from mooncake_py.language.matching import Matching
+from mooncake_py.modules import package_of
 from mooncake_py.rooms import PACKAGE
 from mooncake_py.runtime.methods import LookedUp
 
@@ -82,7 +83,7 @@ class Context:
 
         By default all code except the standard library, NumPy, SciPy and this package.
         """
-        root = (f.__module__ or "").partition(".")[0]
+        root = package_of(f)
         library = root in ("numpy", "scipy") or root in sys.stdlib_module_names
         return not library and not f.__code__.co_filename.startswith(PACKAGE)
 

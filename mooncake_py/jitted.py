@@ -15,6 +15,8 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from mooncake_py.modules import module_of
+
 __all__ = [
     "Difference", "captured", "cuts", "difference", "effects", "is_its_python", "is_jitted",
     "is_of_numba", "is_prange", "is_written_by_numba", "key_of", "python_function", "with_items",
@@ -42,8 +44,7 @@ def is_jitted(value: Any) -> bool:
 
 def is_of_numba(cls: type) -> bool:
     """Return True for the classes of Numba's objects, and of instances of jitted classes."""
-    module = cls.__module__
-    return type(module) is str and module.startswith("numba.")
+    return module_of(cls).startswith("numba.")
 
 
 def is_written_by_numba(f: FunctionType) -> bool:
@@ -113,7 +114,7 @@ def draws(value: Any) -> bool:
     """Return True for the modules of random numbers, and for functions of their generators."""
     if type(value) is ModuleType:
         return value.__name__ in GENERATORS
-    return type(getattr(value, "__self__", None)).__module__.startswith(("numpy.random", "random"))
+    return module_of(type(getattr(value, "__self__", None))).startswith(("numpy.random", "random"))
 
 
 def is_object_mode(value: Any) -> bool:

@@ -17,6 +17,7 @@ from numpy import ndarray
 
 from mooncake_py.application.seen_calls import runs_python
 from mooncake_py.containers import effects
+from mooncake_py.modules import module_of
 from mooncake_py.runtime.activity import unwrapped
 from mooncake_py.runtime.numpy_operands import (
     PLAIN,
@@ -67,12 +68,12 @@ def is_of_numpy(f: Any) -> bool:
         return f.__objclass__ in (ndarray, np.ufunc)
     if type(f) is not FunctionType:
         return False
-    own, _, family = f.__module__.partition("mooncake_py.rules.")
+    own, _, family = module_of(f).partition("mooncake_py.rules.")
     return is_in(f, "numpy", "scipy") or (not own and family not in OF_PYTHON)
 
 
 def is_in(f: Any, *packages: str) -> bool:
-    module = f.__module__ or ""
+    module = module_of(f)
     return module.partition(".")[0] in packages and not module.startswith("numpy.random")
 
 

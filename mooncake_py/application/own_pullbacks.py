@@ -10,6 +10,7 @@ from weakref import WeakKeyDictionary
 from numpy import ndarray
 
 from mooncake_py.containers import effects
+from mooncake_py.modules import package_of
 from mooncake_py.runtime.activity import INERT
 from mooncake_py.tangents import CoDual
 from mooncake_py.tangents.memory import owner
@@ -73,7 +74,7 @@ def reached(function: Any, own: set[int]) -> list[ndarray] | None:
             if may_write(value):
                 return None
         elif isinstance(value, type):  # a class of the user's may hold arrays
-            if value.__module__.partition(".")[0] not in LIBRARIES:
+            if package_of(value) not in LIBRARIES:
                 return None
         elif not (t in INERT or isinstance(value, (CoDual, BuiltinFunctionType))):
             return None

@@ -19,6 +19,7 @@ from weakref import WeakKeyDictionary
 from numpy import ndarray
 
 from mooncake_py.diagnostics.native_modules import is_native_module
+from mooncake_py.modules import module_of
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import INERT, holds_inert
 from mooncake_py.tangents.fields import own_attributes
@@ -52,14 +53,14 @@ def runs_python(value: Any, depth: int = 0) -> bool:
         return any(runs_python(part, depth + 1) for part in held)
     if t in FUNCTIONS:
         return True
-    if t.__module__ in IN_C:
+    if module_of(t) in IN_C:
         return any(runs_python(part, depth + 1) for part in gc.get_referents(value))
     cls: Any = value if isinstance(value, type) else t
-    if not cls.__flags__ & HEAP_TYPE or (cls.__module__ or "").startswith(
+    if not cls.__flags__ & HEAP_TYPE or module_of(cls).startswith(
         ("numpy", "scipy", "mooncake_py")
     ):
         return False
-    if is_native_module(cls.__module__):
+    if is_native_module(module_of(cls)):
         return not isinstance(value, type) and any(
             runs_python(part, depth + 1) for part in own_attributes(value).values()
         )
@@ -101,9 +102,9 @@ def within(values: Iterable[Any], depth: int = 0) -> Iterator[Any]:
         t = type(value)
         if t in INERT or t in CONTAINERS or t in FUNCTIONS or depth > DEEP:
             continue
-        if t.__module__ in IN_C:
+        if module_of(t) in IN_C:
             yield from within(gc.get_referents(value), depth + 1)
-        elif is_native_module(t.__module__) and not isinstance(value, type):
+        elif is_native_module(module_of(t)) and not isinstance(value, type):
             yield from within(own_attributes(value).values(), depth + 1)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from numpy import ndarray
 
 from mooncake_py.diagnostics.native_modules import is_native_module
+from mooncake_py.modules import module_of
 from mooncake_py.overriding import override
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.tangent_tree import TangentTree
@@ -43,7 +44,7 @@ class Walker:
             return known[1:]
         spec = spec_of(value)
         watch(self.ctx, t)
-        if isinstance(spec, ObjectSpec) and is_native_module(t.__module__):
+        if isinstance(spec, ObjectSpec) and is_native_module(module_of(t)):
             return value, None  # a lock, a logger, a path
         fields = spec.fields(value)
         if fields is None:

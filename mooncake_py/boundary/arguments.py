@@ -24,6 +24,7 @@ from mooncake_py.errors import (
     NonDifferentiableArgumentError,
     file_and_line,
 )
+from mooncake_py.modules import package_of
 from mooncake_py.runtime.values import FLOAT64, take_usual_dtype
 from mooncake_py.tangents import CoDual, Dual
 from mooncake_py.words import with_article
@@ -297,7 +298,7 @@ def are_numbers(values: Collection[Any]) -> bool:
 
 def described(value: Any) -> str:
     """Return the type of an array of another package, with the package."""
-    return f"{with_article(type(value).__name__)} of {type(value).__module__.partition('.')[0]}"
+    return f"{with_article(type(value).__name__)} of {package_of(type(value))}"
 
 
 def refuse_foreign(f: Callable[..., Any], key: int | str, value: Any) -> None:

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from mooncake_py import modules
 from mooncake_py.jitted import python_function
 from mooncake_py.remembered import remembered
 from mooncake_py.runtime.active import Active
@@ -117,7 +118,7 @@ def parts_of_callable(f: Any) -> list[Any]:
 
 def package_of(value: Any) -> str:
     """Return the name of the package that a value is from; none for derivatives."""
-    root = root_of(getattr(value, "__module__", None))
+    root = modules.package_of(value)
     return "" if root == OWN else root
 
 
@@ -130,9 +131,9 @@ def is_harmless(value: Any) -> bool:
         owner = value.__self__
         return owner is None or (type(owner) in (ModuleType, type) and is_harmless(owner))
     if t is type:
-        return is_library(value.__module__)
+        return is_library(modules.module_of(value))
     return t in INERT or (
-        t in (FunctionType, type(np.sum)) and is_library(getattr(value, "__module__", None))
+        t in (FunctionType, type(np.sum)) and is_library(modules.module_of(value))
     )
 
 

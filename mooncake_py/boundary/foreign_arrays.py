@@ -8,6 +8,7 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.boundary.survey import Survey
+from mooncake_py.modules import package_of
 
 __all__ = ["foreign_array", "held_foreign_array", "to_numpy"]
 
@@ -21,7 +22,7 @@ PROTOCOLS = ("__array__", "__array_interface__", "to_numpy")
 def foreign_array(value: Any) -> bool:
     """Return whether a value is an array, a table or a column of another package."""
     t = type(value)
-    return t.__module__.partition(".")[0] in PACKAGES and is_array_like(value)
+    return package_of(t) in PACKAGES and is_array_like(value)
 
 
 def is_array_like(value: Any) -> bool:
@@ -41,6 +42,6 @@ def held_foreign_array(value: Any) -> Any:
 
 def to_numpy(value: Any, name: str) -> str:
     """Return how to make a NumPy array of a value of this name."""
-    if type(value).__module__.partition(".")[0] == "torch":
+    if package_of(type(value)) == "torch":
         return f"{name}.detach().numpy()"
     return f"{name}.to_numpy()" if hasattr(value, "to_numpy") else f"np.asarray({name})"

@@ -30,6 +30,7 @@ from numpy import ndarray
 from mooncake_py.diagnostics.native_modules import is_native_module
 from mooncake_py.diagnostics.reporting import Reporting, dropped
 from mooncake_py.errors import DerivativeDropError
+from mooncake_py.modules import module_of
 from mooncake_py.overriding import override
 from mooncake_py.runtime.active import Active, active_number
 from mooncake_py.runtime.activity import INERT, VIEWS, is_iterator, unwrapped
@@ -277,7 +278,7 @@ def blank(value: Any, fields: dict[Any, Any]) -> Any:
     t = type(value)
     if issubclass(type(value), array):
         return array.__new__(t, value.typecode)
-    if is_native_module(t.__module__) and not t.__module__.startswith(COPIED_LIBRARIES):
+    if is_native_module(module_of(t)) and not module_of(t).startswith(COPIED_LIBRARIES):
         return None  # a lock, a logger, a path
     base = next(b for b in t.__mro__ if b in BASES)
     if base is object and not fields:

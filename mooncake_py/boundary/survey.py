@@ -11,6 +11,7 @@ from numpy import ndarray
 from mooncake_py.application.copying import same_view
 from mooncake_py.diagnostics.native_modules import is_native_module
 from mooncake_py.errors import InvalidTangentError
+from mooncake_py.modules import module_of
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import INERT, holds_inert
 from mooncake_py.runtime.elsewhere import PartlySharedError, array_behind, has_own_memory
@@ -83,7 +84,7 @@ def parts_of(value: Any) -> Any:
     if t is dict:
         return list(value.values())
     spec = spec_of(value)
-    if isinstance(spec, ObjectSpec) and is_native_module(t.__module__):
+    if isinstance(spec, ObjectSpec) and is_native_module(module_of(t)):
         return ()
     try:
         fields = spec.fields(value)

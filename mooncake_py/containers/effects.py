@@ -20,6 +20,7 @@ from numpy import ndarray
 from mooncake_py.diagnostics.native_modules import is_constant_library, is_native_module
 from mooncake_py.diagnostics.places import Position, place_at
 from mooncake_py.errors import DerivativeDropError, Location
+from mooncake_py.modules import module_of, package_of
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import INERT
 from mooncake_py.runtime.methods import is_generated
@@ -125,7 +126,7 @@ def refuse_class_hooks(ctx: Reporting, cls: type) -> None:
     hooks.append(getattr(getattr(super(cls, cls), "__init_subclass__", None), "__func__", None))
     hooks += [getattr(type(cls), name, None) for name in ("__new__", "__init__", "__prepare__")]
     for hook in hooks:
-        if type(hook) is FunctionType and not is_native_module(hook.__module__):
+        if type(hook) is FunctionType and not is_native_module(module_of(hook)):
             change = _Search(type(cls), frozenset({"STORE_ATTR"})).change_in(hook)
             if change is not None:
                 raise ctx.failed(_unseen(ctx, hook, change))
@@ -168,7 +169,7 @@ def writer(t: type, names: tuple[str, ...]) -> tuple[FunctionType, Location] | N
     """Return the first of a class's special methods that changes something, and where."""
     for name in names:
         method = getattr(t, name, None)
-        if type(method) is not FunctionType or is_native_module(t.__module__):
+        if type(method) is not FunctionType or is_native_module(module_of(t)):
             continue
         known = _verdicts.setdefault(t, {})
         verdict = known.get(name)
@@ -185,7 +186,7 @@ def held_writer(value: Any, names: tuple[str, ...]) -> tuple[FunctionType, Locat
     Such a function is an attribute of the object, not of its class: ``self.log = seen.append``.
     """
     t = type(value)
-    if is_native_module(t.__module__):
+    if is_native_module(module_of(t)):
         return None
     for name in names:
         method = getattr(t, name, None)
@@ -234,7 +235,7 @@ class _Search:
         f = value.fget if issubclass(type(value), property) else value
         if type(f) is not FunctionType or f.__code__ in self.seen:
             return None
-        if is_generated(f) or is_native_module(f.__module__) or is_of_library(f):
+        if is_generated(f) or is_native_module(module_of(f)) or is_of_library(f):
             return None
         return self._change_in_code(f, f.__code__)
 
@@ -258,7 +259,7 @@ class _Search:
 
 def is_of_library(f: FunctionType) -> bool:
     """Return whether a function is of Python's own sequences, NumPy or pandas: its name tells."""
-    root = (f.__module__ or "").partition(".")[0]
+    root = package_of(f)
     return root in LIBRARIES or is_constant_library(root)
 
 

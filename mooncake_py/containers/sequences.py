@@ -16,6 +16,7 @@ from numpy import ndarray
 
 from mooncake_py.containers import effects
 from mooncake_py.diagnostics.reporting import unsupported
+from mooncake_py.modules import module_of
 from mooncake_py.remembered import remembered
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import INERT
@@ -63,7 +64,7 @@ def readable(ctx: Mode, f: Any, value: Any) -> Any:
 @remembered
 def belongs_to_numpy(f: Any) -> bool:
     """Return whether a function is NumPy's, or one in terms of which a replacement is written."""
-    module = getattr(getattr(f, "__objclass__", f), "__module__", None) or ""
+    module = module_of(getattr(f, "__objclass__", f))
     return isinstance(f, np.ufunc) or module.partition(".")[0] in ("numpy", "mooncake_py")
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from mooncake_py.modules import package_of
+
 __all__ = ["PAGES", "with_page", "with_page_about"]
 
 PAGES = {
@@ -24,9 +26,6 @@ def with_page(fix: str, subject: str) -> str:
 
 def with_page_about(fix: str, *values: Any) -> str:
     """Return the advice, with the page about the package of functions or values."""
-    modules = (
-        getattr(owner, "__module__", None) for value in values for owner in (type(value), value)
-    )
-    roots = (module.partition(".")[0] for module in modules if isinstance(module, str))
+    roots = (package_of(owner) for value in values for owner in (type(value), value))
     subject = next((root for root in roots if root in PAGES), None)
     return fix if subject is None else with_page(fix, subject)

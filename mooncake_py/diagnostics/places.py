@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mooncake_py.errors import Location, MooncakeError, describe
+from mooncake_py.modules import module_of
 from mooncake_py.rooms import PACKAGE, is_engine
 from mooncake_py.rules.kinds import Rule
 from mooncake_py.rules.refusing import may_raise
@@ -121,7 +122,7 @@ def called_by(f: Any) -> Any:
     """Return what a function or a derivative of this package calls as its own, else None."""
     code = getattr(f, "__code__", None)
     if code is None:
-        return getattr(f, "__wrapped__", None) if type(f).__module__.startswith(NAME) else None
+        return getattr(f, "__wrapped__", None) if module_of(type(f)).startswith(NAME) else None
     name = next((name for name in CALLED if name in code.co_freevars), None)
     if name is None or not code.co_filename.startswith(PACKAGE):
         return None

@@ -17,6 +17,7 @@ from mooncake_py.diagnostics.places import current_place
 from mooncake_py.diagnostics.public_names import entrance, public_name
 from mooncake_py.diagnostics.snippets import by_partials, by_replacement, by_vjp, by_wrapper
 from mooncake_py.errors import MissingRuleError
+from mooncake_py.modules import module_of
 from mooncake_py.rules.kinds import function_name, is_hashable
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ def fix(
         return other
     if name.startswith(IN_PARALLEL):
         return RUN_HERE
-    foreign = next((v for v in values if is_constant_library(type(v).__module__)), None)
+    foreign = next((v for v in values if is_constant_library(module_of(type(v)))), None)
     if foreign is not None:
         return data_taken_out(type(foreign).__module__)
     if name.startswith("matplotlib."):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from mooncake_py.application.foreign import flat, is_of_numpy
 from mooncake_py.diagnostics.reporting import dropped
 from mooncake_py.language import intrinsics
+from mooncake_py.modules import module_of
 from mooncake_py.rules import python_builtins, registry
 from mooncake_py.rules.kinds import OverlayRule
 from mooncake_py.runtime import buffers
@@ -59,9 +60,7 @@ def buffers_of(ctx: Mode, values: Any) -> None:
 def passes_objects_on(f: Any) -> bool:
     """Return whether a function is one of Python's own, such as `sorted`, or a part of its rule."""
     rule = registry.find(f)
-    if (getattr(f, "__module__", None) or "").startswith(
-        "mooncake_py."
-    ):  # `checkpoint`, for example
+    if module_of(f).startswith("mooncake_py."):  # `checkpoint`, for example
         return True
     code = rule.replacement if isinstance(rule, OverlayRule) else f
     return getattr(code, "__module__", None) == python_builtins.__name__

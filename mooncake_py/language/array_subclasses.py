@@ -44,6 +44,7 @@ from mooncake_py.language.subclass_protocols import (
     overriding,
 )
 from mooncake_py.language.subclass_results import no_meaning, run_on_plain
+from mooncake_py.modules import module_of, package_of
 from mooncake_py.runtime import activity
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.methods import derivable
@@ -137,12 +138,12 @@ def has_part(value: Any) -> bool:
 def is_numpy(f: Any) -> bool:
     """Return whether a callable is of NumPy, or of those parts of SciPy that take plain arrays."""
     if type(f) is FunctionType:
-        return f.__module__.startswith(OF_SCIPY)
+        return module_of(f).startswith(OF_SCIPY)
     if isinstance(f, np.ufunc) or type(f) is DISPATCHER or of_ufunc(f) is not None:
         return True
     if is_method(f):
         return True
-    return type(f) is BuiltinFunctionType and (f.__module__ or "").partition(".")[0] == "numpy"
+    return type(f) is BuiltinFunctionType and package_of(f) == "numpy"
 
 
 def is_method(f: Any) -> bool:
@@ -197,7 +198,7 @@ def call_implementation(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     values = (*args, *kwargs.values())
     takes_plain = f in TAKE_PLAIN and not (f in WRITERS and overrides_operations(values))
     if type(source) is FunctionType and not takes_plain:
-        if not source.__module__.startswith(ON_ARRAYS):
+        if not module_of(source).startswith(ON_ARRAYS):
             if overrides_operations(values) or any(map(is_asked, flat(values))):
                 return ctx.call_function(source, args, kwargs)
         else:

@@ -19,6 +19,7 @@ from mooncake_py.language import numpy_operators, operators, texts
 from mooncake_py.language.attributes import Attributes
 from mooncake_py.language.matching import Matching
 from mooncake_py.language.subclass_operators import takes_part
+from mooncake_py.modules import package_of
 from mooncake_py.runtime.active import Active, plain_class, primal_of
 from mooncake_py.runtime.attribute_lookup import MISSING, in_class
 from mooncake_py.runtime.methods import COMPILED, derivable, is_generated
@@ -257,7 +258,7 @@ def is_number_of_library(cls: type) -> bool:
 
     Their comparisons take numbers apart, and the answer has no derivative.
     """
-    library = cls.__module__.partition(".")[0] in sys.stdlib_module_names
+    library = package_of(cls) in sys.stdlib_module_names
     return library and cls is not Active and issubclass(cls, Number)
 
 

@@ -21,6 +21,7 @@ from mooncake_py.diagnostics.pages import with_page
 from mooncake_py.diagnostics.reporting import Reporting, unsupported
 from mooncake_py.errors import MissingRuleError
 from mooncake_py.language.compiled_code import Watch
+from mooncake_py.modules import module_of, package_of
 from mooncake_py.runtime import activity
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.operators import BINARY
@@ -67,7 +68,7 @@ def make(ctx: Mode, cls: type, args: Any, kwargs: Any) -> Any:
 
 def note_made(ctx: Mode, y: Any, values: Any) -> None:
     """Remember an object that the call has made, whose changes have no external effect."""
-    is_new = is_constant_library(type(y).__module__) and not any(y is v for v in values)
+    is_new = is_constant_library(module_of(type(y))) and not any(y is v for v in values)
     if is_new and type(y).__weakrefoffset__:
         ctx.made[id(y)] = weakref.ref(y)
 
@@ -103,7 +104,7 @@ def refuse_unseen(ctx: Tracking, f: Any, values: Any) -> None:
 def asks(f: Any) -> bool:
     """Return whether a function is a predicate on types or missing values."""
     name = getattr(f, "__qualname__", "")
-    return name.startswith("is") and "." not in name and is_constant_library(f.__module__)
+    return name.startswith("is") and "." not in name and is_constant_library(module_of(f))
 
 
 def answer(f: Any, args: Any, kwargs: Any) -> Any:
@@ -137,14 +138,14 @@ def is_users_code(value: Any) -> bool:
     return (
         callable(value)
         and not issubclass(type(value), type)
-        and not is_constant_library(type(value).__module__)
-        and not (getattr(value, "__module__", None) or "").startswith(("numpy", "builtins"))
+        and not is_constant_library(module_of(type(value)))
+        and not module_of(value).startswith(("numpy", "builtins"))
     )
 
 
 def is_active_within(ctx: Reporting, value: Any) -> bool:
     """Return whether an object of these libraries shares active memory or holds active numbers."""
-    if not is_constant_library(type(value).__module__):
+    if not is_constant_library(module_of(type(value))):
         return False
     return any(
         type(part) is Active or (issubclass(type(part), ndarray) and ctx.contains_active(part))
@@ -169,7 +170,7 @@ def held_within(value: Any) -> Iterator[Any]:
 
 def refusal(ctx: Reporting, f: Any, why: str) -> MissingRuleError:
     """Return the error for a call that cannot be differentiated."""
-    package = f.__module__.partition(".")[0]
+    package = package_of(f)
     return unsupported(
         ctx,
         f"{package}.{f.__qualname__} cannot be differentiated",

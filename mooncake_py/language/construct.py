@@ -14,6 +14,7 @@ from mooncake_py.containers import effects
 from mooncake_py.diagnostics.native_modules import is_constant_library, is_native_module
 from mooncake_py.language import array_protocols, constant_libraries, dispatch
 from mooncake_py.language.subclass_instances import new_array
+from mooncake_py.modules import module_of
 from mooncake_py.runtime.activity import INERT, unwrapped
 from mooncake_py.runtime.attribute_lookup import in_class
 
@@ -43,7 +44,7 @@ def own_instance(ctx: Mode, cls: type, args: Any, kwargs: Any) -> Any:
     """Run ``type.__call__(cls, *args, **kwargs)``."""
     new: Any = cls.__new__
     array_protocols.watch(ctx, cls)
-    if is_constant_library(cls.__module__):
+    if is_constant_library(module_of(cls)):
         return constant_libraries.make(ctx, cls, args, kwargs)
     if issubclass(cls, ndarray):
         made = make_array(ctx, cls, args, kwargs)
@@ -52,7 +53,7 @@ def own_instance(ctx: Mode, cls: type, args: Any, kwargs: Any) -> Any:
         return made
     if not is_python(new) and not is_python(cls.__init__):
         return native_instance(ctx, cls, args, kwargs)
-    if isinstance(cls, EnumMeta) or is_native_module(cls.__module__):
+    if isinstance(cls, EnumMeta) or is_native_module(module_of(cls)):
         return cls(*args, **kwargs)
     effects.refuse_finalizer(ctx, cls)
     made = make(ctx, cls, new, args, kwargs)
@@ -65,7 +66,7 @@ def make_array(ctx: Mode, cls: type, args: Any, kwargs: Any) -> Any:
     """Create an instance of a class of arrays."""
     new: Any = cls.__new__
     active = any(map(ctx.contains_active, (*args, *kwargs.values())))
-    if cls is ndarray or (cls.__module__.startswith("numpy") and not active):
+    if cls is ndarray or (module_of(cls).startswith("numpy") and not active):
         return dispatch.call_opaque(ctx, cls, args, kwargs)
     if is_python(new):
         return ctx.call(new, cls, *args, **kwargs)
@@ -112,7 +113,7 @@ def refuse_reading(ctx: Tracking, f: Any, method: Any, values: Any) -> None:
     active one refuses.  Of others no one knows what they compute.
     """
     of = getattr(method, "__objclass__", None)
-    if of is None or of.__module__ not in KEEPS_REFERENCES:
+    if of is None or module_of(of) not in KEEPS_REFERENCES:
         ctx.refuse_if_active(f, values)
 
 

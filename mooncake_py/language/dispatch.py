@@ -50,6 +50,7 @@ from mooncake_py.language.caches import LRU_WRAPPER
 from mooncake_py.language.draws import noting
 from mooncake_py.language.subclass_instances import is_array_class, new_array, viewed
 from mooncake_py.language.subclass_protocols import ask_function
+from mooncake_py.modules import module_of, package_of
 from mooncake_py.rules import local, registry
 from mooncake_py.runtime import activity, enclosing, frames, generated, numerals, scatter
 from mooncake_py.runtime.active import Active
@@ -209,16 +210,16 @@ def call_python(ctx: Mode, f: FunctionType, args: Any, kwargs: Any) -> Any:
         return enclosing.call_derivative(ctx, f, args, kwargs)
     if masked_arrays.runs_as_it_is(ctx, f, args, kwargs):
         return numerals.checked(ctx, f, args, f(*args, **kwargs))
-    if is_constant_library(f.__module__):
+    if is_constant_library(module_of(f)):
         return constant_libraries.run(ctx, f, args, kwargs)
     if NUMBA in sys.modules and is_written_by_numba(f):
         return of_numba().call_library(ctx, f, args, kwargs)
-    if is_native_module(f.__module__):
+    if is_native_module(module_of(f)):
         if runs_code(f, args):
             raise missing_rule(ctx, f, args, OUT_OF_SIGHT)
         if ctx.stored is not None:
             stored_files.refuse_reading(ctx, f, args)
-        root = f.__module__.partition(".")[0]
+        root = package_of(f)
         if root == "logging":
             run = partial(native_calls.watched, ctx, args, frames.run_logging, f, args, kwargs)
             return seen_calls.run_logged(ctx, f, args, kwargs, run)
@@ -245,7 +246,7 @@ def call_python(ctx: Mode, f: FunctionType, args: Any, kwargs: Any) -> Any:
 
 def runs_code(f: FunctionType, args: Any) -> bool:
     """Return whether a function of the standard library would run user code in its own way."""
-    if f.__module__.partition(".")[0] not in RUNS_CODE:
+    if package_of(f) not in RUNS_CODE:
         return False
     return f.__name__ in STARTS or any(map(calls_back, args))
 
@@ -428,11 +429,8 @@ def module_root(f: Any) -> str:
     """Return the top-level package that a compiled function belongs to."""
     if type(f) is functools.partial:
         f = f.func
-    module = getattr(f, "__module__", None)
-    if module is None:
-        receiver = getattr(f, "__self__", None)
-        module = type(receiver).__module__ if receiver is not None else type(f).__module__
-    return module.partition(".")[0]
+    receiver = getattr(f, "__self__", None)
+    return package_of(f) or package_of(type(f if receiver is None else receiver))
 
 
 def calls_back(value: Any) -> bool:

@@ -27,6 +27,7 @@ from mooncake_py.diagnostics.refusals import names
 from mooncake_py.diagnostics.reporting import Reporting, unsupported
 from mooncake_py.errors import MissingRuleError
 from mooncake_py.language.elements import as_element, converts_itself
+from mooncake_py.modules import module_of, package_of
 from mooncake_py.rules import registry
 from mooncake_py.rules.kinds import BilinearRule, ElementwiseRule, LinearRule
 from mooncake_py.runtime import buffers, numerals
@@ -266,7 +267,7 @@ def refusal(ctx: Reporting, f: Any, value: Any) -> MissingRuleError:
     """Return the error for a call in which an operand takes part in a way that no rule knows."""
     kind = type(value)
     name = kind.__qualname__
-    module = kind.__module__.partition(".")[0]
+    module = package_of(kind)
     full = name if module in ("builtins", "__main__") else f"{module}.{name}"
     return unsupported(
         ctx,
@@ -289,7 +290,7 @@ def how(value: Any, sight: Sight) -> str:
 def taken_out(value: Any) -> str:
     """Return how to pass the data of an object to NumPy."""
     kind = type(value)
-    if is_constant_library(kind.__module__):
+    if is_constant_library(module_of(kind)):
         return data_taken_out(kind.__module__)
     for name, suffix in (("to_numpy", "()"), ("toarray", "()"), ("values", "")):
         if hasattr(kind, name):

@@ -23,6 +23,7 @@ from mooncake_py.containers import containers, effects, mappings
 from mooncake_py.diagnostics.native_modules import is_native_module
 from mooncake_py.language import array_attributes, copies, iteration, operators, promotion, texts
 from mooncake_py.language.comparisons import COMPARISONS
+from mooncake_py.modules import module_of
 from mooncake_py.rules.bisection import WITH_KEY
 from mooncake_py.rules.complex_parts import complex_number
 from mooncake_py.rules.declare import not_implemented
@@ -146,7 +147,7 @@ def run_isinstance(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         return any(run_isinstance(ctx, f, (value, cls), {}) for cls in classes)
     name = "__instancecheck__" if f is isinstance else "__subclasscheck__"
     check = getattr(type(classes), name, None)
-    if type(check) is FunctionType and not is_native_module(check.__module__):
+    if type(check) is FunctionType and not is_native_module(module_of(check)):
         return bool(ctx.truth(ctx.call(check, classes, value)))
     return f(unwrapped(value) if type(value) is Active else value, classes)  # a protocol may ask
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from mooncake_py.diagnostics.native_modules import is_native_module
 from mooncake_py.diagnostics.warned import enter_block, leave_block
+from mooncake_py.modules import module_of
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
@@ -59,6 +60,6 @@ def derived_manager(ctx: Mode, manager: Any) -> Any:
         return Followed(manager, ctx.heed_settings, ctx.heed_settings)
     if t is warnings.catch_warnings:
         return Followed(manager, enter_block, leave_block)
-    if type(getattr(t, "__enter__", None)) is not FunctionType or is_native_module(t.__module__):
+    if type(getattr(t, "__enter__", None)) is not FunctionType or is_native_module(module_of(t)):
         return manager
     return DerivedManager(ctx, manager)

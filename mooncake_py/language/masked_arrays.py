@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
+from mooncake_py.modules import module_of
 from mooncake_py.runtime.operators import BINARY
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def is_called_back(value: Any) -> bool:
     return (
         callable(value)
         and not issubclass(type(value), type)
-        and not (getattr(value, "__module__", None) or "").startswith("numpy")
+        and not module_of(value).startswith("numpy")
     )
 
 

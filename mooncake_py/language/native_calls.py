@@ -29,6 +29,7 @@ from mooncake_py.diagnostics import warned
 from mooncake_py.diagnostics.native_modules import is_native_module
 from mooncake_py.language import draws
 from mooncake_py.language.compiled_code import Watch
+from mooncake_py.modules import module_of, package_of
 from mooncake_py.runtime.activity import INERT, holds_inert
 from mooncake_py.runtime.attribute_lookup import MISSING
 from mooncake_py.runtime.referents import FILLED, Reached
@@ -48,7 +49,7 @@ def run(ctx: Mode, f: FunctionType, args: Any, kwargs: Any) -> Any:
     if args and isinstance(args[0], random.Random):  # `sample`, and others that are in Python
         draws.note(args[0])
     given = [v for v in (*args, *kwargs.values()) if type(v) not in INERT]
-    if not given or f.__module__.partition(".")[0] in SHOWING:
+    if not given or package_of(f) in SHOWING:
         return f(*args, **kwargs)
     return watched(ctx, given, f, *args, **kwargs)
 
@@ -84,7 +85,7 @@ def reached_from(given: Iterable[Any]) -> Reached:
                 todo += [(part, False) for part in parts]
         elif issubclass(type(value), tuple):
             todo += [(part, False) for part in value]
-        elif is_given or is_native_module(type(value).__module__):
+        elif is_given or is_native_module(module_of(type(value))):
             held = getattr(value, "__dict__", None)
             if type(held) is dict:
                 todo.append((held, False))

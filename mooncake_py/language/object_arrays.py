@@ -12,6 +12,7 @@ from numpy import ndarray
 from mooncake_py.application.foreign import flat, is_other
 from mooncake_py.diagnostics.refusals import missing_rule
 from mooncake_py.language.foreign_operands import is_users, refusal
+from mooncake_py.modules import module_of
 from mooncake_py.rules import creation
 from mooncake_py.runtime import objects
 from mooncake_py.runtime.active import Active
@@ -106,7 +107,7 @@ def is_of_numpy(f: Any) -> bool:
     if isinstance(f, BuiltinFunctionType):
         if f is abs or isinstance(f.__self__, (np.ufunc, ndarray)):
             return True
-        return (f.__module__ or "").startswith("numpy")
+        return module_of(f).startswith("numpy")
     if isinstance(f, MethodDescriptorType):
         return f.__objclass__ in (ndarray, np.ufunc)
     return isinstance(f, (NUMPY_DISPATCHER, np.ufunc))

@@ -15,6 +15,7 @@ from mooncake_py.diagnostics.native_modules import is_constant_library
 from mooncake_py.language import ufuncs_of_objects
 from mooncake_py.language.foreign_operands import as_inputs, as_options, refusal, require_known
 from mooncake_py.language.subclass_instances import wrapped, wrapping
+from mooncake_py.modules import module_of
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import unwrapped
 from mooncake_py.runtime.numpy_operands import MISSING, is_foreign_class, own
@@ -73,7 +74,7 @@ def call_ufunc(ctx: Mode, f: np.ufunc, method: str, args: Any, kwargs: Any) -> A
             raise TypeError(
                 f"operand '{type(x).__name__}' does not support ufuncs (__array_ufunc__=None)"
             )
-        if is_constant_library(type(x).__module__):  # it would name its own code
+        if is_constant_library(module_of(type(x))):  # it would name its own code
             raise refusal(ctx, f, x)
         y = run_override(ctx, x, "__array_ufunc__", f, method, *inputs, **kwargs)
         if y is not NotImplemented:

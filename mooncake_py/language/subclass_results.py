@@ -26,6 +26,7 @@ from mooncake_py.language.foreign_operands import (
 )
 from mooncake_py.language.plain_comparison import compared, tried
 from mooncake_py.language.subclass_instances import as_own_array, dressed
+from mooncake_py.modules import package_of
 from mooncake_py.remembered import remembered
 from mooncake_py.runtime.activity import unwrapped
 from mooncake_py.runtime.numpy_operands import is_foreign
@@ -74,7 +75,7 @@ def run_on_plain(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
 
 def is_of_numpy(value: Any) -> bool:
     """Return whether a value is an array of a class of NumPy itself, whose code has no effects."""
-    return is_instance(value) and type(value).__module__.partition(".")[0] == "numpy"
+    return is_instance(value) and package_of(type(value)) == "numpy"
 
 
 def require_form(ctx: Mode, f: Any, given: Any, y: Any) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from mooncake_py.containers import effects
 from mooncake_py.diagnostics.native_modules import is_native_module
 from mooncake_py.diagnostics.places import is_library
+from mooncake_py.modules import module_of
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import INERT, unwrapped
 from mooncake_py.runtime.methods import derivable
@@ -31,7 +32,7 @@ def text_of(ctx: Mode, function: Any, value: Any) -> str:
 def shown(ctx: Mode, function: Any, value: Any) -> str:
     """Return the text of a value for people to read."""
     t = type(value)
-    if t is Active or t in INERT or (is_instance(value) and t.__module__.startswith("numpy")):
+    if t is Active or t in INERT or (is_instance(value) and module_of(t).startswith("numpy")):
         return function(value)
     for name in METHODS[function]:
         method = derivable(value, name)
@@ -81,7 +82,7 @@ def is_of_user(file: Any) -> bool:
     write = derivable(file, "write")
     return (
         write is not None
-        and not is_native_module(write.__module__)
+        and not is_native_module(module_of(write))
         and not is_library(write.__code__.co_filename)
     )
 

@@ -14,6 +14,7 @@ from mooncake_py.boundary.arguments import name_of
 from mooncake_py.diagnostics.native_modules import is_native_module
 from mooncake_py.diagnostics.places import definition_of
 from mooncake_py.errors import MooncakeError, NestedDerivativeError
+from mooncake_py.modules import module_of
 from mooncake_py.recomputation.structures import is_leaf
 from mooncake_py.runtime.activity import parts, unwrapped
 from mooncake_py.runtime.enclosing import enclosing
@@ -127,7 +128,7 @@ def numbers_in(value: Any, seen: set[int]) -> Iterator[Any]:
         yield value
     elif id(value) not in seen and not issubclass(type(value), LEFT_OUT):
         seen.add(id(value))
-        module = type(value).__module__
+        module = module_of(type(value))
         if module == "builtins" or not is_native_module(module):
             for part in parts(value):
                 yield from numbers_in(part, seen)

@@ -13,6 +13,7 @@ from mooncake_py.errors import Location, file_and_line
 from mooncake_py.jitted import is_jitted
 from mooncake_py.language.dispatch import CALL, CONTAINERS, NUMPY_DISPATCHER, handlers
 from mooncake_py.language.intrinsics import HANDLERS as NATIVES
+from mooncake_py.modules import module_of
 from mooncake_py.rules import local, registry
 from mooncake_py.rules.kinds import Rule, function_name
 
@@ -91,7 +92,7 @@ def unregistered(name: str, f: Any) -> RuleUse:
     if t is NUMPY_DISPATCHER and type(getattr(f, "__wrapped__", None)) is FunctionType:
         return derived_from(name, f.__wrapped__)
     if t is FunctionType:
-        if is_native_module(f.__module__):
+        if is_native_module(module_of(f)):
             return RuleUse(name, "runs as it is on constants, else derived", definition_of(f))
         return derived_from(name, f)
     if issubclass(t, BuiltinFunctionType) and not isinstance(f.__self__, (ModuleType, type(None))):

@@ -15,6 +15,7 @@ from types import BuiltinFunctionType, ModuleType
 from typing import Any, ClassVar
 
 from mooncake_py.errors import Location, MissingRuleError
+from mooncake_py.modules import module_of
 
 __all__ = [
     "AtOnce",
@@ -437,8 +438,8 @@ def function_name(function: Any) -> str:
     owner: Any = getattr(function, "__self__", None)
     if type(owner).__module__ == "numpy" and hasattr(owner, "nin"):  # a method of one ufunc
         return f"numpy.{owner.__name__}.{function.__name__}"
-    module = getattr(getattr(function, "__objclass__", function), "__module__", None)
-    if module is None and type(function).__module__ == "numpy":
+    module = module_of(getattr(function, "__objclass__", function))
+    if not module and type(function).__module__ == "numpy":
         module = ufunc_module(function)
     if module and module.startswith("scipy.") and isinstance(function, BuiltinFunctionType):
         return f"{module}.{name}"  # public ones of this name are Python around it

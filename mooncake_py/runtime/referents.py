@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy import dtype, generic, ndarray
 
+from mooncake_py.modules import module_of, package_of
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import CONTAINERS, INERT, elements, holds_inert, windows
 from mooncake_py.tangents.fields import instance_dict
@@ -65,10 +66,10 @@ def reached_from(values: Any) -> Reached:
         found.known[id(value)] = value
         if len(found.known) > MOST:
             raise TooMuchError("it can reach too many objects to see whether they change")
-        if t.__module__.startswith("numpy.random"):
+        if module_of(t).startswith("numpy.random"):
             found.generators.append(value)
             continue
-        if t.__module__.partition(".")[0] in BY_ADDRESS or t.__name__ in BY_ADDRESS_NAMES:
+        if package_of(t) in BY_ADDRESS or t.__name__ in BY_ADDRESS_NAMES:
             raise TooMuchError(f"{with_article(t.__name__)} knows memory by its address")
         if t is Active:
             found.numbers.append(value)

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from mooncake_py.modules import module_of
 from mooncake_py.syntax.names import Names
 from mooncake_py.syntax.trees import walk
 
@@ -253,7 +254,7 @@ class NarrowValues:
 
 def of_numba(value: Any) -> bool:
     """Return True for one of Numba's types, which convert numbers where they are called."""
-    return type(value).__module__.startswith("numba.core.types")
+    return module_of(type(value)).startswith("numba.core.types")
 
 
 def assigned(node: ast.FunctionDef) -> dict[str, list[ast.expr]]:

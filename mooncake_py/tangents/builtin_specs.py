@@ -13,6 +13,7 @@ import numpy as np
 
 from mooncake_py.errors import InvalidTangentError
 from mooncake_py.jitted import is_of_numba
+from mooncake_py.modules import package_of
 from mooncake_py.overriding import override
 from mooncake_py.tangents.callables import (
     BuiltinMethodSpec,
@@ -131,7 +132,7 @@ _NAMED_TUPLE = NamedTupleSpec()
 
 def is_of_table(cls: type) -> bool:
     """Return whether a class is one of pandas, whose objects hold constants."""
-    return cls.__module__.partition(".")[0] == "pandas"
+    return package_of(cls) == "pandas"
 
 
 def builtin_spec(cls: type) -> TangentSpec:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from mooncake_py.errors import MissingRuleError, MooncakeError, RuleTestError
+from mooncake_py.modules import module_of
 from mooncake_py.rules import registry
 from mooncake_py.rules.domains import unrestricted
 from mooncake_py.rules.kinds import CoDualRule, function_name
@@ -170,7 +171,7 @@ def _default_rule(f: Any, args: tuple[Any, ...], declared: Any) -> tuple[Rule, b
 
 
 def _is_derived(rule: Any) -> bool:
-    module = getattr(rule, "__module__", None) or type(rule).__module__
+    module = module_of(rule) or module_of(type(rule))
     return module.startswith(("mooncake_py.modes", "mooncake_py.interface"))
 
 

@@ -23,6 +23,7 @@ from mooncake_py.application.copying import copy_jointly
 from mooncake_py.boundary.captured import captured_values, names_of
 from mooncake_py.diagnostics.native_modules import is_native_module
 from mooncake_py.diagnostics.places import is_library
+from mooncake_py.modules import module_of
 from mooncake_py.rooms import PACKAGE
 from mooncake_py.runtime.activity import INERT
 from mooncake_py.tangents.fields import own_attributes, set_own_attributes
@@ -170,7 +171,7 @@ def is_foreign(value: Any) -> bool:
     if issubclass(type(value), ModuleType):
         return True
     cls = value if issubclass(type(value), type) else type(value)
-    module = getattr(cls, "__module__", "builtins")
+    module = module_of(cls)
     if module == "builtins":
         return issubclass(type(value), type)
     if module == "collections" or cls is ndarray:

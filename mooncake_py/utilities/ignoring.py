@@ -28,6 +28,7 @@ from mooncake_py.modes.debug.snapshot import (
     restore,
 )
 from mooncake_py.modes.reverse.context import ReverseContext
+from mooncake_py.modules import package_of
 from mooncake_py.overriding import override
 from mooncake_py.rules.declare import contextual
 from mooncake_py.runtime.active import Active
@@ -274,7 +275,7 @@ class Noted:
         t = type(value)
         if t in INERT or t is Active or issubclass(type(value), ndarray) or id(value) in self.ids:
             return
-        if t.__module__.startswith("mooncake_py"):
+        if package_of(t) == "mooncake_py":
             return
         self.ids.add(id(value))
         for part in parts(value):

@@ -14,6 +14,7 @@ from mooncake_py.application.seen_calls import within
 from mooncake_py.diagnostics.reporting import Reporting, unsupported
 from mooncake_py.language import callbacks, stored_files
 from mooncake_py.modes.debug.state import State
+from mooncake_py.modules import package_of
 from mooncake_py.runtime import numerals
 from mooncake_py.runtime.activity import unwrapped
 from mooncake_py.solvers.apart import natively
@@ -112,7 +113,7 @@ def refuse_own_file(ctx: Reporting, store: Any, file: Any) -> None:
     """Raise if a file is an object with the user's methods, which the engine could not see."""
     if file is None or isinstance(file, (str, bytes, os.PathLike, io.IOBase)):
         return
-    if type(file).__module__.partition(".")[0] in sys.stdlib_module_names:  # of `tempfile`, say
+    if package_of(type(file)) in sys.stdlib_module_names:  # of `tempfile`, say
         return
     raise unsupported(
         ctx,

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from mooncake_py.diagnostics.native_modules import is_constant_library, is_native_module
 from mooncake_py.jitted import is_its_python, is_jitted, python_function
+from mooncake_py.modules import module_of, package_of
 from mooncake_py.rooms import PACKAGE
 from mooncake_py.rules import local, registry
 from mooncake_py.runtime.attribute_lookup import in_class
@@ -37,11 +38,11 @@ def is_own(f: Any) -> bool:
         return is_own(f.py_func) and not has_rule(f) and is_its_python(f)
     if type(f) is not FunctionType or f.__code__.co_flags & UNFIT_FLAGS:
         return False
-    module = f.__module__
+    module = module_of(f)
     return not (
         is_native_module(module)
         or is_constant_library(module)
-        or (module or "").partition(".")[0] in LIBRARIES
+        or package_of(f) in LIBRARIES
         or f.__globals__.get("__name__", "").partition(".")[0] in LIBRARIES
         or f.__code__.co_filename.startswith((PACKAGE, "<string>"))
         or has_rule(f)

@@ -18,6 +18,7 @@ from numpy import ndarray
 
 from mooncake_py.errors import DifferentResultError
 from mooncake_py.modes.debug.summaries import summary
+from mooncake_py.modules import package_of
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import INERT
 from mooncake_py.runtime.values import NUMBERS
@@ -61,7 +62,7 @@ def as_plain(value: Any, array: Callable[[ndarray], ndarray] = same) -> Any:
         return {as_plain(k, array): as_plain(v, array) for k, v in value.items()}
     if t not in PLAIN and not (issubclass(t, np.generic) and t.__module__ == "numpy"):
         raise NotPlainError  # a subclass may have methods of the user's
-    if t is type and value.__module__.partition(".")[0] not in ("builtins", "numpy"):
+    if t is type and package_of(value) not in ("builtins", "numpy"):
         raise NotPlainError  # what it does may be code of the user's
     return value
 

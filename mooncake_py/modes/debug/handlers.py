@@ -22,6 +22,7 @@ from mooncake_py.modes.debug.beside import compare
 from mooncake_py.modes.debug.checked import checked
 from mooncake_py.modes.debug.operands import arrays_in
 from mooncake_py.modes.debug.snapshot import Snapshot, first_difference, restore
+from mooncake_py.modules import module_of
 from mooncake_py.overriding import override
 from mooncake_py.rooms import PACKAGE
 from mooncake_py.rules import registry
@@ -174,7 +175,7 @@ def computes(rule: Rule, f: Any, args: Any, kwargs: Any) -> bool:
         return False  # whether it does is not said
     if type(f) is FunctionType and type(getattr(f, "__wrapped__", None)) is not FunctionType:
         return False  # in Python: its operations are compared
-    module = getattr(getattr(f, "__objclass__", f), "__module__", None) or ""
+    module = module_of(getattr(f, "__objclass__", f))
     if type(f) is np.ufunc and f.__name__ in dir(np):
         module = "numpy"
     if isinstance(rule, OverlayRule) and "._" in module:

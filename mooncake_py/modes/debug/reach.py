@@ -22,6 +22,7 @@ from mooncake_py.containers.state import old_cell
 from mooncake_py.diagnostics.native_modules import is_native_module
 from mooncake_py.diagnostics.places import is_library
 from mooncake_py.jitted import is_jitted, is_of_numba
+from mooncake_py.modules import module_of
 from mooncake_py.rooms import ROOMS
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import INERT
@@ -53,11 +54,11 @@ def is_opaque(value: Any) -> bool:
         return is_installed_class(value)
     if issubclass(type(value), (FunctionType, ndarray, list, dict, set, deque, tuple, frozenset)):
         return issubclass(type(value), FunctionType) and is_library(value.__code__.co_filename)
-    if t.__module__.startswith(ENGINE):
+    if module_of(t).startswith(ENGINE):
         return True
     if is_of_numba(t):  # what it keeps changes as it compiles
         return not is_jitted(value)
-    return is_native_module(t.__module__) and not issubclass(t, HOLDERS)
+    return is_native_module(module_of(t)) and not issubclass(t, HOLDERS)
 
 
 def is_installed_class(cls: type) -> bool:
@@ -66,8 +67,8 @@ def is_installed_class(cls: type) -> bool:
         return True  # in C; of some the module is a descriptor
     functions = [v for v in vars(cls).values() if type(v) is FunctionType]
     return (
-        is_native_module(cls.__module__)
-        or (cls.__module__.startswith(("numpy", "_")) and cls.__module__ != "__main__")
+        is_native_module(module_of(cls))
+        or (module_of(cls).startswith(("numpy", "_")) and module_of(cls) != "__main__")
         or any(is_library(f.__code__.co_filename) for f in functions[:1])
     )
 

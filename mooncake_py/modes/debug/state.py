@@ -23,6 +23,7 @@ from mooncake_py.diagnostics.places import is_library
 from mooncake_py.language.caches import LRU_WRAPPER
 from mooncake_py.modes.debug.reach import names_read
 from mooncake_py.modes.debug.snapshot import Snapshot, first_difference
+from mooncake_py.modules import module_of
 from mooncake_py.overriding import override
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import is_iterator, unwrapped
@@ -287,7 +288,7 @@ class Bared:
 
 def is_between(f: FunctionType) -> bool:
     """Return whether a function stands between a solver and the user's function, which it calls."""
-    is_own = (f.__module__ or "").startswith(SOLVERS)
+    is_own = module_of(f).startswith(SOLVERS)
     return is_own or (f.__closure__ is not None and is_library(f.__code__.co_filename))
 
 

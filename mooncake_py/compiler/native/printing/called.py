@@ -19,6 +19,7 @@ from mooncake_py.compiler.derivatives.number_functions import NUMPY_FUNCTIONS
 from mooncake_py.compiler.native.printing.intrinsics import INTRINSIC, intrinsic
 from mooncake_py.compiler.native.printing.pipeline import pipeline
 from mooncake_py.compiler.native.regions import helpers
+from mooncake_py.modules import package_of
 
 __all__ = ["OPTIONS", "CannotCompile", "compilable", "digest", "fingerprint", "instead", "numba"]
 
@@ -100,7 +101,7 @@ def compilable(f: Any) -> Any:
 
 def is_own(f: FunctionType) -> bool:
     """Return True for a function of this package."""
-    return (f.__module__ or "").partition(".")[0] == OWN
+    return package_of(f) == OWN
 
 
 def fingerprint(f: Any, *, within: tuple[Any, ...] = ()) -> str | None:
