@@ -53,6 +53,11 @@ class Registry:
             y.flags.writeable = writeable
         return y
 
+    def is_unowned(self, y: ndarray) -> bool:
+        """Return whether a capsule has the memory of an array: it does not say who sees it."""
+        owner = owner_of(y)
+        return owner.base is not None and type(owner.base).__name__ == CAPSULE
+
     def find(self, a: ndarray) -> Memory | View | None:
         """Return the node of an active array, or None if it is constant."""
         node = self.known.get(id(a))
@@ -125,7 +130,7 @@ class Registry:
 
     def refuse_unowned(self, owner: ndarray) -> None:
         """Raise if an array that is about to be active lies in memory of an unknown owner."""
-        if owner.base is not None and type(owner.base).__name__ == CAPSULE:
+        if self.is_unowned(owner):
             raise self.dropped(
                 "an active value is written to an array in memory whose owner is not known",
                 "it was made by the DLPack protocol, which does not say what else sees the write",

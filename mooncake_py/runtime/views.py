@@ -85,8 +85,7 @@ class View:
         """Add into the block's cotangent in place."""
         if self.overlaps:
             # Elements repeat (broadcast, sliding windows): a scatter that accumulates.
-            flat = dense(self.memory.like_owner()).reshape(-1)
-            np.add.at(flat.view(self.dtype()), self.positions(), g)
+            np.add.at(self.shadow(), ..., g)
         else:
             self.add_once(g)
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mooncake_py import checkpoint, grad, jvp, value_and_grad
+from mooncake_py import checkpoint, from_vjp, grad, hvp, jacobian, jvp, value_and_grad
 from mooncake_py.errors import DerivativeDropError
 from mooncake_py.runtime.elsewhere import PartlySharedError, owner_among
 
@@ -109,6 +109,32 @@ def test_the_owner_may_be_known_by_then():
 
     assert grad(f)(3.0) == 27.0
     assert list(a) == [1.0, 1.0, 1.0]
+
+
+def in_a_capsule(a: Any) -> Any:
+    """Return the cubes of an array in memory that no array owns, as compiled code may."""
+    return np.from_dlpack(a**3)
+
+
+@from_vjp(in_a_capsule)
+def in_a_capsule_rule(a: Any) -> Any:
+    return in_a_capsule(a), lambda dy: 3 * a**2 * dy
+
+
+def test_results_in_memory_of_a_capsule_have_tangents():
+    def f(x):
+        y = in_a_capsule(x)
+        y[0] = y[1] * x[0]
+        return y
+
+    x = np.array([0.5, 2.0, -1.5])
+    expected = np.diag(3 * x**2)
+    expected[0] = [x[1] ** 3, 3 * x[1] ** 2 * x[0], 0.0]
+    for mode in ("forward", "reverse"):
+        np.testing.assert_allclose(jacobian(f, mode=mode)(x), expected)
+    for k, e in enumerate(np.eye(3)):
+        np.testing.assert_allclose(jvp(f, (x,), (e,))[1], expected[:, k])
+    np.testing.assert_allclose(hvp(lambda x: np.sum(in_a_capsule(x)), (x,), x), 6 * x**2)
 
 
 def test_of_two_arrays_that_overlap_neither_is_the_owner():

@@ -14,6 +14,7 @@ from mooncake_py.containers.undo import note
 from mooncake_py.language.array_language import ArrayLanguage
 from mooncake_py.modes.forward import pushforward
 from mooncake_py.modes.forward.blocks import Blocks
+from mooncake_py.rules.creation import laid_out_copy
 from mooncake_py.runtime import drops
 from mooncake_py.runtime.active import Active, active_number
 from mooncake_py.runtime.numerals import Numerals
@@ -314,12 +315,19 @@ class Levels(ArrayLanguage, ForwardMode):
             return y
         if type(y) is not ndarray:
             return self.fresh_number(y, t)
+        y = self.owned(y)
         whole = y.base is None and type(t) is ndarray and t.base is None
         if whole and t.dtype is y.dtype and t.strides == y.strides and t.shape == y.shape:
             return self.fresh_array(y, t)
         self.write(self.blocks.activate(y), Ellipsis, t)
         self.note_new(y if y.base is None else self.registry.owner(y))
         return y
+
+    def owned(self, y: ndarray) -> ndarray:
+        """Return a result in memory of its own: libraries hand out memory that a capsule has."""
+        if y.base is None or not self.registry.is_unowned(y):
+            return y
+        return self.base.call(laid_out_copy, y)
 
     def fresh_array(self, y: ndarray, t: ndarray) -> ndarray:
         """Return a new array that owns its memory, with a tangent laid out like it."""

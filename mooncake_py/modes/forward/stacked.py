@@ -188,6 +188,7 @@ class StackedContext(ForwardContext):
             active = active_number(y, self)
             active.grad = rows
             return active
+        y = self.owned(y)
         owner = y if y.base is None else self.registry.owner(y)
         if (
             owner is y
