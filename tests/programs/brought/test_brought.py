@@ -15,7 +15,7 @@ from tests.programs.checking import Finding
 from tests.programs.shrinking import shrink
 from tests.programs.truth import Untestable
 
-BATCH = 12  # programs of a fast test
+BATCH = 6  # programs of a fast test
 SLOW_BATCH = 150
 REFUSED = 0.1  # the part of the programs that may meet a documented limit
 
@@ -43,8 +43,8 @@ def smaller(finding: Finding) -> Finding:
     return shrink(finding, 300, lambda program: check_in([mode], program))
 
 
-@pytest.mark.sampled(3)
-@pytest.mark.parametrize("batch", range(3))
+@pytest.mark.sampled(6)
+@pytest.mark.parametrize("batch", range(6))
 def test_programs_with_what_users_bring(batch: int) -> None:
     verify(range(batch * BATCH, (batch + 1) * BATCH))
 
