@@ -90,8 +90,8 @@ class Approximations(Iterates):
             "what a solver has approximated has no derivative",
             where=self.where,
             why=f"of its result, the output depends on {' or '.join(self.stored)}",
-            fix="compute it from the solution, by `jacobian` or `hessian` of your function, or hold "
-            "it constant by stop_gradient",
+            fix="compute it from the solution, by `jacobian` or `hessian` of your function, or "
+            "hold it constant by stop_gradient",
         )
 
 

@@ -308,7 +308,8 @@ def apply_vjp(rule: VjpRule, ctx: ForwardContext, f: Any, args: Any, kwargs: Any
     if (type(y) is ndarray or isinstance(y, np.generic)) and not is_inexact(y):
         return drops.output(ctx, rule, y, primals)
     if f is np.divmod:
-        drops.quotient(ctx, y[0], *primals[:2])
+        whole: Any = y
+        drops.quotient(ctx, whole[0], *primals[:2])
     return paired(ctx, y, t, rule, [owner_of(p) for p in primals if type(p) is ndarray], [])
 
 

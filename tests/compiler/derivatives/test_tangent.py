@@ -44,7 +44,8 @@ def lines_of(body: str, active: str) -> list[str]:
         ("s = x[i] * a", "x", ["t1_u_s = t1_u_x[u_i] * u_a", "u_s = u_x[u_i] * u_a"]),
         ("s = a / b", "b", ["e1_0 = u_a / u_b", "t1_u_s = t1_u_b * ((-e1_0) / u_b)", "u_s = e1_0"]),
         ("s -= int(x[i]) * a", "x a", [
-            "e1_1 = f_rounded_int(u_x[u_i])", "t1_u_s = (-(t1_u_a * e1_1))", "u_s = u_s - e1_1 * u_a",
+            "e1_1 = f_rounded_int(u_x[u_i])", "t1_u_s = (-(t1_u_a * e1_1))",
+            "u_s = u_s - e1_1 * u_a",
         ]),
         ("if x[i] > a: s = x[i]", "x", [
             "if u_x[u_i] > u_a:", "t1_u_s = t1_u_x[u_i]", "u_s = u_x[u_i]",
