@@ -18,6 +18,7 @@ import socket
 import sys
 import warnings
 from collections.abc import Callable, Iterable
+from functools import partial
 from types import FunctionType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -189,6 +190,31 @@ def set_context_variable(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         ctx.heed_settings()
 
 
+def of_numpy(handler: Handler) -> Handler:
+    """Return the handler of a function that changes how NumPy computes.
+
+    All of this is one variable, which the reverse pass sets too: it is restored after that.
+    """
+
+    def run(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
+        if getattr(ctx, "settings", MISSING) is None:
+            before = np.geterr(), np.geterrcall(), np.getbufsize()
+            setattr(ctx, "settings", partial(restore_numpy, *before))  # noqa: B010
+        try:
+            return handler(ctx, f, args, kwargs)
+        finally:
+            ctx.heed_settings()
+
+    return run
+
+
+def restore_numpy(errors: Any, call: Any, size: int) -> None:
+    """Set what :func:`of_numpy` has found."""
+    np.seterr(**errors)
+    np.seterrcall(call)
+    np.setbufsize(size)
+
+
 def keeping(f: Callable[..., Any]) -> Callable[..., None]:
     """Return a function that sets the keyword arguments that it gets as a dict."""
     return lambda options: f(**options)
@@ -217,6 +243,9 @@ HANDLERS: dict[Any, Handler] = {
     gc.disable: COLLECTING,
     gc.set_threshold: setting(gc.get_threshold, gc.set_threshold, many=True),
     np.set_printoptions: setting(np.get_printoptions, keeping(np.set_printoptions)),
+    np.seterr: of_numpy(setting(np.geterr, keeping(np.seterr))),
+    np.seterrcall: of_numpy(setting(np.geterrcall, np.seterrcall)),
+    np.setbufsize: of_numpy(setting(np.getbufsize, np.setbufsize)),
     os.chdir: setting(os.getcwd, os.chdir),
     os.umask: setting(umask, os.umask),
     **dict.fromkeys(ENVIRON, ENVIRONMENT),

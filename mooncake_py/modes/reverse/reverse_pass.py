@@ -29,6 +29,7 @@ class ReversePass(ReverseMode):
     """What is done with the entries of a tape once the function has run."""
 
     waiting: Any = None  # writes of functions of the user that take effect in the end
+    settings: Any = None  # restores those of NumPy
     postpones = False  # that end, until the state of the caller is back
 
     def run_backwards(self) -> None:
@@ -54,11 +55,15 @@ class ReversePass(ReverseMode):
             raise
         finally:
             loud_again(before)
+            if self.settings is not None:
+                self.settings()
         if self.waiting is not None:
             self.end()
 
     def end(self) -> None:
         """Write what functions of the user have written on the way, and had to wait."""
+        if self.settings is not None:
+            self.settings()
         if self.postpones:
             return
         waiting, self.waiting = self.waiting, None
@@ -83,6 +88,8 @@ class ReversePass(ReverseMode):
             raise
         finally:
             loud_again(before)
+            if self.settings is not None:
+                self.settings()
 
     def fail(self, error: BaseException, entry: tuple[Any, ...]) -> None:
         """Note an error that an entry raised, or an interrupt."""
