@@ -197,11 +197,12 @@ def of_numpy(handler: Handler) -> Handler:
     """
 
     def run(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
-        if getattr(ctx, "settings", MISSING) is None:
+        known = getattr(ctx, "settings", MISSING)
+        if known is None:
             before = np.geterr(), np.geterrcall(), np.getbufsize()
             setattr(ctx, "settings", partial(restore_numpy, *before))  # noqa: B010
         try:
-            return handler(ctx, f, args, kwargs)
+            return handler(ctx, f, args, kwargs) if known is MISSING else f(*args, **kwargs)
         finally:
             ctx.heed_settings()
 

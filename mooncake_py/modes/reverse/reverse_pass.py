@@ -132,3 +132,5 @@ class ReversePass(ReverseMode):
                 del tape[-1]
                 if entry[0] in pulls.UNDOES:  # by code of the user, once
                     entry[0](entry)
+        if self.settings is not None:
+            self.settings()
