@@ -32,6 +32,7 @@ class Bare(Mapper):
 
     def __init__(self, ctx: Mode) -> None:
         super().__init__(ctx)
+        self.running = (ctx, *ctx.outers)
         self.put_back: list[Callable[[], None]] = []
         self.entered: set[int] = set()  # functions
 
@@ -77,7 +78,8 @@ class Bare(Mapper):
 
     @override
     def visit_scalar(self, value: Any) -> tuple[Any, Any]:
-        while type(value) is Active:
+        # The numbers of a pullback that waits for its call are those of its own tape.
+        while type(value) is Active and value.context in self.running:
             value = value.primal
         return value, None
 

@@ -94,7 +94,8 @@ def restore_order(d: dict[Any, Any], keys: list[Any], ordered: Any) -> None:
     present = list(base.__iter__(d))
     if len(present) == len(keys) and all(a is b for a, b in zip(present, keys, strict=True)):
         return
-    restore(d, {key: dict.__getitem__(d, key) for key in keys})
+    # Where a roll back was interrupted and starts anew, what came after may be undone already.
+    restore(d, {key: dict.__getitem__(d, key) for key in keys if dict.__contains__(d, key)})
 
 
 def snapshot(ctx: Recording, d: dict[Any, Any]) -> None:

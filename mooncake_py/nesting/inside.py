@@ -31,6 +31,7 @@ from mooncake_py.application.lift import Lifter, is_differentiable
 from mooncake_py.boundary.apart import ArgumentsApart, begin, ended, guard
 from mooncake_py.boundary.arguments import Call, name_of
 from mooncake_py.boundary.exceptions import guarded
+from mooncake_py.boundary.followed import FollowedCopier
 from mooncake_py.boundary.inner_outputs import (
     Leaves,
     Replacer,
@@ -243,6 +244,8 @@ def pull_back(
 ) -> tuple[Any, ...]:
     """Return the gradient of <f(*args), cotangent> for each argument, inside the outer call."""
     chosen = [i for i, a in enumerate(args) if is_differentiable(Leaves(outer).visit(a)[1])]
+    # The function may write to what the cotangent shares memory with, before it is read.
+    cotangent = FollowedCopier(outer, share_others=True).copy(cotangent)
     call = Call(pushforward.weighed, [i + 2 for i in chosen], True, (f, cotangent, *args), {})
 
     def refusal(raised: Exception | None = None) -> NestedDerivativeError:

@@ -73,14 +73,15 @@ class Rehearsal:
         """Hand what undoes the run to the context, which records again."""
         if self.ending is None:
             self.ending = self.undoing()[::-1]
-        for name in ("record", "rehearsal"):
-            vars(self.ctx).pop(name, None)
+        vars(self.ctx).pop("record", None)
         if self.plainly is not None:
             self.ctx.record = self.plainly
         self.ctx.ordered = {}
         while self.ending:
             self.ctx.record(self.ending[-1])
             del self.ending[-1]
+        # Last: if an interrupt comes before, the roll back finds what is still to be handed over.
+        vars(self.ctx).pop("rehearsal", None)
 
     def record(self, entry: Entry) -> None:
         """Keep an entry that undoes a change; all others are for the second run."""

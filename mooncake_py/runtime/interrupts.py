@@ -24,12 +24,14 @@ def through_interrupts(restore: Callable[[], object]) -> None:
     restore : callable
         Called again after each interrupt.
     """
-    interrupt: KeyboardInterrupt | None = None
+    interrupt: BaseException | None = None
     while True:
         try:
             restore()
             break
-        except KeyboardInterrupt as error:
+        except Exception:
+            raise
+        except BaseException as error:  # whatever a handler of signals raises
             interrupt = error
     if interrupt is not None:
         raise interrupt

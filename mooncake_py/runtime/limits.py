@@ -46,10 +46,7 @@ class limits_raised:
     A block that an interrupt has ended where it was about to leave does so when it is deleted.
     """
 
-    __slots__ = ("is_entered",)
-
-    def __init__(self) -> None:
-        self.is_entered = False
+    is_entered = False  # of the class, for a block that an interrupt has kept from being made
 
     def __enter__(self) -> None:
         global _depth

@@ -48,6 +48,7 @@ class PullbackToParameters:
 
     def __call__(self, cotangent: Any) -> Grads:
         """Return the gradients of the parameters for a cotangent of the output."""
+        cotangent = copy_jointly(cotangent, share_others=True)  # the function may write to it
 
         def reverse(ctx: ReverseMode, output: Any) -> None:
             seed(ctx, output, cotangent, "dy")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import random
 import sys
+import types
 from collections import OrderedDict, deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -16,6 +18,9 @@ import pytest
 
 import mooncake_py
 from mooncake_py import checkpoint, checkpointed, hvp, jvp, value_and_grad, vjp
+from mooncake_py.containers import dicts, state
+from mooncake_py.recomputation.rehearsal import Rehearsal
+from mooncake_py.recomputation.suspended import Suspended
 from mooncake_py.runtime.interrupts import at_once, through_interrupts
 
 pytestmark = [
@@ -204,7 +209,12 @@ def test_everything_is_as_before_at_many_places(f: Any, mode: str) -> None:
     check(f, MODES[mode], 400)
 
 
-def test_an_interrupt_comes_after_what_it_interrupted() -> None:
+class Alarm(BaseException):
+    """What a handler of signals may raise."""
+
+
+@pytest.mark.parametrize("kind", [KeyboardInterrupt, Alarm])
+def test_an_interrupt_comes_after_what_it_interrupted(kind: type[BaseException]) -> None:
     todo = [1, 2, 3]
     done = []
 
@@ -212,11 +222,81 @@ def test_an_interrupt_comes_after_what_it_interrupted() -> None:
         while todo:
             done.append(todo.pop())
             if done == [3] or done == [3, 2]:
-                raise KeyboardInterrupt
+                raise kind
 
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(kind):
         through_interrupts(restore)
     assert done == [3, 2, 1]
+
+
+def interrupted_in(code: Any, call: Callable[[], Any]) -> Iterator[None]:
+    """Run a call again and again, interrupted at each return of a C function in some code."""
+    for at in itertools.count(1):
+        seen = 0
+
+        def interrupt(frame: FrameType, event: str, argument: object, at: int = at) -> None:
+            nonlocal seen
+            if event == "c_return" and frame.f_code is code:
+                seen += 1
+                if seen == at:
+                    sys.setprofile(None)
+                    raise Alarm
+
+        before = sys.getprofile()
+        sys.setprofile(interrupt)
+        try:
+            call()
+            return
+        except Alarm:
+            yield
+        finally:
+            sys.setprofile(before)
+
+
+def test_where_a_first_run_ends() -> None:
+    q, o = deque([1.0]), {"a": 1.0}
+
+    def part(x: Any) -> Any:
+        q.append(x[0])
+        q.popleft()
+        o["a"] = x[0]
+        return q[0] * o["a"] * x[1]
+
+    count = 0
+    for _ in interrupted_in(Rehearsal.end.__code__, lambda: value_and_grad(whole(part))(V[:2])):
+        assert (q, o) == (deque([1.0]), {"a": 1.0})
+        count += 1
+    assert count > 3
+
+
+def whole(part: Any) -> Any:
+    return lambda x: 2.0 * checkpoint(part, x)
+
+
+def test_where_the_order_of_attributes_was_restored() -> None:
+    o: Any = types.SimpleNamespace(w=2.0)
+    held = [1.0]
+
+    def f(x: Any) -> Any:
+        held.append(x[0])
+        o.z = x[0]
+        del o.w
+        return o.z * x[1]
+
+    changed = 0
+    made = [c for c in Suspended.__init__.__code__.co_consts if isinstance(c, types.CodeType)]
+    restoring = [f.__code__ for f in (state.restore_attribute, dicts.restore_order)]
+    for code in (*made, *restoring):
+        for _ in interrupted_in(code, lambda: vjp(f, V[:2])):
+            assert (vars(o), held) == ({"w": 2.0}, [1.0])
+            changed += 1
+    assert changed
+
+
+def test_an_order_whose_later_keys_are_gone_already() -> None:
+    d = {"b": 2.0, "a": 1.0}
+    dicts.restore_order(d, ["a", "z", "b"], {})
+    assert list(d) == ["a", "b"]
 
 
 def test_errors_come_at_once() -> None:

@@ -145,6 +145,9 @@ class Vjp:
                 with self.draws.again():
                     return pull_back(outer, self.f, self.args, cotangent, self.expected())
             ctx, self.ctx = self.ctx, None
+            if ctx is None or self.waiting is None or not self.waiting.is_hidden:
+                # What the function has changed is brought forth before the cotangent is read.
+                cotangent = FollowedCopier(outer, share_others=True).copy(cotangent)
             if ctx is None or self.waiting is None:
                 expected = self.expected()  # of the output of the first run
                 with self.draws.again():
