@@ -5,7 +5,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mooncake_py import InvalidTangentError, NestedDerivativeError, grad, jvp, pullback, vjp
+from mooncake_py import (
+    InvalidTangentError,
+    NestedDerivativeError,
+    Params,
+    grad,
+    jvp,
+    pullback,
+    vjp,
+)
 
 X = np.array([1.0, 2.0])
 
@@ -112,5 +120,5 @@ def test_a_cotangent_that_is_active():
 
 def test_a_cotangent_of_what_depends_on_parameters():
     weights = X.copy()
-    _, pull = pullback(lambda: into_scratch(weights), params=[weights])
+    _, pull = pullback(lambda: into_scratch(weights), params=Params([weights]))
     np.testing.assert_allclose(pull(SCRATCH)[weights], 3 * X**2 * [2.0, 3.0])
