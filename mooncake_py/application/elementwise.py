@@ -224,7 +224,7 @@ def elementwise_into(
     where = kwargs.get("where")
     where = None if where is True or where is None else np.asarray(where, bool)
     active = any(node is not None for node in nodes)
-    if not issubclass(type(out), ndarray):
+    if not issubclass(type(out), ndarray) or not out.flags.writeable:
         return f(*primals, out=activity.unwrapped(out), **kwargs)  # raises NumPy's own error
     if type(out) is not ndarray:
         ctx.refuse_subclass(out, *(n for n in nodes if n is not None))

@@ -214,7 +214,7 @@ def run_into(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
 def write_steps(ctx: Mode, f: Any, args: Any, kwargs: Any, out: ndarray) -> ndarray:
     """Run a function with an output of integers, in which no derivative is left."""
     memory = ctx.registry.memory_of(out)
-    if memory.protected:
+    if memory.protected and out.flags.writeable:  # else the function raises
         ctx.log_write(memory, out, Ellipsis)
     given = args, kwargs
     args, kwargs = activity.unwrapped(tuple(args)), activity.unwrapped(kwargs)

@@ -66,6 +66,8 @@ def is_compared_only() -> bool:
 def set_array_attribute(ctx: Mode, o: ndarray, name: str, v: Any) -> None:
     """Run ``array.name = v``."""
     if name in ("real", "imag"):
+        if name == "imag" and o.dtype.kind != "c":
+            setattr(o, name, 0)  # raises: there is none
         ctx.setitem(getattr(plain(o), name), Ellipsis, v)
     elif name == "flat":
         iteration.assign_flat(ctx, plain(o), Ellipsis, v)

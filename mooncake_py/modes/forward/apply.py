@@ -139,10 +139,23 @@ def apply_elementwise(
         dtype = result_dtype(f, plain, kwargs) if wide else out.dtype
         scratch["out"] = ctx.base.call(ndarray.astype, out, dtype)
 
+    def refuse_output() -> None:
+        """Raise what NumPy raises where it does not write to such an output."""
+        like = out.copy()
+        like.flags.writeable = out.flags.writeable
+        ctx.on_primals(f, *primals, **kwargs, out=like)
+
     def compute() -> Any:
-        y = ctx.on_primals(f, *primals, **kwargs, **scratch)
-        if type(out) is ndarray and not fits(activity.unwrapped(y), out, casting):
-            ctx.on_primals(f, *primals, **kwargs, out=out.copy())  # raises, in NumPy's words
+        try:
+            y = ctx.on_primals(f, *primals, **kwargs, **scratch)
+        except ValueError:
+            if type(out) is ndarray:
+                refuse_output()  # in words that name its shape too
+            raise
+        if type(out) is ndarray and not (
+            fits(activity.unwrapped(y), out, casting) and out.flags.writeable
+        ):
+            refuse_output()
         y = ctx.push_elementwise(rule, y, primals, tangents)
         if masked and type(y) is ndarray:
             mask = np.broadcast_to(np.asarray(where, bool), y.shape)

@@ -245,12 +245,15 @@ class Operations(Levels):
                 self.refuse_if_active(op.inplace, (x, v))
             self.base.inplace(op, x, p)
             return
-        if has_overlaps(x):
-            raise self.failed(overlapping(self))
+        self.refuse_repeated(op, x, p)
         new = None
         if op not in LINEAR:
-            with Quiet():  # what NumPy has to say it says below
-                _, new = self.split(self.array_operator(op, x, v))
+            try:
+                with Quiet():  # what NumPy has to say it says below
+                    _, new = self.split(self.array_operator(op, x, v))
+            except ValueError:
+                self.base.inplace(op, x, p)  # raises the same, in the words for a result in place
+                raise
         written = True
         try:
             self.base.inplace(op, x, p)
@@ -264,6 +267,13 @@ class Operations(Levels):
                     self.change(op, t, t if v is x else real_for(self, tv, t))
             elif written and (t is not None or (new is not None and drops.holds(self, x, p))):
                 self.write(self.blocks.activate(x), Ellipsis, 0.0 if new is None else new)
+
+    def refuse_repeated(self, op: BinaryOperator, x: ndarray, p: Any) -> None:
+        """Raise if several elements of an array that ``x op= p`` changes are one in memory."""
+        if has_overlaps(x):
+            if not x.flags.writeable:
+                self.base.inplace(op, x, p)  # raises what NumPy raises
+            raise self.failed(overlapping(self))
 
     def augitem(self, name: str, o: Any, i: Any, v: Any) -> None:
         """Run ``o[i] op= v``, where `v` has no side effects."""

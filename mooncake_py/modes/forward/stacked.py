@@ -16,7 +16,7 @@ from mooncake_py.modes.forward.apply import GENERATORS
 from mooncake_py.modes.forward.at_once import AT_ONCE
 from mooncake_py.modes.forward.context import ForwardContext
 from mooncake_py.modes.forward.levels import operator_call
-from mooncake_py.modes.forward.operations import LINEAR, MATMUL, are_quick, overlapping, shares
+from mooncake_py.modes.forward.operations import LINEAR, MATMUL, are_quick, shares
 from mooncake_py.modes.forward.stack import (
     Stack,
     each,
@@ -338,13 +338,16 @@ class StackedContext(ForwardContext):
         if (t is None and u is None) or self.blocks.rows_to_write(x) is None:
             super().update(op, x, v)
             return
-        if has_overlaps(x):
-            raise self.failed(overlapping(self))
         p = v.primal if type(v) is Active and u is not None else v
+        self.refuse_repeated(op, x, p)
         rows = None
         if op not in LINEAR:
-            with Quiet():  # what NumPy has to say it says below
-                rows = self.rows_of(self.binary(op, x, v))
+            try:
+                with Quiet():  # what NumPy has to say it says below
+                    rows = self.rows_of(self.binary(op, x, v))
+            except ValueError:
+                self.base.inplace(op, x, p)  # raises the same, in the words for a result in place
+                raise
         written = True
         try:
             self.base.inplace(op, x, p)

@@ -16,7 +16,7 @@ from mooncake_py.modes.reverse.tape import Node
 from mooncake_py.runtime import drops, overlapping, pulls
 from mooncake_py.runtime.active import REAL_SCALARS, Active, primal_of
 from mooncake_py.runtime.late_errors import has_assigned, has_written
-from mooncake_py.runtime.memory import undo_assign
+from mooncake_py.runtime.memory import Memory, undo_assign
 from mooncake_py.runtime.operators import BINARY, BinaryOperator
 from mooncake_py.runtime.values import FLOAT64, NUMBERS, fit_to
 from mooncake_py.runtime.views import IndexView
@@ -68,7 +68,7 @@ class InPlace(Arithmetic, Indexing):
                 self.refuse_if_active(op.inplace, (x, v))
             memory = self.registry.memory_of(x)
             if memory.protected:
-                self.log_write(memory, x, Ellipsis)
+                self.log_in_place(op, memory, x, v)
             op.inplace(x, v)
         elif op is _ADD or op is _SUB:
             self.inplace_linear(op, x, v, node, value)
@@ -93,6 +93,12 @@ class InPlace(Arithmetic, Indexing):
         else:
             self.call(op.ufunc, x, v, out=x)
 
+    def log_in_place(self, op: BinaryOperator, memory: Memory, x: ndarray, v: Any) -> None:
+        """Record the elements that ``x op= v`` overwrites."""
+        if not x.flags.writeable:
+            op.inplace(x, primal_of(v))  # raises, in words for operators
+        self.log_write(memory, x, Ellipsis)
+
     def inplace_overlapping(self, op: BinaryOperator, x: ndarray, v: Any, node: Any) -> None:
         """Run ``x op= v`` for active `x` with several elements in the same memory."""
 
@@ -109,7 +115,7 @@ class InPlace(Arithmetic, Indexing):
         """Run ``x += v`` or ``x -= v`` with active `x` or `v`."""
         memory = self.registry.memory_of(x) if node is None else node.memory
         if memory.protected:
-            self.log_write(memory, x, Ellipsis)
+            self.log_in_place(op, memory, x, v)
         written = True
         try:
             op.inplace(x, primal_of(v))
@@ -128,7 +134,7 @@ class InPlace(Arithmetic, Indexing):
         """Run ``x *= c`` or ``x /= c`` with active `x` and a constant."""
         memory = node.memory
         if memory.protected:
-            self.log_write(memory, x, Ellipsis)
+            self.log_in_place(op, memory, x, v)
         written = True
         try:
             op.inplace(x, v)
@@ -152,7 +158,7 @@ class InPlace(Arithmetic, Indexing):
         # The adjoint reads the old x for a product, the new x for a quotient.
         kept = x.copy() if op is _MUL else None
         if memory.protected:
-            self.log_write(memory, x, Ellipsis)
+            self.log_in_place(op, memory, x, v)
         written = True
         try:
             op.inplace(x, v.primal)
