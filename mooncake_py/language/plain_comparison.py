@@ -94,9 +94,10 @@ def stand_in(value: Any, converted: Any, met: list[str]) -> Any:
         for name, part in cls.__dict__.items()
         if name not in NEUTRAL
     }
-    if isinstance(plain, NUMBERS) and not isinstance(value, NUMBERS):
+    becomes_number: bool = isinstance(plain, NUMBERS)
+    if becomes_number and not isinstance(value, NUMBERS):
         fields["__float__"] = lambda self: float(plain)
-    elif isinstance(plain, NUMBERS):
+    elif becomes_number:
         base: Any = next(kind for kind in (float, complex, int) if isinstance(plain, kind))
         return type(t.__name__, (base,), fields)(getattr(base, f"__{base.__name__}__")(value))
     if hasattr(t, "__array__") or isinstance(plain, ndarray):
