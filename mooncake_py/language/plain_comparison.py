@@ -94,19 +94,21 @@ def stand_in(value: Any, converted: Any, met: list[str]) -> Any:
         for name, part in cls.__dict__.items()
         if name not in NEUTRAL
     }
-    becomes_number: bool = isinstance(plain, NUMBERS)
-    if becomes_number and not isinstance(value, NUMBERS):
-        fields["__float__"] = lambda self: float(plain)
-    elif becomes_number:
-        base: Any = next(kind for kind in (float, complex, int) if isinstance(plain, kind))
+    kinds: list[Any] = [kind for kind in (float, complex, int) if isinstance(plain, kind)]
+    if kinds and not isinstance(value, NUMBERS):
+        number: Any = plain
+        fields["__float__"] = lambda self: float(number)
+    elif kinds:
+        base = kinds[0]
         return type(t.__name__, (base,), fields)(getattr(base, f"__{base.__name__}__")(value))
     if hasattr(t, "__array__") or isinstance(plain, ndarray):
         fields["__array__"] = lambda self, dtype=None, copy=None: np.array(plain, dtype, copy=copy)
     elif isinstance(value, (list, tuple)):
         return t(plain) if not fields else plain
     else:
-        fields["__len__"] = lambda self: len(plain)
-        fields["__getitem__"] = lambda self, i: plain[i]
+        items: Any = unwrapped(converted)
+        fields["__len__"] = lambda self: len(items)
+        fields["__getitem__"] = lambda self, i: items[i]
         fields.pop("__iter__", None)
     return type(t.__name__, (), fields)()
 

@@ -31,6 +31,7 @@ def check(family: str, each: int) -> None:
     assert not {name: said for name, said in found.items() if said}
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_some_calls_with_foreign_operands(family: str) -> None:
     check(family, EACH)
