@@ -25,9 +25,15 @@ zero_derivative(
 # Conversions and copies: the identity, or a change of dtype that the engine undoes.
 
 
+def once(dy, dtype):
+    """Sum what belongs to one number: a dtype with a shape repeats it along new last axes."""
+    repeated = 0 if dtype is None else len(np.dtype(dtype).shape)
+    return dy.sum(axis=tuple(range(-repeated, 0))) if repeated else dy
+
+
 @linear(np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray)
 def asarray_adjoint(dy, a, dtype=None, *args, **kwargs):
-    return dy.reshape(a.shape)  # np.ascontiguousarray adds an axis to a number
+    return once(dy, dtype).reshape(a.shape)  # np.ascontiguousarray adds an axis to a number
 
 
 @linear(np.ndarray.__array_wrap__, wrt=1, stepwise=(0,))
@@ -85,12 +91,12 @@ def deep_copy_adjoint(dy, a, memo=None):
 
 @linear(np.ndarray.astype)
 def astype_method_adjoint(dy, a, dtype, order="K", casting="unsafe", subok=True, copy=True):
-    return dy
+    return once(dy, dtype)
 
 
 @linear(np.astype)
 def astype_adjoint(dy, x, dtype, /, *, copy=True, device=None):
-    return dy
+    return once(dy, dtype)
 
 
 @overlay(np.from_dlpack)
@@ -152,7 +158,7 @@ def convert(object, dtype=None, **options: Any):
 
 @linear(convert)
 def convert_adjoint(dy, object, dtype=None, **options):
-    return dy.reshape(object.shape)  # ndmin adds axes in front
+    return once(dy, dtype).reshape(object.shape)  # ndmin adds axes in front
 
 
 def assemble(object, dtype=None, **options: Any):
@@ -163,6 +169,7 @@ def assemble(object, dtype=None, **options: Any):
 @from_vjp(assemble)
 def assemble_rule(object, dtype=None, **options: Any) -> tuple[ndarray, Callable[[Any], Any]]:
     def assemble_pullback(dy):
+        dy = once(dy, dtype)
         added = dy.ndim - nesting(object)
         return (distribute(dy[(0,) * added], object),)
 
@@ -178,9 +185,10 @@ KNOWN_ITEMS = (np.generic, float, int, complex, str, bytes, tuple, list)
 @overlay(np.fromiter)
 def fromiter(iter, dtype, count=-1, *, like=None):
     items = []
+    shape = np.dtype(dtype).shape
     if count != 0:
         for item in iter:
-            if not isinstance(item, KNOWN_ITEMS) and hasattr(item, "__float__"):
+            if not shape and not isinstance(item, KNOWN_ITEMS) and hasattr(item, "__float__"):
                 element = np.empty((), dtype)
                 element[()] = item  # as NumPy does, which looks at nothing but the number
                 item = element[()]
@@ -191,7 +199,12 @@ def fromiter(iter, dtype, count=-1, *, like=None):
         raise ValueError(
             f"iterator too short: Expected {count} but iterator had only {len(items)} items."
         )
-    return np.array(items, dtype)
+    if not shape:
+        return np.array(items, dtype)
+    rows = np.empty((len(items), *shape), np.dtype(dtype).base)
+    for k, item in enumerate(items):
+        rows[k] = item
+    return rows
 
 
 # Constant arrays.

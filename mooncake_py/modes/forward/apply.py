@@ -141,6 +141,7 @@ def apply_elementwise(
 
     def refuse_output() -> None:
         """Raise what NumPy raises where it does not write to such an output."""
+        assert out is not None
         like = out.copy()
         like.flags.writeable = out.flags.writeable
         ctx.on_primals(f, *primals, **kwargs, out=like)

@@ -10,6 +10,8 @@ from tests.rules.cases.versions import since
 
 __all__ = ["cases"]
 
+PAIR = np.dtype((float, 2))
+
 
 def cases() -> list[Case]:
     """Return all cases of this family."""
@@ -74,6 +76,12 @@ def assembly_cases() -> list[Case]:
         Case(np.array, ([1.5, 2.5], complex), label="dtype"),
         Case(np.fromiter, ([1.5, 2.5, 3.5], float), label="list"),
         Case(np.fromiter, ([1.5, 2.5, 3.5], float, 2), label="count"),
+        Case(np.fromiter, ([[1.5, 2.5], [3.5, 4.5]], PAIR), label="rows"),
+        Case(np.fromiter, ([1.5, 2.5, 3.5], PAIR, 2), label="repeated"),
+        Case(np.array, ([1.5, 2.5, 3.5], PAIR), label="repeated list"),
+        Case(np.array, (draw(3, 2), PAIR), {"ndmin": 4}, label="repeated"),
+        Case(np.asarray, (draw(3), PAIR), label="repeated"),
+        Case(np.ndarray.astype, (draw(2), PAIR), label="repeated"),
     ]
 
 
