@@ -170,6 +170,9 @@ class UnsupportedSyntaxError(MooncakeError, SyntaxError):
     Fix: see the message for each construct.
     """
 
+    def __str__(self) -> str:
+        return str(self.args[0])  # copies made without the constructor have no other text
+
 
 class DerivativeDropError(MooncakeError, TypeError):
     """An operation would keep the number of an active value, and lose its derivative.

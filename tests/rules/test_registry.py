@@ -34,7 +34,8 @@ def package_rules() -> list[tuple[Hashable, Rule]]:
     """Return the rules of the package, without those that other tests have registered.
 
     Nor those of the engine for parts of itself, which it registers where it first needs them, and
-    of functions of other packages, which tests have taken in; `tests/solvers` has those of solvers.
+    of functions of other packages, which tests have taken in; `tests/solvers` has those of solvers, `tests/distributed`
+    those of mpi4py.
     """
     return [
         (function, rule)
@@ -42,6 +43,7 @@ def package_rules() -> list[tuple[Hashable, Rule]]:
         if Path(rule.origin.file).is_relative_to(PACKAGE)
         and not Path(rule.origin.file).is_relative_to(PACKAGE / "extras")
         and not Path(rule.origin.file).is_relative_to(PACKAGE / "solvers")
+        and not Path(rule.origin.file).is_relative_to(PACKAGE / "distributed")
         and not is_engine(rule.origin.file)
     ]
 
