@@ -5,16 +5,20 @@ from __future__ import annotations
 import copy
 import io
 import types
-from collections.abc import Callable
+import weakref
+from collections.abc import Callable, Container
 from operator import is_
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mooncake_py.application.hidden import Hidden, copied_objects, copy_hidden, hidden_parts
 from mooncake_py.errors import InvalidTangentError
 from mooncake_py.rules import registry
 from mooncake_py.runtime.active import Active
+from mooncake_py.runtime.activity import INERT
+from mooncake_py.tangents.contents import add_items
 from mooncake_py.tangents.kinds import Fields, NoFData, NoRData, NoTangent
 from mooncake_py.tangents.lookup import spec_of
 from mooncake_py.tangents.memory import address, owner, zeros_like_owner
@@ -28,6 +32,14 @@ Convert = Callable[[Any], Any]
 
 _NUMBERS = (bool, int, float, complex, np.generic)
 _MARKERS = frozenset({NoTangent, NoFData, NoRData, type(None)})
+BY_HIDDEN_PARTS = (
+    set,
+    frozenset,
+    types.MappingProxyType,
+    weakref.ref,
+    weakref.ProxyType,
+    weakref.CallableProxyType,
+)
 _SHARED = (str, bytes, type, types.ModuleType, io.IOBase)
 
 
@@ -41,7 +53,7 @@ def copy_jointly(
     but no tangent, such as a random generator.  Without `keep_views` each array goes to `convert`
     by itself, whatever memory it shares.
     """
-    return Copier(convert, keep_views, share_others).copy(value)
+    return Copier(convert, keep_views, share_others).copy_whole(value)
 
 
 class Copier:
@@ -52,8 +64,37 @@ class Copier:
     ) -> None:
         self.convert = convert
         self.keep_views = keep_views
+        self.share_others = share_others
         self.copy_other = (lambda v: v) if share_others else _without_tangent
         self.memo: dict[int, tuple[Any, Any]] = {}  # by id, the object beside its copy
+        self.roots: list[Any] = []
+        self.hidden: Hidden | None = None
+        self.late: list[tuple[Any, list[tuple[Any, Any]]]] = []  # items of dicts
+
+    def copy_whole(self, value: Any) -> Any:
+        """Return the copy of a value, all that it leads to included."""
+        self.roots.append(value)
+        self.hidden = None
+        new = self.copy(value)
+        while self.late:  # keys are whole only now, and may have a hash by what they hold
+            add_items(*self.late.pop())
+        return new
+
+    def copied(self) -> Container[int]:
+        """Return the ids of objects that the copy makes anew."""
+        return copied_objects(self.roots)
+
+    def leads(self, value: Any) -> bool:
+        """Return whether a part without a tangent leads to something that is copied."""
+        if type(value) in INERT:
+            return False
+        if self.hidden is None:
+            self.hidden = Hidden(self.copied())
+        return self.hidden.lead(value)
+
+    def copy_if_leading(self, value: Any) -> Any:
+        """Return the copy of a part without a tangent, if it leads to something copied."""
+        return self.copy(value) if self.leads(value) else value
 
     def copy(self, value: Any) -> Any:
         """Return the copy of a value."""
@@ -100,10 +141,15 @@ class Copier:
         """Copy an array that owns its memory; the copy is plain."""
         root = plain(root)
         if self.convert is not None:
-            return self.convert(root)
-        new_root = zeros_like_owner(root)
-        new_root[...] = root
-        if not root.flags.writeable:
+            new_root = self.convert(root)
+        else:
+            new_root = zeros_like_owner(root)
+            new_root[...] = root
+        if root.dtype == object and new_root is not root:
+            self.remember(root, new_root)
+            for index in np.ndindex(root.shape):
+                new_root[index] = self.copy_if_leading(root[index])
+        if self.convert is None and not root.flags.writeable:
             new_root.flags.writeable = False
         return new_root
 
@@ -111,7 +157,17 @@ class Copier:
         """Copy a container or an object."""
         if callable(value) and registry.find(value) is not None:
             return value
+        if type(value) is types.FunctionType:
+            return self.copy_function(value)
         spec = spec_of(value)
+        if issubclass(type(value), BY_HIDDEN_PARTS):
+            anew = issubclass(type(value), set) and not self.share_others
+            if anew or any(map(self.leads, hidden_parts(value))):
+                new = copy_hidden(value, self.copy_if_leading, self.is_copied)
+                known = self.memo.get(id(value))
+                return self.remember(value, new) if known is None else known[1]
+            if issubclass(type(value), (frozenset, weakref.ref)):
+                return value
         try:
             fields = spec.fields(value)
         except InvalidTangentError:  # nothing that tangents could look into
@@ -121,13 +177,44 @@ class Copier:
         if spec.mutable:
             return self.copy_mutable(value, spec, fields)
         parts = {name: self.copy(part) for name, part in fields.items()}
+        known = self.memo.get(id(value))
+        if known is not None:  # a cycle led back here
+            return known[1]
         if all(parts[name] is part for name, part in fields.items()):
             return self.remember(value, value)
         return self.remember(value, spec.build(value, parts))
 
+    def is_copied(self, value: Any) -> bool:
+        """Return whether something else than weak references leads to a value that is copied."""
+        return self.hidden is not None and id(value) in self.hidden.copied
+
+    def copy_function(self, f: types.FunctionType) -> types.FunctionType:
+        """Copy a function whose captured variables can change, or that leads to what is copied."""
+        cells = tuple(map(self.copy, f.__closure__ or ()))
+        known = self.memo.get(id(f))
+        if known is not None:  # a cycle led back here
+            return known[1]
+        hidden = any(map(self.leads, hidden_parts(f)))
+        if not hidden and all(map(is_, cells, f.__closure__ or ())):
+            return self.remember(f, f)
+        new = self.remember(f, spec_of(f).build(f, dict(enumerate(cells))))
+        if hidden:
+            new.__defaults__ = self.copy_if_leading(f.__defaults__)
+            new.__kwdefaults__ = self.copied_values(f.__kwdefaults__)
+        new.__dict__.update(self.copied_values(f.__dict__) or {})
+        return new
+
+    def copied_values(self, held: dict[str, Any] | None) -> dict[str, Any] | None:
+        """Return a dict with copies of the values that lead to something copied."""
+        return held and {name: self.copy_if_leading(part) for name, part in held.items()}
+
     def copy_mutable(self, value: Any, spec: Any, fields: Any) -> Any:
         """Copy one that can change, which may lead back to itself."""
         new = self.remember(value, spec.blank(value))
+        if issubclass(type(value), dict) and any(map(self.leads, hidden_parts(value))):
+            items = [(self.copy_if_leading(key), self.copy(part)) for key, part in fields.items()]
+            self.late.append((new, items))
+            return new
         parts = {name: self.copy(part) for name, part in fields.items()}
         if issubclass(type(value), types.CellType) and _shareable(value, parts):
             return self.remember(value, value)

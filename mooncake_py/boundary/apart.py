@@ -141,7 +141,7 @@ class ArgumentsApart:
                 self.copy_blocks(own)
         elif whole:
             copier = FollowedCopier(enclosing())
-            self.args = copier.copy(args)
+            self.args = copier.copy_whole(args)
             self.note_copies(own, copier.memo.values(), copier.arrays, args, kwargs)
         elif self.outside:
             self.copy_blocks(own)
@@ -186,7 +186,7 @@ class ArgumentsApart:
             value = self.args[key] if isinstance(key, int) else self.kwargs[key]
             if may_be_reached(value) and id(value) not in done:
                 copier = FollowedCopier(enclosing())
-                self.pass_instead(key, copier.copy(value))
+                self.pass_instead(key, copier.copy_whole(value))
                 self.note_copies(own, copier.memo.values(), copier.arrays, (), {key: value})
 
     def pass_instead(self, key: Key, value: Any) -> None:

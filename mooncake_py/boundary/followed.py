@@ -72,8 +72,18 @@ class PartCopier(FollowedCopier):
 
     def __init__(self, leads: set[int], outer: Mode | None) -> None:
         super().__init__(outer, share_others=True, apart=leads)
-        self.leads = leads
+        self.chosen = leads
+
+    @override
+    def copied(self) -> set[int]:
+        return self.chosen
+
+    @override
+    def copy_if_leading(self, value: Any) -> Any:
+        if self.leads(value):
+            self.chosen.add(id(value))
+        return super().copy_if_leading(value)
 
     @override
     def copy(self, value: Any) -> Any:
-        return super().copy(value) if id(value) in self.leads else value
+        return super().copy(value) if id(value) in self.chosen else value

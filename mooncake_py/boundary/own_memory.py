@@ -80,7 +80,7 @@ class OwnMemory(Watcher):
         else:
             like, value = value, plain(value)
             copier = FollowedCopier(outer)
-            new = copier.copy(value) if has_overlaps(value) else copier.copy_owner(value)
+            new = copier.copy_whole(value) if has_overlaps(value) else copier.copy_owner(value)
             if is_instance(like):
                 self.add(key, value, new)
                 return with_attributes(new, like)

@@ -221,7 +221,7 @@ class Separation(Watcher):
                 leads = [self.surveys[key].leading_to(self.copied) for key in keys]
                 copier = PartCopier(set().union(*leads), enclosing())
             for key in keys:
-                values[key] = copier.copy(values[key])
+                values[key] = copier.copy_whole(values[key])
             self.note_copies(copier, group, f"{self.named(keys)} and another argument")
             if group is not None:
                 self.copies += copier.memo.values()

@@ -52,7 +52,7 @@ class Vjp:
             self.apart = ArgumentsApart(f, range(len(args)), args, {}, whole=True)
             self.args = self.apart.args
         else:
-            self.args = FollowedCopier(enclosing()).copy(args)
+            self.args = FollowedCopier(enclosing()).copy_whole(args)
         self.settings = chosen
         self.rules = local.current()
         self.compiles = compiles()
