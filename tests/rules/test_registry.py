@@ -34,8 +34,8 @@ def package_rules() -> list[tuple[Hashable, Rule]]:
     """Return the rules of the package, without those that other tests have registered.
 
     Nor those of the engine for parts of itself, which it registers where it first needs them, and
-    of functions of other packages, which tests have taken in; `tests/solvers` has those of solvers, `tests/distributed`
-    those of mpi4py.
+    of functions of other packages, which tests have taken in; `tests/solvers` and
+    `tests/distributed` have those of solvers and of mpi4py.
     """
     return [
         (function, rule)
