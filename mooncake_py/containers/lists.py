@@ -168,7 +168,7 @@ def remove(ctx: Recording, o: Any, v: Any) -> None:
 
 def extend(ctx: Mode, o: Any, values: Any) -> None:
     """Run ``o.extend(values)``; items added before an exception remain."""
-    items, base = ctx.iter(values), methods_of(o)
+    items, base = ctx.items(values), methods_of(o)
     if type(items) in (list, tuple) or items is o or base is not list:
         note(ctx, truncate, o, size_of(o))
         base.extend(o, items)
@@ -235,7 +235,7 @@ def clear(ctx: Recording, o: Any) -> None:
 def initialize(ctx: Mode, o: Any, *args: Any) -> None:
     """Run ``list.__init__``, which replaces the contents."""
     snapshot(ctx, o)
-    methods_of(o).__init__(o, *map(ctx.iter, args))
+    methods_of(o).__init__(o, *map(ctx.items, args))
 
 
 METHODS = {

@@ -20,6 +20,7 @@ from mooncake_py.modules import module_of
 from mooncake_py.remembered import remembered
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import INERT
+from mooncake_py.runtime.methods import python_method
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
@@ -74,7 +75,7 @@ def is_sequence(value: Any) -> bool:
     if issubclass(t, (list, tuple, deque)):
         return True
     return (
-        type(getattr(t, "__getitem__", None)) is FunctionType
+        python_method(t, "__getitem__") is not None
         and hasattr(t, "__len__")
         and not hasattr(t, "__array__")
         and not issubclass(t, dict)

@@ -112,10 +112,15 @@ class ConditionRewriter(Rebuilder):
     def visit_Set(self, node: ast.Set) -> ast.expr:
         """Rewrite the elements."""
         elements = [
-            self.visit(item) if isinstance(item, ast.Starred) else self.key(item)
+            self._all_of(item) if isinstance(item, ast.Starred) else self.key(item)
             for item in node.elts
         ]
         return replaced(node, elts=elements)
+
+    def _all_of(self, node: ast.Starred) -> ast.expr:
+        """Rewrite ``*x`` in a set, for which Python asks no length."""
+        value = context_call("iter", [self.visit(node.value)], place_of(node.value))
+        return replaced(node, value=value)
 
     def _native(self, node: ast.expr) -> bool:
         """Return whether Python's own comparison and truth are right for certain."""

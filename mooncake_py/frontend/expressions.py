@@ -220,8 +220,8 @@ class ExpressionRewriter(FusingRewriter):
         return attribute_place(function, node)
 
     def visit_Starred(self, node: ast.Starred) -> ast.expr:
-        """Rewrite ``*x`` to ``*C.iter(x)``."""
-        value = context_call("iter", [self.visit(node.value)], place_of(node.value))
+        """Rewrite ``*x`` to ``*C.items(x)``."""
+        value = context_call("items", [self.visit(node.value)], place_of(node.value))
         return replaced(node, value=value)
 
     # scopes

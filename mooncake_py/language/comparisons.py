@@ -22,7 +22,7 @@ from mooncake_py.language.subclass_operators import takes_part
 from mooncake_py.modules import package_of
 from mooncake_py.runtime.active import Active, plain_class, primal_of
 from mooncake_py.runtime.attribute_lookup import MISSING, in_class
-from mooncake_py.runtime.methods import COMPILED, derivable, is_generated
+from mooncake_py.runtime.methods import COMPILED, derivable, is_generated, python_method
 from mooncake_py.runtime.slots import type_name
 
 __all__ = ["COMPARISONS", "Comparisons"]
@@ -143,12 +143,13 @@ class Comparisons(Attributes):
             return primal_of(item) in container
         if issubclass(t, HASHED) and derivable(container, "__contains__") is None:
             return self.key(item) in container
-        method = getattr(t, "__contains__", None)
-        if type(method) is FunctionType and not is_generated(method):
+        method = python_method(t, "__contains__")
+        if method is not None and not (type(method) is FunctionType and is_generated(method)):
             return bool(self.truth(self.call(method, container, item)))
         if t in LISTED and COMPARED.issuperset(map(type, (item, *container))):
             return item in container
-        if t in LISTED or (method is None and not issubclass(type(container), type)):
+        by_iteration = in_class(t, "__contains__") is MISSING
+        if t in LISTED or (by_iteration and not issubclass(type(container), type)):
             if t not in LISTED and not iterates(t):
                 return item in container  # raises
             items = container if t in LISTED else self.iter(container)
@@ -272,7 +273,8 @@ def is_callable_object(cls: type, name: str) -> bool:
 
 def iterates(t: type) -> bool:
     """Return whether containment may be found by iteration."""
-    return getattr(t, "__iter__", None) is not None or hasattr(t, "__getitem__")
+    iterate = in_class(t, "__iter__")
+    return hasattr(t, "__getitem__") if iterate is MISSING else iterate is not None
 
 
 def _define_comparisons() -> None:

@@ -100,6 +100,13 @@ class Context(Comparisons, Objects):
             return found
         return self.unpacked(found, pattern)
 
+    def items(self, iterable: Any) -> Iterable[Any]:
+        """Return what a list of all items is made of: an object is asked for its length too."""
+        found = self.iter(iterable)
+        if type(iterable) in CONTAINERS or type(iterable) is ndarray:
+            return found
+        return found if iteration.ask_length(self, iterable) is None else iter(found)
+
     def iterate_array(self, a: ndarray) -> Iterable[Any]:
         """Iterate over the first axis; elements of an active vector are active."""
         # A constant vector may become active within the loop; integers cannot.

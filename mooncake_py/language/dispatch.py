@@ -54,7 +54,7 @@ from mooncake_py.modules import module_of, package_of
 from mooncake_py.rules import local, registry
 from mooncake_py.runtime import activity, enclosing, frames, generated, numerals, scatter
 from mooncake_py.runtime.active import Active
-from mooncake_py.runtime.methods import DESCRIPTORS
+from mooncake_py.runtime.methods import DESCRIPTORS, Bound, python_method
 from mooncake_py.runtime.numpy_operands import MISSING
 from mooncake_py.tangents.subclasses import is_instance
 
@@ -187,10 +187,12 @@ def call_unregistered(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     if t is np.ufunc:
         refuse_made_of_python(ctx, f, args)
         return call_opaque(ctx, f, args, kwargs)
-    method = getattr(t, CALL, None)
+    if t is Bound:
+        return ctx.call(f.to(ctx, args[0]), *args[1:], **kwargs)
     if not callable(f):
         return f(*args, **kwargs)  # raises
-    if type(method) is FunctionType or method in ctx.handlers:
+    method = python_method(t, CALL) or getattr(t, CALL, None)
+    if type(method) is FunctionType or type(method) is Bound or method in ctx.handlers:
         return type(ctx).call(ctx, method, f, *args, **kwargs)
     return call_opaque(ctx, f, args, kwargs)
 
@@ -446,7 +448,7 @@ def calls_back(value: Any) -> bool:
         return any(map(calls_back, value))
     if hasattr(t, "send"):
         return True
-    return type(getattr(t, CALL, None)) is FunctionType and not issubclass(type(value), type)
+    return python_method(t, CALL) is not None and not issubclass(type(value), type)
 
 
 def can_be_written(value: Any) -> bool:

@@ -28,14 +28,15 @@ from mooncake_py.rules.bisection import WITH_KEY
 from mooncake_py.rules.complex_parts import complex_number
 from mooncake_py.rules.declare import not_implemented
 from mooncake_py.rules.local import local_rules
-from mooncake_py.rules.python_builtins import about_to_compare, divmod_of_others
+from mooncake_py.rules.python_builtins import about_to_compare, divmod_of_others, special_method
 from mooncake_py.rules.stand_ins import StandIn
 from mooncake_py.runtime import drops, frames, numerals
-from mooncake_py.runtime.active import Active, primal_of
+from mooncake_py.runtime.active import Active, plain_class, primal_of
 from mooncake_py.runtime.activity import INERT, unwrapped
 from mooncake_py.runtime.methods import derivable
 from mooncake_py.runtime.numpy_operands import Conversion, sight_of
 from mooncake_py.runtime.operators import BINARY, DIVMOD, UNARY
+from mooncake_py.runtime.slots import type_name
 from mooncake_py.runtime.values import INEXACT_SCALARS, NUMBERS
 from mooncake_py.tangents.subclasses import is_instance, plain
 
@@ -101,6 +102,11 @@ def run_rounding(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
 def run_iterating(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run a function that iterates over its arguments; elements of vectors are active."""
     return f(*map(ctx.iter, args), **kwargs)
+
+
+def run_listing(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run ``list(items)`` or ``tuple(items)``."""
+    return f(*map(ctx.items, args), **kwargs)
 
 
 def run_iterating_first(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
@@ -174,7 +180,12 @@ def run_hasattr(ctx: Mode, f: Any, args: Any, kwargs: Any) -> bool:
 
 def run_hash(ctx: Mode, f: Any, args: Any, kwargs: Any) -> int:
     method = derivable(args[0], "__hash__")
-    return hash(ctx.key(*args)) if method is None else ctx.call(method, *args)
+    if method is None:
+        return hash(ctx.key(*args))
+    number = ctx.call(method, *args)
+    if not isinstance(number, int):
+        raise TypeError("__hash__ method should return an integer")
+    return hash(number)
 
 
 def by_position(handler: Handler) -> Handler:
@@ -184,6 +195,10 @@ def by_position(handler: Handler) -> Handler:
         return f(*args, **kwargs) if kwargs else handler(ctx, f, args, kwargs)  # which raises
 
     return run_by_position
+
+
+def run_special_method(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
+    return operators.call_special(ctx, *args)
 
 
 def run_about_to_compare(ctx: Mode, f: Any, args: Any, kwargs: Any) -> None:
@@ -258,12 +273,25 @@ def run_number(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     for name in methods_asked(f, x):
         method = derivable(x, name)
         if method is not None:
-            y = ctx.call(method, x)
+            y = require_number(x, name, ctx.call(method, x))
             return y if f is float or name == "__complex__" else run_number(ctx, f, (y,), {})
     if f not in NUMBERS_OF_PYTHON and type(x) not in INERT:
         y = ctx.call(np.asarray, x, f)
         return y if np.ndim(y) else ctx.getitem(y, ())
     return numerals.checked(ctx, f, args, f(*map(primal_of, args), **kwargs))
+
+
+RETURNED = {"__float__": float, "__complex__": complex, "__index__": int, "__int__": int}
+
+
+def require_number(value: Any, name: str, y: Any) -> Any:
+    """Return what a conversion of a class has returned, if Python accepts it."""
+    expected = RETURNED.get(name)
+    if expected is not None and not issubclass(plain_class(y), expected):
+        kind, own = expected.__name__, type_name(plain_class(y))
+        named = name if kind == "complex" else f"{type(value).__name__}.{name}"
+        raise TypeError(f"{named} returned non-{kind} (type {own})")
+    return y
 
 
 def run_of_parts(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
@@ -281,7 +309,8 @@ def as_part(ctx: Mode, value: Any, *, first: bool) -> Any:
     """Return one of the two arguments of ``complex`` as a number, where it stands for one."""
     method = (derivable(value, "__complex__") if first else None) or derivable(value, "__float__")
     if method is not None:
-        return ctx.call(method, value)
+        name = "__complex__" if first and derivable(value, "__complex__") else "__float__"
+        return require_number(value, name, ctx.call(method, value))
     if is_instance(value) and ctx.contains_active(value):
         value = plain(value)
     if type(value) is ndarray and value.ndim == 0 and ctx.find(value) is not None:
@@ -330,7 +359,7 @@ ON_PRIMALS = (
 )  # fmt: skip
 OF_MANY_BITS = (np.int32, np.int64, np.uint32, np.uint64)
 ITERATING = (
-    list, tuple, zip, itertools.chain, itertools.product, itertools.zip_longest,
+    zip, itertools.chain, itertools.product, itertools.zip_longest,
     itertools.pairwise, itertools.cycle,
 )  # fmt: skip
 ITERATING_FIRST = (
@@ -366,6 +395,7 @@ HANDLERS: dict[Any, Handler] = {
     **dict.fromkeys(ON_PRIMALS, run_on_primals),
     **dict.fromkeys(OF_MANY_BITS, run_rounding),
     **dict.fromkeys(ITERATING, run_iterating),
+    **dict.fromkeys((list, tuple), run_listing),
     **dict.fromkeys(ITERATING_FIRST, run_iterating_first),
     itertools.chain.from_iterable: run_chaining,
     **dict.fromkeys((set, frozenset), run_hashing),
@@ -377,6 +407,8 @@ HANDLERS: dict[Any, Handler] = {
     **dict.fromkeys((any, all), run_testing),
     hash: run_hash,
     about_to_compare: run_about_to_compare,
+    special_method: run_special_method,
+    operator.length_hint: iteration.run_length_hint,
     divmod_of_others: run_divmod,
     hasattr: run_hasattr,
     getattr: run_getattr,

@@ -6,6 +6,7 @@ import dis
 import functools
 import itertools
 from collections.abc import Iterator
+from contextlib import suppress
 from types import CodeType, FunctionType, GeneratorType
 from typing import TYPE_CHECKING, Any
 
@@ -20,8 +21,12 @@ from mooncake_py.language.elements import as_element, is_element
 from mooncake_py.language.subclass_instances import dressed
 from mooncake_py.rooms import PACKAGE
 from mooncake_py.runtime import buffers, overlapping
+from mooncake_py.runtime.active import plain_class
 from mooncake_py.runtime.activity import contains_active, is_iterator, unwrapped
+from mooncake_py.runtime.attribute_lookup import MISSING, in_class
 from mooncake_py.runtime.late_errors import refuse_if_written, unusual
+from mooncake_py.runtime.methods import derivable, python_method
+from mooncake_py.runtime.slots import type_name
 from mooncake_py.syntax.compiled import walk_code
 from mooncake_py.tangents.memory import overlap
 from mooncake_py.tangents.subclasses import is_instance, plain, plain_parts
@@ -30,8 +35,10 @@ from mooncake_py.words import with_article
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Language, Mode, Tracking
 
-__all__ = ["assign_flat", "iterate_object", "read_flat", "run_generator_method", "run_iter",
-           "run_next", "run_reversed"]  # fmt: skip
+__all__ = [
+    "ask_length", "assign_flat", "iterate_object", "read_flat", "run_generator_method", "run_iter",
+    "run_length_hint", "run_next", "run_reversed",
+]  # fmt: skip
 
 
 def iterate_object(ctx: Mode, iterable: Any) -> Any:
@@ -41,12 +48,13 @@ def iterate_object(ctx: Mode, iterable: Any) -> Any:
         return iterate_remaining(ctx, iterable)
     if t in outside_iterators.KINDS:
         return outside_iterators.in_place_of(ctx, iterable)
-    method = getattr(t, "__iter__", None)
-    if type(method) is FunctionType:
-        return iterate_derived(ctx, ctx.call(method, iterable))
-    if method is None and type(getattr(t, "__getitem__", None)) is FunctionType:
+    method = python_method(t, "__iter__")
+    if method is not None:
+        return iterate_derived(ctx, as_iterator(ctx.call(method, iterable)))
+    native = in_class(t, "__iter__")
+    if native is MISSING and python_method(t, "__getitem__") is not None:
         return iterate_by_index(ctx, iterable)
-    if type(getattr(t, "__next__", None)) is FunctionType:
+    if native is not MISSING and native is not None and python_method(t, "__next__") is not None:
         return iterate_derived(ctx, iterable)
     if issubclass(type(iterable), np.memmap) and ctx.contains_active(iterable):
         return ctx.iterate_array(iterable.view(ndarray))
@@ -119,10 +127,49 @@ OPERATIONS = frozenset({
 })  # fmt: skip
 
 
+def as_iterator(result: Any) -> Any:
+    """Return what ``__iter__`` has returned, if Python accepts it."""
+    if not hasattr(plain_class(result), "__next__"):
+        name = type_name(plain_class(result))
+        raise TypeError(f"iter() returned non-iterator of type {name!r}")
+    return result
+
+
+def ask_length(ctx: Mode, iterable: Any, default: int = 0) -> int | None:
+    """Ask an object in Python for its length, as Python does before it makes a list.
+
+    None if there is no method in Python to ask.
+    """
+    if derivable(iterable, "__len__") is not None:
+        with suppress(TypeError):
+            return ctx.call(len, iterable)
+    elif derivable(iterable, "__length_hint__") is None:
+        return None
+    hinting = derivable(iterable, "__length_hint__")
+    hint: Any = NotImplemented
+    if hinting is not None:
+        with suppress(TypeError):
+            hint = ctx.call(hinting, iterable)
+    if hint is NotImplemented:
+        return default
+    if not isinstance(hint, int):
+        name = type_name(plain_class(hint))
+        raise TypeError(f"__length_hint__ must be an integer, not {name}")
+    if hint < 0:
+        raise ValueError("__length_hint__() should return >= 0")
+    return hint
+
+
+def run_length_hint(ctx: Mode, f: Any, args: Any, kwargs: Any) -> int:
+    """Run ``operator.length_hint(iterable, default)``."""
+    found = ask_length(ctx, *args) if len(args) in (1, 2) else None
+    return f(*args, **kwargs) if found is None else found
+
+
 def iterate_derived(ctx: Language, iterator: Any) -> Any:
     """Return an iterator whose Python ``__next__``, if it has one, is derived."""
-    step = getattr(type(iterator), "__next__", None)
-    return call_until_stop(ctx, step, iterator) if type(step) is FunctionType else iterator
+    step = python_method(type(iterator), "__next__")
+    return iterator if step is None else call_until_stop(ctx, step, iterator)
 
 
 def call_until_stop(ctx: Language, step: Any, iterator: Any) -> Iterator[Any]:
@@ -235,9 +282,9 @@ def copy_flat(into: ndarray, of: ndarray, i: Any) -> None:
 def run_next(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run ``next(iterator)``, with a default or without."""
     iterator = args[0]
-    step = getattr(type(iterator), "__next__", None)
+    step = python_method(type(iterator), "__next__")
     try:
-        if type(step) is FunctionType:
+        if step is not None:
             return ctx.call(step, iterator)
         if type(iterator) in NEXT:
             return NEXT[type(iterator)](ctx, iterator)
@@ -252,6 +299,8 @@ def run_next(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
 def run_iter(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run ``iter(iterable)`` or ``iter(function, sentinel)``."""
     if len(args) == 2:
+        if not callable(args[0]):
+            return f(*args)  # raises
         return iterate_calls(ctx, *args)
     if type(args[0]) is np.flatiter:
         return args[0]
@@ -268,12 +317,13 @@ def run_reversed(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run ``reversed(sequence)``."""
     if len(args) != 1:
         return f(*args)  # raises
-    method = getattr(type(args[0]), "__reversed__", None)
-    if type(method) is FunctionType:
+    t = type(args[0])
+    method = python_method(t, "__reversed__")
+    if method is not None:
         return ctx.iter(ctx.call(method, args[0]))
-    indexed = type(getattr(type(args[0]), "__getitem__", None)) is FunctionType
-    array = issubclass(type(args[0]), ndarray) and args[0].ndim
-    if array or (method is None and indexed):
+    by_index = in_class(t, "__reversed__") is MISSING
+    array = issubclass(t, ndarray) and args[0].ndim
+    if array or (by_index and python_method(t, "__getitem__") is not None):
         return iterate_backwards(ctx, args[0])
     return reversed(*args)
 

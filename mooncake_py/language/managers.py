@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy as np
 from mooncake_py.diagnostics.native_modules import is_native_module
 from mooncake_py.diagnostics.warned import enter_block, leave_block
 from mooncake_py.modules import module_of
+from mooncake_py.runtime.methods import python_method
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
@@ -25,12 +25,15 @@ class DerivedManager:
     def __init__(self, ctx: Mode, manager: Any) -> None:
         self._ctx = ctx
         self._manager = manager
+        t = type(manager)  # Python looks both up before it calls either
+        self._enter = python_method(t, "__enter__")
+        self._exit = python_method(t, "__exit__") or t.__exit__
 
     def __enter__(self) -> Any:
-        return self._ctx.call(type(self._manager).__enter__, self._manager)
+        return self._ctx.call(self._enter, self._manager)
 
     def __exit__(self, *details: Any) -> Any:
-        return self._ctx.call(type(self._manager).__exit__, self._manager, *details)
+        return self._ctx.call(self._exit, self._manager, *details)
 
 
 class Followed:
@@ -60,6 +63,8 @@ def derived_manager(ctx: Mode, manager: Any) -> Any:
         return Followed(manager, ctx.heed_settings, ctx.heed_settings)
     if t is warnings.catch_warnings:
         return Followed(manager, enter_block, leave_block)
-    if type(getattr(t, "__enter__", None)) is not FunctionType or is_native_module(module_of(t)):
+    if python_method(t, "__enter__") is None or is_native_module(module_of(t)):
         return manager
+    if not hasattr(t, "__exit__"):
+        return manager  # which raises
     return DerivedManager(ctx, manager)

@@ -24,7 +24,7 @@ from mooncake_py.language.core import Core
 from mooncake_py.runtime import activity, buffers
 from mooncake_py.runtime.active import Active, plain_class
 from mooncake_py.runtime.attribute_lookup import MISSING, PROXIES, in_class, referent
-from mooncake_py.runtime.methods import is_other
+from mooncake_py.runtime.methods import Bound, is_other, python_method
 from mooncake_py.runtime.slots import is_in_c
 
 __all__ = ["Objects"]
@@ -52,8 +52,8 @@ class Objects(Core):
             return self.getitem(self.call(np.asarray, o), i)
         if records.is_record(o):
             return records.item(self, o, i)
-        method = getattr(t, "__getitem__", None)
-        if type(method) is FunctionType or is_other(method, "__getitem__"):
+        method = python_method(t, "__getitem__") or getattr(t, "__getitem__", None)
+        if type(method) is FunctionType or type(method) is Bound or is_other(method, "__getitem__"):
             return self.call(method, o, i)
         by_class = getattr(o, "__class_getitem__", None) if issubclass(t, type) else None
         if type(by_class) is MethodType:
@@ -75,8 +75,8 @@ class Objects(Core):
         if t is np.flatiter:
             iteration.assign_flat(self, o.base, i, v)
             return
-        method = getattr(t, "__setitem__", None)
-        if type(method) is FunctionType or is_other(method, "__setitem__"):
+        method = python_method(t, "__setitem__") or getattr(t, "__setitem__", None)
+        if type(method) is FunctionType or type(method) is Bound or is_other(method, "__setitem__"):
             self.call(method, o, i, v)
             return
         if t is array_attributes.FLAGS and array_attributes.set_flag_item(self, o, i, v):
@@ -100,8 +100,9 @@ class Objects(Core):
 
     def delitem(self, o: Any, i: Any) -> None:
         """Run ``del o[i]``."""
-        method = getattr(type(o), "__delitem__", None)
-        if type(method) is FunctionType or is_other(method, "__delitem__"):
+        t = type(o)
+        method = python_method(t, "__delitem__") or getattr(t, "__delitem__", None)
+        if type(method) is FunctionType or type(method) is Bound or is_other(method, "__delitem__"):
             self.call(method, o, i)
             return
         containers.delete_item(self, o, i)

@@ -26,6 +26,7 @@ from mooncake_py.runtime import activity, numerals
 from mooncake_py.runtime.active import Active, plain_class, primal_of
 from mooncake_py.runtime.attribute_lookup import MISSING, PROXIES, in_class, referent
 from mooncake_py.runtime.exact_numbers import number_of_python
+from mooncake_py.runtime.methods import Bound
 from mooncake_py.runtime.operators import BINARY, DIVMOD, BinaryOperator
 from mooncake_py.runtime.slots import (
     GENERIC,
@@ -157,12 +158,7 @@ def call_special(ctx: Mode, receiver: Any, name: str, *args: Any) -> Any:
         return ctx.call(method, receiver, *args)
     if is_in_c(method) and name in BY_NAME and len(args) == 1:
         return by_name(ctx, name, method.__objclass__, receiver, *args)
-    get = in_class(type(method), "__get__")
-    if get is MISSING:
-        return ctx.call(method, *args)
-    if type(get) is FunctionType:
-        return ctx.call(ctx.call(get, method, receiver, cls), *args)
-    return ctx.call(method.__get__(receiver, cls), *args)
+    return ctx.call(Bound(method).to(ctx, receiver), *args)
 
 
 # Slots in C.

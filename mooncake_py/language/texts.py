@@ -9,10 +9,11 @@ from mooncake_py.containers import effects
 from mooncake_py.diagnostics.native_modules import is_native_module
 from mooncake_py.diagnostics.places import is_library
 from mooncake_py.modules import module_of
-from mooncake_py.runtime.active import Active
+from mooncake_py.runtime.active import Active, plain_class
 from mooncake_py.runtime.activity import INERT, unwrapped
 from mooncake_py.runtime.methods import derivable
 from mooncake_py.runtime.numerals import remembered
+from mooncake_py.runtime.slots import type_name
 from mooncake_py.tangents.subclasses import is_instance
 
 if TYPE_CHECKING:
@@ -54,7 +55,11 @@ def formatted(ctx: Mode, value: Any, spec: str) -> str:
         return format(value, spec)
     method = derivable(value, "__format__")
     if method is not None:
-        return ctx.call(method, value, spec)
+        result = ctx.call(method, value, spec)
+        if not isinstance(result, str):
+            name = type_name(plain_class(result))
+            raise TypeError(f"__format__ must return a str, not {name}")
+        return result
     if t.__format__ is object.__format__ and not spec:
         return text_of(ctx, str, value)
     effects.refuse_writers(ctx, (value,), effects.PRINTING)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import builtins
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -186,8 +188,11 @@ KNOWN_ITEMS = (np.generic, float, int, complex, str, bytes, tuple, list)
 def fromiter(iter, dtype, count=-1, *, like=None):
     items = []
     shape = np.dtype(dtype).shape
+    iterator = builtins.iter(iter)
+    if count < 0:
+        operator.length_hint(iter)
     if count != 0:
-        for item in iter:
+        for item in iterator:
             if not shape and not isinstance(item, KNOWN_ITEMS) and hasattr(item, "__float__"):
                 element = np.empty((), dtype)
                 element[()] = item  # as NumPy does, which looks at nothing but the number

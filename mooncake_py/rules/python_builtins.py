@@ -238,9 +238,12 @@ def modular_power(base: Any, exp: Any, mod: Any) -> Any:
 def round_of(number: Any, ndigits: Any = None) -> Any:
     if are_numbers([number]) or not hasattr(type(number), "__round__"):
         return rounded(number, ndigits)
-    if ndigits is None:
-        return type(number).__round__(number)
-    return type(number).__round__(number, ndigits)
+    return special_method(number, "__round__", *(() if ndigits is None else (ndigits,)))
+
+
+def special_method(value: Any, name: str, *args: Any) -> Any:
+    """Call a special method of the class of a value, bound to it as Python does."""
+    return getattr(type(value), name)(value, *args)
 
 
 def rounded(number: Any, ndigits: Any) -> Any:

@@ -2,14 +2,34 @@
 
 from __future__ import annotations
 
+import functools
 import math
-from types import FunctionType, MethodDescriptorType, MethodWrapperType, WrapperDescriptorType
-from typing import Any
+from types import (
+    FunctionType,
+    MethodDescriptorType,
+    MethodType,
+    MethodWrapperType,
+    WrapperDescriptorType,
+)
+from typing import TYPE_CHECKING, Any
 
 from mooncake_py.runtime.active import Active
+from mooncake_py.runtime.attribute_lookup import MISSING, in_class
 from mooncake_py.runtime.generated import has_no_source
 
-__all__ = ["ANSWERED", "DESCRIPTORS", "LookedUp", "derivable", "is_generated", "is_other"]
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Mode
+
+__all__ = [
+    "ANSWERED",
+    "DESCRIPTORS",
+    "Bound",
+    "LookedUp",
+    "derivable",
+    "is_generated",
+    "is_other",
+    "python_method",
+]
 
 # Functions of one value that a class may answer with anything.
 ANSWERED: dict[Any, str] = {
@@ -21,17 +41,56 @@ ANSWERED: dict[Any, str] = {
 
 
 COMPILED = (WrapperDescriptorType, MethodDescriptorType)
+WRAPPERS = frozenset({
+    staticmethod, classmethod, property, functools.partial, functools.partialmethod, MethodType,
+})  # fmt: skip
 DESCRIPTORS = (*COMPILED, MethodWrapperType)
 """The types of methods in C that are called by their names, bound or not."""
 
 
-def derivable(value: Any, name: str) -> FunctionType | None:
-    """Return a special method that is written in Python, by the user."""
+def derivable(value: Any, name: str) -> Any:
+    """Return a special method that is written in Python, by the user; or None."""
     t = type(value)
     if t is Active or issubclass(t, type):
         return None
-    method = getattr(t, name, None)
-    return method if type(method) is FunctionType and not is_generated(method) else None
+    method = python_method(t, name)
+    return None if type(method) is FunctionType and is_generated(method) else method
+
+
+def python_method(t: type, name: str) -> Any:
+    """Return a special method that runs Python code: a function, or a `Bound`; or None.
+
+    Anything else under the name than a function is bound to the instance when it is called.
+    """
+    found = in_class(t, name)
+    if type(found) is FunctionType:
+        return found
+    if type(found) in WRAPPERS or any(
+        type(in_class(type(found), method)) is FunctionType for method in ("__get__", "__call__")
+    ):
+        return Bound(found)
+    return None
+
+
+class Bound:
+    """A special method that is a descriptor or an object, called with the instance first."""
+
+    __slots__ = ("found",)
+
+    def __init__(self, found: Any) -> None:
+        self.found = found
+
+    def to(self, ctx: Mode, receiver: Any) -> Any:
+        """Return what Python would call for an object."""
+        found, cls = self.found, type(receiver)
+        get = in_class(type(found), "__get__")
+        if get is MISSING:
+            return found
+        if type(found) is property:
+            return ctx.call(found.fget, receiver)
+        if type(get) is FunctionType:
+            return ctx.call(get, found, receiver, cls)
+        return found.__get__(receiver, cls)
 
 
 def is_generated(f: FunctionType) -> bool:

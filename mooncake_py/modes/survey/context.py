@@ -39,6 +39,7 @@ PLAIN |= {
     "delattr": delattr,
     "len": len,
     "iter": lambda value, pattern=None: iter(value),
+    "items": iter,
     "contained": lambda item, container: item in container,
 }
 """What refused operations of rewritten code do, without derivatives."""
