@@ -185,7 +185,7 @@ def call(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
 
 def call_fromiter(ctx: Mode, items: Any, dtype: Any, *args: Any, **kwargs: Any) -> Any:
     """Run ``np.fromiter``, which stores one item after the other."""
-    items = [as_element(ctx, np.dtype(dtype), v) for v in ctx.iter(items)]
+    items = [as_element(ctx, np.dtype(dtype), v) for v in ctx.items(items)]
     for v in items:
         if has_part(v) or is_other(v):
             raise refusal(ctx, np.fromiter, v)
