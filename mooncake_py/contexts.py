@@ -270,6 +270,10 @@ class Context:
         """Return the iterator of a loop over `iterable`."""
         return iter(iterable)
 
+    def items(self, iterable: Any) -> Iterable[Any]:
+        """Return what ``*iterable`` unpacks in a call, a list or a tuple."""
+        return self.iter(iterable)
+
     def unpack(self, value: Any, pattern: Any) -> Any:
         """Return a value that is unpacked next: `pattern` is None for each target."""
         return value

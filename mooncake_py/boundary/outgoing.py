@@ -27,13 +27,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy import ndarray
 
+from mooncake_py.boundary.changes import Changes
 from mooncake_py.diagnostics.native_modules import is_native_module
 from mooncake_py.diagnostics.reporting import Reporting, dropped
 from mooncake_py.errors import DerivativeDropError
 from mooncake_py.modules import module_of
 from mooncake_py.overriding import override
+from mooncake_py.rules import registry
 from mooncake_py.runtime.active import Active, active_number
 from mooncake_py.runtime.activity import INERT, VIEWS, is_iterator, unwrapped
+from mooncake_py.runtime.classes import made_inside
 from mooncake_py.tangents.contents import FACTORY, MAXLEN, elements_of
 from mooncake_py.tangents.fields import own_attributes, set_own_attributes
 from mooncake_py.tangents.subclasses import is_instance, plain, with_attributes
@@ -54,9 +57,9 @@ def independent(ctx: Mode, value: Any) -> Any:
     """Return a copy of a value of any structure, with plain numbers for active scalars.
 
     What is one object in the value is one object in the copy, cycles included.  Each array is
-    copied by itself: views become their own arrays.  Classes, modules, functions that captured
-    nothing active, objects of the standard library and whatever cannot be copied stay the same
-    objects; where these hold something active, there is an error.
+    copied by itself: views become their own arrays.  Classes, modules, functions that lead to
+    nothing active or changed, objects of the standard library and whatever cannot be copied stay
+    the same objects; where these hold something active, there is an error.
 
     If the derivative outside follows the call (`ctx.receiver`), what is active in the call is
     active there in the copy.
@@ -71,6 +74,8 @@ class Copier:
     def __init__(self, ctx: Mode) -> None:
         self.ctx = ctx
         self.memo: dict[int, tuple[Any, Any]] = {}  # keeps the object beside its copy
+        self.cells: list[tuple[CellType, CellType]] = []  # new ones to fill
+        self.changes = Changes(ctx)
 
     def number(self, value: Active) -> Any:
         """Return what takes the place of an active number."""
@@ -92,7 +97,9 @@ class Copier:
         if t is Active:
             return self.number(value)
         if t in INERT or issubclass(type(value), (type, ModuleType, Enum)):
+            self.require_unchanged(value)
             return value
+        self.require_unchanged(t)
         known = self.memo.get(id(value))
         if known is not None:
             return known[1]
@@ -111,9 +118,23 @@ class Copier:
         if t is MappingProxyType:
             fields = dict(value)
             return self.remember(value, MappingProxyType(self.copy(fields)))
-        if (is_iterator(t) or t in VIEWS) and self.ctx.contains_active(value):
-            raise unfinished(self.ctx, value)
+        if is_iterator(t) or t in VIEWS:
+            if self.ctx.contains_active(value):
+                raise unfinished(self.ctx, value)
+            if self.changes.reach(value):
+                raise undone(
+                    self.ctx, f"{with_article(t.__name__)} over it", "return a list: list(...)"
+                )
         return self.copy_object(value)
+
+    def require_unchanged(self, value: Any) -> None:
+        """Raise if a class that the call has made would get out without its changes."""
+        if not made_inside or not isinstance(value, type) or value not in made_inside:
+            return
+        if any(map(self.changes.reach, (value, *vars(value).values()))):
+            name = value.__qualname__
+            fix = "set its attributes in the class statement, or define the class outside"
+            raise undone(self.ctx, f"{name}, or an instance of it,", fix)
 
     def remember(self, value: Any, new: Any) -> Any:
         """Note the copy of an object, and return it."""
@@ -150,11 +171,12 @@ class Copier:
         return {name: self.copy(part) for name, part in fields.items()}
 
     def copy_function(self, f: FunctionType) -> Any:
-        """Copy a function that captured something active."""
-        if not self.ctx.contains_active((f, f.__kwdefaults__, f.__dict__)):
+        """Copy a function that leads to something active, or to what the end of the call undoes."""
+        active = self.ctx.contains_active((f, f.__kwdefaults__, f.__dict__))
+        if not active and (registry.find(f) is not None or not self.changes.reach(f)):
             return f
         closure = f.__closure__ or ()
-        cells = tuple(CellType() for _ in closure)
+        cells = tuple(map(self.blank_cell, closure))
         new = FunctionType(f.__code__, f.__globals__, f.__name__, f.__defaults__, cells or None)
         self.remember(f, new)
         new.__dict__.update(self.copied(f.__dict__))
@@ -162,9 +184,19 @@ class Copier:
         new.__annotations__ = f.__annotations__
         new.__kwdefaults__ = self.copy(f.__kwdefaults__)
         new.__defaults__ = self.copy(f.__defaults__)
-        for cell, old in zip(cells, closure, strict=True):
+        while self.cells:
+            cell, old = self.cells.pop()
             with suppress(ValueError):  # a variable without a value
                 cell.cell_contents = self.copy(old.cell_contents)
+        return new
+
+    def blank_cell(self, cell: CellType) -> CellType:
+        """Return the cell of a captured variable in copies, which functions may share."""
+        known = self.memo.get(id(cell))
+        if known is not None:
+            return known[1]
+        new = self.remember(cell, CellType())
+        self.cells.append((new, cell))
         return new
 
     def copy_builtin_method(self, value: Any) -> Any:
@@ -255,6 +287,16 @@ def not_copied(ctx: Reporting, value: Any) -> DerivativeDropError:
         "the differentiated call",
         why="it cannot be copied, and its values are valid only during the call",
         fix="return the values themselves: numbers, arrays, containers, objects of your own",
+    )
+
+
+def undone(ctx: Reporting, what: str, fix: str) -> DerivativeDropError:
+    """Return the error for what gets out as it is, and leads to data whose changes are undone."""
+    return dropped(
+        ctx,
+        f"the differentiated call has changed an object, and {what} leaves the call",
+        why="the end of the call undoes its changes, and this is not copied before",
+        fix=fix,
     )
 
 

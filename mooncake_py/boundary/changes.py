@@ -1,0 +1,59 @@
+"""What a call has changed, which its end undoes."""
+
+from __future__ import annotations
+
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
+
+from numpy import ndarray
+
+from mooncake_py.runtime import pulls
+from mooncake_py.runtime.active import Active
+from mooncake_py.runtime.activity import INERT, parts
+from mooncake_py.tangents.memory import owner
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Mode
+
+__all__ = ["Changes"]
+
+
+class Changes:
+    """The containers, objects and variables that a call has changed, found when asked for."""
+
+    def __init__(self, ctx: Mode) -> None:
+        self.ctx = ctx
+        self.found: set[int] | None = None
+
+    def changed(self) -> set[int]:
+        """Return the ids of what the tape of the call restores."""
+        if self.found is None:
+            ctx: Any = self.ctx
+            while hasattr(ctx, "base"):  # of forward mode: the context below it records
+                ctx = ctx.base
+            states = [entry[1:] for entry in ctx.tape if entry[0] in pulls.RESTORES]
+            inert = INERT - {type}
+            changed = [part for entry in states for part in entry if type(part) not in inert]
+            blocks = [owner(part) for part in changed if issubclass(type(part), ndarray)]
+            self.found = set(map(id, (*changed, *blocks)))
+        return self.found
+
+    def reach(self, value: Any) -> bool:
+        """Return whether a value leads to something that the call has changed."""
+        changed = self.changed()
+        seen: set[int] = set()
+        todo = [value] if changed else []
+        while todo:
+            part = todo.pop()
+            t = type(part)
+            if t is type and id(part) in changed:
+                return True
+            if t in INERT or t is Active or id(part) in seen:
+                continue
+            seen.add(id(part))
+            if id(part) in changed or (issubclass(t, ndarray) and id(owner(part)) in changed):
+                return True
+            if t is FunctionType and not changed.isdisjoint(map(id, part.__closure__ or ())):
+                return True
+            todo += parts(part)
+        return False
