@@ -257,22 +257,26 @@ def elementwise_into(
         raise
     finally:
         # On the way back the old contents return first: the partials may read them.
-        if written and plan is not None and flows:
-            positions, _, keep = plan
-            y = out.copy() if keep[-1] and unconverted is None else unconverted
-            saved.append(y)
-            node = ctx.registry.activate(out)
-            fits = [
-                0 if type(nodes[i]) is Active else (primals[i].shape, primals[i].dtype)
-                for i in positions
-            ]
-            targets = [nodes[i] for i in positions]
-            ctx.record((pulls.pull_elementwise_out, node, where, partials, targets, fits, saved))
-        elif written and ctx.find(out) is not None:
-            node = ctx.registry.activate(out)
-            ctx.record((pulls.pull_elementwise_out, node, where, (), (), (), ()))
-        if undo is not None:
-            ctx.record(undo)
+        try:
+            if written and plan is not None and flows:
+                positions, _, keep = plan
+                y = out.copy() if keep[-1] and unconverted is None else unconverted
+                saved.append(y)
+                node = ctx.registry.activate(out)
+                fits = [
+                    0 if type(nodes[i]) is Active else (primals[i].shape, primals[i].dtype)
+                    for i in positions
+                ]
+                targets = [nodes[i] for i in positions]
+                ctx.record(
+                    (pulls.pull_elementwise_out, node, where, partials, targets, fits, saved)
+                )
+            elif written and ctx.find(out) is not None:
+                node = ctx.registry.activate(out)
+                ctx.record((pulls.pull_elementwise_out, node, where, (), (), (), ()))
+        finally:  # also where the memory must not be active
+            if undo is not None:
+                ctx.record(undo)
     if steps is not None:
         drops.whole(ctx, out, (steps,))
     return out

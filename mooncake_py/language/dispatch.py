@@ -219,7 +219,7 @@ def call_python(ctx: Mode, f: FunctionType, args: Any, kwargs: Any) -> Any:
     if is_native_module(module_of(f)):
         if runs_code(f, args):
             raise missing_rule(ctx, f, args, OUT_OF_SIGHT)
-        if ctx.stored is not None:
+        if stored_files.stores_files(ctx):
             stored_files.refuse_reading(ctx, f, args)
         root = package_of(f)
         if root == "logging":
@@ -384,7 +384,7 @@ def call_opaque(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     values = (*args, *kwargs.values())
     if NUMBA in sys.modules and any(map(of_numba().is_holder, values)):
         return of_numba().read_attribute(ctx, f, values)
-    if ctx.stored is not None:
+    if stored_files.stores_files(ctx):
         stored_files.refuse_reading(ctx, f, values)
     receiver = getattr(f, "__self__", None)
     if receiver is not None and type(receiver) is not ModuleType:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode, Tracking
 
 __all__ = ["HANDLERS", "SAVERS", "StoredFiles", "refuse_reading", "remember", "run_json",
-           "run_writer", "written_file"]  # fmt: skip
+           "run_writer", "stores_files", "written_file"]  # fmt: skip
 
 # From a function to where it takes the file.
 SAVERS: dict[Any, tuple[int, str]] = {
@@ -82,6 +82,19 @@ def remember(ctx: Tracking, file: Any) -> None:
         context.stored.add(file)
 
 
+def stores_files(ctx: Tracking) -> bool:
+    """Return whether active data were written to files, in this derivative or through a map."""
+    return ctx.stored is not None or bool(ctx.registry.files)
+
+
+def is_stored(ctx: Tracking, file: Any) -> bool:
+    """Return whether active data were written to a file."""
+    if ctx.stored is not None and ctx.stored.holds(file):
+        return True
+    mapped = {os.path.realpath(path) for c in (ctx, *ctx.outers) for path in c.registry.files}
+    return bool(mapped) and path_of(file) in mapped
+
+
 def refuse_reading(ctx: Tracking, f: Any, values: Any) -> None:
     """Raise if a call reads such a file, or opens it to be read."""
     if f in READERS:
@@ -92,7 +105,7 @@ def refuse_reading(ctx: Tracking, f: Any, values: Any) -> None:
         given = [v for v in values if isinstance(v, io.IOBase) and v is not receiver(f)]
         if getattr(f, "__name__", "") in WRITERS:
             return
-    if not any(map(ctx.stored.holds, given)):
+    if not any(is_stored(ctx, v) for v in given):
         return
     raise dropped(
         ctx,
@@ -115,7 +128,7 @@ def only_writes(f: Any, args: Any, kwargs: Any) -> bool:
 
 
 def run_reader(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
-    if ctx.stored is not None and not only_writes(f, args, kwargs):
+    if stores_files(ctx) and not only_writes(f, args, kwargs):
         refuse_reading(ctx, f, (*args, *kwargs.values()))
     return f(*args, **kwargs)
 

@@ -12,6 +12,7 @@ from mooncake_py.diagnostics.places import current_place
 from mooncake_py.errors import DerivativeDropError
 from mooncake_py.runtime import elsewhere
 from mooncake_py.runtime.drops import Reporter, refuse_other_bytes
+from mooncake_py.runtime.mapped import mapped
 from mooncake_py.runtime.memory import Memory
 from mooncake_py.runtime.originals import LookUp, Original
 from mooncake_py.runtime.views import View
@@ -35,6 +36,7 @@ class Registry:
         self.elsewhere: dict[int, tuple[ref[ndarray], ndarray]] = {}  # owners of others' memory
         self.tangents: list[dict[int, Any]] = []  # of forward modes upon this one
         self.look_up = LookUp()
+        self.files: list[str] = []  # that active values were written to through their maps
 
     def fresh(self, a: ndarray) -> Memory | View:
         """Register a newly computed active array."""
@@ -136,6 +138,15 @@ class Registry:
                 "it was made by the DLPack protocol, which does not say what else sees the write",
                 "write to the array that owns the memory, or to a copy",
             )
+        found = None if owner.base is None else mapped(owner)
+        if found is not None and found.twice:
+            raise self.dropped(
+                "an active value is written to memory that is mapped twice",
+                "what reads the other map of the file or of the shared memory is not recorded",
+                "write to an array in memory of its own, or map the file once",
+            )
+        if found is not None and found.path is not None:
+            self.files.append(found.path)
 
     def dropped(self, what: str, why: str, fix: str) -> BaseException:
         """Return an error in the call, at the line that is being run."""

@@ -41,6 +41,7 @@ from mooncake_py.diagnostics.warned import may_be_caught
 from mooncake_py.errors import MooncakeWarning
 from mooncake_py.runtime.active import Active, active_number
 from mooncake_py.runtime.limits import limits_raised
+from mooncake_py.runtime.mapped import is_mapped
 from mooncake_py.runtime.quiet import is_strict
 from mooncake_py.tangents.memory import has_overlaps
 
@@ -151,6 +152,8 @@ class RegionSite:
                     alone.append(a)
             if a.dtype != dtype:
                 return False
+            if is_written and not flags.owndata and is_mapped(a):
+                return False  # another map may show what is written
             if is_written and flags.c_contiguous:
                 alone.append(a)
             arrays.append(a)
