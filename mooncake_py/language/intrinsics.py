@@ -29,7 +29,7 @@ from mooncake_py.rules.complex_parts import complex_number
 from mooncake_py.rules.declare import not_implemented
 from mooncake_py.rules.local import local_rules
 from mooncake_py.rules.python_builtins import about_to_compare, divmod_of_others, special_method
-from mooncake_py.rules.stand_ins import StandIn
+from mooncake_py.rules.stand_ins import StandIn, class_of, standing_for
 from mooncake_py.runtime import drops, frames, numerals
 from mooncake_py.runtime.active import Active, plain_class, primal_of
 from mooncake_py.runtime.activity import INERT, unwrapped
@@ -142,6 +142,8 @@ def run_new(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
 def run_type(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     if len(args) == 1 and not kwargs:
         t = type(args[0])
+        if t is GeneratorType:
+            return class_of(args[0])
         return args[0].__class__ if t is Active or issubclass(t, StandIn) else t
     return type(*args, **kwargs)
 
@@ -155,6 +157,8 @@ def run_isinstance(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     check = getattr(type(classes), name, None)
     if type(check) is FunctionType and not is_native_module(module_of(check)):
         return bool(ctx.truth(ctx.call(check, classes, value)))
+    if type(value) is GeneratorType and (cls := class_of(value)) is not GeneratorType:
+        return f is isinstance and issubclass(cls, classes)
     return f(unwrapped(value) if type(value) is Active else value, classes)  # a protocol may ask
 
 
@@ -350,6 +354,7 @@ AS_THEY_ARE = (
     BaseException.__setstate__, BaseException.__reduce__,
     BaseException.add_note, BaseException.with_traceback,
     inspect.getattr_static, np.frompyfunc, operator.is_, operator.is_not,
+    standing_for,
     not_implemented,  # in rules whose pullback is itself differentiated
     *(part for t in (operator.itemgetter, operator.attrgetter, operator.methodcaller)
       for part in (t, t.__reduce__)),

@@ -20,6 +20,7 @@ from numpy import ndarray
 from mooncake_py.rules.declare import from_vjp, overlay, zero_derivative
 from mooncake_py.rules.numbers import NUMBERS
 from mooncake_py.rules.sequences import of_sequences
+from mooncake_py.rules.stand_ins import standing_for
 
 __all__: list[str] = []
 
@@ -272,12 +273,12 @@ zero_derivative(modular_power, rounded, because="piecewise constant")
 def map_of(function: Callable[..., Any], /, *iterables: Iterable[Any]) -> Iterator[Any]:
     if not iterables:
         raise TypeError("map() must have at least two arguments.")
-    return applied(function, zip(*iterables, strict=False))
+    return standing_for(applied(function, zip(*iterables, strict=False)), map)
 
 
 @overlay(itertools.starmap)
 def starmap(function: Callable[..., Any], iterable: Iterable[Any], /) -> Iterator[Any]:
-    return applied(function, iter(iterable))
+    return standing_for(applied(function, iter(iterable)), itertools.starmap)
 
 
 def applied(function: Callable[..., Any], rows: Iterator[Any]) -> Iterator[Any]:
@@ -292,12 +293,12 @@ def applied(function: Callable[..., Any], rows: Iterator[Any]) -> Iterator[Any]:
 
 @overlay(filter)
 def filter_of(function: Any, iterable: Iterable[Any], /) -> Iterator[Any]:
-    return selected(function, iter(iterable), True)
+    return standing_for(selected(function, iter(iterable), True), filter)
 
 
 @overlay(itertools.filterfalse)
 def filterfalse(function: Any, iterable: Iterable[Any], /) -> Iterator[Any]:
-    return selected(function, iter(iterable), False)
+    return standing_for(selected(function, iter(iterable), False), itertools.filterfalse)
 
 
 def selected(function: Any, items: Iterator[Any], wanted: bool) -> Iterator[Any]:
@@ -309,7 +310,7 @@ def selected(function: Any, items: Iterator[Any], wanted: bool) -> Iterator[Any]
 
 @overlay(itertools.takewhile)
 def takewhile(predicate: Callable[[Any], Any], iterable: Iterable[Any], /) -> Iterator[Any]:
-    return taken(predicate, iter(iterable))
+    return standing_for(taken(predicate, iter(iterable)), itertools.takewhile)
 
 
 def taken(predicate: Callable[[Any], Any], items: Iterator[Any]) -> Iterator[Any]:
@@ -321,7 +322,7 @@ def taken(predicate: Callable[[Any], Any], items: Iterator[Any]) -> Iterator[Any
 
 @overlay(itertools.dropwhile)
 def dropwhile(predicate: Callable[[Any], Any], iterable: Iterable[Any], /) -> Iterator[Any]:
-    return remaining(predicate, iter(iterable))
+    return standing_for(remaining(predicate, iter(iterable)), itertools.dropwhile)
 
 
 def remaining(predicate: Callable[[Any], Any], items: Iterator[Any]) -> Iterator[Any]:
@@ -357,7 +358,7 @@ def is_iterable(value: Any) -> bool:
 
 @overlay(itertools.accumulate)
 def accumulate(iterable: Iterable[Any], func: Any = None, *, initial: Any = None) -> Iterator[Any]:
-    return running(iter(iterable), func, initial)
+    return standing_for(running(iter(iterable), func, initial), itertools.accumulate)
 
 
 def running(items: Iterator[Any], function: Any, initial: Any) -> Iterator[Any]:
@@ -378,7 +379,7 @@ def running(items: Iterator[Any], function: Any, initial: Any) -> Iterator[Any]:
 
 @overlay(itertools.groupby)
 def groupby(iterable: Iterable[Any], key: Any = None) -> Iterator[Any]:
-    return groups(iter(iterable), key)
+    return standing_for(groups(iter(iterable), key), itertools.groupby)
 
 
 def groups(items: Iterator[Any], key: Any) -> Iterator[Any]:

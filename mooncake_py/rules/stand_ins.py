@@ -8,10 +8,14 @@ raises an error that says so, and never passes for one that the object does not 
 from __future__ import annotations
 
 from typing import Any, ClassVar
+from weakref import WeakKeyDictionary
 
 from mooncake_py.errors import MissingRuleError
 
-__all__ = ["StandIn"]
+__all__ = ["StandIn", "class_of", "standing_for"]
+
+_classes: WeakKeyDictionary[Any, type] = WeakKeyDictionary()
+"""By the generators that stand for iterators in C: the classes of these."""
 
 
 class StandIn:
@@ -46,3 +50,14 @@ class StandIn:
                 fix="compute it from the data, or take it from an object that is made of constants",
             )
         raise AttributeError(f"{self._stands_for.__name__!r} object has no attribute {name!r}")
+
+
+def standing_for(generator: Any, cls: Any) -> Any:
+    """Return a generator, which stands for an iterator of a class in C."""
+    _classes[generator] = cls
+    return generator
+
+
+def class_of(generator: Any) -> type:
+    """Return the class for which a generator stands, else its own."""
+    return _classes.get(generator, type(generator))

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import copy
+import itertools
+from collections.abc import Iterator
+from types import GeneratorType
 from typing import Any
 
 import numpy as np
@@ -12,7 +15,7 @@ from scipy import interpolate, sparse
 from scipy.sparse import linalg
 from scipy.spatial import Delaunay, KDTree
 
-from mooncake_py import MissingRuleError, grad, jvp, value_and_grad
+from mooncake_py import MissingRuleError, checkpoint, grad, jvp, value_and_grad
 from tests.support.gradients import check
 
 X = np.array([1.3, 0.7, 2.1, 0.2, 0.9, 1.7])
@@ -141,6 +144,36 @@ ATTRIBUTES = {
 def test_attributes_are_those_of_scipy(program: Any) -> None:
     assert value_and_grad(program)(X)[0] == program(X)
     check(program, X)
+
+
+ITERATORS = {
+    map: lambda x: map(abs, x), filter: lambda x: filter(abs, x),
+    itertools.accumulate: itertools.accumulate,
+    itertools.starmap: lambda x: itertools.starmap(max, zip(x, x, strict=True)),
+    itertools.filterfalse: lambda x: itertools.filterfalse(None, x),
+    itertools.takewhile: lambda x: itertools.takewhile(abs, x),
+    itertools.dropwhile: lambda x: itertools.dropwhile(abs, x),
+    itertools.groupby: itertools.groupby,
+    GeneratorType: lambda x: (v for v in x),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("cls", ITERATORS)
+def test_iterators_have_their_class(cls: Any) -> None:
+    make = ITERATORS[cls]
+
+    def program(x: Any) -> Any:
+        made = make(x)
+        is_one = type(made) is cls and isinstance(made, cls) and isinstance(made, Iterator)
+        is_other = isinstance(made, (list, dict)) or (cls is map) != isinstance(made, map)
+        return x[1] if is_other else x[0] * (2.0 if is_one else 1.0) + len(list(made))
+
+    value, gradient = value_and_grad(program)(X)
+    assert value == program(X)
+    np.testing.assert_array_equal(gradient, [2.0, 0, 0, 0, 0, 0])
+    assert grad(program, debug=True)(X)[0] == 2.0
+    assert grad(lambda x: checkpoint(program, x))(X)[0] == 2.0
+    assert jvp(program, (X,), (X,)) == (value, 2.6)
 
 
 def test_iterators_without_an_index_say_so() -> None:
