@@ -21,7 +21,7 @@ from mooncake_py.recomputation.structures import is_leaf, unit
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import unwrapped
 from mooncake_py.runtime.enclosing import enclosing
-from mooncake_py.runtime.pulls import deliver
+from mooncake_py.runtime.pulls import UNDOES, deliver
 from mooncake_py.words import with_article
 
 __all__ = ["forwarddiff"]
@@ -55,7 +55,8 @@ def forwarddiff(f: Callable[[X], Y], x: X) -> Y:
 
     Notes
     -----
-    Inside derivatives of higher order `f` is differentiated like any other code.
+    Inside derivatives of higher order, and where it changes arrays or containers, `f` is
+    differentiated like any other code.
 
     Examples
     --------
@@ -73,8 +74,12 @@ def forwarddiff(f: Callable[[X], Y], x: X) -> Y:
         return f(x)
     if not isinstance(outer, ReverseContext) or outer.level or not is_leaf(x):
         return outer.call(f, x)
-    y, jacobian = value_and_jacobian(outer, f, plain(x))
-    return moved_along(outer, x, y, jacobian)
+    draws = Draws()
+    found = value_and_jacobian(outer, f, plain(x), draws)
+    if found is None:  # the changes must stay, with their derivatives
+        with draws.again():
+            return outer.call(f, x)
+    return moved_along(outer, x, *found)
 
 
 class _Context(InnerContext):
@@ -93,16 +98,24 @@ class _Context(InnerContext):
         return error
 
 
-def value_and_jacobian(outer: ReverseContext, f: Any, x: Any) -> tuple[Any, Any]:
-    """Return ``f(x)`` and its derivatives along each element of `x`, stacked in front."""
+def value_and_jacobian(
+    outer: ReverseContext, f: Any, x: Any, draws: Draws
+) -> tuple[Any, Any] | None:
+    """Return ``f(x)`` and its derivatives along each element of `x`, stacked in front.
+
+    None if `f` changes something: its argument, what it has captured, or containers of its own.
+    """
     rows: list[Any] = []
     y: Any = None
-    draws, runs = Draws(), Runs(f)
+    runs = Runs(f)
     for i in range(max(np.size(x), 1)):
         inner = _Context(outer)
         with draws.run(), guarded(inner), runs.run():
             ctx, output = run_over(inner, f, (x,), (unit(x, i),))
             inner.leave(output)
+            if any(entry[0] in UNDOES for entry in inner.tape):
+                inner.roll_back()
+                return None
             if not is_leaf(output):
                 raise not_one_number_or_array(output)
             y, t = ctx.split(output)
