@@ -74,11 +74,13 @@ def forwarddiff(f: Callable[[X], Y], x: X) -> Y:
         return f(x)
     if not isinstance(outer, ReverseContext) or outer.level or not is_leaf(x):
         return outer.call(f, x)
-    draws = Draws()
-    found = value_and_jacobian(outer, f, plain(x), draws)
+    draws, runs = Draws(), Runs(f)
+    found = value_and_jacobian(outer, f, plain(x), draws, runs)
     if found is None:  # the changes must stay, with their derivatives
-        with draws.again():
-            return outer.call(f, x)
+        with draws.again(), runs.run():
+            y = outer.call(f, x)
+        runs.agree(y)
+        return y
     return moved_along(outer, x, *found)
 
 
@@ -99,7 +101,7 @@ class _Context(InnerContext):
 
 
 def value_and_jacobian(
-    outer: ReverseContext, f: Any, x: Any, draws: Draws
+    outer: ReverseContext, f: Any, x: Any, draws: Draws, runs: Runs
 ) -> tuple[Any, Any] | None:
     """Return ``f(x)`` and its derivatives along each element of `x`, stacked in front.
 
@@ -107,20 +109,19 @@ def value_and_jacobian(
     """
     rows: list[Any] = []
     y: Any = None
-    runs = Runs(f)
     for i in range(max(np.size(x), 1)):
         inner = _Context(outer)
         with draws.run(), guarded(inner), runs.run():
             ctx, output = run_over(inner, f, (x,), (unit(x, i),))
             inner.leave(output)
-            if any(entry[0] in UNDOES for entry in inner.tape):
-                inner.roll_back()
-                return None
             if not is_leaf(output):
                 raise not_one_number_or_array(output)
             y, t = ctx.split(output)
             y = independent(inner, y)
             runs.agree(y, t, x)
+            if any(entry[0] in UNDOES for entry in inner.tape):
+                inner.roll_back()
+                return None
             rows.append(np.zeros(np.shape(y)) if t is None else np.array(unwrapped(t)))
             inner.roll_back()
     return y, np.array(rows)
