@@ -43,7 +43,7 @@ from mooncake_py.language.subclass_protocols import (
     call_ufunc,
     overriding,
 )
-from mooncake_py.language.subclass_results import no_meaning, run_on_plain
+from mooncake_py.language.subclass_results import no_meaning, require_form, run_on_plain
 from mooncake_py.modules import module_of, package_of
 from mooncake_py.runtime import activity
 from mooncake_py.runtime.active import Active
@@ -169,7 +169,9 @@ def call(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         options = {name: plain_parts(as_input(ctx, f, v)) for name, v in kwargs.items()}
         args = plain_parts(as_inputs(ctx, f, args))
         require_known(ctx, f, (*args, *options.values()))
-        return compared(ctx, f, given, (args, options), ctx.call(f, *args, **options))
+        y = compared(ctx, f, given, (args, options), ctx.call(f, *args, **options))
+        require_form(ctx, f, given, y)
+        return y
     if f is np.fromiter:
         return call_fromiter(ctx, *args, **kwargs)
     if is_method(f):

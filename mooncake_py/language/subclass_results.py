@@ -36,7 +36,7 @@ from mooncake_py.tangents.subclasses import is_instance, named, plain_parts
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["no_meaning", "run_on_plain"]
+__all__ = ["no_meaning", "require_form", "run_on_plain"]
 
 
 def run_on_plain(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
@@ -68,8 +68,7 @@ def run_on_plain(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         except Asked:
             raise no_meaning(ctx, f, args) from None
     y = stand_ins.made(ctx, y, sample)
-    if f not in WRITERS and any(map(is_of_numpy, flat((*args, *kwargs.values())))):
-        require_form(ctx, f, given, y)
+    require_form(ctx, f, given, y)
     return y
 
 
@@ -79,9 +78,12 @@ def is_of_numpy(value: Any) -> bool:
 
 
 def require_form(ctx: Mode, f: Any, given: Any, y: Any) -> None:
-    """Raise if NumPy's result is of another class or shape: np.matrix keeps two axes."""
+    """Raise if the plain call raises, or its result is of another class or shape.
+
+    Some functions of np.matrix keep two axes; some functions of SciPy refuse masked arrays.
+    """
     values = [v for v in flat((*given[0], *given[1].values())) if is_foreign(v)]
-    if not all(map(is_of_numpy, values)):
+    if f in WRITERS or not values or not all(map(is_of_numpy, values)):
         return
     args, kwargs = unwrapped(given)
     with Quiet():

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 from numpy import ma
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy import linalg as sl
+from scipy import stats
 
-from mooncake_py import grad, hessian, jvp, value_and_grad
+from mooncake_py import MooncakeError, grad, hessian, jvp, value_and_grad
 from tests.support.gradients import Program, Programs
 
 pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
@@ -233,3 +235,36 @@ def test_arrays_like_masked_ones_keep_the_mask(make):
     value, g = value_and_grad(f)(np.array([1.3, 0.7]))
     assert value == 1.3
     np.testing.assert_array_equal(g, [1.0, 0.0])
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        lambda m: sl.inv(np.eye(2) + m[:, None] * m),
+        lambda m: sl.solve(np.eye(2), m),
+        lambda m: sl.solve(np.eye(2) + m[:, None] * m, np.ones(2)),
+    ],
+)
+def test_what_scipy_refuses_is_refused(run):
+    def f(x):
+        return np.sum(run(ma.array(x, mask=[0, 1])))
+
+    with pytest.raises(ValueError, match="masked"):
+        f(np.array([1.3, 0.7]))
+    with pytest.raises(MooncakeError):
+        grad(f)(np.array([1.3, 0.7]))
+
+
+@pytest.mark.parametrize("loc", [False, True])
+@pytest.mark.parametrize("run", [stats.norm.pdf, stats.norm.logpdf, stats.norm.cdf])
+def test_distributions_leave_masks_out(run, loc):
+    def f(x):
+        if loc:
+            return np.sum(run(x, ma.array(x[0], mask=True), 1.0))
+        return np.sum(run(ma.array(x, mask=[0, 1])))
+
+    x = np.array([1.3, 0.7])
+    value, g = value_and_grad(f)(x)
+    assert_allclose(value, f(x), rtol=1e-14)
+    steps = 1e-6 * np.eye(2)
+    assert_allclose(g, [(f(x + s) - f(x - s)) / 2e-6 for s in steps], rtol=1e-6, atol=1e-8)

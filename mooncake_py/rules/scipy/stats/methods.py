@@ -17,13 +17,16 @@ from mooncake_py.rules.sources import without_rule
 __all__ = ["are_within", "is_counted", "regularity", "whole"]
 
 IRREGULAR, REGULAR, SIMPLE = range(3)
+PLAIN = {np.ndarray, float, int, np.float64}
 
 
 def regularity(self: Any, x: Any, shapes: Any, loc: Any, scale: Any, closed: bool) -> int:
     """Return 1 if parameters are valid and all points are within the support, else 0.
 
-    It is 2 if moreover the points are a vector, and need not be broadcast with parameters.
+    It is 2 if moreover the points are a vector, need not be broadcast with parameters, and are of
+    no class of arrays, whose operators could mean something else.
     """
+    is_plain = {type(v) for v in (x, loc, scale)} <= PLAIN
     x, loc, scale = np.asarray(x), np.asarray(loc), np.asarray(scale)
     shapes = tuple(map(np.asarray, shapes))
     if x.size == 0 or not (is_double(x) and is_double(loc) and is_double(scale)):
@@ -35,7 +38,8 @@ def regularity(self: Any, x: Any, shapes: Any, loc: Any, scale: Any, closed: boo
     mask = self._support_mask if closed else self._open_support_mask
     if z.size == 0 or not np.all(self._argcheck(*shapes)) or not mask(z, *shapes).all():
         return IRREGULAR
-    return SIMPLE if x.ndim == 1 == z.ndim and not shapes and scale.ndim == 0 else REGULAR
+    is_simple = is_plain and x.ndim == 1 == z.ndim and not shapes and scale.ndim == 0
+    return SIMPLE if is_simple else REGULAR
 
 
 def are_within(self: Any, q: Any, shapes: Any, loc: Any, scale: Any) -> bool:
@@ -86,7 +90,9 @@ def at_points(name: str, closed: bool = False) -> None:
         kind = regularity(self, x, shapes, loc, scale, closed)
         if kind == IRREGULAR:
             return plain(self, x, *shapes, loc, scale)
-        z = (x - loc) / scale if kind == SIMPLE else np.asarray((np.asarray(x) - loc) / scale)
+        if kind != SIMPLE:
+            x, loc, scale = map(np.asarray, (x, loc, scale))
+        z = (x - loc) / scale
         shape: Any = None
         if kind == REGULAR:
             z, *shapes, scale = np.broadcast_arrays(z, *shapes, scale)
