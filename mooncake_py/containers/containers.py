@@ -11,7 +11,7 @@ from mooncake_py.containers import deques, dicts, effects, foreign_memory, lists
 from mooncake_py.containers.keys import refuse_other_key
 from mooncake_py.runtime.active import primal_of
 from mooncake_py.runtime.activity import INERT
-from mooncake_py.runtime.buffers import CDATA
+from mooncake_py.runtime.buffers import CDATA, REFERENCE
 from mooncake_py.tangents.contents import elements_of
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ CONTAINERS: dict[type, Any] = {list: lists, dict: dicts, set: sets, deque: deque
 """For each class the module with the methods that change its instances: ``(context, o, ...)``."""
 
 COMPARES = frozenset({"index", "count", "remove", "__contains__", "__eq__", "__lt__"})
+MEMORY = (CDATA, REFERENCE)
 READING = frozenset({"get", "pop", "setdefault", "__getitem__"})
 
 
@@ -83,7 +84,8 @@ def set_item(ctx: Mode, o: Any, i: Any, v: Any) -> None:
             ctx.refuse_if_active(setter, (v,))  # it may keep numbers, not references
         if issubclass(type(o), CDATA):
             foreign_memory.snapshot(ctx, o, primal_of(i))
-        snapshot(ctx, o)
+        else:
+            snapshot(ctx, o)
         o[primal_of(i)] = v
     else:
         change(ctx, o, i, v)
@@ -123,3 +125,5 @@ def snapshot(ctx: Recording, o: Any) -> None:
     module = module_of(o)
     if module is not None:
         module.snapshot(ctx, o)
+    elif issubclass(type(o), MEMORY):
+        foreign_memory.keep(ctx, o)

@@ -13,9 +13,10 @@ from weakref import WeakSet
 
 import numpy as np
 
-from mooncake_py.containers import dicts
+from mooncake_py.containers import dicts, foreign_memory
 from mooncake_py.containers.undo import PLAIN, note
 from mooncake_py.runtime.attribute_lookup import MISSING, in_class
+from mooncake_py.runtime.buffers import CDATA
 from mooncake_py.tangents.fields import instance_dict
 
 if TYPE_CHECKING:
@@ -37,7 +38,10 @@ CHANGERS_OF_CLASSES: WeakSet[Any] = WeakSet()
 
 def set_attribute(ctx: Recording, setter: Callable[..., None], o: Any, name: str, v: Any) -> None:
     """Run ``o.name = v`` by Python's own `setter` and record the old value."""
-    note(ctx, restore_attribute, o, name, old_attribute(o, name))
+    if issubclass(type(o), CDATA) and hasattr(type(in_class(type(o), name)), "__set__"):
+        foreign_memory.keep(ctx, o)  # a field, a value
+    else:
+        note(ctx, restore_attribute, o, name, old_attribute(o, name))
     setter(o, name, v)
 
 

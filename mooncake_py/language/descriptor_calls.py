@@ -75,6 +75,9 @@ def call_descriptor(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         return ctx.call(next, receiver, *args)
     if name.startswith("__") or isinstance(receiver, (str, bytes, tuple)):
         construct.refuse_reading(ctx, f, native, (receiver, *args, *kwargs.values()))
+        if name in IN_MEMORY:
+            for value in (receiver, *args):
+                containers.snapshot(ctx, value)
         return native(receiver, *args, **kwargs)
     return dispatch.call_opaque(ctx, f, (receiver, *args) if bound is None else args, kwargs)
 
@@ -93,6 +96,7 @@ def has_operators(value: Any) -> bool:
     return type(value) in (ndarray, Active, float, complex, np.float64, np.flatiter)
 
 
+IN_MEMORY = frozenset({"__init__", "__set__", "__setstate__"})
 OF_TEXT = frozenset({"__repr__", "__str__", "__format__"})
 
 

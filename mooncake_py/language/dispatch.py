@@ -22,7 +22,7 @@ from mooncake_py.application.elementwise import unary_handler
 from mooncake_py.application.foreign import meet
 from mooncake_py.application.native_writes import refuse_other_writes
 from mooncake_py.application.out_argument import named_out, signature_of
-from mooncake_py.containers import containers, effects
+from mooncake_py.containers import containers, effects, foreign_memory
 from mooncake_py.diagnostics.native_modules import is_constant_library, is_native_module
 from mooncake_py.diagnostics.refusals import missing_rule
 from mooncake_py.jitted import is_of_numba, is_written_by_numba
@@ -421,6 +421,8 @@ def call_opaque(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     ):
         y = compiled_code.run(ctx, f, values, args, kwargs)
         return numerals.checked(ctx, f, values, y)
+    if issubclass(type(f), foreign_memory.FOREIGN):
+        foreign_memory.before_call(ctx, f, args)
     for value in values:
         containers.snapshot(ctx, value)
     y = seen_calls.run_seen(ctx, f, values, partial(f, *args, **kwargs))

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ctypes
+import io
+import struct
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 
-from mooncake_py import jvp, value_and_grad, vjp
+from mooncake_py import MooncakeError, checkpoint, grad, jvp, value_and_grad, vjp
 
 Double = ctypes.c_double
 X = np.array([1.0, 2.0])
@@ -63,3 +65,64 @@ def test_memory_is_restored(c: Any, write: Callable[[], None]) -> None:
     after(lambda: jvp(f, (X,), (X,)))
     _, pullback = vjp(f, X)
     after(lambda: pullback(1.0))
+
+
+class Holder(ctypes.Structure):
+    _fields_ = (("v", Double * 3), ("p", ctypes.POINTER(Double)))
+
+
+def unseen_writes() -> Iterator[Any]:
+    c = (Double * 3)(1.0, 2.0, 3.0)
+    address = ctypes.addressof(c)
+    yield pytest.param(c, lambda: ctypes.memset(c, 0, 8), id="memset")
+    yield pytest.param(c, lambda: ctypes.memset(address, 0, 8), id="memset of an address")
+    yield pytest.param(c, lambda: ctypes.memset(ctypes.byref(c, 8), 0, 8), id="memset of a part")
+    yield pytest.param(c, lambda: ctypes.memmove(c, b"\1" * 24, 24), id="memmove")
+    yield pytest.param(c, lambda: c.__init__(7.0, 8.0), id="init")
+    yield pytest.param(c, lambda: struct.pack_into("d", c, 0, 7.0), id="pack_into")
+    yield pytest.param(c, lambda: io.BytesIO(b"\1" * 24).readinto(c), id="readinto")
+    yield pytest.param(c, lambda: ctypes.resize(c, 48), id="resize")
+    text = ctypes.create_string_buffer(b"abc", 24)
+    yield pytest.param(text, lambda: ctypes.pythonapi.memset(text, 1, 8), id="foreign function")
+    holder = Holder((1.0, 2.0, 3.0))
+    yield pytest.param(holder, lambda: setattr(holder, "v", (7.0, 8.0, 9.0)), id="field")
+    new = ctypes.pointer(Double(7.0))
+    yield pytest.param(holder, lambda: setattr(holder, "p", new), id="pointer in a field")
+    yield pytest.param(holder, lambda: Holder.v.__set__(holder, (7.0,) * 3), id="descriptor")
+    yield pytest.param(holder, lambda: holder.v.__setitem__(0, 7.0), id="part")
+    pointer = ctypes.cast(c, ctypes.POINTER(Double))
+    yield pytest.param(c, lambda: pointer.__setitem__(1, 7.0), id="pointer")
+
+
+@pytest.mark.parametrize(("o", "write"), list(unseen_writes()))
+def test_every_write_is_undone(o: Any, write: Callable[[], Any]) -> None:
+    def f(x: Any) -> Any:
+        write()
+        return np.sum(2.0 * x)
+
+    def check() -> None:
+        assert ctypes.sizeof(o) == size
+        assert ctypes.string_at(ctypes.addressof(o), size) == before
+
+    size = ctypes.sizeof(o)
+    before = ctypes.string_at(ctypes.addressof(o), size)
+    for run in (f, lambda x: checkpoint(f, x)):
+        assert np.array_equal(grad(run)(X), [2.0, 2.0])
+        check()
+        _, pullback = vjp(run, X)
+        check()
+        pullback(1.0)
+        check()
+
+
+def test_what_a_foreign_function_may_write_to_is_known_or_it_is_refused() -> None:
+    c = (Double * 3)(1.0, 2.0, 3.0)
+    where = ctypes.c_void_p(ctypes.addressof(c))
+
+    def f(x: Any) -> Any:
+        ctypes.pythonapi.memset(where, 0, 8)
+        return np.sum(x)
+
+    with pytest.raises(MooncakeError, match="address"):
+        grad(f)(X)
+    assert c[0] == 1.0
