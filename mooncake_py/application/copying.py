@@ -127,6 +127,8 @@ class Copier:
 
     def copy_array(self, array: NDArray[Any]) -> NDArray[Any]:
         """Copy the memory of an array, once; return the same view of the copy."""
+        if array is np.ma.masked:
+            return array  # of which there is only one
         if is_instance(array):
             return with_attributes(self.copy_array(plain(array)), array)
         root = owner(array) if self.keep_views else array

@@ -143,6 +143,8 @@ class Copier:
 
     def copy_array(self, value: ndarray) -> ndarray:
         """Copy an array, with the objects in it."""
+        if value is np.ma.masked:
+            return value  # of which there is only one
         if is_instance(value):
             new = self.array(plain(value))
             return with_attributes(new, value, self.copied(own_attributes(value)))

@@ -364,3 +364,11 @@ def test_an_argument_of_bytes_is_returned_as_it_was_at_the_end() -> None:
     given = bytearray(b"ab")
     (_, found), _ = vjp(lambda x, b: (x, b.append(7) or b), 1.5, given)
     assert (found, given) == (bytearray(b"ab\x07"), bytearray(b"ab"))
+
+
+def test_the_masked_constant_is_one_object():
+    x = np.ones(2)
+    y, _ = vjp(lambda x: np.ma.masked_array(x, [True, False])[0], x)
+    assert y is np.ma.masked
+    seen, _ = vjp(lambda x, m: [m is np.ma.masked, x[0]], x, np.ma.masked)
+    assert seen[0]
