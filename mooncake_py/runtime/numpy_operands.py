@@ -30,6 +30,7 @@ MISSING: Any = type("Missing", (), {"__repr__": lambda self: "MISSING"})()
 PLAIN = INERT | {ndarray, Active}
 """Types of operands that NumPy computes with by itself; a list or tuple may hold others."""
 SEQUENCES = frozenset({list, tuple, range})
+PROTOCOLS = "__array_ufunc__", "__array_function__"
 OPTIONS = (np.generic, np.dtype, type(np._NoValue))  # type: ignore[attr-defined]
 
 
@@ -87,8 +88,7 @@ def takes_over(value: Any) -> bool:
     cls = type(value)
     if cls in PLAIN or cls in SEQUENCES:
         return False
-    names = ("__array_ufunc__", "__array_function__")
-    return any(own(cls, name) is not MISSING for name in names)
+    return any(own(cls, name) is not MISSING for name in PROTOCOLS)
 
 
 def own(cls: type, name: str) -> Any:
@@ -140,7 +140,9 @@ def is_foreign_class(cls: type) -> bool:
 
     Lists and tuples do not count; their items may.
     """
-    return cls not in PLAIN and cls not in SEQUENCES and not issubclass(cls, OPTIONS)
+    if cls in PLAIN or cls in SEQUENCES:
+        return False
+    return not issubclass(cls, OPTIONS) or any(hasattr(cls, name) for name in PROTOCOLS)
 
 
 def is_foreign(value: Any) -> bool:

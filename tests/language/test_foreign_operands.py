@@ -296,3 +296,39 @@ def test_a_loop_with_a_foreign_constant_stays_quick() -> None:
         grad(f)(X)
     assert met
     assert not any(met)
+
+
+CALLS = [0]
+
+
+class Number(np.float64):
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kw: Any) -> Any:
+        CALLS[0] += 1
+        return ufunc(*[0.8 if i is self else i for i in inputs]) * 0.9
+
+
+NUMBER = Number(0.75)
+
+
+@pytest.mark.parametrize("f", [
+    lambda x: np.sum(np.multiply(x, NUMBER)) + 0.01 * CALLS[0],
+    lambda x: np.sum(x * NUMBER) + 0.01 * CALLS[0],
+    lambda x: np.sum(np.add.outer(NUMBER, x)) + 0.01 * CALLS[0],
+])  # fmt: skip
+def test_a_number_of_numpy_may_take_ufuncs_over_and_count(f: Any) -> None:
+    CALLS[0] = 0
+    value = f(X)
+    h = 1e-6 * np.eye(3)
+    slopes = []
+    for e in h:
+        CALLS[0] = 0
+        up = f(X + e)
+        CALLS[0] = 0
+        slopes.append((up - f(X - e)) / 2e-6)
+    CALLS[0] = 0
+    for debug in (False, True):
+        found, g = value_and_grad(f, debug=debug)(X)
+        assert (found, CALLS[0]) == (value, 0)
+        np.testing.assert_allclose(g, slopes, rtol=1e-7)
+    assert jvp(f, (X,), (np.ones(3),))[0] == value
+    assert CALLS[0] == 0

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.application import apply
+from mooncake_py.application import apply, elementwise
 from mooncake_py.compiler.statements import array_forms
 from mooncake_py.containers import state
 from mooncake_py.language import draws, operators, outside_iterators
@@ -19,7 +19,6 @@ from mooncake_py.rules import registry
 from mooncake_py.rules.declare import overlay
 from mooncake_py.rules.scipy.interpolate import piecewise
 from mooncake_py.solvers import apart
-from mooncake_py.tangents import memory
 from tests.programs.breaking import Change, Patch, register, seed_that_finds, tell
 from tests.programs.brought.checking import check_in
 from tests.programs.brought.generator import brought_program
@@ -66,19 +65,10 @@ def captured_iterators_yield_constants(patch: Patch) -> None:
     patch.setattr(outside_iterators, "in_place_of", lambda ctx, iterator: iterator)
 
 
-@shown_by("own_shared_memory")
-def memory_is_found_by_bases_alone(patch: Patch) -> None:
-    def owner(a: Any) -> Any:
-        while a.base is not None and issubclass(type(a.base), ndarray):
-            a = a.base
-        return a
-
-    patch.setattr(memory.owner, "__code__", owner.__code__)
-
-
 @shown_by("numbers_of_python", "constant_matrix", "constant_array_of_python", "number_of_a_class")
 def rules_run_for_any_operand(patch: Patch) -> None:
     patch.setattr(apply, "meet", lambda f, args, kwargs: None)
+    patch.setattr(elementwise, "require_plain", lambda f, value: None)
 
 
 @shown_by("number_of_a_class")
