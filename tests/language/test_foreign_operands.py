@@ -301,13 +301,13 @@ def test_a_loop_with_a_foreign_constant_stays_quick() -> None:
 CALLS = [0]
 
 
-class Number(np.float64):
+class Counting(np.float64):
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kw: Any) -> Any:
         CALLS[0] += 1
         return ufunc(*[0.8 if i is self else i for i in inputs]) * 0.9
 
 
-NUMBER = Number(0.75)
+NUMBER = Counting(0.75)
 
 
 @pytest.mark.parametrize("f", [
