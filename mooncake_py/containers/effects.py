@@ -167,6 +167,8 @@ def without_numbers(values: Iterable[Any]) -> list[Any]:
 
 def writer(t: type, names: tuple[str, ...]) -> tuple[FunctionType, Location] | None:
     """Return the first of a class's special methods that changes something, and where."""
+    if names is READING and hasattr(t, "__array__"):
+        return None  # NumPy converts it by that method, and reads no items
     for name in names:
         method = getattr(t, name, None)
         if type(method) is not FunctionType or is_native_module(module_of(t)):
