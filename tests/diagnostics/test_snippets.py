@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import linecache
 import operator
 import re
@@ -45,7 +46,7 @@ def declare(error: MissingRuleError, *fillings: str) -> str:
     assert "..." not in text
     file = f"<the rule for {error.what}>"
     linecache.cache[file] = len(text), None, text.splitlines(True), file
-    exec(compile(text, file, "exec"), {"operator": operator})
+    exec(compile(text, file, "exec"), {"gc": gc, "operator": operator})
     return text
 
 
@@ -86,10 +87,10 @@ def test_function_of_several_arguments():
 
 def test_function_of_one_argument():
     def f(x):
-        return operator.length_hint([x, x]) * x
+        return gc.is_tracked([x, x]) * x
 
     declare(message(f, 3.0), "0.0")
-    assert grad(f)(3.0) == 2.0
+    assert grad(f)(3.0) == 1.0
 
 
 @pytest.mark.without_modes("the text of the rule is in no file", "compiled")
@@ -118,10 +119,10 @@ def test_keywords():
 
 def test_zero_derivative():
     def f(x):
-        return operator.length_hint([x, x]) * x
+        return gc.is_tracked([x, x]) * x
 
     declare_zero(message(f, 3.0))
-    assert grad(f)(3.0) == 2.0
+    assert grad(f)(3.0) == 1.0
 
 
 def test_constant_function_that_may_call_back():
