@@ -10,6 +10,9 @@ from typing import Any
 
 import pytest
 
+from mooncake_py import CompilerUnavailableError
+from mooncake_py.runtime.compilation import is_installed
+
 
 @pytest.hookimpl(wrapper=True)
 def pytest_pycollect_makeitem() -> Generator[None, Any, Any]:
@@ -18,6 +21,17 @@ def pytest_pycollect_makeitem() -> Generator[None, Any, Any]:
     if isinstance(found, list):  # the cases of one function
         leave_out([item for item in found if item.get_closest_marker("slow") is None])
     return found
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call() -> Generator[None, Any, Any]:
+    """Skip a test that compiles, where there is no Numba."""
+    try:
+        return (yield)
+    except CompilerUnavailableError:
+        if is_installed():
+            raise
+        pytest.skip("compile=True needs Numba")
 
 
 def leave_out(cases: list[pytest.Item]) -> None:

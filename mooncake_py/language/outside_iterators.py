@@ -133,7 +133,9 @@ class Copier:
             raise refusal(self.ctx, iterator, "it cannot be copied")
         new = make(*map(self.of, arguments))
         if state:
-            new.__setstate__(self.of(state[0]))
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # as above
+                new.__setstate__(self.of(state[0]))
         return new
 
     def elements(self, a: ndarray, position: int, step: int) -> Iterator[Any]:

@@ -42,6 +42,7 @@ from mooncake_py.rules import storage as storage
 from mooncake_py.rules import sums as sums
 from mooncake_py.rules import trigonometric as trigonometric
 from mooncake_py.rules import ufunc_methods as ufunc_methods
+from mooncake_py.rules import undrawn as undrawn
 from mooncake_py.rules import variances as variances
 from mooncake_py.rules import vectorizing as vectorizing
 from mooncake_py.rules.steady import hold_functions

@@ -103,6 +103,7 @@ BOUND = {
 }  # fmt: skip
 
 
+@pytest.mark.filterwarnings("ignore:functools.partial will be:FutureWarning")
 @pytest.mark.parametrize("name", BOUND)
 @pytest.mark.parametrize("options", [{}, {"debug": True}, {"mode": "forward"}])
 def test_descriptors_are_bound_to_the_instance(name, options):
