@@ -17,7 +17,7 @@ from mooncake_py.tangents.memory import owner
 
 if TYPE_CHECKING:
     from mooncake_py.rules.kinds import Rule
-    from mooncake_py.runtime.reverse_mode import ReverseMode
+    from mooncake_py.runtime.mode import Mode
 
 __all__ = ["apart"]
 
@@ -26,7 +26,7 @@ LIBRARIES = frozenset({"builtins", "mooncake_py", "numpy", "scipy"})
 _writes: WeakKeyDictionary[CodeType, bool] = WeakKeyDictionary()
 
 
-def apart(ctx: ReverseMode, rule: Rule, pullback: Any, own: Iterable[Any] = ()) -> Any:
+def apart(ctx: Mode, rule: Rule, pullback: Any, own: Iterable[Any] = ()) -> Any:
     """Return a pullback whose writes into arrays of the derivative take effect in the end.
 
     Most pullbacks only compute, as their bytecode shows, or write into nothing but their `own`

@@ -85,7 +85,8 @@ class View:
         """Add into the block's cotangent in place."""
         if self.overlaps:
             # Elements repeat (broadcast, sliding windows): a scatter that accumulates.
-            np.add.at(self.shadow(), ..., g)
+            everything: Any = ...
+            np.add.at(self.shadow(), everything, g)
         else:
             self.add_once(g)
 
