@@ -159,6 +159,9 @@ def of_ufunc(f: Any) -> np.ufunc | None:
 
 def call(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run a function of NumPy as the classes of its operands have it."""
+    method = derivable(args[0], "__abs__") if f is abs else None
+    if method is not None:
+        return ctx.call(method, *args)
     if isinstance(f, np.ufunc) or f is abs:
         return call_ufunc(ctx, np.absolute if f is abs else f, "__call__", args, kwargs)
     ufunc, method, operands = ufunc_of(f, args)
