@@ -35,7 +35,6 @@ WITHIN = {
 # Within a function, for what few programs need: what is taken, by whom.
 LATER = {
     ("application.own_pullbacks", "utilities.effects"),
-    ("application.seen_calls", "modes.debug.state"),
     ("modes.reverse.reverse_pass", "utilities.effects"),
     ("language.checkpoints", "recomputation.loop"),
     ("language.stored_files", "utilities.saving"),

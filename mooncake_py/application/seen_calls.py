@@ -18,6 +18,7 @@ from weakref import WeakKeyDictionary
 
 from numpy import ndarray
 
+from mooncake_py.containers.reachable import Reachable, State
 from mooncake_py.diagnostics.native_modules import is_native_module
 from mooncake_py.modules import module_of
 from mooncake_py.runtime.active import Active
@@ -76,9 +77,6 @@ def run_seen(ctx: Mode, f: Any, values: Iterable[Any], run: Callable[[], Any]) -
     values = list(values)
     if not any(map(runs_python, values)):
         return run()
-    # Only where native code calls back.
-    from mooncake_py.modes.debug.state import State
-
     state = State(ctx, [f, *within(values)])
     try:
         return run()
@@ -89,9 +87,6 @@ def run_seen(ctx: Mode, f: Any, values: Iterable[Any], run: Callable[[], Any]) -
 
 def reaches_active(ctx: Mode, values: Iterable[Any]) -> bool:
     """Return whether Python code that native code may call can reach active data."""
-    # Only where native code calls back.
-    from mooncake_py.modes.debug.state import Reachable
-
     return Reachable(ctx, list(values)).is_active
 
 

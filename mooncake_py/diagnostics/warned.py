@@ -18,12 +18,9 @@ from typing import Any
 from mooncake_py.diagnostics.places import OWN, is_rewritten
 
 __all__ = [
-    "filters_of_the_program",
-    "redirect",
-    "restore_filters",
-    "run_filter",
-    "stop_redirecting",
-]
+    "enter_block", "filters_of_the_program", "leave_block", "may_be_caught", "redirect",
+    "restore_filters", "run_filter", "stop_redirecting",
+]  # fmt: skip
 
 
 NEVER = "(?!)"  # the pattern for who takes the parts of a filter to make another of them

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy import ndarray
 
+from mooncake_py.containers.reach import LRU_WRAPPER
 from mooncake_py.diagnostics.reporting import dropped
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import unwrapped
@@ -27,9 +28,8 @@ from mooncake_py.tangents.bits import bits_of
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Calling, Mode
 
-__all__ = ["HANDLERS", "LRU_WRAPPER", "call_cached"]
+__all__ = ["HANDLERS", "call_cached"]
 
-LRU_WRAPPER = type(functools.lru_cache(lambda: None))
 NOTHING = object()
 RECENT = 32  # entries of the tape that are looked through for where a number is from
 PLAIN = frozenset({int, float, str, bool, np.float64})

@@ -23,6 +23,7 @@ from mooncake_py.application.foreign import meet
 from mooncake_py.application.native_writes import refuse_other_writes
 from mooncake_py.application.out_argument import named_out, signature_of
 from mooncake_py.containers import containers, effects, foreign_memory
+from mooncake_py.containers.reach import LRU_WRAPPER
 from mooncake_py.diagnostics.native_modules import is_constant_library, is_native_module
 from mooncake_py.diagnostics.refusals import missing_rule
 from mooncake_py.jitted import is_of_numba, is_written_by_numba
@@ -46,7 +47,6 @@ from mooncake_py.language import (
     special,
     stored_files,
 )
-from mooncake_py.language.caches import LRU_WRAPPER
 from mooncake_py.language.draws import noting
 from mooncake_py.language.subclass_instances import is_array_class, new_array, viewed
 from mooncake_py.language.subclass_protocols import ask_function

@@ -34,6 +34,7 @@ from mooncake_py.runtime import buffers, numerals
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import unwrapped
 from mooncake_py.runtime.exact_numbers import exact
+from mooncake_py.runtime.methods import derivable
 from mooncake_py.runtime.numpy_operands import MISSING, Conversion, Sight, sight_of
 from mooncake_py.runtime.watched import watch_array
 from mooncake_py.words import with_article
@@ -154,9 +155,16 @@ def as_options(ctx: Mode, f: Any, kwargs: Any) -> dict[str, Any]:
     return options
 
 
-def number_of(ctx: Mode, f: Any, value: Any) -> Any:
-    """Return the number that an instance of a subclass converts itself to."""
-    return ctx.call(next(kind for kind in NUMBERS if isinstance(value, kind)), value)
+def scalar_of(ctx: Mode, f: Any, value: Any) -> Any:
+    """Return the scalar that NumPy makes of an instance of a subclass of a number of Python.
+
+    It asks ``__float__``, unlike Python, and takes the precision for that of the number.
+    """
+    plain: Any = exact(value)
+    kind = type(plain)
+    if derivable(value, f"__{kind.__name__}__") is not None:
+        plain = ctx.call(kind, value)
+    return ctx.call(np.asarray(exact(value)).dtype.type, plain)
 
 
 def array_by_method(ctx: Mode, f: Any, value: Any, *dtype: Any, **copy: Any) -> Any:
@@ -231,6 +239,8 @@ def array_of_memory(ctx: Mode, f: Any, value: Any) -> Any:
         if hasattr(value, "__array__"):
             return array_by_method(ctx, f, value)
         raise refusal(ctx, f, value)
+    if isinstance(f, np.ufunc):
+        return np.array(value)  # the adjoint may read it when its memory has changed
     return watch_array(ctx, np.asarray(value))
 
 
@@ -244,7 +254,7 @@ def array_of_items(ctx: Mode, f: Any, value: Any) -> Any:
 
 
 CONVERSIONS: dict[Conversion, Callable[[Any, Any, Any], Any]] = {
-    Conversion.NUMBER: number_of,
+    Conversion.NUMBER: scalar_of,
     Conversion.METHOD: array_by_method,
     Conversion.INTERFACE: array_of_memory,
     Conversion.BUFFER: array_of_memory,

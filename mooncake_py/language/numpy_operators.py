@@ -18,11 +18,11 @@ from numpy import ndarray
 from mooncake_py.application.seen_calls import run_seen
 from mooncake_py.containers import effects
 from mooncake_py.containers.sequences import readable
-from mooncake_py.language import array_protocols, object_arrays, subclass_operators
+from mooncake_py.language import object_arrays, subclass_operators
+from mooncake_py.language.foreign_operands import as_input
 from mooncake_py.runtime.active import Active, plain_class, primal_of
 from mooncake_py.runtime.attribute_lookup import in_class
 from mooncake_py.runtime.exact_numbers import exact
-from mooncake_py.runtime.methods import derivable
 from mooncake_py.runtime.numpy_operands import MISSING, Conversion, sight_of
 from mooncake_py.runtime.operators import DIVMOD, BinaryOperator
 from mooncake_py.runtime.slots import owner_of_sequence, slot_of
@@ -121,7 +121,7 @@ def beside_another(ctx: Mode, op: BinaryOperator, a: Any, b: Any, other: Any) ->
     if sight.conversion is Conversion.OBJECT:  # which is asked by the scalar's number
         return compute(ctx, op, of_python(ctx, a), of_python(ctx, b))
     if not wraps_results(other):
-        array = as_operand(ctx, op, other, sight.conversion)
+        array = as_operand(ctx, op, other)
         a, b = (array if v is other else v for v in (a, b))
     return by_ufunc(ctx, op, a, b)
 
@@ -160,7 +160,7 @@ def by_ufunc(ctx: Mode, op: BinaryOperator, a: Any, b: Any) -> Any:
         return on_objects(ctx, op, a, b)
     if wraps_results(a) or wraps_results(b):
         return unseen(ctx, op, a, b)
-    p, q = (as_operand(ctx, op, v, s.conversion) for v, s in zip((a, b), sights, strict=True))
+    p, q = (as_operand(ctx, op, v) for v in (a, b))
     if not (is_known(p) and is_known(q)):
         return unseen(ctx, op, p, q)
     if type(p) is ndarray or type(q) is ndarray:
@@ -175,10 +175,7 @@ def as_classes_have_it(ctx: Mode, op: BinaryOperator, a: Any, b: Any) -> Any:
         return subclass_operators.operate(ctx, op, a, b)
     if any(sight_of(v).conversion is Conversion.OBJECT for v in (a, b)):
         ctx.refuse_if_active(op.function, (a, b))  # NumPy asks it once for each element
-    a, b = (
-        v if is_instance(v) or wraps_results(v) else as_operand(ctx, op, v, sight_of(v).conversion)
-        for v in (a, b)
-    )
+    a, b = (v if is_instance(v) or wraps_results(v) else as_operand(ctx, op, v) for v in (a, b))
     if ctx.contains_active(a) or ctx.contains_active(b):
         return subclass_operators.operate(ctx, op, a, b)
     function = op.ufunc if op is DIVMOD else op.function
@@ -210,35 +207,14 @@ def is_array(value: Any) -> bool:
 MADE_ARRAYS = (Conversion.METHOD, Conversion.INTERFACE, Conversion.BUFFER, Conversion.SEQUENCE)
 
 
-def as_operand(ctx: Mode, op: BinaryOperator, value: Any, conversion: Conversion) -> Any:
+def as_operand(ctx: Mode, op: BinaryOperator, value: Any) -> Any:
     """Return the array or number that NumPy makes of an operand."""
     if is_known(value):
         return value
-    if type(value) in SEQUENCES:
-        return ctx.call(np.array, value)
-    if conversion is Conversion.NUMBER:
-        return as_scalar(ctx, value)
-    value = readable(ctx, op.ufunc, array_protocols.as_array(ctx, exact(value)))
-    if is_known(value):
-        return value
-    if conversion is Conversion.SEQUENCE:
-        return ctx.call(np.array, list(ctx.iter(value)))
-    if conversion in MADE_ARRAYS:
-        ctx.refuse_if_active(op.function, (value,))
-        return np.array(value)  # the adjoint may read it when its memory has changed
-    return value
-
-
-def as_scalar(ctx: Mode, value: Any) -> Any:
-    """Return the scalar that NumPy makes of an instance of a subclass of a number of Python.
-
-    It asks ``__float__``, unlike Python, and takes the precision for that of the number.
-    """
-    plain: Any = exact(value)
-    kind = type(plain)
-    if derivable(value, f"__{kind.__name__}__") is not None:
-        plain = ctx.call(kind, value)
-    return ctx.call(np.asarray(exact(value)).dtype.type, plain)
+    if type(value) is np.flatiter:
+        return readable(ctx, op.ufunc, value)
+    made = as_input(ctx, op.ufunc, value)
+    return ctx.call(np.array, made) if type(made) in SEQUENCES else made
 
 
 def unseen(ctx: Mode, op: BinaryOperator, a: Any, b: Any) -> Any:
@@ -311,7 +287,7 @@ def inplace(ctx: Mode, op: BinaryOperator, x: ndarray, v: Any) -> Any:
     if conversion is Conversion.OBJECT and x.dtype.kind != "O":
         getattr(ndarray, op.inplace_method)(x, primal_of(v))  # raises: results are objects
     if not is_instance(v):
-        v = as_operand(ctx, op, v, conversion)
+        v = as_operand(ctx, op, v)
     if is_instance(x) or is_instance(v):
         return subclass_operators.inplace(ctx, op, x, v)
     ctx.inplace_plainly(op, x, v)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import copy
 import gc
 import itertools
-import warnings
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -20,6 +19,7 @@ from numpy import ndarray
 
 from mooncake_py.diagnostics.reporting import dropped
 from mooncake_py.runtime.activity import is_iterator
+from mooncake_py.runtime.iterators import reduced, set_state
 from mooncake_py.words import with_article
 
 if TYPE_CHECKING:
@@ -88,17 +88,6 @@ def refusal(ctx: Mode, iterator: Any, why: str) -> BaseException:
     )
 
 
-def reduced(iterator: Any) -> tuple[Any, ...] | None:
-    """Return how an iterator is made again where it is, None if it does not say so."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # itertools do so until Python 3.13
-        try:
-            found = iterator.__reduce__()
-        except TypeError:
-            return None
-    return found if type(found) is tuple else None
-
-
 class Copier:
     """Makes copies of iterators; those that two share are shared by the copies."""
 
@@ -133,9 +122,7 @@ class Copier:
             raise refusal(self.ctx, iterator, "it cannot be copied")
         new = make(*map(self.of, arguments))
         if state:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # as above
-                new.__setstate__(self.of(state[0]))
+            set_state(new, self.of(state[0]))
         return new
 
     def elements(self, a: ndarray, position: int, step: int) -> Iterator[Any]:

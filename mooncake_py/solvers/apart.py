@@ -16,8 +16,9 @@ from numpy import ndarray
 
 from mooncake_py.boundary.arguments import name_of
 from mooncake_py.boundary.detached import Bare
+from mooncake_py.containers.holders import Place
+from mooncake_py.containers.reachable import Bared, State
 from mooncake_py.errors import MooncakeError
-from mooncake_py.modes.debug.state import Bared, Place, State
 from mooncake_py.recomputation.rehearsal import copied
 from mooncake_py.rules.declare import contextual
 from mooncake_py.runtime.enclosing import enclosed

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 from numpy import ndarray
 
 from mooncake_py.boundary.arguments import name_of
+from mooncake_py.containers.reach import CONTAINERS, joined
 from mooncake_py.errors import UntrackedWriteError
-from mooncake_py.modes.debug.snapshot import CONTAINERS, Snapshot, difference_between, joined
+from mooncake_py.modes.debug.snapshot import Snapshot, difference_between
 from mooncake_py.overriding import override
 
 if TYPE_CHECKING:

@@ -6,26 +6,18 @@ None can be put back.  So what is differentiated gets copies of those that can b
 
 from __future__ import annotations
 
-import copy
-import warnings
 from typing import Any
 
-from mooncake_py.modes.debug.state import Attributes, Contents, Place
+from mooncake_py.containers.holders import Attributes, Contents, Place
 from mooncake_py.runtime.activity import is_iterator
+from mooncake_py.runtime.iterators import copied
 
 __all__ = ["copied_iterator", "with_iterators"]
 
 
 def copied_iterator(value: Any) -> Any:
     """Return a copy of an iterator where it stands, None if there is none."""
-    if not is_iterator(type(value)):
-        return None
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)
-            return copy.copy(value)
-    except TypeError:
-        return None
+    return copied(value) if is_iterator(type(value)) else None
 
 
 def with_iterators(place: Place, held: Any, copies: dict[int, Any] | None = None) -> Any:
@@ -34,7 +26,7 @@ def with_iterators(place: Place, held: Any, copies: dict[int, Any] | None = None
     def changed(part: Any) -> Any:
         if copies is not None:
             return copies.get(id(part), part)
-        new = copied_iterator(part) if is_iterator(type(part)) else None
+        new = copied_iterator(part)
         return part if new is None else new
 
     if not isinstance(place, (Attributes, Contents)):

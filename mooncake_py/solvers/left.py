@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.modes.debug.state import Attributes, Contents, Elements, Place
+from mooncake_py.containers.holders import Attributes, Contents, Elements, Place
 from mooncake_py.runtime.activity import unwrapped
 from mooncake_py.tangents.memory import owner
 from mooncake_py.utilities.copies import plain_copy
@@ -50,10 +50,8 @@ class Left:
         """Return the contents of a place."""
         if isinstance(place, Elements):
             return with_slope(self.ctx, left, computed)
-        if isinstance(place, (Contents, Attributes)):
-            found = self.parts(left, computed)
-            return left if found is None else found
-        return self.part(left, computed)
+        is_container = isinstance(place, (Contents, Attributes))
+        return self.parts(left, computed) if is_container else self.part(left, computed)
 
     def part(self, left: Any, computed: Any) -> Any:
         """Return something that a place holds."""
@@ -70,19 +68,18 @@ class Left:
         if type(left) is ndarray:
             is_old = id(owner(left)) in self.known or not is_number(computed)
             return left if is_old else with_slope(self.ctx, left, computed)
-        found = self.parts(left, computed)
-        return left if found is None else found
+        return self.parts(left, computed)
 
     def parts(self, left: Any, computed: Any) -> Any:
-        """Return a container of the parts; None if the other one has no such."""
+        """Return a container of the parts; that which was left if the other has no such parts."""
         t = type(left)
         if t is not type(computed):
-            return None
+            return left
         if t in (list, tuple) and len(left) == len(computed):
             return t([self.part(*pair) for pair in zip(left, computed, strict=True)])
         if t is dict and list(left) == list(computed):
             return {key: self.part(part, computed[key]) for key, part in left.items()}
-        return None
+        return left
 
 
 def is_number(value: Any) -> bool:

@@ -9,8 +9,9 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.boundary.arguments import name_of
+from mooncake_py.containers.reach import joined
 from mooncake_py.errors import UntrackedWriteError
-from mooncake_py.modes.debug.snapshot import difference_between, is_plain_array, joined, restore
+from mooncake_py.modes.debug.snapshot import difference_between, is_plain_array, restore
 from mooncake_py.runtime.activity import INERT, parts
 from mooncake_py.tangents.memory import owner
 from mooncake_py.utilities.ignoring import Reachable, is_known

@@ -13,17 +13,15 @@ from mooncake_py.boundary.arguments import name_of
 from mooncake_py.boundary.detached import Bare
 from mooncake_py.boundary.writes import nodes_of
 from mooncake_py.containers.containers import module_of
+from mooncake_py.containers.reach import CONTAINERS, joined, parts_of
 from mooncake_py.containers.state import old_cell, restore_cell
 from mooncake_py.diagnostics.reporting import dropped
 from mooncake_py.errors import UntrackedWriteError
-from mooncake_py.modes.debug.reach import parts_of
 from mooncake_py.modes.debug.snapshot import (
-    CONTAINERS,
     Snapshot,
     difference_between,
     holds_the_same,
     is_plain_array,
-    joined,
     named_parts,
     restore,
 )

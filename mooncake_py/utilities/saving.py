@@ -11,9 +11,9 @@ import numpy as np
 
 from mooncake_py.application.marshalling import leaves
 from mooncake_py.application.seen_calls import within
+from mooncake_py.containers.reachable import State
 from mooncake_py.diagnostics.reporting import Reporting, unsupported
 from mooncake_py.language import callbacks, stored_files
-from mooncake_py.modes.debug.state import State
 from mooncake_py.modules import package_of
 from mooncake_py.runtime import numerals
 from mooncake_py.runtime.activity import unwrapped

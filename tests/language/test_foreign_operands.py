@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from scipy import linalg, sparse, special
 
-from mooncake_py import MooncakeError, checkpoint, grad, hvp, jvp, value_and_grad
+from mooncake_py import MooncakeError, checkpoint, grad, hvp, jvp, value_and_grad, vjp
 
 pd = pytest.importorskip("pandas")
 xr = pytest.importorskip("xarray")
@@ -332,3 +332,43 @@ def test_a_number_of_numpy_may_take_ufuncs_over_and_count(f: Any) -> None:
         np.testing.assert_allclose(g, slopes, rtol=1e-7)
     assert jvp(f, (X,), (np.ones(3),))[0] == value
     assert CALLS[0] == 0
+
+
+class Whole(int):
+    """A subclass of int: NumPy takes its instances for scalars, not for numbers of Python."""
+
+
+class Real(float):
+    """A subclass of float likewise."""
+
+
+class Asked(float):
+    """One that names another number, which NumPy takes."""
+
+    def __float__(self) -> float:
+        return 7.5
+
+
+BESIDE_SINGLE = [Real(2.5), Asked(2.5), Whole(3), True, 2.5, np.float32(3.0)]
+
+
+@pytest.mark.parametrize("v", BESIDE_SINGLE, ids=lambda v: type(v).__name__)
+def test_operators_and_ufuncs_promote_numbers_alike(v: Any) -> None:
+    x = np.array([1.5, -0.5], np.float32)
+    for f in (lambda x: x * v, lambda x: v * x, lambda x: np.multiply(x, v)):
+        y, pullback = vjp(f, x)
+        assert y.dtype == f(x).dtype
+        np.testing.assert_array_equal(y, f(x))
+        slope = 7.5 if isinstance(v, Asked) else float(v)
+        np.testing.assert_array_equal(pullback(np.ones_like(y))[0], np.full(2, slope, np.float32))
+
+
+@pytest.mark.parametrize("multiply", [lambda x, v: x * v, np.multiply], ids=["operator", "ufunc"])
+def test_a_buffer_that_a_product_has_read_may_change(multiply: Any) -> None:
+    def f(x: Any) -> Any:
+        weights = array.array("d", [1.0, 2.0, 3.0])
+        y = multiply(x, weights)
+        weights[0] = 9.0
+        return y.sum()
+
+    np.testing.assert_array_equal(grad(f)(np.ones(3)), [1.0, 2.0, 3.0])

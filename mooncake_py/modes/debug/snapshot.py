@@ -7,7 +7,6 @@ and globals by the identity of what they hold.
 from __future__ import annotations
 
 import operator
-from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -16,17 +15,15 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.boundary.arguments import describe, name_of
+from mooncake_py.containers.reach import CONTAINERS, Walk, joined, parts_of
 from mooncake_py.errors import UntrackedWriteError
-from mooncake_py.modes.debug.reach import is_opaque, parts_of
-from mooncake_py.runtime.activity import holds_inert
+from mooncake_py.overriding import override
 from mooncake_py.runtime.attribute_lookup import MISSING
 from mooncake_py.tangents.bits import bits_of
-from mooncake_py.tangents.memory import owner
 
-__all__ = ["CONTAINERS", "Snapshot", "difference_between", "first_difference", "holds_the_same",
-           "is_plain_array", "joined", "named_parts", "restore", "untracked_write"]  # fmt: skip
+__all__ = ["Snapshot", "difference_between", "first_difference", "holds_the_same",
+           "is_plain_array", "named_parts", "restore", "untracked_write"]  # fmt: skip
 
-CONTAINERS = (list, deque, dict)
 CAUSES = (
     "compiled code that writes through a pointer, a thread, a __del__ method,\n"
     "or a rule that does not say what its function writes"
@@ -37,7 +34,7 @@ FIX = (
 )
 
 
-class Snapshot:
+class Snapshot(Walk):
     """The present state of all data that a call can reach.
 
     Parameters
@@ -50,9 +47,8 @@ class Snapshot:
     """
 
     def __init__(self, f: Any, args: Any, kwargs: Any) -> None:
+        super().__init__()
         self.kept: list[tuple[str, Any, Any]] = []  # path, what holds, what it held
-        self.known: dict[int, Any] = {}  # keeps the object whose id is the key
-        self.todo: list[tuple[str, Any]] = []
         for i, a in enumerate(args):
             self.follow(describe(f, i) if f else f"argument {i}", a)
         for name, a in kwargs.items():
@@ -60,24 +56,10 @@ class Snapshot:
         if f is not None:
             self.follow(name_of(f), f)
 
-    def follow(self, path: str, value: Any) -> None:
-        """Remember all that can be reached from a value."""
-        self.todo.append((path, value))
-        while self.todo:
-            self.keep(*self.todo.pop())
-
-    def keep(self, path: str, value: Any) -> None:
-        """Remember one value, and put what it holds on the list of what is to be visited."""
-        if value is MISSING or is_opaque(value) or id(value) in self.known:
-            return
-        self.known[id(value)] = value
+    @override
+    def meet(self, path: str, value: Any) -> None:
         if not issubclass(type(value), tuple) and self.may_change(value):
             self.kept.append((path, value, contents_of(value)))
-        if issubclass(type(value), ndarray) and owner(value) is not value:
-            self.todo.append((f"{path}.base", owner(value)))
-        if not is_plain_container(value):
-            parts = list(parts_of(value))
-            self.todo.extend((joined(path, text), part) for text, part in reversed(parts))
 
     def may_change(self, value: Any) -> bool:
         """Return whether a value is to be compared afterwards."""
@@ -125,13 +107,6 @@ def contents_of(value: Any) -> Any:
     return list(parts_of(value))
 
 
-def is_plain_container(value: Any) -> bool:
-    """Return whether a container holds nothing that holds anything."""
-    if type(value) not in CONTAINERS or not holds_inert(value):
-        return False
-    return type not in map(type, value.values() if type(value) is dict else value)
-
-
 def difference_between(value: Any, old: Any) -> tuple[str, str, str] | None:
     """Return path, present and former value of what is not as it was, or None."""
     if is_plain_array(value):
@@ -153,11 +128,6 @@ def named_parts(value: Any, old: Any) -> dict[str, Any]:
     if type(value) in CONTAINERS:
         return {**dict(parts_of(old)), ".__class__": type(value)}
     return dict(old)
-
-
-def joined(path: str, text: str) -> str:
-    """Return the path to a part; variables are named by themselves."""
-    return f"{text.strip()} of {path}" if text.startswith(" ") else path + text
 
 
 def first_difference(value: ndarray, old: ndarray) -> tuple[str, str, str] | None:

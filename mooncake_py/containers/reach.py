@@ -25,24 +25,71 @@ from mooncake_py.jitted import is_jitted, is_of_numba
 from mooncake_py.modules import module_of
 from mooncake_py.rooms import ROOMS
 from mooncake_py.runtime.active import Active
-from mooncake_py.runtime.activity import INERT
+from mooncake_py.runtime.activity import INERT, holds_inert
 from mooncake_py.runtime.attribute_lookup import MISSING
 from mooncake_py.tangents.contents import elements_of
 from mooncake_py.tangents.fields import own_attributes
+from mooncake_py.tangents.memory import owner
 
-__all__ = ["Part", "is_opaque", "names_read", "parts_of"]
+__all__ = [
+    "CONTAINERS", "LRU_WRAPPER", "Part", "Walk", "is_opaque", "joined", "names_read", "parts_of",
+]  # fmt: skip
+
+LRU_WRAPPER = type(functools.lru_cache(len))
 
 Part = tuple[str, Any]
 """How something is reached from its holder, and what it is."""
 
+CONTAINERS = (list, deque, dict)
 # Whose objects change as they work.
 ENGINE = ("mooncake_py.interface", *(f"mooncake_py.{room}" for room in ROOMS))
 HEAP_TYPE = 1 << 9  # made by a class statement, or by compiled code that allows changes
-WRAPPERS = (staticmethod, classmethod, type(functools.lru_cache(len)))
+WRAPPERS = (staticmethod, classmethod, LRU_WRAPPER)
 BOUND_IN_C = (BuiltinFunctionType, MethodWrapperType)
 HOLDERS = (  # of Python's own, with parts
     MethodType, *BOUND_IN_C, property, functools.partial, *WRAPPERS,
 )  # fmt: skip
+
+
+class Walk:
+    """Visits all data that can be reached from some values, each once, with a path to it."""
+
+    def __init__(self) -> None:
+        self.known: dict[int, Any] = {}  # keeps the object whose id is the key
+        self.todo: list[tuple[str, Any]] = []
+
+    def follow(self, path: str, value: Any) -> None:
+        """Visit all that can be reached from a value."""
+        self.todo.append((path, value))
+        while self.todo:
+            self.keep(*self.todo.pop())
+
+    def keep(self, path: str, value: Any) -> None:
+        """Visit one value, and put what it holds on the list of what is to be visited."""
+        if value is MISSING or is_opaque(value) or id(value) in self.known:
+            return
+        self.known[id(value)] = value
+        self.meet(path, value)
+        if issubclass(type(value), ndarray) and owner(value) is not value:
+            self.todo.append((f"{path}.base", owner(value)))
+        if not is_plain_container(value):
+            parts = list(parts_of(value))
+            self.todo.extend((joined(path, text), part) for text, part in reversed(parts))
+
+    def meet(self, path: str, value: Any) -> None:
+        """Take note of a value that is visited for the first time."""
+
+
+def joined(path: str, text: str) -> str:
+    """Return the path to a part; variables are named by themselves."""
+    return f"{text.strip()} of {path}" if text.startswith(" ") else path + text
+
+
+def is_plain_container(value: Any) -> bool:
+    """Return whether a container holds nothing that holds anything."""
+    if type(value) not in CONTAINERS or not holds_inert(value):
+        return False
+    return type not in map(type, value.values() if type(value) is dict else value)
 
 
 def is_opaque(value: Any) -> bool:

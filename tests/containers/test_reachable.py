@@ -1,0 +1,97 @@
+"""What can be reached from some values: read, compared, put back."""
+
+from __future__ import annotations
+
+from array import array
+from collections import deque
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mooncake_py.containers.reachable import Reachable, State
+
+
+class Constants:
+    """A mode in which nothing is active."""
+
+    def contains_active(self, value: Any) -> bool:
+        return False
+
+    def find(self, value: Any) -> None:
+        return None
+
+
+CTX: Any = Constants()
+
+
+class Slotted:
+    __slots__ = ("a", "b")
+
+
+class Plain:
+    shared = 1.0
+
+
+def slotted() -> Slotted:
+    new = Slotted()
+    new.a = 1.0
+    return new
+
+
+def write_slots(o: Any) -> None:
+    o.a, o.b = 2.0, 3.0
+
+
+def write_class(o: Any) -> None:
+    o.x = 1.0
+    type(o).shared = 2.0
+
+
+@pytest.mark.parametrize(
+    ("make", "change", "seen"),
+    [
+        (lambda: np.arange(3.0), lambda a: a.__setitem__(1, -0.0), lambda a: a.tobytes()),
+        (lambda: np.arange(6.0)[::2], lambda a: a.base.__setitem__(1, 9.0), lambda a: a.tobytes()),
+        (lambda: [1, 2], lambda a: a.append(3), list),
+        (lambda: {"a": 1, "b": 2}, lambda a: a.__setitem__("a", a.pop("a")), list),
+        (lambda: {1, 2}, lambda a: a.add(3), set),
+        (lambda: deque([1, 2]), lambda a: a.rotate(1), list),
+        (lambda: bytearray(b"ab"), lambda a: a.extend(b"c"), bytes),
+        (lambda: array("d", [1.0]), lambda a: a.append(2.0), list),
+        (slotted, write_slots, lambda o: (o.a, hasattr(o, "b"))),
+        (Plain, write_class, lambda o: (dict(vars(o)), type(o).shared)),
+        (lambda: [[1.0]], lambda a: a[0].append(2.0), repr),
+    ],
+)
+def test_changes_are_found_and_put_back(make: Any, change: Any, seen: Any) -> None:
+    value = make()
+    before = seen(value)
+    state = State(CTX, [value])
+    assert state.changes() == []
+    change(value)
+    assert seen(value) != before or isinstance(value, np.ndarray)
+    assert state.put_back() != []
+    assert seen(value) == before
+    assert state.changes() == []
+
+
+def test_variables_that_functions_capture() -> None:
+    n, log = 0, []
+
+    def count() -> None:
+        nonlocal n
+        n += 1
+        log.append(n)
+
+    state = State(CTX, [count])
+    count()
+    assert "captured variable 'n'" in [place.path for place, _ in state.put_back()]
+    assert (n, log) == (0, [])
+
+
+def test_what_cannot_be_put_back_is_told_apart() -> None:
+    streams = [iter([1]), np.random.default_rng(1), lru_cache(len)]
+    found = Reachable(CTX, [streams])
+    assert all(any(stream is s for s in found.streams) for stream in streams)
