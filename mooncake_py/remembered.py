@@ -8,10 +8,20 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from types import BuiltinFunctionType, MethodType, MethodWrapperType, ModuleType
+from types import (
+    BuiltinFunctionType,
+    ClassMethodDescriptorType,
+    FunctionType,
+    MethodDescriptorType,
+    MethodType,
+    MethodWrapperType,
+    ModuleType,
+    WrapperDescriptorType,
+)
 from typing import Any, Generic, TypeVar
 from weakref import ref
 
+import numpy as np
 from numpy import ufunc
 
 __all__ = ["Table", "remembered"]
@@ -20,6 +30,10 @@ V = TypeVar("V")
 
 BOUND = frozenset({MethodType, MethodWrapperType, BuiltinFunctionType})
 LASTING = (type(None), ModuleType, ufunc)  # what methods are bound to that are never freed
+# Without weak references, but as lasting as the modules and the classes in C that define them.
+DEFINED = frozenset({
+    MethodDescriptorType, WrapperDescriptorType, ClassMethodDescriptorType, type(np.sum),
+}) - {FunctionType}  # fmt: skip
 UNKNOWN: Any = object()
 
 
@@ -66,7 +80,8 @@ def remembered(f: Callable[[Any], V]) -> Callable[[Any], V]:
     """Remember what a function of one object returns, as long as that object lives.
 
     Methods are bound anew for each use: those of ufuncs and modules are told apart by value, and
-    of others nothing is remembered.
+    of others nothing is remembered.  Methods of classes in C and functions of NumPy have no weak
+    references: of these the last few hundred are remembered.
     """
     table: Table[V] = Table()
     get = table.found.get
@@ -77,7 +92,10 @@ def remembered(f: Callable[[Any], V]) -> Callable[[Any], V]:
         known: Any = get(id(o), UNKNOWN)
         if known is not UNKNOWN:
             return known
-        if type(o) in BOUND:
+        kind = type(o)
+        if kind in DEFINED:
+            return of_lasting(o)
+        if kind in BOUND:
             return of_lasting(o) if issubclass(type(o.__self__), LASTING) else f(o)
         value = f(o)
         table.set(o, value)

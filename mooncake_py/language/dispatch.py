@@ -131,18 +131,20 @@ def table_of(
         rule = registry.find(f)
         if rule is not None and rule.built_in:
             table[f] = quicker(table[f])
-    table.update(language_handlers())
+    table.update(language_handlers(scipy_functions.is_loaded()))
     table.update({f: noting(r, within(r)) for f, r in registry.registered() if r.by_user})
     table.update({f: within(rule) for f, rule in replaced.items() if rule is not None})
     return table
 
 
-def language_handlers() -> dict[Any, Handler]:
+@functools.cache
+def language_handlers(with_scipy: bool) -> dict[Any, Handler]:
     """Return the handlers that are no rules, the same for each mode; they precede rules."""
     table = dict(intrinsics.HANDLERS)
     for module in (object_arrays, callbacks, caches, checkpoints, stored_files, native_calls):
         table.update(module.HANDLERS)
-    table |= scipy_functions.handlers()
+    if with_scipy:
+        table |= scipy_functions.handlers()
     return {f: asking(run) if type(f) is NUMPY_DISPATCHER else run for f, run in table.items()}
 
 
@@ -212,11 +214,12 @@ def call_python(ctx: Mode, f: FunctionType, args: Any, kwargs: Any) -> Any:
         return enclosing.call_derivative(ctx, f, args, kwargs)
     if masked_arrays.runs_as_it_is(ctx, f, args, kwargs):
         return numerals.checked(ctx, f, args, f(*args, **kwargs))
-    if is_constant_library(module_of(f)):
+    module = module_of(f)
+    if is_constant_library(module):
         return constant_libraries.run(ctx, f, args, kwargs)
     if NUMBA in sys.modules and is_written_by_numba(f):
         return of_numba().call_library(ctx, f, args, kwargs)
-    if is_native_module(module_of(f)):
+    if is_native_module(module):
         if runs_code(f, args):
             raise missing_rule(ctx, f, args, OUT_OF_SIGHT)
         if stored_files.stores_files(ctx):

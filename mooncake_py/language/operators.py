@@ -105,32 +105,35 @@ def by_slots(ctx: Mode, op: BinaryOperator, a: Any, b: Any) -> Any:
     """Ask the slots of both operands in Python's order."""
     ta, tb = plain_class(a), plain_class(b)
     left = slot_of(ta, op)
-    right = None if tb is ta else slot_of(tb, op)
+    right = reflecting = None if tb is ta else slot_of(tb, op)
     if right is left:
         right = None
     if left is None:
-        return NotImplemented if right is None else run_slot(ctx, op, right, a, b)
+        return NotImplemented if right is None else run_slot(ctx, op, right, a, b, left, reflecting)
     if right is not None and issubclass(tb, ta):
-        y = run_slot(ctx, op, right, a, b)
+        y = run_slot(ctx, op, right, a, b, left, reflecting)
         if y is not NotImplemented:
             return y
         right = None
-    y = run_slot(ctx, op, left, a, b)
+    y = run_slot(ctx, op, left, a, b, left, reflecting)
     if y is not NotImplemented or right is None:
         return y
-    return run_slot(ctx, op, right, a, b)
+    return run_slot(ctx, op, right, a, b, left, reflecting)
 
 
-def run_slot(ctx: Mode, op: BinaryOperator, slot: Any, a: Any, b: Any) -> Any:
-    """Ask a slot, which any of the two operands may have."""
-    return by_methods(ctx, op, a, b) if slot is GENERIC else natively(ctx, op, slot, a, b)
+def run_slot(
+    ctx: Mode, op: BinaryOperator, slot: Any, a: Any, b: Any, left: Any, reflecting: Any
+) -> Any:
+    """Ask a slot, which any of the two operands may have: these have `left` and `reflecting`."""
+    if slot is GENERIC:
+        return by_methods(ctx, op, a, b, left is GENERIC, reflecting is GENERIC)
+    return natively(ctx, op, slot, a, b)
 
 
-def by_methods(ctx: Mode, op: BinaryOperator, a: Any, b: Any) -> Any:
+def by_methods(ctx: Mode, op: BinaryOperator, a: Any, b: Any, defines: bool, reflects: bool) -> Any:
     """Ask the methods of those operands whose classes define the operator in Python."""
-    ta, tb = plain_class(a), plain_class(b)
-    reflects = tb is not ta and slot_of(tb, op) is GENERIC
-    if slot_of(ta, op) is GENERIC:
+    if defines:
+        ta, tb = plain_class(a), plain_class(b)
         if reflects and issubclass(tb, ta) and is_overridden(ta, tb, op.reflected):
             y = call_special(ctx, b, op.reflected, a)
             if y is not NotImplemented:

@@ -18,6 +18,7 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.diagnostics.reporting import dropped
+from mooncake_py.remembered import remembered
 from mooncake_py.runtime.activity import is_iterator
 from mooncake_py.runtime.iterators import reduced, set_state
 from mooncake_py.words import with_article
@@ -69,12 +70,18 @@ def vectors_of(iterator: Any) -> Iterator[ndarray]:
         if issubclass(type(value), ndarray):
             if level and value.ndim == 1 and value.dtype.kind in "fc":
                 yield value
-        elif t is tuple or t is list or t in TEE_DATA or is_iterator(t):
+        else:
             level = LEVELS.get(t, max(level - 1, 0))
             for part in gc.get_referents(value):
-                if id(part) not in seen:
+                if id(part) not in seen and leads_on(type(part)):
                     seen.add(id(part))
                     todo.append((part, level))
+
+
+@remembered
+def leads_on(t: type) -> bool:
+    """Return whether objects of a type may be vectors, or lead to them."""
+    return t is tuple or t is list or t in TEE_DATA or issubclass(t, ndarray) or is_iterator(t)
 
 
 def refusal(ctx: Mode, iterator: Any, why: str) -> BaseException:

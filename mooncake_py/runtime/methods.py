@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from types import (
+    BuiltinFunctionType,
     FunctionType,
     MethodDescriptorType,
     MethodType,
@@ -41,6 +42,7 @@ ANSWERED: dict[Any, str] = {
 
 
 COMPILED = (WrapperDescriptorType, MethodDescriptorType)
+NATIVE = frozenset({*COMPILED, type(MISSING), type(None), BuiltinFunctionType})
 WRAPPERS = frozenset({
     staticmethod, classmethod, property, functools.partial, functools.partialmethod, MethodType,
 })  # fmt: skip
@@ -63,10 +65,13 @@ def python_method(t: type, name: str) -> Any:
     Anything else under the name than a function is bound to the instance when it is called.
     """
     found = in_class(t, name)
-    if type(found) is FunctionType:
+    kind = type(found)
+    if kind is FunctionType:
         return found
-    if type(found) in WRAPPERS or any(
-        type(in_class(type(found), method)) is FunctionType for method in ("__get__", "__call__")
+    if kind in NATIVE:
+        return None
+    if kind in WRAPPERS or any(
+        type(in_class(kind, method)) is FunctionType for method in ("__get__", "__call__")
     ):
         return Bound(found)
     return None

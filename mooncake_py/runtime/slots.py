@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from types import WrapperDescriptorType
+from types import FunctionType, WrapperDescriptorType
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,10 @@ HEAP, IMMUTABLE = 1 << 9, 1 << 8
 
 def slot_of(cls: type, op: BinaryOperator) -> Any:
     """Return `GENERIC`, the class in C whose slot a class has, or None if it has none."""
-    forward, reflected = in_class(cls, op.method), in_class(cls, op.reflected)
+    forward = in_class(cls, op.method)
+    if type(forward) is FunctionType:
+        return GENERIC
+    reflected = in_class(cls, op.reflected)
     if forward is MISSING and reflected is MISSING:
         return None
     if is_in_c(forward):

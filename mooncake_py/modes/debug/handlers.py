@@ -15,7 +15,7 @@ from mooncake_py.application.apply import handler
 from mooncake_py.application.out_argument import named_out
 from mooncake_py.diagnostics.notes import located
 from mooncake_py.errors import MooncakeError, UntrackedWriteError
-from mooncake_py.language import domains
+from mooncake_py.language import domains, scipy_functions
 from mooncake_py.language.dispatch import call_unregistered, language_handlers
 from mooncake_py.language.draws import noting
 from mooncake_py.modes.debug.beside import compare
@@ -60,7 +60,7 @@ class CheckedHandlers:
     def __init__(self, plain: dict[Any, Handler]) -> None:
         self.plain = plain
         self.made: dict[Any, Handler] = {}
-        self.no_rules = {**language_handlers(), **SCATTER}
+        self.no_rules = language_handlers(scipy_functions.is_loaded())
 
     def __contains__(self, f: Any) -> bool:
         return f in self.plain
@@ -74,7 +74,7 @@ class CheckedHandlers:
         if f in BUILTINS and f in self.plain:
             self.made[f] = made = beside(self.plain[f])
             return made
-        if f not in self.plain or rule is None or f in self.no_rules:
+        if f not in self.plain or rule is None or f in self.no_rules or f in SCATTER:
             return self.plain.get(f, default)
         within = domains.within(checked_handler, call_unregistered)
         self.made[f] = made = noting(rule, within(rule))
