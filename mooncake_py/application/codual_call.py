@@ -21,7 +21,7 @@ from mooncake_py.runtime.numpy_operands import PLAIN
 from mooncake_py.runtime.tangent_tree import TangentTree
 from mooncake_py.runtime.values import NUMBERS
 from mooncake_py.tangents import CoDual, NoFData, NoRData, fdata, zero_rdata, zero_tangent
-from mooncake_py.tangents.memory import is_owned, owner
+from mooncake_py.tangents.memory import is_owned, is_writeable, owner
 from mooncake_py.words import with_article
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def codual_of(ctx: Mode, value: Any, written: bool, active: bool) -> CoDual:
     t = type(value)
     if t is ndarray:
         node = ctx.find(value)
-        if node is None and written and value.dtype.kind in "fc" and value.flags.writeable:
+        if node is None and written and value.dtype.kind in "fc" and is_writeable(value):
             node = ctx.registry.activate(value)
         if node is None:
             return CoDual(value, NoFData())

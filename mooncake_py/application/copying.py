@@ -21,7 +21,7 @@ from mooncake_py.runtime.activity import INERT
 from mooncake_py.tangents.contents import add_items
 from mooncake_py.tangents.kinds import Fields, NoFData, NoRData, NoTangent
 from mooncake_py.tangents.lookup import spec_of
-from mooncake_py.tangents.memory import address, owner, zeros_like_owner
+from mooncake_py.tangents.memory import address, is_writeable, owner, zeros_like_owner
 from mooncake_py.tangents.subclasses import is_instance, plain, with_attributes
 
 __all__ = ["Convert", "Copier", "copy_jointly", "same_view"]
@@ -151,7 +151,7 @@ class Copier:
             self.remember(root, new_root)
             for index in np.ndindex(root.shape):
                 new_root[index] = self.copy_if_leading(root[index])
-        if self.convert is None and not root.flags.writeable:
+        if self.convert is None and not is_writeable(root):
             new_root.flags.writeable = False
         return new_root
 
@@ -268,6 +268,6 @@ def same_view(view: NDArray[Any], root: NDArray[Any], new_root: NDArray[Any]) ->
         "typestr": dtype.str,
         "shape": view.shape,
         "strides": tuple(s * new_unit // unit for s in view.strides),
-        "data": (address(new_root) + offset, not view.flags.writeable),
+        "data": (address(new_root) + offset, not is_writeable(view)),
     }
     return np.asarray(_Window(new_root, interface))

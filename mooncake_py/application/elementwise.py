@@ -36,7 +36,7 @@ from mooncake_py.runtime.active import Active, active_number
 from mooncake_py.runtime.late_errors import has_written
 from mooncake_py.runtime.methods import ANSWERED, derivable
 from mooncake_py.runtime.values import SEQUENCES, is_of_math
-from mooncake_py.tangents.memory import has_overlaps
+from mooncake_py.tangents.memory import has_overlaps, is_writeable
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
@@ -224,7 +224,7 @@ def elementwise_into(
     where = kwargs.get("where")
     where = None if where is True or where is None else np.asarray(where, bool)
     active = any(node is not None for node in nodes)
-    if not issubclass(type(out), ndarray) or not out.flags.writeable:
+    if not issubclass(type(out), ndarray) or not is_writeable(out):
         return f(*primals, out=activity.unwrapped(out), **kwargs)  # raises NumPy's own error
     if type(out) is not ndarray:
         ctx.refuse_subclass(out, *(n for n in nodes if n is not None))

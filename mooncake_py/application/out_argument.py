@@ -21,6 +21,7 @@ from mooncake_py.remembered import remembered
 from mooncake_py.runtime import activity, drops, overlapping
 from mooncake_py.runtime.active import Active
 from mooncake_py.tangents.bits import bits_of
+from mooncake_py.tangents.memory import is_writeable
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
@@ -214,7 +215,7 @@ def run_into(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
 def write_steps(ctx: Mode, f: Any, args: Any, kwargs: Any, out: ndarray) -> ndarray:
     """Run a function with an output of integers, in which no derivative is left."""
     memory = ctx.registry.memory_of(out)
-    if memory.protected and out.flags.writeable:  # else the function raises
+    if memory.protected and is_writeable(out):  # else the function raises
         ctx.log_write(memory, out, Ellipsis)
     given = args, kwargs
     args, kwargs = activity.unwrapped(tuple(args)), activity.unwrapped(kwargs)

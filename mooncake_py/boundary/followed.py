@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from mooncake_py.application.copying import Copier
 from mooncake_py.overriding import override
 from mooncake_py.tangents.lookup import spec_of
-from mooncake_py.tangents.memory import zeros_like_owner
+from mooncake_py.tangents.memory import is_writeable, zeros_like_owner
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
@@ -63,7 +63,7 @@ class FollowedCopier(Copier):
             return super().copy_owner(root)
         new = zeros_like_owner(root)
         self.outer.assign(new, Ellipsis, root)
-        new.flags.writeable = root.flags.writeable
+        new.flags.writeable = is_writeable(root)
         return new
 
 

@@ -33,7 +33,7 @@ from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import is_iterator, unwrapped
 from mooncake_py.runtime.attribute_lookup import MISSING
 from mooncake_py.tangents.fields import instance_dict, own_attributes, slots
-from mooncake_py.tangents.memory import owner
+from mooncake_py.tangents.memory import is_writeable, owner
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
@@ -133,7 +133,7 @@ class Reachable(Walk):
     def places_of(self, path: str, value: Any) -> Iterator[Place]:
         """Yield the places of a value."""
         if isinstance(value, ndarray):
-            if owner(value) is value and value.flags.writeable:
+            if owner(value) is value and is_writeable(value):
                 yield Elements(path, value)
             if not self.is_active and value.dtype.kind in "fcO":
                 self.is_active = self.ctx.contains_active(value)

@@ -13,6 +13,7 @@ from mooncake_py.containers.undo import note
 from mooncake_py.diagnostics.reporting import dropped
 from mooncake_py.language import iteration
 from mooncake_py.runtime import frames
+from mooncake_py.tangents.memory import is_writeable
 from mooncake_py.tangents.subclasses import plain
 
 if TYPE_CHECKING:
@@ -25,7 +26,6 @@ EXPOSES_MEMORY = frozenset({"data", "ctypes", "__array_interface__", "__array_st
 GUARDED = EXPOSES_MEMORY | {"flags"}
 OF_BYTES = frozenset({"dtype", "strides", "data"})
 SETTABLE = ("writeable", "aligned", "writebackifcopy")
-WRITEABLE = 0x400
 FLAGS = type(np.empty(0).flags)
 KEYS = {"WRITEABLE": "writeable", "W": "writeable", "ALIGNED": "aligned", "A": "aligned",
         "WRITEBACKIFCOPY": "writebackifcopy", "X": "writebackifcopy"}  # fmt: skip
@@ -99,7 +99,7 @@ def set_flag(ctx: Mode, flags: Any, name: str, v: Any) -> bool:
 
 def flag(a: ndarray, name: str) -> bool:
     """Return a flag; NumPy warns where `writeable` of `np.broadcast_arrays` is asked by name."""
-    return bool(a.flags.num & WRITEABLE) if name == "writeable" else getattr(a.flags, name)
+    return is_writeable(a) if name == "writeable" else getattr(a.flags, name)
 
 
 def set_flag_item(ctx: Mode, flags: Any, key: Any, v: Any) -> bool:

@@ -33,7 +33,7 @@ from mooncake_py.runtime.referents import (
     reached_from,
 )
 from mooncake_py.tangents.bits import bits_of
-from mooncake_py.tangents.memory import owner
+from mooncake_py.tangents.memory import is_writeable, owner
 from mooncake_py.tangents.subclasses import plain
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ class Watch:
 
     def __init__(self, ctx: Mode, reached: Reached) -> None:
         self.ctx = ctx
-        writeable = (a for a in map(plain, reached.arrays) if a.flags.writeable)
+        writeable = (a for a in map(plain, reached.arrays) if is_writeable(a))
         self.arrays = [(a, a.copy(order="K")) for a in writeable]
         self.containers = [(o, containers.module_of(o)) for o in reached.containers]
         self.contents = [module.contents(o) for o, module in self.containers]

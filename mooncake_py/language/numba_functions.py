@@ -22,6 +22,7 @@ from mooncake_py.runtime import activity, numerals
 from mooncake_py.runtime.active import Active
 from mooncake_py.syntax.jitted import python_for
 from mooncake_py.tangents.bits import bits_of
+from mooncake_py.tangents.memory import is_writeable
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
@@ -131,7 +132,7 @@ def run_compiled(
         with suppress(Exception):  # Numba refuses to compile what writes into these
             y = f(*map(read_only, args), **{name: read_only(v) for name, v in kwargs.items()})
             return None if shares_memory(y, arrays) else (y,)
-    before = [(a, a.copy()) for a in arrays if a.flags.writeable]
+    before = [(a, a.copy()) for a in arrays if is_writeable(a)]
     try:
         y = f(*args, **kwargs)
     except Exception:

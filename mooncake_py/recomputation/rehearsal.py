@@ -23,6 +23,7 @@ from mooncake_py.runtime.interrupts import through_interrupts
 from mooncake_py.runtime.memory import Memory, undo_assign
 from mooncake_py.runtime.pulls import is_basic, pull_state
 from mooncake_py.tangents.fields import own_attributes, set_own_attributes
+from mooncake_py.tangents.memory import is_writeable
 from mooncake_py.tangents.subclasses import plain
 
 if TYPE_CHECKING:
@@ -174,7 +175,7 @@ class Rehearsal:
             return
         seen.add(id(value))
         if issubclass(type(value), ndarray):
-            if value.flags.writeable:
+            if is_writeable(value):
                 memory = self.ctx.registry.memory_of(value)
                 self.record(self.overwritten(memory, value, Ellipsis))
             if value.dtype.kind != "O":

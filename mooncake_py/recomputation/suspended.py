@@ -25,7 +25,7 @@ from mooncake_py.runtime.interrupts import through_interrupts
 from mooncake_py.runtime.memory import undo_assign
 from mooncake_py.tangents.contents import elements_of
 from mooncake_py.tangents.lookup import spec_of
-from mooncake_py.tangents.memory import owner
+from mooncake_py.tangents.memory import is_writeable, owner
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.reverse_mode import ReverseMode
@@ -122,5 +122,5 @@ def is_visible(entry: tuple[Any, ...], own: Iterable[int]) -> bool:
         return id(owner(entry[1])) not in own
     if entry[0] is pull_codual:
         arrays = [a for a in entry[4] if issubclass(type(a), ndarray)]
-        return any(id(owner(a)) not in own for a in arrays if a.flags.writeable)
+        return any(id(owner(a)) not in own for a in arrays if is_writeable(a))
     return True

@@ -13,7 +13,7 @@ from numpy import ndarray
 from mooncake_py.rules import direct
 from mooncake_py.rules.declare import from_vjp, linear, overlay, zero_derivative
 from mooncake_py.rules.sequences import distribute, nesting
-from mooncake_py.tangents.memory import has_overlaps, zeros_like_owner
+from mooncake_py.tangents.memory import has_overlaps, is_writeable, zeros_like_owner
 
 __all__ = ["assemble", "laid_out_copy"]
 
@@ -112,7 +112,7 @@ def from_dlpack(x, /, **options):
 def shown(x):
     """Return a view that can be written if NumPy's can (2.1 and newer)."""
     view = x[...]
-    view.flags.writeable = np.from_dlpack(x).flags.writeable
+    view.flags.writeable = is_writeable(np.from_dlpack(x))
     return view
 
 

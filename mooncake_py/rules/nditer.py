@@ -15,7 +15,7 @@ from numpy import ndarray
 from mooncake_py.errors import MissingRuleError
 from mooncake_py.rules.declare import overlay, zero_derivative
 from mooncake_py.rules.stand_ins import StandIn
-from mooncake_py.tangents.memory import address
+from mooncake_py.tangents.memory import address, is_writeable
 
 __all__: list[str] = []
 
@@ -121,7 +121,7 @@ def route(operands: Any, flags: Any, op_flags: Any, *options: Any) -> Route | No
 
 
 def window(view: ndarray, operand: ndarray) -> Window:
-    return Window(address(view) - address(operand), view.shape, view.strides, view.flags.writeable)
+    return Window(address(view) - address(operand), view.shape, view.strides, is_writeable(view))
 
 
 zero_derivative(route, because="returns places in memory")

@@ -15,7 +15,7 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.runtime.dense import zeros
-from mooncake_py.tangents.memory import address
+from mooncake_py.tangents.memory import address, is_writeable
 from mooncake_py.tangents.subclasses import plain
 
 __all__ = ["Memory", "objects_overwritten", "undo_assign"]
@@ -229,7 +229,7 @@ def undo_assign(entry: tuple[Any, ...]) -> None:
         target = plain(target)
     if len(entry) == 5:
         entry[4].protected = True
-    if target.flags.writeable:
+    if is_writeable(target):
         target[index] = old
     else:  # made read-only by the code itself, after the write or before one that failed
         target.flags.writeable = True

@@ -23,7 +23,7 @@ from mooncake_py.runtime.dense import dense
 from mooncake_py.runtime.late_errors import refuse_if_written
 from mooncake_py.runtime.pulls import BASIC, survivors
 from mooncake_py.tangents.bits import bits_of
-from mooncake_py.tangents.memory import address
+from mooncake_py.tangents.memory import address, is_writeable
 from mooncake_py.tangents.subclasses import plain
 
 if TYPE_CHECKING:
@@ -194,7 +194,7 @@ def twin(a: ndarray, owner: ndarray, elements: ndarray) -> ndarray:
     offset = address(a) - address(owner)
     strides = [stride // unit * wide for stride in a.strides]
     view = ndarray(a.shape, elements.dtype, elements, offset // unit * wide, strides)
-    view.flags.writeable = a.flags.writeable  # what may not be written raises
+    view.flags.writeable = is_writeable(a)  # what may not be written raises
     return view
 
 

@@ -16,7 +16,7 @@ from mooncake_py.runtime.mapped import mapped
 from mooncake_py.runtime.memory import Memory
 from mooncake_py.runtime.originals import LookUp, Original
 from mooncake_py.runtime.views import View
-from mooncake_py.tangents.memory import address, has_overlaps, is_in_other_field
+from mooncake_py.tangents.memory import address, has_overlaps, is_in_other_field, is_writeable
 from mooncake_py.tangents.memory import owner as owner_of
 from mooncake_py.tangents.subclasses import set_shape
 
@@ -50,7 +50,7 @@ class Registry:
     def independent(self, y: ndarray) -> ndarray:
         """Return an output whose elements are all different memory: a copy of a broadcast one."""
         if has_overlaps(y):
-            writeable = y.flags.writeable
+            writeable = is_writeable(y)
             y = y.copy()
             y.flags.writeable = writeable
         return y
@@ -100,7 +100,7 @@ class Registry:
             if found is not None:
                 return found
         known = self.foreign.setdefault(id(buffer), (buffer, a))[1]
-        may_change = known.flags.writeable or a.flags.writeable
+        may_change = is_writeable(known) or is_writeable(a)
         if known is not a and may_change and np.may_share_memory(known, a):
             raise self.dropped(
                 "two arrays are different views of one buffer that no array owns",

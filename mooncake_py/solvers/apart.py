@@ -28,7 +28,7 @@ from mooncake_py.solvers.held_still import held_still, is_refused_view, is_refus
 from mooncake_py.solvers.iterators import copied_iterator, with_iterators
 from mooncake_py.solvers.left import Left
 from mooncake_py.solvers.unsettled import Iterates
-from mooncake_py.tangents.memory import owner
+from mooncake_py.tangents.memory import is_writeable, owner
 from mooncake_py.utilities.copies import plain_copy
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def solve_by_user_inside(
 
     found, x = run.solve(solve_natively, solve_derived)
     y = run.differentiate(then, x, False)
-    if isinstance(found, ndarray) and found.flags.writeable and run.may_hold(found):
+    if isinstance(found, ndarray) and is_writeable(found) and run.may_hold(found):
         ctx.assign(found, Ellipsis, y)
         return found
     return y

@@ -12,6 +12,7 @@ from numpy import ndarray
 
 from mooncake_py.runtime.activity import unwrapped
 from mooncake_py.solvers.unsettled import Iterates
+from mooncake_py.tangents.memory import is_writeable
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
@@ -83,5 +84,5 @@ def held(value: Any) -> Any:
 def write_back(a: Any, b: Any) -> None:
     """Let the solver see what a callback has written into the point that it was given."""
     is_copy = type(a) is ndarray and type(b) is ndarray and a is not b and a.dtype.kind in "fc"
-    if is_copy and a.flags.writeable and not np.array_equal(a, b, equal_nan=True):
+    if is_copy and is_writeable(a) and not np.array_equal(a, b, equal_nan=True):
         a[...] = b

@@ -10,6 +10,8 @@ from collections.abc import Iterable
 
 from numpy import ndarray
 
+from mooncake_py.tangents.memory import is_writeable
+
 __all__ = ["held_still", "is_refused_view", "is_refused_write"]
 
 
@@ -17,7 +19,7 @@ class held_still:
     """A block in which arrays are read-only."""
 
     def __init__(self, arrays: Iterable[ndarray]) -> None:
-        self.arrays = [a for a in arrays if a.flags.writeable and has_own_memory(a)]
+        self.arrays = [a for a in arrays if is_writeable(a) and has_own_memory(a)]
 
     def __enter__(self) -> None:
         for a in self.arrays:

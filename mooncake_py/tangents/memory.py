@@ -13,11 +13,12 @@ import numpy as np
 from numpy import ndarray
 
 __all__ = [
-    "Shadows", "address", "cells", "has_overlaps", "is_owned", "is_same_view", "overlap",
-    "owner",
+    "Shadows", "address", "cells", "has_overlaps", "is_owned", "is_same_view", "is_writeable",
+    "overlap", "owner",
     "shadow_view", "zeros_like_owner",
 ]  # fmt: skip
 
+WRITEABLE = 0x400  # NPY_ARRAY_WRITEABLE
 MAX_WORK = 10_000  # of the exact test whether two arrays overlap: microseconds
 
 
@@ -51,6 +52,11 @@ def owner(a: ndarray) -> ndarray:
 def address(a: ndarray) -> int:
     """Return the address of the first element."""
     return a.__array_interface__["data"][0]
+
+
+def is_writeable(a: ndarray) -> bool:
+    """Return the flag; NumPy warns where that of `np.broadcast_arrays` is asked by its name."""
+    return bool(a.flags.num & WRITEABLE)
 
 
 def is_in_other_field(a: ndarray, owner: ndarray) -> bool:

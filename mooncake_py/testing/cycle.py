@@ -19,6 +19,7 @@ from mooncake_py.tangents import (
     rdata,
     zero_tangent,
 )
+from mooncake_py.tangents.memory import is_writeable
 from mooncake_py.testing.case import Case, path
 from mooncake_py.testing.compare import freeze
 from mooncake_py.testing.failure import failure
@@ -176,7 +177,7 @@ class Cycle:
         if not all(_plain(part) for _, part in walk_all(("", value) for value in values)):
             return False
         for (_, part), (_, old) in zip(walk(now, ""), walk(self.exit_state, ""), strict=True):
-            if issubclass(type(part), np.ndarray) and part.flags.writeable:
+            if issubclass(type(part), np.ndarray) and is_writeable(part):
                 part[...] = old
         return True
 

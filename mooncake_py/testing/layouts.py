@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mooncake_py.tangents.memory import is_writeable
 from mooncake_py.testing.structure import walk
 
 __all__ = ["LAYOUTS", "RESHAPES", "as_broadcast", "layout", "other_layout"]
@@ -85,7 +86,7 @@ RESHAPES: dict[str, Change] = {
 def layout(array: Array) -> tuple[tuple[int, ...], bool]:
     """Return the strides of the axes that are longer than one, and whether it may be written."""
     pairs = zip(array.strides, array.shape, strict=True)
-    return tuple(s for s, n in pairs if n > 1) if array.size else (), array.flags.writeable
+    return tuple(s for s, n in pairs if n > 1) if array.size else (), is_writeable(array)
 
 
 def other_layout(expected: Any, got: Any, path: str) -> tuple[str, str, str] | None:
@@ -104,4 +105,4 @@ def other_layout(expected: Any, got: Any, path: str) -> tuple[str, str, str] | N
 
 def in_words(array: Array) -> str:
     """Return the layout of an array for a message."""
-    return f"strides {array.strides}" + ("" if array.flags.writeable else ", read-only")
+    return f"strides {array.strides}" + ("" if is_writeable(array) else ", read-only")

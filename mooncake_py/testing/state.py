@@ -27,6 +27,7 @@ from mooncake_py.modules import module_of
 from mooncake_py.rooms import PACKAGE
 from mooncake_py.runtime.activity import INERT
 from mooncake_py.tangents.fields import own_attributes, set_own_attributes
+from mooncake_py.tangents.memory import is_writeable
 from mooncake_py.testing.sharing import overlap
 from mooncake_py.testing.structure import walk
 
@@ -86,7 +87,7 @@ class State:
     def keep_one(self, value: Any) -> list[Any]:
         """Keep what one value holds; return the parts."""
         if issubclass(type(value), ndarray):
-            if value.flags.writeable:
+            if is_writeable(value):
                 self.arrays.append(value)
                 self.undo.append(partial(write, value, value.copy()))
             return []

@@ -45,7 +45,7 @@ from mooncake_py.runtime.active import Active, active_number
 from mooncake_py.runtime.interrupts import through_interrupts
 from mooncake_py.runtime.values import FLOAT64 as DOUBLE
 from mooncake_py.runtime.values import is_inexact
-from mooncake_py.tangents.memory import has_overlaps
+from mooncake_py.tangents.memory import has_overlaps, is_writeable
 from mooncake_py.tangents.memory import owner as owner_of
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ class Site:
             if (a.ndim != count if count else not a.ndim) or not a.flags.aligned:
                 return False  # of which there are no memory views
         return all(
-            inputs[name].flags.writeable for name in self.written if type(inputs[name]) is ndarray
+            is_writeable(inputs[name]) for name in self.written if type(inputs[name]) is ndarray
         )
 
     def owners(self, inputs: Mapping[str, Any]) -> tuple[int, ...]:

@@ -23,7 +23,7 @@ from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import INERT
 from mooncake_py.runtime.values import NUMBERS
 from mooncake_py.tangents.bits import bits_of
-from mooncake_py.tangents.memory import Shadows, has_overlaps, owner, zeros_like_owner
+from mooncake_py.tangents.memory import Shadows, has_overlaps, owner, zeros_like_owner, is_writeable
 
 if TYPE_CHECKING:
     from mooncake_py.diagnostics.reporting import Reporting
@@ -126,12 +126,6 @@ def silence() -> Iterator[None]:
         yield
     finally:
         filters.remove(silent)
-
-
-def is_writeable(a: ndarray) -> bool:
-    """Return whether an array is; NumPy warns if it is one of `np.broadcast_arrays`."""
-    with silence():
-        return a.flags.writeable
 
 
 def compare(

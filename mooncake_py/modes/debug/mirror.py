@@ -23,7 +23,7 @@ from mooncake_py.runtime.memory import undo_assign
 from mooncake_py.runtime.operators import BINARY
 from mooncake_py.runtime.pulls import is_basic
 from mooncake_py.runtime.values import FLOAT64, NUMBERS
-from mooncake_py.tangents.memory import owner
+from mooncake_py.tangents.memory import is_writeable, owner
 from mooncake_py.tangents.subclasses import plain
 
 if TYPE_CHECKING:
@@ -176,7 +176,7 @@ class Mirror:
         arrays = [a for a in inputs if type(a) is ndarray]
         for memory in dict.fromkeys(map(self.own.registry.memory_of, arrays)):
             whole = memory.ref()
-            if whole is not None and whole.flags.writeable and random.random() < 0.5:
+            if whole is not None and is_writeable(whole) and random.random() < 0.5:
                 self.own.record((undo_assign, whole, Ellipsis, plain(whole).copy(), memory))
                 memory.note_all_logged()
 
@@ -184,9 +184,9 @@ class Mirror:
         """Change all arrays, as the rest of a program may: what adjoints read must be logged."""
         arrays = [owner(a) for a in values if type(a) is ndarray]
         for a in {id(a): a for a in arrays}.values():
-            if a.flags.writeable and a.dtype.kind in "fiu":
+            if is_writeable(a) and a.dtype.kind in "fiu":
                 self.own.inplace(BINARY["add"], a, 1)
-            elif a.flags.writeable and a.dtype.kind == "b":
+            elif is_writeable(a) and a.dtype.kind == "b":
                 self.own.setitem(a, Ellipsis, ~a)
 
     # Cotangents.

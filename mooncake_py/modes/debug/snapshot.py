@@ -20,6 +20,7 @@ from mooncake_py.errors import UntrackedWriteError
 from mooncake_py.overriding import override
 from mooncake_py.runtime.attribute_lookup import MISSING
 from mooncake_py.tangents.bits import bits_of
+from mooncake_py.tangents.memory import is_writeable
 
 __all__ = ["Snapshot", "difference_between", "first_difference", "holds_the_same",
            "is_plain_array", "named_parts", "restore", "untracked_write"]  # fmt: skip
@@ -147,7 +148,7 @@ def first_difference(value: ndarray, old: ndarray) -> tuple[str, str, str] | Non
 
 def restore(value: ndarray, old: ndarray) -> None:
     """Restore memory overwritten by unseen writes, so that nothing else is wrong."""
-    if value.flags.writeable:
+    if is_writeable(value):
         value[...] = old
 
 

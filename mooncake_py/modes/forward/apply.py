@@ -65,7 +65,7 @@ from mooncake_py.runtime.numpy_operands import PLAIN
 from mooncake_py.runtime.quiet import is_strict
 from mooncake_py.runtime.values import NUMBERS, is_inexact
 from mooncake_py.tangents import NoTangent
-from mooncake_py.tangents.memory import has_overlaps, is_owned
+from mooncake_py.tangents.memory import has_overlaps, is_owned, is_writeable
 from mooncake_py.tangents.memory import owner as owner_of
 from mooncake_py.words import with_article
 
@@ -143,7 +143,7 @@ def apply_elementwise(
         """Raise what NumPy raises where it does not write to such an output."""
         assert out is not None
         like = out.copy()
-        like.flags.writeable = out.flags.writeable
+        like.flags.writeable = is_writeable(out)
         ctx.on_primals(f, *primals, **kwargs, out=like)
 
     def compute() -> Any:
@@ -154,7 +154,7 @@ def apply_elementwise(
                 refuse_output()  # in words that name its shape too
             raise
         if type(out) is ndarray and not (
-            fits(activity.unwrapped(y), out, casting) and out.flags.writeable
+            fits(activity.unwrapped(y), out, casting) and is_writeable(out)
         ):
             refuse_output()
         y = ctx.push_elementwise(rule, y, primals, tangents)
@@ -376,7 +376,7 @@ def paired(
             if ctx.blocks.tangent_of(y) is not None:
                 return y  # memory of an active argument
             if is_owned(y, given) or has_overlaps(y):
-                writeable = y.flags.writeable
+                writeable = is_writeable(y)
                 y = ctx.base.call(laid_out_copy, y)
                 y.flags.writeable = writeable
         made.append(owner_of(y))

@@ -23,7 +23,7 @@ from mooncake_py.runtime.activity import INERT
 from mooncake_py.runtime.values import is_inexact
 from mooncake_py.tangents import Dual, NoTangent
 from mooncake_py.tangents.builtin_specs import differentiable_array
-from mooncake_py.tangents.memory import owner
+from mooncake_py.tangents.memory import is_writeable, owner
 from mooncake_py.words import with_article
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def log_arrays(ctx: ForwardContext, value: Any) -> None:
     """Record what the arrays in an argument hold: the rule runs out of sight."""
     repeats = any(c.rehearsal is not None for c in ctx.outers)
     for leaf in marshalling.leaves(value, set()):
-        if type(leaf) is ndarray and leaf.flags.writeable:
+        if type(leaf) is ndarray and is_writeable(leaf):
             memory = ctx.registry.memory_of(leaf)
             if memory.protected or repeats:
                 ctx.log_write(memory, leaf, Ellipsis)
@@ -113,7 +113,7 @@ class OutputActivator(marshalling.Activator):
         if type(value) is not ndarray or not differentiable_array(value):
             return value, None
         if id(owner(value)) not in self.memory and (
-            value.base is not None or not value.flags.writeable
+            value.base is not None or not is_writeable(value)
         ):
             value = self.ctx.base.call(ndarray.copy, value)
         return value, value

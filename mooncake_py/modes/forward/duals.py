@@ -14,7 +14,7 @@ from mooncake_py.overriding import override
 from mooncake_py.runtime.active import Active, active_number
 from mooncake_py.runtime.memory import Memory
 from mooncake_py.tangents.builtin_specs import differentiable_array
-from mooncake_py.tangents.memory import owner, shadow_view
+from mooncake_py.tangents.memory import is_writeable, owner, shadow_view
 from mooncake_py.tangents.subclasses import plain
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ class Tangents(shadows.Follower):
         for known, given in self.given:
             if is_part(a, known) and given.strides == known.strides:
                 return shadow_view(given, known, a)
-        if tangent is None and self.written and a.flags.writeable:
+        if tangent is None and self.written and is_writeable(a):
             return self.ctx.blocks.activate(a)
         return np.broadcast_to(np.zeros((), a.dtype), a.shape) if tangent is None else tangent
 

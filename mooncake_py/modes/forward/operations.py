@@ -28,7 +28,7 @@ from mooncake_py.runtime.objects import meet_objects
 from mooncake_py.runtime.operators import BINARY, BinaryOperator
 from mooncake_py.runtime.quiet import Quiet, loud_again, quiet
 from mooncake_py.runtime.values import FLOAT64, NUMBERS, is_inexact
-from mooncake_py.tangents.memory import has_overlaps, is_same_view
+from mooncake_py.tangents.memory import has_overlaps, is_same_view, is_writeable
 
 if TYPE_CHECKING:
     from mooncake_py.diagnostics.reporting import Reporting
@@ -271,7 +271,7 @@ class Operations(Levels):
     def refuse_repeated(self, op: BinaryOperator, x: ndarray, p: Any) -> None:
         """Raise if several elements of an array that ``x op= p`` changes are one in memory."""
         if has_overlaps(x):
-            if not x.flags.writeable:
+            if not is_writeable(x):
                 self.base.inplace(op, x, p)  # raises what NumPy raises
             raise self.failed(overlapping(self))
 

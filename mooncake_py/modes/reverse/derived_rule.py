@@ -34,7 +34,7 @@ from mooncake_py.runtime.views import View
 from mooncake_py.tangents import CoDual, NoFData, NoTangent
 from mooncake_py.tangents.containers import MUTABLE, parts_of
 from mooncake_py.tangents.lookup import spec_of
-from mooncake_py.tangents.memory import address
+from mooncake_py.tangents.memory import address, is_writeable
 from mooncake_py.tangents.memory import owner as owner_of
 from mooncake_py.words import with_article
 
@@ -142,7 +142,7 @@ class _Call:
             and shadow.dtype == owner.dtype
             and address(primal) - address(owner) == address(data) - address(shadow)
         )
-        if fits and shadow.flags.writeable:
+        if fits and is_writeable(shadow):
             memory.grad = shadow
             memory.pinned = True
         else:

@@ -20,7 +20,7 @@ from mooncake_py.runtime.memory import Memory, undo_assign
 from mooncake_py.runtime.operators import BINARY, BinaryOperator
 from mooncake_py.runtime.values import FLOAT64, NUMBERS, fit_to
 from mooncake_py.runtime.views import IndexView
-from mooncake_py.tangents.memory import has_overlaps
+from mooncake_py.tangents.memory import has_overlaps, is_writeable
 
 __all__ = ["InPlace"]
 
@@ -95,7 +95,7 @@ class InPlace(Arithmetic, Indexing):
 
     def log_in_place(self, op: BinaryOperator, memory: Memory, x: ndarray, v: Any) -> None:
         """Record the elements that ``x op= v`` overwrites."""
-        if not x.flags.writeable:
+        if not is_writeable(x):
             op.inplace(x, primal_of(v))  # raises, in words for operators
         self.log_write(memory, x, Ellipsis)
 
