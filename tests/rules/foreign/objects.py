@@ -25,6 +25,17 @@ class Held:
         self.held = held
 
 
+def bare(value: Any) -> Any:
+    """Return options of a ufunc without the objects that hold arrays, which would run it again."""
+    if isinstance(value, dict):
+        return {name: bare(part) for name, part in value.items()}
+    if isinstance(value, tuple):
+        return tuple([bare(part) for part in value])
+    if isinstance(value, OwnUfuncs):
+        return np.asarray(value)
+    return value.held if isinstance(value, Held) else value
+
+
 class Converted(Held):
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         return np.array(self.held, dtype=dtype)
@@ -54,7 +65,7 @@ class Prior(Converted):
 class Quantity(Converted):
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kw: Any) -> Any:
         inputs = tuple([i.held * 0.9 if isinstance(i, Quantity) else i for i in inputs])
-        return Quantity(getattr(ufunc, method)(*inputs, **kw))
+        return Quantity(getattr(ufunc, method)(*inputs, **bare(kw)))
 
 
 class Larger(Quantity):
@@ -64,7 +75,7 @@ class Larger(Quantity):
 class Unconverted(Held):
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kw: Any) -> Any:
         inputs = tuple([i.held * 0.9 if isinstance(i, Unconverted) else i for i in inputs])
-        return getattr(ufunc, method)(*inputs, **kw)
+        return getattr(ufunc, method)(*inputs, **bare(kw))
 
 
 class TakingFunctions(Converted):
@@ -176,7 +187,7 @@ class Finalized(ndarray):
 class OwnUfuncs(ndarray):
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kw: Any) -> Any:
         inputs = tuple([np.asarray(i) * 0.9 if isinstance(i, OwnUfuncs) else i for i in inputs])
-        return getattr(ufunc, method)(*inputs, **kw)
+        return getattr(ufunc, method)(*inputs, **bare(kw))
 
 
 Maker = Callable[[Any], Any]
