@@ -23,7 +23,7 @@ from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import INERT
 from mooncake_py.runtime.values import NUMBERS
 from mooncake_py.tangents.bits import bits_of
-from mooncake_py.tangents.memory import Shadows, has_overlaps, owner, zeros_like_owner, is_writeable
+from mooncake_py.tangents.memory import Shadows, has_overlaps, is_writeable, owner, zeros_like_owner
 
 if TYPE_CHECKING:
     from mooncake_py.diagnostics.reporting import Reporting
