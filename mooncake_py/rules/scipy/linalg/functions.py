@@ -110,7 +110,8 @@ def is_singular_root(y: ndarray) -> bool:
 @from_vjp(sl.sqrtm)
 def sqrtm_rule(A: Any) -> Rule:
     """Y Y = A:  Y^H dA + dA Y^H = dY."""
-    y: Any = sl.sqrtm(A).copy("K")  # in memory of its own: SciPy's belongs to a capsule
+    root: Any = sl.sqrtm(A)
+    y = np.array(root, order="K")  # in memory of its own: SciPy's belongs to a capsule
 
     def sqrtm_pullback(dy: ndarray) -> Any:
         da = np.zeros(dy.shape, dy.dtype)
