@@ -88,6 +88,11 @@ def takes_over(value: Any) -> bool:
     cls = type(value)
     if cls in PLAIN or cls in SEQUENCES:
         return False
+    return has_protocols(cls)
+
+
+def has_protocols(cls: type) -> bool:
+    """Return whether a class has methods of its own that run ufuncs or functions."""
     return any(own(cls, name) is not MISSING for name in PROTOCOLS)
 
 
@@ -142,7 +147,7 @@ def is_foreign_class(cls: type) -> bool:
     """
     if cls in PLAIN or cls in SEQUENCES:
         return False
-    return not issubclass(cls, OPTIONS) or any(hasattr(cls, name) for name in PROTOCOLS)
+    return not issubclass(cls, OPTIONS) or has_protocols(cls)
 
 
 def is_foreign(value: Any) -> bool:

@@ -14,8 +14,7 @@ from numpy import ndarray
 
 __all__ = [
     "Shadows", "address", "cells", "has_overlaps", "is_owned", "is_same_view", "is_writeable",
-    "overlap", "owner",
-    "shadow_view", "zeros_like_owner",
+    "overlap", "owner", "shadow_view", "zeros_like_owner",
 ]  # fmt: skip
 
 WRITEABLE = 0x400  # NPY_ARRAY_WRITEABLE
