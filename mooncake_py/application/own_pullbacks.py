@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from types import BuiltinFunctionType, CodeType, FunctionType
+from types import BuiltinFunctionType, FunctionType
 from typing import TYPE_CHECKING, Any, cast
-from weakref import WeakKeyDictionary
 
 from numpy import ndarray
 
@@ -22,8 +21,6 @@ if TYPE_CHECKING:
 __all__ = ["apart"]
 
 LIBRARIES = frozenset({"builtins", "mooncake_py", "numpy", "scipy"})
-
-_writes: WeakKeyDictionary[CodeType, bool] = WeakKeyDictionary()
 
 
 def apart(ctx: Mode, rule: Rule, pullback: Any, own: Iterable[Any] = ()) -> Any:
@@ -51,10 +48,7 @@ def may_write(function: Callable[..., Any]) -> bool:
     """Return whether a function may write into something that outlives its call."""
     if type(function) is not FunctionType:
         return type(function) is not BuiltinFunctionType
-    found = _writes.get(function.__code__)
-    if found is None:
-        found = _writes[function.__code__] = effects.changes_something(function)
-    return found
+    return effects.changes_something(function)
 
 
 def reached(function: Any, own: set[int]) -> list[ndarray] | None:

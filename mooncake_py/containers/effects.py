@@ -11,9 +11,10 @@ import dis
 import weakref
 from collections import deque
 from collections.abc import Iterable, Iterator
+from functools import partial
 from itertools import chain
-from types import BuiltinFunctionType, CodeType, FunctionType, MethodType
-from typing import TYPE_CHECKING, Any, cast
+from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from numpy import ndarray
 
@@ -49,6 +50,12 @@ STORES = frozenset({
     "DELETE_GLOBAL",
 })  # fmt: skip
 CAPTURED_STORES = frozenset({"STORE_DEREF", "DELETE_DEREF"})
+NAMES = frozenset({"LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF"})
+OWN = frozenset({"STORE_OWN"})
+STORES_OF_ATTRIBUTES = frozenset({"STORE_ATTR", "STORE_OWN"})
+MADE = ("__new__", "__init__", "__next__")
+"""Methods of a class that run natively where a method that compiled code calls makes an instance"""
+WRAPPERS = (MethodType, staticmethod, classmethod)
 READS = frozenset({"LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR"})
 MUTATING_NAMES = """
     append appendleft extend extendleft insert pop popleft popitem remove clear reverse sort rotate
@@ -61,6 +68,7 @@ MUTATING = frozenset(MUTATING_NAMES.split())
 MUTATING_BUILTINS = frozenset({"setattr", "delattr", "next", "exec", "eval"})
 
 Verdict = tuple[weakref.ref[FunctionType], Location | None]  # a method refers to its class
+_effects: weakref.WeakKeyDictionary[CodeType, _Effects] = weakref.WeakKeyDictionary()
 _read: weakref.WeakKeyDictionary[type, dict[str, Any]] = weakref.WeakKeyDictionary()
 _verdicts: weakref.WeakKeyDictionary[type, dict[str, Verdict]] = weakref.WeakKeyDictionary()
 
@@ -86,10 +94,10 @@ def keeps_hash(ctx: Mode, value: Any, names: tuple[str, ...]) -> bool:
     if type(method) is not FunctionType or names is PRINTING:
         return False
     others = [getattr(t, name, None) for name in names if name != "__hash__"]
-    search = _Search(t, frozenset({"STORE_ATTR"}))
+    search = _Search(t, STORES_OF_ATTRIBUTES)
     if search.change_in(method) is not None:
         return False
-    search.stores = STORES
+    search.allowed = frozenset()
     if any(search.change_in(other) is not None for other in others):
         return False
     ctx.call(method, value)
@@ -127,7 +135,7 @@ def refuse_class_hooks(ctx: Reporting, cls: type) -> None:
     hooks += [getattr(type(cls), name, None) for name in ("__new__", "__init__", "__prepare__")]
     for hook in hooks:
         if type(hook) is FunctionType and not is_native_module(module_of(hook)):
-            change = _Search(type(cls), frozenset({"STORE_ATTR"})).change_in(hook)
+            change = _Search(type(cls), STORES_OF_ATTRIBUTES).change_in(hook)
             if change is not None:
                 raise ctx.failed(_unseen(ctx, hook, change))
 
@@ -224,39 +232,177 @@ def attributes_read(t: type, name: str, method: FunctionType) -> tuple[tuple[str
 class _Search:
     """Looks for an instruction that changes something, in functions and in those they name.
 
-    The functions use methods and properties of the class `t`.
+    The functions use methods and properties of the class `t`, in which some instructions are
+    `allowed`, and of the objects, classes and modules that they name.
     """
 
     def __init__(self, t: type, allowed: frozenset[str] = frozenset()) -> None:
         self.t = t
-        self.stores = STORES - allowed
-        self.seen: set[CodeType] = set()
+        self.allowed = allowed
+        self.seen: set[tuple[int, CodeType, type]] = set()
 
     def change_in(self, value: Any) -> Location | None:
         """Return where a function or a property changes something, None if nowhere."""
-        f = value.fget if issubclass(type(value), property) else value
-        if type(f) is not FunctionType or f.__code__ in self.seen:
+        f = called(value)
+        if type(f) is not FunctionType or (id(f), f.__code__, self.t) in self.seen:
             return None
         if is_generated(f) or is_native_module(module_of(f)) or is_of_library(f):
             return None
         return self._change_in_code(f, f.__code__)
 
+    def of(self, holder: Any, allowed: frozenset[str] = frozenset()) -> _Search:
+        """Return the search in what another object, class or module has."""
+        if holder is self.t and not allowed:
+            return self
+        t = type(holder)
+        other = _Search(holder if issubclass(t, type) else t, allowed)
+        other.seen = self.seen
+        return other
+
     def _change_in_code(self, f: FunctionType, code: CodeType) -> Location | None:
-        self.seen.add(code)
-        for instruction in dis.get_instructions(code):
-            if _changes(code, instruction, self.stores):
-                return place_at(Position(code, instruction.offset))
-            name: Any = instruction.argval
-            change = None
-            if instruction.opname in READS:
-                change = self.change_in(getattr(self.t, name, None))
-            elif instruction.opname == "LOAD_GLOBAL":
-                change = self.change_in(f.__globals__.get(name))
+        self.seen.add((id(f), code, self.t))
+        effects = effects_of(code)
+        for name, offset in effects.changes:
+            if name not in self.allowed:
+                return place_at(Position(code, offset))
+        named = [(value, offset) for value, offset in effects.named_by(f) if value is not None]
+        for value, offset in named:
+            change = place_at(Position(code, offset)) if is_mutating_method(value) else None
+            change = change or self._change_where_called(value)
+            if change is not None:
+                return change
+        for holder in (self.t, *(value for value, _ in named if has_functions(value))):
+            search = self.of(holder)
+            found = (search.change_in(method_of(holder, name)) for name in effects.attributes)
+            change = next((change for change in found if change is not None), None)
             if change is not None:
                 return change
         inner = (constant for constant in code.co_consts if isinstance(constant, CodeType))
         found = (self._change_in_code(f, constant) for constant in inner)
         return next((change for change in found if change is not None), None)
+
+    def _change_where_called(self, value: Any) -> Location | None:
+        """Return where a change is made if a value is called that a function names."""
+        if type(called(value)) is FunctionType or not has_functions(value):
+            return self.of(FunctionType).change_in(value)
+        if not issubclass(type(value), type):
+            return self.of(value).change_in(method_of(value, "__call__"))
+        if not hasattr(value, "__next__"):
+            return None  # most only ask whether something is an instance
+        search = self.of(value, OWN)  # its iterators move on, which no one else sees
+        found = (search.change_in(method_of(value, name)) for name in MADE)
+        return next((change for change in found if change is not None), None)
+
+
+class _Effects(NamedTuple):
+    """What the instructions of some code may do."""
+
+    changes: tuple[tuple[str, int], ...]  # opnames and offsets of those that change something
+    names: tuple[tuple[str, int], ...]  # globals and captured variables, and where they are read
+    attributes: frozenset[str]  # that are read, of whatever
+
+    def named_by(self, f: FunctionType) -> Iterator[tuple[Any, int]]:
+        """Yield what the names of a function stand for now, and where they are read."""
+        cells = dict(zip(f.__code__.co_freevars, f.__closure__ or (), strict=True))
+        for name, offset in self.names:
+            if name not in cells:
+                yield f.__globals__.get(name), offset
+                continue
+            try:
+                yield cells[name].cell_contents, offset
+            except ValueError:  # not bound yet
+                continue
+
+
+def effects_of(code: CodeType) -> _Effects:
+    """Return what the instructions of some code may do, which is read once."""
+    found = _effects.get(code)
+    if found is None:
+        instructions = list(dis.get_instructions(code))
+        found = _effects[code] = _Effects(
+            tuple(changes_in(code, instructions)),
+            tuple((i.argval, i.offset) for i in instructions if i.opname in NAMES),
+            frozenset(i.argval for i in instructions if i.opname in READS),
+        )
+    return found
+
+
+def changes_in(code: CodeType, instructions: list[dis.Instruction]) -> Iterator[tuple[str, int]]:
+    """Yield name and offset of the instructions that change something; STORE_OWN is made up."""
+    own = code.co_varnames[:1] if code.co_argcount else ()
+    for k, instruction in enumerate(instructions):
+        if not _changes(code, instruction):
+            continue
+        stored = next(
+            (j for j in range(k, min(k + 3, len(instructions))) if is_store(instructions[j])), -1
+        )
+        is_own = stored >= 0 and holder_of(instructions, stored) in own
+        yield ("STORE_OWN" if is_own else instruction.opname), instruction.offset
+
+
+def is_store(instruction: dis.Instruction) -> bool:
+    """Return whether an instruction sets an attribute."""
+    return instruction.opname == "STORE_ATTR"
+
+
+def holder_of(instructions: list[dis.Instruction], k: int) -> Any:
+    """Return the name of the local variable whose attribute is set, None for other values."""
+    k -= 1
+    if instructions[k].opname == "SWAP":  # of an operator in place: it was read before
+        while k > 0 and instructions[k].opname != "COPY":
+            k -= 1
+        k -= 1
+    if k < 0 or not instructions[k].opname.startswith("LOAD_FAST"):
+        return None
+    names: Any = instructions[k].argval  # some instructions load two
+    return names[-1] if type(names) is tuple else names
+
+
+def called(value: Any) -> Any:
+    """Return the function that runs when a value is called or, if it is a property, read."""
+    t = type(value)
+    if issubclass(t, property):
+        return value.fget
+    if t is partial:
+        return called(value.func)
+    return value.__func__ if t in WRAPPERS else value
+
+
+def is_mutating_method(value: Any) -> bool:
+    """Return whether a value is a bound method in C that changes its object."""
+    return type(value) is BuiltinFunctionType and (
+        value.__name__ in MUTATING and type(value.__self__) is not ModuleType
+    )
+
+
+def has_functions(value: Any) -> bool:
+    """Return whether a value is a module of the user's, or a class, or an instance of one."""
+    t = type(value)
+    if t is ModuleType:
+        return not is_native_module(value.__name__) and package_of_module(value) not in LIBRARIES
+    cls = value if issubclass(t, type) else t
+    return (
+        cls not in INERT and cls.__module__ != "builtins" and not is_native_module(module_of(cls))
+    )
+
+
+def package_of_module(module: ModuleType) -> str:
+    """Return the name of the package that a module is in."""
+    return module.__name__.partition(".")[0]
+
+
+def method_of(holder: Any, name: str) -> Any:
+    """Return the function that a module, a class or an instance has by a name, None if none.
+
+    Nothing of the user's runs for it.
+    """
+    t = type(holder)
+    if t is ModuleType:
+        return vars(holder).get(name)
+    if not issubclass(t, type):
+        held = own_attributes(holder).get(name) if t.__module__ != "builtins" else None
+        return held if held is not None else getattr(t, name, None)
+    return getattr(holder, name, None)
 
 
 def is_of_library(f: FunctionType) -> bool:
@@ -265,7 +411,7 @@ def is_of_library(f: FunctionType) -> bool:
     return root in LIBRARIES or is_constant_library(root)
 
 
-def _changes(code: CodeType, instruction: dis.Instruction, stores: frozenset[str]) -> bool:
+def _changes(code: CodeType, instruction: dis.Instruction) -> bool:
     """Return whether an instruction changes something that outlives the call."""
     name, value = instruction.opname, cast(Any, instruction.argval)
     if name in CAPTURED_STORES:
@@ -280,7 +426,7 @@ def _changes(code: CodeType, instruction: dis.Instruction, stores: frozenset[str
         return "out" in code.co_consts[instruction.arg or 0]
     if name == "LOAD_CONST" and issubclass(type(value), tuple):
         return "out" in value  # from 3.13 on: keywords of a call
-    return name in stores
+    return name in STORES
 
 
 def _unseen(ctx: Reporting, method: FunctionType, change: Location) -> DerivativeDropError:
