@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from numpy import ndarray
 
+from mooncake_py.boundary.more_parts import all_parts, is_imported
 from mooncake_py.runtime import pulls
 from mooncake_py.runtime.active import Active
-from mooncake_py.runtime.activity import INERT, parts
+from mooncake_py.runtime.activity import INERT
+from mooncake_py.runtime.classes import recorder
 from mooncake_py.tangents.memory import owner
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
 __all__ = ["Changes"]
+
+OPAQUE = INERT - {type, ModuleType}
 
 
 class Changes:
@@ -28,12 +32,9 @@ class Changes:
     def changed(self) -> set[int]:
         """Return the ids of what the tape of the call restores."""
         if self.found is None:
-            ctx: Any = self.ctx
-            while hasattr(ctx, "base"):  # of forward mode: the context below it records
-                ctx = ctx.base
-            states = [entry[1:] for entry in ctx.tape if entry[0] in pulls.RESTORES]
-            inert = INERT - {type}
-            changed = [part for entry in states for part in entry if type(part) not in inert]
+            tape = recorder(self.ctx).tape
+            states = [entry[1:] for entry in tape if entry[0] in pulls.RESTORES]
+            changed = [part for entry in states for part in entry if type(part) not in OPAQUE]
             blocks = [owner(part) for part in changed if issubclass(type(part), ndarray)]
             self.found = set(map(id, (*changed, *blocks)))
         return self.found
@@ -46,14 +47,25 @@ class Changes:
         while todo:
             part = todo.pop()
             t = type(part)
-            if t is type and id(part) in changed:
-                return True
-            if t in INERT or t is Active or id(part) in seen:
+            if t in OPAQUE or t is Active or id(part) in seen:
+                continue
+            if t is ModuleType and is_imported(part):
                 continue
             seen.add(id(part))
             if id(part) in changed or (issubclass(t, ndarray) and id(owner(part)) in changed):
                 return True
             if t is FunctionType and not changed.isdisjoint(map(id, part.__closure__ or ())):
                 return True
-            todo += parts(part)
+            todo += all_parts(self.ctx, part)
         return False
+
+    def keep(self, value: Any) -> None:
+        """Take what changes an object back from the tape: it was made by the call."""
+        tape = recorder(self.ctx).tape
+        for i, entry in enumerate(tape):
+            if entry[0] is pulls.pull_state and len(entry) > 2 and entry[2] is value:
+                tape[i] = (kept_change,)
+
+
+def kept_change(entry: tuple[Any, ...]) -> None:
+    """Do nothing, in the place of an entry that would undo a change."""

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from mooncake_py.boundary.kept import settle_kept
 from mooncake_py.boundary.outgoing import Copier
 from mooncake_py.boundary.plain_words import name_numbers
+from mooncake_py.boundary.wrapping import keep_class
 from mooncake_py.diagnostics.notes import (
     add_place,
     advise,
@@ -80,7 +83,13 @@ def end_by(error: BaseException, ctx: Mode) -> None:
 def undo(ctx: Mode, *errors: BaseException | None) -> None:
     """Roll a call back; exceptions keep their data."""
     try:
-        carried = [(error, carried_by(ctx, error)) for error in related(*errors)]
+        leaving = related(*errors)
+        copier = Copier(ctx)
+        for error in leaving:  # which are not copied
+            copier.remember(error, error)
+        carried = [(error, carried_by(ctx, error, copier)) for error in leaving]
+        with suppress(MooncakeError):
+            settle_kept(ctx)
     finally:
         ctx.roll_back()
     for error, (args, fields) in carried:
@@ -89,12 +98,13 @@ def undo(ctx: Mode, *errors: BaseException | None) -> None:
         set_own_attributes(error, fields)
 
 
-def carried_by(ctx: Mode, error: BaseException) -> tuple[Any, Any]:
+def carried_by(ctx: Mode, error: BaseException, copier: Copier) -> tuple[Any, Any]:
     """Return copies of the data of an exception: its arguments and its attributes."""
     group = isinstance(error, BaseExceptionGroup)  # its members stay the same objects
     held = (() if group else error.args), own_attributes(error)
     ctx.carry_out(error, held)
     try:
-        return Copier(ctx).copy(held)
+        keep_class(copier, type(error))
+        return copier.copy(held)
     except Exception:  # a class whose hash or equality fails: better bare than hidden
         return held

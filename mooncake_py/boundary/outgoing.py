@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 from array import array
 from collections import OrderedDict, defaultdict, deque
+from collections.abc import Callable
 from contextlib import suppress
 from enum import Enum
 from types import (
@@ -19,7 +20,6 @@ from types import (
     MappingProxyType,
     MethodType,
     MethodWrapperType,
-    ModuleType,
     SimpleNamespace,
 )
 from typing import TYPE_CHECKING, Any
@@ -28,6 +28,7 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.boundary.changes import Changes
+from mooncake_py.boundary.wrapping import COPIED, keep_class
 from mooncake_py.diagnostics.native_modules import is_native_module
 from mooncake_py.diagnostics.reporting import Reporting, dropped
 from mooncake_py.errors import DerivativeDropError
@@ -36,7 +37,6 @@ from mooncake_py.overriding import override
 from mooncake_py.rules import registry
 from mooncake_py.runtime.active import Active, active_number
 from mooncake_py.runtime.activity import INERT, VIEWS, is_iterator, unwrapped
-from mooncake_py.runtime.classes import made_inside
 from mooncake_py.tangents.contents import FACTORY, MAXLEN, elements_of
 from mooncake_py.tangents.fields import own_attributes, set_own_attributes
 from mooncake_py.tangents.subclasses import is_instance, plain, with_attributes
@@ -89,20 +89,29 @@ class Copier:
         """Return an object that cannot be copied, unless something active would leave with it."""
         if self.ctx.contains_active(value):
             raise not_copied(self.ctx, value)
+        if self.changes.reach(value):
+            what = f"{name_of_object(value)} that leads to it"
+            raise undone(self.ctx, what, "return copies of what it holds")
         return self.remember(value, value)
+
+    def hidden(self, value: Any, copy: Callable[[], Any]) -> Any:
+        """Run a copy of what is within a value, where no derivative follows."""
+        return copy()
 
     def copy(self, value: Any) -> Any:
         """Return the copy of a value."""
         t = type(value)
         if t is Active:
             return self.number(value)
-        if t in INERT or issubclass(type(value), (type, ModuleType, Enum)):
-            self.require_unchanged(value)
+        if (t in INERT and t not in COPIED) or issubclass(t, Enum):
             return value
-        self.require_unchanged(t)
         known = self.memo.get(id(value))
         if known is not None:
             return known[1]
+        keep_class(self, t)
+        for base, copied in COPIED.items():
+            if issubclass(t, base):
+                return copied(self, value)
         if issubclass(type(value), ndarray):
             return self.remember(value, self.copy_array(value))
         if issubclass(type(value), (tuple, frozenset)):
@@ -123,18 +132,11 @@ class Copier:
                 raise unfinished(self.ctx, value)
             if self.changes.reach(value):
                 raise undone(
-                    self.ctx, f"{with_article(t.__name__)} over it", "return a list: list(...)"
+                    self.ctx,
+                    f"{with_article(type(value).__name__)} over it",
+                    "return a list: list(...)",
                 )
         return self.copy_object(value)
-
-    def require_unchanged(self, value: Any) -> None:
-        """Raise if a class that the call has made would get out without its changes."""
-        if not made_inside or not isinstance(value, type) or value not in made_inside:
-            return
-        if any(map(self.changes.reach, (value, *vars(value).values()))):
-            name = value.__qualname__
-            fix = "set its attributes in the class statement, or define the class outside"
-            raise undone(self.ctx, f"{name}, or an instance of it,", fix)
 
     def remember(self, value: Any, new: Any) -> Any:
         """Note the copy of an object, and return it."""
@@ -264,15 +266,26 @@ class Handover(Copier):
     def __init__(self, ctx: Mode, receiver: Mode) -> None:
         super().__init__(ctx)
         self.receiver = receiver
+        self.handed = 0  # how much has become active there
 
     @override
     def number(self, value: Active) -> Any:
+        self.handed += 1
         return active_number(unwrapped(value), self.receiver)
+
+    @override
+    def hidden(self, value: Any, copy: Callable[[], Any]) -> Any:
+        before = self.handed
+        new = copy()
+        if self.handed > before:
+            raise not_copied(self.ctx, value)
+        return new
 
     @override
     def array(self, value: ndarray) -> ndarray:
         if value.dtype.kind not in "fc" or not self.ctx.contains_active(value):
             return super().array(value)
+        self.handed += 1
         return self.activated(np.array(value))  # of a memory map, too
 
     def activated(self, new: ndarray) -> ndarray:
@@ -285,11 +298,17 @@ def not_copied(ctx: Reporting, value: Any) -> DerivativeDropError:
     """Return the error for an object that gets out, holds active data and is not copied."""
     return dropped(
         ctx,
-        f"{with_article(type(value).__qualname__)} that holds active values leaves "
-        "the differentiated call",
+        f"{name_of_object(value)} that holds active values leaves the differentiated call",
         why="it cannot be copied, and its values are valid only during the call",
         fix="return the values themselves: numbers, arrays, containers, objects of your own",
     )
+
+
+def name_of_object(value: Any) -> str:
+    """Return what messages call an object."""
+    if issubclass(type(value), type):
+        return f"the class {value.__qualname__}"
+    return with_article(type(value).__qualname__)
 
 
 def undone(ctx: Reporting, what: str, fix: str) -> DerivativeDropError:

@@ -12,6 +12,7 @@ from numpy import ndarray
 
 from mooncake_py.boundary.apart import begin, ended
 from mooncake_py.boundary.arguments import Call, name_of
+from mooncake_py.boundary.kept import settle_kept
 from mooncake_py.boundary.outgoing import independent
 from mooncake_py.diagnostics.notes import locate
 from mooncake_py.diagnostics.places import definition_of
@@ -45,6 +46,7 @@ def run(ctx: Mode, f: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         raise ctx.failure
     ended(ctx)
     ctx.leave(output)
+    settle_kept(ctx)
     return output
 
 

@@ -22,7 +22,7 @@ from mooncake_py.language.subclass_operators import takes_part
 from mooncake_py.modules import package_of
 from mooncake_py.runtime.active import Active, plain_class, primal_of
 from mooncake_py.runtime.attribute_lookup import MISSING, in_class
-from mooncake_py.runtime.classes import made_inside
+from mooncake_py.runtime.classes import note_class
 from mooncake_py.runtime.methods import COMPILED, derivable, is_generated, python_method
 from mooncake_py.runtime.slots import type_name
 
@@ -222,7 +222,7 @@ class Comparisons(Attributes):
     def class_made(self, cls: type) -> type:
         """Return a class that a ``class`` statement has made, if nothing was missed by that."""
         effects.refuse_class_hooks(self, cls)
-        made_inside.add(cls)
+        note_class(self, cls)
         return cls
 
     def matching(self, subject: Any) -> Matching:

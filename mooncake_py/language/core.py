@@ -66,6 +66,7 @@ class Core(Mode):
         self.objects = False
         self.made: dict[int, Any] = {}
         self.held: dict[int, ndarray] = {}
+        self.kept: dict[int, Any] = {}
         self.ordered: Any = {}
         self.caches: dict[int, Any] = {}
         self.stored: StoredFiles | None = None

@@ -41,6 +41,7 @@ from mooncake_py.boundary.inner_outputs import (
     part_at,
     zero_like,
 )
+from mooncake_py.boundary.kept import settle_kept
 from mooncake_py.boundary.outgoing import independent
 from mooncake_py.boundary.outputs import run, scalar_value, seed, value_and_auxiliary
 from mooncake_py.diagnostics.notes import located
@@ -150,6 +151,7 @@ def run_inside(
         if inner.failure is not None:
             raise inner.failure
         inner.leave(output)
+        settle_kept(inner)
         output = independent(inner, output)
         inner.roll_back()
     if not inner.depends:
@@ -196,6 +198,7 @@ def pull_inside(entry: tuple[Any, ...]) -> None:
     with guarded(inner), before.setting.again():
         with repeating(lambda error: something_else(*where, raised=error)):
             value, handed, seeds = again(inner, cotangent)
+            settle_kept(inner)
         if not Fingerprint((value, handed)).matches(expected):
             raise something_else(*where)
         try:

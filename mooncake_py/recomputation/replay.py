@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from numpy import ndarray
 
 from mooncake_py.application.lift import Lifter, refuse_shared
+from mooncake_py.boundary.kept import settle_kept
 from mooncake_py.diagnostics.tracebacks import related
 from mooncake_py.errors import CheckpointError, Location, MooncakeError
 from mooncake_py.recomputation.agreement import repeating
@@ -168,6 +169,7 @@ class Replay:
             untouched = same_state(before[i], state_at(self.places[i]))
             if not untouched or not self.changed[i].is_spent(met):
                 raise self.other()
+        settle_kept(ctx)
 
     @contextmanager
     def as_before(self) -> Iterator[None]:

@@ -69,6 +69,7 @@ class Tracking(Reporting, Protocol):
     made: dict[int, Any]  # weak references to tables that the call has made, by their ids
     objects: bool  # whether arrays of objects exist that hold active numbers
     held: dict[int, ndarray]  # arrays that compiled code keeps where they cannot be seen
+    kept: dict[int, Any]  # what native code has stored something in, by id
 
     # Blocks of memory: who owns them, and whether writes to them must be logged.
     @property

@@ -11,6 +11,7 @@ from numpy import ndarray
 
 from mooncake_py.boundary.arguments import name_of
 from mooncake_py.boundary.detached import Bare
+from mooncake_py.boundary.kept import note_holder
 from mooncake_py.boundary.writes import nodes_of
 from mooncake_py.containers.containers import module_of
 from mooncake_py.containers.reach import CONTAINERS, joined, parts_of
@@ -162,6 +163,9 @@ class Watch:
                 for *_, put_back in changes:
                     put_back()
                 raise self.refusal(path, found, objection)
+        for _, holder, old, _ in changes:
+            if not is_plain_array(holder):
+                note_holder(self.ctx, holder, named_parts(holder, old).values())
 
     def objection(self, holder: Any, old: Any) -> str:
         """Return the reason why a changed value must not change; empty if it may."""

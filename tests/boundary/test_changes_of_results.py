@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import functools
+import types
+import weakref
+
 import numpy as np
 import pytest
 
-from mooncake_py import DerivativeDropError, jvp, value_and_grad, vjp
+from mooncake_py import DerivativeDropError, grad, jvp, value_and_grad, vjp
 
 
 class N:
@@ -79,9 +83,57 @@ def over_function(x):
     return x * x, [lambda: inner()][0]
 
 
+def changed_class(x):
+    class Model:
+        weight = 1.0
+
+    Model.weight = 2.0
+    return x * x, lambda: Model().weight
+
+
+def class_with_list(x):
+    class Model:
+        weights = []
+
+        @property
+        def first(self):
+            return found[0] * self.weights[0]
+
+    found = []
+    found.append(3.0)
+    Model.weights.append(2.0)
+    model = Model()
+    return x * x, lambda: model.first
+
+
+def module(x):
+    made = types.ModuleType("made")
+    made.v = 3.0
+    return x * x, lambda: made.v
+
+
+def cached(x):
+    factors = {}
+
+    @functools.lru_cache
+    def g(a):
+        return factors["a"] * a
+
+    factors["a"] = 3.0
+    return x * x, functools.partial(g, 2.0)
+
+
+def weak_references(x):
+    parent, child = N(), N()
+    parent.v, child.parent, parent.child = 3.0, weakref.ref(parent), child
+    parent.known = weakref.WeakKeyDictionary()
+    parent.known[child] = 2.0
+    return x * x, lambda: parent.child.parent().v * parent.known[parent.child]
+
+
 MAKERS = [
     over_list, over_variable, over_shared_variable, over_object, over_array, over_attribute,
-    over_function,
+    over_function, changed_class, class_with_list, module, cached, weak_references,
 ]  # fmt: skip
 MODES = {
     "grad": lambda f: value_and_grad(f, has_aux=True)(1.5)[0],
@@ -137,20 +189,22 @@ def test_an_exception_keeps_functions_over_what_the_call_wrote():
     assert caught.value.read() == 3.0
 
 
-def changed_class(x):
-    class Model:
-        weight = 1.0
+def test_an_exception_keeps_itself_and_what_was_written_into_its_class():
+    def f(x):
+        class Failure(Exception):
+            code = 1.0
 
-    Model.weight = 2.0
-    return x * x, Model()
+        Failure.code = 2.0 * x
+        error = Failure("stop")
+        error.me = error
+        raise error
 
-
-def class_with_list(x):
-    class Model:
-        weights = []
-
-    Model.weights.append(2.0)
-    return x * x, Model
+    for mode in MODES.values():
+        with pytest.raises(Exception, match="stop") as caught:
+            mode(f)
+        assert caught.value.me is caught.value
+        assert caught.value.code == 3.0
+        assert type(caught.value.code) is float
 
 
 def iterator(x):
@@ -159,10 +213,22 @@ def iterator(x):
     return x * x, iter(found)
 
 
-@pytest.mark.parametrize("f", [changed_class, class_with_list, iterator])
-def test_what_cannot_be_copied_is_refused(f):
+def test_what_cannot_be_copied_is_refused():
     with pytest.raises(DerivativeDropError, match="has changed an object"):
-        value_and_grad(f, has_aux=True)(1.5)
+        value_and_grad(iterator, has_aux=True)(1.5)
+
+
+def test_active_attributes_of_classes_do_not_leave_inner_derivatives():
+    def f(x):
+        class Model:
+            weight = 1.0
+
+        Model.weight = 2.0 * x
+        return x * x, Model
+
+    assert value_and_grad(f, has_aux=True)(1.5)[0][1].weight == 3.0
+    with pytest.raises(DerivativeDropError, match=r"the class .*Model that holds active values"):
+        grad(lambda x: x * value_and_grad(f, has_aux=True)(x)[0][1].weight)(1.5)
 
 
 def test_classes_that_are_made_and_not_changed_leave():

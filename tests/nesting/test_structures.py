@@ -109,6 +109,13 @@ def in_cycle(a, b):
     return first
 
 
+def with_weak_parent(a, b):
+    child = Plain(2 * a, b)
+    parent = Plain(a, child)
+    child.parent = weakref.ref(parent)
+    return parent
+
+
 def list_in_itself(a, b):
     held: list[Any] = [a, b]
     held.append(held)
@@ -201,6 +208,9 @@ HANDED = {
     ),
     "one array twice": Structure(lambda a, b: (b, b), lambda o: np.sum(o[0] * o[1])),
     "cycle": Structure(in_cycle, lambda o: o.other.other.a * o.other.a + np.sum(o.b)),
+    "weak reference": Structure(
+        with_weak_parent, lambda o: o.b.parent().a * o.a + np.sum(o.b.parent().b.b)
+    ),
     "list in itself": Structure(list_in_itself, lambda o: first_two(o[2][2])),
     "nested": Structure(
         lambda a, b: {"k": [Data(a, Pair(b, Frozen(a, (b,))))]},
@@ -212,7 +222,6 @@ REFUSED = {
     "own partial": Structure(
         lambda a, b: with_attribute(Part(closure, a, b=b), a), lambda o: o()(3.0) + o.extra
     ),
-    "weak reference": Structure(lambda a, b: weakref.ref(Plain(a, b)), lambda o: o().a),
     "generator": Structure(lambda a, b: (v for v in [a, a]), sum),
     "iterator": Structure(lambda a, b: iter([a, a]), sum),
     "view of a dict": Structure(lambda a, b: {0: a}.values(), sum),
