@@ -21,8 +21,8 @@ from mooncake_py.language.elements import as_element, is_element
 from mooncake_py.language.subclass_instances import dressed
 from mooncake_py.rooms import PACKAGE
 from mooncake_py.runtime import buffers, overlapping
-from mooncake_py.runtime.active import plain_class
-from mooncake_py.runtime.activity import contains_active, is_iterator, unwrapped
+from mooncake_py.runtime.active import Active, plain_class
+from mooncake_py.runtime.activity import INERT, contains_active, is_iterator, unwrapped
 from mooncake_py.runtime.attribute_lookup import MISSING, in_class
 from mooncake_py.runtime.late_errors import refuse_if_written, unusual
 from mooncake_py.runtime.methods import derivable, python_method
@@ -243,6 +243,10 @@ def read_flat(ctx: Mode, flat: np.flatiter[Any], i: Any) -> Any:
     return dressed(ctx, y, type(whole), whole) if type(y) is ndarray and is_instance(whole) else y
 
 
+AS_THEY_ARE = INERT - {range} | {ndarray, Active, list, tuple}
+"""Types of values for the elements of ``array.flat`` that need no conversion before."""
+
+
 def assign_flat(ctx: Mode, base: ndarray, i: Any, v: Any) -> None:
     """Run ``array.flat[i] = v``, or ``array.flat = v`` if `i` is `...`; a shorter `v` repeats."""
     base = with_dimensions(plain(base))
@@ -259,6 +263,9 @@ def assign_flat(ctx: Mode, base: ndarray, i: Any, v: Any) -> None:
         refuse_if_written(ctx, error, copy, unusual(base))
         raise
     count = index[0].size if type(index[0]) is ndarray else 1
+    if type(v) not in AS_THEY_ARE and base.dtype.kind != "O":
+        v = ctx.as_value(base, index, v)
+        v = v if type(v) is Active else np.asarray(v, base.dtype)
     if type(v) is ndarray or type(v) is list or type(v) is tuple:
         v = ctx.call(np.resize, ctx.call(np.ravel, v), (count,))
         if v.dtype != base.dtype:

@@ -100,7 +100,9 @@ def multiply_accumulate_rule(array, axis=0, dtype=None, out=None) -> Result:
 @from_vjp(np.nancumprod)
 def nancumprod_rule(a, axis=None, dtype=None, out=None) -> Result:
     a = np.asarray(a)
-    y, line_pullback = cumulative_product(*flatten(np.where(np.isnan(a), 1, a), axis), dtype)
+    factors = np.array(a)  # laid out like `a`, as NumPy's own copy
+    factors[np.isnan(a)] = 1
+    y, line_pullback = cumulative_product(*flatten(factors, axis), dtype)
     return y, lambda dy: select(counted(a), line_pullback(dy).reshape(a.shape))
 
 

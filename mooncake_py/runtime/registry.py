@@ -23,6 +23,9 @@ from mooncake_py.tangents.subclasses import set_shape
 __all__ = ["Registry"]
 
 CAPSULE = "PyCapsule"
+NO_NAME = "<capsule object NULL"
+"""How a capsule without a name is shown.  It frees memory that a library made for one array; those
+of DLPack, which may be another library's, have names."""
 
 
 class Registry:
@@ -56,9 +59,10 @@ class Registry:
         return y
 
     def is_unowned(self, y: ndarray) -> bool:
-        """Return whether a capsule has the memory of an array: it does not say who sees it."""
-        owner = owner_of(y)
-        return owner.base is not None and type(owner.base).__name__ == CAPSULE
+        """Return whether a named capsule has the memory of an array: it hides who sees it."""
+        base = owner_of(y).base
+        is_capsule = base is not None and type(base).__name__ == CAPSULE
+        return is_capsule and not repr(base).startswith(NO_NAME)
 
     def find(self, a: ndarray) -> Memory | View | None:
         """Return the node of an active array, or None if it is constant."""

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import array
+import collections
+import ctypes
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
-from mooncake_py import jvp, value_and_grad
+from mooncake_py import grad, jvp, value_and_grad
 
 X = np.array([1.7, 2.3, 0.4])
 
@@ -126,3 +129,29 @@ def test_arrays_stay_arrays(use: str, kind: str) -> None:
 def test_masked_constants_become_nan() -> None:
     y = value_and_grad(lambda x: (x[0], np.array([x[1], np.ma.masked])), has_aux=True)(X)[0][1]
     np.testing.assert_array_equal(y, [X[1], np.nan])
+
+
+SHORTER = {
+    "list": [1.0, 2.0, 3.0],
+    "tuple": (1.0, 2.0, 3.0),
+    "range": range(1, 4),
+    "array.array": array.array("d", [1.0, 2.0, 3.0]),
+    "deque": collections.deque([1.0, 2.0, 3.0]),
+    "ctypes": (ctypes.c_double * 3)(1.0, 2.0, 3.0),
+}
+
+
+@pytest.mark.parametrize("v", SHORTER.values(), ids=SHORTER)
+@pytest.mark.parametrize("i", [slice(None, None, 4), [1, 2, 3, 4, 5, 6, 7], Ellipsis])
+def test_a_shorter_sequence_repeats_in_flat(v: Any, i: Any) -> None:
+    weights = np.arange(21.0).reshape(7, 3)
+
+    def f(x: Any) -> Any:
+        a = x * np.ones((7, 3))
+        a.flat[i] = v
+        return np.sum(a**2 * weights)
+
+    assert value_and_grad(f)(2.0)[0] == f(2.0)
+    slope = (f(2.0 + 1e-5) - f(2.0 - 1e-5)) / 2e-5
+    np.testing.assert_allclose(grad(f)(2.0), slope, rtol=1e-7, atol=1e-7)
+    np.testing.assert_allclose(jvp(f, (2.0,), (1.0,))[1], slope, rtol=1e-7, atol=1e-7)

@@ -31,6 +31,9 @@ INEXACT = {
 }
 """Cases whose last digits may be others: the functions that docs/scipy.md lists."""
 
+UP_TO_ROUNDING = {"numba: vectorize, dynamic"}
+"""Jitted functions whose source has other bits than their machine code, as docs/numba.md says."""
+
 APART = {"shares_memory", "may_share_memory"}
 """Functions of arguments that share memory, which are separate variables in a derivative."""
 
@@ -84,7 +87,7 @@ def test_all_functions_of_packages(name: str) -> None:
     wrong = [
         f"{case}, {text}"
         for case in package(name).cases
-        if not case.refused
+        if not case.refused and str(case) not in UP_TO_ROUNDING
         for text in found(case.function, case.arguments, {})
     ]
     assert not wrong, "\n".join(wrong)

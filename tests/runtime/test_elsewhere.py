@@ -172,3 +172,17 @@ def test_memory_of_a_global_array_that_a_class_gives_away(reads: str) -> None:
     np.testing.assert_allclose(grad(f)(0.3), slope)
     np.testing.assert_allclose(jvp(f, (0.3,), (1.0,))[1], slope)
     np.testing.assert_array_equal(BEHIND, before)
+
+
+def test_a_root_of_a_constant_may_be_written():
+    linalg = pytest.importorskip("scipy.linalg")  # SciPy 1.17 returns memory of a capsule
+
+    def f(x):
+        y = linalg.sqrtm(np.diag([4.0, 9.0]))
+        y[0, 0] = x
+        y[1] *= x
+        return np.sum(y**2)
+
+    for way in WAYS.values():
+        value, slope = way(f)
+        np.testing.assert_allclose([value, slope], [90.0, 60.0])

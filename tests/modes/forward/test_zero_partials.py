@@ -119,7 +119,7 @@ WITH_ROOTS = {
     "einsum": lambda g: np.einsum("i,i->", roots(g), WEIGHTS),
     "einsum of three": lambda g: np.einsum("i,i,i->", roots(g), WEIGHTS, WEIGHTS + 1),
     "outer": lambda g: np.outer(roots(g), WEIGHTS)[1:].sum(),
-    "convolve": lambda g: np.convolve(roots(g), [0.0, 0.0, 1.0], "valid").sum(),
+    "convolve": lambda g: np.convolve(roots(g), WEIGHTS[::-1], "valid").sum(),
     "average": lambda g: np.average(roots(g), weights=WEIGHTS),
     "elementwise": lambda g: np.sum(roots(g) * WEIGHTS) + np.sum(roots(g) ** 3),
     "number": lambda g: roots(g)[0] * 0.0 + g * g * (math.sqrt(g - X) * 0.0 + 1.0),

@@ -79,7 +79,14 @@ def assembly_cases() -> list[Case]:
         Case(np.fromiter, ([[1.5, 2.5], [3.5, 4.5]], PAIR), label="rows"),
         Case(np.fromiter, ([1.5, 2.5, 3.5], PAIR, 2), label="repeated"),
         Case(np.array, ([1.5, 2.5, 3.5], PAIR), label="repeated list"),
-        Case(np.array, (draw(3, 2), PAIR), {"ndmin": 4}, label="repeated"),
+        # In Fortran order NumPy leaves the second of each pair as it was in memory.
+        Case(
+            np.array,
+            (draw(3, 2), PAIR),
+            {"ndmin": 4},
+            label="repeated",
+            options={"layouts": False},
+        ),
         Case(np.asarray, (draw(3), PAIR), label="repeated"),
         Case(np.ndarray.astype, (draw(2), PAIR), label="repeated"),
     ]

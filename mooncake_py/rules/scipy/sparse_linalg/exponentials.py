@@ -17,6 +17,7 @@ from numpy import ndarray
 from mooncake_py.errors import MissingRuleError
 from mooncake_py.rules.contraction import conj
 from mooncake_py.rules.declare import from_vjp, overlay
+from mooncake_py.rules.plain_values import same_values
 from mooncake_py.rules.scipy.sparse.patterns import rows_of
 from mooncake_py.rules.scipy.sparse_linalg.iterations import rows_compressed
 from mooncake_py.rules.undrawn import drawn, undrawn
@@ -30,7 +31,7 @@ MOST = 1000  # rows of a matrix whose derivative is computed by a dense one
 def expm(A: Any) -> Any:
     """Take that of the dense matrix, and keep all its elements."""
     if not sp.issparse(A):
-        return sl.expm(A)
+        return same_values(sl.expm(A), drawn(spl.expm, A), spl.expm)
     dense = sl.expm(A.toarray())
     n = len(dense)
     rows = sp.csr_array((dense.ravel(), np.tile(np.arange(n), n), np.arange(n + 1) * n))
