@@ -15,8 +15,8 @@ from mooncake_py.rooms import ENGINE, ROOMS, is_engine
 PACKAGE = Path(mooncake_py.__file__).parent
 BELOW = ("", "tangents", "rules")  # "" for the modules of BASE
 BASE = {
-    "checkpointing", "errors", "jitted", "modules", "notebook", "optional", "overriding",
-    "remembered", "rooms", "words",
+    "by_identity", "checkpointing", "errors", "jitted", "modules", "notebook", "optional",
+    "overriding", "remembered", "rooms", "words",
 }  # fmt: skip
 ABOVE = "interface"
 ORDER = (*BELOW, *ROOMS, ABOVE)

@@ -17,6 +17,7 @@ from mooncake_py.application.gradients import gradient_of
 from mooncake_py.application.lift import is_differentiable
 from mooncake_py.application.walker import Walker
 from mooncake_py.boundary.foreign_arrays import foreign_array, held_foreign_array, to_numpy
+from mooncake_py.by_identity import answers_itself
 from mooncake_py.diagnostics.pages import with_page_about
 from mooncake_py.diagnostics.places import users_function
 from mooncake_py.errors import (
@@ -338,7 +339,11 @@ def name_of(f: Any) -> str:
     f = users_function(f)
     if isinstance(f, functools.partial):
         return f"a partial of {name_of(f.func)}"
-    name = getattr(f, "__qualname__", None) or getattr(f, "__name__", None) or repr(f)
+    if answers_itself(f, "__getattribute__", "__getattr__"):
+        return with_article(type(f).__name__)
+    name = getattr(f, "__qualname__", None) or getattr(f, "__name__", None)
+    if name is None:
+        return with_article(type(f).__name__) if answers_itself(f, "__repr__") else repr(f)
     code = getattr(f, "__code__", None)
     if code is None or not name.endswith("<lambda>"):
         return name

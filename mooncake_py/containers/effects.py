@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
 __all__ = ["COMPARING", "CONVERTING", "HASHING", "MEASURING", "PRINTING", "READING",
-           "changes_something", "refuse_class_hooks", "refuse_finalizer", "refuse_writers",
-           "would_write"]  # fmt: skip
+           "changes_something", "refuse_class_hooks", "refuse_finalizer", "refuse_metaclass",
+           "refuse_writers", "would_write"]  # fmt: skip
 
 COMPARING = ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__")
 HASHING = ("__hash__", "__eq__")
@@ -42,6 +42,7 @@ MEASURING = ("__len__", "__length_hint__", "__float__", "__complex__", *CONVERTI
 READING = ("__iter__", "__getitem__", *MEASURING)
 PRINTING = ("__repr__", "__str__", "__format__")
 DELETING = ("__del__",)
+CLASSIFYING = (*HASHING, "__getattr__", "__getattribute__")
 LIBRARIES = frozenset({"collections", "_collections_abc", "numpy", "scipy"})
 CONTAINERS: tuple[Any, ...] = (dict, list, tuple, set, frozenset, deque)
 
@@ -126,6 +127,14 @@ def refuse_finalizer(ctx: Reporting, cls: type) -> None:
         found = writer(cls, DELETING)
         if found is not None:
             raise ctx.failed(_unseen(ctx, *found))
+
+
+def refuse_metaclass(ctx: Reporting, cls: type) -> None:
+    """Raise if a class would change something where the engine looks up what it knows of it."""
+    meta = type(cls)
+    found = None if meta is type else writer(meta, CLASSIFYING)
+    if found is not None:
+        raise ctx.failed(_unseen(ctx, *found))
 
 
 def refuse_class_hooks(ctx: Reporting, cls: type) -> None:

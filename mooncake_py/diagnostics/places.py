@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from mooncake_py.by_identity import answers_itself
 from mooncake_py.errors import Location, MooncakeError, describe
 from mooncake_py.modules import module_of
 from mooncake_py.rooms import PACKAGE, is_engine
@@ -120,7 +121,7 @@ DEEPEST = 16  # derivatives of derivatives
 
 def called_by(f: Any) -> Any:
     """Return what a function or a derivative of this package calls as its own, else None."""
-    code = getattr(f, "__code__", None)
+    code = code_of(f)
     if code is None:
         return getattr(f, "__wrapped__", None) if module_of(type(f)).startswith(NAME) else None
     name = next((name for name in CALLED if name in code.co_freevars), None)
@@ -132,13 +133,19 @@ def called_by(f: Any) -> Any:
         return None
 
 
+def code_of(f: Any) -> CodeType | None:
+    """Return the code of a function, None for an object that would answer the question itself."""
+    asked = answers_itself(f, "__getattribute__", "__getattr__")
+    return None if asked else getattr(f, "__code__", None)
+
+
 CALLED = ("f", "function", "residual")
 NAME = f"{__name__.partition('.')[0]}."
 
 
 def definition_of(f: Any) -> Location | None:
     """Return where a Python function is defined, or None if that is not known."""
-    code = getattr(users_function(f), "__code__", None)
+    code = code_of(users_function(f))
     return None if code is None else start_of(code)
 
 

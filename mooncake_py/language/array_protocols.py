@@ -31,11 +31,7 @@ __all__ = ["arrays_for", "as_array", "watch", "watch_array"]
 
 def arrays_for(ctx: Mode, f: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
     """Return arguments with arrays for active objects, if a function has a rule."""
-    try:
-        native = f not in ctx.handlers or f in intrinsics.HANDLERS
-    except TypeError:  # a callable that cannot be hashed
-        native = True
-    if native:
+    if f not in ctx.handlers or f in intrinsics.HANDLERS:
         return args, kwargs
     if f in ANSWERED or passes_objects_on(f):
         return args, kwargs

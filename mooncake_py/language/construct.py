@@ -34,6 +34,7 @@ KEEPS_REFERENCES = frozenset({
 
 def instance(ctx: Mode, cls: type, args: Any, kwargs: Any) -> Any:
     """Run ``cls(*args, **kwargs)``."""
+    effects.refuse_metaclass(ctx, cls)
     maker = type(cls).__call__
     if type(maker) is FunctionType and not isinstance(cls, EnumMeta):
         return ctx.call(maker, cls, *args, **kwargs)

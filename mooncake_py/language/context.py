@@ -33,10 +33,7 @@ class Context(Comparisons, Objects):
         """Run ``f(x)``; functions of one number or array go straight to their rule."""
         if self.watches:
             return self.call(f, x)
-        try:
-            handler = self.unary_handlers.get(f)
-        except TypeError:
-            handler = None
+        handler = self.unary_handlers_at.get(id(f))
         if handler is not None:
             try:
                 return handler(self, x)

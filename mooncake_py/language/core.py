@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import cache
-from types import FunctionType
+from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
 from numpy import ndarray
@@ -81,7 +81,13 @@ class Core(Mode):
     def load_handlers(self) -> None:
         """Take the tables of handlers for the rules that are registered now."""
         self.rules_version, self.handlers, self.unary_handlers = dispatch.handlers()
+        self.set_look_up()
         self.heed_settings()
+
+    def set_look_up(self) -> None:
+        """Take what is quickest to look up, the handlers by the ids of functions."""
+        self.handlers_at: Any = self.handlers.values_at
+        self.unary_handlers_at: Any = self.unary_handlers.values_at
 
     def heed_settings(self) -> None:
         """Decide whether quick forms may run: rules are unchanged, and NumPy does not raise."""
@@ -109,10 +115,9 @@ class Core(Mode):
                 if y is not NotImplemented:
                     return y
             args, kwargs = array_protocols.arrays_for(self, f, args, kwargs)
-        try:
-            handler = self.handlers.get(f)
-        except TypeError:  # a callable that cannot be hashed
-            handler = None
+        handler = self.handlers_at.get(id(f))
+        if handler is None and (type(f) is BuiltinFunctionType or type(f) is MethodType):
+            handler = self.handlers.get(f)  # bound anew for each use
         if handler is None:
             try:
                 return dispatch.call_unregistered(self, f, args, kwargs)

@@ -6,7 +6,7 @@ import functools
 import gc
 import operator
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from enum import EnumMeta
 from functools import partial
 from inspect import signature
@@ -22,6 +22,7 @@ from mooncake_py.application.elementwise import unary_handler
 from mooncake_py.application.foreign import meet
 from mooncake_py.application.native_writes import refuse_other_writes
 from mooncake_py.application.out_argument import named_out, signature_of
+from mooncake_py.by_identity import ByIdentity
 from mooncake_py.containers import containers, effects, foreign_memory
 from mooncake_py.containers.reach import LRU_WRAPPER
 from mooncake_py.diagnostics.native_modules import is_constant_library, is_native_module
@@ -70,11 +71,11 @@ class Handlers(NamedTuple):
     """How functions with a rule are called, by function."""
 
     version: tuple[int, bool]  # of the registry, and whether `scipy.optimize` is loaded
-    general: dict[Any, Handler]
-    unary: dict[Any, Callable[[Any, Any], Any]]  # ``(context, x)``, of one number or array
+    general: ByIdentity[Handler]
+    unary: ByIdentity[Callable[[Any, Any], Any]]  # ``(context, x)``, of one number or array
 
 
-_handlers = Handlers((-1, False), {}, {})
+_handlers = Handlers((-1, False), ByIdentity(), ByIdentity())
 
 CONTAINERS = tuple(containers.CONTAINERS)
 READ_ONLY = (tuple, frozenset, MappingProxyType, type({}.keys()), type({}.values()),
@@ -104,48 +105,52 @@ def handlers() -> Handlers:
     return _handlers
 
 
-def make_handlers(version: tuple[int, bool], replaced: dict[Any, Any]) -> Handlers:
+def make_handlers(version: tuple[int, bool], replaced: Mapping[Any, Any]) -> Handlers:
     """Return the tables for the rules that are registered now, some of them within a block."""
     general = table_of(handler, replaced, scatter.HANDLERS)
-    unary = {
-        f: quick
+    language = ByIdentity(intrinsics.HANDLERS)
+    unary = ByIdentity(
+        (f, quick)
         for f, rule in registry.registered()
-        if f not in intrinsics.HANDLERS and (quick := unary_handler(rule, f)) is not None
-    }
+        if f not in language and (quick := unary_handler(rule, f)) is not None
+    )
     return Handlers(version, general, unary)
 
 
 def table_of(
     handler: Callable[[Any], Handler],
-    replaced: dict[Any, Any],
+    replaced: Mapping[Any, Any],
     own: dict[Any, Callable[[Handler], Handler]],
-) -> dict[Any, Handler]:
+) -> ByIdentity[Handler]:
     """Return a table of handlers, the same for each mode but for what it makes of a rule.
 
     Rules that hold within a block replace others; what is the mode's `own` makes handlers that are
     quicker than those of this package's rules, which they are given for other arguments.
     """
     within = domains.within(handler, call_unregistered)
-    table: dict[Any, Handler] = {f: noting(rule, within(rule)) for f, rule in registry.registered()}
+    rules = list(registry.registered())
+    table = ByIdentity((f, noting(rule, within(rule))) for f, rule in rules)
     for f, quicker in own.items():
         rule = registry.find(f)
         if rule is not None and rule.built_in:
             table[f] = quicker(table[f])
     table.update(language_handlers(scipy_functions.is_loaded()))
-    table.update({f: noting(r, within(r)) for f, r in registry.registered() if r.by_user})
-    table.update({f: within(rule) for f, rule in replaced.items() if rule is not None})
+    table.update((f, noting(rule, within(rule))) for f, rule in rules if rule.by_user)
+    table.update((f, within(rule)) for f, rule in replaced.items() if rule is not None)
     return table
 
 
 @functools.cache
-def language_handlers(with_scipy: bool) -> dict[Any, Handler]:
+def language_handlers(with_scipy: bool) -> ByIdentity[Handler]:
     """Return the handlers that are no rules, the same for each mode; they precede rules."""
     table = dict(intrinsics.HANDLERS)
     for module in (object_arrays, callbacks, caches, checkpoints, stored_files, native_calls):
         table.update(module.HANDLERS)
     if with_scipy:
         table |= scipy_functions.handlers()
-    return {f: asking(run) if type(f) is NUMPY_DISPATCHER else run for f, run in table.items()}
+    return ByIdentity(
+        (f, asking(run) if type(f) is NUMPY_DISPATCHER else run) for f, run in table.items()
+    )
 
 
 def asking(run: Handler) -> Handler:
@@ -298,10 +303,7 @@ def call_builtin(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         y = seen_calls.run_seen(ctx, f, values, run)
         return numerals.remembered(ctx, y, (args, kwargs)) if args or kwargs else y
     descriptor = getattr(type(receiver), f.__name__, None)
-    try:
-        known = ctx.handlers.get(descriptor)
-    except TypeError:
-        known = None
+    known = ctx.handlers.get(descriptor)
     if known is not None:
         return known(ctx, descriptor, (receiver, *args), kwargs)
     return call_opaque(ctx, f, args, kwargs)

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping
 from types import CodeType, FunctionType
 from typing import Any, NamedTuple
 
+from mooncake_py.by_identity import answers_itself
 from mooncake_py.errors import MissingRuleError
 from mooncake_py.rules import local
 from mooncake_py.rules.kinds import Rule, function_name
@@ -75,7 +76,8 @@ def look_for(function: Any, rules: Mapping[Any, Rule]) -> bool:
         If the sender has a rule that cannot be had here.
     """
     place = copied_mark(function) if type(function) is FunctionType else None
-    found = None if not _expected or is_asked(function) else _expected.get(key_of(function))
+    asked = not _expected or answers_itself(function, "__getattribute__", "__getattr__")
+    found = None if asked else _expected.get(key_of(function))
     if (found is None and place is None) or function in rules:
         return False
     if found is None or found.module is None or found.module in sys.modules:
@@ -83,12 +85,6 @@ def look_for(function: Any, rules: Mapping[Any, Rule]) -> bool:
     with local.using(None):
         importlib.import_module(found.module)
     return True
-
-
-def is_asked(o: Any) -> bool:
-    """Return whether code of the user's runs to read an attribute: of an object, not a function."""
-    names = "__getattribute__", "__getattr__"
-    return any(type(getattr(type(o), name, None)) is FunctionType for name in names)
 
 
 def copied_mark(function: FunctionType) -> str | None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from mooncake_py.by_identity import ByIdentity
 from mooncake_py.errors import MooncakeError
 
 __all__ = ["LocalRules", "OperatorRuleError", "current", "local_rules", "using"]
@@ -40,23 +41,23 @@ class LocalRules:
 
     Attributes
     ----------
-    rules : dict
+    rules : ByIdentity
         From a function to its rule, or to None: in this block it has none.
-    own : set
+    own : ByIdentity
         The functions that this block itself says something about.
-    forward : dict
+    forward : ByIdentity
         From a function to its rule of forward mode, or to None.
-    own_forward : dict
+    own_forward : ByIdentity
         Those that this block itself has declared.
     handlers : dict
         What each mode makes of all the rules that hold here, made again when they change.
     """
 
     def __init__(self, outer: LocalRules | None, without: Iterable[Hashable]) -> None:
-        self.rules: dict[Hashable, Any] = {} if outer is None else dict(outer.rules)
-        self.own: set[Hashable] = set()
-        self.forward: dict[Hashable, Any] = {} if outer is None else dict(outer.forward)
-        self.own_forward: dict[Hashable, Any] = {}
+        self.rules: ByIdentity[Any] = ByIdentity() if outer is None else outer.rules.copy()
+        self.own: ByIdentity[None] = ByIdentity()
+        self.forward: ByIdentity[Any] = ByIdentity() if outer is None else outer.forward.copy()
+        self.own_forward: ByIdentity[Any] = ByIdentity()
         self.handlers: dict[str, Any] = {}
         for function in without:
             self.put(function, None)
@@ -65,7 +66,7 @@ class LocalRules:
         """Set the rule of a function, None for no rule."""
         refuse_operator(function)
         self.rules[function] = rule
-        self.own.add(function)
+        self.own[function] = None
         if function not in self.own_forward:
             self.forward[function] = None  # what is declared outside belongs to another rule
         self.handlers.clear()

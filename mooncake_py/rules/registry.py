@@ -7,6 +7,7 @@ from collections.abc import Hashable, Iterator
 from types import FunctionType
 from typing import Any
 
+from mooncake_py.by_identity import ByIdentity
 from mooncake_py.errors import InvalidRuleError, Location, MooncakeError
 from mooncake_py.rooms import is_engine
 from mooncake_py.rules import elsewhere, local, optional
@@ -17,8 +18,8 @@ __all__ = [
     "find_forward", "registered", "registered_forward", "version",
 ]  # fmt: skip
 
-_rules: dict[Hashable, Rule] = {}
-_forward: dict[Hashable, DualRule] = {}
+_rules: ByIdentity[Rule] = ByIdentity()
+_forward: ByIdentity[DualRule] = ByIdentity()
 _version = 0
 _replaced = False
 
@@ -146,14 +147,11 @@ def declared_in(block: local.LocalRules, function: Hashable) -> Rule | None:
 
 
 def find(function: Any) -> Rule | None:
-    """Return the rule registered for `function`, or None (also for an unhashable callable)."""
+    """Return the rule registered for `function`, or None."""
     block = local.current()
-    try:
-        if block is not None and function in block.rules:
-            return block.rules[function]
-        rule = _rules.get(function)
-    except TypeError:
-        return None
+    if block is not None and function in block.rules:
+        return block.rules[function]
+    rule = _rules.get(function)
     if rule is None:
         optional.load_imported()
         rule = _rules.get(function)
@@ -170,18 +168,16 @@ def arrives(function: Any) -> bool:
 def find_forward(function: Any) -> DualRule | None:
     """Return the forward rule registered for `function`, or None."""
     block = local.current()
-    try:
-        if block is not None and function in block.forward:
-            return block.forward[function]
-        return _forward.get(function)
-    except TypeError:
-        return None
+    if block is not None and function in block.forward:
+        return block.forward[function]
+    return _forward.get(function)
 
 
 def registered_forward() -> Iterator[tuple[Hashable, DualRule]]:
     """Iterate over all functions that have a forward rule here, with these rules."""
     block = local.current()
-    found = _forward if block is None else {**_forward, **block.forward}
+    found = _forward.copy()
+    found.update({} if block is None else block.forward)
     yield from [(function, rule) for function, rule in found.items() if rule is not None]
 
 
@@ -189,7 +185,8 @@ def registered() -> Iterator[tuple[Hashable, Rule]]:
     """Iterate over all functions that have a rule here, with their rules."""
     optional.load_imported()
     block = local.current()
-    found = _rules if block is None else {**_rules, **block.rules}
+    found = _rules.copy()
+    found.update({} if block is None else block.rules)
     yield from [(function, rule) for function, rule in found.items() if rule is not None]
 
 

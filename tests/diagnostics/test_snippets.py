@@ -26,7 +26,7 @@ X = np.array([0.3, -1.2, 0.7])
 
 @pytest.fixture(autouse=True)
 def _rules_are_forgotten(monkeypatch):
-    monkeypatch.setattr(registry, "_rules", dict(registry._rules))
+    monkeypatch.setattr(registry, "_rules", registry._rules.copy())
     yield
     registry._version += 1
 

@@ -13,6 +13,7 @@ from numpy import ndarray
 
 from mooncake_py.application.apply import handler
 from mooncake_py.application.out_argument import named_out
+from mooncake_py.by_identity import ByIdentity, Types
 from mooncake_py.diagnostics.notes import located
 from mooncake_py.errors import MooncakeError, UntrackedWriteError
 from mooncake_py.language import domains, scipy_functions
@@ -53,14 +54,15 @@ class CheckedHandlers:
 
     Parameters
     ----------
-    plain : dict
+    plain : ByIdentity
         The table without checks.
     """
 
-    def __init__(self, plain: dict[Any, Handler]) -> None:
+    def __init__(self, plain: ByIdentity[Handler]) -> None:
         self.plain = plain
-        self.made: dict[Any, Handler] = {}
+        self.made: ByIdentity[Handler] = ByIdentity()
         self.no_rules = language_handlers(scipy_functions.is_loaded())
+        self.values_at = CheckedAt(self)
 
     def __contains__(self, f: Any) -> bool:
         return f in self.plain
@@ -74,14 +76,27 @@ class CheckedHandlers:
         if f in BUILTINS and f in self.plain:
             self.made[f] = made = beside(self.plain[f])
             return made
-        if f not in self.plain or rule is None or f in self.no_rules or f in SCATTER:
+        if f not in self.plain or rule is None or f in self.no_rules or f in scatters:
             return self.plain.get(f, default)
         within = domains.within(checked_handler, call_unregistered)
         self.made[f] = made = noting(rule, within(rule))
         return made
 
 
-BUILTINS = frozenset({
+class CheckedAt:
+    """The same table, by the ids of functions."""
+
+    def __init__(self, handlers: CheckedHandlers) -> None:
+        self.handlers = handlers
+
+    def get(self, key: int) -> Any:
+        """Return the handler of the function with this id."""
+        function = self.handlers.plain.objects.get(key, self)
+        return None if function is self else self.handlers.get(function)
+
+
+scatters: ByIdentity[Any] = ByIdentity(SCATTER)
+BUILTINS = Types({
     float, complex, int, bool, str, repr, ascii, format, len, isinstance, issubclass, list, tuple,
     ord, chr, bin, hex, oct, any, all, operator.index, operator.truth, operator.concat,
     *(t for t in INEXACT_SCALARS if issubclass(t, np.generic)),

@@ -22,6 +22,7 @@ class ForwardContext(Operations):
         """Take the tables of handlers for the rules that are registered now."""
         self.rules_version = dispatch.handlers().version
         self.handlers, self.unary_handlers = forward_handlers(self.rules_version)
+        self.set_look_up()
         self.heed_settings()
 
 

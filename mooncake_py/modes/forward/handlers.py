@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy import ndarray
 
+from mooncake_py.by_identity import ByIdentity
 from mooncake_py.language import domains
 from mooncake_py.language.dispatch import call_unregistered, table_of
 from mooncake_py.modes.forward.apply import handler
@@ -28,11 +29,11 @@ __all__ = ["forward_handlers"]
 class ForwardHandlers(NamedTuple):
     """What forward mode makes of rules: handlers, and quick ones ``(context, x)`` of one array."""
 
-    general: dict[Any, Handler]
-    unary: dict[Any, Callable[[Any, Any], Any]]
+    general: ByIdentity[Handler]
+    unary: ByIdentity[Callable[[Any, Any], Any]]
 
 
-_made: tuple[Any, ForwardHandlers] = (None, ForwardHandlers({}, {}))
+_made: tuple[Any, ForwardHandlers] = (None, ForwardHandlers(ByIdentity(), ByIdentity()))
 
 
 def forward_handlers(version: Any) -> ForwardHandlers:
@@ -49,13 +50,13 @@ def forward_handlers(version: Any) -> ForwardHandlers:
     return _made[1]
 
 
-def make_handlers(replaced: dict[Any, Any]) -> ForwardHandlers:
+def make_handlers(replaced: Mapping[Any, Any]) -> ForwardHandlers:
     """Return new tables of handlers, with some rules replaced within a block."""
-    unary: dict[Any, Callable[[Any, Any], Any]] = {
-        f: of_one_array(rule, f)
+    unary: ByIdentity[Callable[[Any, Any], Any]] = ByIdentity(
+        (f, of_one_array(rule, f))
         for f, rule in registry.registered()
         if isinstance(f, np.ufunc) and isinstance(rule, ElementwiseRule) and len(rule.partials) == 1
-    }
+    )
     table = with_sequences(table_of(handler, replaced, HANDLERS))
     for f, rule in registry.registered_forward():
         within = domains.within(

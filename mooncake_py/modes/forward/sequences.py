@@ -21,6 +21,7 @@ from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.values import NUMBERS, is_inexact
 
 if TYPE_CHECKING:
+    from mooncake_py.by_identity import ByIdentity
     from mooncake_py.modes.forward.context import ForwardContext
     from mooncake_py.runtime.mode import Handler
 
@@ -29,13 +30,14 @@ __all__ = ["with_sequences"]
 SCALARS = frozenset({Active, *NUMBERS})
 
 
-def with_sequences(handlers: dict[Any, Handler]) -> dict[Any, Handler]:
+def with_sequences(handlers: ByIdentity[Handler]) -> ByIdentity[Handler]:
     """Return a table of handlers in which arrays are made of sequences this way.
 
     Rules that users declare in place of ours stay.
     """
     made = {f: handlers[f] for f in (np.array, assemble) if is_ours(f)}
-    return handlers | {f: before(handler) for f, handler in made.items()}
+    handlers.update({f: before(handler) for f, handler in made.items()})
+    return handlers
 
 
 def is_ours(f: Callable[..., Any]) -> bool:

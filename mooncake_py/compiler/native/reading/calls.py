@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
-from types import FunctionType
 from typing import Any
 
 import numpy as np
 
+from mooncake_py.by_identity import answers_itself
 from mooncake_py.compiler.native.building import operations
 from mooncake_py.compiler.native.building.findings import Again
 from mooncake_py.compiler.native.building.values import (
@@ -84,6 +84,7 @@ class CallReader(ExpressionReader):
         if not isinstance(f, Known | Function):
             raise Unfit("a call of what is no function", place_of(node))
         target = f.value if isinstance(f, Known) else f
+        refuse_answering(target, node)
         args = [*first, *[self.passed(a, target) for a in node.args]]
         given = self.keywords(node)
         args = [lists.current(self.b, a) for a in args]
@@ -157,8 +158,7 @@ class CallReader(ExpressionReader):
         self, f: Any, args: Sequence[Value], given: dict[str, Value], node: ast.Call
     ) -> Value:
         """Return what a function gives back."""
-        if type(type(f).__getattribute__) is FunctionType:  # it would run to ask what it is
-            raise Unfit(f"the function {type(f).__name__}", place_of(node))
+        refuse_answering(f, node)
         try:
             reader = of_numpy.reader_of(f, args)
         except TypeError:
@@ -193,6 +193,15 @@ class CallReader(ExpressionReader):
     def constructed(self, cls: type, args: Sequence[Value], given: dict[str, Value]) -> Value:
         """Read the call of a class."""
         raise NotImplementedError
+
+
+def refuse_answering(f: Any, node: ast.Call) -> None:
+    """Raise for what would run code of the program's to be looked up in tables of functions."""
+    if type(f) is not Function and answers_itself(f, *ASKED):
+        raise Unfit(f"the function {type(f).__name__}", place_of(node))
+
+
+ASKED = "__getattribute__", "__getattr__", "__hash__", "__eq__"
 
 
 def refuse_unfit_output(out: Array, operands: Sequence[Value], node: ast.Call) -> None:
