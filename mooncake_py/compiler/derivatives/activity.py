@@ -49,13 +49,22 @@ def active_parts(body: Block, active: set[str], groups: Mapping[str, Any]) -> se
     ]
     flows += [(s.target, set(s.operands)) for s in statements(body) if isinstance(s, Apply)]
     flows += [(s.bound, set(s.sources)) for s in statements(body) if isinstance(s, Sliced)]
-    while True:
-        shared = {groups[array] for array in groups if array in found}
-        found |= {array for array in groups if groups[array] in shared}
-        more = {target for target, sources in flows if sources & found}
-        if more <= found:
-            return found
+    reached: dict[str, list[str]] = {}
+    for target, sources in flows:
+        for source in sources:
+            reached.setdefault(source, []).append(target)
+    sharing: dict[Any, list[str]] = {}
+    for array, memory in groups.items():
+        sharing.setdefault(memory, []).append(array)
+    todo = list(found)
+    while todo:
+        part = todo.pop()
+        # What shares memory goes on once for all arrays that do.
+        beside = sharing.pop(groups[part], ()) if part in groups else ()
+        more = {*reached.pop(part, ()), *beside} - found
         found |= more
+        todo += more
+    return found
 
 
 def target_of(s: Assign | Let) -> Target:

@@ -406,10 +406,16 @@ def blocks_of(s: Statement) -> tuple[Block, ...]:
 
 def statements(block: Block) -> Iterator[Statement]:
     """Yield the statements of a block and those within them."""
-    for s in block:
-        yield s
-        for inner in blocks_of(s):
-            yield from statements(inner)
+    todo = [iter(block)]  # by hand: a generator in a generator hands on all that is below it
+    while todo:
+        for s in todo[-1]:
+            yield s
+            inner = blocks_of(s)
+            if inner:
+                todo += map(iter, reversed(inner))
+                break
+        else:
+            todo.pop()
 
 
 def with_blocks(s: Statement, change: Callable[[Block], Block]) -> Statement:

@@ -68,6 +68,8 @@ class Builder:
         Of new arrays in how many loops they are made.
     frozen : dict of Expr to Name
         Names for what ints that are bound again are now.
+    required : set of Check
+        The checks in the present block.
     """
 
     def __init__(self, before_write: Callable[[Array], None] = lambda a: None) -> None:
@@ -85,6 +87,7 @@ class Builder:
         self.loops = 0
         self.made: dict[str, int] = {}
         self.frozen: dict[Expr, Name] = {}
+        self.required: set[Check] = set()
         self.count = 0
 
     def fresh(self, prefix: str) -> str:
@@ -100,22 +103,24 @@ class Builder:
     def beginning(self) -> Iterator[None]:
         """Collect statements that run once, before all others."""
         outer, self.block = self.block, []
+        required, self.required = self.required, set()
         try:
             yield
         finally:
             self.first += self.block
-            self.block = outer
+            self.block, self.required = outer, required
 
     @contextmanager
     def within(self) -> Iterator[list[Statement]]:
         """Collect the statements of a block within."""
         outer, self.block = self.block, []
+        required, self.required = self.required, set()
         known = set(self.ranges.natural)
         self.frozen = {}
         try:
             yield self.block
         finally:
-            self.block = outer
+            self.block, self.required = outer, required
             self.frozen = {}
             self.ranges.natural &= known
 
@@ -136,7 +141,8 @@ class Builder:
     def require(self, test: Expr) -> None:
         """Leave the region unless a test holds."""
         s = Check(test, place=self.place)
-        if s not in self.block or not self.is_steady(test):  # what it tests may be another number
+        if s not in self.required or not self.is_steady(test):  # it may test another number
+            self.required.add(s)
             self.add(s)
 
     def natural(self, e: Expr) -> Expr:

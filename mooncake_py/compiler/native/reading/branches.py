@@ -23,6 +23,7 @@ from mooncake_py.syntax.nodes import place_of
 
 __all__ = ["LEAVING", "NOTHING", "BranchReader", "leaves", "may_leave"]
 
+MAY_LEAVE = "mooncake_may_leave"
 LEAVING = ast.Break | ast.Continue | ast.Return | ast.Raise
 NOTHING = Known(None)
 SETTLED = Number | ComplexNumber | Known | None
@@ -185,7 +186,13 @@ def may_leave(node: ast.stmt) -> bool:
     """Return True if a branch may leave the pass of the loop or the function that it is in."""
     if isinstance(node, LEAVING):
         return True
-    return isinstance(node, ast.If) and any(map(may_leave, (*node.body, *node.orelse)))
+    if not isinstance(node, ast.If):
+        return False
+    known = node.__dict__.get(MAY_LEAVE)  # branches in branches are asked about at each level
+    if known is None:
+        known = any(map(may_leave, (*node.body, *node.orelse)))
+        setattr(node, MAY_LEAVE, known)
+    return known
 
 
 def leaves(body: Sequence[ast.stmt], how: Any = LEAVING) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 
 from mooncake_py.compiler.derivatives.activity import part_of
@@ -22,13 +23,14 @@ from mooncake_py.compiler.regions.ir import (
     Load,
     Name,
     Statement,
+    blocks_of,
     statements,
     walk,
 )
 from mooncake_py.compiler.regions.steps import Names
 
 __all__ = [
-    "bound_by", "mentions", "names_in", "own_mentions", "unused", "values_in",
+    "Bindings", "all_mentioned", "bound_by", "mentions", "names_in", "own_mentions", "unused", "values_in",
     "written_arrays",
 ]  # fmt: skip
 
@@ -78,6 +80,51 @@ def mentions(block: Block) -> Iterator[str]:
 def own_mentions(s: Statement) -> set[str]:
     """Return the names and arrays that a statement itself mentions."""
     return {*names_in(expressions_in(s)), *bound_by(s)}
+
+
+def all_mentioned(s: Statement) -> frozenset[str]:
+    """Return the names and arrays that a statement and those within it mention.
+
+    A statement with blocks remembers them: who goes through nested blocks asks at each level.
+    """
+    blocks = blocks_of(s)
+    if not blocks:
+        return frozenset(own_mentions(s))
+    found = s.__dict__.get("mentioned")
+    if found is None:
+        inner = [all_mentioned(part) for block in blocks for part in block]
+        found = s.__dict__["mentioned"] = frozenset(own_mentions(s)).union(*inner)
+    return found
+
+
+class Bindings:
+    """Where names are bound in a body, by how many statements come before in its text.
+
+    It answers for each of many blocks, one in another, without going through all of them.
+    """
+
+    def __init__(self, body: Block) -> None:
+        self._ends: dict[int, tuple[int, int]] = {}
+        self._places: dict[str, list[int]] = {}
+        self._count = 0
+        self._number(body)
+
+    def _number(self, block: Block) -> None:
+        for s in block:
+            first = self._count
+            self._count += 1
+            for name in bound_by(s):
+                self._places.setdefault(name, []).append(first)
+            for inner in blocks_of(s):
+                self._number(inner)
+            self._ends[id(s)] = first, self._count
+
+    def is_bound_in(self, name: str, s: Statement) -> bool:
+        """Return whether a statement, or one within it, binds a name or writes an array."""
+        first, end = self._ends[id(s)]
+        places = self._places.get(name, ())
+        k = bisect_left(places, first)
+        return k < len(places) and places[k] < end
 
 
 def written_arrays(block: Block) -> set[str]:

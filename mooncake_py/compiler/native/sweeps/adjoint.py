@@ -29,6 +29,8 @@ from mooncake_py.compiler.derivatives.partials import NoPartial
 from mooncake_py.compiler.derivatives.sweeps import Pair, Sweeper
 from mooncake_py.compiler.native.regions.kinds import kind_of
 from mooncake_py.compiler.native.regions.mentions import (
+    Bindings,
+    all_mentioned,
     bound_by,
     expressions_in,
     mentions,
@@ -158,6 +160,7 @@ class _Adjoint(Sweeper):
         self.made: dict[str, int] = {}
         self.together = {id(s.body[0]) for s in statements(self.body) if isinstance(s, ForAll)}
         self.scopes = Scopes(region, self.body, self.active)
+        self.bindings = Bindings(self.body)
         self.puller = Puller(self.active, self.kinds, self.scopes.replayed, self.fresh)
         self.needs = Needs(self.body, self.scopes, self.pull_of, self.is_replayed)
 
@@ -343,10 +346,9 @@ class _Adjoint(Sweeper):
 
     def is_replayed(self, s: If) -> bool:
         """Return True if the way back can ask a test again: of ints, and of unchanged inputs."""
-        changed = {name for inner in statements((*s.body, *s.orelse)) for name in bound_by(inner)}
         return all(
             (self.kinds[name] not in REAL or name in self.region.inputs)
-            and (name not in changed or name in self.scopes.stable)
+            and (name in self.scopes.stable or not self.bindings.is_bound_in(name, s))
             for name in values_in((s.test,))
         )
 
@@ -398,7 +400,9 @@ def opened(
 ) -> list[Statement]:
     """Return the way back through a block after what it needs first, without what nothing needs."""
     rest = [*arrays, *reverse]
-    used = set(mentions(tuple(rest)))
+    if not opening:
+        return [*numbers, *rest]
+    used = set[str]().union(*map(all_mentioned, rest))
     kept: list[Statement] = []
     for s in reversed(opening):
         if used.intersection(bound_by(s)):

@@ -13,6 +13,7 @@ read again where a partial is made of it, unless what it overwrote is wanted too
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
@@ -105,13 +106,14 @@ class Puller:
         steps = Steps(self.fresh, s.place)
         root = steps.of(s.value)
         own = {let.name: let.value for let in steps.lets}
-        values = self.known | own
+        values = ChainMap(own, self.known)
+        finite: dict[str, bool] = {}
         g = Name(self.fresh(), place=s.place)
 
         def contributions(let: Let, d: Expr, receiving: set[str]) -> Iterable[Contribution]:
             found = partials(let.value, Name(let.name))
             return [
-                (a, self.times(d, p, steps, values, together))
+                (a, self.times(d, p, steps, together, values, finite))
                 for a, p in found
                 if p is not None and is_among(a, receiving)
             ]
@@ -131,26 +133,32 @@ class Puller:
         return Pull(back, values_read(back, slot), False)
 
     def times(
-        self, d: Expr, p: Expr, steps: Steps, values: Mapping[str, Expr], together: bool
+        self,
+        d: Expr,
+        p: Expr,
+        steps: Steps,
+        together: bool,
+        values: Mapping[str, Expr],
+        finite: dict[str, bool],
     ) -> Expr:
         """Return a cotangent times a partial derivative, zero where the cotangent is.
 
         ``d * (a / b)`` is ``(d / b) * a``: other operands need ``d / b`` too.
         """
         if isinstance(d, Op) and d.op == "neg":
-            return negated(self.times(d.args[0], p, steps, values, together))
+            return negated(self.times(d.args[0], p, steps, together, values, finite))
         if isinstance(p, Op) and p.op == "neg":
-            return negated(self.times(d, p.args[0], steps, values, together))
+            return negated(self.times(d, p.args[0], steps, together, values, finite))
         if isinstance(p, Select) and is_choice(p.a) and is_choice(p.b):
             return chosen(atom(steps, d), p)
-        if is_finite(p, values, self.kinds):
+        if is_finite(p, values, self.kinds, finite):
             return product(d, p)
         if isinstance(p, Op) and p.op == "truediv":
             a, b = p.args
             if isinstance(a, Const):
                 return quotient(product(d, a), b, together)
             share = atom(steps, quotient(d, b, together))
-            return self.times(share, a, steps, values, together)
+            return self.times(share, a, steps, together, values, finite)
         return Call(times, (d, p)) if together else guarded(d, product(d, p))
 
 

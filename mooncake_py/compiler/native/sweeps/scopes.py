@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 
 from mooncake_py.compiler.derivatives.activity import part_of
 from mooncake_py.compiler.native.regions.mentions import (
+    all_mentioned,
     bound_by,
     expressions_in,
     mentions,
@@ -139,7 +140,7 @@ def first_bound(block: Block) -> set[str]:
         name = made_by(s)
         if name is not None and name not in seen and name not in names_in(expressions_in(s)):
             found.add(name)
-        seen.update(mentions((s,)))
+        seen |= all_mentioned(s)
     return found
 
 
@@ -151,7 +152,7 @@ def first_written(block: Block, own: set[str]) -> Iterator[Statement]:
         is_store = isinstance(inner, Assign) and isinstance(inner.target, Load)
         if (is_store or isinstance(s, Apply)) and made.intersection(bound_by(inner)):
             yield s
-        made -= set(mentions((s,)))
+        made -= all_mentioned(s)
         if isinstance(s, Alloc) and s.name in own:
             made.add(s.name)
 
