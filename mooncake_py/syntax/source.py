@@ -15,7 +15,9 @@ import os
 import sys
 import time
 import weakref
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping
+from itertools import islice, takewhile
 from types import CodeType, MappingProxyType
 from typing import Any, NamedTuple
 
@@ -204,7 +206,7 @@ def _functions_at(
         inner = node.name if kind is ast.ClassDef else class_name
         # Defaults and decorators are evaluated outside of the function.
         outer = (node, *around) if kind in _FUNCTIONS else around
-        for part in children(node):
+        for part in _statements_at(line, node) if node is module else children(node):
             if not isinstance(part, ast.stmt):
                 is_body = kind is ast.Lambda and part is node.body
                 todo.append((part, class_name, outer if is_body else around))
@@ -214,7 +216,9 @@ def _functions_at(
 
 def _statements_at(line: int, module: ast.Module) -> list[ast.stmt]:
     """Return the statements at the top level that a line is part of."""
-    return [node for node in module.body if _first_line(node) <= line <= (node.end_lineno or line)]
+    body = module.body
+    first = bisect_left(body, line, key=lambda node: node.end_lineno or node.lineno)
+    return list(takewhile(lambda node: _first_line(node) <= line, islice(body, first, None)))
 
 
 def _imports(body: list[Any]) -> Iterator[str]:

@@ -79,17 +79,15 @@ def part_of(leaf: Target) -> str:
 
 def flowing(e: Expr) -> Iterator[Name | Load]:
     """Yield the names and elements through which a derivative may flow: none in roundings."""
-    match e:
-        case Name() | Load():
+    todo = [e]  # by hand: a generator in a generator hands on all that is below it
+    while todo:
+        e = todo.pop()
+        if isinstance(e, Name | Load):
             yield e
-        case Op() | Call() | Compare() if is_flat(e):
-            pass
-        case Select(a=a, b=b):
-            yield from flowing(a)
-            yield from flowing(b)
-        case _:
-            for part in parts_of(e):
-                yield from flowing(part)
+        elif isinstance(e, Select):
+            todo += (e.b, e.a)
+        elif not (isinstance(e, Op | Call | Compare) and is_flat(e)):
+            todo += reversed(parts_of(e))
 
 
 def is_active(e: Expr, active: set[str]) -> bool:

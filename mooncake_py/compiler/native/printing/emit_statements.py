@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import groupby, takewhile
+from itertools import groupby, islice, takewhile
 
 from mooncake_py.compiler.native.printing.emit_expressions import (
     NUMPY_NAMES,
@@ -110,7 +110,7 @@ class Statements:
                 place += len(tests)
                 continue
             for s in group:
-                found += self.room_ahead(block[place:])
+                found += self.room_ahead(block, place)
                 found += self.lines(s)
                 place += 1
         self.known = known
@@ -328,14 +328,14 @@ class Statements:
         self.free -= 1
         return [self.assigned(Load(STACK, (Name(TOP),)), as_slot(s)), *self.moved(Const(1))]
 
-    def room_ahead(self, block: Block) -> list[str]:
+    def room_ahead(self, block: Block, place: int) -> list[str]:
         """Return the lines that make room at once for what is pushed before the next loop.
 
-        They stand where the first statement of the block needs it.
+        They stand where the statement at a place of the block needs it.
         """
-        if not self.grows or self.free >= (pushes_of(block[0]) or 0):
+        if not self.grows or self.free >= (pushes_of(block[place]) or 0):
             return []
-        counts = takewhile(lambda n: n is not None, map(pushes_of, block))
+        counts = takewhile(lambda n: n is not None, map(pushes_of, islice(block, place, None)))
         self.free = sum(n for n in counts if n is not None)
         return self.room(Const(self.free))
 

@@ -58,16 +58,17 @@ def unbound(body: Block, given: Iterable[str], results: Iterable[str]) -> list[s
         Names that are read after it.
     """
     found: dict[str, None] = {}
-    bound = _after(body, frozenset(given), found)
+    bound = _after(body, set(given), found)
     if bound is not None:
         found |= dict.fromkeys(name for name in results if name not in bound)
     return list(found)
 
 
-def _after(
-    block: Block, bound: frozenset[str] | None, found: dict[str, None]
-) -> frozenset[str] | None:
-    """Return what is bound after a block, None if it does not come to its end."""
+def _after(block: Block, bound: set[str] | None, found: dict[str, None]) -> set[str] | None:
+    """Return what is bound after a block, None if it does not come to its end.
+
+    What is bound before it is changed.
+    """
     for s in block:
         if bound is None:
             return None
@@ -78,19 +79,19 @@ def _after(
             case Bump(target=Name(name=name)):
                 pass  # read above
             case Assign(target=Name(name=name)) | Let(name=name) | Count(name=name):
-                bound |= {name}
+                bound.add(name)
             case Alloc(name=name):
-                bound |= {name}
+                bound.add(name)
             case For(name=name):
                 _after(s.body, bound | {name}, found)
             case ForAll():
                 _after(s.body, bound.union(s.counters), found)
             case While():
-                _after(s.body, bound, found)
+                _after(s.body, {*bound}, found)
             case If():
-                sides = [_after(side, bound, found) for side in (s.body, s.orelse)]
+                sides = [_after(side, {*bound}, found) for side in (s.body, s.orelse)]
                 known = [side for side in sides if side is not None]
-                bound = frozenset.intersection(*known) if known else None
+                bound = set.intersection(*known) if known else None
             case Break():
                 return None
     return bound

@@ -80,13 +80,23 @@ def kept(block: Block, wanted: set[str], *, breaks: bool) -> Block:
             case Break() if breaks:
                 found.append(s)
             case For() | While():
-                if kept(s.body, wanted, breaks=False):
-                    found.append(with_body(s, list(kept(s.body, wanted, breaks=True))))
+                body = kept(s.body, wanted, breaks=True)
+                if not only_leaves(body):
+                    found.append(with_body(s, list(body)))
             case If():
                 body, orelse = (kept(x, wanted, breaks=breaks) for x in (s.body, s.orelse))
                 if body or orelse:
                     found.append(If(s.test, body, orelse))
     return tuple(found)
+
+
+def only_leaves(block: Block) -> bool:
+    """Return whether all that is left of the body of a loop leaves it."""
+    return all(
+        isinstance(s, Break)
+        or (isinstance(s, If) and only_leaves(s.body) and only_leaves(s.orelse))
+        for s in block
+    )
 
 
 def measured(block: Block, shapes: Mapping[str, tuple[Expr, ...]]) -> Block:
