@@ -45,7 +45,7 @@ class Program:
     most : int
         The greatest size that Python itself reads.
     degree : int
-        By which power of the size the time may grow: names are looked for in loops in loops.
+        By which power of the size the time may grow: blocks in blocks are looked through.
     """
 
     name: str
@@ -184,7 +184,7 @@ PROGRAMS = (
     Program("branches", _branches),
     Program("loops", _loops, lambda n: (np.ones(4),)),
     Program("loops in loops", _nested_loops, lambda n: (0.3, 2), most=18, degree=2),
-    Program("branches in branches", _nested_branches, most=90),
+    Program("branches in branches", _nested_branches, most=90, degree=2),
     Program("calls", _calls),
     Program("wide signature", _wide, _floats),
 )

@@ -127,7 +127,8 @@ class Scope:
 
     def attributes(self) -> dict[str, Value]:
         """Return what the attributes that are assigned anywhere stand for."""
-        return {name: v for name, v in self.env.items() if is_attribute(name)}
+        hidden = [name for name in self.env if name[0] == "."]  # asked at each call
+        return {name: self.env[name] for name in hidden if is_attribute(name)}
 
     def take_attributes(self, other: Scope) -> None:
         """Let attributes stand for what they do in another function, which calls or was called."""

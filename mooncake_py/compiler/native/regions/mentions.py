@@ -30,8 +30,8 @@ from mooncake_py.compiler.regions.ir import (
 from mooncake_py.compiler.regions.steps import Names
 
 __all__ = [
-    "Bindings", "all_mentioned", "bound_by", "mentions", "names_in", "own_mentions", "unused", "values_in",
-    "written_arrays",
+    "Bindings", "all_mentioned", "bound_by", "mentions", "names_in", "own_mentions", "unused",
+    "values_in", "written_arrays",
 ]  # fmt: skip
 
 

@@ -43,7 +43,7 @@ def is_finite(
         case Name(name=name) | Load(array=name):
             return kinds.get(name, FLOAT) not in REAL
         case Op(op="neg" | "add" | "sub" | "mul" | "float" | "float32" | "item" | "abs", args=args):
-            return all([is_finite(a, values, kinds, known) for a in args])
+            return all(is_finite(a, values, kinds, known) for a in args)
         case Select(a=a, b=b):
             return is_finite(a, values, kinds, known) and is_finite(b, values, kinds, known)
     return False
