@@ -166,10 +166,10 @@ def apply_bilinear(rule: BilinearRule, ctx: ReverseMode, f: Any, args: Any, kwar
         args, kwargs = by_position(ctx, rule.adjoints[0], args, kwargs, 1)
         refuse_other_active(rule, ctx, args, kwargs, (0, 1))
     primals, nodes, active = operands(ctx, f, args[:2])
+    if not active:  # a matrix, for example, makes another one
+        return drops.computed(ctx, f, primals, f(*primals, *args[2:], **kwargs))
     a, b = (x if type(x) in ARITHMETIC else np.asarray(x) for x in primals)  # lists, poly1d
     y = f(a, b, *args[2:], **kwargs)
-    if not active:
-        return drops.computed(ctx, f, (a, b), y)
     return ctx.record_bilinear(rule, y, a, b, nodes, args[2:], kwargs)
 
 

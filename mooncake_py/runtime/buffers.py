@@ -20,6 +20,7 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.diagnostics.reporting import dropped
+from mooncake_py.runtime.originals import Original
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Tracking
@@ -62,7 +63,8 @@ def arrays_reached(ctx: Tracking, value: Any) -> Iterator[ndarray]:
     low, high = where
     registry = ctx.registry
     for node in [*registry.known.values(), *registry.constants.values()]:
-        a: Any = node.ref()
+        # To look the original of an argument up would note that the program reads it.
+        a: Any = node.block() if type(node) is Original else node.ref()
         if a is not None:
             begin, end = np.lib.array_utils.byte_bounds(a)
             if begin < high and low < end:

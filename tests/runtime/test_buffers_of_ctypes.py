@@ -111,3 +111,33 @@ def test_the_array_itself_and_constants_are_read() -> None:
 
     np.testing.assert_allclose(grad(f)(X.copy()), 8.0 * X)
     np.testing.assert_allclose(jvp(f, (X.copy(),), (X,))[1], 8.0 * X @ X)
+
+
+@pytest.mark.parametrize("read", [
+    lambda b: b[1], lambda b: np.ctypeslib.as_array(b)[1], lambda b: np.frombuffer(b)[1],
+    lambda b: np.array(b)[1], lambda b: np.asarray(memoryview(b))[1], lambda b: sum(b) / 3.0,
+])  # fmt: skip
+def test_arguments_that_are_written_have_nothing_to_do_with_other_buffers(read: Any) -> None:
+    buffer = Three(2.0, 2.0, 2.0)
+
+    def f(x, y):
+        x[:] = x * y
+        return np.sum(x) * read(buffer)
+
+    for options in ({}, {"debug": True}, {"mode": "forward"}):
+        gx, gy = grad(f, (0, 1), **options)(X.copy(), X + 1.0)
+        np.testing.assert_allclose(gx, 2.0 * (X + 1.0))
+        np.testing.assert_allclose(gy, 2.0 * X)
+
+
+def test_a_buffer_that_borrows_the_memory_of_an_argument_is_found() -> None:
+    x = X.copy()
+    borrowed = Three.from_buffer(x)
+
+    def f(x):
+        x[:] = x * 3.0
+        return np.sum(x) * borrowed[1]
+
+    for derivative in (lambda: grad(f)(x), lambda: jvp(f, (x,), (X,))):
+        with pytest.raises(MooncakeError):
+            derivative()

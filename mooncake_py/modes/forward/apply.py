@@ -264,9 +264,10 @@ def apply_bilinear(rule: BilinearRule, ctx: ForwardContext, f: Any, args: Any, k
         args, kwargs = by_position(ctx, rule.adjoints[0], args, kwargs, 1)
         refuse_other_active(rule, ctx, args, kwargs, (0, 1))
     primals, (ta, tb), active = operands(ctx, f, args[:2])
+    if not active:  # a matrix, for example, makes another one
+        y = ctx.base.call(f, *primals, *args[2:], **kwargs)
+        return drops.computed(ctx, f, primals, y)
     a, b = (x if type(x) in ARITHMETIC else np.asarray(x) for x in primals)  # lists, poly1d
-    if not active:
-        return drops.computed(ctx, f, (a, b), ctx.base.call(f, a, b, *args[2:], **kwargs))
     y = ctx.on_primals(f, a, b, *args[2:], **kwargs)
     if not is_inexact(y):
         return drops.output(ctx, rule, y, (a, b))
