@@ -190,6 +190,8 @@ def writer(t: type, names: tuple[str, ...]) -> tuple[FunctionType, Location] | N
         method = getattr(t, name, None)
         if type(method) is not FunctionType or is_native_module(module_of(t)):
             continue
+        if name == "__index__" and issubclass(t, int):
+            continue  # compiled code takes the int itself
         known = _verdicts.setdefault(t, {})
         verdict = known.get(name)
         if verdict is None or verdict[0]() is not method:

@@ -102,6 +102,8 @@ def plain_subscript(ctx: Mode, i: Any) -> Any:
         return i
     if issubclass(t, tuple):
         return tuple([plain_subscript(ctx, v) for v in i])
+    if issubclass(t, int):
+        return int.__index__(i)  # as NumPy does, whatever methods the class has
     effects.refuse_writers(ctx, (i,), effects.READING)
     if type(getattr(t, "__index__", None)) is FunctionType:
         return operator.index(i)

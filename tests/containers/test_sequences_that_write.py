@@ -158,3 +158,38 @@ def test_sequences_that_only_compute_stay_as_they_are() -> None:
     before = shared.n
     mooncake_py.grad(f)(X)
     assert shared.n == before
+
+
+class Numbered(int):
+    """An int whose methods NumPy and Python do not ask, as it is an int itself."""
+
+    n = 0
+
+    def __index__(self) -> int:
+        self.n += 1
+        return 2
+
+    def __float__(self) -> float:
+        self.n += 1
+        return 0.5
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda x, i: x[i],
+        lambda x, i: x[i:].sum(),
+        lambda x, i: x.reshape(1, 3)[0, i],
+        lambda x, i: [x[0], x[2]][i],
+        lambda x, i: range(5)[i] * x[0],
+        lambda x, i: x.__setitem__(i, 0.5) or x[0] * x[1],
+    ],
+)
+def test_ints_of_other_classes_are_subscripts(read: Callable[[Any, Any], Any]) -> None:
+    def f(x: np.ndarray) -> Any:
+        i = Numbered(1)
+        return read(x, i) * (1.0 + i.n) * x[2]
+
+    value, dx = mooncake_py.value_and_grad(f)(X.copy())
+    assert value == f(X.copy())
+    np.testing.assert_allclose(dx, slopes_of(f), rtol=1e-6)
