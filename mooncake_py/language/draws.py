@@ -1,7 +1,8 @@
-"""Random generators in parts of a program that run twice.
+"""Random generators and iterators from outside in parts of a program that run twice.
 
 The first run saves the state of each generator that it uses, so that the second run draws the same
-numbers.
+numbers.  Of each iterator in C it keeps a copy from before it takes an item, which the second run
+takes the items from.
 """
 
 from __future__ import annotations
@@ -14,11 +15,15 @@ from typing import TYPE_CHECKING, Any, Self
 
 from mooncake_py.rooms import PACKAGE
 from mooncake_py.rules.kinds import Rule
+from mooncake_py.runtime.iterators import copied
+from mooncake_py.runtime.references import references_beside
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["Draws", "note", "noting", "source_of"]
+__all__ = [
+    "Draws", "in_place_of", "is_noted", "note", "note_iterator", "noting", "source_of",
+]  # fmt: skip
 
 FILES = frozenset(
     os.path.join(PACKAGE, "rules", name)
@@ -26,11 +31,18 @@ FILES = frozenset(
 )
 
 
+FEW = 32
+
+Copies = dict[int, tuple[Any, Any]]
+"""Iterators by id, each with a copy."""
+
+
 class _Thread(threading.local):
-    """The runs of this thread that take note, one within the other."""
+    """The runs of this thread that take note, one within the other, and those that run again."""
 
     def __init__(self) -> None:
         self.noting: list[Draws] = []
+        self.again: list[Copies] = []
 
 
 _thread = _Thread()
@@ -41,6 +53,8 @@ class Draws:
 
     def __init__(self) -> None:
         self.states: dict[int, tuple[Any, Any]] = {}
+        self.iterators: Copies = {}
+        self.limit = FEW
         self.entered = False
 
     def run(self) -> AbstractContextManager[Any]:
@@ -60,19 +74,29 @@ class Draws:
         if id(source) not in self.states:
             self.states[id(source)] = source, state_of(source)
 
-    def rewind(self) -> None:
-        """Put all generators into their states before the run."""
-        for source, state in self.states.values():
-            set_state(source, state)
+    def note_iterator(self, iterator: Any, copy: Any) -> None:
+        """Note an iterator that an item is about to be taken from, and a copy of it."""
+        self.iterators[id(iterator)] = iterator, copy
+        if len(self.iterators) > self.limit:  # those that the run has made, and nobody has any more
+            self.iterators = {
+                key: pair
+                for key, pair in self.iterators.items()
+                if references_beside([pair[0]]) > 1
+            }
+            self.limit = FEW + 2 * len(self.iterators)
 
     @contextmanager
     def again(self) -> Iterator[None]:
         """Let a block draw what the run has drawn; the generators go on as if it had not."""
         now = [(source, state_of(source)) for source, _ in self.states.values()]
-        self.rewind()
+        for source, state in self.states.values():
+            set_state(source, state)
+        copies = {key: (it, copied(copy)) for key, (it, copy) in self.iterators.items()}
+        _thread.again.append(copies)
         try:
             yield
         finally:
+            _thread.again.pop()
             for source, state in now:
                 set_state(source, state)
 
@@ -81,6 +105,28 @@ def note(source: Any) -> None:
     """Let all runs that take note know that something is about to be drawn from."""
     for draws in _thread.noting:
         draws.note(source)
+
+
+def in_place_of(iterator: Any) -> Any:
+    """Return what a second run takes in place of an iterator: a copy from before the first run."""
+    for copies in _thread.again:
+        known = copies.get(id(iterator))
+        if known is not None:
+            iterator = known[1]
+    return iterator
+
+
+def note_iterator(iterator: Any) -> None:
+    """Let all runs that take note know that an item is about to be taken from an iterator."""
+    if not is_noted(iterator) and (copy := copied(iterator)) is not None:
+        for draws in _thread.noting:
+            if id(iterator) not in draws.iterators:
+                draws.note_iterator(iterator, copy)
+
+
+def is_noted(iterator: Any) -> bool:
+    """Return whether all runs that take note know an iterator."""
+    return all(id(iterator) in draws.iterators for draws in _thread.noting)
 
 
 def noting(rule: Rule, handler: Callable[..., Any]) -> Callable[..., Any]:

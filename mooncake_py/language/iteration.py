@@ -19,6 +19,7 @@ from mooncake_py.diagnostics.reporting import dropped
 from mooncake_py.language import outside_iterators, records, subclass_operators
 from mooncake_py.language.elements import as_element, is_element
 from mooncake_py.language.subclass_instances import dressed
+from mooncake_py.remembered import remembered
 from mooncake_py.rooms import PACKAGE
 from mooncake_py.runtime import buffers, overlapping
 from mooncake_py.runtime.active import Active, plain_class
@@ -44,10 +45,10 @@ __all__ = [
 def iterate_object(ctx: Mode, iterable: Any) -> Any:
     """Return the iterator of a loop over an object of an uncommon type."""
     t = type(iterable)
-    if t in NEXT:
-        return iterate_remaining(ctx, iterable)
-    if t in outside_iterators.KINDS:
-        return outside_iterators.in_place_of(ctx, iterable)
+    if moves_on(t):
+        iterable = outside_iterators.in_place_of(ctx, iterable)
+        if t in NEXT:
+            return iterate_remaining(ctx, iterable)
     method = python_method(t, "__iter__")
     if method is not None:
         return iterate_derived(ctx, as_iterator(ctx.call(method, iterable)))
@@ -70,6 +71,12 @@ def iterate_object(ctx: Mode, iterable: Any) -> Any:
     elif issubclass(t, buffers.BUFFERS):
         refuse_unseen(ctx, iterable, with_article(t.__name__))
     return iterable
+
+
+@remembered
+def moves_on(t: type) -> bool:
+    """Return whether a type is that of iterators in C, which a second run finds elsewhere."""
+    return t in NEXT or (is_iterator(t) and not issubclass(t, GeneratorType))
 
 
 def refuse_unseen(ctx: Tracking, iterable: Any, kind: str) -> None:
@@ -294,7 +301,7 @@ def run_next(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         if step is not None:
             return ctx.call(step, iterator)
         if type(iterator) in NEXT:
-            return NEXT[type(iterator)](ctx, iterator)
+            return NEXT[type(iterator)](ctx, outside_iterators.in_place_of(ctx, iterator))
     except StopIteration:
         if len(args) > 1:
             return args[1]

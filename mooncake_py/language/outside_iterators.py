@@ -18,6 +18,7 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.diagnostics.reporting import dropped
+from mooncake_py.language import draws
 from mooncake_py.remembered import remembered
 from mooncake_py.runtime.activity import is_iterator
 from mooncake_py.runtime.iterators import reduced, set_state
@@ -41,21 +42,36 @@ LEVELS = {OF_SEQUENCE: 1, reversed: 1, itertools.chain: 3}
 TEE_DATA = {getattr(itertools, "_tee_dataobject", None)}
 MOST = 64  # objects that are looked through
 
+MOVED = "a derivative inside this one would have to move it for both"
+
 _copies: WeakKeyDictionary[Any, dict[int, tuple[Any, Any]]] = WeakKeyDictionary()
-"""By the call: the iterators by id, beside what takes their place."""
+"""By the call: the iterators by id, beside what takes their place; None if a call inside has it."""
 
 
 def in_place_of(ctx: Mode, iterator: Any) -> Any:
-    """Return what a call uses in place of an iterator: a copy if that loses derivatives."""
+    """Return what a call uses in place of an iterator: a copy if that loses derivatives.
+
+    In a second run it starts where the first one has found the iterator.
+    """
+    iterator = draws.in_place_of(iterator)
     copies = _copies.get(ctx)
     known = None if copies is None else copies.get(id(iterator))
     if known is not None:
+        if known[1] is None:
+            raise refusal(ctx, iterator, MOVED)
+        if not draws.is_noted(iterator):  # it is not where its copy is
+            raise refusal(ctx, iterator, "a second run would not find it where it was")
         return known[1]
-    if not any(ctx.find(a) is not None for a in vectors_of(iterator)):
+    draws.note_iterator(iterator)
+    if type(iterator) not in KINDS or not any(active_vectors(ctx, iterator)):
         return iterator
-    if ctx.rehearsal is not None:
-        raise refusal(ctx, iterator, "a second run of a checkpoint would not find it where it was")
     return Copier(ctx, _copies.setdefault(ctx, {})).of(iterator)
+
+
+def active_vectors(ctx: Mode, iterator: Any) -> Iterator[bool]:
+    """Yield for each vector of an iterator whether it is active here or around here."""
+    for a in vectors_of(iterator):
+        yield any(context.find(a) is not None for context in (ctx, *ctx.outers))
 
 
 def vectors_of(iterator: Any) -> Iterator[ndarray]:
@@ -111,6 +127,12 @@ class Copier:
         if not is_iterator(type(value)) or not any(True for _ in vectors_of(value)):
             return value
         if id(value) not in self.copies:
+            for outer in self.ctx.outers:
+                if (
+                    _copies.setdefault(outer, {}).setdefault(id(value), (value, None))[1]
+                    is not None
+                ):
+                    raise refusal(self.ctx, value, MOVED)
             self.copies[id(value)] = value, self.copied(value)
         return self.copies[id(value)][1]
 

@@ -30,17 +30,17 @@ NOISE = 1e-10  # of what arguments contribute, relative to them: rounding, where
 
 AGAIN = (
     "a derivative inside another one runs its function again, and here it does not find what\n"
-    "the first run has found: an iterator from outside that moved on, a file, the clock, or,\n"
+    "the first run has found: a generator from outside that moved on, a file, the clock, or,\n"
     "for a pullback, arrays, lists or attributes that were changed after the call of vjp"
 )
 LATER = (
     "this call of the pullback, or this row of a Jacobian, runs the function again, and it does\n"
     "not find what the first run has found: names bound to something else after the call of vjp,\n"
-    "arrays, lists or attributes that were changed, an iterator that moved on, a file, the clock"
+    "arrays, lists or attributes that were changed, a generator that moved on, a file, the clock"
 )
 SEVERAL = (
     "this derivative takes a run for each number of the arguments, and a later run does not find "
-    "what\nthe first one has found: an iterator from outside that moved on, a file, the clock"
+    "what\nthe first one has found: a generator from outside that moved on, a file, the clock"
 )
 
 

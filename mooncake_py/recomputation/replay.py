@@ -33,7 +33,7 @@ __all__ = ["pull_replay", "run_unrecorded"]
 Run = Callable[[], Any]
 
 CAUSES = (
-    "an iterator or a generator from outside that moves on, a file, the clock, a generator of\n"
+    "a generator from outside that moves on, a file, the clock, a generator of\n"
     "random numbers in compiled code, or a change that the engine has not seen"
 )
 FIX = "take what changes as an argument, or leave the checkpoint out"
@@ -69,10 +69,10 @@ def run_to_error(
     undo(ctx, len(ctx.tape) - start)
     if ctx.failure is not None and ctx.failure.__cause__ in related(error):
         ctx.failure = None  # of going on after an error that the second run raises anew
-    rehearsal.setting.draws.rewind()
     ctx.caches = copied(rehearsal.caches)
     where = ctx.user_location()
-    run()  # raises
+    with rehearsal.setting.draws.again():
+        run()  # raises
     raise ctx.failed(
         CheckpointError(
             f"a checkpointed part raised {type(error).__name__}, and not when it was run again",

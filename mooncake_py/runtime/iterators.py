@@ -5,30 +5,88 @@ Some cannot be copied, such as generators and, in new versions of Python, those 
 
 from __future__ import annotations
 
-import copy
+import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import FunctionType
 from typing import Any
 
+import numpy as np
+
+from mooncake_py.runtime.activity import is_iterator
+
 __all__ = ["copied", "reduced", "set_state"]
+
+OF_CALLS = type(iter(int, 0))
+"""Of a function, which may have state of its own."""
+WARNS = sys.version_info >= (3, 12)
+
+
+class _NoCopyError(Exception):
+    """An iterator, or one that it takes its items from, cannot be copied."""
 
 
 @contextmanager
 def in_silence() -> Iterator[None]:
     """Silence that itertools warn when they are copied, as they do from Python 3.12 on."""
+    if not WARNS:
+        yield
+        return
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
 
 
 def copied(iterator: Any) -> Any:
-    """Return a copy of an iterator where it stands, None if there is none."""
-    with in_silence():
-        try:
-            return copy.copy(iterator)
-        except TypeError:
-            return None
+    """Return an iterator over what another one has left, None if there is none.
+
+    The iterators that it takes its items from are copied too.
+    """
+    try:
+        return _copied(iterator, {})
+    except _NoCopyError:
+        return None
+
+
+def _copied(value: Any, made: dict[int, Any]) -> Any:
+    """Return a copy of an iterator or of a tuple of some; any other value as it is."""
+    if type(value) is tuple:
+        return tuple([_copied(part, made) for part in value])
+    if not is_iterator(type(value)):
+        return value
+    if id(value) not in made:
+        made[id(value)] = _copied_elements(value) or _made_again(value, made)
+    return made[id(value)]
+
+
+def _made_again(iterator: Any, made: dict[int, Any]) -> Any:
+    t = type(iterator)
+    found = None if t is OF_CALLS or type(t.__reduce__) is FunctionType else reduced(iterator)
+    if found is None:
+        raise _NoCopyError
+    make, arguments, *state = found
+    new = make(*_copied(arguments, made))
+    if state and state[0] is not None:
+        set_state(new, _copied(with_lists_copied(state[0]), made))
+    return new
+
+
+def with_lists_copied(state: Any) -> Any:
+    """Return a state in which an iterator may go on to collect items."""
+    if type(state) is not tuple:
+        return state
+    return tuple([part.copy() if type(part) is list else part for part in state])
+
+
+def _copied_elements(iterator: Any) -> Any:
+    """Return a copy of an iterator over the elements of an array, None for any other."""
+    if type(iterator) is not np.flatiter:
+        return None
+    new = iterator.base.flat
+    for _ in range(iterator.index):
+        next(new)
+    return new
 
 
 def reduced(iterator: Any) -> tuple[Any, ...] | None:

@@ -187,7 +187,7 @@ def test_state_is_restored_where_a_second_run_differs() -> None:
         D["new"] = x[0]
         return x[0] * len(str(id(calls))) * next(clock)
 
-    clock = iter(range(1, 99))
+    clock = (time for time in range(1, 99))
     reset()
     before = state()
     _, pullback = vjp(f, X)

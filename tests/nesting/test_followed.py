@@ -167,9 +167,17 @@ def test_exception_must_not_carry_active_data_out():
         grad(hidden(carried_out))(X.copy())
 
 
-def test_what_is_read_again_must_be_there_again():
+def test_iterators_are_read_again_from_where_they_were():
     def outer(x):
         it = iter([x])
+        return np.sum(grad(lambda z: np.sum(z * next(it)))(C))
+
+    np.testing.assert_array_equal(grad(outer)(X.copy()), np.ones(len(X)))
+
+
+def test_what_is_read_again_must_be_there_again():
+    def outer(x):
+        it = (part for part in [x])
         return np.sum(grad(lambda z: np.sum(z * next(it)))(C))
 
     with pytest.raises(NestedDerivativeError, match="raised StopIteration in its second run"):

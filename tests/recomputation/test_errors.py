@@ -24,7 +24,7 @@ def test_errors_of_the_floating_point_unit_are_handled_as_before() -> None:
 
 
 def test_second_run_that_does_something_else_is_an_error() -> None:
-    numbers = iter([2.0, 3.0, 4.0])
+    numbers = (number for number in [2.0, 3.0, 4.0])
 
     def f(x):
         return checkpoint(lambda: x * next(numbers))
@@ -38,7 +38,7 @@ def test_second_run_that_does_something_else_is_an_error() -> None:
 
 
 def test_change_that_only_the_first_run_makes_is_an_error() -> None:
-    flags = iter([True, False])
+    flags = (flag for flag in [True, False])
 
     def f(x):
         d = {"y": 1.0}
@@ -55,7 +55,7 @@ def test_change_that_only_the_first_run_makes_is_an_error() -> None:
 
 
 def test_exception_in_the_first_run_only_is_an_error() -> None:
-    flags = iter([True, False])
+    flags = (flag for flag in [True, False])
 
     def step(x):
         if next(flags):

@@ -35,7 +35,7 @@ Program = Callable[[Any], Any]
 
 
 def of_an_iterator() -> Program:
-    items = iter([2.0])
+    items = (item for item in [2.0])
     return lambda x: np.sum(x * x) * next(items)
 
 

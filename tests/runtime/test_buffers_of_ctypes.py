@@ -124,6 +124,7 @@ def test_arguments_that_are_written_have_nothing_to_do_with_other_buffers(read: 
         x[:] = x * y
         return np.sum(x) * read(buffer)
 
+    options: dict[str, Any]
     for options in ({}, {"debug": True}, {"mode": "forward"}):
         gx, gy = grad(f, (0, 1), **options)(X.copy(), X + 1.0)
         np.testing.assert_allclose(gx, 2.0 * (X + 1.0))
