@@ -1,10 +1,17 @@
-"""The modules in which classes and functions say that they were defined."""
+"""The modules in which classes and functions say that they were defined, and what these tell."""
 
 from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["module_of", "package_of"]
+import numpy as np
+
+__all__ = ["DISPATCHER", "draws_numbers", "module_of", "package_of"]
+
+DISPATCHER = type(np.sum)
+"""The class of the functions of NumPy that ask ``__array_function__``."""
+GENERATORS = frozenset({"BitGenerator", "Generator", "Random", "RandomState"})
+"""The classes of NumPy and Python that draw random numbers."""
 
 
 def module_of(value: Any) -> str:
@@ -19,3 +26,16 @@ def module_of(value: Any) -> str:
 def package_of(value: Any) -> str:
     """Return the name of the package that the module of a class or function is in."""
     return module_of(value).partition(".")[0]
+
+
+def draws_numbers(cls: type) -> bool:
+    """Return whether instances of a class draw random numbers, without importing what defines it.
+
+    `numpy.random` and `random` take longer to import than most of this package.
+    """
+    for base in cls.__mro__:
+        if base.__name__ in GENERATORS:
+            module = module_of(base)
+            if module == "random" or module.startswith("numpy.random"):
+                return True
+    return False

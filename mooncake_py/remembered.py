@@ -21,8 +21,9 @@ from types import (
 from typing import Any, Generic, TypeVar
 from weakref import ref
 
-import numpy as np
 from numpy import ufunc
+
+from mooncake_py.modules import DISPATCHER
 
 __all__ = ["Table", "remembered"]
 
@@ -32,7 +33,7 @@ BOUND = frozenset({MethodType, MethodWrapperType, BuiltinFunctionType})
 LASTING = (type(None), ModuleType, ufunc)  # what methods are bound to that are never freed
 # Without weak references, but as lasting as the modules and the classes in C that define them.
 DEFINED = frozenset({
-    MethodDescriptorType, WrapperDescriptorType, ClassMethodDescriptorType, type(np.sum),
+    MethodDescriptorType, WrapperDescriptorType, ClassMethodDescriptorType, DISPATCHER,
 }) - {FunctionType}  # fmt: skip
 UNKNOWN: Any = object()
 

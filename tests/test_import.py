@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import mooncake_py
+from mooncake_py.language import imported_later
 
 ROOT = Path(__file__).parents[1]
 PROGRAM = """
@@ -42,6 +43,41 @@ def test_import_needs_nothing_but_numpy(imported: set[str]) -> None:
 def test_heavy_modules_are_left_out(imported: set[str]) -> None:
     heavy = {"argparse", "asyncio", "doctest", "multiprocessing", "pdb", "tempfile", "unittest"}
     assert imported.isdisjoint(heavy | {"numpy.testing", "numpy.f2py", "numpy.polynomial"})
+
+
+def test_modules_with_handlers_are_left_to_the_program(imported: set[str]) -> None:
+    assert imported.isdisjoint({"numpy.random", "random", "statistics", *imported_later.MAKERS})
+
+
+HANDLED = """
+import numpy, sys
+from mooncake_py import grad
+def f(x):
+    if {name!r} in sys.modules:
+        raise AssertionError
+    import {name} as m
+    m.{change}
+    return x
+grad(f)(1.0)
+import {name} as m
+print(m.{setting})
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "change", "setting", "before"),
+    [
+        ("socket", "setdefaulttimeout(3.0)", "getdefaulttimeout()", "None"),
+        ("decimal", "setcontext(m.Context(prec=5))", "getcontext().prec", "28"),
+        ("logging", "disable(30)", "root.manager.disable", "0"),
+    ],
+)
+def test_settings_of_modules_that_the_function_itself_imports_are_undone(
+    name: str, change: str, setting: str, before: str, tmp_path: Path
+) -> None:
+    program = HANDLED.format(name=name, change=change, setting=setting)
+    assert run(program, tmp_path) == [before]
 
 
 def test_what_few_programs_use_is_imported_when_it_is_asked_for(imported: set[str]) -> None:

@@ -17,7 +17,7 @@ from numpy import ndarray
 
 from mooncake_py.application.seen_calls import runs_python
 from mooncake_py.containers import effects
-from mooncake_py.modules import module_of
+from mooncake_py.modules import DISPATCHER, module_of
 from mooncake_py.runtime.activity import unwrapped
 from mooncake_py.runtime.numpy_operands import (
     PLAIN,
@@ -34,7 +34,6 @@ __all__ = [
     "require_plain", "ufunc_of",
 ]  # fmt: skip
 
-DISPATCHER = type(np.sum)
 OF_PYTHON = frozenset({"", "bisection", "operators", "python_builtins"})
 """The rules for functions of Python's, in terms of which no function of NumPy is replaced."""
 LOOKING = frozenset({np.isscalar, np.iterable})

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import gc
-import logging
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from types import FunctionType, MethodType
@@ -105,6 +104,8 @@ def within(values: Iterable[Any], depth: int = 0) -> Iterator[Any]:
 
 def run_logged(ctx: Mode, f: Any, args: Any, kwargs: Any, run: Callable[[], Any]) -> Any:
     """Run a function of `logging`, whose handlers and filters may be the user's."""
+    import logging  # not above: few programs use it
+
     logger = args[0] if args and isinstance(args[0], logging.Logger) else logging.getLogger()
     found: list[Any] = []
     here: logging.Logger | None = logger

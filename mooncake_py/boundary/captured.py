@@ -133,7 +133,7 @@ def is_harmless(value: Any) -> bool:
     if t is type:
         return is_library(modules.module_of(value))
     return t in INERT or (
-        t in (FunctionType, type(np.sum)) and is_library(modules.module_of(value))
+        t in (FunctionType, modules.DISPATCHER) and is_library(modules.module_of(value))
     )
 
 

@@ -6,13 +6,11 @@ It is read before the call, compared afterwards, and put back.
 from __future__ import annotations
 
 import io
-import random
 from array import array
 from collections.abc import Iterator
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from numpy import ndarray
 
 from mooncake_py.containers import containers, state
@@ -27,7 +25,7 @@ from mooncake_py.containers.holders import (
 )
 from mooncake_py.containers.reach import LRU_WRAPPER, Walk, names_read
 from mooncake_py.diagnostics.places import is_library
-from mooncake_py.modules import module_of
+from mooncake_py.modules import draws_numbers, module_of
 from mooncake_py.overriding import override
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import is_iterator, unwrapped
@@ -40,15 +38,15 @@ if TYPE_CHECKING:
 
 __all__ = ["Bared", "Reachable", "State"]
 
-STREAMS = (
-    io.IOBase, np.random.Generator, np.random.RandomState, np.random.BitGenerator, random.Random,
-)  # fmt: skip
-"""What moves on as it is used, and cannot be put back from outside; so do iterators."""
-
-
 KEEPING = frozenset({"queue", "threading", "unittest.mock"})
 """Modules in Python of objects that programs keep data in, whose methods run natively."""
 SOLVERS = "mooncake_py.solvers"
+
+
+def is_stream(value: Any) -> bool:
+    """Return whether a value moves on as it is used, and cannot be put back from outside."""
+    t = type(value)
+    return t is LRU_WRAPPER or is_iterator(t) or isinstance(value, io.IOBase) or draws_numbers(t)
 
 
 def may_have_attributes(value: Any) -> bool:
@@ -115,7 +113,7 @@ class Reachable(Walk):
         elif isinstance(value, (bytearray, array)):
             self.known[id(value)] = value
             self.places.append(Contents(path, value))
-        elif t is LRU_WRAPPER or is_iterator(t) or isinstance(value, STREAMS):
+        elif is_stream(value):
             self.streams.append(value)
         elif t is FunctionType and is_between(value):
             self.known[id(value)] = value

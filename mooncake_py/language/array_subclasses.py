@@ -44,7 +44,7 @@ from mooncake_py.language.subclass_protocols import (
     overriding,
 )
 from mooncake_py.language.subclass_results import no_meaning, require_form, run_on_plain
-from mooncake_py.modules import module_of, package_of
+from mooncake_py.modules import DISPATCHER, module_of, package_of
 from mooncake_py.runtime import activity
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.methods import derivable
@@ -58,7 +58,6 @@ __all__ = ["answer", "attribute", "call", "call_method", "refuse", "takes"]
 
 VECTORIZED = np.vectorize.__call__
 PLAIN = activity.INERT | {ndarray, Active}
-DISPATCHER = type(np.sum)
 TAKE_PLAIN = frozenset({
     np.einsum, np.interp, np.convolve, np.correlate, np.choose, np.broadcast_to, np.insert,
     np.delete, np.place, np.put_along_axis, np.fill_diagonal,

@@ -40,18 +40,18 @@ from mooncake_py.language import (
     copies,
     descriptor_calls,
     domains,
+    imported_later,
     intrinsics,
     masked_arrays,
     native_calls,
     object_arrays,
-    scipy_functions,
     special,
     stored_files,
 )
 from mooncake_py.language.draws import noting
 from mooncake_py.language.subclass_instances import is_array_class, new_array, viewed
 from mooncake_py.language.subclass_protocols import ask_function
-from mooncake_py.modules import module_of, package_of
+from mooncake_py.modules import DISPATCHER, module_of, package_of
 from mooncake_py.rules import local, registry
 from mooncake_py.runtime import activity, enclosing, frames, generated, numerals, scatter
 from mooncake_py.runtime.active import Active
@@ -70,19 +70,18 @@ __all__ = ["Handlers", "call_array_method", "call_opaque", "call_unregistered", 
 class Handlers(NamedTuple):
     """How functions with a rule are called, by function."""
 
-    version: tuple[int, bool]  # of the registry, and whether `scipy.optimize` is loaded
+    version: tuple[int, tuple[str, ...]]  # of the registry, and what the program has imported
     general: ByIdentity[Handler]
     unary: ByIdentity[Callable[[Any, Any], Any]]  # ``(context, x)``, of one number or array
 
 
-_handlers = Handlers((-1, False), ByIdentity(), ByIdentity())
+_handlers = Handlers((-1, ()), ByIdentity(), ByIdentity())
 
 CONTAINERS = tuple(containers.CONTAINERS)
 READ_ONLY = (tuple, frozenset, MappingProxyType, type({}.keys()), type({}.values()),
              type({}.items()))  # fmt: skip
 CALL = "__call__"
 NUMBA = "numba"
-NUMPY_DISPATCHER = type(np.sum)
 CALLERS = frozenset({
     FunctionType, MethodType, functools.partial, LRU_WRAPPER, operator.methodcaller,
     operator.attrgetter, operator.itemgetter,
@@ -92,7 +91,7 @@ CALLERS = frozenset({
 def handlers() -> Handlers:
     """Return the tables of handlers, up to date with the registered rules."""
     global _handlers
-    version = registry.version(), scipy_functions.is_loaded()
+    version = registry.version(), imported_later.imported()
     block = local.current()
     if block is not None:
         found = block.handlers.get("reverse")
@@ -105,7 +104,7 @@ def handlers() -> Handlers:
     return _handlers
 
 
-def make_handlers(version: tuple[int, bool], replaced: Mapping[Any, Any]) -> Handlers:
+def make_handlers(version: tuple[int, tuple[str, ...]], replaced: Mapping[Any, Any]) -> Handlers:
     """Return the tables for the rules that are registered now, some of them within a block."""
     general = table_of(handler, replaced, scatter.HANDLERS)
     language = ByIdentity(intrinsics.HANDLERS)
@@ -134,22 +133,27 @@ def table_of(
         rule = registry.find(f)
         if rule is not None and rule.built_in:
             table[f] = quicker(table[f])
-    table.update(language_handlers(scipy_functions.is_loaded()))
+    table.update(language_handlers(imported_later.imported()))
     table.update((f, noting(rule, within(rule))) for f, rule in rules if rule.by_user)
     table.update((f, within(rule)) for f, rule in replaced.items() if rule is not None)
     return table
 
 
 @functools.cache
-def language_handlers(with_scipy: bool) -> ByIdentity[Handler]:
-    """Return the handlers that are no rules, the same for each mode; they precede rules."""
+def language_handlers(imported: tuple[str, ...]) -> ByIdentity[Handler]:
+    """Return the handlers that are no rules, the same for each mode; they precede rules.
+
+    Parameters
+    ----------
+    imported : tuple of str
+        The modules that :func:`imported_later.imported` names.
+    """
     table = dict(intrinsics.HANDLERS)
     for module in (object_arrays, callbacks, caches, checkpoints, stored_files, native_calls):
         table.update(module.HANDLERS)
-    if with_scipy:
-        table |= scipy_functions.handlers()
+    table |= imported_later.handlers(imported)
     return ByIdentity(
-        (f, asking(run) if type(f) is NUMPY_DISPATCHER else run) for f, run in table.items()
+        (f, asking(run) if type(f) is DISPATCHER else run) for f, run in table.items()
     )
 
 
@@ -189,7 +193,7 @@ def call_unregistered(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         return ctx.call(f.func, *f.args, *args, **{**f.keywords, **kwargs})
     if t is LRU_WRAPPER:
         return caches.call_cached(ctx, f, args, kwargs)
-    if t is NUMPY_DISPATCHER:
+    if t is DISPATCHER:
         return call_numpy(ctx, f, args, kwargs)
     if t is np.ufunc:
         refuse_made_of_python(ctx, f, args)

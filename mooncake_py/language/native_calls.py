@@ -7,14 +7,8 @@ objects with what they held before, and records how to put both back.
 from __future__ import annotations
 
 import contextvars
-import decimal
 import gc
-import locale
-import logging
 import os
-import random
-import signal
-import socket
 import sys
 import warnings
 from collections.abc import Callable, Iterable
@@ -30,7 +24,7 @@ from mooncake_py.diagnostics import warned
 from mooncake_py.diagnostics.native_modules import is_native_module
 from mooncake_py.language import draws
 from mooncake_py.language.compiled_code import Watch
-from mooncake_py.modules import module_of, package_of
+from mooncake_py.modules import draws_numbers, module_of, package_of
 from mooncake_py.runtime.activity import INERT, holds_inert
 from mooncake_py.runtime.attribute_lookup import MISSING
 from mooncake_py.runtime.referents import FILLED, Reached
@@ -38,7 +32,7 @@ from mooncake_py.runtime.referents import FILLED, Reached
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Handler, Mode
 
-__all__ = ["HANDLERS", "restore_setting", "run", "watched"]
+__all__ = ["HANDLERS", "LATER", "restore_setting", "run", "watched"]
 
 SHOWING = frozenset({"matplotlib", "pytest", "_pytest", "tqdm"})
 """What these have shown stays, and so does what they know of it."""
@@ -47,7 +41,7 @@ OPAQUE = (type, ModuleType, FunctionType, MethodType, np.generic)
 
 def run(ctx: Mode, f: FunctionType, args: Any, kwargs: Any) -> Any:
     """Run a function on constants, and record what it changes of the objects that it is given."""
-    if args and isinstance(args[0], random.Random):  # `sample`, and others that are in Python
+    if args and draws_numbers(type(args[0])):  # `sample`, and others that are in Python
         draws.note(args[0])
     given = [v for v in (*args, *kwargs.values()) if type(v) not in INERT]
     if not given or package_of(f) in SHOWING:
@@ -221,11 +215,6 @@ def keeping(f: Callable[..., Any]) -> Callable[..., None]:
     return lambda options: f(**options)
 
 
-def level_disabled() -> int:
-    """Return the level up to which all logging is disabled."""
-    return logging.root.manager.disable
-
-
 ENVIRON = [  # its own methods; others are those of all mappings, in terms of these
     f
     for name, f in vars(type(os.environ)).items()
@@ -250,13 +239,19 @@ HANDLERS: dict[Any, Handler] = {
     os.chdir: setting(os.getcwd, os.chdir),
     os.umask: setting(umask, os.umask),
     **dict.fromkeys(ENVIRON, ENVIRONMENT),
-    locale.setlocale: setting(locale.setlocale, locale.setlocale, keys=1),
-    signal.signal: setting(signal.getsignal, signal.signal, keys=1),
-    socket.setdefaulttimeout: setting(socket.getdefaulttimeout, socket.setdefaulttimeout),
-    decimal.setcontext: setting(decimal.getcontext, decimal.setcontext),
-    logging.disable: setting(level_disabled, logging.disable),
     **dict.fromkeys(
         (warnings.simplefilter, warnings.filterwarnings, warnings.resetwarnings), run_filter
     ),
     contextvars.ContextVar.set: set_context_variable,
 }  # fmt: skip
+
+# fmt: off
+LATER: dict[str, Callable[[Any], dict[Any, Handler]]] = {
+    "decimal": lambda m: {m.setcontext: setting(m.getcontext, m.setcontext)},
+    "locale": lambda m: {m.setlocale: setting(m.setlocale, m.setlocale, keys=1)},
+    "logging": lambda m: {m.disable: setting(lambda: m.root.manager.disable, m.disable)},
+    "signal": lambda m: {m.signal: setting(m.getsignal, m.signal, keys=1)},
+    "socket": lambda m: {m.setdefaulttimeout: setting(m.getdefaulttimeout, m.setdefaulttimeout)},
+}
+# fmt: on
+"""More handlers, by modules that are imported only by programs that use them."""

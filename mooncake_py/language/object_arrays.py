@@ -12,7 +12,7 @@ from numpy import ndarray
 from mooncake_py.application.foreign import flat, is_other
 from mooncake_py.diagnostics.refusals import missing_rule
 from mooncake_py.language.foreign_operands import is_users, refusal
-from mooncake_py.modules import module_of
+from mooncake_py.modules import DISPATCHER, module_of
 from mooncake_py.rules import creation
 from mooncake_py.runtime import objects
 from mooncake_py.runtime.active import Active
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 __all__ = ["HANDLERS", "binary", "call", "convertible", "holds_active", "unary"]
 
-NUMPY_DISPATCHER = type(np.sum)
 OPERATORS = {
     **{op.ufunc: op.name for op in BINARY.values() if op.name != "matmul"},
     **{ufunc: name for name, (_, ufunc, _) in UNARY.items()},
@@ -110,7 +109,7 @@ def is_of_numpy(f: Any) -> bool:
         return module_of(f).startswith("numpy")
     if isinstance(f, MethodDescriptorType):
         return f.__objclass__ in (ndarray, np.ufunc)
-    return isinstance(f, (NUMPY_DISPATCHER, np.ufunc))
+    return isinstance(f, (DISPATCHER, np.ufunc))
 
 
 def mean(ctx: Mode, a: Any, axis: Any = None, **options: Any) -> Any:

@@ -1,12 +1,10 @@
 """SciPy's searches for minima by comparing values, which have no derivative.
 
-Most of SciPy that is written in Python is derived like any other code.  SciPy is never imported
-here: the table is made when the user has imported it.
+Most of SciPy that is written in Python is derived like any other code.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -15,9 +13,8 @@ from mooncake_py.diagnostics.refusals import missing_rule
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["handlers", "is_loaded"]
+__all__ = ["LATER"]
 
-MODULE = "scipy.optimize"
 SEARCHES = (
     "basinhopping", "brent", "brute", "differential_evolution", "direct", "dual_annealing",
     "fmin", "fmin_bfgs", "fmin_cg", "fmin_cobyla", "fmin_l_bfgs_b", "fmin_ncg", "fmin_powell",
@@ -26,16 +23,8 @@ SEARCHES = (
 )  # fmt: skip
 
 
-def is_loaded() -> bool:
-    """Return whether the program has imported `scipy.optimize`, wholly."""
-    return hasattr(sys.modules.get(MODULE), SEARCHES[-1])
-
-
-def handlers() -> dict[Any, Callable[..., Any]]:
-    """Return the table from function to handler."""
-    if not is_loaded():
-        return {}
-    module = sys.modules[MODULE]
+def searches(module: Any) -> dict[Any, Callable[..., Any]]:
+    """Return the table from function to handler, for those that this version of SciPy has."""
     return {getattr(module, name): run_search for name in SEARCHES if hasattr(module, name)}
 
 
@@ -51,3 +40,7 @@ def run_search(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
             "minimum;\nminimize and minimize_scalar have derivatives",
         )
     return ctx.call_function(f, args, kwargs)
+
+
+LATER = {"scipy.optimize": searches}
+"""Handlers by module: SciPy is never imported here."""

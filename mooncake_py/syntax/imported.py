@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from mooncake_py.modules import DISPATCHER
 from mooncake_py.syntax.names import Names
 from mooncake_py.syntax.nodes import FUNCTIONS, Rebuilder, load, located, place_of, replaced
 
@@ -24,7 +25,7 @@ __all__ = [
     "is_of_a_module", "may_import", "with_functions_as_attributes", "with_functions_by_name",
 ]  # fmt: skip
 
-KINDS = frozenset({np.ufunc, type(np.sum)})
+KINDS = frozenset({np.ufunc, DISPATCHER})
 
 
 def is_of_a_module(f: Any) -> bool:

@@ -13,7 +13,7 @@ import numpy as np
 
 from mooncake_py.errors import InvalidTangentError
 from mooncake_py.jitted import is_of_numba
-from mooncake_py.modules import package_of
+from mooncake_py.modules import DISPATCHER, package_of
 from mooncake_py.overriding import override
 from mooncake_py.tangents.callables import (
     BuiltinMethodSpec,
@@ -97,7 +97,7 @@ _FROZEN = ObjectSpec(mutable=False)
 def _by_class() -> dict[type, TangentSpec]:
     nothing = [
         int, str, bytes, bytearray, type(None), type(...), type(NotImplemented), type, slice, range,
-        types.ModuleType, enum.Enum, np.generic, np.dtype, np.ufunc, type(np.sum),
+        types.ModuleType, enum.Enum, np.generic, np.dtype, np.ufunc, DISPATCHER,
         staticmethod, classmethod, property, itertools.count, type(iter(range(0))),
         types.GenericAlias, types.UnionType, types.CodeType,
     ]  # fmt: skip

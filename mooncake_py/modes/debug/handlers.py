@@ -16,7 +16,7 @@ from mooncake_py.application.out_argument import named_out
 from mooncake_py.by_identity import ByIdentity, Types
 from mooncake_py.diagnostics.notes import located
 from mooncake_py.errors import MooncakeError, UntrackedWriteError
-from mooncake_py.language import domains, scipy_functions
+from mooncake_py.language import domains, imported_later
 from mooncake_py.language.dispatch import call_unregistered, language_handlers
 from mooncake_py.language.draws import noting
 from mooncake_py.modes.debug.beside import compare
@@ -61,7 +61,7 @@ class CheckedHandlers:
     def __init__(self, plain: ByIdentity[Handler]) -> None:
         self.plain = plain
         self.made: ByIdentity[Handler] = ByIdentity()
-        self.no_rules = language_handlers(scipy_functions.is_loaded())
+        self.no_rules = language_handlers(imported_later.imported())
         self.values_at = CheckedAt(self)
 
     def __contains__(self, f: Any) -> bool:

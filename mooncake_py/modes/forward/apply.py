@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import random
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -44,6 +43,7 @@ from mooncake_py.modes.forward import pushforward
 from mooncake_py.modes.forward.dual_call import on_constants
 from mooncake_py.modes.forward.transposed import tangent_below
 from mooncake_py.modes.reverse.differentiate import gradient_of_first
+from mooncake_py.modules import draws_numbers
 from mooncake_py.rules.creation import laid_out_copy
 from mooncake_py.rules.kinds import (
     BilinearRule,
@@ -81,7 +81,6 @@ PLACES = frozenset({
     "n", "newshape", "offset", "order", "repeats", "reps", "shape", "shift", "source", "subok",
 })  # fmt: skip
 """Names of parameters that say where numbers go, or how they are stored."""
-GENERATORS = (np.random.Generator, np.random.RandomState, random.Random)
 
 
 def operands(ctx: ForwardContext, f: Any, args: Any) -> tuple[Any, Any, bool]:
@@ -306,11 +305,11 @@ def apply_vjp(rule: VjpRule, ctx: ForwardContext, f: Any, args: Any, kwargs: Any
             require_tangent(t, y, rule)
         else:
             t = ctx.lower(pushforward.of_jvp, jvp, tuple(tangents), y, primals)
-    elif ctx.plain or any(isinstance(a, GENERATORS) for a in args):  # draws only once
+    elif ctx.plain or any(draws_numbers(type(a)) for a in args):  # draws only once
         y, t = ctx.lower(
             pushforward.of_vjp, rule, primals, kwargs, tuple(tangents), gradient_of_first
         )
-        draws = any(isinstance(a, GENERATORS) for a in args)
+        draws = any(draws_numbers(type(a)) for a in args)
         if rule.built_in and not draws and (is_strict() or not is_finite(y)):
             f(*taken, **named)  # what NumPy has to say
     else:
