@@ -356,6 +356,11 @@ def of_chosen(f: Any, arguments: ArgumentsApart) -> tuple[Any, Any]:
     """Return a function of the tuple of chosen arguments alone, and that tuple."""
     chosen, args, kwargs = arguments.chosen, arguments.args, arguments.kwargs
     values = tuple([args[key] if isinstance(key, int) else kwargs[key] for key in chosen])
+    if list(chosen) == list(range(len(chosen))):  # nothing for the derivative but the call itself
+        rest = args[len(chosen) :]
+        if not rest and not kwargs:
+            return lambda values: f(*values), values
+        return lambda values: f(*values, *rest, **kwargs), values
     # The function must not reach the chosen ones otherwise.
     others = [None if i in chosen else value for i, value in enumerate(args)]
     named = {key: None if key in chosen else value for key, value in kwargs.items()}

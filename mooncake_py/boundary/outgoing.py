@@ -28,7 +28,7 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.boundary.changes import Changes
-from mooncake_py.boundary.wrapping import COPIED, keep_class
+from mooncake_py.boundary.wrapping import COPIED, copied_as, keep_class
 from mooncake_py.diagnostics.native_modules import is_native_module
 from mooncake_py.diagnostics.reporting import Reporting, dropped
 from mooncake_py.errors import DerivativeDropError
@@ -109,9 +109,9 @@ class Copier:
         if known is not None:
             return known[1]
         keep_class(self, t)
-        for base, copied in COPIED.items():
-            if issubclass(t, base):
-                return copied(self, value)
+        copied = copied_as(t)
+        if copied is not None:
+            return copied(self, value)
         if issubclass(type(value), ndarray):
             return self.remember(value, self.copy_array(value))
         if issubclass(type(value), (tuple, frozenset)):

@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 from mooncake_py.boundary.more_parts import CACHED, WRAPPERS, all_parts, class_parts, is_imported
 from mooncake_py.containers.state import CHANGERS_OF_CLASSES
+from mooncake_py.remembered import remembered
 from mooncake_py.runtime.classes import hand_over, is_made_by, made_inside
 from mooncake_py.tangents.fields import own_attributes
 
 if TYPE_CHECKING:
     from mooncake_py.boundary.outgoing import Copier
 
-__all__ = ["COPIED", "keep_class"]
+__all__ = ["COPIED", "copied_as", "keep_class"]
 
 
 def keep_class(copier: Copier, cls: type) -> type:
@@ -146,3 +147,9 @@ COPIED: dict[type, Callable[[Any, Any], Any]] = {
     **dict.fromkeys(COLLECTIONS, copied_collection),
 }
 """How instances of these classes, and of those derived from them, are copied."""
+
+
+@remembered
+def copied_as(cls: type) -> Callable[[Any, Any], Any] | None:
+    """Return how instances of a class are copied by this table, or None."""
+    return next((copied for base, copied in COPIED.items() if issubclass(cls, base)), None)

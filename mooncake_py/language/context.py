@@ -100,7 +100,8 @@ class Context(Comparisons, Objects):
     def items(self, iterable: Any) -> Iterable[Any]:
         """Return what a list of all items is made of: an object is asked for its length too."""
         found = self.iter(iterable)
-        if type(iterable) in CONTAINERS or type(iterable) is ndarray:
+        t = type(iterable)
+        if t in CONTAINERS or t is tuple or t is ndarray:
             return found
         return found if iteration.ask_length(self, iterable) is None else iter(found)
 

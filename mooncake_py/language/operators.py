@@ -108,26 +108,17 @@ def by_slots(ctx: Mode, op: BinaryOperator, a: Any, b: Any) -> Any:
     right = reflecting = None if tb is ta else slot_of(tb, op)
     if right is left:
         right = None
-    if left is None:
-        return NotImplemented if right is None else run_slot(ctx, op, right, a, b, left, reflecting)
-    if right is not None and issubclass(tb, ta):
-        y = run_slot(ctx, op, right, a, b, left, reflecting)
+    right_first = left is not None and right is not None and issubclass(tb, ta)
+    for slot in (right, left) if right_first else (left, right):
+        if slot is GENERIC:
+            y = by_methods(ctx, op, a, b, left is GENERIC, reflecting is GENERIC)
+        elif slot is not None:
+            y = natively(ctx, op, slot, a, b)
+        else:
+            continue
         if y is not NotImplemented:
             return y
-        right = None
-    y = run_slot(ctx, op, left, a, b, left, reflecting)
-    if y is not NotImplemented or right is None:
-        return y
-    return run_slot(ctx, op, right, a, b, left, reflecting)
-
-
-def run_slot(
-    ctx: Mode, op: BinaryOperator, slot: Any, a: Any, b: Any, left: Any, reflecting: Any
-) -> Any:
-    """Ask a slot, which any of the two operands may have: these have `left` and `reflecting`."""
-    if slot is GENERIC:
-        return by_methods(ctx, op, a, b, left is GENERIC, reflecting is GENERIC)
-    return natively(ctx, op, slot, a, b)
+    return NotImplemented
 
 
 def by_methods(ctx: Mode, op: BinaryOperator, a: Any, b: Any, defines: bool, reflects: bool) -> Any:

@@ -20,7 +20,7 @@ from numpy import ndarray
 from mooncake_py.diagnostics.reporting import dropped
 from mooncake_py.language import draws
 from mooncake_py.remembered import remembered
-from mooncake_py.runtime.activity import is_iterator
+from mooncake_py.runtime.activity import INERT, is_iterator
 from mooncake_py.runtime.iterators import reduced, set_state
 from mooncake_py.words import with_article
 
@@ -89,7 +89,8 @@ def vectors_of(iterator: Any) -> Iterator[ndarray]:
         else:
             level = LEVELS.get(t, max(level - 1, 0))
             for part in gc.get_referents(value):
-                if id(part) not in seen and leads_on(type(part)):
+                kind = type(part)
+                if kind not in INERT and id(part) not in seen and leads_on(kind):
                     seen.add(id(part))
                     todo.append((part, level))
 

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -305,14 +304,14 @@ def gradient_in_forward_mode(
     def tangent_part(z: Any) -> Any:
         return run_on(z)[1]
 
-    primal_part.__qualname__ = tangent_part.__qualname__ = name_of(f)  # in messages
+    name = primal_part.__qualname__ = tangent_part.__qualname__ = name_of(f)  # in messages
     z = [p for p, _ in pairs]
     below = outer.base
     primals = Call(primal_part, [0], True, (z,), {})
     with Draws() as draws:
         (value, aux), (g,) = gradient_inside(below, debug, primals)
-    again = partial(something_else, definition_of(f), name_of(f))
-    with draws.again(), repeating(lambda error: again(raised=error)):
+    again = repeating(lambda error: something_else(definition_of(f), name, raised=error))
+    with draws.again(), again:
         (dvalue, daux), (dg,) = gradient_inside(below, debug, primals._replace(f=tangent_part))
     for (_, known), p, t in zip(leaves.found, g, dg, strict=True):
         known.gradient = outer.fresh(p, t)

@@ -49,7 +49,8 @@ class Setting:
     def entering(self, f: FunctionType) -> None:
         """Save the bindings of the captured variables of a function that is about to run."""
         for cell in f.__closure__ or ():
-            self.note_cell(cell)
+            if id(cell) not in self.cells:
+                self.note_cell(cell)
 
     def note_cell(self, cell: CellType) -> None:
         """Save the binding of a captured variable before it changes."""

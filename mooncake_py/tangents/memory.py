@@ -13,8 +13,18 @@ import numpy as np
 from numpy import ndarray
 
 __all__ = [
-    "Shadows", "address", "cells", "has_overlaps", "is_owned", "is_same_view", "is_writeable",
-    "overlap", "owner", "shadow_view", "zeros_like_owner",
+    "WRITEABLE",
+    "Shadows",
+    "address",
+    "cells",
+    "has_overlaps",
+    "is_owned",
+    "is_same_view",
+    "is_writeable",
+    "overlap",
+    "owner",
+    "shadow_view",
+    "zeros_like_owner",
 ]  # fmt: skip
 
 WRITEABLE = 0x400  # NPY_ARRAY_WRITEABLE

@@ -12,7 +12,6 @@ from mooncake_py.containers.sequences import SUBSCRIPTS, plain_subscript
 from mooncake_py.language import records
 from mooncake_py.language.array_language import ArrayLanguage
 from mooncake_py.modes.forward import pushforward, quick
-from mooncake_py.modes.forward.apply import GENERATORS
 from mooncake_py.modes.forward.at_once import AT_ONCE
 from mooncake_py.modes.forward.context import ForwardContext
 from mooncake_py.modes.forward.levels import operator_call
@@ -24,6 +23,7 @@ from mooncake_py.modes.forward.stack import (
     stacked,
 )
 from mooncake_py.modes.forward.stacked_blocks import StackedBlocks
+from mooncake_py.modules import draws_numbers
 from mooncake_py.overriding import override
 from mooncake_py.rules.exact_zeros import surely_finite
 from mooncake_py.runtime import drops
@@ -146,7 +146,7 @@ class StackedContext(ForwardContext):
             return super().lower(f, *args)
         if f is pushforward.of_vjp:
             rule, primals = args[:2]
-            if rule.by_user or any(isinstance(p, GENERATORS) for p in primals):
+            if rule.by_user or any(draws_numbers(type(p)) for p in primals):
                 self.keep_first()  # it may do something else each time
         if not self.blocks.several:
             return super().lower(f, *each(args, 0))

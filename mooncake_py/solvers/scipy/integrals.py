@@ -67,8 +67,7 @@ def quad(
         require_plain(weight, points)
         last = found[2]["last"]
         pieces = np.stack([found[2]["alist"][:last], found[2]["blist"][:last]], 1)
-        f = lambda x: func(x, *tuple_of(args))  # noqa: E731
-        value = integral(f, start, a, b, pieces, points, halves=True)
+        value = integral(of_one(func, args), start, a, b, pieces, points, halves=True)
         return with_derivative_of(found[0], value, found[1]), *rest_of_output
 
     return solved_apart(
@@ -76,6 +75,12 @@ def quad(
         integrate.quad, func, a, b, args, 1, epsabs, epsrel, limit, points, weight,
         *rest, **options,
     )  # fmt: skip
+
+
+def of_one(f: Any, args: Any) -> Any:
+    """Return a function of the variable alone, which is derived at every node."""
+    further = tuple_of(args)
+    return (lambda x: f(x, *further)) if further else f
 
 
 def require_plain(weight: Any, points: Any) -> None:
@@ -108,8 +113,7 @@ def quad_vec(
         if not is_active((f, args, a, b)):
             return output
         points, pieces = options.get("points"), found[2].intervals
-        integrand = lambda x: f(x, *tuple_of(args))  # noqa: E731
-        value = integral(integrand, start, a, b, pieces, points, halves=False)
+        value = integral(of_one(f, args), start, a, b, pieces, points, halves=False)
         return with_derivative_of(found[0], value, found[1]), *output[1:]
 
     return solved_apart(
