@@ -22,6 +22,7 @@ from mooncake_py.diagnostics.native_modules import is_constant_library, is_nativ
 from mooncake_py.diagnostics.places import Position, place_at
 from mooncake_py.errors import DerivativeDropError, Location
 from mooncake_py.modules import module_of, package_of
+from mooncake_py.remembered import remembered
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import INERT
 from mooncake_py.runtime.methods import is_generated
@@ -44,6 +45,7 @@ PRINTING = ("__repr__", "__str__", "__format__")
 DELETING = ("__del__",)
 CLASSIFYING = (*HASHING, "__getattr__", "__getattribute__")
 LIBRARIES = frozenset({"collections", "_collections_abc", "numpy", "scipy"})
+QUIET = (INERT | {ndarray}) - {type, ModuleType}
 CONTAINERS: tuple[Any, ...] = (dict, list, tuple, set, frozenset, deque)
 
 STORES = frozenset({
@@ -69,7 +71,6 @@ MUTATING = frozenset(MUTATING_NAMES.split())
 MUTATING_BUILTINS = frozenset({"setattr", "delattr", "next", "exec", "eval"})
 
 Verdict = tuple[weakref.ref[FunctionType], Location | None]  # a method refers to its class
-_effects: weakref.WeakKeyDictionary[CodeType, _Effects] = weakref.WeakKeyDictionary()
 _read: weakref.WeakKeyDictionary[type, dict[str, Any]] = weakref.WeakKeyDictionary()
 _verdicts: weakref.WeakKeyDictionary[type, dict[str, Verdict]] = weakref.WeakKeyDictionary()
 
@@ -118,7 +119,31 @@ def would_write(values: Iterable[Any], names: tuple[str, ...]) -> bool:
 
 def changes_something(f: FunctionType) -> bool:
     """Return whether a function, or one that it names, changes something."""
-    return _Search(FunctionType).change_in(f) is not None
+    return not only_computes(f) and _Search(FunctionType).change_in(f) is not None
+
+
+def only_computes(f: FunctionType) -> bool:
+    """Return whether it is seen at once that a function changes nothing, as most pullbacks do.
+
+    It names nothing but numbers, texts, arrays and modules of libraries.
+    """
+    effects = effects_of(f.__code__)
+    if effects.changes or effects.has_inner:
+        return False
+    for cell in f.__closure__ or ():
+        try:
+            value = cell.cell_contents
+        except ValueError:  # not bound yet
+            continue
+        if type(value) not in QUIET:
+            return False
+    names = f.__globals__
+    for name in effects.globals:
+        value = names.get(name)
+        t = type(value)
+        if t not in QUIET and not (t is ModuleType and package_of_module(value) in LIBRARIES):
+            return False
+    return True
 
 
 def refuse_finalizer(ctx: Reporting, cls: type) -> None:
@@ -311,6 +336,8 @@ class _Effects(NamedTuple):
     changes: tuple[tuple[str, int], ...]  # opnames and offsets of those that change something
     names: tuple[tuple[str, int], ...]  # globals and captured variables, and where they are read
     attributes: frozenset[str]  # that are read, of whatever
+    globals: tuple[str, ...]
+    has_inner: bool  # whether functions are defined in it
 
     def named_by(self, f: FunctionType) -> Iterator[tuple[Any, int]]:
         """Yield what the names of a function stand for now, and where they are read."""
@@ -325,17 +352,18 @@ class _Effects(NamedTuple):
                 continue
 
 
+@remembered
 def effects_of(code: CodeType) -> _Effects:
-    """Return what the instructions of some code may do, which is read once."""
-    found = _effects.get(code)
-    if found is None:
-        instructions = list(dis.get_instructions(code))
-        found = _effects[code] = _Effects(
-            tuple(changes_in(code, instructions)),
-            tuple((i.argval, i.offset) for i in instructions if i.opname in NAMES),
-            frozenset(i.argval for i in instructions if i.opname in READS),
-        )
-    return found
+    """Return what the instructions of some code may do."""
+    instructions = list(dis.get_instructions(code))
+    names = tuple((i.argval, i.offset) for i in instructions if i.opname in NAMES)
+    return _Effects(
+        tuple(changes_in(code, instructions)),
+        names,
+        frozenset(i.argval for i in instructions if i.opname in READS),
+        tuple({name for name, _ in names} - {*code.co_freevars}),
+        any(isinstance(constant, CodeType) for constant in code.co_consts),
+    )
 
 
 def changes_in(code: CodeType, instructions: list[dis.Instruction]) -> Iterator[tuple[str, int]]:

@@ -72,6 +72,9 @@ class Objects(Core):
     def set_item_of_object(self, o: Any, i: Any, v: Any) -> None:
         """Run ``o[i] = v`` for anything but an array."""
         t = type(o)
+        if t is list or t is dict:  # whose methods no program can replace
+            containers.set_item(self, o, i, v)
+            return
         if t is np.flatiter:
             iteration.assign_flat(self, o.base, i, v)
             return

@@ -124,8 +124,7 @@ def by_slots(ctx: Mode, op: BinaryOperator, a: Any, b: Any) -> Any:
 def by_methods(ctx: Mode, op: BinaryOperator, a: Any, b: Any, defines: bool, reflects: bool) -> Any:
     """Ask the methods of those operands whose classes define the operator in Python."""
     if defines:
-        ta, tb = plain_class(a), plain_class(b)
-        if reflects and issubclass(tb, ta) and is_overridden(ta, tb, op.reflected):
+        if reflects and is_reflected_first(op, plain_class(a), plain_class(b)):
             y = call_special(ctx, b, op.reflected, a)
             if y is not NotImplemented:
                 return y
@@ -136,10 +135,12 @@ def by_methods(ctx: Mode, op: BinaryOperator, a: Any, b: Any, defines: bool, ref
     return call_special(ctx, b, op.reflected, a) if reflects else NotImplemented
 
 
-def is_overridden(base: type, cls: type, name: str) -> bool:
-    """Return whether a subclass has another method than a base."""
-    method = in_class(cls, name)
-    return method is not MISSING and method is not in_class(base, name)
+def is_reflected_first(op: BinaryOperator, base: type, cls: type) -> bool:
+    """Return whether a class is a subclass of another one, and reflects an operator otherwise."""
+    if not issubclass(cls, base):
+        return False
+    method = in_class(cls, op.reflected)
+    return method is not MISSING and method is not in_class(base, op.reflected)
 
 
 def call_special(ctx: Mode, receiver: Any, name: str, *args: Any) -> Any:
