@@ -139,7 +139,7 @@ def only_computes(f: FunctionType) -> bool:
             return False
     names = f.__globals__
     for name in effects.globals:
-        value = names.get(name)
+        value: Any = names.get(name)
         t = type(value)
         if t not in QUIET and not (t is ModuleType and package_of_module(value) in LIBRARIES):
             return False

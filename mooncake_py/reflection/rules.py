@@ -11,9 +11,9 @@ from mooncake_py.diagnostics.native_modules import is_native_module
 from mooncake_py.diagnostics.places import definition_of
 from mooncake_py.errors import Location, file_and_line
 from mooncake_py.jitted import is_jitted
-from mooncake_py.language.dispatch import CALL, CONTAINERS, NUMPY_DISPATCHER, handlers
+from mooncake_py.language.dispatch import CALL, CONTAINERS, handlers
 from mooncake_py.language.intrinsics import HANDLERS as NATIVES
-from mooncake_py.modules import module_of
+from mooncake_py.modules import DISPATCHER, module_of
 from mooncake_py.rules import local, registry
 from mooncake_py.rules.kinds import Rule, function_name
 
@@ -89,7 +89,7 @@ def unregistered(name: str, f: Any) -> RuleUse:
         return renamed(name, rule_in_use(f.__func__))
     if is_jitted(f):
         return RuleUse(name, JITTED, definition_of(f.py_func), derived=f.py_func)
-    if t is NUMPY_DISPATCHER and type(getattr(f, "__wrapped__", None)) is FunctionType:
+    if t is DISPATCHER and type(getattr(f, "__wrapped__", None)) is FunctionType:
         return derived_from(name, f.__wrapped__)
     if t is FunctionType:
         if is_native_module(module_of(f)):
