@@ -46,6 +46,7 @@ DELETING = ("__del__",)
 CLASSIFYING = (*HASHING, "__getattr__", "__getattribute__")
 LIBRARIES = frozenset({"collections", "_collections_abc", "numpy", "scipy"})
 QUIET = (INERT | {ndarray}) - {type, ModuleType}
+COMPUTING = LIBRARIES | {"math", "cmath"}
 CONTAINERS: tuple[Any, ...] = (dict, list, tuple, set, frozenset, deque)
 
 STORES = frozenset({
@@ -141,7 +142,7 @@ def only_computes(f: FunctionType) -> bool:
     for name in effects.globals:
         value: Any = names.get(name)
         t = type(value)
-        if t not in QUIET and not (t is ModuleType and package_of_module(value) in LIBRARIES):
+        if t not in QUIET and not (t is ModuleType and package_of_module(value) in COMPUTING):
             return False
     return True
 
