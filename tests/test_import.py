@@ -95,8 +95,9 @@ def test_names_that_are_imported_later_are_those_that_type_checkers_see() -> Non
     seen = {
         alias.asname: node.module
         for node in block.body
-        if isinstance(node, ast.ImportFrom)
+        if isinstance(node, ast.ImportFrom) and node.module
         for alias in node.names
+        if alias.asname
     }
     assert {name: f"mooncake_py.{m}" for name, m in mooncake_py._MODULES.items()} == seen
     assert set(seen) <= set(dir(mooncake_py)) & set(mooncake_py.__all__)
