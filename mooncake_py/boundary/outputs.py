@@ -81,6 +81,8 @@ def scalar_value(f: Callable[..., Any], output: Any) -> Any:
     """Return the value of a function that must return one real number."""
     value = output.primal if type(output) is Active else output
     if issubclass(type(value), ndarray):
+        if value is np.ma.masked:  # there is only one
+            return value
         if value.size == 1 and value.dtype.kind == "f":
             copy = plain(value).copy()
             return with_attributes(copy, value) if is_instance(value) else copy

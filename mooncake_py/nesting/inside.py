@@ -87,6 +87,7 @@ def gradient_inside(outer: Mode, debug: bool, call: Call) -> tuple[Any, tuple[An
             result, gradients = run_both_ways(inner, call)
     finally:
         inner.forget_cotangents()
+        inner.forget_maps()
     if not inner.depends:
         return result, gradients
 
@@ -153,6 +154,7 @@ def run_inside(
         settle_kept(inner)
         output = independent(inner, output)
         inner.roll_back()
+        inner.forget_maps()
     if not inner.depends:
         return output
 
@@ -183,18 +185,19 @@ def recorded(
     ]
     value = None if computed is None else computed[0]
     check = Fingerprint((value, handed)), outer.user_location(), name
-    outer.record((pull_inside, (computed, tree), nodes, inner, again, check))
+    # Not `inner` itself: what it knows would stay, as the map of a file that the second run maps.
+    conditions = outer, inner.compiles, inner.setting
+    outer.record((pull_inside, (computed, tree), nodes, conditions, again, check))
     return computed, handed
 
 
 def pull_inside(entry: tuple[Any, ...]) -> None:
     """Run an inner call again so that it can be reversed, and reverse it."""
-    _, (computed, tree), nodes, before, again, (expected, *where) = entry
-    outer = before.outers[0]
+    _, (computed, tree), nodes, (outer, compiles, setting), again, (expected, *where) = entry
     cotangent = gradient_of(computed, tree, {})
     inner = InnerContext(outer, follows=True)
-    inner.compiles = before.compiles
-    with guarded(inner), before.setting.again():
+    inner.compiles = compiles
+    with guarded(inner), setting.again():
         with repeating(lambda error: something_else(*where, raised=error)):
             value, handed, seeds = again(inner, cotangent)
             settle_kept(inner)
@@ -208,6 +211,7 @@ def pull_inside(entry: tuple[Any, ...]) -> None:
             if g is not None and type(g) is not NoTangent:
                 seed(inner, lowered(inner, output), g, "dy")
         inner.run_backwards()
+    inner.forget_maps()
     inner.deliver()
 
 

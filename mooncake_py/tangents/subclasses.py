@@ -65,7 +65,7 @@ def plain_parts(value: Any, above: frozenset[int] = frozenset()) -> Any:
     """
     t = type(value)
     if t is not list and t is not tuple and t is not dict:
-        return plain(value) if is_instance(value) else value
+        return plain(value) if is_instance(value) and value is not np.ma.masked else value
     if id(value) in above:
         return value
     above = above | {id(value)}

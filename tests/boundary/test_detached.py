@@ -25,6 +25,7 @@ CALLED = [
 ]
 
 
+@pytest.mark.without_modes("a hook changes the cotangent alone")
 @pytest.mark.parametrize("debug", [False, True])
 @pytest.mark.parametrize(("f", "expected"), CALLED)
 def test_the_first_call_of_a_pullback_in_code_outside(f: Any, expected: Any, debug: bool) -> None:
@@ -41,6 +42,7 @@ def test_the_first_call_of_a_pullback_in_code_outside(f: Any, expected: Any, deb
     assert KEPT == [1.0]
 
 
+@pytest.mark.without_modes("the derivative left out is none of the function", "inside")
 def test_a_pullback_of_active_data_in_code_outside() -> None:
     def f(x: Any) -> Any:
         z = 2.0 * x[0]

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from mooncake_py import grad, value_and_grad, vjp
+from mooncake_py import grad, jvp, value_and_grad, vjp
 from mooncake_py.boundary.outgoing import independent
 from mooncake_py.errors import DerivativeDropError
 from mooncake_py.modes.reverse.context import ReverseContext
@@ -372,3 +372,13 @@ def test_the_masked_constant_is_one_object():
     assert y is np.ma.masked
     seen, _ = vjp(lambda x, m: [m is np.ma.masked, x[0]], x, np.ma.masked)
     assert seen[0]
+    first = value_and_grad(lambda x: np.ma.masked_array(x, [True, False])[0])
+    assert first(x)[0] is np.ma.masked
+    assert jvp(first, (x,), (x,))[0][0] is np.ma.masked
+
+    def value_is_masked(x):
+        value, gradient = first(x)
+        return np.sum(gradient) + (value is np.ma.masked)
+
+    assert value_and_grad(value_is_masked)(x)[0] == 1.0
+    assert jvp(value_is_masked, (x,), (x,))[0] == 1.0

@@ -109,3 +109,20 @@ def test_one_map_is_written_and_read(path: Path, way: str) -> None:
     for _ in range(2):
         WAYS[way](f)
     np.testing.assert_allclose(grad(f)(X), X[::-1])
+
+
+def test_a_later_run_maps_the_file_again(path: Path) -> None:
+    def f(x: Any) -> Any:
+        written = of_file(path)
+        written[:] = x * x
+        return written[0] * written[1]
+
+    expected = [2 * X[0] * X[1] ** 2, 2 * X[1] * X[0] ** 2]
+    _, pullback = vjp(f, X)
+    for _ in range(3):
+        assert pullback(1.0)[0].tolist() == pytest.approx(expected)
+    v = np.array([0.5, -2.0])
+    g = grad(lambda x: jvp(f, (x,), (v,))[1])(X)
+    h = np.array([[2 * X[1] ** 2, 4 * X[0] * X[1]], [4 * X[0] * X[1], 2 * X[0] ** 2]])
+    assert g.tolist() == pytest.approx((h @ v).tolist())
+    assert jvp(grad(f), (X,), (v,))[1].tolist() == pytest.approx((h @ v).tolist())

@@ -8,7 +8,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mooncake_py import MissingRuleError, SolverError, grad, hessian, jvp, value_and_grad
+from mooncake_py import (
+    MissingRuleError,
+    SolverError,
+    grad,
+    hessian,
+    jacobian,
+    jvp,
+    value_and_grad,
+    vjp,
+)
 
 pytest.importorskip("scipy")
 from scipy import optimize as so
@@ -257,3 +266,32 @@ def test_gradient_callback_reads_what_the_function_has_kept() -> None:
 
     np.testing.assert_allclose(grad(f)(1.1), 2.2, rtol=1e-7)
     np.testing.assert_allclose(jvp(f, (1.1,), (1.0,))[1], 2.2, rtol=1e-7)
+
+
+DERIVED: dict[str, Callable[[Any, Any], Any]] = {
+    "grad": grad(cost),
+    "jacobian": jacobian(cost),
+    "vjp": lambda x, a: vjp(lambda x: cost(x, a), x)[1](1.0)[0],
+    "jvp": lambda x, a: np.array([jvp(cost, (x, a), (e, 0.0 * a))[1] for e in np.eye(3)]),
+    "nested": lambda x, a: grad(lambda x: jvp(cost, (x, a), (x, 0 * a))[1] * 0 + cost(x, a))(x),
+}
+
+
+@pytest.mark.parametrize("jac", DERIVED)
+def test_derivatives_within_callbacks_while_these_change_something(jac: str) -> None:
+    def f(a: Any, slopes: Any = DERIVED[jac]) -> Any:
+        calls = [0]
+
+        def counted(x: Any, a: Any) -> Any:
+            calls[0] += 1
+            return slopes(x, a)
+
+        bounds = so.Bounds(-5.0, 5.0)  # minimize changes these
+        exact = {"gtol": 1e-12, "ftol": 1e-16}
+        x = so.minimize(cost, A, (a,), "L-BFGS-B", counted, bounds=bounds, options=exact).x
+        return np.sum(x**2) + 0.0 * calls[0]
+
+    v = np.array([0.3, 1.0, -0.6])
+    expected = along(f, A, v)
+    np.testing.assert_allclose(jvp(f, (A,), (v,))[1], expected, rtol=1e-6)
+    np.testing.assert_allclose(grad(f)(A) @ v, expected, rtol=1e-6)

@@ -60,6 +60,7 @@ class Levels(ArrayLanguage, ForwardMode):
     fuses = False
     receiver: Mode | None = None
     unsettled: Callable[[], Exception] | None = None  # for tangents that are not known: nan
+    is_outermost = True  # not while it computes for a derivative inside
     numbers = NUMBERS | {Active}
 
     def __init__(self, base: Mode, plain: bool) -> None:
@@ -74,12 +75,12 @@ class Levels(ArrayLanguage, ForwardMode):
     @contextmanager
     def based_on(self, base: Mode) -> Iterator[None]:
         """Compute on top of another context meanwhile, with the same tangents."""
-        before = self.base, self.plain, self.is_last
-        self.base, self.plain, self.is_last = base, False, False
+        before = self.base, self.plain, self.is_last, self.is_outermost
+        self.base, self.plain, self.is_last, self.is_outermost = base, False, False, False
         try:
             yield
         finally:
-            self.base, self.plain, self.is_last = before
+            self.base, self.plain, self.is_last, self.is_outermost = before
 
     # What the context below answers for.
 
@@ -166,7 +167,7 @@ class Levels(ArrayLanguage, ForwardMode):
     def leave(self, value: Any) -> None:
         """Note a value that the function returns or raises."""
         self.base.leave(value)
-        if self.unsettled is not None:
+        if self.unsettled is not None and self.is_outermost:
             # Only where callbacks of solvers have stored something.
             from mooncake_py.modes.forward.settled import require_settled
 

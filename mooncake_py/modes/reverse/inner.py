@@ -7,6 +7,7 @@ inputs, the result does not depend on the outer variables.
 
 from __future__ import annotations
 
+from mmap import mmap
 from types import CellType, FunctionType
 from typing import TYPE_CHECKING, Any
 from weakref import ref
@@ -46,6 +47,7 @@ class InnerContext(ReverseContext):
         self.nesting = outer.nesting + 1
         self.share_traces(outer)
         self.registry.foreign = outer.registry.foreign
+        self.foreign_before = frozenset(self.registry.foreign)
         self.registry.look_up = outer.registry.look_up
         # By the id of the owner the blocks here and outside; numbers and the cotangents they had.
         self.captured: dict[int, tuple[Memory, Memory]] = {}
@@ -161,6 +163,14 @@ class InnerContext(ReverseContext):
         for own, outside in self.captured.values():
             if own.grad is not None:
                 outside.add_shared(own.like_owner())
+
+    def forget_maps(self) -> None:
+        """Drop the maps of files that this call has made: another run of it maps them again."""
+        known = self.registry.foreign
+        if len(known) > len(self.foreign_before):
+            made = [key for key, (buffer, _) in known.items() if type(buffer) is mmap]
+            for key in set(made) - self.foreign_before:
+                del known[key]
 
     def forget_cotangents(self) -> None:
         """Restore the cotangents that the numbers of the outer call had."""

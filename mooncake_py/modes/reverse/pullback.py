@@ -150,6 +150,7 @@ class Vjp:
                 cotangent = FollowedCopier(outer, share_others=True).copy(cotangent)
             if ctx is None or self.waiting is None:
                 expected = self.expected()  # of the output of the first run
+                self.release()
                 with self.draws.again():
                     self.forward(lambda ctx, *_: self.reverse(ctx, cotangent, expected))
             else:
@@ -158,7 +159,14 @@ class Vjp:
                     self.reverse(ctx, cotangent)
                 ctx.postpones = False
                 ctx.end()
-            return self.gradients()
+            found = self.gradients()
+            if self.fingerprint is not None:
+                self.release()
+            return found
+
+    def release(self) -> None:
+        """Drop what is left of a run: it may hold the map of a file, which the next one maps."""
+        self.output, self.trees, self.waiting, self.direct = None, [], None, None
 
     def reverse(
         self, ctx: ReverseContext, cotangent: Any, expected: Fingerprint | None = None

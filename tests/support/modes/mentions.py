@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from mooncake_py.tangents.contents import elements_of, plain_dict
 from tests.support.modes.snapshots import is_filled, numbers_of
 
 __all__ = ["dtypes_in", "names_in"]
@@ -29,9 +30,9 @@ def functions_in(f: Any, depth: int = 4) -> Iterator[Any]:
         return
     parts: Any = ()
     if isinstance(f, (list, tuple)):
-        parts = f
+        parts = elements_of(f)
     elif isinstance(f, dict):
-        parts = f.values()
+        parts = plain_dict(f).values()
     elif has(f, "__wrapped__"):
         parts = (f.__wrapped__,)
     elif has(f, "__code__"):

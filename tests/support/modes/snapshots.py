@@ -11,6 +11,7 @@ import numpy as np
 
 from mooncake_py.jitted import is_jitted
 from mooncake_py.tangents.bits import bits_of
+from mooncake_py.tangents.contents import elements_of, plain_dict
 
 __all__ = ["Unknown", "arrays_of", "is_filled", "numbers_of", "snapshot"]
 
@@ -38,9 +39,9 @@ def snapshot(value: Any, above: tuple[int, ...] = ()) -> Any:
         return "cycle", len(above) - above.index(id(value))
     above = (*above, id(value))
     if isinstance(value, dict):
-        return type(value).__name__, {k: snapshot(v, above) for k, v in value.items()}
+        return type(value).__name__, {k: snapshot(v, above) for k, v in plain_dict(value).items()}
     if isinstance(value, (list, tuple, deque)):
-        return type(value).__name__, [snapshot(v, above) for v in value]
+        return type(value).__name__, [snapshot(v, above) for v in elements_of(value)]
     return type(value).__name__, {k: snapshot(v, above) for k, v in fields_of(value).items()}
 
 
@@ -90,9 +91,9 @@ def numbers_of(value: Any, above: tuple[int, ...] = ()) -> list[Any]:
         return []
     above = (*above, id(value))
     if isinstance(value, dict):
-        parts: Any = value.values()
+        parts: Any = plain_dict(value).values()
     elif isinstance(value, (list, tuple, deque)):
-        parts = value
+        parts = elements_of(value)
     else:
         parts = fields_of(value).values()
     return [a for part in parts for a in numbers_of(part, above)]
