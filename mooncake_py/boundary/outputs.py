@@ -45,6 +45,8 @@ def run(ctx: Mode, f: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     if ctx.failure is not None:
         raise ctx.failure
     ended(ctx)
+    for cache in ctx.caches.values():
+        cache.twins.require_unchanged(ctx)
     ctx.leave(output)
     settle_kept(ctx)
     return output

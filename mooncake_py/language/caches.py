@@ -11,30 +11,18 @@ import copy
 import functools
 import gc
 from collections import OrderedDict
-from types import FunctionType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-from numpy import ndarray
-
 from mooncake_py.containers.reach import LRU_WRAPPER
-from mooncake_py.diagnostics.reporting import dropped
+from mooncake_py.language.cached_again import Results, run_again
+from mooncake_py.language.origins import NOTHING, have_one_origin, is_same, origins_of
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import unwrapped
-from mooncake_py.runtime.mode_of import is_forward
-from mooncake_py.runtime.pulls import pull_state
-from mooncake_py.tangents.bits import bits_of
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Calling, Mode
 
 __all__ = ["HANDLERS", "call_cached"]
-
-NOTHING = object()
-RECENT = 32  # entries of the tape that are looked through for where a number is from
-PLAIN = frozenset({int, float, str, bool, np.float64})
-SIMPLE = PLAIN | {Active, type(None), FunctionType, slice, type(Ellipsis), np.ufunc}
-NUMBERS = (int, float, complex, np.number, ndarray)
 
 
 class Cache:
@@ -47,12 +35,15 @@ class Cache:
         self.typed: bool = parameters["typed"]
         self.before = function.cache_info()
         self.original = Original(function)
+        self.twins = Results(function)
         self.clear()
 
     def copy(self) -> Cache:
         """Return a copy that remembers the same results."""
         new = copy.copy(self)
         new.results = self.results.copy()
+        new.twins = copy.copy(self.twins)
+        new.twins.kept = self.twins.kept.copy()
         return new
 
     def clear(self) -> None:
@@ -99,16 +90,11 @@ class Cache:
             if all(map(have_one_origin, origins, known.origins)):
                 return known.result
         self.misses += not variants
-        result = ctx.call(self.function.__wrapped__, *args, **kwargs)
-        if variants and difference(unwrapped(result), unwrapped(variants[0].result)):
-            raise dropped(
-                ctx,
-                f"the cached function {self.function.__name__} returns another result for an equal "
-                "argument",
-                why="the plain call takes the first result from the cache, and the derivative for "
-                "this argument\nneeds another run, in which the function finds another state",
-                fix="let the function depend on its arguments only",
-            )
+        if variants:
+            result = run_again(ctx, self.function, args, kwargs)
+            self.twins.add(ctx, variants[0].result, result)
+        else:
+            result = ctx.call(self.function.__wrapped__, *args, **kwargs)
         self.results[key] = *self.results.get(key, ()), Variant(given, origins, result)
         if self.maxsize is not None and len(self.results) > self.maxsize:
             self.results.popitem(last=False)
@@ -121,126 +107,6 @@ class Variant(NamedTuple):
     given: tuple[Any, ...]
     origins: tuple[Any, ...]
     result: Any
-
-
-class Origin(NamedTuple):
-    """The entry of the tape that made a number."""
-
-    position: int
-    entry: tuple[Any, ...]
-    context: Any
-
-
-class Moving(NamedTuple):
-    """A number of forward mode: where it and its tangent are from, or these themselves."""
-
-    primal: Any
-    tangent: Any
-    context: Any
-
-
-def is_same(a: Any, b: Any) -> bool:
-    """Return whether two equal arguments are one as far as the derivative goes."""
-    if type(a) is tuple and type(b) is tuple:
-        return all(map(is_same, a, b))
-    return a is b or (type(a) is not Active and type(b) is not Active)
-
-
-def origins_of(value: Any) -> Any:
-    """Return where a number is from, as far as the last entries of the tape say so."""
-    if type(value) is tuple:
-        return tuple(map(origins_of, value))
-    if type(value) is not Active:
-        return None
-    if is_forward(value.context):
-        return Moving(trace_of(value.primal), trace_of(value.grad), value.context)
-    tape = getattr(value.context, "tape", ())
-    for position in range(len(tape) - 1, max(len(tape) - RECENT, 0) - 1, -1):
-        entry = tape[position]
-        if len(entry) > 2 and entry[1] is value:
-            return Origin(position, entry, value.context)
-    return NOTHING
-
-
-def trace_of(part: Any) -> Any:
-    """Return where a number is from, or the number itself where nothing below is active."""
-    return origins_of(part) if type(part) is Active else part
-
-
-def are_alike(a: Any, b: Any) -> bool:
-    """Return whether two numbers, or tangents along several directions, are equal."""
-    if type(a) is not type(b):
-        return False
-    if type(a) in (Moving, Origin):
-        return have_one_origin(a, b)
-    if issubclass(type(a), NUMBERS):
-        return bits_of(np.asarray(a)) == bits_of(np.asarray(b))
-    rows = getattr(a, "rows", None)
-    return a is b or (type(rows) is ndarray and bits_of(rows) == bits_of(b.rows))
-
-
-def have_one_origin(new: Any, old: Any) -> bool:
-    """Return whether two numbers are the same element, which has not been written between.
-
-    In forward mode it is enough that they move alike.
-    """
-    if type(new) is Moving and type(old) is Moving:
-        alike = are_alike(new.primal, old.primal) and are_alike(new.tangent, old.tangent)
-        return alike and new.context is old.context
-    if type(new) is tuple and type(old) is tuple:
-        return len(new) == len(old) and all(map(have_one_origin, new, old))
-    if type(new) is not Origin or type(old) is not Origin:
-        return new is None and old is None
-    if type(new.entry[1].primal) is Active or new.context is not old.context:
-        return False
-    a, b = new.entry, old.entry
-    if a[0] is not b[0] or len(a) != len(b) or not all(map(is_one, a[2:], b[2:])):
-        return False
-    read = {id(memory_of(new.context, part)) for part in a[2:]} - {id(None)}
-    between = new.context.tape[old.position + 1 : new.position]
-    return all(
-        e[0] is a[0]
-        or (e[0] is pull_state and not issubclass(type(e[2]), ndarray))
-        or is_apart(new.context, e, read)
-        for e in between
-    )
-
-
-def is_apart(ctx: Mode, entry: Any, memory: set[int]) -> bool:
-    """Return whether an entry has surely nothing to do with some memory."""
-    for part in entry:
-        t = type(part)
-        if t is tuple or t is list:
-            if not is_apart(ctx, part, memory):
-                return False
-        elif t not in SIMPLE:
-            found = memory_of(ctx, part)
-            if id(found) in memory or (found is None and not issubclass(t, ndarray)):
-                return False
-    return True
-
-
-def is_one(a: Any, b: Any) -> bool:
-    """Return whether two parts of entries are the same."""
-    if a is b or type(a) is not type(b):
-        return a is b
-    if type(a) is list or type(a) is tuple:
-        return len(a) == len(b) and all(map(is_one, a, b))
-    return type(a) in PLAIN and repr(a) == repr(b)
-
-
-def memory_of(ctx: Mode, part: Any) -> Any:
-    """Return the memory that a part of an entry is about; None if there is none."""
-    if issubclass(type(part), ndarray):
-        part = ctx.find(part)
-    return getattr(part, "memory", None) if type(part) is not Active else None
-
-
-def difference(a: Any, b: Any) -> bool:
-    """Return whether two numbers or arrays differ; of other results nothing is said."""
-    if not issubclass(type(a), NUMBERS) or not issubclass(type(b), NUMBERS):
-        return False
-    return bits_of(np.asarray(a)) != bits_of(np.asarray(b))
 
 
 class Original:
