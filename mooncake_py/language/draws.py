@@ -85,12 +85,16 @@ class Draws:
             }
             self.limit = FEW + 2 * len(self.iterators)
 
+    def rewind(self) -> None:
+        """Put all generators into their states before the run."""
+        for source, state in self.states.values():
+            set_state(source, state)
+
     @contextmanager
     def again(self) -> Iterator[None]:
         """Let a block draw what the run has drawn; the generators go on as if it had not."""
         now = [(source, state_of(source)) for source, _ in self.states.values()]
-        for source, state in self.states.values():
-            set_state(source, state)
+        self.rewind()
         copies = {key: (it, copied(copy)) for key, (it, copy) in self.iterators.items()}
         _thread.again.append(copies)
         try:
