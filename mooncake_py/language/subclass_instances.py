@@ -103,8 +103,10 @@ def wrapped(ctx: Mode, x: Any, y: Any, of: Any) -> Any:
 
     The method is told what the result is of: the ufunc, its operands and the number of the output.
     """
-    a = as_own_array(ctx, y)
     method: Any = type(x).__array_wrap__
+    if type(method) is not FunctionType and issubclass(type(x), np.generic):
+        return y  # that of numbers makes numbers of NumPy's own
+    a = as_own_array(ctx, y)
     if type(method) is not FunctionType:
         return dressed(ctx, a, type(x), x)
     given = (a, of, a.ndim == 0)

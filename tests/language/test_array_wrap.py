@@ -77,3 +77,32 @@ def test_results_are_those_of_numpy(program: Callable[[Any], Any]) -> None:
     expected = [(f(X + 1e-5 * e) - f(X - 1e-5 * e)) / 2e-5 for e in np.eye(3)]
     np.testing.assert_allclose(g, expected, rtol=1e-6)
     assert jvp(f, (X,), (X,))[1] == pytest.approx(X @ np.array(expected))
+
+
+class Functions(np.float64):
+    """A number that NumPy asks for its functions, and not for its ufuncs."""
+
+    def __array_function__(self, f: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        return 0.5
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda p, v: np.multiply(p, v), lambda p, v: np.multiply(v, p), lambda p, v: np.sin(p),
+        lambda p, v: np.add(p, p), lambda p, v: np.hypot(p, v), lambda p, v: p * v,
+        lambda p, v: np.multiply(p, [1.0, v]), lambda p, v: np.modf(p)[0],
+    ],
+)  # fmt: skip
+def test_numbers_of_other_classes_make_numbers(use: Callable[[Any, Any], Any]) -> None:
+    p = Functions(0.75)
+
+    def told(v: Any) -> Any:
+        y = use(p, v)
+        return np.sum(y) + 2.0 * (type(y) is np.float64)
+
+    for v in (np.float64(0.5), 0.5):
+        assert value_and_grad(lambda x, v=v: x * told(v))(1.0) == (told(v), told(v))
+        value, slope = value_and_grad(told)(v)
+        assert value == told(v)
+        assert slope == pytest.approx((told(v + 1e-6) - told(v - 1e-6)) / 2e-6, abs=1e-8)

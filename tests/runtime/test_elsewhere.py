@@ -35,11 +35,19 @@ VIEWS = {
     "part": lambda a: np.from_dlpack(a[:2]),
     "view": lambda a: np.from_dlpack(a)[:2],
 }
+
+
+def along_several_directions(f: Any) -> Any:
+    value, g = value_and_grad(lambda v: f(v[0]) + 0.0 * v[1], mode="forward")(np.array([3.0, 1.0]))
+    return value, g[0]
+
+
 WAYS = {
     "grad": lambda f: value_and_grad(f)(3.0),
     "debug": lambda f: value_and_grad(f, debug=True)(3.0),
     "jvp": lambda f: jvp(f, (3.0,), (1.0,)),
     "checkpoint": lambda f: value_and_grad(lambda x: checkpoint(f, x))(3.0),
+    "several directions": along_several_directions,
 }
 OF_UNKNOWN = {"dlpack", "part", "view"}
 

@@ -72,6 +72,7 @@ class StackedBlocks(Blocks):
             if not self.can_hold(a):
                 return None
             owner = a if a.base is None else self.owner(a)
+            self.refuse_unowned(owner)
             self.put(owner, rows_like(owner, self.directions))
             rows = self.rows_of(a)
         return rows
