@@ -9,7 +9,7 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import FunctionType
+from types import FunctionType, MethodDescriptorType, WrapperDescriptorType
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,8 @@ __all__ = ["copied", "reduced", "set_state"]
 
 OF_CALLS = type(iter(int, 0))
 """Of a function, which may have state of its own."""
+METHODS: dict[Any, str] = {iter: "__iter__", reversed: "__reversed__"}
+HEAP_TYPE = 1 << 9
 WARNS = sys.version_info >= (3, 12)
 
 
@@ -66,9 +68,23 @@ def _made_again(iterator: Any, made: dict[int, Any]) -> Any:
     if found is None:
         raise _NoCopyError
     make, arguments, *state = found
-    new = make(*_copied(arguments, made))
+    if make in METHODS and arguments and type(arguments[0]).__flags__ & HEAP_TYPE:
+        new = _native(METHODS[make], arguments[0], t)
+    else:
+        new = make(*_copied(arguments, made))
     if state and state[0] is not None:
         set_state(new, _copied(with_lists_copied(state[0]), made))
+    return new
+
+
+def _native(name: str, value: Any, t: type) -> Any:
+    """Return the iterator in C over an object, whose class may have a method of its own."""
+    methods = (base.__dict__.get(name) for base in type(value).__mro__)
+    native = (WrapperDescriptorType, MethodDescriptorType)
+    method: Any = next((method for method in methods if type(method) in native), None)
+    new = None if method is None else method(value)
+    if type(new) is not t:
+        raise _NoCopyError
     return new
 
 

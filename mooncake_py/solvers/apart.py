@@ -37,8 +37,11 @@ if TYPE_CHECKING:
 __all__ = ["Start", "anew", "begin_again", "evaluated", "solved_apart", "solved_by_user"]
 
 Function = Callable[..., Any]
-Start = list[Any]
-"""Pairs of a place that a solver has changed, and what it held before."""
+Start = list[Any] | None
+"""Pairs of a place that a solver has changed, and what it held before.
+
+None if nothing that the solver reaches is active, so that what it has found has no derivative.
+"""
 
 
 def solved_apart(then: Function, moves: bool, solve: Function, /, *args: Any, **kwargs: Any) -> Any:
@@ -47,7 +50,7 @@ def solved_apart(then: Function, moves: bool, solve: Function, /, *args: Any, **
     `then` is differentiated.  `moves` says whether the points at which the solver calls back may
     depend on active data.
     """
-    return then(solve(*args, **kwargs), [])
+    return then(solve(*args, **kwargs), None)
 
 
 @contextual(solved_apart)
@@ -176,7 +179,7 @@ class Run:
         """Return ``then(found, start)``, and bring forth what the solver has left."""
         ctx = self.ctx
         changed = {id(place) for place, _ in self.end}
-        start = [list(pair) for pair in self.before(changed)]
+        start = [list(pair) for pair in self.before(changed)] if self.state.is_active else None
         result = ctx.call(then, found, start)
         others = {id(place) for place, _ in self.state.changes()} - changed
         self.iterators = {}
@@ -225,14 +228,14 @@ def anew(f: Function, start: Start) -> Function:
 
 def begin_again(start: Start) -> None:
     """Go back to the state from before a solver."""
-    for place, old in start:
+    for place, old in start or ():
         place.write(with_iterators(place, old))
 
 
 @contextual(begin_again)
 def begin_again_inside(ctx: Mode, start: Start) -> None:
     """Go back as a change inside a derivative, which is undone."""
-    for place, old in start:
+    for place, old in start or ():
         place.put(ctx, with_iterators(place, old))
 
 

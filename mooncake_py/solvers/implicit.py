@@ -98,6 +98,8 @@ def implicit(solve: Function, residual: Function, *, tolerance: float = TOLERANC
     def solution(*args: Any, **kwargs: Any) -> Any:
         def differentiated(x: Any, start: Start) -> Any:
             require_numbers(solve, x, "solution")
+            if start is None:
+                return x
             equation = anew(lambda x: residual(x, *args, **kwargs), start)
             return moved_along(x, equation, tolerance)
 
@@ -143,6 +145,8 @@ def require_numbers(f: Any, value: Any, what: str) -> None:
 
 def at_solution(x: Any, residual: Function, start: Start) -> Any:
     """Return `x`, a constant at which `residual` is zero, with the derivative of that root."""
+    if start is None:
+        return x
     residual = anew(residual, start)
     x = moved_along(x, residual)
     if is_active(x):

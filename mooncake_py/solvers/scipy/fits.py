@@ -55,6 +55,8 @@ def least_squares(
     args, kwargs = tuple_of(given.get("args", ())), given.get("kwargs") or {}
 
     def differentiated(found: Any, start: Start) -> Any:
+        if start is None:
+            return found
         errors = anew(lambda x: np.atleast_1d(fun(x, *args, **kwargs)), start)
 
         def cost(x: Any) -> Any:
@@ -108,6 +110,8 @@ def curve_fit(
         return linalg.solve_triangular(linalg.cholesky(sigma, lower=True), r, lower=True)
 
     def differentiated(found: Any, start: Start) -> Any:
+        if start is None:
+            return found
         from_start = anew(errors, start)
         if not is_active((f, xdata, ydata, sigma, bounds, from_start(found[0]))):
             return found

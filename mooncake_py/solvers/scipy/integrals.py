@@ -62,7 +62,7 @@ def quad(
         if len(found) > 3 and not full_output:
             warnings.warn(found[3], integrate.IntegrationWarning, stacklevel=2)
         rest_of_output = found[1:] if full_output else found[1:2]
-        if not is_active((func, args, a, b)):
+        if start is None:
             return found[0], *rest_of_output
         require_plain(weight, points)
         last = found[2]["last"]
@@ -110,7 +110,7 @@ def quad_vec(
 
     def differentiated(found: Any, start: Start) -> Any:
         output = found if full_output else found[:2]
-        if not is_active((f, args, a, b)):
+        if start is None:
             return output
         points, pieces = options.get("points"), found[2].intervals
         value = integral(of_one(f, args), start, a, b, pieces, points, halves=False)

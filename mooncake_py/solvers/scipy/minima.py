@@ -104,6 +104,8 @@ def minimize(
         return jac(x, *further) if callable(jac) else grad(value)(x)
 
     def differentiated(found: Any, start: Start) -> Any:
+        if start is None:
+            return found
         value_anew = anew(value, start)
         if not is_active((fun, args, bounds, constraints, value_anew(found.x))):
             return found
@@ -142,6 +144,8 @@ def minimize_scalar(
     """Run `minimize_scalar`."""
 
     def differentiated(found: Any, start: Start) -> Any:
+        if start is None:
+            return found
         value = anew(lambda x: number(fun(x, *tuple_of(args))), start)
         if not is_active((fun, args, bounds, value(found.x))):
             return found
