@@ -28,7 +28,7 @@ WITHIN = {
         "native", "",
     ),
     "compiler.native": (
-        "regions", "building", "functions", "reading", "sweeps", "printing", "",
+        "regions", "building", "functions", "reading", "sweeps", "printing", "llvm", "machine", "",
     ),
 }  # fmt: skip
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from mooncake_py.errors import MooncakeWarning
 
-__all__ = ["cleared", "files", "folder", "is_open", "stored"]
+__all__ = ["PREFIX", "cleared", "files", "folder", "is_open", "place_for", "stored", "write"]
 
 PREFIX = "region_"
 CODE = "__pycache__"
@@ -47,18 +47,27 @@ def stored(key: str, text: str) -> Path | None:
     key : str
         Differs where the text does.
     """
+    path = place_for(f"{key}.py")
     try:
-        path = folder() / f"{PREFIX}{key}.py"
+        if path is not None and not path.exists():
+            write(path, text.encode())
+    except OSError:
+        return None
+    return path
+
+
+def place_for(name: str) -> Path | None:
+    """Return the file of a name, None if it is impossible or unsafe to keep anything."""
+    try:
+        path = folder() / f"{PREFIX}{name}"
         if is_open(path.parent):
             warnings.warn(
                 f"compiled functions are not kept: everyone may write to {path.parent}, and so run "
                 "code in this process;\n  fix:   set MOONCAKE_CACHE_DIR to a directory of your own",
                 MooncakeWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
             return None
-        if not path.exists():
-            write(path, text)
     except (OSError, RuntimeError):  # no home
         return None
     return path
@@ -69,14 +78,15 @@ def is_open(place: Path) -> bool:
     return sys.platform != "win32" and place.exists() and bool(place.stat().st_mode & stat.S_IWOTH)
 
 
-def write(path: Path, text: str) -> None:
+def write(path: Path, data: bytes) -> None:
     """Write a file at once: another process sees all of it or nothing."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     number, name = tempfile.mkstemp(prefix=PREFIX, suffix=".tmp", dir=path.parent)
     try:
-        with open(number, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.utime(name, AGE)
+        with open(number, "wb") as file:
+            file.write(data)
+        if path.suffix == ".py":
+            os.utime(name, AGE)
         os.replace(name, path)
     except BaseException:
         with suppress(OSError):

@@ -1,0 +1,1 @@
+"""From sweeps to the text of LLVM's intermediate representation."""

@@ -1,0 +1,1 @@
+"""From LLVM text to functions: optimised, kept on disk, linked, and called."""

@@ -1,0 +1,132 @@
+"""From printed text to functions of Python."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Any, Protocol
+
+from mooncake_py.compiler.native.llvm.signature import Foreign, Signature
+from mooncake_py.compiler.native.machine import layouts, objects
+from mooncake_py.compiler.native.machine.background import WORKER
+from mooncake_py.compiler.native.machine.entry import quick_entry
+from mooncake_py.compiler.native.machine.foreign import foreign_address
+from mooncake_py.compiler.native.machine.levels import BEST, Level, object_code
+from mooncake_py.compiler.native.machine.library import llvm
+from mooncake_py.compiler.native.machine.linking import Linked, linked
+from mooncake_py.compiler.native.machine.slow_entry import SlowEntry
+from mooncake_py.compiler.native.machine.symbols import addresses
+from mooncake_py.compiler.native.printing.called import CannotCompile
+
+__all__ = ["Printed", "built"]
+
+FORWARD = "forward"
+
+
+class Printed(Protocol):
+    """What is asked of a printer.
+
+    "forward" is the function that tells whether it came to its end, first of what it returns.
+    """
+
+    @property
+    def text(self) -> str:
+        """Return the text of the module."""
+        ...
+
+    @property
+    def functions(self) -> Mapping[str, Signature]:
+        """Return the kernels, by what they are called."""
+        ...
+
+    @property
+    def foreign(self) -> Mapping[str, Foreign]:
+        """Return the functions of Python that are called, by their symbols."""
+        ...
+
+    @property
+    def is_lasting(self) -> bool:
+        """Return whether symbols stand for the same functions in every process."""
+        ...
+
+
+def built(printer: Printed, first: Level = BEST) -> dict[str, Callable[..., Any]]:
+    """Return the functions that were printed.
+
+    They take numbers of the kinds, and aligned C-contiguous arrays of these.
+
+    Parameters
+    ----------
+    first : Level
+        If it is not the best one, that follows in a thread, and takes its place.
+
+    Raises
+    ------
+    CannotCompile
+    """
+    llvm()
+    work = Work(printer)
+    best = work.kept(BEST)
+    code = best or work.kept(first) or work.made(first)
+    found, swaps = work.entries(code)
+    if best is None and first is not BEST:
+
+        def swap() -> None:
+            with suppress(CannotCompile):
+                better = work.made(BEST)
+                for call, symbol in swaps:
+                    call(better, symbol)
+
+        WORKER.add(swap)
+    return found
+
+
+class Work:
+    """What is done to a text.
+
+    Parameters
+    ----------
+    printer : Printed
+    """
+
+    def __init__(self, printer: Printed) -> None:
+        self.text = printer.text
+        self.functions = dict(printer.functions)
+        self.names = [signature.symbol for signature in self.functions.values()]
+        self.is_lasting = printer.is_lasting
+        self.foreign = {name: foreign_address(f) for name, f in printer.foreign.items()}
+
+    def kept(self, level: Level) -> Linked | None:
+        """Return the code of a level if it was kept."""
+        found = objects.kept(objects.key_of(self.text, level)) if self.is_lasting else None
+        return None if found is None else self.linked(found)
+
+    def made(self, level: Level) -> Linked:
+        """Return the code of a level, and keep it."""
+        found = object_code(self.text, level)
+        ready = self.linked(found)
+        if self.is_lasting:
+            objects.keep(objects.key_of(self.text, level), found)
+        return ready
+
+    def linked(self, found: objects.Object) -> Linked:
+        """Return code in memory."""
+        code, named = found
+        return linked(code, self.names, addresses(named, self.foreign))
+
+    def entries(
+        self, code: Linked
+    ) -> tuple[dict[str, Callable[..., Any]], list[tuple[Callable[[Linked, str], None], str]]]:
+        """Return functions of Python, and of each what has it call other code, with its symbol."""
+        found: dict[str, Callable[..., Any]] = {}
+        swaps: list[tuple[Callable[[Linked, str], None], str]] = []
+        for name, signature in self.functions.items():
+            tells = name == FORWARD
+            if layouts.are_known():
+                found[name], descriptor = quick_entry(signature, code, tells=tells)
+                swaps.append((descriptor.call, signature.symbol))
+            else:
+                slow = SlowEntry(signature, code, tells=tells)
+                found[name] = slow
+                swaps.append((slow.call, signature.symbol))
+        return found, swaps

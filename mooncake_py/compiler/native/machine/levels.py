@@ -1,0 +1,124 @@
+"""How much is done for good code: the quick level, and the best one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from ctypes import string_at
+from dataclasses import dataclass
+from typing import Any
+
+from mooncake_py.compiler.native.machine.library import llvm, target_machine, unlocked
+from mooncake_py.compiler.native.printing.called import CannotCompile
+
+__all__ = ["BEST", "QUICK", "Level", "object_code", "symbols_in"]
+
+
+@dataclass(frozen=True)
+class Level:
+    """What is done to a text.
+
+    Attributes
+    ----------
+    name : str
+    passes : tuple of str or None
+        The passes that are run, as llvmlite names them; None for all those of LLVM's third level.
+    code : int
+        How much is done for good code afterwards, up to 3.
+    """
+
+    name: str
+    passes: tuple[str, ...] | None
+    code: int
+
+
+QUICK = Level(
+    "quick",
+    ("always_inliner", "sroa", "simplify_cfg", "instruction_combine", "new_gvn", "simplify_cfg"),
+    1,
+)
+BEST = Level("best", None, 3)
+
+
+@contextmanager
+def parsed(text: str) -> Iterator[Any]:
+    """Yield the module of a text, in a context of its own.
+
+    Raises
+    ------
+    CannotCompile
+        The text is wrong.
+    """
+    binding = llvm()
+    context = binding.create_context()
+    try:
+        module = binding.parse_assembly(text, context)
+    except RuntimeError as error:
+        raise CannotCompile(refused(error)) from None
+    with module:
+        try:
+            module.verify()
+        except RuntimeError as error:
+            raise CannotCompile(refused(error)) from None
+        yield module
+
+
+def refused(error: Exception) -> str:
+    """Return in one line what LLVM says of a text."""
+    return " ".join(["LLVM refuses the text:", *str(error).split()])[:400]
+
+
+def object_code(text: str, level: Level) -> tuple[bytes, tuple[str, ...]]:
+    """Return the code of a text, and the names of the functions that it declares.
+
+    Other threads may do the same meanwhile.
+
+    Raises
+    ------
+    CannotCompile
+        The text is wrong.
+    """
+    with parsed(text) as module:
+        machine = target_machine(level.code)
+        module.triple = machine.triple
+        module.data_layout = str(machine.target_data)
+        named = symbols_in(module)
+        optimise(module, machine, level)
+        return emitted(module, machine), named
+
+
+def symbols_in(module: Any) -> tuple[str, ...]:
+    """Return the names of the functions and variables that a module only declares."""
+    found = [*module.functions, *module.global_variables]
+    named = [part.name for part in found if part.is_declaration]
+    return tuple(name for name in named if not name.startswith("llvm."))
+
+
+def optimise(module: Any, machine: Any, level: Level) -> None:
+    """Run the passes of a level."""
+    binding = llvm()
+    options = binding.create_pipeline_tuning_options(3)
+    options.loop_vectorization = options.loop_interleaving = options.loop_unrolling = True
+    options.slp_vectorization = False
+    builder = binding.create_pass_builder(machine, options)
+    if level.passes is None:
+        passes = builder.getModulePassManager()
+    else:
+        passes = binding.create_new_module_pass_manager()
+        for name in level.passes:
+            getattr(passes, f"add_{name}_pass")()
+    unlocked("LLVMPY_RunNewModulePassManager")(passes, module, builder)
+
+
+def emitted(module: Any, machine: Any) -> bytes:
+    """Return the code of a module."""
+    lib = llvm().ffi
+    with lib.OutputString() as problem:
+        made = unlocked("LLVMPY_TargetMachineEmitToMemory")(machine, module, 1, problem)
+        if not made:
+            raise CannotCompile(f"LLVM makes no code: {problem}")
+    try:
+        start, size = lib.lib.LLVMPY_GetBufferStart(made), lib.lib.LLVMPY_GetBufferSize(made)
+        return string_at(start, size)
+    finally:
+        lib.lib.LLVMPY_DisposeMemoryBuffer(made)

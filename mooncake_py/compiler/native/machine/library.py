@@ -1,0 +1,86 @@
+"""LLVM, as llvmlite brings it: imported where something is compiled, or loaded from disk."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from functools import cache
+from importlib import import_module
+from threading import RLock
+from typing import Any
+
+from mooncake_py.compiler.native.printing.called import CannotCompile
+
+__all__ = ["LEAST", "LOCK", "host", "llvm", "target_machine", "unlocked", "version"]
+
+LEAST = (0, 45)
+"""The oldest llvmlite: earlier ones bring an LLVM that reads another language."""
+
+LOCK = RLock()
+"""Held while names get addresses, which are those of the whole process."""
+
+
+@cache
+def llvm() -> Any:
+    """Return llvmlite's binding, ready to compile for this machine.
+
+    Raises
+    ------
+    CannotCompile
+        It is not there, is too old, or may not make code here.
+    """
+    try:
+        binding = import_module("llvmlite.binding")
+    except (ImportError, OSError) as error:
+        raise CannotCompile(f"llvmlite cannot be imported: {error}") from None
+    if ctypes.sizeof(ctypes.c_void_p) != 8:
+        raise CannotCompile("addresses here have 32 bits")
+    found = version()
+    numbers = tuple(map(int, re.findall(r"\d+", found)[:2]))
+    if numbers < LEAST:
+        least = ".".join(map(str, LEAST))
+        raise CannotCompile(f"llvmlite {found} is older than {least}")
+    try:
+        binding.initialize_native_target()
+        binding.initialize_native_asmprinter()
+        binding.check_jit_execution()
+    except (OSError, RuntimeError) as error:
+        raise CannotCompile(f"LLVM does not run here: {error}") from None
+    return binding
+
+
+def version() -> str:
+    """Return the version of llvmlite."""
+    return import_module("llvmlite").__version__
+
+
+@cache
+def host() -> tuple[str, str, str]:
+    """Return the triple of this machine, its CPU, and what that CPU has."""
+    binding = llvm()
+    features = binding.get_host_cpu_features().flatten()
+    return binding.get_process_triple(), binding.get_host_cpu_name(), features
+
+
+def target_machine(code: int) -> Any:
+    """Return what makes code for this machine, for one thread at a time.
+
+    Parameters
+    ----------
+    code : int
+        How much is done for good code, up to 3.
+    """
+    triple, cpu, features = host()
+    target = llvm().Target.from_triple(triple)
+    return target.create_target_machine(
+        cpu=cpu, features=features, opt=code, reloc="default", codemodel="jitdefault", jit=True
+    )
+
+
+def unlocked(name: str) -> Any:
+    """Return a function of llvmlite's library that other threads need not wait for.
+
+    LLVM lets threads work on different contexts at once; llvmlite has one lock for all it does.
+    """
+    f = getattr(llvm().ffi.lib, name)
+    return getattr(f, "_cfn", f)

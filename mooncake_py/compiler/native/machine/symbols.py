@@ -1,0 +1,93 @@
+"""What names in a text stand for: functions of C, of BLAS and of LAPACK, by their addresses."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from collections.abc import Iterable
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+from mooncake_py.compiler.native.printing.called import CannotCompile
+
+__all__ = ["OWN", "address_of", "addresses", "capsule", "has_blas"]
+
+OWN = "mc_"
+"""How names begin that are no functions of C."""
+
+MEMORY = {"mc_malloc": "malloc", "mc_free": "free"}
+
+
+@cache
+def libraries() -> tuple[Any, ...]:
+    """Return where functions of C are."""
+    if sys.platform == "win32":
+        return ctypes.CDLL("ucrtbase"), ctypes.CDLL("vcruntime140")
+    return (ctypes.CDLL(None),)
+
+
+@cache
+def address_of(name: str) -> int | None:
+    """Return the address of a function by its name; None if there is none."""
+    if name in MEMORY:
+        return of_c(MEMORY[name])
+    return of_scipy(name.removeprefix(OWN)) if name.startswith(OWN) else of_c(name)
+
+
+def of_c(name: str) -> int | None:
+    """Return the address of a function of C, or of its mathematics."""
+    for library in libraries():
+        try:
+            return ctypes.cast(getattr(library, name), ctypes.c_void_p).value
+        except AttributeError:
+            pass
+    return None
+
+
+def of_scipy(name: str) -> int | None:
+    """Return the address of a function of BLAS or LAPACK."""
+    for module in ("scipy.linalg.cython_blas", "scipy.linalg.cython_lapack"):
+        try:
+            found = import_module(module).__pyx_capi__
+        except (ImportError, AttributeError):
+            return None
+        if name in found:
+            return capsule(found[name])
+    return None
+
+
+@cache
+def has_blas() -> bool:
+    """Return whether there are functions of BLAS to call.  Imports a part of SciPy."""
+    return of_scipy("dgemm") is not None
+
+
+def capsule(found: Any) -> int:
+    """Return the address that a capsule holds."""
+    api = ctypes.pythonapi
+    name_of = ctypes.PYFUNCTYPE(ctypes.c_char_p, ctypes.py_object)(("PyCapsule_GetName", api))
+    get = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)
+    return get(("PyCapsule_GetPointer", api))(found, name_of(found))
+
+
+def addresses(names: Iterable[str], others: dict[str, int]) -> dict[str, int]:
+    """Return the addresses of names.
+
+    Parameters
+    ----------
+    others : dict of str to int
+        What stands for some of them.
+
+    Raises
+    ------
+    CannotCompile
+        Nothing has such a name: LLVM would end the process.
+    """
+    found: dict[str, int] = {}
+    for name in names:
+        address = others.get(name) or address_of(name)
+        if address is None:
+            raise CannotCompile(f"there is no function {name}")
+        found[name] = address
+    return found

@@ -1,0 +1,52 @@
+"""Work in a thread."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from mooncake_py.compiler.native.machine.background import Worker
+
+
+def test_work_is_done_in_order_by_another_thread() -> None:
+    worker = Worker()
+    found: list[tuple[int, bool]] = []
+    main = threading.current_thread()
+    for k in range(20):
+        worker.add(lambda k=k: found.append((k, threading.current_thread() is main)))
+    worker.wait()
+    assert found == [(k, False) for k in range(20)]
+    worker.add(lambda: found.append((20, False)))
+    worker.wait()
+    assert found[-1] == (20, False)
+
+
+PROGRAM = """
+import time
+from mooncake_py.compiler.native.machine.background import WORKER
+for k in range(100):
+    WORKER.add(lambda k=k: (time.sleep(0.1), print(k, flush=True)))
+time.sleep(0.15)
+"""
+
+
+def test_programs_end_with_what_has_begun() -> None:
+    run = subprocess.run(
+        [sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert 0 < len(run.stdout.split()) < 10
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+def test_children_begin_anew() -> None:
+    worker = Worker()
+    worker.add(lambda: None)
+    worker.forget()
+    found: list[int] = []
+    worker.add(lambda: found.append(1))
+    worker.wait()
+    assert found == [1]
