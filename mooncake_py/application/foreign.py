@@ -30,7 +30,7 @@ from mooncake_py.runtime.numpy_operands import (
 from mooncake_py.tangents.subclasses import Met, is_instance
 
 __all__ = [
-    "asks", "flat", "is_of_numpy", "is_other", "is_users_array", "meet", "plain_operand",
+    "asks", "flat", "is_compiled", "is_of_numpy", "is_other", "is_users_array", "meet", "plain_operand",
     "require_plain", "ufunc_of",
 ]  # fmt: skip
 
@@ -39,6 +39,7 @@ OF_PYTHON = frozenset({"", "bisection", "operators", "python_builtins"})
 LOOKING = frozenset({np.isscalar, np.iterable})
 """Functions of NumPy that look at the class of an operand, and convert nothing."""
 BOTH = (BuiltinFunctionType, MethodDescriptorType)
+CYTHON = frozenset({"cython_function_or_method", "fused_cython_function"})
 
 
 def ufunc_of(f: Any, args: Any = ()) -> tuple[np.ufunc | None, str, Any]:
@@ -66,9 +67,14 @@ def is_of_numpy(f: Any) -> bool:
     if type(f) is MethodDescriptorType:
         return f.__objclass__ in (ndarray, np.ufunc)
     if type(f) is not FunctionType:
-        return False
+        return is_compiled(f)
     own, _, family = module_of(f).partition("mooncake_py.rules.")
     return is_in(f, "numpy", "scipy") or (not own and family not in OF_PYTHON)
+
+
+def is_compiled(f: Any) -> bool:
+    """Return whether a function is one of SciPy that Cython has compiled from Python."""
+    return type(f).__name__ in CYTHON and is_in(f, "scipy")
 
 
 def is_in(f: Any, *packages: str) -> bool:
@@ -117,15 +123,16 @@ def asks(f: Any, value: Any) -> bool:
     if ufunc_of(f)[0] is not None or f is np.ufunc.at:
         return True
     how = sight_of(value).conversion
+    in_python = type(f) is FunctionType or is_compiled(f)
     if takes_over(value):  # functions in Python use operators, as of a LinearOperator or Polynomial
-        return type(f) is not FunctionType or how is not Conversion.OBJECT
+        return not in_python or how is not Conversion.OBJECT
     if effects.would_write((value,), effects.READING):  # once for each time that NumPy reads it
         return True
     if how is Conversion.NUMBER:
         return computes_otherwise(value)
     if how in (Conversion.METHOD, Conversion.INTERFACE) or isinstance(value, Number):
         return True
-    if type(f) is FunctionType:  # of SciPy, some of which take sparse matrices
+    if in_python:  # of SciPy, some of which take sparse matrices
         return False
     return hasattr(type(value), "__array_priority__") or hasattr(type(value), "shape")
 

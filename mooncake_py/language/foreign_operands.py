@@ -11,13 +11,14 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from functools import partial
+from numbers import Number
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.application.foreign import asks, flat, is_other, is_users_array, ufunc_of
+from mooncake_py.application.foreign import asks, flat, is_compiled, is_other, is_users_array, ufunc_of
 from mooncake_py.application.native_writes import WRITERS
 from mooncake_py.application.out_argument import named_out
 from mooncake_py.application.seen_calls import reaches_active, run_seen
@@ -121,6 +122,8 @@ def as_input(ctx: Mode, f: Any, value: Any) -> Any:
         return exact(value)
     if not is_other(value) or isinstance(value, (str, bytes)):
         return value
+    if is_compiled(f) and isinstance(value, Number):
+        return number_of(ctx, value)
     convert = CONVERSIONS.get(sight_of(value).conversion)
     return value if convert is None else convert(ctx, f, value)
 
@@ -165,6 +168,11 @@ def scalar_of(ctx: Mode, f: Any, value: Any) -> Any:
     if derivable(value, f"__{kind.__name__}__") is not None:
         plain = ctx.call(kind, value)
     return ctx.call(np.asarray(exact(value)).dtype.type, plain)
+
+
+def number_of(ctx: Mode, value: Any) -> Any:
+    """Return the number that compiled code takes an object for: that of a float it reads itself."""
+    return exact(value) if isinstance(value, NUMBERS) else ctx.call(float, value)
 
 
 def array_by_method(ctx: Mode, f: Any, value: Any, *dtype: Any, **copy: Any) -> Any:
