@@ -43,7 +43,7 @@ from mooncake_py.language.subclass_protocols import (
     call_ufunc,
     overriding,
 )
-from mooncake_py.language.subclass_results import no_meaning, require_form, run_on_plain
+from mooncake_py.language.subclass_results import no_meaning, require_plain_form, run_on_plain
 from mooncake_py.modules import DISPATCHER, module_of, package_of
 from mooncake_py.runtime import activity
 from mooncake_py.runtime.active import Active
@@ -171,8 +171,8 @@ def call(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         options = {name: plain_parts(as_input(ctx, f, v)) for name, v in kwargs.items()}
         args = plain_parts(as_inputs(ctx, f, args))
         require_known(ctx, f, (*args, *options.values()))
-        y = compared(ctx, f, given, (args, options), ctx.call(f, *args, **options))
-        require_form(ctx, f, given, y)
+        y = compared(ctx, f, given, (args, options), run_converted(ctx, f, args, options))
+        require_plain_form(ctx, f, given, y)
         return y
     if f is np.fromiter:
         return call_fromiter(ctx, *args, **kwargs)
@@ -185,6 +185,14 @@ def call(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         if y is not MISSING:
             return y
     return call_implementation(ctx, f, args, kwargs)
+
+
+def run_converted(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run a function in Python by its rule, which takes objects that no array is made of too."""
+    handler = ctx.handlers.get(f)
+    if handler is None or not any(has_part(v) for v in (*args, *kwargs.values())):
+        return ctx.call(f, *args, **kwargs)
+    return handler(ctx, f, args, kwargs)
 
 
 def call_fromiter(ctx: Mode, items: Any, dtype: Any, *args: Any, **kwargs: Any) -> Any:

@@ -36,7 +36,7 @@ from mooncake_py.tangents.subclasses import is_instance, named, plain_parts
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["no_meaning", "require_form", "run_on_plain"]
+__all__ = ["no_meaning", "require_plain_form", "run_on_plain"]
 
 
 def run_on_plain(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
@@ -95,6 +95,26 @@ def require_form(ctx: Mode, f: Any, given: Any, y: Any) -> None:
         raise no_meaning(ctx, f, values)
 
 
+def require_plain_form(ctx: Mode, f: Any, given: Any, y: Any) -> None:
+    """Raise if a function in Python would ask a user's class, or keep it, where its rule does not.
+
+    The function runs on stand-ins for the instances.
+    """
+    require_form(ctx, f, given, y)
+    values = [v for v in flat((*given[0], *given[1].values())) if is_foreign(v)]
+    if f in WRITERS or all(map(is_of_numpy, values)) or not all(map(is_instance, values)):
+        return
+    stand_ins = StandIns()
+    args, kwargs = unwrapped((stand_ins.of(given[0]), stand_ins.of(given[1])))
+    with Quiet():
+        try:
+            sample = f(*args, **kwargs)
+        except (Exception, Asked):
+            sample = None
+    if form(sample) != form(unwrapped(y)):
+        raise no_meaning(ctx, f, values)
+
+
 def form(y: Any) -> Any:
     """Return the class of a result, or of its parts, and its shape."""
     if isinstance(y, (tuple, list)):
@@ -102,7 +122,7 @@ def form(y: Any) -> Any:
     return type(y), np.shape(y) if isinstance(y, (ndarray, np.generic)) else ()
 
 
-class Asked(Exception):
+class Asked(BaseException):
     """A function in C asks the class of an operand, by ``__array_ufunc__``."""
 
 

@@ -73,3 +73,13 @@ def test_zero_pivots_are_reported() -> None:
         return np.sum(a) if info == 2 else np.sum(x)
 
     np.testing.assert_array_equal(grad(solved)(np.ones((2, 2))), np.ones((2, 2)))
+
+
+@pytest.mark.parametrize("n", [0.0, np.float32(0.0), np.array([0.0, 1.0, 2.0, 0.0])])
+@pytest.mark.parametrize("name", ["chebyt", "chebyu", "sh_chebyt", "legendre", "sh_legendre"])
+def test_polynomials_of_float_degree_zero_have_slope_zero(name: str, n: Any) -> None:
+    f = getattr(pytest.importorskip("scipy.special"), f"eval_{name}")
+    x = np.array([-1.6, -1.0, 0.5, 2.4])
+    slope = (f(n, x + 1e-6) - f(n, x - 1e-6)) / 2e-6
+    expected = np.where(np.equal(n, 0), 0.0, slope)
+    np.testing.assert_allclose(grad(lambda x: np.sum(f(n, x)))(x), expected, 1e-6, 1e-7)

@@ -19,20 +19,25 @@ DEGREE = not_implemented("the derivative in the degree has no closed form")
 PARAMETER = not_implemented("the derivative in a parameter of the polynomial")
 
 
+def lower(f: Any, n: Any, *args: Any) -> Any:
+    """Return the polynomial of degree n - 1 of a kind: zero for n = 0, where SciPy may give nan."""
+    constant = np.equal(n, 0)
+    return np.where(constant, 0, f(np.where(constant, 1, n) - 1, *args))
+
+
 def jacobi_slope(n: Any, a: Any, b: Any, x: Any) -> Any:
     """Return the derivative of the Jacobi polynomial P_n^(a,b)."""
-    lower = ss.eval_jacobi(np.where(np.equal(n, 0), 1, n) - 1, a + 1.0, b + 1.0, x)
-    return np.where(np.equal(n, 0), 0, (n + a + b + 1) / 2 * lower)
+    return (n + a + b + 1) / 2 * lower(ss.eval_jacobi, n, a + 1.0, b + 1.0, x)
+
+
+def chebyt_slope(n: Any, x: Any) -> Any:
+    """Return the derivative of the Chebyshev polynomial T_n."""
+    return n * lower(ss.eval_chebyu, n, x)
 
 
 def chebyu_slope(n: Any, x: Any) -> Any:
     """Return the derivative of the Chebyshev polynomial U_n."""
-    return 2 * ss.eval_gegenbauer(n - 1, 2.0, x)
-
-
-def below(n: Any) -> Any:
-    """Return n - 1, and 0 for n = 0, where the factor n makes the product zero."""
-    return np.maximum(n, 1) - 1
+    return 2 * lower(ss.eval_gegenbauer, n, 2.0, x)
 
 
 elementwise(ss.eval_legendre, DEGREE, lambda n, x, y: jacobi_slope(n, 0.0, 0.0, x))
@@ -41,13 +46,13 @@ elementwise(
     ss.eval_jacobi, DEGREE, PARAMETER, PARAMETER, lambda n, a, b, x, y: jacobi_slope(n, a, b, x)
 )
 elementwise(ss.eval_gegenbauer, DEGREE, PARAMETER,
-            lambda n, a, x, y: 2 * a * ss.eval_gegenbauer(n - 1, a + 1.0, x))  # fmt: skip
-elementwise(ss.eval_chebyt, DEGREE, lambda n, x, y: n * ss.eval_chebyu(n - 1, x))
+            lambda n, a, x, y: 2 * a * lower(ss.eval_gegenbauer, n, a + 1.0, x))  # fmt: skip
+elementwise(ss.eval_chebyt, DEGREE, lambda n, x, y: chebyt_slope(n, x))
 elementwise(ss.eval_chebyu, DEGREE, lambda n, x, y: chebyu_slope(n, x))
-elementwise(ss.eval_sh_chebyt, DEGREE, lambda n, x, y: 2 * n * ss.eval_chebyu(n - 1, 2 * x - 1))
+elementwise(ss.eval_sh_chebyt, DEGREE, lambda n, x, y: 2 * chebyt_slope(n, 2 * x - 1))
 elementwise(ss.eval_sh_chebyu, DEGREE, lambda n, x, y: 2 * chebyu_slope(n, 2 * x - 1))
-elementwise(ss.eval_laguerre, DEGREE, lambda n, x, y: -ss.eval_genlaguerre(n - 1, 1.0, x))
+elementwise(ss.eval_laguerre, DEGREE, lambda n, x, y: -lower(ss.eval_genlaguerre, n, 1.0, x))
 elementwise(ss.eval_genlaguerre, DEGREE, PARAMETER,
-            lambda n, a, x, y: -ss.eval_genlaguerre(n - 1, a + 1.0, x))  # fmt: skip
-elementwise(ss.eval_hermite, DEGREE, lambda n, x, y: 2 * n * ss.eval_hermite(below(n), x))
-elementwise(ss.eval_hermitenorm, DEGREE, lambda n, x, y: n * ss.eval_hermitenorm(below(n), x))
+            lambda n, a, x, y: -lower(ss.eval_genlaguerre, n, a + 1.0, x))  # fmt: skip
+elementwise(ss.eval_hermite, DEGREE, lambda n, x, y: 2 * n * lower(ss.eval_hermite, n, x))
+elementwise(ss.eval_hermitenorm, DEGREE, lambda n, x, y: n * lower(ss.eval_hermitenorm, n, x))
