@@ -63,7 +63,7 @@ def is_of_numpy(f: Any) -> bool:
     if isinstance(f, np.ufunc) or type(f) is DISPATCHER:
         return True
     if type(f) is BuiltinFunctionType:
-        return isinstance(f.__self__, (np.ufunc, ndarray)) or is_in(f, "numpy")
+        return isinstance(f.__self__, (np.ufunc, ndarray)) or is_in(f, "numpy", "scipy")
     if type(f) is MethodDescriptorType:
         return f.__objclass__ in (ndarray, np.ufunc)
     if type(f) is not FunctionType:
@@ -73,8 +73,9 @@ def is_of_numpy(f: Any) -> bool:
 
 
 def is_compiled(f: Any) -> bool:
-    """Return whether a function is one of SciPy that Cython has compiled from Python."""
-    return type(f).__name__ in CYTHON and is_in(f, "scipy")
+    """Return whether a function is one of SciPy in machine code, also from Cython."""
+    compiled = type(f) is BuiltinFunctionType or type(f).__name__ in CYTHON
+    return compiled and is_in(f, "scipy")
 
 
 def is_in(f: Any, *packages: str) -> bool:

@@ -115,6 +115,8 @@ def write_into(ctx: Mode, out: Any, y: Any, casting: str = "same_kind", where: A
             part if into is None else write_into(ctx, into, part, casting, where)
             for into, part in zip(out, y, strict=True)
         )
+    if not isinstance(out, ndarray):
+        raise TypeError("return arrays must be of ArrayType")
     dtype = np.asarray(activity.unwrapped(y)).dtype
     if not np.can_cast(dtype, out.dtype, casting):  # type: ignore[arg-type]
         raise TypeError(

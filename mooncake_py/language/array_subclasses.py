@@ -7,6 +7,7 @@ an instance as in NumPy.  If nothing is active, NumPy itself runs.
 
 from __future__ import annotations
 
+from functools import partial
 from types import BuiltinFunctionType, FunctionType, MethodWrapperType
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,14 @@ import numpy as np
 from numpy import ndarray
 from numpy._core import _methods
 
-from mooncake_py.application.foreign import computes_otherwise, flat, is_other, ufunc_of
+from mooncake_py.application.foreign import (
+    asks,
+    computes_otherwise,
+    flat,
+    is_compiled,
+    is_other,
+    ufunc_of,
+)
 from mooncake_py.application.native_writes import WRITERS
 from mooncake_py.application.out_argument import named_out
 from mooncake_py.containers import effects
@@ -171,7 +179,8 @@ def call(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         options = {name: plain_parts(as_input(ctx, f, v)) for name, v in kwargs.items()}
         args = plain_parts(as_inputs(ctx, f, args))
         require_known(ctx, f, (*args, *options.values()))
-        y = compared(ctx, f, given, (args, options), run_converted(ctx, f, args, options))
+        run = partial(run_converted, ctx, f, args, options)
+        y = compared(ctx, f, given, (args, options), run)
         require_plain_form(ctx, f, given, y)
         return y
     if f is np.fromiter:
@@ -184,6 +193,9 @@ def call(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         y = ask_function(ctx, f, args, kwargs)
         if y is not MISSING:
             return y
+    if type(f) is BuiltinFunctionType and is_compiled(f):  # it may write to its arguments
+        asked = (v for v in flat((*args, *kwargs.values())) if asks(f, v) or is_instance(v))
+        raise refusal(ctx, f, next(asked))
     return call_implementation(ctx, f, args, kwargs)
 
 

@@ -16,6 +16,7 @@ from numpy import ndarray
 
 from mooncake_py.application.foreign import flat, is_other, ufunc_of
 from mooncake_py.application.native_writes import WRITERS
+from mooncake_py.errors import MooncakeError
 from mooncake_py.language.foreign_operands import is_users, refusal
 from mooncake_py.runtime.activity import unwrapped
 from mooncake_py.runtime.numpy_operands import Conversion, sight_of
@@ -25,29 +26,42 @@ from mooncake_py.tangents.subclasses import is_instance
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["compared", "tried"]
+__all__ = ["compared", "copied", "tried"]
 
 
-def compared(ctx: Mode, f: Any, given: Any, converted: Any, y: Any) -> Any:
-    """Return the result of a rule, or raise if the plain call gives another one.
+def compared(ctx: Mode, f: Any, given: Any, converted: Any, run: Callable[[], Any]) -> Any:
+    """Run a rule and return its result, or raise if the plain call gives another one.
 
     `given` and `converted` are the arguments, by position and by keyword, before and after the
     conversion of foreign ones.
     """
+    y, error = None, None
+    try:
+        y = run()
+    except MooncakeError:
+        raise
+    except Exception as raised:
+        error = raised
     values = list(flat((*given[0], *given[1].values())))
     others = [v for v in values if is_other(v)]
     writes = f in WRITERS or ufunc_of(f)[1] == "at" or given[1].get("out") is not None
-    if not others or writes or y is None or any(map(is_instance, values)):
+    if not others or writes or any(map(is_instance, values)):
+        if error is not None:
+            raise error
+        return y
+    if y is None and error is None:
         return y
     met: list[str] = []
-    args = [stand_in(v, c, met) for v, c in zip(given[0], converted[0], strict=True)]
-    options = {name: stand_in(v, converted[1][name], met) for name, v in given[1].items()}
+    args = [copied(stand_in(v, c, met)) for v, c in zip(given[0], converted[0], strict=True)]
+    options = {n: copied(stand_in(v, converted[1][n], met)) for n, v in given[1].items()}
     with Quiet():
         try:
             sample = f(*args, **options)
-        except Exception:
-            sample = None
-    if met or not are_alike(unwrapped(y), sample):
+        except Exception as raised:
+            sample = raised
+    if error is not None and isinstance(error, type(sample)):
+        raise error
+    if met or error is not None or not are_alike(unwrapped(y), sample):
         raise refusal(ctx, f, others[0])
     return y
 
@@ -73,6 +87,7 @@ def tried(ctx: Mode, f: Any, given: Any, converted: Any) -> None:
 
 
 def copied(value: Any) -> Any:
+    """Return an array that the plain call may write to, as SciPy does to `output`."""
     return value.copy() if type(value) is ndarray else value
 
 
@@ -94,6 +109,8 @@ def stand_in(value: Any, converted: Any, met: list[str]) -> Any:
         for name, part in cls.__dict__.items()
         if name not in NEUTRAL
     }
+    if hasattr(t, "__array_priority__"):
+        fields["__array_priority__"] = t.__array_priority__
     kinds: list[Any] = [kind for kind in (float, complex, int) if isinstance(plain, kind)]
     if kinds and not isinstance(value, NUMBERS):
         number: Any = plain
@@ -116,7 +133,7 @@ def stand_in(value: Any, converted: Any, met: list[str]) -> Any:
 NUMBERS = (int, float, complex)
 NEUTRAL = frozenset({
     "__class__", "__dict__", "__doc__", "__init__", "__module__", "__new__", "__qualname__",
-    "__slots__", "__weakref__", "__array_priority__", "__hash__", "__annotations__",
+    "__slots__", "__weakref__", "__hash__", "__annotations__",
     "__static_attributes__", "__firstlineno__", "__repr__", "__str__", "__init_subclass__",
     "__abstractmethods__", "_abc_impl", "__orig_bases__", "__parameters__",
 })  # fmt: skip

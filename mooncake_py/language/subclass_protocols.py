@@ -123,6 +123,8 @@ def apply_ufunc(ctx: Mode, f: np.ufunc, method: str, inputs: Any, kwargs: Any) -
     kwargs = as_options(ctx, f, kwargs)
     require_known(ctx, f, [v for name, v in kwargs.items() if name != "out"])
     out = kwargs.get("out")
+    if out is not None and not all(v is None or isinstance(v, ndarray) for v in out):
+        raise TypeError("return arrays must be of ArrayType")
     function = f if method == "__call__" else getattr(f, method)
     options = {name: plain_parts(v) for name, v in kwargs.items()}
     y = ctx.call(function, *plain_parts(tuple(inputs)), **options)

@@ -6,6 +6,7 @@ arrays, with the derivative, and again on views of classes that only record thei
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from weakref import ref
 
@@ -24,7 +25,7 @@ from mooncake_py.language.foreign_operands import (
     refusal,
     require_known,
 )
-from mooncake_py.language.plain_comparison import compared, tried
+from mooncake_py.language.plain_comparison import compared, copied, tried
 from mooncake_py.language.subclass_instances import as_own_array, dressed
 from mooncake_py.modules import package_of
 from mooncake_py.remembered import remembered
@@ -54,8 +55,9 @@ def run_on_plain(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     kwargs = as_options(ctx, f, kwargs)
     require_known(ctx, f, (*args, *kwargs.values()))
     tried(ctx, f, given, (args, kwargs))
-    y = ctx.call(f, *plain_parts(args), **{name: plain_parts(v) for name, v in kwargs.items()})
-    y = compared(ctx, f, given, (args, kwargs), y)
+    options = {name: plain_parts(v) for name, v in kwargs.items()}
+    run = partial(ctx.call, f, *plain_parts(args), **options)
+    y = compared(ctx, f, given, (args, kwargs), run)
     if out is not None:
         return out[0] if type(out) is tuple else out
     if y is None or f is ndarray.setflags or not any(map(named, (*args, *kwargs.values()))):
@@ -106,9 +108,10 @@ def require_plain_form(ctx: Mode, f: Any, given: Any, y: Any) -> None:
         return
     stand_ins = StandIns()
     args, kwargs = unwrapped((stand_ins.of(given[0]), stand_ins.of(given[1])))
+    args, options = list(map(copied, args)), {name: copied(v) for name, v in kwargs.items()}
     with Quiet():
         try:
-            sample = f(*args, **kwargs)
+            sample = f(*args, **options)
         except (Exception, Asked):
             sample = None
     if form(sample) != form(unwrapped(y)):
