@@ -33,6 +33,7 @@ from mooncake_py.application.seen_calls import run_seen
 from mooncake_py.containers.sequences import readable
 from mooncake_py.diagnostics.places import position_for_rule
 from mooncake_py.diagnostics.reporting import Reporting, unsupported
+from mooncake_py.modules import module_of
 from mooncake_py.rules.kinds import (
     BilinearRule,
     CoDualRule,
@@ -390,11 +391,16 @@ def apply_zero(rule: Rule, ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     return numerals.remembered(ctx, y, (args, kwargs)) if type(y) is str else y
 
 
+SOLVERS = "mooncake_py.solvers."
+
+
 def apply_overlay(rule: OverlayRule, ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run the Python replacement of a function, derived."""
     if not kwargs and all(type(a) in activity.INERT for a in args):
         return f(*args)
-    if kwargs or not PLAIN.issuperset(map(type, args)):
+    # Solvers pass `args` on to the user's function, and convert the rest in the replacement.
+    plain = not kwargs and PLAIN.issuperset(map(type, args))
+    if not (plain or module_of(rule.replacement).startswith(SOLVERS)):
         meet(f, args, kwargs)
     if not ctx.watches:
         values = (*args, *kwargs.values()) if kwargs else args

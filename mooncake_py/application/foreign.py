@@ -30,8 +30,8 @@ from mooncake_py.runtime.numpy_operands import (
 from mooncake_py.tangents.subclasses import Met, is_instance
 
 __all__ = [
-    "asks", "flat", "is_compiled", "is_of_numpy", "is_other", "is_users_array", "meet", "plain_operand",
-    "require_plain", "ufunc_of",
+    "asks", "flat", "is_compiled", "is_of_numpy", "is_other", "is_users_array", "meet",
+    "plain_operand", "require_plain", "ufunc_of",
 ]  # fmt: skip
 
 OF_PYTHON = frozenset({"", "bisection", "operators", "python_builtins"})

@@ -15,7 +15,7 @@ from mooncake_py.errors import DerivativeDropError
 from mooncake_py.language import object_arrays, records, subclass_operators
 from mooncake_py.language.array_protocols import as_array
 from mooncake_py.language.context import Context
-from mooncake_py.language.elements import as_element, is_element
+from mooncake_py.language.elements import as_element, is_element, require_number
 from mooncake_py.rules import registry
 from mooncake_py.runtime import drops, objects
 from mooncake_py.runtime.active import Active
@@ -142,8 +142,11 @@ class ArrayLanguage(Context):
 
     def as_value(self, o: ndarray, i: Any, v: Any) -> Any:
         """Return an object that is written to ``o[i]`` as the number or array it stands for."""
-        if is_element(o, i) and (number := as_element(self, o.dtype, v)) is not v:
-            return self.call(np.asarray, number)
+        if is_element(o, i):
+            number = as_element(self, o.dtype, v)
+            if number is not v:
+                return self.call(np.asarray, number)
+            require_number(o.dtype, v)
         v = self.as_operand(readable(self, np.array, as_array(self, plain_parts(v))))
         if type(v) is not ndarray and self.contains_active(v):
             raise dropped(

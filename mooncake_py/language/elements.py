@@ -22,7 +22,7 @@ from mooncake_py.runtime.activity import unwrapped
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["as_element", "converts_itself", "is_element"]
+__all__ = ["as_element", "converts_itself", "is_element", "require_number"]
 
 KINDS: dict[str, Any] = {"f": float, "c": complex, "i": int, "u": int, "b": bool}
 SCALARS = (np.generic, str, bytes, float, complex, int)
@@ -45,6 +45,13 @@ def converts_itself(value: Any, dtype: np.dtype[Any]) -> bool:
         return False
     names = ("__complex__", "__float__") if kind is complex else (f"__{kind.__name__}__",)
     return any(is_own(t, name) for name in names)
+
+
+def require_number(dtype: np.dtype[Any], value: Any) -> None:
+    """Raise what NumPy raises for an object in the place of an element, if it is no number."""
+    t = type(value)
+    if dtype.kind in KINDS and t is not Active and not issubclass(t, (ndarray, *SCALARS)):
+        np.zeros((), dtype)[()] = value
 
 
 def is_own(cls: type, name: str) -> bool:

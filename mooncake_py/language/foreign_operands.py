@@ -18,7 +18,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.application.foreign import asks, flat, is_compiled, is_other, is_users_array, ufunc_of
+from mooncake_py.application.foreign import (
+    asks,
+    flat,
+    is_compiled,
+    is_other,
+    is_users_array,
+    ufunc_of,
+)
 from mooncake_py.application.native_writes import WRITERS
 from mooncake_py.application.out_argument import named_out
 from mooncake_py.application.seen_calls import reaches_active, run_seen

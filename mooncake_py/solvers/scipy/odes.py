@@ -95,7 +95,9 @@ def odeint(
             tolerances = [TOLERANCE if part is None else part for part in (rtol, atol)]
             is_stiff = bool(np.any(info["nje"] > 0))
             first = np.atleast_1d(np.asarray(y0)).ravel()
-            solution = solve_by_derived(slope, (t[0], t[-1]), first, t, is_stiff, *tolerances)
+            times = np.asarray(t)
+            span = times[0], times[-1]
+            solution = solve_by_derived(slope, span, first, times, is_stiff, *tolerances)
             y = with_derivative_of(y, solution.T, *tolerances)
         return (y, info) if full_output else y
 

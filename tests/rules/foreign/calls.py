@@ -16,6 +16,7 @@ from numpy import ndarray
 from mooncake_py import MooncakeError, jvp, value_and_grad
 from mooncake_py.rules.kinds import function_name
 from tests.rules import cases as families
+from tests.rules import foreign
 from tests.rules.cases import Case
 from tests.rules.foreign.objects import ACTIVE, MAKERS, kinds, total
 
@@ -25,6 +26,10 @@ FAMILIES = (
     "binning", "contraction", "creation", "derived", "differences", "eigen", "fft", "inplace",
     "joining", "linalg", "norms", "reductions", "selection", "shaping", "sorting", "statistics",
     "ufunc_methods",
+)  # fmt: skip
+LIBRARIES = (
+    "numpy.", "scipy.", "math.", "cmath.", "operator.", "_operator.", "statistics.",
+    "tests.rules.cases.scipy.", "tests.rules.foreign.",
 )  # fmt: skip
 STEP = 1e-5
 KNOWN = re.compile(
@@ -85,7 +90,8 @@ class Call:
 
 def calls_of(family: str) -> Iterator[Call]:
     """Yield the calls of a family: of each function once with the same number of arguments."""
-    module = importlib.import_module(f"{families.__name__}.{family}")
+    own = family == "solvers"
+    module = importlib.import_module(f"{(foreign if own else families).__name__}.{family}")
     known = set()
     for case in module.cases():
         key = case.function, len(case.args), *case.kwargs, *map(type, case.args)
@@ -96,8 +102,8 @@ def calls_of(family: str) -> Iterator[Call]:
 
 
 def is_of_libraries(f: Any) -> bool:
-    """Return whether a function is one of NumPy or SciPy."""
-    return isinstance(f, np.ufunc) or function_name(f).startswith(("numpy.", "scipy."))
+    """Return whether a function is one of Python's, NumPy's or SciPy's, or a test's that uses it."""
+    return isinstance(f, np.ufunc) or function_name(f).startswith(LIBRARIES)
 
 
 def calls_with(case: Case) -> Iterator[Call]:
@@ -164,16 +170,19 @@ def difference(call: Call) -> str:
 
 def slope(call: Call, x: Any, direction: Any) -> float | None:
     """Return the derivative in a direction by differences; None where they do not agree."""
-    run = call.program()
+
+    def run(x: Any) -> float:
+        return float(call.program()(x)[0])  # anew, as a function may write to other arguments
+
     found = []
     for step in (STEP, STEP / 4):
         try:
-            ends = [float(run(x + k * step * direction)[0]) for k in (-2, -1, 1, 2)]
+            ends = [run(x + k * step * direction) for k in (-2, -1, 1, 2)]
         except Exception:
             return None
         found.append((8 * (ends[2] - ends[1]) - (ends[3] - ends[0])) / (12 * step))
     scale = 1 + abs(found[0])
-    if abs(float(run(x)[0])) * 1e-15 / STEP > 1e-5 * scale:
+    if abs(run(x.copy())) * 1e-15 / STEP > 1e-5 * scale:
         return None
     if not np.isfinite(found).all() or abs(found[0] - found[1]) > 1e-4 * scale:
         return None
