@@ -102,7 +102,7 @@ def calls_of(family: str) -> Iterator[Call]:
 
 
 def is_of_libraries(f: Any) -> bool:
-    """Return whether a function is one of Python's, NumPy's or SciPy's, or a test's that uses it."""
+    """Return whether a function is one of Python's, NumPy's or SciPy's, or a test's of these."""
     return isinstance(f, np.ufunc) or function_name(f).startswith(LIBRARIES)
 
 
