@@ -1,0 +1,114 @@
+"""What the functions of one text share: declarations, helpers, metadata, and how they leave."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import count
+from typing import Any
+
+from mooncake_py.compiler.native.llvm.helpers import HELPERS
+from mooncake_py.compiler.native.llvm.numbers import REGISTER
+from mooncake_py.compiler.native.llvm.signature import Foreign, Shaped
+from mooncake_py.compiler.native.printing.called import digest, fingerprint
+from mooncake_py.compiler.native.regions.region import BOOL
+from mooncake_py.compiler.regions.ir import Statement
+
+__all__ = ["Module"]
+
+RARE = '!{!"branch_weights", i32 1, i32 2000}'
+
+
+class Module:
+    """A text in the making.
+
+    Attributes
+    ----------
+    foreign : dict of str to Foreign
+        Functions of Python that are called, by their symbols.
+    checks : list of Statement
+        What may end a function early: its number, counted from 1, is the code.
+    is_lasting : bool
+        Whether symbols are the same in every process.
+    """
+
+    def __init__(self) -> None:
+        self.functions: list[str] = []
+        self.foreign: dict[str, Foreign] = {}
+        self.checks: list[Statement] = []
+        self.is_lasting = True
+        self._declared: dict[str, str] = {}
+        self._helpers: dict[str, str] = {}
+        self._metadata: list[str] = []
+        self._rare: int | None = None
+        self._symbols: dict[Any, str] = {}
+        self._numbers = count()
+        self._codes: dict[int, int] = {}
+
+    @property
+    def text(self) -> str:
+        """All of it."""
+        metadata = [f"!{k} = {node}" for k, node in enumerate(self._metadata)]
+        parts = [*self._declared.values(), *self._helpers.values(), *self.functions, *metadata]
+        return "\n".join(parts) + "\n"
+
+    def declare(self, name: str, text: str) -> None:
+        """Declare a function that the text calls."""
+        self._declared[name] = text
+
+    def helper(self, name: str) -> None:
+        """Take up one of our functions, with those that it calls."""
+        if name in self._helpers:
+            return
+        helper = HELPERS[name]
+        self._helpers[name] = helper.text
+        for called, text in helper.declares.items():
+            self.declare(called, text)
+        for called in helper.calls:
+            self.helper(called)
+
+    def node(self, made: Callable[[int], str]) -> int:
+        """Return the number of a new node of metadata, which may mention it."""
+        number = len(self._metadata)
+        self._metadata.append(made(number))
+        return number
+
+    def set_node(self, number: int, text: str) -> None:
+        """Replace a node of metadata."""
+        self._metadata[number] = text
+
+    @property
+    def rare(self) -> str:
+        """What is written behind a branch that is hardly ever taken."""
+        if self._rare is None:
+            self._rare = self.node(lambda _: RARE)
+        return f", !prof !{self._rare}"
+
+    def code_of(self, s: Statement) -> int:
+        """Return the number of a statement that may end a function early."""
+        found = self._codes.get(id(s))
+        if found is None:
+            self.checks.append(s)
+            found = self._codes[id(s)] = len(self.checks)
+        return found
+
+    def symbol_of(self, f: Any, kinds: tuple[Shaped, ...], result: str) -> str:
+        """Return the symbol of a function of Python, and declare it."""
+        key = f, kinds
+        if key in self._symbols:
+            return self._symbols[key]
+        known = fingerprint(f)
+        if known is None:
+            self.is_lasting = False
+        mark = f"own{next(self._numbers)}" if known is None else digest(f"{known}{kinds!r}")
+        symbol = self._symbols[key] = f"mc_call_{mark}"
+        types: list[str] = []
+        for kind, axes in kinds:
+            types += [as_passed(kind)] if axes is None else ["ptr", *["i64"] * axes]
+        self.declare(symbol, f"declare {as_passed(result)} @{symbol}({', '.join(types)})")
+        self.foreign[symbol] = Foreign(f, kinds, result)
+        return symbol
+
+
+def as_passed(kind: str) -> str:
+    """Return the type as which a number is passed to a function of C."""
+    return "i8" if kind == BOOL else REGISTER[kind]
