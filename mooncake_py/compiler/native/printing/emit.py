@@ -23,8 +23,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from mooncake_py.compiler.native.printing.emit_expressions import STACK, TOP, Expressions
+from mooncake_py.compiler.native.printing.emit_expressions import Expressions
 from mooncake_py.compiler.native.printing.emit_statements import DTYPES, INDENT, Statements
+from mooncake_py.compiler.native.printing.saved import STACK, TOP
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, FLOAT32, INT
 from mooncake_py.compiler.native.regions.unbound import expressions_in, unbound
 from mooncake_py.compiler.regions.ir import Alloc, Block, Check, Length, Push, statements, walk

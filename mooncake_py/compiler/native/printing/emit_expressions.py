@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from mooncake_py.compiler.native.printing.saved import STACK, TOP
 from mooncake_py.compiler.native.regions.helpers import half_power, times
 from mooncake_py.compiler.native.regions.kinds import WIDTH, Known, kind_of, widest
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, FLOAT32, INT, REAL
@@ -29,10 +30,7 @@ from mooncake_py.compiler.regions.ir import (
     Select,
 )
 
-__all__ = ["GLOBALS", "NUMPY_NAMES", "STACK", "TOP", "Expressions"]
-
-STACK, TOP = ".S", ".p"
-"""The stack, and how many numbers are on it.  Names with a dot are ours."""
+__all__ = ["GLOBALS", "NUMPY_NAMES", "Expressions"]
 
 INFIX = {
     "add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**",
