@@ -204,21 +204,39 @@ slow:
 """
 
 # Memory.
+BYTES = """\
+define internal i64 @mc_bytes(i64 %so_far, i64 %n) alwaysinline nounwind {
+  %product = call { i64, i1 } @llvm.smul.with.overflow.i64(i64 %so_far, i64 %n)
+  %bytes = extractvalue { i64, i1 } %product, 0
+  %over = extractvalue { i64, i1 } %product, 1
+  %below = icmp slt i64 %n, 0
+  %bad = or i1 %over, %below
+  %found = select i1 %bad, i64 -1, i64 %bytes
+  ret i64 %found
+}
+"""
 GROW = """\
 define internal { ptr, i64 } @mc_grow(ptr %data, i64 %n, ptr %own, i64 %need, i64 %item) cold noinline nounwind {
   %twice = shl i64 %n, 1
   %m = call i64 @llvm.smax.i64(i64 %need, i64 %twice)
-  %bytes = mul i64 %m, %item
-  %old = mul i64 %n, %item
+  %size = call { i64, i1 } @llvm.smul.with.overflow.i64(i64 %m, i64 %item)
+  %bytes = extractvalue { i64, i1 } %size, 0
+  %over = extractvalue { i64, i1 } %size, 1
+  br i1 %over, label %none, label %more
+more:
   %p = call ptr @mc_malloc(i64 %bytes)
-  %none = icmp eq ptr %p, null
-  br i1 %none, label %done, label %copy
+  %failed = icmp eq ptr %p, null
+  br i1 %failed, label %none, label %copy
 copy:
+  %old = mul i64 %n, %item
   call void @llvm.memcpy.p0.p0.i64(ptr %p, ptr %data, i64 %old, i1 false)
   call void @mc_free(ptr %own)
   br label %done
+none:
+  br label %done
 done:
-  %r = insertvalue { ptr, i64 } poison, ptr %p, 0
+  %q = phi ptr [ %p, %copy ], [ null, %none ]
+  %r = insertvalue { ptr, i64 } poison, ptr %q, 0
   %s = insertvalue { ptr, i64 } %r, i64 %m, 1
   ret { ptr, i64 } %s
 }
@@ -284,8 +302,16 @@ HELPERS: dict[str, Helper] = {
         declared("llvm.sqrt.f64")
         | {"hypot": "declare double @hypot(double, double) nounwind willreturn memory(none)"},
     ),
+    "mc_bytes": Helper(BYTES, declared("llvm.smul.with.overflow.i64")),
     "mc_grow": Helper(
-        GROW, declared("mc_malloc", "mc_free", "llvm.smax.i64", "llvm.memcpy.p0.p0.i64")
+        GROW,
+        declared(
+            "mc_malloc",
+            "mc_free",
+            "llvm.smax.i64",
+            "llvm.memcpy.p0.p0.i64",
+            "llvm.smul.with.overflow.i64",
+        ),
     ),
     "mc_tanh": TANH,
     **PRODUCTS,

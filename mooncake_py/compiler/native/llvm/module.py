@@ -15,11 +15,17 @@ from mooncake_py.compiler.regions.ir import Statement
 
 __all__ = ["Module"]
 
-RARE = '!{!"branch_weights", i32 1, i32 2000}'
+WEIGHTS = {"often": "i32 2000, i32 1", "rare": "i32 1, i32 2000"}
+"""Of branches that go one way nearly always."""
 
 
 class Module:
     """A text in the making.
+
+    Parameters
+    ----------
+    has_blas : bool
+        Whether there are products of matrices by BLAS.
 
     Attributes
     ----------
@@ -31,7 +37,8 @@ class Module:
         Whether symbols are the same in every process.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, has_blas: bool = True) -> None:
+        self.has_blas = has_blas
         self.functions: list[str] = []
         self.foreign: dict[str, Foreign] = {}
         self.checks: list[Statement] = []
@@ -39,7 +46,7 @@ class Module:
         self._declared: dict[str, str] = {}
         self._helpers: dict[str, str] = {}
         self._metadata: list[str] = []
-        self._rare: int | None = None
+        self._weights: dict[str, int] = {}
         self._symbols: dict[Any, str] = {}
         self._numbers = count()
         self._codes: dict[int, int] = {}
@@ -79,9 +86,18 @@ class Module:
     @property
     def rare(self) -> str:
         """What is written behind a branch that is hardly ever taken."""
-        if self._rare is None:
-            self._rare = self.node(lambda _: RARE)
-        return f", !prof !{self._rare}"
+        return self._weighted("rare")
+
+    @property
+    def often(self) -> str:
+        """What is written behind a branch that is nearly always taken."""
+        return self._weighted("often")
+
+    def _weighted(self, how: str) -> str:
+        if how not in self._weights:
+            text = f'!{{!"branch_weights", {WEIGHTS[how]}}}'
+            self._weights[how] = self.node(lambda _: text)
+        return f", !prof !{self._weights[how]}"
 
     def code_of(self, s: Statement) -> int:
         """Return the number of a statement that may end a function early."""
@@ -104,9 +120,16 @@ class Module:
         types: list[str] = []
         for kind, axes in kinds:
             types += [as_passed(kind)] if axes is None else ["ptr", *["i64"] * axes]
-        self.declare(symbol, f"declare {as_passed(result)} @{symbol}({', '.join(types)})")
+        if are_numbers(kinds):
+            types.append("ptr")
+        self.declare(symbol, f"declare i8 @{symbol}({', '.join(types)}) nounwind")
         self.foreign[symbol] = Foreign(f, kinds, result)
         return symbol
+
+
+def are_numbers(kinds: tuple[Shaped, ...]) -> bool:
+    """Return True if a function takes numbers only, and so gives one back."""
+    return all(axes is None for _, axes in kinds)
 
 
 def as_passed(kind: str) -> str:

@@ -1,7 +1,7 @@
 """What a kernel takes and gives back: numbers and arrays in slots of eight bytes.
 
-    in    a number has one slot; an array its address, and a slot for each length
-    out   the same; the address of an array is null where it is that of an input
+in    a number has one slot; an array its address, and a slot for each length
+out   the same; the address of an array is null where it is that of an input
 """
 
 from __future__ import annotations
@@ -57,14 +57,16 @@ class Signature:
 class Foreign:
     """A function of Python that a text calls by its address.
 
-    Arrays are passed as their addresses and lengths.
+    Arrays are passed as their addresses and lengths: ``i8 symbol(ptr, i64, ptr, i64, i64, ...)``.
+    Where there are none the function gives back a number, which is written behind the last
+    argument: ``i8 symbol(double, i64, ..., ptr)``.  What it returns is whether all went well.
 
     Attributes
     ----------
     function : callable
     kinds : tuple of (str, int or None)
     result : str
-        A kind; truths are bytes.
+        A kind.
     """
 
     function: Any

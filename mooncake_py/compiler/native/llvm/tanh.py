@@ -106,6 +106,4 @@ def lines() -> list[str]:
 
 
 HEAD = "define internal double @mc_tanh(double %x) alwaysinline nounwind {"
-TANH = Helper(
-    "\n".join([HEAD, *lines(), "}", ""]), declared("llvm.fabs.f64", "llvm.copysign.f64")
-)
+TANH = Helper("\n".join([HEAD, *lines(), "}", ""]), declared("llvm.fabs.f64", "llvm.copysign.f64"))

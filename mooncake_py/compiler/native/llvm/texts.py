@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-__all__ = ["FREE", "MALLOC", "Helper", "declared"]
+__all__ = ["Helper", "declaration", "declared"]
 
 MALLOC = (
     "declare noalias ptr @mc_malloc(i64) nounwind "
     'allockind("alloc,uninitialized") allocsize(0) "alloc-family"="mc"'
 )
 FREE = 'declare void @mc_free(ptr allocptr) nounwind allockind("free") "alloc-family"="mc"'
-"""Memory, which a failure leaves null."""
+"""Memory: null where there is none."""
 
 KNOWN = {
     "mc_malloc": MALLOC,
@@ -22,9 +22,7 @@ KNOWN = {
     "llvm.memcpy.p0.p0.i64": "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)",
     "llvm.abs.i64": "declare i64 @llvm.abs.i64(i64, i1)",
     "llvm.smax.i64": "declare i64 @llvm.smax.i64(i64, i64)",
-    "llvm.umul.with.overflow.i64": (
-        "declare { i64, i1 } @llvm.umul.with.overflow.i64(i64, i64)"
-    ),
+    "llvm.smul.with.overflow.i64": "declare { i64, i1 } @llvm.smul.with.overflow.i64(i64, i64)",
     "llvm.pow.f64": "declare double @llvm.pow.f64(double, double)",
     "llvm.exp.f64": "declare double @llvm.exp.f64(double)",
     "llvm.exp2.f64": "declare double @llvm.exp2.f64(double)",
@@ -34,6 +32,11 @@ KNOWN = {
     "llvm.sqrt.f64": "declare double @llvm.sqrt.f64(double)",
     "llvm.copysign.f64": "declare double @llvm.copysign.f64(double, double)",
 }
+
+
+def declaration(name: str) -> str:
+    """Return the declaration of a function."""
+    return KNOWN[name]
 
 
 def declared(*names: str) -> Mapping[str, str]:

@@ -1,0 +1,271 @@
+"""Calls of functions of numbers: what LLVM has, what the C library has, and what is arithmetic.
+
+All others are called by their addresses: see `signature.Foreign`.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mooncake_py.compiler.native.llvm.module import as_passed
+from mooncake_py.compiler.native.llvm.numbers import IN_MEMORY, REGISTER, SUFFIX, constant
+from mooncake_py.compiler.native.llvm.powers import half_power
+from mooncake_py.compiler.native.printing.called import CannotCompile, instead
+from mooncake_py.compiler.native.regions import helpers
+from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, FLOAT32, INT, REAL
+from mooncake_py.compiler.regions.ir import Call, Const, Expr, Op
+
+if TYPE_CHECKING:
+    from mooncake_py.compiler.native.llvm.expressions import Expressions
+
+__all__ = ["call"]
+
+OPERATORS: dict[Any, str] = {
+    operator.add: "add", operator.sub: "sub", operator.mul: "mul", operator.truediv: "truediv",
+    operator.pow: "pow", operator.neg: "neg", operator.floordiv: "floordiv", operator.mod: "mod",
+}  # fmt: skip
+OF_LLVM: dict[Any, str] = {
+    math.sin: "sin", math.cos: "cos", math.exp: "exp", math.log: "log", math.log2: "log2",
+    math.log10: "log10", math.sqrt: "sqrt", math.fabs: "fabs", np.floor: "floor", np.ceil: "ceil",
+    np.trunc: "trunc", np.rint: "rint", np.exp2: "exp2", np.copysign: "copysign",
+    math.copysign: "copysign",
+}  # fmt: skip
+OF_C: dict[Any, str] = {
+    math.tan: "tan", math.asin: "asin", math.acos: "acos", math.atan: "atan", math.sinh: "sinh",
+    math.cosh: "cosh", math.asinh: "asinh", math.acosh: "acosh", math.atanh: "atanh",
+    math.expm1: "expm1", math.log1p: "log1p", math.erf: "erf", math.erfc: "erfc",
+    math.gamma: "tgamma", math.lgamma: "lgamma", math.atan2: "atan2", math.fmod: "fmod",
+    np.fmod: "fmod", np.cbrt: "cbrt",
+}  # fmt: skip
+for _names, _functions in ((OF_LLVM, ("exp2",)), (OF_C, ("cbrt",))):  # new in Python 3.11
+    _names.update({getattr(math, name): name for name in _functions if hasattr(math, name)})
+OF_TWO = {"atan2", "copysign", "fmod"}
+"""Those that take two numbers."""
+ROUNDING = {math.floor: "floor", math.ceil: "ceil", math.trunc: "trunc"}
+"""Functions that make ints of floats."""
+
+
+def call(to: Expressions, e: Call) -> str:
+    """Return what a call gives, as a number of its kind."""
+    kind, f, args = to.kind(e), e.function, e.args
+    own = instead(f)
+    if own in OPERATORS:
+        operation = Op(OPERATORS[own], args)
+        return to.converted(to.value(operation), to.kind(operation), kind)
+    if own in ROUNDING:
+        return to.rounded(ROUNDING[own], args[0])
+    name = OF_LLVM.get(own) or OF_C.get(own)
+    if name is not None and len(args) == (2 if name in OF_TWO else 1):
+        write = to.writer.intrinsic if own in OF_LLVM else to.writer.of_c
+        return write(name, kind, *[to.as_kind(a, kind) for a in args])
+    if own in TESTS:
+        wide = FLOAT32 if to.kind(args[0]) == FLOAT32 else FLOAT
+        return TESTS[own](to, wide, to.as_kind(args[0], wide))
+    if own in ARITHMETIC and (own is not np.reciprocal or to.common(*args) in REAL):
+        return ARITHMETIC[own](to, kind, *[to.as_kind(a, kind) for a in args])
+    if own in OF_FLOATS:
+        values = [to.as_kind(a, FLOAT) for a in args]
+        return to.converted(OF_FLOATS[own](to, *values), FLOAT, kind)
+    if own is helpers.as_int:
+        return to.writer.do(f"bitcast double {to.as_kind(args[0], FLOAT)} to i64")
+    if own is helpers.as_bits:
+        return to.writer.do(f"bitcast i64 {to.as_kind(args[0], INT)} to double")
+    if own is helpers.half_power and isinstance(args[1], Const) and type(args[1].value) is int:
+        return half_power(to, to.as_kind(args[0], FLOAT), args[1].value)
+    return by_address(to, f, args, kind)
+
+
+# Functions of float64 numbers only.
+
+
+def times(to: Expressions, d: str, p: str) -> str:
+    """Return a product that is zero where the first factor is."""
+    return guarded(to, d, to.writer.do(f"fmul double {d}, {p}"))
+
+
+def over(to: Expressions, d: str, p: str) -> str:
+    """Return a quotient that is zero where the numerator is."""
+    return guarded(to, d, to.writer.do(f"fdiv double {d}, {p}"))
+
+
+def guarded(to: Expressions, d: str, e: str) -> str:
+    """Return zero where `d` is, else `e`."""
+    is_zero = to.writer.do(f"fcmp oeq double {d}, 0.0")
+    return to.writer.do(f"select i1 {is_zero}, double 0.0, double {e}")
+
+
+def plus(to: Expressions, total: str, e: str) -> str:
+    """Return a sum, the numbers of which may be added in any order."""
+    return to.writer.do(f"fadd reassoc contract double {total}, {e}")
+
+
+def plus_product(to: Expressions, total: str, a: str, b: str) -> str:
+    """Return a sum of products, which may be added in any order."""
+    product = to.writer.do(f"fmul reassoc contract double {a}, {b}")
+    return plus(to, total, product)
+
+
+def tanh(to: Expressions, x: str) -> str:
+    """Return the hyperbolic tangent."""
+    return to.writer.helper("mc_tanh", "double", f"double {x}")
+
+
+def hypot(to: Expressions, x: str, y: str) -> str:
+    """Return the distance from the origin."""
+    return to.writer.helper("mc_hypot", "double", f"double {x}", f"double {y}")
+
+
+def heaviside(to: Expressions, x: str, h: str) -> str:
+    """Return what `numpy.heaviside` does."""
+    do = to.writer.do
+    is_nan, below, above = [do(f"fcmp {test} double {x}, 0.0") for test in ("uno", "olt", "ogt")]
+    found = do(f"select i1 {above}, double {constant(1.0, FLOAT)}, double {h}")
+    found = do(f"select i1 {below}, double 0.0, double {found}")
+    return do(f"select i1 {is_nan}, double {x}, double {found}")
+
+
+OF_FLOATS: dict[Any, Callable[..., str]] = {
+    helpers.times: times, helpers.over: over, helpers.plus: plus,
+    helpers.plus_product: plus_product, helpers.tanh: tanh, helpers.hypot: hypot,
+    helpers.heaviside: heaviside,
+}  # fmt: skip
+
+
+# Functions of numbers of any kind, which is that of the result.
+
+
+def larger(to: Expressions, kind: str, a: str, b: str) -> str:
+    """Return what `numpy.maximum` does."""
+    return one_of("ge", to, kind, a, b)
+
+
+def smaller(to: Expressions, kind: str, a: str, b: str) -> str:
+    """Return what `numpy.minimum` does."""
+    return one_of("le", to, kind, a, b)
+
+
+def one_of(op: str, to: Expressions, kind: str, a: str, b: str) -> str:
+    """Return the first of two numbers if it compares so, or is nan; else the second one."""
+    t = REGISTER[kind]
+    test = to.compared(op, kind, a, b)
+    if kind in REAL:
+        test = to.writer.do(f"or i1 {test}, {is_nan(to, kind, a)}")
+    return to.writer.do(f"select i1 {test}, {t} {a}, {t} {b}")
+
+
+def square(to: Expressions, kind: str, x: str) -> str:
+    """Return a square."""
+    return to.binary("mul", kind, x, x)
+
+
+def reciprocal(to: Expressions, kind: str, x: str) -> str:
+    """Return the inverse of a float."""
+    return to.binary("truediv", kind, constant(1.0, kind), x)
+
+
+def sign(to: Expressions, kind: str, x: str) -> str:
+    """Return what `numpy.sign` does."""
+    t, do = REGISTER[kind], to.writer.do
+    found = f"{t} {x}"  # zero, or nan
+    for test, value in (("ogt", 1.0), ("olt", -1.0)):
+        holds = do(f"fcmp {test} {t} {x}, 0.0")
+        found = f"{t} {do(f'select i1 {holds}, {t} {constant(value, kind)}, {found}')}"
+    return found.split()[1]
+
+
+def log_of_sum(to: Expressions, kind: str, x: str, y: str) -> str:
+    """Return what `numpy.logaddexp` does."""
+    return of_width("logaddexp", to, kind, x, y)
+
+
+def binary_log_of_sum(to: Expressions, kind: str, x: str, y: str) -> str:
+    """Return what `numpy.logaddexp2` does."""
+    return of_width("logaddexp2", to, kind, x, y)
+
+
+def of_width(name: str, to: Expressions, kind: str, *args: str) -> str:
+    """Return what a function of ours gives for floats of a width."""
+    t = REGISTER[kind]
+    return to.writer.helper(f"mc_{name}_{SUFFIX[kind]}", t, *[f"{t} {a}" for a in args])
+
+
+ARITHMETIC: dict[Any, Callable[..., str]] = {
+    helpers.maximum: larger, helpers.minimum: smaller, np.square: square, np.sign: sign,
+    np.reciprocal: reciprocal, np.logaddexp: log_of_sum, np.logaddexp2: binary_log_of_sum,
+}  # fmt: skip
+
+
+# Tests of floats.
+
+
+def is_nan(to: Expressions, kind: str, x: str) -> str:
+    """Return whether a float is nan."""
+    return to.writer.do(f"fcmp uno {REGISTER[kind]} {x}, 0.0")
+
+
+def is_infinite(to: Expressions, kind: str, x: str) -> str:
+    """Return whether a float is infinite."""
+    return of_size("oeq", to, kind, x)
+
+
+def is_finite(to: Expressions, kind: str, x: str) -> str:
+    """Return whether a float is neither infinite nor nan."""
+    return of_size("olt", to, kind, x)
+
+
+def of_size(test: str, to: Expressions, kind: str, x: str) -> str:
+    """Return whether the size of a float compares so with infinity."""
+    size = to.writer.intrinsic("fabs", kind, x)
+    return to.writer.do(f"fcmp {test} {REGISTER[kind]} {size}, {constant(math.inf, kind)}")
+
+
+def has_sign(to: Expressions, kind: str, x: str) -> str:
+    """Return whether the sign of a float is set."""
+    bits = "i32" if kind == FLOAT32 else "i64"
+    found = to.writer.do(f"bitcast {REGISTER[kind]} {x} to {bits}")
+    return to.writer.do(f"icmp slt {bits} {found}, 0")
+
+
+TESTS: dict[Any, Callable[..., str]] = {
+    math.isnan: is_nan, np.isnan: is_nan, math.isinf: is_infinite, np.isinf: is_infinite,
+    math.isfinite: is_finite, np.isfinite: is_finite, np.signbit: has_sign,
+}  # fmt: skip
+
+
+# All others.
+
+
+def by_address(to: Expressions, f: Any, args: tuple[Expr, ...], kind: str) -> str:
+    """Return what a function of Python gives; where it raises the function is left."""
+    if not callable(f):
+        raise CannotCompile(f"{f!r} cannot be called")
+    is_ufunc = type(f) is np.ufunc
+    kinds: list[str] = []
+    passed: list[str] = []
+    for a in args:
+        own = FLOAT if isinstance(a, Const) and a.value is None else to.kind(a)
+        if is_ufunc and own in REAL:
+            own = kind if kind in REAL else to.common(*args)
+        elif own == FLOAT32:
+            own = FLOAT  # numbers of Python are wide
+        kinds.append(own)
+        passed.append(f"{as_passed(own)} {argument(to, a, own)}")
+    symbol = to.writer.module.symbol_of(f, tuple([(own, None) for own in kinds]), kind)
+    room = to.writer.room(("result", kind), IN_MEMORY[kind])
+    done = to.writer.do(f"call i8 @{symbol}({', '.join([*passed, f'ptr {room}'])})")
+    to.writer.leave_unless(to.writer.do(f"icmp ne i8 {done}, 0"))
+    found = to.writer.do(f"load {IN_MEMORY[kind]}, ptr {room}")
+    return to.writer.do(f"icmp ne i8 {found}, 0") if kind == BOOL else found
+
+
+def argument(to: Expressions, e: Expr, kind: str) -> str:
+    """Return an argument as it is passed; what is not read is zero."""
+    if isinstance(e, Const) and e.value is None:
+        return "0.0"
+    value = to.as_kind(e, kind)
+    return to.writer.do(f"zext i1 {value} to i8") if kind == BOOL else value

@@ -1,0 +1,185 @@
+"""The lines of one function: registers, blocks, variables, calls, and the way out of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mooncake_py.compiler.native.llvm.module import Module
+from mooncake_py.compiler.native.llvm.numbers import REGISTER, SUFFIX
+from mooncake_py.compiler.native.llvm.texts import declaration
+from mooncake_py.compiler.native.regions.region import FLOAT
+from mooncake_py.compiler.regions.ir import Statement
+
+__all__ = ["NO_MEMORY", "Writer"]
+
+NO_MEMORY = -1
+"""What a kernel returns where there is none."""
+LEFT = "left"
+"""The block by which a function is left early."""
+
+
+class Writer:
+    """Writes the blocks of a function.
+
+    Attributes
+    ----------
+    module : Module
+    label : str
+        Of the block that is being written.
+    statement : Statement or None
+        The one that is being written: what goes wrong in it is told by its number.
+    """
+
+    def __init__(self, module: Module) -> None:
+        self.module = module
+        self.label = "entry"
+        self.statement: Statement | None = None
+        self._head: list[str] = []
+        self._lines: list[str] = []
+        self._slots: dict[object, str] = {}
+        self._number = 0
+        self._left: list[tuple[int, str]] = []
+
+    # Lines.
+
+    def line(self, text: str) -> None:
+        """Write an instruction without a result."""
+        self._lines.append(f"  {text}")
+
+    def register(self) -> str:
+        """Return a new register."""
+        self._number += 1
+        return f"%t{self._number}"
+
+    def do(self, text: str) -> str:
+        """Write an instruction, and return the register of its result."""
+        found = self.register()
+        self._lines.append(f"  {found} = {text}")
+        return found
+
+    def later(self) -> int:
+        """Return the place of a line that is written later."""
+        self._lines.append("")
+        return len(self._lines) - 1
+
+    def fill(self, place: int, text: str) -> None:
+        """Write a line that was left out."""
+        self._lines[place] = f"  {text}"
+
+    # Blocks.
+
+    def fresh(self, hint: str) -> str:
+        """Return a new label."""
+        self._number += 1
+        return f"{hint}{self._number}"
+
+    def begin(self, label: str) -> None:
+        """Begin a block."""
+        self._lines.append(f"{label}:")
+        self.label = label
+
+    def go(self, label: str) -> None:
+        """End a block."""
+        self.line(f"br label %{label}")
+
+    def branch(self, test: str, yes: str, no: str, rare: str = "") -> None:
+        """End a block by a branch."""
+        self.line(f"br i1 {test}, label %{yes}, label %{no}{rare}")
+
+    def phi(self, type_: str, *sources: tuple[str, str]) -> str:
+        """Return what comes from several blocks: values, and labels."""
+        parts = [f"[ {value}, %{label} ]" for value, label in sources]
+        return self.do(f"phi {type_} {', '.join(parts)}")
+
+    # Leaving.
+
+    def leave_unless(self, test: str, code: int | None = None) -> None:
+        """Leave the function unless a test holds.
+
+        Parameters
+        ----------
+        code : int, optional
+            What it returns; by default the number of the statement.
+        """
+        if code is None:
+            assert self.statement is not None
+            code = self.module.code_of(self.statement)
+        self._left.append((code, self.label))
+        going = self.fresh("ok")
+        self.branch(test, going, LEFT, self.module.often)
+        self.begin(going)
+
+    def begin_left(self) -> str | None:
+        """Begin the block by which the function is left, and return the code; None if it is not."""
+        if not self._left:
+            return None
+        self.begin(LEFT)
+        return self.phi("i32", *[(str(code), label) for code, label in self._left])
+
+    # Variables.
+
+    def slot(self, key: object, type_: str, zero: str) -> str:
+        """Return the place of a variable, which is zero until it is written."""
+        found = self._slots.get(key)
+        if found is None:
+            found = self._slots[key] = f"%s{len(self._slots)}"
+            self._head += [f"  {found} = alloca {type_}", f"  store {type_} {zero}, ptr {found}"]
+        return found
+
+    def room(self, key: object, type_: str) -> str:
+        """Return a place in memory to which a function that is called may write."""
+        found = self._slots.get(key)
+        if found is None:
+            found = self._slots[key] = f"%s{len(self._slots)}"
+            self._head.append(f"  {found} = alloca {type_}")
+        return found
+
+    def has_slot(self, key: object) -> bool:
+        """Return True if a variable is written or read."""
+        return key in self._slots
+
+    def read(self, key: object, type_: str, zero: str) -> str:
+        """Return the value of a variable."""
+        return self.do(f"load {type_}, ptr {self.slot(key, type_, zero)}")
+
+    def write(self, key: object, type_: str, zero: str, value: str) -> None:
+        """Write a variable."""
+        self.line(f"store {type_} {value}, ptr {self.slot(key, type_, zero)}")
+
+    # Calls.
+
+    def helper(self, name: str, result: str, *args: str) -> str:
+        """Return the result of one of our functions; arguments have types before them."""
+        self.module.helper(name)
+        return self.do(f"call {result} @{name}({', '.join(args)})")
+
+    def known(self, name: str, result: str, *args: str) -> str:
+        """Return the result of a function of LLVM, or of the machine."""
+        self.module.declare(name, declaration(name))
+        return self.do(f"call {result} @{name}({', '.join(args)})")
+
+    def known_without_result(self, name: str, args: str, rest: str = "") -> None:
+        """Write a call of such a function that gives nothing back."""
+        self.module.declare(name, declaration(name))
+        self.line(f"call void @{name}({args}){rest}")
+
+    def intrinsic(self, name: str, kind: str, *args: str) -> str:
+        """Return the result of a function of floats, or ints, that LLVM has."""
+        return self._called(f"llvm.{name}.{SUFFIX[kind]}", kind, args, "")
+
+    def of_c(self, name: str, kind: str, *args: str) -> str:
+        """Return the result of a function of floats of the C library."""
+        full = name if kind == FLOAT else f"{name}f"
+        return self._called(full, kind, args, " nounwind willreturn memory(none)")
+
+    def _called(self, name: str, kind: str, args: Sequence[str], attributes: str) -> str:
+        t = REGISTER[kind]
+        parameters = ", ".join([t] * len(args))
+        self.module.declare(name, f"declare {t} @{name}({parameters}){attributes}")
+        return self.do(f"call {t} @{name}({', '.join([f'{t} {a}' for a in args])})")
+
+    # All.
+
+    def text(self, head: str) -> str:
+        """Return the function."""
+        return "\n".join([f"{head} {{", "entry:", *self._head, *self._lines, "}", ""])
