@@ -11,7 +11,7 @@ from mooncake_py.compiler.native.llvm.numbers import REGISTER
 from mooncake_py.compiler.native.llvm.signature import Signature, Slot
 from mooncake_py.compiler.native.llvm.stack import Stack
 from mooncake_py.compiler.native.llvm.statements import Statements
-from mooncake_py.compiler.native.llvm.writer import NO_MEMORY, Writer
+from mooncake_py.compiler.native.llvm.writer import Writer
 from mooncake_py.compiler.native.printing.saved import STACK, TOP
 from mooncake_py.compiler.native.regions.kinds import Known
 from mooncake_py.compiler.native.regions.region import BOOL
@@ -136,7 +136,8 @@ class Function:
         self.take(inputs, frozenset({STACK}) if moves else frozenset())
         if has_count:
             need = self.writer.do(f"call i64 @{COUNT}(ptr %in)")
-            self.writer.leave_unless(self.writer.do(f"icmp sge i64 {need}, 0"), NO_MEMORY)
+            code = self.writer.do(f"trunc i64 {self.writer.do(f'sub i64 0, {need}')} to i32")
+            self.writer.leave_unless(self.writer.do(f"icmp sge i64 {need}, 0"), code)
             self.memory.room(STACK, need)
         self.statements.block(self.body)
         self.give_all(outputs)
@@ -151,12 +152,14 @@ class Function:
         self.ended(f"define i32 @{signature.symbol}({parameters}) nounwind", signature.symbol)
 
     def count(self, inputs: Sequence[Slot]) -> None:
-        """Write what tells how many numbers will be saved, or less than none if that fails."""
+        """Write what tells how many numbers will be saved; a code, times -1, if that fails."""
         self.take(inputs)
         self.statements.block(self.body)
         self.memory.end([])
         self.writer.line(f"ret i64 {self.to.named(TOP)}")
-        if self.writer.begin_left() is not None:
+        code = self.writer.begin_left()
+        if code is not None:
             self.memory.end([])
-            self.writer.line("ret i64 -1")
+            wide = self.writer.do(f"sext i32 {code} to i64")
+            self.writer.line(f"ret i64 {self.writer.do(f'sub i64 0, {wide}')}")
         self.ended(f"define internal i64 @{COUNT}(ptr noalias nocapture %in) nounwind", COUNT)

@@ -38,7 +38,7 @@ class Writer:
         self._lines: list[str] = []
         self._slots: dict[object, str] = {}
         self._number = 0
-        self._left: list[tuple[int, str]] = []
+        self._left: list[tuple[str, str]] = []
 
     # Lines.
 
@@ -93,18 +93,18 @@ class Writer:
 
     # Leaving.
 
-    def leave_unless(self, test: str, code: int | None = None) -> None:
+    def leave_unless(self, test: str, code: int | str | None = None) -> None:
         """Leave the function unless a test holds.
 
         Parameters
         ----------
-        code : int, optional
-            What it returns; by default the number of the statement.
+        code : int or str, optional
+            What it returns, or the register of that; by default the number of the statement.
         """
         if code is None:
             assert self.statement is not None
             code = self.module.code_of(self.statement)
-        self._left.append((code, self.label))
+        self._left.append((str(code), self.label))
         going = self.fresh("ok")
         self.branch(test, going, LEFT, self.module.often)
         self.begin(going)
@@ -114,7 +114,7 @@ class Writer:
         if not self._left:
             return None
         self.begin(LEFT)
-        return self.phi("i32", *[(str(code), label) for code, label in self._left])
+        return self.phi("i32", *self._left)
 
     # Variables.
 
