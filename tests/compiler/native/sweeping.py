@@ -165,10 +165,15 @@ def printed(region: NativeRegion, sweeps: NativeSweeps) -> Printer:
     printer = Printer(kinds, sweeps.arrays)
     if sweeps.size is not None:
         printer.count(sweeps.size, region.inputs)
-    made = [n for n in sweeps.values if n not in region.inputs]
+    made = others_of(region, sweeps)
     printer.forward(sweeps.forward, region.inputs, [*region.results, *made])
     printer.reverse(sweeps.reverse, [*sweeps.values, *sweeps.cotangents], sweeps.gives)
     return printer
+
+
+def others_of(region: NativeRegion, sweeps: NativeSweeps) -> list[str]:
+    """Return the arrays that the way back needs besides inputs and results."""
+    return [n for n in sweeps.values if n not in (*region.inputs, *region.results)]
 
 
 def run_printed(
@@ -178,7 +183,7 @@ def run_printed(
     scope = values_of(region, given)
     ok, stack, top, *results = made["forward"](np.empty(0), *scope.values())
     assert ok
-    others = [n for n in sweeps.values if n not in region.inputs]
+    others = others_of(region, sweeps)
     scope |= dict(zip([*region.results, *others], results, strict=True))
     back = {n: scope[n] if n in region.arrays else given[n] for n in sweeps.values}
     ds = {f"d_{n}": np.array(v) if np.ndim(v) else float(v) for n, v in wanted.items()}

@@ -101,6 +101,9 @@ class Printer:
         )  # fmt: skip
 
     def _signature(self, name: str, inputs: Sequence[str], outputs: Sequence[str]) -> Signature:
+        arrays = [name for name in outputs if name in self.arrays]
+        if len(set(arrays)) < len(arrays):
+            raise ValueError(f"an array is given back twice: {arrays}")
         found = self.functions[name] = Signature(
             f"mc_{name}",
             slots(inputs, self.kinds, self.arrays),
