@@ -46,11 +46,11 @@ class Lines:
         return f"%r{len(self.lines) - 1}"
 
     def polynomial(self, e: str, factors: tuple[float, ...]) -> str:
-        """Return a polynomial, by fused products and sums."""
+        """Return a polynomial, by products and sums."""
         found = number(factors[0])
         for factor in factors[1:]:
-            product = self(f"fmul contract double {found}, {e}")
-            found = self(f"fadd contract double {product}, {number(factor)}")
+            product = self(f"fmul double {found}, {e}")
+            found = self(f"fadd double {product}, {number(factor)}")
         return found
 
 
@@ -79,8 +79,8 @@ def lines() -> list[str]:
     n = do(f"fsub double {shifted}, {number(SHIFT)}")
     r = twice
     for part in LOG_2:
-        product = do(f"fmul contract double {n}, {number(part)}")
-        r = do(f"fsub contract double {r}, {product}")
+        product = do(f"fmul double {n}, {number(part)}")
+        r = do(f"fsub double {r}, {product}")
     squared = do(f"fmul double {r}, {r}")
     odd = do(f"fmul double {r}, {do.polynomial(squared, EXP_P)}")
     even = do.polynomial(squared, EXP_Q)
@@ -90,8 +90,8 @@ def lines() -> list[str]:
     power = do(f"bitcast i64 {biased} to double")
     under = do(f"fsub double {even}, {odd}")
     both = do(f"fadd double {even}, {odd}")
-    product = do(f"fmul contract double {power}, {both}")
-    over = do(f"fadd contract double {product}, {under}")
+    product = do(f"fmul double {power}, {both}")
+    over = do(f"fadd double {product}, {under}")
 
     minus = do(f"fmul double {number(-2.0)}, {under}")
     numerator = do(f"select i1 {is_small}, double {small_p}, double {minus}")

@@ -28,6 +28,8 @@ NUMBERS: dict[str, Any] = {
 }  # fmt: skip
 GUARD = 64
 ODD = 0xAB
+MOST = 2**30
+"""Bytes of a piece, of which there are no larger ones."""
 
 
 class Memory:
@@ -55,7 +57,7 @@ class Memory:
         if size <= 0:
             self.faults.append(f"{size} bytes are asked for")
         self.given += 1
-        if self.left is not None and self.given > self.left:
+        if size > MOST or (self.left is not None and self.given > self.left):
             return None
         buffer = (ctypes.c_ubyte * (size + 2 * GUARD))()
         ctypes.memset(buffer, ODD, size + 2 * GUARD)
