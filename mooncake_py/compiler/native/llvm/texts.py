@@ -39,7 +39,7 @@ def declaration(name: str) -> str:
     return KNOWN[name]
 
 
-def declared(*names: str) -> Mapping[str, str]:
+def declared(*names: str) -> dict[str, str]:
     """Return the declarations of functions."""
     return {name: KNOWN[name] for name in names}
 

@@ -122,19 +122,19 @@ def kernels(printer: Printer, memory: Memory | None = None, level: int = 2) -> d
     found: dict[str, Kernel] = {}
     for name, signature in printer.functions.items():
         address = engine.get_function_address(signature.symbol)
-        found[name] = entered(address, signature, memory, (engine, memory))
+        found[name] = entered(address, signature, memory, engine)
     return found
 
 
-def entered(address: int, signature: Signature, memory: Memory, kept: Any) -> Kernel:
-    """Return a kernel as a function of Python."""
+def entered(address: int, signature: Signature, memory: Memory, engine: Any) -> Kernel:
+    """Return a kernel of an engine as a function of Python."""
     kernel = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p)(address)
-    kernel.kept = kept
 
     def call(*args: Any) -> Any:
         given, found = space(signature.inputs), space(signature.outputs)
         for slot, arg in zip(signature.inputs, args, strict=True):
             put(given, slot, arg)
+        assert engine is not None  # which is there as long as this function
         code = kernel(ctypes.addressof(given), ctypes.addressof(found))
         is_forward = signature.symbol == "mc_forward"
         if code:

@@ -178,7 +178,7 @@ def test_powers_of_floats(kind: str) -> None:
                 got = of(float(x), b)
             for name, value in expected.items():
                 np.testing.assert_allclose(
-                    got[name], value, rtol=8 * np.finfo(dtype).eps, err_msg=f"{name} {a} {b}"
+                    got[name], value, rtol=float(8 * np.finfo(dtype).eps), err_msg=f"{name} {a} {b}"
                 )
 
 
