@@ -290,6 +290,13 @@ class Context:
         """Return the context manager of a ``with`` statement."""
         return manager
 
+    def base_of_class(self, base: Any, is_metaclass: bool = False) -> Any:
+        """Return a base or the metaclass of a ``class`` statement."""
+        return base
+
+    def class_filled(self, names: dict[str, Any]) -> None:
+        """Note what the body of a ``class`` statement has bound."""
+
     def class_made(self, cls: type) -> type:
         """Return a class that a ``class`` statement has made."""
         return cls

@@ -29,7 +29,7 @@ from mooncake_py.application.out_argument import (
 )
 from mooncake_py.application.own_pullbacks import apart
 from mooncake_py.application.plain_errors import as_plain, plain_error
-from mooncake_py.application.seen_calls import run_seen
+from mooncake_py.application.seen_calls import call_seen
 from mooncake_py.containers.sequences import readable
 from mooncake_py.diagnostics.places import position_for_rule
 from mooncake_py.diagnostics.reporting import Reporting, unsupported
@@ -48,7 +48,6 @@ from mooncake_py.rules.kinds import (
 )
 from mooncake_py.rules.returned import output_and_pullback
 from mooncake_py.runtime import activity, drops, numerals, rule_pulls
-from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import are_numbers
 from mooncake_py.runtime.methods import ANSWERED, derivable
 from mooncake_py.runtime.numpy_operands import PLAIN
@@ -107,9 +106,9 @@ def apply_linear(rule: LinearRule, ctx: ReverseMode, f: Any, args: Any, kwargs: 
     refuse_other_active(rule, ctx, args, kwargs, (*rule.wrt, *rule.stepwise))
     if active:
         ctx.refuse_subclasses((*primals, *kwargs.values()) if kwargs else primals)
-    y = f(*primals, **kwargs)
     if not active:
-        return drops.constant(ctx, f, args, y)
+        return drops.constant(ctx, f, args, call_seen(ctx, f, primals, kwargs))
+    y = f(*primals, **kwargs)
     if not is_inexact(y):
         return drops.output(ctx, rule, y, primals)
     if ctx.numerals is not None:  # in other arguments
@@ -168,7 +167,8 @@ def apply_bilinear(rule: BilinearRule, ctx: ReverseMode, f: Any, args: Any, kwar
         refuse_other_active(rule, ctx, args, kwargs, (0, 1))
     primals, nodes, active = operands(ctx, f, args[:2])
     if not active:  # a matrix, for example, makes another one
-        return drops.computed(ctx, f, primals, f(*primals, *args[2:], **kwargs))
+        y = call_seen(ctx, f, (*primals, *args[2:]), kwargs)
+        return drops.computed(ctx, f, primals, y)
     a, b = (x if type(x) in ARITHMETIC else np.asarray(x) for x in primals)  # lists, poly1d
     y = f(a, b, *args[2:], **kwargs)
     return ctx.record_bilinear(rule, y, a, b, nodes, args[2:], kwargs)
@@ -251,7 +251,7 @@ def apply_vjp(rule: VjpRule, ctx: ReverseMode, f: Any, args: Any, kwargs: Any) -
     if kwargs:
         refuse_other_active(rule, ctx, args, kwargs, range(len(args)))
     if not nodes:
-        return drops.constant(ctx, f, args, f(*args, **kwargs))
+        return drops.constant(ctx, f, args, call_seen(ctx, f, args, kwargs))
     ctx.refuse_subclasses((*args, *kwargs.values()) if kwargs else args)
     primals = [activity.unwrapped(a) for a in args]
     for i, node in enumerate(nodes):
@@ -360,10 +360,6 @@ def register_outputs(
 # No derivative, and Python replacements.
 
 
-QUIET = activity.INERT | {ndarray, Active}
-"""Types of values that run no code of the user's."""
-
-
 def apply_zero(rule: Rule, ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run a function without a derivative on primals."""
     if kwargs or not PLAIN.issuperset(map(type, args)):
@@ -375,11 +371,8 @@ def apply_zero(rule: Rule, ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     method = derivable(args[0], ANSWERED[f]) if f in ANSWERED else None
     if method is not None:
         return ctx.call(method, *args)
-    if QUIET.issuperset(map(type, args)) and (not kwargs or activity.holds_inert(kwargs)):
-        y = f(*map(activity.unwrapped, args), **kwargs)
-    else:  # a sequence or a formatter of the user's, perhaps
-        run = partial(f, *map(activity.unwrapped, args), **activity.unwrapped(kwargs))
-        y = run_seen(ctx, f, (*args, *kwargs.values()), run)
+    # a sequence or a formatter of the user's, perhaps
+    y = call_seen(ctx, f, tuple(map(activity.unwrapped, args)), activity.unwrapped(kwargs))
     if type(y) is ndarray and y.base is None and f in CREATES:
         ctx.registry.memory_of(y).protected = False
     if type(y) is int:

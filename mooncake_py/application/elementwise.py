@@ -24,6 +24,7 @@ from mooncake_py.application.out_argument import (
     write_into,
 )
 from mooncake_py.application.plain_errors import plain_error
+from mooncake_py.application.seen_calls import call_seen
 from mooncake_py.compiler.derivatives.declared import partial_for_one
 from mooncake_py.compiler.derivatives.number_functions import NUMPY_FUNCTIONS, slope_of
 from mooncake_py.containers.sequences import readable
@@ -59,10 +60,9 @@ def apply_elementwise(
     method = derivable(args[0], ANSWERED[f]) if not active and f in ANSWERED else None
     if method is not None:
         return ctx.call(method, *args)
-    y = f(*primals)
     if active:
-        return ctx.record_elementwise(rule, y, primals, nodes)
-    return drops.computed(ctx, f, args, y)
+        return ctx.record_elementwise(rule, f(*primals), primals, nodes)
+    return drops.computed(ctx, f, args, call_seen(ctx, f, primals, {}))
 
 
 def unary_handler(rule: Rule, f: Any) -> Callable[[ReverseMode, Any], Any] | None:

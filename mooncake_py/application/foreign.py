@@ -103,10 +103,19 @@ def meet(f: Any, args: Any, kwargs: Any) -> None:
     if type(f) is MethodDescriptorType and args and not isinstance(args[0], f.__objclass__):
         f(*map(unwrapped, args), **unwrapped(kwargs))  # raises
     values = (*args, *kwargs.values())
-    if not any(map(is_foreign, values)) or not is_of_numpy(f):
+    if not any(map(is_foreign, values)):
+        return
+    if not is_of_numpy(f):
+        if is_drawing(f) and effects.would_write(values, effects.READING):
+            raise Met
         return
     if any(asks(f, v) or is_users_array(v) for v in flat(values)):
         raise Met
+
+
+def is_drawing(f: Any) -> bool:
+    """Return whether a function is a method of one of NumPy's generators of random numbers."""
+    return module_of(f).startswith("numpy.random")
 
 
 def is_users_array(value: Any) -> bool:

@@ -20,8 +20,10 @@ from mooncake_py.application.native_writes import refuse_other_writes
 from mooncake_py.remembered import remembered
 from mooncake_py.runtime import activity, drops, overlapping
 from mooncake_py.runtime.active import Active
+from mooncake_py.runtime.numpy_operands import takes_over
 from mooncake_py.tangents.bits import bits_of
 from mooncake_py.tangents.memory import is_writeable
+from mooncake_py.tangents.subclasses import Met
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
@@ -99,9 +101,13 @@ def single_output(out: Any) -> Any:
     ------
     TypeError
         If it is a number, as NumPy does: what was an array may have become one in a sum.
+    Met
+        If the class of an output runs the call itself.
     """
     if type(out) is tuple and len(out) == 1:
         (out,) = out
+    if type(out) is not ndarray and any(map(takes_over, out if type(out) is tuple else (out,))):
+        raise Met
     if type(out) in NO_ARRAYS:
         raise TypeError("return arrays must be of ArrayType")
     return None if out is Ellipsis else out

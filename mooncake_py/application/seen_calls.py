@@ -9,66 +9,79 @@ from __future__ import annotations
 
 import functools
 import gc
+from array import array
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
+import numpy as np
 from numpy import ndarray
 
+from mooncake_py.containers.holders import Elements, Place
 from mooncake_py.containers.reachable import Reachable, State
-from mooncake_py.diagnostics.native_modules import is_native_module
+from mooncake_py.diagnostics.refusals import missing_rule
 from mooncake_py.modules import module_of
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import INERT, holds_inert
+from mooncake_py.runtime.users_code import (
+    is_of_library,
+    is_own,
+    is_users_function,
+    is_written_in_python,
+)
 from mooncake_py.tangents.fields import own_attributes
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["reaches_active", "run_logged", "run_seen", "runs_python"]
+__all__ = ["IN_C", "call_seen", "reaches_active", "run_logged", "run_seen",
+           "runs_python", "steps_seen"]  # fmt: skip
 
 CONTAINERS = (list, tuple, dict, set, frozenset, deque)
+NUMBERS = (float, complex, np.inexact, ndarray, array)
+QUIET = INERT | {Active}
 FUNCTIONS = (FunctionType, MethodType, functools.partial)
-HEAP_TYPE = 1 << 9
-IN_C = frozenset({"_csv", "_io", "_json", "_pickle"})
+IN_C = frozenset({
+    "_csv", "_ctypes", "_io", "_json", "_pickle", "_sqlite3", "ctypes", "pyexpat", "sqlite3",
+})  # fmt: skip
 """Modules in C whose objects call methods of the user's objects that they hold."""
-LIBRARIES = ("numpy", "scipy", "mooncake_py")
 DEEP = 4
-WRITTEN = (FunctionType, property, classmethod, staticmethod)
-
-_written_in_python: WeakKeyDictionary[type, bool] = WeakKeyDictionary()
 
 
 def runs_python(value: Any, depth: int = 0) -> bool:
     """Return whether native code that is given a value may call Python code of the user's."""
     t = type(value)
-    if (t in INERT and t is not type) or t is Active or t is ndarray or depth > DEEP:
+    if (t in INERT and t is not type) or t is Active or depth > DEEP:
         return False
+    if t is ndarray:
+        return value.dtype.hasobject and runs_python(value.ravel().tolist(), depth + 1)
     if t in CONTAINERS:
         if t not in (set, frozenset) and t is not tuple and holds_inert(value):
             return False
         held = list(value.values() if isinstance(value, dict) else value)
         return any(runs_python(part, depth + 1) for part in held)
+    if t is functools.partial and is_own(type(getattr(value.func, "__self__", None))):
+        return False  # it runs derived
+    if t is MethodType:
+        return runs_python(value.__func__, depth + 1) or runs_python(value.__self__, depth + 1)
     if t in FUNCTIONS:
+        return t is not FunctionType or bool(value.__closure__) or is_users_function(value)
+    if isinstance(value, type):
+        return not is_of_library(value) and is_written_in_python(value)
+    if not is_of_library(t) and is_written_in_python(t):
         return True
+    return any(runs_python(part, depth + 1) for part in held_by(value))
+
+
+def held_by(value: Any) -> Iterable[Any]:
+    """Return what an object holds whose class is no part of the program."""
+    t = type(value)
     if module_of(t) in IN_C:
-        return any(runs_python(part, depth + 1) for part in gc.get_referents(value))
-    cls: Any = value if isinstance(value, type) else t
-    if not cls.__flags__ & HEAP_TYPE or module_of(cls).startswith(
-        ("numpy", "scipy", "mooncake_py")
-    ):
-        return False
-    if is_native_module(module_of(cls)):
-        return not isinstance(value, type) and any(
-            runs_python(part, depth + 1) for part in own_attributes(value).values()
-        )
-    found = _written_in_python.get(cls)
-    if found is None:
-        held = (part for base in cls.__mro__ for part in vars(base).values())
-        found = _written_in_python[cls] = any(type(part) in WRITTEN for part in held)
-    return found
+        return gc.get_referents(value)
+    if issubclass(t, BaseException):
+        return value.args, value.__cause__, value.__context__, *own_attributes(value).values()
+    return own_attributes(value).values() if is_of_library(t) else ()
 
 
 def run_seen(ctx: Mode, f: Any, values: Iterable[Any], run: Callable[[], Any]) -> Any:
@@ -80,8 +93,55 @@ def run_seen(ctx: Mode, f: Any, values: Iterable[Any], run: Callable[[], Any]) -
     try:
         return run()
     finally:
-        for place, contents in state.put_back():
+        changes = state.put_back()
+        if state.is_active and any(brings_numbers(place, new) for place, new in changes):
+            raise missing_rule(ctx, f, values, STORES_NUMBERS)
+        for place, contents in changes:
             place.put(ctx, contents)
+
+
+def call_seen(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run ``f(*args, **kwargs)`` likewise."""
+    if all(map(is_quiet, args)) and (not kwargs or holds_inert(kwargs)):
+        return f(*args, **kwargs)
+    return run_seen(ctx, f, (*args, *kwargs.values()), functools.partial(f, *args, **kwargs))
+
+
+def is_quiet(value: Any) -> bool:
+    """Return whether a value runs no code of the user's, as far as a quick look tells."""
+    t = type(value)
+    if t is ndarray:
+        return not value.dtype.hasobject
+    return t in QUIET or ((t is list or t is tuple) and QUIET.issuperset(map(type, value)))
+
+
+STORES_NUMBERS = "it calls Python code unseen, which stores numbers and can reach active data"
+
+
+def brings_numbers(place: Place, new: Any) -> bool:
+    """Return whether numbers that a place does not hold now, and may have derivatives, are new."""
+    if isinstance(place, Elements):
+        return new.dtype.kind in "fcO"
+    known = set(map(id, parts_of(place.read())))
+    return any(issubclass(type(v), NUMBERS) for v in parts_of(new) if id(v) not in known)
+
+
+def parts_of(contents: Any) -> Iterable[Any]:
+    """Return what was read of a place: a value, or what a container or an object holds."""
+    if isinstance(contents, dict):
+        return contents.values()
+    return contents if isinstance(contents, CONTAINERS) else (contents,)
+
+
+def steps_seen(ctx: Mode, iterator: Any) -> Iterator[Any]:
+    """Yield what an iterator in C gives, which may be made of what one of the user's gives."""
+    step = functools.partial(next, iterator)
+    while True:
+        try:
+            item = run_seen(ctx, next, (iterator,), step)
+        except StopIteration:
+            return
+        yield item
 
 
 def reaches_active(ctx: Mode, values: Iterable[Any]) -> bool:
@@ -94,12 +154,17 @@ def within(values: Iterable[Any], depth: int = 0) -> Iterator[Any]:
     for value in values:
         yield value
         t = type(value)
-        if t in INERT or t in CONTAINERS or t in FUNCTIONS or depth > DEEP:
+        if t in INERT or t in FUNCTIONS or depth > DEEP:
             continue
-        if module_of(t) in IN_C:
-            yield from within(gc.get_referents(value), depth + 1)
-        elif is_native_module(module_of(t)) and not isinstance(value, type):
-            yield from within(own_attributes(value).values(), depth + 1)
+        if t in CONTAINERS:
+            if depth and not holds_inert(value):  # of such an object
+                held = value.values() if isinstance(value, dict) else value
+                yield from within(list(held), depth + 1)
+            continue
+        if t is ndarray and value.dtype.hasobject:
+            yield from within(value.ravel().tolist(), depth + 1)
+        elif not isinstance(value, type):
+            yield from within(held_by(value), depth + 1)
 
 
 def run_logged(ctx: Mode, f: Any, args: Any, kwargs: Any, run: Callable[[], Any]) -> Any:

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
 __all__ = ["COMPARING", "CONVERTING", "HASHING", "MEASURING", "PRINTING", "READING",
-           "changes_something", "refuse_class_hooks", "refuse_finalizer", "refuse_metaclass",
-           "refuse_writers", "would_write"]  # fmt: skip
+           "STORES_OF_ATTRIBUTES", "Search", "called", "changes_something", "refuse_writers",
+           "unseen", "would_write", "writer"]  # fmt: skip
 
 COMPARING = ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__")
 HASHING = ("__hash__", "__eq__")
@@ -42,8 +42,6 @@ CONVERTING = ("__int__", "__index__", "__trunc__")
 MEASURING = ("__len__", "__length_hint__", "__float__", "__complex__", *CONVERTING)
 READING = ("__iter__", "__getitem__", *MEASURING)
 PRINTING = ("__repr__", "__str__", "__format__")
-DELETING = ("__del__",)
-CLASSIFYING = (*HASHING, "__getattr__", "__getattribute__")
 LIBRARIES = frozenset({"collections", "_collections_abc", "numpy", "scipy"})
 QUIET = (INERT | {ndarray}) - {type, ModuleType}
 COMPUTING = LIBRARIES | {"math", "cmath"}
@@ -81,10 +79,10 @@ def refuse_writers(ctx: Mode, values: Iterable[Any], names: tuple[str, ...]) -> 
     for value in reachable(values):
         found = writer(type(value), names)
         if found is not None and not keeps_hash(ctx, value, names):
-            raise ctx.failed(_unseen(ctx, *found))
+            raise ctx.failed(unseen(ctx, *found))
         found = held_writer(value, names)
         if found is not None:
-            raise ctx.failed(_unseen(ctx, *found))
+            raise ctx.failed(unseen(ctx, *found))
 
 
 def keeps_hash(ctx: Mode, value: Any, names: tuple[str, ...]) -> bool:
@@ -97,7 +95,7 @@ def keeps_hash(ctx: Mode, value: Any, names: tuple[str, ...]) -> bool:
     if type(method) is not FunctionType or names is PRINTING:
         return False
     others = [getattr(t, name, None) for name in names if name != "__hash__"]
-    search = _Search(t, STORES_OF_ATTRIBUTES)
+    search = Search(t, STORES_OF_ATTRIBUTES)
     if search.change_in(method) is not None:
         return False
     search.allowed = frozenset()
@@ -120,7 +118,7 @@ def would_write(values: Iterable[Any], names: tuple[str, ...]) -> bool:
 
 def changes_something(f: FunctionType) -> bool:
     """Return whether a function, or one that it names, changes something."""
-    return not only_computes(f) and _Search(FunctionType).change_in(f) is not None
+    return not only_computes(f) and Search(FunctionType).change_in(f) is not None
 
 
 def only_computes(f: FunctionType) -> bool:
@@ -145,34 +143,6 @@ def only_computes(f: FunctionType) -> bool:
         if t not in QUIET and not (t is ModuleType and package_of_module(value) in COMPUTING):
             return False
     return True
-
-
-def refuse_finalizer(ctx: Reporting, cls: type) -> None:
-    """Raise if instances of a class would change something when Python frees them."""
-    if hasattr(cls, "__del__"):
-        found = writer(cls, DELETING)
-        if found is not None:
-            raise ctx.failed(_unseen(ctx, *found))
-
-
-def refuse_metaclass(ctx: Reporting, cls: type) -> None:
-    """Raise if a class would change something where the engine looks up what it knows of it."""
-    meta = type(cls)
-    found = None if meta is type else writer(meta, CLASSIFYING)
-    if found is not None:
-        raise ctx.failed(_unseen(ctx, *found))
-
-
-def refuse_class_hooks(ctx: Reporting, cls: type) -> None:
-    """Raise if code that runs when a class is created changes more than attributes."""
-    hooks: list[Any] = [getattr(type(v), "__set_name__", None) for v in vars(cls).values()]
-    hooks.append(getattr(getattr(super(cls, cls), "__init_subclass__", None), "__func__", None))
-    hooks += [getattr(type(cls), name, None) for name in ("__new__", "__init__", "__prepare__")]
-    for hook in hooks:
-        if type(hook) is FunctionType and not is_native_module(module_of(hook)):
-            change = _Search(type(cls), STORES_OF_ATTRIBUTES).change_in(hook)
-            if change is not None:
-                raise ctx.failed(_unseen(ctx, hook, change))
 
 
 def reachable(values: Iterable[Any]) -> Iterator[Any]:
@@ -221,7 +191,7 @@ def writer(t: type, names: tuple[str, ...]) -> tuple[FunctionType, Location] | N
         known = _verdicts.setdefault(t, {})
         verdict = known.get(name)
         if verdict is None or verdict[0]() is not method:
-            verdict = known[name] = weakref.ref(method), _Search(t).change_in(method)
+            verdict = known[name] = weakref.ref(method), Search(t).change_in(method)
         if verdict[1] is not None:
             return method, verdict[1]
     return None
@@ -244,7 +214,7 @@ def held_writer(value: Any, names: tuple[str, ...]) -> tuple[FunctionType, Locat
         for attribute, offset in read:
             held = fields.get(attribute)
             function = held.__func__ if type(held) is MethodType else held
-            change = _Search(t).change_in(function)
+            change = Search(t).change_in(function)
             if type(held) is BuiltinFunctionType and held.__name__ in MUTATING:
                 change = place_at(Position(method.__code__, offset))
             if change is not None:
@@ -266,7 +236,7 @@ def attributes_read(t: type, name: str, method: FunctionType) -> tuple[tuple[str
     return entry[1]
 
 
-class _Search:
+class Search:
     """Looks for an instruction that changes something, in functions and in those they name.
 
     The functions use methods and properties of the class `t`, in which some instructions are
@@ -287,12 +257,12 @@ class _Search:
             return None
         return self._change_in_code(f, f.__code__)
 
-    def of(self, holder: Any, allowed: frozenset[str] = frozenset()) -> _Search:
+    def of(self, holder: Any, allowed: frozenset[str] = frozenset()) -> Search:
         """Return the search in what another object, class or module has."""
         if holder is self.t and not allowed:
             return self
         t = type(holder)
-        other = _Search(holder if issubclass(t, type) else t, allowed)
+        other = Search(holder if issubclass(t, type) else t, allowed)
         other.seen = self.seen
         return other
 
@@ -469,7 +439,8 @@ def _changes(code: CodeType, instruction: dis.Instruction) -> bool:
     return name in STORES
 
 
-def _unseen(ctx: Reporting, method: FunctionType, change: Location) -> DerivativeDropError:
+def unseen(ctx: Reporting, method: FunctionType, change: Location) -> DerivativeDropError:
+    """Return the error for a method that compiled code is about to call."""
     return DerivativeDropError(
         f"{method.__qualname__} changes something, and compiled code is about to call it",
         where=ctx.user_location(),

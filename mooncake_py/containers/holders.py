@@ -126,7 +126,7 @@ class Elements(Place):
     @override
     def is_same(self, a: Any, b: Any) -> bool:
         if a.dtype == object:
-            return len(a) == len(b) and all(map(operator.is_, a.ravel(), b.ravel()))
+            return a.shape == b.shape and all(map(operator.is_, a.ravel(), b.ravel()))
         return a.dtype == b.dtype and a.shape == b.shape and bits_of(a) == bits_of(b)
 
     @override

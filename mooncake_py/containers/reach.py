@@ -45,6 +45,7 @@ CONTAINERS = (list, deque, dict)
 ENGINE = ("mooncake_py.interface", *(f"mooncake_py.{room}" for room in ROOMS))
 HEAP_TYPE = 1 << 9  # made by a class statement, or by compiled code that allows changes
 WRAPPERS = (staticmethod, classmethod, LRU_WRAPPER)
+METHODS = (FunctionType, property, staticmethod, classmethod)
 BOUND_IN_C = (BuiltinFunctionType, MethodWrapperType)
 HOLDERS = (  # of Python's own, with parts
     MethodType, *BOUND_IN_C, property, functools.partial, *WRAPPERS,
@@ -175,7 +176,7 @@ def label(key: Any) -> str:
 def class_attributes(cls: type) -> Iterator[Part]:
     """Yield what a class holds, except what Python put there."""
     for name, part in list(vars(cls).items()):
-        if not name.startswith("__") or type(part) is FunctionType:
+        if not name.startswith("__") or type(part) in METHODS:
             yield f".{name}", part
     for base in cls.__bases__:
         yield ".__base__", base

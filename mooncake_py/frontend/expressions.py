@@ -144,7 +144,7 @@ class ExpressionRewriter(FusingRewriter):
         self.injected[name] = maker
         return located(ast.Call(load(name, place), args, []), place)
 
-    def _inject(self, value: object, node: ast.expr) -> ast.Name:
+    def _inject(self, value: object, node: ast.expr | ast.stmt) -> ast.Name:
         text = repr(value)
         name = self._constant_names.get(text)
         if name is None:

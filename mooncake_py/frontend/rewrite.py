@@ -34,8 +34,9 @@ Grammar left, by what is taken (operands are rewritten in turn; ``v'`` is a rewr
     with e as t                 with C.manager(e) as t
     yield from e                yield from C.delegate(e)
     @d def g(x=e): ...          @C.decorator(d) def g(x=e'): ...    body left: derived when called
-    class A(B): ...             @C.class_made class A(B): ...
-                                body rewritten in place, methods as nested functions
+    class A(B): ...             @C.class_made class A(C.base_of_class(B)): ...
+                                body rewritten in place, methods as nested functions, and at its
+                                end C.class_filled(locals())
 
 Native, because they carry no data or leave its meaning to the values: ``is``, displays,
 assignment to names, ``try``, ``raise``, ``return``, ``yield``, ``import``, loops over ``range``,
@@ -324,14 +325,27 @@ class FunctionRewriter(ComprehensionRewriter):
         made = context_attribute("class_made", place)
         changes: dict[str, Any] = {
             "decorator_list": [*self._decorators(node.decorator_list), made],
-            "bases": self.visit_all(node.bases),
-            "keywords": self.visit_all(node.keywords),
+            "bases": [self._base(base) for base in self.visit_all(node.bases)],
+            "keywords": [
+                replaced(k, value=self._base(k.value, True)) if k.arg == "metaclass" else k
+                for k in self.visit_all(node.keywords)
+            ],
         }
         outer = self.class_name, self.statics, self.in_class
         self.class_name, self.statics, self.in_class = node.name, self.statics.nowhere(), True
-        changes["body"] = self.visit_all(node.body)
+        names = located(ast.Call(self._inject(locals, node), [], []), place)
+        filled = located(ast.Expr(context_call("class_filled", [names], place)), place)
+        changes["body"] = [*self.visit_all(node.body), filled]
         self.class_name, self.statics, self.in_class = outer
         return replaced(node, **changes)
+
+    def _base(self, node: ast.expr, *is_metaclass: bool) -> ast.expr:
+        """Return ``C.base_of_class(base)``."""
+        if isinstance(node, ast.Starred):
+            return node
+        place = place_of(node)
+        options = [located(ast.Constant(flag), place) for flag in is_metaclass]
+        return context_call("base_of_class", [node, *options], place)
 
     # refused, or left
 

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
+from mooncake_py.application.seen_calls import call_seen
+from mooncake_py.containers import effects
 from mooncake_py.containers.sequences import SUBSCRIPTS, plain_subscript, readable
 from mooncake_py.diagnostics.reporting import dropped
 from mooncake_py.errors import DerivativeDropError
@@ -22,7 +24,7 @@ from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import INERT, unwrapped
 from mooncake_py.runtime.index_errors import index_error
 from mooncake_py.runtime.late_errors import refuse_part
-from mooncake_py.runtime.objects import OBJECT, meet_objects
+from mooncake_py.runtime.objects import OBJECT, is_seen, meet_objects
 from mooncake_py.runtime.operators import BINARY, UNARY, BinaryOperator
 from mooncake_py.runtime.values import NUMBERS, SEQUENCES
 from mooncake_py.tangents.subclasses import is_instance, plain_parts
@@ -69,7 +71,7 @@ class ArrayLanguage(Context):
         function, ufunc, method = UNARY[name]
         t = type(a)
         if t is ndarray:
-            if a.dtype is OBJECT and self.contains_active(a):
+            if a.dtype is OBJECT and is_seen(self, a):
                 return object_arrays.unary(self, name, a)
             return self.unary_array(function, ufunc, a)
         if t is Active:
@@ -97,7 +99,7 @@ class ArrayLanguage(Context):
         """Run ``x op= v`` for an array that takes the operation itself."""
         if type(x) is not ndarray:
             self.inplace_array(op, x.view(ndarray), v)
-        elif x.dtype is OBJECT and self.contains_active((x, v)):
+        elif x.dtype is OBJECT and (is_seen(self, x) or is_seen(self, v)):
             objects.store(self, x, Ellipsis, getattr(self, op.name)(x, v))
         else:
             self.inplace_array(op, x, object_arrays.convertible(self, x, v))
@@ -148,6 +150,9 @@ class ArrayLanguage(Context):
                 return self.call(np.asarray, number)
             require_number(o.dtype, v)
         v = self.as_operand(readable(self, np.array, as_array(self, plain_parts(v))))
+        if type(v) not in PLAIN and effects.would_write((v,), effects.READING):
+            self.refuse_if_active(ndarray.__setitem__, (v,))
+            v = call_seen(self, np.asarray, (v, o.dtype), {})
         if type(v) is not ndarray and self.contains_active(v):
             raise dropped(
                 self,

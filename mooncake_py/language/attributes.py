@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.containers import effects, state
+from mooncake_py.containers import hooks, state
 from mooncake_py.language import array_attributes, array_protocols, array_subclasses
 from mooncake_py.language.core import Core
 from mooncake_py.runtime import attribute_lookup
@@ -56,7 +56,7 @@ class Attributes(Core):
         try:
             read = self.readers[t, name]
         except KeyError:
-            effects.refuse_metaclass(self, o if issubclass(t, type) else t)
+            hooks.refuse_metaclass(self, o if issubclass(t, type) else t)
             if issubclass(t, type):
                 read = attribute_lookup.class_reader(o, t, name)
             elif t is super:

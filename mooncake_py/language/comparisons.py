@@ -14,7 +14,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.containers import effects
+from mooncake_py.application.seen_calls import call_seen
+from mooncake_py.containers import effects, hooks
 from mooncake_py.language import numpy_operators, operators, texts
 from mooncake_py.language.attributes import Attributes
 from mooncake_py.language.matching import Matching
@@ -81,7 +82,7 @@ class Comparisons(Attributes):
             if by_parts and effects.would_write((a, b), effects.COMPARING):
                 return self.equal_parts(a, b) is (comparison.symbol == "==")
             effects.refuse_writers(self, (a, b), effects.COMPARING)
-            return comparison.function(primal_of(a), primal_of(b))
+            return call_seen(self, comparison.function, (primal_of(a), primal_of(b)), {})
         return self.compare_derived(comparison, a, b, left, right)
 
     def equal_parts(self, a: Any, b: Any) -> bool:
@@ -156,7 +157,7 @@ class Comparisons(Attributes):
             items = container if t in LISTED else self.iter(container)
             return any(x is item or self.truth(self.eq(x, item)) for x in items)
         effects.refuse_writers(self, (item, container), effects.COMPARING)
-        return primal_of(item) in container
+        return call_seen(self, operator.contains, (container, primal_of(item)), {})
 
     def not_contained(self, item: Any, container: Any) -> bool:
         """Run ``item not in container``."""
@@ -219,9 +220,18 @@ class Comparisons(Attributes):
         keys = self.iter(self.method(value, "keys"))
         return {key: self.getitem(value, key) for key in keys}
 
+    def base_of_class(self, base: Any, is_metaclass: bool = False) -> Any:
+        """Return a base or the metaclass of a ``class`` statement, if no hook of it writes."""
+        hooks.refuse_class_hooks(self, base, is_metaclass)
+        return base
+
+    def class_filled(self, names: dict[str, Any]) -> None:
+        """Look at what a class is about to be made of."""
+        for value in names.values():
+            hooks.refuse_attribute_hook(self, value)
+
     def class_made(self, cls: type) -> type:
-        """Return a class that a ``class`` statement has made, if nothing was missed by that."""
-        effects.refuse_class_hooks(self, cls)
+        """Return a class that a ``class`` statement has made."""
         note_class(self, cls)
         return cls
 

@@ -75,9 +75,11 @@ def note_made(ctx: Mode, y: Any, values: Any) -> None:
 
 def write(ctx: Mode, f: FunctionType, args: Any, kwargs: Any) -> Any:
     """Change an object that the call has made; of its arrays others may be views."""
-    changed = args[0].obj if hasattr(type(args[0]), "obj") else args[0]  # of an indexer: its table
-    made = ctx.made.get(id(changed))
-    if made is None or made() is not changed or ctx.rehearsal is not None:
+    of_indexer = hasattr(type(args[0]), "obj")
+    changed = outputs(kwargs) or (args[0].obj if of_indexer else args[0],)
+    known = (ctx.made.get(id(o)) for o in changed)
+    is_made = all(m is not None and m() is o for m, o in zip(known, changed, strict=True))
+    if not is_made or ctx.rehearsal is not None:
         raise refusal(ctx, f, "it changes an object in a way that cannot be undone")
     refuse_unseen(ctx, f, (*args, *kwargs.values()))
     reached = Reached()
@@ -89,6 +91,12 @@ def write(ctx: Mode, f: FunctionType, args: Any, kwargs: Any) -> Any:
         watch.record_writes()
     note_made(ctx, y, args)
     return y
+
+
+def outputs(kwargs: Any) -> tuple[Any, ...]:
+    """Return what is given as `out`."""
+    out = kwargs.get("out")
+    return tuple(o for o in (out if type(out) is tuple else (out,)) if o is not None)
 
 
 def refuse_unseen(ctx: Tracking, f: Any, values: Any) -> None:
@@ -122,7 +130,7 @@ def reads_names(f: FunctionType, args: Any, kwargs: Any) -> bool:
 
 def writes(f: FunctionType, args: Any, kwargs: Any) -> bool:
     """Return whether a call changes one of its arguments."""
-    if f.__name__ in WRITES:
+    if f.__name__ in WRITES or outputs(kwargs):
         return True
     signature = signature_of(f)
     if signature is None or WRITES_IF not in signature.parameters:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from numpy import ndarray
 
-from mooncake_py.containers import effects
+from mooncake_py.application.seen_calls import call_seen, run_seen
+from mooncake_py.containers import hooks
 from mooncake_py.diagnostics.native_modules import is_constant_library, is_native_module
 from mooncake_py.language import array_protocols, constant_libraries, dispatch
 from mooncake_py.language.subclass_instances import new_array
@@ -34,7 +35,7 @@ KEEPS_REFERENCES = frozenset({
 
 def instance(ctx: Mode, cls: type, args: Any, kwargs: Any) -> Any:
     """Run ``cls(*args, **kwargs)``."""
-    effects.refuse_metaclass(ctx, cls)
+    hooks.refuse_metaclass(ctx, cls)
     maker = type(cls).__call__
     if type(maker) is FunctionType and not isinstance(cls, EnumMeta):
         return ctx.call(maker, cls, *args, **kwargs)
@@ -52,11 +53,13 @@ def own_instance(ctx: Mode, cls: type, args: Any, kwargs: Any) -> Any:
         if isinstance(made, cls):
             initialize(ctx, made, args, kwargs)
         return made
+    hooks.refuse_finalizer(ctx, cls)
     if not is_python(new) and not is_python(cls.__init__):
         return native_instance(ctx, cls, args, kwargs)
     if isinstance(cls, EnumMeta) or is_native_module(module_of(cls)):
-        return cls(*args, **kwargs)
-    effects.refuse_finalizer(ctx, cls)
+        looking_up = getattr(getattr(cls, "_missing_", None), "__func__", None)
+        run = functools.partial(cls, *args, **kwargs)
+        return run_seen(ctx, cls, (looking_up, *args, *kwargs.values()), run)
     made = make(ctx, cls, new, args, kwargs)
     if isinstance(made, cls):
         initialize(ctx, made, args, kwargs)
@@ -92,7 +95,7 @@ def native_instance(ctx: Mode, cls: type, args: Any, kwargs: Any) -> Any:
         return cls(*map(ctx.iter, args), **kwargs)
     if cls.__new__ is object.__new__ or issubclass(cls, (BaseException, EnumMeta, Enum)):
         refuse_reading(ctx, cls, cls.__init__, (*args, *kwargs.values()))
-        return cls(*args, **kwargs)
+        return call_seen(ctx, cls, args, kwargs)
     if issubclass(cls, SCALARS) and len(args) == 1 and not kwargs:
         args = (converted(ctx, cls, args[0]),)
     return dispatch.call_opaque(ctx, cls, args, kwargs)

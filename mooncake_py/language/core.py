@@ -13,7 +13,7 @@ from mooncake_py.application.arity import MISFITS, require_arguments
 from mooncake_py.checkpointing import checkpointed
 from mooncake_py.compiler.sites import pace
 from mooncake_py.compiler.sites.elsewhere import Elsewhere, InParts
-from mooncake_py.containers import state
+from mooncake_py.containers import hooks, state
 from mooncake_py.diagnostics.notes import located, without_context
 from mooncake_py.diagnostics.places import current_place, name_library
 from mooncake_py.errors import Location, MooncakeError, SourceUnavailableError
@@ -23,7 +23,7 @@ from mooncake_py.language.stored_files import StoredFiles
 from mooncake_py.rules import registry
 from mooncake_py.runtime import activity
 from mooncake_py.runtime.numerals import Numerals
-from mooncake_py.runtime.quiet import is_strict
+from mooncake_py.runtime.quiet import error_hook, is_strict
 from mooncake_py.tangents.subclasses import Met, named
 
 if TYPE_CHECKING:
@@ -91,6 +91,9 @@ class Core(Mode):
 
     def heed_settings(self) -> None:
         """Decide whether quick forms may run: rules are unchanged, and NumPy does not raise."""
+        hook = error_hook()
+        if hook is not None:
+            hooks.refuse_if_changing(self, getattr(hook, "write", hook))
         self.fuses = type(self).fuses and registry.are_first() and not is_strict()
         self.peeks = self.fuses
 

@@ -47,6 +47,7 @@ from mooncake_py.language import (
     object_arrays,
     special,
     stored_files,
+    texts,
 )
 from mooncake_py.language.draws import noting
 from mooncake_py.language.subclass_instances import is_array_class, new_array, viewed
@@ -222,7 +223,7 @@ def call_python(ctx: Mode, f: FunctionType, args: Any, kwargs: Any) -> Any:
     if enclosing.is_derivative(f):
         return enclosing.call_derivative(ctx, f, args, kwargs)
     if masked_arrays.runs_as_it_is(ctx, f, args, kwargs):
-        return numerals.checked(ctx, f, args, f(*args, **kwargs))
+        return numerals.checked(ctx, f, args, seen_calls.call_seen(ctx, f, args, kwargs))
     module = module_of(f)
     if is_constant_library(module):
         return constant_libraries.run(ctx, f, args, kwargs)
@@ -238,7 +239,8 @@ def call_python(ctx: Mode, f: FunctionType, args: Any, kwargs: Any) -> Any:
             run = partial(native_calls.watched, ctx, args, frames.run_logging, f, args, kwargs)
             return seen_calls.run_logged(ctx, f, args, kwargs, run)
         if root == "traceback":
-            return frames.run_traceback(f, args, kwargs)
+            run = partial(frames.run_traceback, f, args, kwargs)
+            return seen_calls.run_seen(ctx, f, (*args, *kwargs.values()), run)
         if root == "json" and f.__name__ in ("dump", "dumps"):
             return stored_files.run_json(ctx, f, args, kwargs)
         if root == "json" and f.__name__ in ("load", "loads"):
@@ -303,6 +305,8 @@ def call_builtin(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     if isinstance(receiver, (str, bytes)):
         values = (*args, *kwargs.values())
         effects.refuse_writers(ctx, values, effects.PRINTING)
+        if f.__name__ in texts.CODING:
+            values = (*values, *texts.error_handlers(values))
         run = partial(f, *map(activity.unwrapped, args), **activity.unwrapped(kwargs))
         y = seen_calls.run_seen(ctx, f, values, run)
         return numerals.remembered(ctx, y, (args, kwargs)) if args or kwargs else y
@@ -415,10 +419,11 @@ def call_opaque(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         args, kwargs = named_out(f, args, kwargs)
         out = kwargs.get("out")
         if out is None or out is Ellipsis:
-            y = array_protocols.watch_array(ctx, f(*args, **kwargs))
+            y = array_protocols.watch_array(ctx, seen_calls.call_seen(ctx, f, args, kwargs))
             return numerals.checked(ctx, f, values, y)
         try:
-            y = f(*args, **{name: v for name, v in kwargs.items() if name != "out"})
+            others = {name: v for name, v in kwargs.items() if name != "out"}
+            y = seen_calls.call_seen(ctx, f, args, others)
         except Exception as error:
             refuse_other_writes(ctx, error, f, args, kwargs)
             raise
@@ -434,7 +439,8 @@ def call_opaque(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         foreign_memory.before_call(ctx, f, args)
     for value in values:
         containers.snapshot(ctx, value)
-    y = seen_calls.run_seen(ctx, f, values, partial(f, *args, **kwargs))
+    seen = (f, *values) if compiled_code.keeps_data(f) else values
+    y = seen_calls.run_seen(ctx, f, seen, partial(f, *args, **kwargs))
     return numerals.checked(ctx, f, values, y)
 
 

@@ -9,6 +9,7 @@ import heapq
 import inspect
 import itertools
 import operator
+import sys
 import warnings
 from collections.abc import Iterable
 from contextvars import ContextVar
@@ -18,9 +19,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.application.seen_calls import run_seen
-from mooncake_py.containers import containers, effects, mappings
+from mooncake_py.application.seen_calls import call_seen, run_seen
+from mooncake_py.containers import containers, effects, hooks, mappings
 from mooncake_py.diagnostics.native_modules import is_native_module
+from mooncake_py.errors import MooncakeError
 from mooncake_py.language import array_attributes, copies, iteration, operators, promotion, texts
 from mooncake_py.language.comparisons import COMPARISONS
 from mooncake_py.modules import module_of
@@ -55,22 +57,31 @@ def run(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
 
 def run_on_primals(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run on numbers: printing, hashing, conversion to int."""
-    return f(*map(unwrapped, args), **unwrapped(kwargs))
+    return call_seen(ctx, f, tuple(map(unwrapped, args)), unwrapped(kwargs))
 
 
 def run_on_inactive(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run a function that keeps bytes only."""
     ctx.refuse_if_active(f, args)
-    return f(*args, **kwargs)
+    return call_seen(ctx, f, args, kwargs)
+
+
+def run_asking(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run natively what may ask methods of its arguments, or a hook."""
+    return call_seen(ctx, f, args, kwargs)
 
 
 def run_setting(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run a function that may change when NumPy raises, which it keeps in a context variable."""
     ctx.refuse_if_active(f, args)
     try:
-        return f(*args, **kwargs)
-    finally:
+        y = f(*args, **kwargs)
         ctx.heed_settings()
+    except MooncakeError:  # of what NumPy would call
+        if f is np.errstate.__enter__:
+            np.errstate.__exit__(args[0], *sys.exc_info())
+        raise
+    return y
 
 
 def run_block(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
@@ -145,7 +156,7 @@ def run_type(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         if t is GeneratorType:
             return class_of(args[0])
         return args[0].__class__ if t is Active or issubclass(t, StandIn) else t
-    return type(*args, **kwargs)
+    return call_seen(ctx, type, args, kwargs)
 
 
 def run_isinstance(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
@@ -159,7 +170,11 @@ def run_isinstance(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         return bool(ctx.truth(ctx.call(check, classes, value)))
     if type(value) is GeneratorType and (cls := class_of(value)) is not GeneratorType:
         return f is isinstance and issubclass(cls, classes)
-    return f(unwrapped(value) if type(value) is Active else value, classes)  # a protocol may ask
+    value = unwrapped(value) if type(value) is Active else value
+    hook = getattr(classes, "__subclasshook__", None)
+    if type(hook) is MethodType:
+        hooks.refuse_if_changing(ctx, hook.__func__)  # Python calls it once, and remembers
+    return f(value, classes)  # a protocol may ask
 
 
 def run_getattr(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
@@ -346,8 +361,8 @@ def existing(names: Iterable[str]) -> list[Any]:
 
 
 AS_THEY_ARE = (
-    callable, id, slice, range, object, super, property, staticmethod, classmethod, globals, vars,
-    dir, open, input, functools.wraps, functools.update_wrapper, functools.partial,
+    callable, id, slice, range, object, super, property, staticmethod, classmethod, globals,
+    functools.wraps, functools.update_wrapper, functools.partial,
     itertools.count, itertools.repeat, MethodType, MappingProxyType, SimpleNamespace,
     type(functools.lru_cache(len)), object.__new__, object.__init__,
     functools.partial.__setstate__,  # pyright: ignore[reportAttributeAccessIssue]
@@ -388,6 +403,7 @@ OPERATORS = (
 
 HANDLERS: dict[Any, Handler] = {
     **dict.fromkeys(AS_THEY_ARE, run),
+    **dict.fromkeys((vars, dir, input), run_asking),
     **dict.fromkeys((isinstance, issubclass), run_isinstance),
     **dict.fromkeys(
         (np.lib.stride_tricks.as_strided, np.lib.stride_tricks.sliding_window_view), run_striding

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.application.seen_calls import runs_python
+from mooncake_py.application.seen_calls import IN_C, runs_python, steps_seen
 from mooncake_py.diagnostics.places import is_library
 from mooncake_py.diagnostics.reporting import dropped
 from mooncake_py.language import outside_iterators, records, subclass_operators
 from mooncake_py.language.elements import as_element, is_element
 from mooncake_py.language.subclass_instances import dressed
+from mooncake_py.modules import module_of
 from mooncake_py.remembered import remembered
 from mooncake_py.rooms import PACKAGE
 from mooncake_py.runtime import buffers, overlapping
@@ -70,6 +71,8 @@ def iterate_object(ctx: Mode, iterable: Any) -> Any:
         refuse_foreign(ctx, iterable)
     elif issubclass(t, buffers.BUFFERS):
         refuse_unseen(ctx, iterable, with_article(t.__name__))
+    elif module_of(t) in IN_C and runs_python(iterable):
+        return steps_seen(ctx, iter(iterable))
     return iterable
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -48,7 +49,11 @@ class Followed:
 
     def __enter__(self) -> Any:
         entered = self._manager.__enter__()
-        self._begun()
+        try:
+            self._begun()
+        except BaseException:
+            self._manager.__exit__(*sys.exc_info())
+            raise
         return entered
 
     def __exit__(self, *details: Any) -> None:

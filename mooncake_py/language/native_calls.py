@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy import ndarray
 
+from mooncake_py.containers import hooks
 from mooncake_py.containers.undo import note
 from mooncake_py.diagnostics import warned
 from mooncake_py.diagnostics.native_modules import is_native_module
@@ -111,6 +112,8 @@ def setting(
     """
 
     def run_setting(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
+        for value in (*args, *kwargs.values()):
+            hooks.refuse_if_changing(ctx, value)
         which = args[:keys]
         old = read(*which)
         note(ctx, restore_setting, write, *which, *(old if many else (old,)))
@@ -128,6 +131,17 @@ def run_filter(ctx: Mode, f: Any, args: Any, kwargs: Any) -> None:
     """Run a function that changes the filters of warnings."""
     note(ctx, restore_setting, warned.restore_filters, warned.filters_of_the_program())
     warned.run_filter(f, args, kwargs)
+
+
+def raising(handler_of: Callable[[Any], Any]) -> Handler:
+    """Return what raises a signal, whose handler Python calls between two instructions."""
+
+    def run_raising(ctx: Mode, f: Any, args: Any, kwargs: Any) -> None:
+        for number in args:
+            hooks.refuse_if_changing(ctx, handler_of(number))
+        f(*args, **kwargs)
+
+    return run_raising
 
 
 def umask() -> int:
@@ -250,7 +264,9 @@ LATER: dict[str, Callable[[Any], dict[Any, Handler]]] = {
     "decimal": lambda m: {m.setcontext: setting(m.getcontext, m.setcontext)},
     "locale": lambda m: {m.setlocale: setting(m.setlocale, m.setlocale, keys=1)},
     "logging": lambda m: {m.disable: setting(lambda: m.root.manager.disable, m.disable)},
-    "signal": lambda m: {m.signal: setting(m.getsignal, m.signal, keys=1)},
+    "signal": lambda m: {
+        m.signal: setting(m.getsignal, m.signal, keys=1), m.raise_signal: raising(m.getsignal),
+    },
     "socket": lambda m: {m.setdefaulttimeout: setting(m.getdefaulttimeout, m.setdefaulttimeout)},
 }
 # fmt: on

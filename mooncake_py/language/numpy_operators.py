@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.application.seen_calls import run_seen
+from mooncake_py.application.seen_calls import call_seen
 from mooncake_py.containers import effects
 from mooncake_py.containers.sequences import readable
 from mooncake_py.language import object_arrays, subclass_operators
@@ -158,7 +158,7 @@ def by_ufunc(ctx: Mode, op: BinaryOperator, a: Any, b: Any) -> Any:
         return as_classes_have_it(ctx, op, a, b)
     if op.name != "matmul" and any(sight.conversion is Conversion.OBJECT for sight in sights):
         return on_objects(ctx, op, a, b)
-    if wraps_results(a) or wraps_results(b):
+    if wraps_results(a) or wraps_results(b) or is_counted(ctx, (a, b)):
         return unseen(ctx, op, a, b)
     p, q = (as_operand(ctx, op, v) for v in (a, b))
     if not (is_known(p) and is_known(q)):
@@ -179,7 +179,7 @@ def as_classes_have_it(ctx: Mode, op: BinaryOperator, a: Any, b: Any) -> Any:
     if ctx.contains_active(a) or ctx.contains_active(b):
         return subclass_operators.operate(ctx, op, a, b)
     function = op.ufunc if op is DIVMOD else op.function
-    return run_seen(ctx, function, (a, b), functools.partial(function, a, b))
+    return call_seen(ctx, function, (a, b), {})
 
 
 def on_objects(ctx: Mode, op: BinaryOperator, a: Any, b: Any) -> Any:
@@ -219,9 +219,15 @@ def as_operand(ctx: Mode, op: BinaryOperator, value: Any) -> Any:
 
 def unseen(ctx: Mode, op: BinaryOperator, a: Any, b: Any) -> Any:
     """Run a ufunc itself, if no derivative is lost by that."""
-    y = op.ufunc(primal_of(a), primal_of(b))
+    y = call_seen(ctx, op.ufunc, (primal_of(a), primal_of(b)), {})
     ctx.refuse_if_active(op.function, (a, b))
     return y
+
+
+def is_counted(ctx: Mode, operands: Any) -> bool:
+    """Return whether NumPy's reading of a constant operand changes something, each time."""
+    others = [v for v in operands if not is_known(v)]
+    return effects.would_write(others, effects.READING) and not ctx.contains_active(operands)
 
 
 def wraps_results(value: Any) -> bool:

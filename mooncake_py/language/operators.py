@@ -13,12 +13,14 @@ Operands here are those that no quicker way of the mode takes.
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import partial
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy import ndarray
 
+from mooncake_py.application.seen_calls import run_seen
 from mooncake_py.containers import containers, effects
 from mooncake_py.language import numpy_operators
 from mooncake_py.language.numpy_operators import compute
@@ -172,8 +174,9 @@ def natively(ctx: Mode, op: BinaryOperator, owner: type, a: Any, b: Any) -> Any:
         return compute(ctx, op, a, b)
     if op.name == "mod" and owner in (str, bytes, bytearray):
         effects.refuse_writers(ctx, (b,), effects.PRINTING)
-        return numerals.remembered(ctx, called(op, owner, a, activity.unwrapped(b)), b)
-    y = called(op, owner, primal_of(a), primal_of(b))
+        run = partial(called, op, owner, a, activity.unwrapped(b))
+        return numerals.remembered(ctx, run_seen(ctx, op.function, (a, b), run), b)
+    y = run_seen(ctx, op.function, (a, b), partial(called, op, owner, primal_of(a), primal_of(b)))
     if (type(a) is Active or type(b) is Active) and issubclass(type(y), WITHOUT_A_TANGENT):
         ctx.refuse_if_active(op.function, (a, b))
     return y

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mooncake_py.application.seen_calls import call_seen
 from mooncake_py.diagnostics.reporting import dropped
 from mooncake_py.runtime.activity import INERT
 
@@ -130,7 +131,7 @@ def only_writes(f: Any, args: Any, kwargs: Any) -> bool:
 def run_reader(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     if stores_files(ctx) and not only_writes(f, args, kwargs):
         refuse_reading(ctx, f, (*args, *kwargs.values()))
-    return f(*args, **kwargs)
+    return call_seen(ctx, f, args, kwargs)
 
 
 def run_saver(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import codecs
 import sys
+from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from mooncake_py.application.seen_calls import run_seen
 from mooncake_py.containers import effects
 from mooncake_py.diagnostics.native_modules import is_native_module
 from mooncake_py.diagnostics.places import is_library
@@ -44,8 +50,14 @@ def shown(ctx: Mode, function: Any, value: Any) -> str:
             return ascii(result)[1:-1] if function is ascii else result
         if getattr(t, name) is not getattr(object, name):
             break
+    return natively(ctx, function, value)
+
+
+def natively(ctx: Mode, function: Any, value: Any, *spec: str) -> str:
+    """Return the text that compiled code, or NumPy, makes of a value."""
     effects.refuse_writers(ctx, (value,), effects.PRINTING)
-    return function(unwrapped(value))
+    called = value, np.get_printoptions()["formatter"] or ()
+    return run_seen(ctx, function, called, partial(function, unwrapped(value), *spec))
 
 
 def formatted(ctx: Mode, value: Any, spec: str) -> str:
@@ -62,8 +74,20 @@ def formatted(ctx: Mode, value: Any, spec: str) -> str:
         return result
     if t.__format__ is object.__format__ and not spec:
         return text_of(ctx, str, value)
-    effects.refuse_writers(ctx, (value,), effects.PRINTING)
-    return remembered(ctx, format(unwrapped(value), spec), value)
+    return remembered(ctx, natively(ctx, format, value, spec), value)
+
+
+CODING = frozenset({"decode", "encode"})
+
+
+def error_handlers(names: Any) -> list[Any]:
+    """Return the functions that programs have registered for errors of encodings, by name."""
+    found = []
+    for name in names:
+        if type(name) is str and name.isidentifier():
+            with suppress(LookupError):
+                found.append(codecs.lookup_error(name))
+    return found
 
 
 # Handlers.
@@ -73,7 +97,9 @@ def run_text(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run ``str(x)``, ``repr(x)``, ``ascii(x)``."""
     if len(args) == 1 and not kwargs:
         return text_of(ctx, f, args[0])
-    return f(*map(unwrapped, args), **unwrapped(kwargs))
+    values = (*args, *kwargs.values())
+    run = partial(f, *map(unwrapped, args), **unwrapped(kwargs))
+    return run_seen(ctx, f, (*values, *error_handlers(values)), run)
 
 
 def run_format(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:

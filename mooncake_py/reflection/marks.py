@@ -22,8 +22,8 @@ AGAIN = "run_again"
 SILENT = {
     "lt", "le", "gt", "ge", "eq", "ne", "contained", "truth", "choose", "matching",
     "len", "iter", "items", "unpack", "peek", "key", "mapping", "manager", "format", "decorator",
-    "class_made", "chosen", "getattr", "field", "own_field", "captured_by", "global_of",
-    "bound_object", "flat_items", "item_of",
+    "base_of_class", "class_filled", "class_made", "chosen", "getattr", "field", "own_field",
+    "captured_by", "global_of", "bound_object", "flat_items", "item_of",
     "own_item", "link", "linked",
 }  # fmt: skip
 """What records nothing by itself."""

@@ -127,7 +127,7 @@ def prod(iterable: Iterable[Any], /, *, start: Any = 1) -> Any:
 @overlay(math.fsum)
 def fsum(seq: Iterable[Any], /) -> Any:
     """Sum the elements of any iterable."""
-    return fsum_of_list(list(seq))
+    return fsum_of_list([value for value in seq])  # noqa: C416 - a list asks for a length
 
 
 def fsum_of_list(values: list[Any]) -> float:

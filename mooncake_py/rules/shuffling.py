@@ -48,6 +48,8 @@ def python_shuffle(self: random.Random, x: Any) -> None:
 
 @overlay(random.Random.choice)
 def python_choice(self: random.Random, seq: Any) -> Any:
+    if not len(seq):
+        raise IndexError("Cannot choose from an empty sequence")
     return seq[python_chosen(self, len(seq))]
 
 

@@ -64,7 +64,8 @@ def _copied(value: Any, made: dict[int, Any]) -> Any:
 
 def _made_again(iterator: Any, made: dict[int, Any]) -> Any:
     t = type(iterator)
-    found = None if t is OF_CALLS or type(t.__reduce__) is FunctionType else reduced(iterator)
+    native = type(t.__reduce__) is not FunctionType and t.__reduce__ is not object.__reduce__
+    found = reduced(iterator) if native and t is not OF_CALLS else None
     if found is None:
         raise _NoCopyError
     make, arguments, *state = found

@@ -14,14 +14,15 @@ from numpy import ndarray
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import unwrapped
 from mooncake_py.runtime.pulls import pull_state
+from mooncake_py.runtime.users_code import has_methods
 from mooncake_py.runtime.values import NUMBERS
 from mooncake_py.tangents.memory import owner
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["OBJECT", "as_objects", "holds_numbers", "is_of_objects", "mark", "meet_objects",
-           "store"]  # fmt: skip
+__all__ = ["OBJECT", "as_objects", "holds_numbers", "is_of_objects", "is_seen", "mark",
+           "meet_objects",           "store"]  # fmt: skip
 
 OBJECT = np.dtype(object)
 PYTHON = {"f": float, "c": complex}  # what `astype(object)` makes of elements up to 64 bits
@@ -40,10 +41,18 @@ def holds_numbers(a: ndarray) -> bool:
 
 
 def meet_objects(ctx: Mode, a: Any, b: Any) -> bool:
-    """Return whether one of two operands is an array of objects, and something is active."""
+    """Return whether an operand is an array of objects, whose operators may not run unseen.
+
+    Something is active, or the operators are the user's.
+    """
     if (type(a) is ndarray and a.dtype is OBJECT) or (type(b) is ndarray and b.dtype is OBJECT):
-        return ctx.contains_active(a) or ctx.contains_active(b)
+        return is_seen(ctx, a) or is_seen(ctx, b)
     return False
+
+
+def is_seen(ctx: Mode, value: Any) -> bool:
+    """Return whether a value is active, or an array of objects with operators in Python."""
+    return ctx.contains_active(value) or (is_of_objects(value) and has_methods(value))
 
 
 def mark(ctx: Mode) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Quiet", "is_strict", "loud_again", "quiet"]
+__all__ = ["Quiet", "error_hook", "is_strict", "loud_again", "quiet"]
 
 
 def _holding_variable() -> tuple[ContextVar[Any], Any] | None:
@@ -47,7 +47,7 @@ def _made_each_time() -> tuple[Callable[[], Any], Callable[[Any], None]]:
 
 quiet, loud_again = _made_once() or _made_each_time()
 _variable, _ = _holding_variable() or (None, None)
-_found: tuple[Any, bool] = None, False
+_found: tuple[Any, bool, bool] = None, False, False
 
 
 def is_strict() -> bool:
@@ -56,14 +56,24 @@ def is_strict() -> bool:
     Python's floats do neither, and so do the quick forms, which compute with them.  What was found
     is kept with the setting: asking NumPy takes 1 us.
     """
+    return _settings()[1]
+
+
+def error_hook() -> Any:
+    """Return what NumPy calls at floating-point errors: a function or a log, None if neither."""
+    return np.geterrcall() if _settings()[2] else None
+
+
+def _settings() -> tuple[Any, bool, bool]:
+    """Return NumPy's setting, whether it is strict, and whether NumPy calls something."""
     global _found
-    setting, strict = _found
     present = None if _variable is None else _variable.get()  # which has a default
-    if present is None or present is not setting:
+    if present is None or present is not _found[0]:
         modes = np.geterr()
-        strict = modes["under"] != "ignore" or not {"ignore", "warn"}.issuperset(modes.values())
-        _found = present, strict
-    return strict
+        kinds = set(modes.values())
+        strict = modes["under"] != "ignore" or not kinds <= {"ignore", "warn"}
+        _found = present, strict, not kinds.isdisjoint(("call", "log"))
+    return _found
 
 
 class Quiet:

@@ -156,6 +156,8 @@ def compare(
     pure : bool
         Whether it writes to no operand for certain, and need not have copies.
     """
+    if type(y) is str and np.get_printoptions()["formatter"]:
+        return  # it would be called again
     try:
         array = same if pure else Copies()
         plain_args, plain_kwargs = as_plain(tuple(args), array), as_plain(kwargs, array)

@@ -1,0 +1,59 @@
+"""What is part of the user's program, and has Python code that native code may run."""
+
+from __future__ import annotations
+
+from types import FunctionType
+from weakref import WeakKeyDictionary
+
+from numpy import ndarray
+
+from mooncake_py.diagnostics.native_modules import is_native_module
+from mooncake_py.modules import module_of
+from mooncake_py.runtime.activity import INERT
+
+__all__ = ["has_methods", "is_of_library", "is_own", "is_users_function", "is_written_in_python"]
+
+HEAP_TYPE = 1 << 9
+LIBRARIES = ("numpy", "scipy")
+OWN = "mooncake_py"
+WRITTEN = (FunctionType, property, classmethod, staticmethod)
+
+_written_in_python: WeakKeyDictionary[type, bool] = WeakKeyDictionary()
+
+
+def is_of_library(cls: type) -> bool:
+    """Return whether a class is no part of the program, but its objects may hold such parts."""
+    module = module_of(cls)
+    return (
+        not cls.__flags__ & HEAP_TYPE
+        or module.partition(".")[0] in LIBRARIES
+        or is_native_module(module)
+    )
+
+
+def is_own(cls: type) -> bool:
+    """Return whether a class is one of this package."""
+    return module_of(cls).startswith(OWN)
+
+
+def is_users_function(f: FunctionType) -> bool:
+    """Return whether a function is part of the program, or may call one that is."""
+    if f.__closure__:
+        return True
+    return not is_native_module(module_of(f)) and not module_of(f).startswith(OWN)
+
+
+def is_written_in_python(cls: type) -> bool:
+    """Return whether a class has methods or properties in Python that are part of the program."""
+    found = _written_in_python.get(cls)
+    if found is None:
+        bases = (base for base in cls.__mro__ if not is_of_library(base) and not is_own(base))
+        held = (part for base in bases for part in vars(base).values())
+        found = _written_in_python[cls] = any(type(part) in WRITTEN for part in held)
+    return found
+
+
+def has_methods(a: ndarray) -> bool:
+    """Return whether an array of objects holds objects whose operators are the user's."""
+    kinds = set(map(type, a.ravel().tolist())) - INERT
+    return any(is_written_in_python(cls) for cls in kinds)
