@@ -81,7 +81,8 @@ def unseen_writes() -> Iterator[Any]:
     yield pytest.param(c, lambda: c.__init__(7.0, 8.0), id="init")
     yield pytest.param(c, lambda: struct.pack_into("d", c, 0, 7.0), id="pack_into")
     yield pytest.param(c, lambda: io.BytesIO(b"\1" * 24).readinto(c), id="readinto")
-    yield pytest.param(c, lambda: ctypes.resize(c, 48), id="resize")
+    moved = (Double * 3)(1.0, 2.0, 3.0)  # of its own: no address of it stays valid
+    yield pytest.param(moved, lambda: ctypes.resize(moved, 48), id="resize")
     text = ctypes.create_string_buffer(b"abc", 24)
     yield pytest.param(text, lambda: ctypes.pythonapi.memset(text, 1, 8), id="foreign function")
     holder = Holder((1.0, 2.0, 3.0))
