@@ -16,12 +16,14 @@ from numpy import ndarray
 from mooncake_py.boundary.arguments import ArgNums, Call, choose_arguments, refuse_foreign
 from mooncake_py.boundary.captured import is_closed
 from mooncake_py.boundary.followed import FollowedCopier
+from mooncake_py.boundary.other_names import refuse_other_names
 from mooncake_py.boundary.overwritten import LARGE, give_back, is_overwritten
 from mooncake_py.boundary.own_memory import Key, OwnMemory
 from mooncake_py.boundary.separation import separation
 from mooncake_py.boundary.writes import Copies, Watcher
 from mooncake_py.errors import MooncakeError
 from mooncake_py.runtime.enclosing import enclosing
+from mooncake_py.runtime.identities import Identities
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
@@ -109,8 +111,8 @@ class ArgumentsApart:
     """
 
     __slots__ = (
-        *("__weakref__", "around", "args", "chosen", "copies", "kwargs", "lent", "outside"),
-        *("own_copies", "watchers"),
+        *("__weakref__", "around", "args", "chosen", "copies", "identities", "kwargs", "lent"),
+        *("outside", "own_copies", "watchers"),
     )
 
     def __init__(
@@ -149,6 +151,9 @@ class ArgumentsApart:
             self.copy_arrays(own)
         if own.pairs:
             self.watchers = (*self.watchers, own)
+        self.identities = Identities(self.copies) if whole else None
+        if self.identities is not None:
+            refuse_other_names(f, self.identities)
 
     def note_copies(
         self, own: OwnMemory, copies: Copies, arrays: Any, args: Any, kwargs: Any
@@ -199,10 +204,14 @@ class ArgumentsApart:
     def __enter__(self) -> ArgumentsApart:
         if self.watchers:
             _thread.innermost = ref(self)
+        if self.identities is not None:
+            self.identities.enter()
         return self
 
     def __exit__(self, *details: object) -> None:
         _thread.innermost = self.around
+        if self.identities is not None:
+            self.identities.leave()
         give_back(self.lent)
         for found in self.watchers:
             found.leave()

@@ -10,7 +10,7 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.containers import hooks, state
-from mooncake_py.language import array_attributes, array_protocols, array_subclasses
+from mooncake_py.language import array_attributes, array_protocols, array_subclasses, registries
 from mooncake_py.language.core import Core
 from mooncake_py.runtime import attribute_lookup
 from mooncake_py.runtime.active import Active, part_of_real
@@ -57,6 +57,7 @@ class Attributes(Core):
             read = self.readers[t, name]
         except KeyError:
             hooks.refuse_metaclass(self, o if issubclass(t, type) else t)
+            registries.refuse_originals(self, o if issubclass(t, type) else t, name)
             if issubclass(t, type):
                 read = attribute_lookup.class_reader(o, t, name)
             elif t is super:

@@ -35,6 +35,7 @@ from mooncake_py.rules.stand_ins import StandIn, class_of, standing_for
 from mooncake_py.runtime import drops, frames, numerals
 from mooncake_py.runtime.active import Active, plain_class, primal_of
 from mooncake_py.runtime.activity import INERT, unwrapped
+from mooncake_py.runtime.identities import identity_of
 from mooncake_py.runtime.methods import derivable
 from mooncake_py.runtime.numpy_operands import Conversion, sight_of
 from mooncake_py.runtime.operators import BINARY, DIVMOD, UNARY
@@ -157,6 +158,11 @@ def run_type(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
             return class_of(args[0])
         return args[0].__class__ if t is Active or issubclass(t, StandIn) else t
     return call_seen(ctx, type, args, kwargs)
+
+
+def run_id(ctx: Mode, f: Any, args: Any, kwargs: Any) -> int:
+    """Run ``id(...)``: a copy of an argument has the identity of what it stands for."""
+    return identity_of(*args) if len(args) == 1 and not kwargs else id(*args, **kwargs)
 
 
 def run_isinstance(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
@@ -361,7 +367,7 @@ def existing(names: Iterable[str]) -> list[Any]:
 
 
 AS_THEY_ARE = (
-    callable, id, slice, range, object, super, property, staticmethod, classmethod, globals,
+    callable, slice, range, object, super, property, staticmethod, classmethod, globals,
     functools.wraps, functools.update_wrapper, functools.partial,
     itertools.count, itertools.repeat, MethodType, MappingProxyType, SimpleNamespace,
     type(functools.lru_cache(len)), object.__new__, object.__init__,
@@ -427,6 +433,7 @@ HANDLERS: dict[Any, Handler] = {
     **dict.fromkeys((bool, operator.truth), run_bool),
     **dict.fromkeys((any, all), run_testing),
     hash: run_hash,
+    id: run_id,
     about_to_compare: run_about_to_compare,
     special_method: run_special_method,
     operator.length_hint: iteration.run_length_hint,
