@@ -21,9 +21,8 @@ from typing import Any
 
 import numpy as np
 
+from mooncake_py.compiler.native import form
 from mooncake_py.compiler.native.building.types import type_of
-from mooncake_py.compiler.native.form import built
-from mooncake_py.compiler.native.printing.emit import Printer
 from mooncake_py.compiler.native.reading.reader import read_function
 from mooncake_py.compiler.native.region_site import RegionSite
 from mooncake_py.compiler.native.sweeps.adjoint import adjoint
@@ -232,9 +231,9 @@ class Phases:
         active = self.run("what is active", lambda: site.active(moving))
         sweeps = self.run("differentiate", lambda: adjoint(region, active))
 
-        def printed() -> Printer:
+        def printed() -> Any:
             made = [n for n in sweeps.values if n not in (*region.inputs, *region.results)]
-            printer = Printer(sweeps.kinds, sweeps.arrays)
+            printer = form.COMPILER.printer(sweeps.kinds, sweeps.arrays)
             if sweeps.size is not None:
                 printer.count(sweeps.size, region.inputs)
             printer.forward(sweeps.forward, region.inputs, (*region.results, *made))
@@ -244,7 +243,7 @@ class Phases:
 
         printer = self.run("print", printed)
         if build:
-            self.run("build", lambda: built(printer))
+            self.run("build", lambda: form.COMPILER.built(printer))
 
 
 def timed(f: Callable[[], Any]) -> tuple[Any, float]:

@@ -25,7 +25,6 @@ from mooncake_py import (
     vjp,
 )
 from mooncake_py.compiler.native import form
-from mooncake_py.compiler.native.printing.build import interpreted
 from mooncake_py.modes.reverse import whole
 from mooncake_py.runtime.compilation import is_installed
 
@@ -40,7 +39,7 @@ def compiles(request, monkeypatch):
     """Whether functions are compiled; then their text runs as plain Python."""
     if request.param and not is_installed():
         pytest.skip("compile=True needs Numba")
-    monkeypatch.setattr(form, "built", interpreted)
+    monkeypatch.setattr(form, "COMPILER", form.INTERPRETED)
     return request.param
 
 
@@ -312,7 +311,7 @@ def test_results_inside_another_derivative_are_new(compiles):
 def test_general_calls_between_compiled_ones(monkeypatch):
     if not is_installed():
         pytest.skip("compile=True needs Numba")
-    monkeypatch.setattr(form, "built", interpreted)
+    monkeypatch.setattr(form, "COMPILER", form.INTERPRETED)
     step = grad(smoothed, compile=True).prepare(U, 0.7)
     first = step(U, 0.7)
     with monkeypatch.context() as patch:

@@ -11,7 +11,6 @@ import pytest
 
 from mooncake_py import NoTangent, grad, jvp, value_and_grad, vjp
 from mooncake_py.compiler.native import effort, form
-from mooncake_py.compiler.native.printing.build import interpreted
 from mooncake_py.modes.reverse import whole_pullback
 from mooncake_py.runtime.compilation import is_installed
 from tests.programs.comparing import function_of
@@ -31,7 +30,7 @@ ACTIVE = (0, 1, 2, 3)
 
 @pytest.fixture(autouse=True)
 def in_plain_python(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(form, "built", interpreted)
+    monkeypatch.setattr(form, "COMPILER", form.INTERPRETED)
     monkeypatch.setattr(effort, "LEAST", 1)
 
 

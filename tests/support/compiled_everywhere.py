@@ -17,7 +17,6 @@ import pytest
 
 from mooncake_py import compile_mode
 from mooncake_py.compiler.native import form
-from mooncake_py.compiler.native.printing.build import interpreted
 
 OTHER_WAYS = Path(__file__).parents[1] / "compiler"
 BY_NUMBA = os.environ.get("COMPILED") == "numba"
@@ -41,5 +40,5 @@ def is_fit(item: pytest.Item) -> bool:
 def pytest_runtest_call() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch, compile_mode():
         if not BY_NUMBA:
-            patch.setattr(form, "built", interpreted)
+            patch.setattr(form, "COMPILER", form.INTERPRETED)
         yield

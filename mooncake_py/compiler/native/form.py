@@ -2,18 +2,44 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
-from mooncake_py.compiler.native.printing.build import built
+from mooncake_py.compiler.native.llvm.printer import Printer as LLVMPrinter
+from mooncake_py.compiler.native.machine.built import built as built_by_llvm
+from mooncake_py.compiler.native.printing.build import built, interpreted
 from mooncake_py.compiler.native.printing.emit import Printer
 from mooncake_py.compiler.native.regions.region import NativeRegion
 from mooncake_py.compiler.native.spares import Spares
 from mooncake_py.compiler.native.sweeps.adjoint import adjoint, cotangent_of
 from mooncake_py.compiler.native.sweeps.fusing import forward_only
 
-__all__ = ["Form", "form_of"]
+__all__ = ["INTERPRETED", "LLVM", "NUMBA", "Compiler", "Form", "form_of"]
+
+
+class Compiler(NamedTuple):
+    """What compiles sweeps.
+
+    Attributes
+    ----------
+    printer : callable
+        From the kinds of names and the axes of arrays to what prints functions.
+    built : callable
+        From what has printed to the functions, by their names.
+    """
+
+    printer: Callable[..., Any]
+    built: Callable[[Any], dict[str, Callable[..., Any]]]
+
+
+NUMBA = Compiler(Printer, built)
+LLVM = Compiler(LLVMPrinter, built_by_llvm)
+INTERPRETED = Compiler(Printer, interpreted)
+"""Compiles nothing: for tests."""
+
+COMPILER = LLVM if os.environ.get("MOONCAKE_COMPILER") == "llvm" else NUMBA
 
 
 @dataclass(frozen=True)
@@ -63,7 +89,8 @@ def form_of(region: NativeRegion, active: set[str]) -> Form:
         return forward_form(region)
     sweeps = adjoint(region, active)
     made = tuple(n for n in sweeps.values if n not in region.inputs and n not in region.results)
-    printer = Printer(sweeps.kinds, sweeps.arrays)
+    compiler = COMPILER
+    printer = compiler.printer(sweeps.kinds, sweeps.arrays)
     if sweeps.size is not None:
         printer.count(sweeps.size, region.inputs)
     printer.forward(sweeps.forward, region.inputs, (*region.results, *made))
@@ -71,7 +98,7 @@ def form_of(region: NativeRegion, active: set[str]) -> Form:
     taken = [named[name] for name in sweeps.cotangents]
     if taken:
         printer.reverse(sweeps.reverse, (*sweeps.values, *sweeps.cotangents), sweeps.gives)
-    functions = built(printer)
+    functions = compiler.built(printer)
     return Form(
         functions["forward"],
         functions.get("reverse"),
@@ -88,7 +115,8 @@ def form_of(region: NativeRegion, active: set[str]) -> Form:
 def forward_form(region: NativeRegion) -> Form:
     """Return the compiled form of a region of which nothing is active."""
     region = forward_only(region)
-    printer = Printer(region.kinds, region.arrays)
+    compiler = COMPILER
+    printer = compiler.printer(region.kinds, region.arrays)
     printer.forward(region.body, region.inputs, region.results)
-    forward = built(printer)["forward"]
+    forward = compiler.built(printer)["forward"]
     return Form(forward, None, region.results, (), (), (), (), (), printer.text)

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from mooncake_py.compiler.native import form
-from mooncake_py.compiler.native.printing.build import interpreted
 from mooncake_py.compiler.native.region_site import RegionSite
 from mooncake_py.modes.forward.whole import WholeTangent
 from mooncake_py.modes.reverse.whole import WholeGradient
@@ -52,7 +51,7 @@ def tried(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
             found.append(True)
         return y
 
-    monkeypatch.setattr(form, "built", interpreted)
+    monkeypatch.setattr(form, "COMPILER", form.INTERPRETED)
     monkeypatch.setattr(RegionSite, "attempt", noted)
     monkeypatch.setattr(WholeGradient, "run", whole)
     monkeypatch.setattr(WholeTangent, "run", pushed)

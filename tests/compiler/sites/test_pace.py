@@ -9,7 +9,6 @@ import pytest
 
 from mooncake_py import checkpoint, grad, value_and_grad
 from mooncake_py.compiler.native import form
-from mooncake_py.compiler.native.printing.build import interpreted
 from mooncake_py.compiler.native.site import site_of
 from mooncake_py.compiler.sites import pace
 from mooncake_py.compiler.sites.pace import COMPILED, FIRST, PLAINLY, TIMED, TIMED_PLAINLY, Pace
@@ -119,7 +118,7 @@ def test_both_ways_give_the_same(cls, monkeypatch):
     def slow(self, seconds):
         took(self, 1e-4 if is_left else 1e-9)
 
-    monkeypatch.setattr(form, "built", interpreted)
+    monkeypatch.setattr(form, "COMPILER", form.INTERPRETED)
     monkeypatch.setattr(pace, "clock", later)
     monkeypatch.setattr(Pace, "took", slow)
     expected = value_and_grad(tanks)(0.3, 50, cls)
@@ -136,7 +135,7 @@ def scaled(x, y):
 
 
 def test_types_that_come_later_are_served_too(monkeypatch):
-    monkeypatch.setattr(form, "built", interpreted)
+    monkeypatch.setattr(form, "COMPILER", form.INTERPRETED)
     monkeypatch.setattr(pace, "clock", lambda: 0.0)
 
     def f(x):

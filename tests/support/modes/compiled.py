@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from mooncake_py.compiler.native import effort, form
-from mooncake_py.compiler.native.printing.build import interpreted
 from mooncake_py.compiler.native.region_site import RegionSite
 from mooncake_py.modes.forward.whole import WholeTangent
 from mooncake_py.modes.reverse.whole import WholeGradient
@@ -73,7 +72,7 @@ def compiling(counts: Counter[str]) -> Iterator[None]:
         return y
 
     with pytest.MonkeyPatch.context() as patch, using(True):
-        patch.setattr(form, "built", interpreted)
+        patch.setattr(form, "COMPILER", form.INTERPRETED)
         patch.setattr(effort, "LEAST", 1)
         patch.setattr(RegionSite, "attempt", counted)
         patch.setattr(WholeGradient, "run", whole)
