@@ -75,7 +75,7 @@ def contains_active(ctx: Tracking, value: Any, seen: set[int]) -> bool:
     if issubclass(t, ndarray) and value.dtype.kind != "O":
         if t is ndarray:
             return ctx.find(value) is not None
-        if value.dtype.kind in "fc" and ctx.find(plain(value)) is not None:
+        if ctx.find(plain(value)) is not None:
             return True
         return bool(instance_dict(value)) and holds_active(ctx, value, seen)
     if issubclass(t, buffers.BUFFERS) and buffers.is_active(ctx, value):
