@@ -74,6 +74,8 @@ def output(ctx: Mode, rule: Any, y: Any, operands: Any) -> Any:
         return objects.as_objects(ctx, operands[0])
     elif kind in "iu":
         whole(ctx, y, operands)
+    elif kind == "V" and any(type(a) is ndarray and np.may_share_memory(y, a) for a in operands):
+        return y  # a view of records, whose fields are known by their memory
     elif kind not in STEPS:
         raise dropped(
             ctx,
