@@ -173,11 +173,9 @@ class ArrayLanguage(Context):
             raise
 
     def as_operand(self, value: Any) -> Any:
-        """Return a list, tuple or record with active parts as an array; others unchanged."""
+        """Return a list or tuple with active parts as an array; anything else unchanged."""
         if (type(value) is list or type(value) is tuple) and self.contains_active(value):
             return self.call(np.array, value)
-        if issubclass(type(value), np.void) and self.contains_active(value):
-            return np.asarray(value)  # over the same memory
         return value
 
 

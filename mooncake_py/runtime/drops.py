@@ -16,6 +16,7 @@ because only numbers read from it again would be wrong.  Everything else is refu
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from weakref import ref
 
@@ -74,7 +75,7 @@ def output(ctx: Mode, rule: Any, y: Any, operands: Any) -> Any:
         return objects.as_objects(ctx, operands[0])
     elif kind in "iu":
         whole(ctx, y, operands)
-    elif kind == "V" and any(type(a) is ndarray and np.may_share_memory(y, a) for a in operands):
+    elif kind == "V" and any(type(a) is ndarray and overlap(y, a) for a in operands):
         return y  # a view of records, whose fields are known by their memory
     elif kind not in STEPS:
         raise dropped(
@@ -214,14 +215,27 @@ def computed(ctx: Tracking, f: Any, args: Any, y: Any) -> Any:
     An array of objects may be moved about, as its objects pass by reference.  A result that is
     none of them was computed by a method, unseen, which is right as long as nothing active went in.
     """
-    if (y.dtype.kind != "O") if type(y) is ndarray else type(y) in INERT:
+    if (y.dtype.kind not in "OV") if type(y) is ndarray else type(y) in INERT:
         return y
+    records = [a for a in args if issubclass(type(a), np.void)]
+    if any(map(ctx.contains_active, records)) and not any(map(partial(overlap, y), records)):
+        raise dropped(
+            ctx,
+            f"{names(f)[0]} copies a record that holds active data",
+            why="only float and complex arrays hold derivatives",
+            fix="read its fields, or write it to an array of records: cells[0] = record",
+        )
     arrays = [a for a in args if type(a) is ndarray and a.dtype.kind == "O"]
     if type(f) is np.ufunc and (others := [a for a in args if type(a) not in NUMERIC]):
         arrays.append(np.fromiter(others, object))  # of which it makes arrays of objects
     if arrays and not identities(y) <= {i for a in arrays for i in identities(a)}:
         ctx.refuse_if_active(f, args)
     return y
+
+
+def overlap(y: Any, a: Any) -> bool:
+    """Return whether a result is a view of an operand, an array or a record."""
+    return type(y) is ndarray and np.may_share_memory(y, a)
 
 
 def identities(value: Any) -> set[int]:

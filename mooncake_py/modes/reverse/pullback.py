@@ -38,6 +38,7 @@ class Vjp:
     """A forward pass on copies of the arguments, and its pullback."""
 
     ctx: ReverseContext | None = None
+    output: Any = None  # of the last run
     direct: Direct | None = None
     fingerprint: Fingerprint | None = None
     separates = True  # arguments that share memory

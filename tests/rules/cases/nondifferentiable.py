@@ -76,7 +76,6 @@ def integer_cases() -> list[Case]:
         *(Case(f, (6,)) for f in one),
         Case(np.packbits, (np.array([1, 0, 1], dtype=np.uint8),)),
         Case(np.unpackbits, (np.array([7], dtype=np.uint8),)),
-        Case(float.as_integer_ratio, (1.5,)),
     ]
 
 
