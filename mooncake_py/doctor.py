@@ -4,7 +4,7 @@
     python -m mooncake_py.doctor --no-compile    without the check that compiles, which takes longer
 
 It exits with code 1 if a check fails.  Packages that are optional are not imported, but for Numba
-by the check that compiles.
+and llvmlite by the checks that compile.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Sequence
 from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -27,6 +28,7 @@ import numpy as np
 import mooncake_py
 from mooncake_py import cache
 from mooncake_py.checkpointing import checkpointed
+from mooncake_py.doctor_regions import REGIONS, differences
 from mooncake_py.errors import MooncakeWarning
 from mooncake_py.higher_order import hvp
 from mooncake_py.interface import grad, jvp
@@ -67,8 +69,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print()
     outcomes = []
     for name, check in CHECKS.items():
-        if name == "compiled" and (skips_compiled or not is_installed()):
-            reason = "by --no-compile" if skips_compiled else f"no Numba; {INSTALL}"
+        if name in NEEDS and (skips_compiled or not is_there(name)):
+            reason = "by --no-compile" if skips_compiled else f"no {NEEDS[name]}; {INSTALL}"
             print(f"{name:<14}left out: {reason}")
             continue
         outcome = checked(name, check)
@@ -244,6 +246,22 @@ def compiled_gradient() -> tuple[Any, Any]:
     return found
 
 
+def regions() -> tuple[Any, Any]:
+    """Return how many functions LLVM compiles; raise if it is not all of them."""
+    wrong = differences()
+    if wrong:
+        raise RuntimeError("\n".join(wrong))
+    return len(REGIONS), len(REGIONS)
+
+
+def is_there(name: str) -> bool:
+    """Return whether what a check needs is installed."""
+    return is_installed() if name == "compiled" else find_spec("llvmlite") is not None
+
+
+NEEDS = {"compiled": "Numba", "LLVM": "llvmlite"}
+"""What checks need that compile."""
+
 CHECKS: dict[str, Callable[[], tuple[Any, Any]]] = {
     "reverse": lambda: gradient(energy),
     "forward": slope,
@@ -251,6 +269,7 @@ CHECKS: dict[str, Callable[[], tuple[Any, Any]]] = {
     "checkpointed": lambda: gradient(energy_in_slots),
     "debug": lambda: gradient(energy, debug=True),
     "compiled": compiled_gradient,
+    "LLVM": regions,
 }
 """By the name of a mode, what returns a derivative that it finds, and the one expected."""
 

@@ -16,7 +16,7 @@ from mooncake_py import doctor, grad
 
 pytestmark = pytest.mark.plain
 
-MODES = ["reverse", "forward", "hvp", "checkpointed", "debug", "compiled"]
+MODES = ["reverse", "forward", "hvp", "checkpointed", "debug", "compiled", "LLVM"]
 
 
 def report(
@@ -37,8 +37,8 @@ def test_all_is_well(capsys: pytest.CaptureFixture[str]) -> None:
     assert found["Python"].startswith(".".join(map(str, sys.version_info[:3])))
     assert f"pytest {metadata.version('pytest')}" in found["packages"]
     assert list(found)[-len(MODES) :] == MODES
-    assert all(found[mode].startswith("ok, ") for mode in MODES[:-1])
-    assert found["compiled"] == "left out: by --no-compile"
+    assert all(found[mode].startswith("ok, ") for mode in MODES[:-2])
+    assert all(found[mode] == "left out: by --no-compile" for mode in MODES[-2:])
     assert "unknown" not in text
 
 
@@ -111,6 +111,7 @@ def test_what_is_not_compiled_is_an_error(
 ) -> None:
     """A broken compiler leaves the gradient as it is without one."""
     monkeypatch.setattr(doctor, "is_installed", lambda: True)
+    monkeypatch.setattr(doctor, "differences", list)
     monkeypatch.setattr(doctor, "compile_mode", nullcontext)
     monkeypatch.setattr(doctor, "gradient", lambda f, **options: (0.0, 0.0))
     lines = ["energy (<rod>:1): not compiled: Numba needs an older NumPy"]
@@ -124,9 +125,25 @@ def test_without_numba_that_check_is_left_out(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(doctor, "is_installed", lambda: False)
+    monkeypatch.setattr(doctor, "differences", list)
     code, found, _ = report(capsys, ())
     assert code == 0
     assert found["compiled"].startswith("left out: no Numba; pip install numba")
+
+
+def test_functions_that_llvm_gets_wrong_are_shown(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(doctor, "is_installed", lambda: False)
+    monkeypatch.setattr(doctor, "find_spec", lambda name: name)
+    monkeypatch.setattr(doctor, "differences", lambda: ["sums: not compiled"])
+    code, found, _ = report(capsys, ())
+    assert code == 1
+    assert found["LLVM"] == "FAILED: RuntimeError: sums: not compiled"
+    monkeypatch.setattr(doctor, "find_spec", lambda name: None)
+    code, found, _ = report(capsys, ())
+    assert code == 0
+    assert found["LLVM"].startswith("left out: no llvmlite; pip install")
 
 
 @pytest.mark.slow  # compiles
@@ -136,4 +153,4 @@ def test_as_a_command() -> None:
     finished = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
     assert finished.returncode == 0, finished.stdout
     assert finished.stderr == ""
-    assert finished.stdout.splitlines()[-1].startswith("compiled      ok, ")
+    assert finished.stdout.splitlines()[-2].startswith("compiled      ok, ")
