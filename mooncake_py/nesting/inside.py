@@ -201,6 +201,7 @@ def pull_inside(entry: tuple[Any, ...]) -> None:
         with repeating(lambda error: something_else(*where, raised=error)):
             value, handed, seeds = again(inner, cotangent)
             settle_kept(inner)
+            settle_kept(outer)  # which is on its way back, and undoes more of what is kept
         if not Fingerprint((value, handed)).matches(expected):
             raise something_else(*where)
         try:

@@ -180,3 +180,40 @@ def test_what_has_not_changed_stays_the_same_object():
 
     grad(f)(1.5)
     assert LOG[-1] is o
+
+
+def inner_grad(log_to, x):
+    def inner(y):
+        log_to()
+        return y * x
+
+    return grad(inner)(x)
+
+
+def inner_pullback(log_to, x):
+    def inner(y):
+        log_to()
+        return y * x
+
+    return vjp(inner, x)[1](1.0)[0]
+
+
+def innermost(log_to, x):
+    return grad(lambda y: inner_grad(log_to, y * x))(x)
+
+
+@pytest.mark.parametrize("inside", [inner_grad, inner_pullback, innermost])
+@pytest.mark.parametrize("mode", MODES)
+def test_an_object_of_the_outer_call_is_kept_by_what_runs_inside(mode, inside):
+    LOG.clear()
+
+    def f(x):
+        s = State()
+        s.v = x * 2.0
+        s.rows = []
+        s.rows.append(3.0)
+        return inside(lambda: ignore_derivatives(LOG.append, s), x) * s.v
+
+    MODES[mode](f)
+    assert LOG
+    assert all(vars(s) == {"v": 3.0, "rows": [3.0]} for s in LOG)
