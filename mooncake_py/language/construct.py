@@ -22,7 +22,7 @@ from mooncake_py.runtime.attribute_lookup import in_class
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Language, Mode, Tracking
 
-__all__ = ["instance", "own_instance", "refuse_reading"]
+__all__ = ["from_keys", "instance", "own_instance", "refuse_reading"]
 
 SCALARS = (int, float, complex, str)
 FILLED_LATER = (list, dict, set, deque)
@@ -63,6 +63,14 @@ def own_instance(ctx: Mode, cls: type, args: Any, kwargs: Any) -> Any:
     made = make(ctx, cls, new, args, kwargs)
     if isinstance(made, cls):
         initialize(ctx, made, args, kwargs)
+    return made
+
+
+def from_keys(ctx: Mode, cls: type, keys: Any, /, value: Any = None) -> Any:
+    """Run ``cls.fromkeys(keys, value)`` of a subclass of dict, whose methods may be in Python."""
+    made = ctx.call(cls)
+    for key in ctx.iter(keys):
+        ctx.setitem(made, key, value)
     return made
 
 

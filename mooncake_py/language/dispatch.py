@@ -298,6 +298,8 @@ def call_builtin(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     if isinstance(receiver, type):
         if f.__name__ == "__new__" and issubclass(receiver, BaseException):
             return f(*args, **kwargs)
+        if f.__name__ == "fromkeys" and issubclass(receiver, dict) and receiver is not dict:
+            return construct.from_keys(ctx, receiver, *args, **kwargs)
         generic = ctx.handlers.get(getattr(receiver, f.__name__, None))
         return generic(ctx, f, args, kwargs) if generic else call_opaque(ctx, f, args, kwargs)
     if issubclass(type(receiver), (property, *READ_ONLY)):

@@ -127,7 +127,14 @@ def prod(iterable: Iterable[Any], /, *, start: Any = 1) -> Any:
 @overlay(math.fsum)
 def fsum(seq: Iterable[Any], /) -> Any:
     """Sum the elements of any iterable."""
-    return fsum_of_list([value for value in seq])  # noqa: C416 - a list asks for a length
+    return fsum_of_list([as_float(value) for value in seq])  # a list asks for a length
+
+
+def as_float(value: Any) -> Any:
+    """Return the number that an object is converted to; what has none is left for the error."""
+    if isinstance(value, (float, int)) or not hasattr(type(value), "__float__"):
+        return value
+    return float(value)
 
 
 def fsum_of_list(values: list[Any]) -> float:

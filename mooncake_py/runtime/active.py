@@ -8,14 +8,17 @@ operators call the context, and conversions that would keep only the number rais
 from __future__ import annotations
 
 import operator
+import sys
 from collections.abc import Callable
 from threading import get_ident
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mooncake_py.diagnostics.places import current_place
 from mooncake_py.errors import DerivativeDropError
+from mooncake_py.rooms import is_engine
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
@@ -102,6 +105,8 @@ class Active:
         return y
 
     def __float__(self) -> float:
+        if _is_compared(sys._getframe(1)):  # pyright: ignore[reportPrivateUsage]
+            return float(innermost(self))
         raise _dropped(self, "float() in compiled code")
 
     def __complex__(self) -> complex:
@@ -194,6 +199,24 @@ def shared_number(value: Active) -> DerivativeDropError:
         "containers\nare replaced while a derivative runs, visibly to all threads",
         fix="give each thread a copy, for example by copy.deepcopy, or keep numbers in arrays",
     )
+
+
+def _is_compared(frame: FrameType | None) -> bool:
+    """Return whether a method of the user's runs that compiled code calls for a key of a dict.
+
+    It returns an int or a bool, which have no derivative.
+    """
+    for _ in range(DEEP):
+        if frame is None or is_engine(frame.f_code.co_filename):
+            return False
+        if frame.f_code.co_name in KEYS:
+            return True
+        frame = frame.f_back
+    return False
+
+
+KEYS = ("__hash__", "__eq__")
+DEEP = 8
 
 
 def _dropped(value: Active, what: str) -> DerivativeDropError:
