@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import suppress
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.application.foreign import flat
+from mooncake_py.application.foreign import flat, is_other
 from mooncake_py.application.out_argument import named_out
 from mooncake_py.diagnostics.native_modules import is_constant_library
 from mooncake_py.language import ufuncs_of_objects
@@ -176,6 +177,7 @@ def outer_of_instances(ctx: Mode, f: np.ufunc, inputs: Any, kwargs: Any) -> Any:
 
 def ask_function(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Ask the classes of the arguments to run a function of NumPy; `MISSING` if none is asked."""
+    require_iterables(f, args, kwargs)
     if not overriding(flat((*args, *kwargs.values())), "__array_function__"):
         return MISSING
     asked, types = asked_by(f, args, kwargs)
@@ -189,6 +191,56 @@ def ask_function(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
             f"__array_function__: {list(types)}"
         )
     return MISSING
+
+
+class Stopping:
+    """Stands for an object without items; NumPy asks it before it runs a function."""
+
+    def __array_function__(self, *given: Any) -> None:
+        return None
+
+
+class WithItems(Stopping):
+    """Stands for an array."""
+
+    shape = (0,)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(())
+
+
+def require_iterables(f: Any, args: Any, kwargs: Any) -> None:
+    """Raise what NumPy raises where it looks for operands among the items of what has none."""
+    if any(map(is_without_items, (*args, *kwargs.values()))):
+        try:
+            f(*map(stopping, args), **{name: stopping(v) for name, v in kwargs.items()})
+        except Exception as error:
+            if is_of_dispatcher(error):
+                raise
+
+
+def is_without_items(value: Any) -> bool:
+    """Return whether an operand is no number and no array, and has no items."""
+    if not is_other(value) or isinstance(value, (str, bytes, float, complex, int)):
+        return False
+    return not any(hasattr(value, name) for name in ("__iter__", "__getitem__", "shape"))
+
+
+def stopping(value: Any) -> Any:
+    """Return what stands for an argument where only the operands of a function are looked for."""
+    if is_without_items(value):
+        return type(type(value).__name__, (Stopping,), {})()
+    return WithItems() if isinstance(value, ndarray) else unwrapped(value)
+
+
+def is_of_dispatcher(error: Exception) -> bool:
+    """Return whether an error is from the search for operands, not from the function itself."""
+    if str(error).startswith("dispatcher for"):
+        return True
+    frame = error.__traceback__
+    while frame is not None and frame.tb_next is not None:
+        frame = frame.tb_next
+    return frame is not None and frame.tb_frame.f_code.co_name.endswith("_dispatcher")
 
 
 def asked_by(f: Any, args: Any, kwargs: Any) -> tuple[list[Any], tuple[type, ...]]:
