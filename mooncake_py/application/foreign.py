@@ -30,7 +30,7 @@ from mooncake_py.runtime.numpy_operands import (
 from mooncake_py.tangents.subclasses import Met, is_instance
 
 __all__ = [
-    "asks", "flat", "is_compiled", "is_of_numpy", "is_other", "is_users_array", "meet",
+    "asks", "flat", "is_compiled", "is_of_numpy", "is_other", "is_users_array", "may_write", "meet",
     "plain_operand", "require_plain", "ufunc_of",
 ]  # fmt: skip
 
@@ -73,9 +73,24 @@ def is_of_numpy(f: Any) -> bool:
 
 
 def is_compiled(f: Any) -> bool:
-    """Return whether a function is one of SciPy in machine code, also from Cython."""
-    compiled = type(f) is BuiltinFunctionType or type(f).__name__ in CYTHON
-    return compiled and is_in(f, "scipy")
+    """Return whether a function is one of SciPy in machine code."""
+    return is_fortran(f) or (
+        (type(f) is BuiltinFunctionType or type(f).__name__ in CYTHON) and is_in(f, "scipy")
+    )
+
+
+def is_fortran(f: Any) -> bool:
+    """Return whether a function is a wrapper of Fortran, of BLAS for example."""
+    return type(f).__name__ == "fortran"
+
+
+def may_write(f: Any) -> bool:
+    """Return whether a function is one of SciPy in machine code that may write to arguments.
+
+    Wrappers of Fortran write to the memory of an object that is no array, even if they are told
+    not to.
+    """
+    return is_fortran(f) or (type(f) is BuiltinFunctionType and is_in(f, "scipy"))
 
 
 def is_in(f: Any, *packages: str) -> bool:
@@ -141,6 +156,8 @@ def asks(f: Any, value: Any) -> bool:
     if how is Conversion.NUMBER:
         return computes_otherwise(value)
     if how in (Conversion.METHOD, Conversion.INTERFACE) or isinstance(value, Number):
+        return True
+    if how is Conversion.BUFFER and may_write(f):
         return True
     if in_python:  # of SciPy, some of which take sparse matrices
         return False

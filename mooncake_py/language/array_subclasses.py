@@ -19,8 +19,8 @@ from mooncake_py.application.foreign import (
     asks,
     computes_otherwise,
     flat,
-    is_compiled,
     is_other,
+    may_write,
     ufunc_of,
 )
 from mooncake_py.application.native_writes import WRITERS
@@ -193,7 +193,7 @@ def call(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         y = ask_function(ctx, f, args, kwargs)
         if y is not MISSING:
             return y
-    if type(f) is BuiltinFunctionType and is_compiled(f):  # it may write to its arguments
+    if may_write(f):
         asked = (v for v in flat((*args, *kwargs.values())) if asks(f, v) or is_instance(v))
         raise refusal(ctx, f, next(asked))
     return call_implementation(ctx, f, args, kwargs)

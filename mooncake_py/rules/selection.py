@@ -26,7 +26,7 @@ def take_adjoint(dy, a, indices, axis=None, out=None, mode="raise"):
     else:
         shape, axis = a.shape, axis % a.ndim
     n = shape[axis]
-    indices = np.asarray(indices)
+    indices = np.asarray(indices).astype(np.intp, copy=False)  # floats too, as numbers or a list
     if mode == "wrap":
         indices = indices % n
     elif mode == "clip":

@@ -41,7 +41,7 @@ def eig_rule(
     overwrite_b: bool = False, check_finite: bool = True, homogeneous_eigvals: bool = False,
 ) -> Rule:  # fmt: skip
     """Differentiate A V = V diag(w), or A V = B V diag(w), which is that of B^-1 A."""
-    a = np.asarray(a)
+    a, b = np.asarray(a), None if b is None else np.asarray(b)
     options = {"check_finite": check_finite, "homogeneous_eigvals": homogeneous_eigvals}
     result: Any = sl.eig(a, b, left, right, **options)
 
