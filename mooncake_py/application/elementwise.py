@@ -99,7 +99,8 @@ def array_handler(rule: ElementwiseRule, f: Any) -> Callable[[ReverseMode, Any],
             if node is None or node.ref() is not x:
                 node = None if x.base is None else ctx.find(x)
                 if node is None:
-                    return drops.computed(ctx, f, (x,), f(x))
+                    y = call_seen(ctx, f, (x,), {}) if x.dtype.hasobject else f(x)
+                    return drops.computed(ctx, f, (x,), y)
             return ctx.record_one(rule, f(x), x, node)
         if t is Active:
             return ctx.record_one(rule, f(x.primal), x.primal, x)

@@ -23,7 +23,8 @@ from mooncake_py.containers.reachable import Reachable, State
 from mooncake_py.diagnostics.refusals import missing_rule
 from mooncake_py.modules import module_of
 from mooncake_py.runtime.active import Active
-from mooncake_py.runtime.activity import INERT, holds_inert
+from mooncake_py.runtime.activity import INERT, holds_inert, is_iterator
+from mooncake_py.runtime.iterators import reduced
 from mooncake_py.runtime.users_code import (
     is_of_library,
     is_own,
@@ -79,9 +80,26 @@ def held_by(value: Any) -> Iterable[Any]:
     t = type(value)
     if module_of(t) in IN_C:
         return gc.get_referents(value)
+    if is_iterator(t):
+        return [part for part in flat(reduced(value) or ()) if runs_steps(part)]
     if issubclass(t, BaseException):
         return value.args, value.__cause__, value.__context__, *own_attributes(value).values()
     return own_attributes(value).values() if is_of_library(t) else ()
+
+
+def flat(parts: Iterable[Any]) -> Iterator[Any]:
+    """Yield values, and those in tuples in place of these."""
+    for part in parts:
+        if type(part) is tuple:
+            yield from part
+        else:
+            yield part
+
+
+def runs_steps(part: Any) -> bool:
+    """Return whether a part of an iterator is a function, or an iterator that it goes through."""
+    t = type(part)
+    return t in FUNCTIONS or is_iterator(t) or type(getattr(t, "__next__", None)) is FunctionType
 
 
 def run_seen(ctx: Mode, f: Any, values: Iterable[Any], run: Callable[[], Any]) -> Any:

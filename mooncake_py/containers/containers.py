@@ -7,8 +7,9 @@ from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from mooncake_py.containers import deques, dicts, effects, foreign_memory, lists, sets
+from mooncake_py.containers import deques, dicts, effects, foreign_memory, lists, queues, sets
 from mooncake_py.containers.keys import refuse_other_key
+from mooncake_py.containers.positions import position
 from mooncake_py.runtime.active import primal_of
 from mooncake_py.runtime.activity import INERT
 from mooncake_py.runtime.buffers import CDATA, REFERENCE
@@ -20,10 +21,17 @@ if TYPE_CHECKING:
 __all__ = ["CONTAINERS", "call_method", "delete_item", "inplace_operator", "module_of",
            "set_item", "snapshot"]  # fmt: skip
 
-CONTAINERS: dict[type, Any] = {list: lists, dict: dicts, set: sets, deque: deques, bytearray: lists}
+CONTAINERS: dict[type, Any] = {
+    list: lists, dict: dicts, set: sets, deque: deques, bytearray: lists,
+    queues.SimpleQueue: queues,
+}  # fmt: skip
 """For each class the module with the methods that change its instances: ``(context, o, ...)``."""
 
 COMPARES = frozenset({"index", "count", "remove", "__contains__", "__eq__", "__lt__"})
+INDEXED = frozenset({
+    "__getitem__", "__setitem__", "__delitem__", "__imul__", "insert", "pop", "rotate",
+})  # fmt: skip
+"""Methods of sequences that take a position, or a count, first."""
 MEMORY = (CDATA, REFERENCE)
 READING = frozenset({"get", "pop", "setdefault", "__getitem__"})
 
@@ -44,6 +52,8 @@ def call_method(ctx: Mode, o: Any, name: str, args: Any, kwargs: Any, method: An
     guard(ctx, o, name, args)
     if name in READING and issubclass(type(o), dict) and args:
         refuse_other_key(ctx, o, args[0])
+    if name in INDEXED and args and not issubclass(type(o), (dict, set)):
+        args = (position(ctx, args[0]), *args[1:])
     change = changes_of(o).get(name)
     if change is not None:
         return change(ctx, o, *args, **kwargs)

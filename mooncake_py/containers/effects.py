@@ -29,16 +29,16 @@ from mooncake_py.runtime.methods import is_generated
 from mooncake_py.tangents.fields import own_attributes
 
 if TYPE_CHECKING:
-    from mooncake_py.diagnostics.reporting import Reporting
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["COMPARING", "CONVERTING", "HASHING", "MEASURING", "PRINTING", "READING",
+__all__ = ["COMPARING", "CONVERTING", "HASHING", "INDEXING", "MEASURING", "PRINTING", "READING",
            "STORES_OF_ATTRIBUTES", "Search", "called", "changes_something", "refuse_writers",
            "unseen", "would_write", "writer"]  # fmt: skip
 
 COMPARING = ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__")
 HASHING = ("__hash__", "__eq__")
 CONVERTING = ("__int__", "__index__", "__trunc__")
+INDEXING = ("__index__",)
 MEASURING = ("__len__", "__length_hint__", "__float__", "__complex__", *CONVERTING)
 READING = ("__iter__", "__getitem__", *MEASURING)
 PRINTING = ("__repr__", "__str__", "__format__")
@@ -79,10 +79,10 @@ def refuse_writers(ctx: Mode, values: Iterable[Any], names: tuple[str, ...]) -> 
     for value in reachable(values):
         found = writer(type(value), names)
         if found is not None and not keeps_hash(ctx, value, names):
-            raise ctx.failed(unseen(ctx, *found))
+            raise ctx.failed(unseen(ctx.user_location(), *found))
         found = held_writer(value, names)
         if found is not None:
-            raise ctx.failed(unseen(ctx, *found))
+            raise ctx.failed(unseen(ctx.user_location(), *found))
 
 
 def keeps_hash(ctx: Mode, value: Any, names: tuple[str, ...]) -> bool:
@@ -439,11 +439,11 @@ def _changes(code: CodeType, instruction: dis.Instruction) -> bool:
     return name in STORES
 
 
-def unseen(ctx: Reporting, method: FunctionType, change: Location) -> DerivativeDropError:
+def unseen(where: Location | None, method: FunctionType, change: Location) -> DerivativeDropError:
     """Return the error for a method that compiled code is about to call."""
     return DerivativeDropError(
         f"{method.__qualname__} changes something, and compiled code is about to call it",
-        where=ctx.user_location(),
+        where=where,
         why="the engine cannot see a special method that compiled code calls, and could "
         "neither\n"
         "differentiate nor undo its writes; it writes at\n"

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Attributes", "ClassAttributes", "Contents", "Elements", "Global", "Place", "Variable",
+    "restore_attributes",
 ]  # fmt: skip
 
 

@@ -35,7 +35,7 @@ def refuse_if_changing(ctx: Reporting, f: Any) -> None:
     if type(f) is FunctionType and not is_native_module(module_of(f)):
         change = Search(FunctionType).change_in(f)
         if change is not None:
-            raise ctx.failed(unseen(ctx, f, change))
+            raise ctx.failed(unseen(ctx.user_location(), f, change))
 
 
 def refuse_finalizer(ctx: Reporting, cls: type) -> None:
@@ -43,7 +43,7 @@ def refuse_finalizer(ctx: Reporting, cls: type) -> None:
     if hasattr(cls, "__del__"):
         found = writer(cls, DELETING)
         if found is not None:
-            raise ctx.failed(unseen(ctx, *found))
+            raise ctx.failed(unseen(ctx.user_location(), *found))
 
 
 def refuse_metaclass(ctx: Reporting, cls: type) -> None:
@@ -51,7 +51,7 @@ def refuse_metaclass(ctx: Reporting, cls: type) -> None:
     meta = type(cls)
     found = None if meta is type else writer(meta, CLASSIFYING)
     if found is not None:
-        raise ctx.failed(unseen(ctx, *found))
+        raise ctx.failed(unseen(ctx.user_location(), *found))
 
 
 def refuse_class_hooks(ctx: Reporting, base: Any, is_metaclass: bool) -> None:
@@ -76,4 +76,4 @@ def refuse_class_hook(ctx: Reporting, hook: Any) -> None:
     if type(hook) is FunctionType and not is_native_module(module_of(hook)):
         change = Search(FunctionType, STORES_OF_ATTRIBUTES).change_in(hook)
         if change is not None:
-            raise ctx.failed(unseen(ctx, hook, change))
+            raise ctx.failed(unseen(ctx.user_location(), hook, change))

@@ -48,7 +48,7 @@ WRAPPERS = (staticmethod, classmethod, LRU_WRAPPER)
 METHODS = (FunctionType, property, staticmethod, classmethod)
 BOUND_IN_C = (BuiltinFunctionType, MethodWrapperType)
 HOLDERS = (  # of Python's own, with parts
-    MethodType, *BOUND_IN_C, property, functools.partial, *WRAPPERS,
+    MethodType, *BOUND_IN_C, property, functools.partial, *WRAPPERS, BaseException,
 )  # fmt: skip
 
 

@@ -5,10 +5,14 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+import numpy as np
 from numpy import ndarray
 
+from mooncake_py.containers.effects import INDEXING, unseen, writer
+from mooncake_py.diagnostics.places import current_place
 from mooncake_py.frontend.fusing import FusingRewriter
 from mooncake_py.frontend.variables import variable_names, variables
+from mooncake_py.runtime.active import Active
 from mooncake_py.syntax import unsupported
 from mooncake_py.syntax.names import Names
 from mooncake_py.syntax.nodes import (
@@ -33,6 +37,9 @@ from mooncake_py.syntax.static_integers import StaticInts, is_literal
 from mooncake_py.syntax.unsupported import Unsupported
 
 __all__ = ["ExpressionRewriter"]
+
+STEADY = frozenset({int, type(None), Active, np.int64})
+"""Types of bounds of slices that do not change and run no code."""
 
 # `globals` answers for the frame that calls it, so it must be called by the user's.
 _NATIVE_BUILTINS = frozenset({"range", "globals", "breakpoint"})
@@ -337,11 +344,18 @@ def pattern(target: ast.expr) -> Any:
 
 
 def steady_slice(start: Any, stop: Any, step: Any = None) -> slice:
-    """Return a slice that stays as it is: a bound that is an array could change later."""
-    if type(start) is ndarray or type(stop) is ndarray or type(step) is ndarray:
-        bounds = (b.__index__() if type(b) is ndarray else b for b in (start, stop, step))
-        return slice(*bounds)
-    return slice(start, stop, step)
+    """Return a slice that stays as it is: a bound that is an array could change later.
+
+    A bound whose ``__index__`` changes something is refused: the slice may be used several times.
+    """
+    if type(start) in STEADY and type(stop) in STEADY and type(step) in STEADY:
+        return slice(start, stop, step)
+    bounds = start, stop, step
+    for bound in bounds:
+        found = None if isinstance(bound, int) else writer(type(bound), INDEXING)
+        if found is not None:
+            raise unseen(current_place()[0], *found)
+    return slice(*[b.__index__() if type(b) is ndarray else b for b in bounds])
 
 
 def _constant_value(node: Any) -> Any:

@@ -301,10 +301,12 @@ def _define_comparisons() -> None:
                 if tb is Active:
                     return native(a.primal, b.primal)
             elif ta in COMPARED:
-                if tb in COMPARED:
+                if tb in COMPARED and ta is not ndarray and tb is not ndarray:
                     return native(a, b)
                 if tb is Active:
                     return native(a, b.primal)
+                if tb in COMPARED:  # arrays, of objects perhaps
+                    return call_seen(self, native, (a, b), {})
             return self.compare(comparison, a, b)
 
         return compare

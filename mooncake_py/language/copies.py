@@ -50,6 +50,9 @@ def deep_copied(ctx: Calling, x: Any, memo: Any = None) -> Any:
         return memo[id(x)]
     if t is ndarray:
         result = ctx.call(ndarray.copy, x, "K")
+        if x.dtype == object:
+            for i, part in enumerate(x.ravel().tolist()):
+                result.flat[i] = deep_copied(ctx, part, memo)
     elif t is list:
         result = memo[id(x)] = []
         result.extend(deep_copied(ctx, v, memo) for v in x)

@@ -21,6 +21,9 @@ from numpy import ndarray
 
 from mooncake_py.application.seen_calls import call_seen, run_seen
 from mooncake_py.containers import containers, effects, hooks, mappings
+from mooncake_py.containers.holders import restore_attributes
+from mooncake_py.containers.positions import position
+from mooncake_py.containers.undo import note
 from mooncake_py.diagnostics.native_modules import is_native_module
 from mooncake_py.errors import MooncakeError
 from mooncake_py.language import array_attributes, copies, iteration, operators, promotion, texts
@@ -41,6 +44,7 @@ from mooncake_py.runtime.numpy_operands import Conversion, sight_of
 from mooncake_py.runtime.operators import BINARY, DIVMOD, UNARY
 from mooncake_py.runtime.slots import type_name
 from mooncake_py.runtime.values import INEXACT_SCALARS, NUMBERS
+from mooncake_py.tangents.fields import own_attributes
 from mooncake_py.tangents.subclasses import is_instance, plain
 
 if TYPE_CHECKING:
@@ -65,6 +69,16 @@ def run_on_inactive(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run a function that keeps bytes only."""
     ctx.refuse_if_active(f, args)
     return call_seen(ctx, f, args, kwargs)
+
+
+def run_add_note(ctx: Mode, f: Any, args: Any, kwargs: Any) -> None:
+    """Run ``error.add_note(text)``, which makes a list of notes if there is none."""
+    notes = own_attributes(args[0]).get("__notes__")
+    if type(notes) is list:
+        containers.snapshot(ctx, notes)
+    else:
+        note(ctx, restore_attributes, args[0], own_attributes(args[0]))
+    f(*args, **kwargs)
 
 
 def run_asking(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
@@ -124,6 +138,11 @@ def run_listing(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
 def run_iterating_first(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run a function that iterates over its first argument."""
     return f(*map(ctx.iter, args[:1]), *args[1:], **kwargs)
+
+
+def run_iterating_to(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run a function that iterates over its first argument; the others are positions."""
+    return f(*map(ctx.iter, args[:1]), *[position(ctx, v) for v in args[1:]], **kwargs)
 
 
 def run_chaining(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
@@ -367,13 +386,13 @@ def existing(names: Iterable[str]) -> list[Any]:
 
 
 AS_THEY_ARE = (
-    callable, slice, range, object, super, property, staticmethod, classmethod, globals,
+    callable, slice, object, super, property, staticmethod, classmethod, globals,
     functools.wraps, functools.update_wrapper, functools.partial,
     itertools.count, itertools.repeat, MethodType, MappingProxyType, SimpleNamespace,
     type(functools.lru_cache(len)), object.__new__, object.__init__,
     functools.partial.__setstate__,  # pyright: ignore[reportAttributeAccessIssue]
     BaseException.__setstate__, BaseException.__reduce__,
-    BaseException.add_note, BaseException.with_traceback,
+    BaseException.with_traceback,
     inspect.getattr_static, np.frompyfunc, operator.is_, operator.is_not,
     standing_for,
     not_implemented,  # in rules whose pullback is itself differentiated
@@ -388,10 +407,10 @@ ITERATING = (
     zip, itertools.chain, itertools.product, itertools.zip_longest,
     itertools.pairwise, itertools.cycle,
 )  # fmt: skip
-ITERATING_FIRST = (
+ITERATING_FIRST = (itertools.compress, dict.fromkeys, operator.countOf, operator.indexOf)
+ITERATING_TO = (
     enumerate, itertools.islice, itertools.permutations, itertools.combinations,
-    itertools.combinations_with_replacement, itertools.tee, itertools.compress,
-    collections.deque, dict.fromkeys, operator.countOf, operator.indexOf,
+    itertools.combinations_with_replacement, itertools.tee, collections.deque,
 )  # fmt: skip
 SETTINGS = (
     np.seterr, np.errstate.__enter__, np.errstate.__exit__, ContextVar.reset,
@@ -409,7 +428,8 @@ OPERATORS = (
 
 HANDLERS: dict[Any, Handler] = {
     **dict.fromkeys(AS_THEY_ARE, run),
-    **dict.fromkeys((vars, dir, input), run_asking),
+    BaseException.add_note: run_add_note,
+    **dict.fromkeys((range, vars, dir, input), run_asking),
     **dict.fromkeys((isinstance, issubclass), run_isinstance),
     **dict.fromkeys(
         (np.lib.stride_tricks.as_strided, np.lib.stride_tricks.sliding_window_view), run_striding
@@ -424,6 +444,7 @@ HANDLERS: dict[Any, Handler] = {
     **dict.fromkeys(ITERATING, run_iterating),
     **dict.fromkeys((list, tuple), run_listing),
     **dict.fromkeys(ITERATING_FIRST, run_iterating_first),
+    **dict.fromkeys(ITERATING_TO, run_iterating_to),
     itertools.chain.from_iterable: run_chaining,
     **dict.fromkeys((set, frozenset), run_hashing),
     collections.Counter: run_counter,

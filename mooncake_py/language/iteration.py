@@ -71,7 +71,7 @@ def iterate_object(ctx: Mode, iterable: Any) -> Any:
         refuse_foreign(ctx, iterable)
     elif issubclass(t, buffers.BUFFERS):
         refuse_unseen(ctx, iterable, with_article(t.__name__))
-    elif module_of(t) in IN_C and runs_python(iterable):
+    elif (moves_on(t) or module_of(t) in IN_C) and runs_python(iterable):
         return steps_seen(ctx, iter(iterable))
     return iterable
 

@@ -6,11 +6,13 @@ objects with what they held before, and records how to put both back.
 
 from __future__ import annotations
 
+import _abc  # pyright: ignore[reportMissingImports] - what abstract classes keep
 import contextvars
 import gc
 import os
 import sys
 import warnings
+from abc import ABCMeta
 from collections.abc import Callable, Iterable
 from functools import partial
 from types import FunctionType, MethodType, ModuleType
@@ -144,6 +146,23 @@ def raising(handler_of: Callable[[Any], Any]) -> Handler:
     return run_raising
 
 
+def run_register(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run ``cls.register(other)`` of an abstract base class."""
+    note(ctx, restore_registry, args[0], _abc._get_dump(args[0])[0])
+    return f(*args, **kwargs)
+
+
+def restore_registry(cls: type, old: Iterable[Any]) -> None:
+    """Put back which classes are registered, and forget what was found since."""
+    _abc._reset_registry(cls)
+    for reference in old:
+        if reference() is not None:
+            _abc._abc_register(cls, reference())
+    for base in cls.__mro__:
+        if isinstance(base, ABCMeta):
+            _abc._reset_caches(base)
+
+
 def umask() -> int:
     """Return the mask of the process, which is read by setting it."""
     found = os.umask(0)
@@ -256,6 +275,7 @@ HANDLERS: dict[Any, Handler] = {
     **dict.fromkeys(
         (warnings.simplefilter, warnings.filterwarnings, warnings.resetwarnings), run_filter
     ),
+    ABCMeta.register: run_register,
     contextvars.ContextVar.set: set_context_variable,
 }  # fmt: skip
 

@@ -225,9 +225,16 @@ def unseen(ctx: Mode, op: BinaryOperator, a: Any, b: Any) -> Any:
 
 
 def is_counted(ctx: Mode, operands: Any) -> bool:
-    """Return whether NumPy's reading of a constant operand changes something, each time."""
+    """Return whether NumPy's reading of a constant operand changes something, each time.
+
+    It is refused beside active data: the engine does not read it as often.
+    """
     others = [v for v in operands if not is_known(v)]
-    return effects.would_write(others, effects.READING) and not ctx.contains_active(operands)
+    if not effects.would_write(others, effects.READING):
+        return False
+    if any(map(ctx.contains_active, operands)):
+        effects.refuse_writers(ctx, others, effects.READING)
+    return True
 
 
 def wraps_results(value: Any) -> bool:
@@ -292,6 +299,12 @@ def inplace(ctx: Mode, op: BinaryOperator, x: ndarray, v: Any) -> Any:
     conversion = sight_of(v).conversion
     if conversion is Conversion.OBJECT and x.dtype.kind != "O":
         getattr(ndarray, op.inplace_method)(x, primal_of(v))  # raises: results are objects
+    if is_counted(ctx, (v,)):
+        if ctx.contains_active(x):
+            effects.refuse_writers(ctx, (v,), effects.READING)
+        y = unseen(ctx, op, x, v)
+        ctx.assign(x, Ellipsis, y.astype(x.dtype))
+        return x
     if not is_instance(v):
         v = as_operand(ctx, op, v)
     if is_instance(x) or is_instance(v):

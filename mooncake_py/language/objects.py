@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from array import array
+from collections import deque
 from functools import partial
 from types import FunctionType, MethodType
 from typing import Any
@@ -13,6 +15,7 @@ from numpy import ndarray
 from mooncake_py.application.seen_calls import run_seen
 from mooncake_py.containers import containers, dicts
 from mooncake_py.containers.keys import refuse_other_key
+from mooncake_py.containers.positions import position
 from mooncake_py.diagnostics.reporting import dropped
 from mooncake_py.language import (
     array_attributes,
@@ -39,6 +42,7 @@ class Objects(Core):
         """Run ``o[i]`` for anything but an array."""
         t = type(o)
         if t is list or t is tuple or t is str:
+            i = position(self, i)
             return o[i] if type(i) is not Active else o[i.primal]  # raises
         if t is dict:
             if type(i) in activity.INERT:
@@ -99,7 +103,11 @@ class Objects(Core):
         if isinstance(o, ndarray):
             self.setitem(o.view(ndarray), i, v)  # a memory map, a matrix
             return
-        containers.set_item(self, o, i, v)
+        containers.set_item(self, o, self.position_in(o, i), v)
+
+    def position_in(self, o: Any, i: Any) -> Any:
+        """Return a position in a sequence, a key of anything else as it is."""
+        return position(self, i) if issubclass(type(o), SEQUENCES) else i
 
     def delitem(self, o: Any, i: Any) -> None:
         """Run ``del o[i]``."""
@@ -108,7 +116,7 @@ class Objects(Core):
         if type(method) is FunctionType or type(method) is Bound or is_other(method, "__delitem__"):
             self.call(method, o, i)
             return
-        containers.delete_item(self, o, i)
+        containers.delete_item(self, o, self.position_in(o, i))
 
     # Operators.
 
@@ -138,6 +146,7 @@ class Objects(Core):
             raise
 
 
+SEQUENCES = (list, deque, bytearray, array)
 OF_PYTHON = frozenset({int, float, bool, complex, str, tuple, list})
 """Types of operands of which no method in Python has a say, nor has NumPy."""
 

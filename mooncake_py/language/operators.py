@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.application.seen_calls import run_seen
+from mooncake_py.application.seen_calls import call_seen, run_seen
 from mooncake_py.containers import containers, effects
 from mooncake_py.language import numpy_operators
 from mooncake_py.language.numpy_operators import compute
@@ -56,7 +56,7 @@ def binary(ctx: Mode, op: BinaryOperator, a: Any, b: Any) -> Any:
     """Run ``a op b``."""
     y = by_slots(ctx, op, a, b)
     if y is NotImplemented:
-        y = of_sequences(op, a, b)
+        y = of_sequences(ctx, op, a, b)
     if y is NotImplemented:
         raise unsupported(op.symbol, a, b)
     return y
@@ -75,7 +75,7 @@ def inplace(ctx: Mode, op: BinaryOperator, x: Any, v: Any) -> Any:
         refuse_count(op, v)
         return containers.inplace_operator(ctx, op, x, v)
     if y is NotImplemented:
-        y = of_sequences(op, x, v, in_place=True)
+        y = of_sequences(ctx, op, x, v, in_place=True)
     if y is NotImplemented:
         raise unsupported(op.inplace_symbol, x, v)
     return y
@@ -202,7 +202,7 @@ def of_numbers(ctx: Mode, op: BinaryOperator, owner: type, a: Any, b: Any) -> An
 # Sequences.
 
 
-def of_sequences(op: BinaryOperator, a: Any, b: Any, *, in_place: bool = False) -> Any:
+def of_sequences(ctx: Mode, op: BinaryOperator, a: Any, b: Any, *, in_place: bool = False) -> Any:
     """Concatenate or repeat a sequence; NotImplemented if there is none.
 
     In place Python looks at the right operand only if the class of the other is in C.
@@ -217,7 +217,7 @@ def of_sequences(op: BinaryOperator, a: Any, b: Any, *, in_place: bool = False) 
         owner = owner_of_sequence(plain_class(sequence), op, op.method, op.reflected)
         if owner is not None:
             refuse_count(op, count)
-            return owner.__dict__[op.method](sequence, primal_of(count))
+            return call_seen(ctx, owner.__dict__[op.method], (sequence, primal_of(count)), {})
     return NotImplemented
 
 

@@ -88,6 +88,32 @@ simple("write", 1, lambda o: np.savetxt(o, np.ones(2)))
 simple("__deepcopy__", 1, lambda o: copy.deepcopy([o]))
 
 
+simple("__index__", 1, lambda o: [1, 2][o])
+simple("__index__", 1, lambda o: [1, 2].insert(o, 3))
+simple("__index__", 1, lambda o: [1] * o)
+simple("__index__", 1, lambda o: list(itertools.islice([1, 2], o)))
+simple("__index__", 1, lambda o: list(enumerate("a", o)))
+simple("__index__", 1, lambda o: collections.deque([1, 2]).rotate(o))
+simple("__index__", 2, np.zeros)
+simple("__index__", 0, lambda o: np.sum(np.ones(2), axis=o))
+simple("sin", 1.0, lambda o: np.sin(np.array([o], object)))
+simple("__eq__", True, lambda o: np.array([o], object) == np.array([1], object))
+simple("__deepcopy__", 1, lambda o: copy.deepcopy(np.array([o, o], object)))
+simple("__float__", 1.0, lambda o: np.array([o], object).astype(float))
+
+
+@refused
+def bound_of_slice(write: Write) -> Run:
+    bound = with_method("__index__", write, 1)
+    return lambda: [1, 2][bound:]
+
+
+@hook
+def iterator_from_outside(write: Write) -> Run:
+    moved = map(lambda v: write() or v, itertools.repeat(1.0))  # noqa: C417
+    return lambda: next(moved)
+
+
 @hook
 def array_interface(write: Write) -> Run:
     class Lent:

@@ -136,6 +136,22 @@ def of_queue() -> State:
     )
 
 
+def of_simple_queue() -> State:
+    waiting: queue.SimpleQueue[int] = queue.SimpleQueue()
+    return State(lambda: waiting.put(1), waiting.qsize, lambda: repr(waiting.qsize()))
+
+
+def of_notes() -> State:
+    error = ValueError()
+
+    def notes() -> list[str]:
+        return getattr(error, "__notes__", [])
+
+    return State(
+        lambda: error.add_note("a"), lambda: float(len(notes())), lambda: repr(vars(error))
+    )
+
+
 STATES = {
     name.removeprefix("of_"): make
     for name, make in list(globals().items())
