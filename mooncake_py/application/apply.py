@@ -70,10 +70,6 @@ CREATES = frozenset({
     np.full_like, np.arange, np.linspace, np.eye, np.identity,
 })  # fmt: skip
 
-ROUNDING = frozenset({
-    np.floor, np.ceil, np.rint, np.trunc, np.round, np.around, ndarray.round,
-})  # fmt: skip
-
 ARITHMETIC = frozenset({ndarray, *NUMBERS})
 
 
@@ -377,11 +373,9 @@ def apply_zero(rule: Rule, ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         ctx.registry.memory_of(y).protected = False
     if type(y) is int:
         return drops.whole(ctx, y, args)
-    if f in ROUNDING:
-        return drops.rounded(ctx, y, args)
-    if f is np.floor_divide and len(args) == 2 and ctx.contains_active(args):
-        return drops.quotient(ctx, y, *args)
-    return numerals.remembered(ctx, y, (args, kwargs)) if type(y) is str else y
+    if type(y) is str:
+        return numerals.remembered(ctx, y, (args, kwargs))
+    return drops.step(ctx, f, y, args)
 
 
 SOLVERS = "mooncake_py.solvers."

@@ -203,7 +203,7 @@ def accumulated(f: Any, args: Any, kwargs: Any, out: Any) -> tuple[Any, Any]:
 def run_into(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run a function without a derivative into copies of `out`, and write these."""
     out = single_output(kwargs["out"])
-    active = [a for a in args if ctx.contains_active(a)]
+    given = tuple(args)
     scratch = tuple(part.copy() for part in out) if type(out) is tuple else out.copy()
     args, kwargs = activity.unwrapped(tuple(args)), activity.unwrapped(kwargs)
     try:
@@ -212,7 +212,9 @@ def run_into(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         refuse_other_writes(ctx, error, f, args, kwargs)
         raise
     if isinstance(scratch, ndarray) and scratch.dtype.kind in "iu":
-        drops.whole(ctx, scratch, active)
+        drops.whole(ctx, scratch, [a for a in given if ctx.contains_active(a)])
+    elif isinstance(scratch, ndarray):
+        drops.step(ctx, f, scratch, given)
     where = kwargs.get("where", True) if isinstance(f, np.ufunc) else True
     pairs = zip(out, scratch, strict=True) if type(out) is tuple else [(out, scratch)]
     for part, written in pairs:

@@ -18,13 +18,19 @@ from typing import Any
 from mooncake_py.diagnostics.places import OWN, is_rewritten
 
 __all__ = [
-    "enter_block", "filters_of_the_program", "leave_block", "may_be_caught", "redirect",
-    "restore_filters", "run_filter", "stop_redirecting",
+    "are_errors", "enter_block", "filters_of_the_program", "leave_block", "may_be_caught",
+    "redirect", "restore_filters", "run_filter", "stop_redirecting",
 ]  # fmt: skip
 
 
 NEVER = "(?!)"  # the pattern for who takes the parts of a filter to make another of them
 NAMELESS = "<string>"  # what stands for the module of code whose globals have no name
+
+
+def named(frame: FrameType) -> str:
+    """Return the name of a module as `warnings.warn` finds it, which ignores None silently."""
+    name = frame.f_globals.get("__name__")
+    return name if isinstance(name, str) else NAMELESS
 
 
 class _Pending(threading.local):
@@ -52,7 +58,7 @@ class _Text:
             return False
         frame: FrameType | None = sys._getframe(1)
         is_own = frame.f_code.co_filename.startswith(OWN)
-        _pending.module = frame.f_globals.get("__name__", NAMELESS) if is_own else ""
+        _pending.module = named(frame) if is_own else ""
         while frame is not None and not is_rewritten(frame.f_code):
             frame = frame.f_back
         _pending.text, _pending.frame = text, frame
@@ -85,7 +91,7 @@ class _Category(type):
                 category,
                 frame.f_code.co_filename,
                 frame.f_lineno,
-                frame.f_globals.get("__name__"),
+                named(frame),
                 frame.f_globals.setdefault("__warningregistry__", {}),
             )
         finally:
@@ -137,6 +143,13 @@ def leave_block() -> None:
 def may_be_caught() -> bool:
     """Return whether the program itself may see warnings, which compiled code does not issue."""
     return _pending.blocks > 0 or _pending.changed
+
+
+def are_errors() -> bool:
+    """Return whether a filter may make errors of the warnings of NumPy."""
+    return warnings.defaultaction == "error" or any(
+        known[0] == "error" and issubclass(RuntimeWarning, known[2]) for known in warnings.filters
+    )
 
 
 def run_filter(f: Any, args: Any, kwargs: Any) -> None:

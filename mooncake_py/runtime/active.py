@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
 __all__ = [
-    "Active", "active_number", "innermost", "part_of_real", "plain_class", "primal_of",
-    "shared_number",
+    "WHOLE_FROM", "Active", "active_number", "innermost", "part_of_real", "plain_class",
+    "primal_of", "shared_number", "whole_from",
 ]  # fmt: skip
 
 

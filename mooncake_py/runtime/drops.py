@@ -40,11 +40,14 @@ NUMERIC = INERT | {ndarray, Active}
 
 __all__ = [
     "computed", "constant", "element", "holds", "output",
-    "quotient", "read_as_bytes", "refuse_other_bytes", "reporter", "rounded", "whole",
+    "quotient", "read_as_bytes", "refuse_other_bytes", "reporter", "step", "whole",
 ]  # fmt: skip
 
 STEPS = frozenset("biu")
 LARGE = 2.0**52
+ROUNDING = frozenset({
+    np.floor, np.ceil, np.rint, np.trunc, np.round, np.around, ndarray.round,
+})  # fmt: skip
 TO_OBJECTS = frozenset({ndarray.astype, np.astype, np.asarray, creation.convert})
 TEXT = frozenset("SUT")
 NO_LIST = "use an array of dtype float, or a list"
@@ -121,9 +124,13 @@ def is_in(primal: Any, ints: ndarray) -> bool:
     return bool(np.any((np.abs(found) >= limit) & (ints == found) & np.isfinite(found)))
 
 
-def rounded(ctx: Mode, y: Any, operands: Any) -> Any:
-    """Return floats that a step function made of active data, unless nothing was rounded."""
-    return whole(ctx, y, [x for x in operands if type(x) is Active or ctx.contains_active(x)])
+def step(ctx: Mode, f: Any, y: Any, args: Any) -> Any:
+    """Return what a function without a derivative has made, unless it had nothing to round."""
+    if f in ROUNDING:
+        return whole(ctx, y, [x for x in args if type(x) is Active or ctx.contains_active(x)])
+    if f is np.floor_divide and ctx.contains_active(args):
+        return quotient(ctx, y, *args[:2])
+    return y
 
 
 def quotient(ctx: Reporting, q: Any, a: Any, b: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -12,8 +12,9 @@ from mooncake_py.compiler.derivatives.adjoint import adjoint
 from mooncake_py.compiler.derivatives.domains import guarded
 from mooncake_py.compiler.derivatives.partials import NoPartial, can_be_called
 from mooncake_py.compiler.derivatives.sweeps import Sweeps
-from mooncake_py.compiler.forms.infer import Types, flag_of, infer
+from mooncake_py.compiler.forms.infer import INT, Types, flag_of, infer
 from mooncake_py.compiler.forms.known_tests import with_known_tests
+from mooncake_py.compiler.forms.quotients import with_quotients
 from mooncake_py.compiler.printing.emit_scalar import Emitter
 from mooncake_py.compiler.printing.text import define
 from mooncake_py.compiler.regions.ir import (
@@ -31,13 +32,13 @@ from mooncake_py.compiler.regions.ir import (
     Load,
     Name,
     Sliced,
-    Statement,
     While,
     parts_of,
     rebuilt,
     statements,
     walk,
     with_blocks,
+    with_test,
     with_value,
 )
 from mooncake_py.compiler.regions.region import Region
@@ -186,7 +187,9 @@ def inferred(region: Region, pattern: Pattern) -> Special | None:
     lists = zip(arrays_of(region), pattern.items, strict=False)
     kinds |= {name: kind for name, kind in lists if kind}
     steady = {name: kind for name, kind in kinds.items() if name not in region.bound}
-    region = replace(region, body=guarded(with_known_tests(region.body, steady)))
+    ints = region.counts | {name for name, kind in steady.items() if kind == INT}
+    body = with_quotients(with_known_tests(region.body, steady), ints)
+    region = replace(region, body=guarded(body))
     types = infer(region, kinds)
     groups = dict(zip(arrays_of(region), pattern.owners, strict=True))
     if types is None or not is_one_type(types.appended, groups):
@@ -366,13 +369,3 @@ def bound_to(region: Region, functions: Sequence[Any]) -> Region:
         return tuple([with_test(with_value(with_blocks(s, bind), known), known) for s in block])
 
     return replace(region, body=bind(region.body)) if functions else region
-
-
-def with_test(s: Statement, change: Callable[[Expr], Expr]) -> Statement:
-    """Return a statement with its test changed, if it has one."""
-    match s:
-        case If():
-            return If(change(s.test), s.body, s.orelse, place=s.place)
-        case While():
-            return While(change(s.test), s.body, place=s.place)
-    return s

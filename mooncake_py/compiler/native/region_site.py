@@ -234,7 +234,7 @@ class RegionSite:
         before = {name: ctx.before_whole(inputs[name]) for name in arrays}
         found: Any = None
         try:
-            ok, S, p, *results = form.forward(form.spares.stack(), *given.values())
+            ok, S, p, *results = form.run(form.spares.stack(), given.values())
             if ok and all_finite(self.left_by(form, results, given)):
                 found = results
         finally:

@@ -42,6 +42,7 @@ from mooncake_py.compiler.regions.ir import (
     Statement,
     While,
 )
+from mooncake_py.runtime.active import WHOLE_FROM, whole_from
 
 __all__ = ["Emitter"]
 
@@ -54,7 +55,6 @@ LEVELS = {"add": 1, "sub": 1, "mul": 2, "truediv": 2, "floordiv": 2, "mod": 2, "
 """How closely operators bind; parsing takes longer the more parentheses there are."""
 PREFIX = {"neg": "-", "pos": "+", "not": "not "}
 INDENT = "    "
-LARGE = 2**52
 
 
 def rounded(f: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -65,7 +65,7 @@ def rounded(f: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
     def run(x: Any) -> Any:
         y = f(x)
-        if -LARGE < y < LARGE:
+        if -WHOLE_FROM < y < WHOLE_FROM or abs(y) < whole_from(x):
             return y
         raise ArithmeticError
 
@@ -73,7 +73,16 @@ def rounded(f: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return run
 
 
-TO_INT = {"int": rounded(int)}
+def quotient(a: Any, b: Any) -> Any:
+    """Return ``a // b``, which is rounded likewise if it is a float."""
+    y = a // b
+    if -WHOLE_FROM < y < WHOLE_FROM or isinstance(y, INTS) or abs(y) < whole_from(y):
+        return y
+    raise ArithmeticError
+
+
+INTS = (int, np.integer)
+TO_INT = {"int": rounded(int), "quotient": quotient}
 ROUNDED: dict[Any, Any] = {f: rounded(f) for f in TO_INTS}
 
 

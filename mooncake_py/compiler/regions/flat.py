@@ -17,7 +17,9 @@ __all__ = ["TO_FLOATS", "TO_INTS", "is_flat", "is_flat_function"]
 TO_INTS = math.floor, math.ceil, math.trunc
 TO_FLOATS = np.floor, np.ceil, np.rint, np.trunc, np.sign
 FLAT = frozenset(map(id, (*TO_INTS, *TO_FLOATS)))
-OPERATORS = frozenset({"int", "round", "imag", "floordiv", "lt", "le", "gt", "ge", "eq", "ne"})
+OPERATORS = frozenset(
+    {"int", "round", "imag", "floordiv", "quotient", "lt", "le", "gt", "ge", "eq", "ne"}
+)
 
 
 def is_flat_function(f: Any, count: int) -> bool:

@@ -39,7 +39,7 @@ __all__ = [
     "Check", "Compare", "Const", "Count", "End", "Expr", "Finite", "For", "ForAll", "Grow", "If",
     "Length", "Let", "Lines", "Load", "Name", "Op", "Pop", "Push", "Select", "Sliced", "Statement",
     "Target", "While", "blocks_of", "parts_of", "rebuilt", "statements", "substituted", "walk",
-    "with_blocks", "with_value",
+    "with_blocks", "with_test", "with_value",
 ]  # fmt: skip
 
 STEPS = "steps"
@@ -429,6 +429,16 @@ def with_blocks(s: Statement, change: Callable[[Block], Block]) -> Statement:
             return While(s.test, change(s.body), place=s.place)
         case If():
             return If(s.test, change(s.body), change(s.orelse), place=s.place)
+    return s
+
+
+def with_test(s: Statement, change: Callable[[Expr], Expr]) -> Statement:
+    """Return a statement with its test changed, if it has one."""
+    match s:
+        case If():
+            return If(change(s.test), s.body, s.orelse, place=s.place)
+        case While():
+            return While(change(s.test), s.body, place=s.place)
     return s
 
 

@@ -15,7 +15,7 @@ from mooncake_py.modes.forward import pushforward, quick
 from mooncake_py.modes.forward.at_once import AT_ONCE
 from mooncake_py.modes.forward.context import ForwardContext
 from mooncake_py.modes.forward.levels import operator_call
-from mooncake_py.modes.forward.operations import LINEAR, MATMUL, are_quick, shares
+from mooncake_py.modes.forward.operations import FLOORDIV, LINEAR, MATMUL, are_quick, shares
 from mooncake_py.modes.forward.stack import (
     Stack,
     each,
@@ -270,6 +270,8 @@ class StackedContext(ForwardContext):
         if op is MATMUL:
             rows = self.lower(pushforward.of_bilinear, op.ufunc, p, q, t, u, (), {}, y)
             return self.fresh(y, rows)
+        if op is FLOORDIV:
+            return drops.quotient(self, y, p, q)
         return self.push_elementwise(op.array_rule, y, (p, q), (t, u))
 
     @override

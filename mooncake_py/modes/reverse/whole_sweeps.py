@@ -91,7 +91,7 @@ class WholeSweeps:
         for i, value in enumerate(values):
             if type(value) is ndarray and storage.keeps(value):
                 values[i] = value.copy()  # the way back reads it, and overwrites what is kept
-        ok, S, p, *results = self.form.forward(storage.stack(), *values)
+        ok, S, p, *results = self.form.run(storage.stack(), values)
         values += results
         if not ok or not all_finite([values[i] for i in self.checked]):
             return None

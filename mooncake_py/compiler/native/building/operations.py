@@ -113,7 +113,10 @@ def operated(b: Builder, op: str, x: Value, y: Value) -> Value:
         return powers_of_ints(b, x, y)
     if kind == INT and op == "truediv":
         kind = FLOAT
-    return elementwise(b, lambda *parts: Op(op, parts), kind, (x, y))
+    found = elementwise(b, lambda *parts: Op(op, parts), kind, (x, y))
+    if op == "floordiv" and kind in REAL:
+        require_all_rounded(b, found)
+    return found
 
 
 def on_numbers(b: Builder, op: str, x: Number, y: Number) -> Number:
@@ -129,20 +132,18 @@ def on_numbers(b: Builder, op: str, x: Number, y: Number) -> Number:
     if op in ("floordiv", "mod") or (op == "truediv" and (kind == INT or may_be_of_python(x, y))):
         b.require(Compare(("ne",), (y.e, ZERO)))
     if not is_int and is_narrow(x, y):
-        return in_float32(b, op, x, y)
+        return rounded_by(b, op, in_float32(b, op, x, y))
     found, rank = type_of(b, op, x, y)
     e: Expr = Op(op, (x.e, y.e), place=b.place)
-    if op == "floordiv" and kind == FLOAT:
-        require_rounded(b, e, FLOAT)
     if kind == INT:
         if op in ("add", "sub", "mul"):
-            if may_wrap(b, op, x, y) and (found == "int" or op == "mul"):
+            if may_wrap(b, op, x, y):  # of Python it would be longer, of NumPy it warns
                 require_exact(b, Op(op, (Op("float", (x.e,)), Op("float", (y.e,)))))
             e = linear(e).expression()
         return Number(e, found, rank)
     if op == "pow" and may_be_of_python(x, y):
         return power(b, x, y, Number(e, found, rank))
-    return Number(e, found, rank)
+    return rounded_by(b, op, Number(e, found, rank))
 
 
 def may_wrap(b: Builder, op: str, x: Number, y: Number) -> bool:
@@ -158,15 +159,22 @@ def require_exact(b: Builder, size: Expr, limit: float = EXACT) -> None:
     b.require(Compare(("lt",), (Op("abs", (size,)), Const(limit))))
 
 
-def require_rounded(b: Builder, e: Expr, kind: str) -> None:
+def rounded_by(b: Builder, op: str, x: Number) -> Number:
+    """Return the result of an operator on floats; of ``//`` only one that was rounded."""
+    if op == "floordiv":
+        require_rounded(b, x)
+    return x
+
+
+def require_rounded(b: Builder, x: Number) -> None:
     """Leave the region unless a float is rounded to an int: of larger ones all digits stay."""
-    require_exact(b, e, WHOLE[kind])
+    require_exact(b, x.e, WHOLE[FLOAT32 if x.narrow else x.kind])
 
 
 def require_all_rounded(b: Builder, x: Number | Array) -> None:
     """Do the same for a number or for all elements of an array, which are counted."""
     if isinstance(x, Number):
-        require_rounded(b, x.e, x.kind)
+        require_rounded(b, x)
         return
     count, limit = b.number(ZERO), Const(WHOLE[x.kind])
 
@@ -431,6 +439,9 @@ def of_math(b: Builder, f: Any, values: Sequence[Value]) -> Value | None:
         for v in values
     ]
     call = Call(f, tuple(args), place=b.place)
+    if flat and f is math.trunc and is_narrow(*values):
+        raise Unfit("math.trunc of a float32, which has no __trunc__", b.place)
     if flat:
-        require_rounded(b, args[0], FLOAT)
+        (x,) = values
+        require_rounded(b, x if x.kind in REAL else Number(args[0], "float"))  # type: ignore[union-attr, arg-type]
     return Number(call, "int") if flat else bounded(b, Number(call, "float"))

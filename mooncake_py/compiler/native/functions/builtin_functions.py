@@ -183,7 +183,7 @@ def as_int(b: Builder, args: Sequence[Value], given: Given) -> Value:
     if x.kind == INT:
         return operations.int_of_python(b, x)
     if x.kind in REAL:
-        operations.require_rounded(b, x.e, x.kind)
+        operations.require_rounded(b, x)
     return Number(Op("int", (x.e,), place=b.place), "int")
 
 

@@ -24,7 +24,7 @@ def to_int(b: Builder, args: Sequence[Value], given: Given) -> Value:
         raise Unfit("round of what is no number, or to digits", b.place)
     if x.kind == INT:
         return operations.int_of_python(b, x)
-    operations.require_rounded(b, x.e, x.kind)
+    operations.require_rounded(b, x)
     return Number(Op("int", (Call(np.rint, (x.e,), place=b.place),), place=b.place), "int")
 
 
