@@ -27,10 +27,9 @@ NEVER = "(?!)"  # the pattern for who takes the parts of a filter to make anothe
 NAMELESS = "<string>"  # what stands for the module of code whose globals have no name
 
 
-def named(frame: FrameType) -> str:
-    """Return the name of a module as `warnings.warn` finds it, which ignores None silently."""
-    name = frame.f_globals.get("__name__")
-    return name if isinstance(name, str) else NAMELESS
+def named(frame: FrameType) -> Any:
+    """Return the name of the module of running code as `warnings.warn` finds it."""
+    return frame.f_globals.get("__name__", NAMELESS)
 
 
 class _Pending(threading.local):

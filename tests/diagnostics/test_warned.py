@@ -1,5 +1,6 @@
 """Warnings of NumPy name the user's line, and obey filters as in the plain call."""
 
+import linecache
 import warnings
 
 import numpy as np
@@ -210,3 +211,15 @@ def test_nothing_stays_behind():
     with pytest.raises(ZeroDivisionError):
         grad(lambda x: 1 / 0)(1.0)
     assert warnings.filters == before
+
+
+@pytest.mark.parametrize("names", [{}, {"__name__": "m"}])
+def test_code_whose_globals_have_no_name_warns(names):
+    text = "def f(x):\n    return (1 / (1 + np.exp(-x))).sum()\n"
+    linecache.cache["<nameless>"] = len(text), None, text.splitlines(keepends=True), "<nameless>"
+    scope = {"np": np, **names}
+    exec(compile(text, "<nameless>", "exec"), scope)
+    x = np.array([-1000.0, 2.0])
+    for run in (scope["f"], grad(scope["f"]), lambda x: jvp(scope["f"], (x,), (x,))):
+        with pytest.raises(RuntimeWarning, match="overflow"):
+            run(x)

@@ -46,7 +46,57 @@ def in_a_loop(convert):
     return run
 
 
+def quotient_in_place(x):
+    a = np.array([mantissa(x), 1.0])
+    a //= 1.0
+    return a[0]
+
+
+def into_floats(f, *others):
+    def run(x):
+        out = np.zeros(1)
+        f(np.array([mantissa(x)]), *others, out=out)
+        return out[0]
+
+    return run
+
+
+def single(x):
+    return np.float32(x) * np.float32(2.0**24)
+
+
+def in_a_loop_of_single_precision(convert):
+    def run(x):
+        total, values = 0, np.array([single(x), 3.0], np.float32)
+        for i in range(20):
+            total += convert(values[i % 2]) % 7
+        return total
+
+    return run
+
+
+def while_it_is_large(x):
+    t, n = mantissa(x), 0.0
+    while t > 1.0:
+        n += t // 1.0
+        t = t / 4.0
+    return n
+
+
 OF_BITS = {
+    "quotient in place": quotient_in_place,
+    "quotient into floats": into_floats(np.floor_divide, 1.0),
+    "floor into floats": into_floats(np.floor),
+    "loop of quotients": in_a_loop(lambda v: v // 1.0),
+    "loop of ints of single precision": in_a_loop_of_single_precision(int),
+    "loop of ceil of single precision": in_a_loop_of_single_precision(math.ceil),
+    "loop of quotients of single precision": in_a_loop_of_single_precision(lambda v: v // 1),
+    "quotient of single precision": lambda x: float(single(x) // 1),
+    "divmod of single precision": lambda x: float(divmod(single(x), 1)[0]),
+    "quotients of single precision": lambda x: float(
+        (np.array([single(x), 1], np.float32) // 1)[0]
+    ),
+    "while": while_it_is_large,
     "quotient": lambda x: mantissa(x) // 1.0,
     "half of it": lambda x: (mantissa(x) * 4.0) // 2.0,
     "divmod": lambda x: int(divmod(mantissa(x), 1.0)[0]),
@@ -105,6 +155,7 @@ def test_an_int_that_is_the_number_is_refused(name: str) -> None:
         lambda: hvp(lambda x: f(x) * 2.0**-53, (0.7,), 1.0),
         lambda: grad(lambda x: f(x) * 2.0**-53, debug=True)(0.7),
         lambda: grad(lambda x: f(x) * 2.0**-53, compile=True)(0.7),
+        lambda: grad(lambda x: f(x[0]) * 2.0**-53, mode="forward")(np.array([0.7, 1.0])),
     ):
         with pytest.raises((DerivativeDropError, MissingRuleError)):
             derivative()
@@ -132,3 +183,15 @@ def test_numbers_of_mpmath_are_refused(f: Any) -> None:
     m = pytest.importorskip("mpmath")
     with pytest.raises(DerivativeDropError, match="to all its digits"):
         grad(lambda x: float(f(m, x)))(0.7)
+
+
+def trunc_of(x):
+    return math.trunc(x[0]) * x[1]
+
+
+def test_trunc_of_single_precision_raises_as_without_compiling() -> None:
+    x = np.array([2.5, 3.0], np.float32)
+    for f in (trunc_of, grad(trunc_of), grad(trunc_of, compile=True)):
+        with pytest.raises(TypeError, match="__trunc__"):
+            f(x)
+    assert grad(trunc_of, compile=True)(x.astype(float))[1] == 2.0
