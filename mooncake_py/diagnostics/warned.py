@@ -146,7 +146,7 @@ def may_be_caught() -> bool:
 
 def are_errors() -> bool:
     """Return whether a filter may make errors of the warnings of NumPy."""
-    return warnings.defaultaction == "error" or any(
+    return getattr(warnings, "defaultaction", "") == "error" or any(
         known[0] == "error" and issubclass(RuntimeWarning, known[2]) for known in warnings.filters
     )
 

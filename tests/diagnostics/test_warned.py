@@ -2,6 +2,7 @@
 
 import linecache
 import warnings
+from typing import Any
 
 import numpy as np
 import pytest
@@ -216,7 +217,8 @@ def test_nothing_stays_behind():
 @pytest.mark.parametrize("names", [{}, {"__name__": "m"}])
 def test_code_whose_globals_have_no_name_warns(names):
     text = "def f(x):\n    return (1 / (1 + np.exp(-x))).sum()\n"
-    linecache.cache["<nameless>"] = len(text), None, text.splitlines(keepends=True), "<nameless>"
+    lines: Any = len(text), None, text.splitlines(keepends=True), "<nameless>"
+    linecache.cache["<nameless>"] = lines
     scope = {"np": np, **names}
     exec(compile(text, "<nameless>", "exec"), scope)
     x = np.array([-1000.0, 2.0])

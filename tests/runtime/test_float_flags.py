@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -14,7 +16,8 @@ ERRORS = ("over", "divide", "invalid", "under")
 def test_only_errors_of_which_numpy_warns_count(name: str) -> None:
     with np.errstate(all="ignore"):
         assert float_flags.cleared() == 0
-    with np.errstate(**dict.fromkeys(ERRORS, "ignore") | {name: "warn"}):
+    settings: dict[str, Any] = dict.fromkeys(ERRORS, "ignore") | {name: "warn"}
+    with np.errstate(**settings):
         mask = float_flags.cleared()
     assert mask != 0
 
