@@ -72,40 +72,13 @@ done:
 }
 """
 
-# Floats to the power of an int: by squares, a large one by the C library.
-POWER = """\
-define internal {t} @mc_power_{s}({t} %a0, i64 %n) nounwind {{
-entry:
-  %negative = icmp slt i64 %n, 0
-  %minus = sub i64 0, %n
-  %b0 = select i1 %negative, i64 %minus, i64 %n
-  %large = icmp ugt i64 %b0, 65536
-  br i1 %large, label %call, label %loop
-call:
-  %exponent = sitofp i64 %n to double
-  %base = {widened}
-  %power = call double @llvm.pow.f64(double %base, double %exponent)
-  %narrow = {narrowed}
-  ret {t} %narrow
-loop:
-  %a = phi {t} [ %a0, %entry ], [ %square, %next ]
-  %b = phi i64 [ %b0, %entry ], [ %half, %next ]
-  %r = phi {t} [ 1.0, %entry ], [ %more, %next ]
-  %go = icmp ne i64 %b, 0
-  br i1 %go, label %next, label %done
-next:
-  %bit = and i64 %b, 1
-  %odd = icmp ne i64 %bit, 0
-  %times = fmul {t} %r, %a
-  %more = select i1 %odd, {t} %times, {t} %r
-  %square = fmul {t} %a, %a
-  %half = lshr i64 %b, 1
-  br label %loop
-done:
-  %inverse = fdiv {t} 1.0, %r
-  %found = select i1 %negative, {t} %inverse, {t} %r
-  ret {t} %found
-}}
+# Where roots and products might overflow.  A call keeps the loop from being done for several
+# numbers at once, of which each would have a branch of its own.
+FAR_POWER = """\
+define internal double @mc_far_power(double %x, double %n) cold noinline nounwind {
+  %power = call double @llvm.pow.f64(double %x, double %n)
+  ret double %power
+}
 """
 
 # Quotient and rest as Python has them: see `float_divmod` in CPython.
@@ -258,16 +231,8 @@ def of_width(kind: str, t: str, f: str) -> dict[str, Helper]:
         What ends the names of functions of C.
     """
     s = SUFFIX[kind]
-    is_wide = kind == FLOAT
     floor = {f"llvm.floor.{s}": FLOOR[s]}
-    power = POWER.format(
-        t=t,
-        s=s,
-        widened="fadd double %a0, -0.0" if is_wide else "fpext float %a0 to double",
-        narrowed="fadd double %power, -0.0" if is_wide else "fptrunc double %power to float",
-    )
     found = {
-        f"mc_power_{s}": Helper(power, declared("llvm.pow.f64")),
         f"mc_mod_{s}": Helper(REST.format(t=t, s=s)),
         f"mc_floordiv_{s}": Helper(QUOTIENT.format(t=t, s=s), floor),
     }
@@ -297,6 +262,7 @@ HELPERS: dict[str, Helper] = {
     "mc_int_power": Helper(INT_POWER),
     **of_width("float", "double", ""),
     **of_width("float32", "float", "f"),
+    "mc_far_power": Helper(FAR_POWER, declared("llvm.pow.f64")),
     "mc_hypot": Helper(
         HYPOT,
         declared("llvm.sqrt.f64")

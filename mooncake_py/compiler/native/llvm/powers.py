@@ -66,7 +66,7 @@ def half_power(to: Expressions, x: str, n: int) -> str:
         quick = do(f"fdiv {t} {constant(1.0, FLOAT)}, {quick}")
     to.writer.go(end)
     to.writer.begin(far)
-    slow = to.writer.intrinsic("pow", FLOAT, x, constant(n + 0.5, FLOAT))
+    slow = to.writer.helper("mc_far_power", t, f"{t} {x}", f"{t} {constant(n + 0.5, FLOAT)}")
     to.writer.go(end)
     to.writer.begin(end)
     return to.writer.phi(t, (quick, near), (slow, far))
