@@ -16,7 +16,7 @@ import pytest
 from mooncake_py.compiler.native.llvm.printer import Printer
 from mooncake_py.compiler.native.llvm.signature import Signature, Slot
 
-__all__ = ["Memory", "compiled", "kernels"]
+__all__ = ["Memory", "compiled", "kernels", "kernels_of"]
 
 Kernel = Callable[..., Any]
 DTYPES: dict[str, Any] = {
@@ -117,10 +117,16 @@ def kernels(printer: Printer, memory: Memory | None = None, level: int = 2) -> d
 
     ``forward(S, *inputs) -> (ok, S, p, *results)``: not ok, `p` is the code.
     """
-    memory = memory or Memory()
-    engine = compiled(printer.text, memory, level)
+    return kernels_of(printer.text, printer.functions, memory or Memory(), level)
+
+
+def kernels_of(
+    text: str, functions: dict[str, Signature], memory: Memory, level: int
+) -> dict[str, Kernel]:
+    """Return the functions of a text."""
+    engine = compiled(text, memory, level)
     found: dict[str, Kernel] = {}
-    for name, signature in printer.functions.items():
+    for name, signature in functions.items():
         address = engine.get_function_address(signature.symbol)
         found[name] = entered(address, signature, memory, engine)
     return found
