@@ -12,6 +12,9 @@ import pytest
 
 from mooncake_py import CompilerUnavailableError
 from mooncake_py.runtime.compilation import is_installed
+from tests.support import by_llvm
+
+by_llvm.install()
 
 
 @pytest.hookimpl(wrapper=True)

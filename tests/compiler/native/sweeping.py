@@ -8,7 +8,7 @@ import numpy as np
 from numpy.testing import assert_allclose
 
 from mooncake_py.compiler.derivatives.activity import active_parts
-from mooncake_py.compiler.native.printing.emit import Printer
+from mooncake_py.compiler.native.form import Compiler
 from mooncake_py.compiler.native.regions.region import FLOAT, NativeRegion
 from mooncake_py.compiler.native.sweeps.adjoint import NativeSweeps, adjoint
 from mooncake_py.compiler.native.sweeps.hoisting import hoisted
@@ -20,11 +20,11 @@ Values = dict[str, Any]
 __all__ = [
     "Values",
     "agrees",
+    "built",
     "check",
     "check_second",
     "finished",
     "outputs",
-    "printed",
     "pulled",
     "pushed",
     "run_printed",
@@ -159,16 +159,16 @@ def check_second(region: NativeRegion, given: Values, active: str, seed: int = 0
     check(found, given | directions, " ".join([*names, *directions]), seed)
 
 
-def printed(region: NativeRegion, sweeps: NativeSweeps) -> Printer:
-    """Return both sweeps, printed."""
+def built(compiler: Compiler, region: NativeRegion, sweeps: NativeSweeps) -> dict[str, Any]:
+    """Return both sweeps as functions."""
     kinds = sweeps.kinds
-    printer = Printer(kinds, sweeps.arrays)
+    printer = compiler.printer(kinds, sweeps.arrays)
     if sweeps.size is not None:
         printer.count(sweeps.size, region.inputs)
     made = others_of(region, sweeps)
     printer.forward(sweeps.forward, region.inputs, [*region.results, *made])
     printer.reverse(sweeps.reverse, [*sweeps.values, *sweeps.cotangents], sweeps.gives)
-    return printer
+    return compiler.built(printer)
 
 
 def others_of(region: NativeRegion, sweeps: NativeSweeps) -> list[str]:

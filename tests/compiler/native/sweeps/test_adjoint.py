@@ -7,17 +7,17 @@ import pytest
 from numpy.testing import assert_allclose
 
 from mooncake_py.compiler.derivatives.activity import active_parts
-from mooncake_py.compiler.native.printing.build import built, interpreted
+from mooncake_py.compiler.native import form
 from mooncake_py.compiler.native.regions.region import NativeRegion
 from mooncake_py.compiler.native.sweeps.adjoint import NativeSweeps, adjoint, is_clear
 from mooncake_py.compiler.regions.ir import Assign, Name, Push, statements
 from tests.compiler.native.sweeping import (
     Values,
+    built,
     check,
     check_second,
     finished,
     outputs,
-    printed,
     pulled,
     run_printed,
 )
@@ -55,7 +55,7 @@ def test_printed_sweeps_do_the_same(name: str) -> None:
     found, values, names = region(text, inputs, results), given(name), set(active.split())
     wanted, sweeps = cotangents_of(found, values), sweeps_of(name)
     with np.errstate(all="ignore"):
-        got = run_printed(interpreted(printed(found, sweeps)), found, sweeps, values, wanted)
+        got = run_printed(built(form.INTERPRETED, found, sweeps), found, sweeps, values, wanted)
     expected = pulled(found, values, wanted, names)
     for n in names:  # numbers are added in another order
         assert_allclose(got[f"d_{n}"], expected[n], rtol=1e-12, atol=1e-13)
@@ -68,7 +68,7 @@ def test_compiled_sweeps_do_the_same(name: str) -> None:
     text, inputs, results, active = REGIONS[name]
     found, values, names = region(text, inputs, results), given(name), set(active.split())
     wanted, sweeps = cotangents_of(found, values), sweeps_of(name)
-    got = run_printed(built(printed(found, sweeps)), found, sweeps, values, wanted)
+    got = run_printed(built(form.COMPILER, found, sweeps), found, sweeps, values, wanted)
     expected = pulled(found, values, wanted, names)
     for n in names:
         assert_allclose(got[f"d_{n}"], expected[n], rtol=1e-12, atol=1e-13)

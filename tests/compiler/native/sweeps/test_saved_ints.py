@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from mooncake_py import hvp, jvp, value_and_grad
-from mooncake_py.compiler.native.printing.build import built, interpreted
-from mooncake_py.compiler.native.printing.emit import Printer
+from mooncake_py.compiler.native import form
 from mooncake_py.compiler.native.regions.region import FLOAT, INT
 from mooncake_py.compiler.regions.ir import INTS, Count, Name, Pop, Push
 from mooncake_py.runtime.compilation import is_installed
@@ -88,13 +87,14 @@ def test_derivatives_are_those_without(f, tried):
     assert tried[0] == (f not in (compared_with_floats, beyond_64_bits))
 
 
-@pytest.mark.parametrize("make", [interpreted, pytest.param(built, marks=pytest.mark.slow)])
-def test_an_int_comes_back_from_the_stack(make):
-    if make is built and not is_installed():
+@pytest.mark.parametrize("name", ["INTERPRETED", pytest.param("COMPILER", marks=pytest.mark.slow)])
+def test_an_int_comes_back_from_the_stack(name):
+    compiler = getattr(form, name)
+    if name == "COMPILER" and not is_installed():
         pytest.skip("needs Numba")
-    printer = Printer({"k": INT, "n": INT, "x": FLOAT}, {})
+    printer = compiler.printer({"k": INT, "n": INT, "x": FLOAT}, {})
     body = (Push(INTS, Name("k")), Count("k", Name("n")), Count("n", Pop(INTS)))
     printer.forward(body, ("k", "n"), ("n", "k"))
-    forward = make(printer)["forward"]
+    forward = compiler.built(printer)["forward"]
     for k in (3**38, -(3**38) - 1, 2**53 + 1, 0, -1, 2**62 + 1, -(2**63), 0x7FF0_0000_0000_0001):
         assert forward(np.empty(2), k, 7)[3:] == (k, 7)
