@@ -11,12 +11,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 from mooncake_py.compiler.native.llvm.printer import Printer
 from mooncake_py.compiler.native.printing.build import interpreted
 from mooncake_py.compiler.native.printing.emit import Printer as PythonPrinter
-from mooncake_py.compiler.native.regions.region import NativeRegion
-from mooncake_py.compiler.native.sweeps.adjoint import adjoint
 from mooncake_py.compiler.regions.ir import Apply, Check, Grow
 from tests.compiler.native.ir_text import written
 from tests.compiler.native.llvm.kernels import Memory, kernels
-from tests.compiler.native.random_regions import random_region, random_values
+from tests.compiler.native.llvm.random_sweeps import printed, run
+from tests.compiler.native.random_regions import random_region
 from tests.compiler.native.writing import region
 
 pytest.importorskip("llvmlite")
@@ -242,36 +241,6 @@ def test_an_array_is_given_back_once() -> None:
 
 
 # Random regions.
-
-
-def printed(printer: Any, found: NativeRegion, active: set[str]) -> tuple[Any, Any]:
-    """Return both sweeps of a region, printed."""
-    sweeps = adjoint(found, active)
-    made = [n for n in sweeps.values if n not in (*found.inputs, *found.results)]
-    printer = printer(sweeps.kinds, sweeps.arrays)
-    if sweeps.size is not None:
-        printer.count(sweeps.size, found.inputs)
-    printer.forward(sweeps.forward, found.inputs, [*found.results, *made])
-    printer.reverse(sweeps.reverse, [*sweeps.values, *sweeps.cotangents], sweeps.gives)
-    return printer, sweeps
-
-
-def run(made: Any, found: NativeRegion, sweeps: Any, seed: int) -> list[Any]:
-    """Return all that both sweeps compute."""
-    given = {n: np.array(v) if np.ndim(v) else v for n, v in random_values(seed).items()}
-    scope = {n: given[n] for n in found.inputs}
-    ok, stack, top, *results = made["forward"](EMPTY, *scope.values())
-    if not ok:
-        return [ok]
-    others = [n for n in sweeps.values if n not in (*found.inputs, *found.results)]
-    scope |= dict(zip([*found.results, *others], results, strict=True))
-    after = [np.array(scope[n]) for n in (*found.inputs, *found.results)]
-    rng = np.random.default_rng(seed)
-    names = [d.removeprefix("d_") for d in sweeps.cotangents]
-    ds = [rng.normal(size=np.shape(scope[n])) for n in names]
-    ds = [d if np.ndim(d) else float(d) for d in ds]
-    gives = made["reverse"](stack, top, *(scope[n] for n in sweeps.values), *ds)
-    return [ok, top, *after, *gives, *ds]
 
 
 @pytest.mark.parametrize("start", [0, pytest.param(1000, marks=pytest.mark.slow)])

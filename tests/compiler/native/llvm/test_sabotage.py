@@ -11,7 +11,7 @@ import pytest
 
 from mooncake_py.compiler.native.llvm.printer import Printer
 from tests.compiler.native.llvm.kernels import Memory, kernels_of
-from tests.compiler.native.llvm.test_printer import printed, run
+from tests.compiler.native.llvm.random_sweeps import printed, run
 from tests.compiler.native.random_regions import random_region
 
 pytest.importorskip("llvmlite")
