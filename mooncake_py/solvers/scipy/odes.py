@@ -20,13 +20,18 @@ from mooncake_py.rules.sources import without_rule
 from mooncake_py.solvers.activity import is_active
 from mooncake_py.solvers.apart import Start, solved_apart
 from mooncake_py.solvers.scipy.results import changed, tuple_of
-from mooncake_py.solvers.scipy.steady_steps import BDF, DOP853
+from mooncake_py.solvers.scipy.steady_steps import BDF, DOP853, METHODS
 from mooncake_py.utilities.stopping import stop_gradient
 
 AGREEMENT = 1e3
 """How many times the tolerance two methods may differ, whose errors add up."""
 TOLERANCE = 1.49012e-8
 """Of `odeint`, relative and absolute."""
+TIGHT = 1e-5
+"""Relative tolerance from which on the sizes of steps have no derivative.
+
+A looser one leaves the choice of the steps in what differences of the plain program show.
+"""
 
 
 derived_solve_ivp = without_rule(integrate.solve_ivp)
@@ -41,6 +46,8 @@ def solve_ivp(
     """Run `solve_ivp`: from its source, unless the method is LSODA."""
     given = {"dense_output": dense_output, "events": events, "vectorized": vectorized, "args": args}
     if method != "LSODA" and method is not integrate.LSODA:
+        if np.max(stop_gradient(options.get("rtol", 1e-3))) <= TIGHT:
+            method = METHODS.get(method, method)
         return derived_solve_ivp(fun, t_span, y0, method, t_eval, **given, **options)
 
     def differentiated(found: Any, start: Start) -> Any:

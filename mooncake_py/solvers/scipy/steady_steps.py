@@ -14,20 +14,20 @@ from scipy import integrate
 
 from mooncake_py.utilities.stopping import stop_gradient
 
-__all__ = ["BDF", "DOP853"]
+__all__ = ["BDF", "DOP853", "METHODS"]
 
 
 def steady(method: Any) -> Any:
     """Return a method of a solver for which norms and the first step are constants."""
-    own = {
-        name: constant(method.__globals__[name])
-        for name in ("norm", "select_initial_step")
-        if name in method.__globals__
-    }
-    known = {**method.__globals__, **own}
+    known = dict(method.__globals__)
+    known.update({name: constant(known[name]) for name in OF_STEPS if name in known})
     return FunctionType(
         method.__code__, known, method.__name__, method.__defaults__, method.__closure__
     )
+
+
+OF_STEPS = ("norm", "select_initial_step", "validate_first_step", "validate_max_step")
+"""Functions that the sizes of steps come from."""
 
 
 def constant(f: Any) -> Any:
@@ -35,11 +35,34 @@ def constant(f: Any) -> Any:
     return lambda *args: stop_gradient(f(*args))
 
 
-class DOP853(integrate.DOP853):
+class Steady:
+    """What explicit methods have in common: the error of a step is estimated of plain numbers."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.h_abs, self.max_step = stop_gradient((self.h_abs, self.max_step))
+
+    def _estimate_error_norm(self, *of_step: Any) -> Any:
+        return super()._estimate_error_norm(*stop_gradient(of_step))  # type: ignore[misc]
+
+
+class RK23(Steady, integrate.RK23):  # pyright: ignore[reportIncompatibleMethodOverride]
+    """The explicit Runge-Kutta method of order 3."""
+
+
+class RK45(Steady, integrate.RK45):  # pyright: ignore[reportIncompatibleMethodOverride]
+    """The explicit Runge-Kutta method of order 5."""
+
+
+class DOP853(Steady, integrate.DOP853):  # pyright: ignore[reportIncompatibleMethodOverride]
     """The explicit Runge-Kutta method of order 8."""
 
-    __init__ = steady(integrate.DOP853.__init__)
-    _estimate_error_norm = constant(integrate.DOP853._estimate_error_norm)  # type: ignore[attr-defined]
+
+class Radau(integrate.Radau):
+    """The implicit Runge-Kutta method of order 5."""
+
+    __init__ = steady(integrate.Radau.__init__)
+    _step_impl = steady(integrate.Radau._step_impl)  # type: ignore[attr-defined]
 
 
 class BDF(integrate.BDF):
@@ -47,3 +70,14 @@ class BDF(integrate.BDF):
 
     __init__ = steady(integrate.BDF.__init__)
     _step_impl = steady(integrate.BDF._step_impl)  # type: ignore[attr-defined]
+
+
+METHODS = {
+    key: steady_method
+    for method, steady_method in (
+        (integrate.RK23, RK23), (integrate.RK45, RK45), (integrate.DOP853, DOP853),
+        (integrate.Radau, Radau), (integrate.BDF, BDF),
+    )
+    for key in (method, method.__name__)
+}  # fmt: skip
+"""By the names and classes that `solve_ivp` takes."""
