@@ -14,7 +14,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.application.seen_calls import call_seen
+from mooncake_py.application.seen_calls import call_checked
 from mooncake_py.containers import effects, hooks
 from mooncake_py.language import numpy_operators, operators, texts
 from mooncake_py.language.attributes import Attributes
@@ -82,7 +82,7 @@ class Comparisons(Attributes):
             if by_parts and effects.would_write((a, b), effects.COMPARING):
                 return self.equal_parts(a, b) is (comparison.symbol == "==")
             effects.refuse_writers(self, (a, b), effects.COMPARING)
-            return call_seen(self, comparison.function, (primal_of(a), primal_of(b)), {})
+            return call_checked(self, comparison.function, primal_of(a), primal_of(b))
         return self.compare_derived(comparison, a, b, left, right)
 
     def equal_parts(self, a: Any, b: Any) -> bool:
@@ -157,7 +157,7 @@ class Comparisons(Attributes):
             items = container if t in LISTED else self.iter(container)
             return any(x is item or self.truth(self.eq(x, item)) for x in items)
         effects.refuse_writers(self, (item, container), effects.COMPARING)
-        return call_seen(self, operator.contains, (container, primal_of(item)), {})
+        return call_checked(self, operator.contains, container, primal_of(item))
 
     def not_contained(self, item: Any, container: Any) -> bool:
         """Run ``item not in container``."""
@@ -306,7 +306,7 @@ def _define_comparisons() -> None:
                 if tb is Active:
                     return native(a, b.primal)
                 if tb in COMPARED:  # arrays, of objects perhaps
-                    return call_seen(self, native, (a, b), {})
+                    return call_checked(self, native, a, b)
             return self.compare(comparison, a, b)
 
         return compare

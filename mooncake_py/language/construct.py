@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy import ndarray
 
-from mooncake_py.application.seen_calls import call_seen, run_seen
+from mooncake_py.application.seen_calls import run_seen
 from mooncake_py.containers import hooks
 from mooncake_py.diagnostics.native_modules import is_constant_library, is_native_module
 from mooncake_py.language import array_protocols, constant_libraries, dispatch
@@ -103,7 +103,7 @@ def native_instance(ctx: Mode, cls: type, args: Any, kwargs: Any) -> Any:
         return cls(*map(ctx.iter, args), **kwargs)
     if cls.__new__ is object.__new__ or issubclass(cls, (BaseException, EnumMeta, Enum)):
         refuse_reading(ctx, cls, cls.__init__, (*args, *kwargs.values()))
-        return call_seen(ctx, cls, args, kwargs)
+        return cls(*args, **kwargs)
     if issubclass(cls, SCALARS) and len(args) == 1 and not kwargs:
         args = (converted(ctx, cls, args[0]),)
     return dispatch.call_opaque(ctx, cls, args, kwargs)

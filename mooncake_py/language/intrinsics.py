@@ -386,7 +386,7 @@ def existing(names: Iterable[str]) -> list[Any]:
 
 
 AS_THEY_ARE = (
-    callable, slice, object, super, property, staticmethod, classmethod, globals,
+    callable, slice, object, super, property, staticmethod, classmethod, globals, vars,
     functools.wraps, functools.update_wrapper, functools.partial,
     itertools.count, itertools.repeat, MethodType, MappingProxyType, SimpleNamespace,
     type(functools.lru_cache(len)), object.__new__, object.__init__,
@@ -429,7 +429,7 @@ OPERATORS = (
 HANDLERS: dict[Any, Handler] = {
     **dict.fromkeys(AS_THEY_ARE, run),
     BaseException.add_note: run_add_note,
-    **dict.fromkeys((range, vars, dir, input), run_asking),
+    **dict.fromkeys((range, dir, input), run_asking),
     **dict.fromkeys((isinstance, issubclass), run_isinstance),
     **dict.fromkeys(
         (np.lib.stride_tricks.as_strided, np.lib.stride_tricks.sliding_window_view), run_striding

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mooncake_py.application.seen_calls import run_seen
+from mooncake_py.application.seen_calls import call_checked, run_seen
 from mooncake_py.containers import effects
 from mooncake_py.diagnostics.native_modules import is_native_module
 from mooncake_py.diagnostics.places import is_library
@@ -56,8 +56,11 @@ def shown(ctx: Mode, function: Any, value: Any) -> str:
 def natively(ctx: Mode, function: Any, value: Any, *spec: str) -> str:
     """Return the text that compiled code, or NumPy, makes of a value."""
     effects.refuse_writers(ctx, (value,), effects.PRINTING)
-    called = value, np.get_printoptions()["formatter"] or ()
-    return run_seen(ctx, function, called, partial(function, unwrapped(value), *spec))
+    run = partial(function, unwrapped(value), *spec)
+    formatter = np.get_printoptions()["formatter"]
+    if formatter:
+        return run_seen(ctx, function, (value, formatter), run)
+    return call_checked(ctx, lambda _: run(), value)
 
 
 def formatted(ctx: Mode, value: Any, spec: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import queue
 from collections.abc import Callable
 from typing import Any
 
@@ -44,12 +43,6 @@ def of_a_generator() -> Program:
     return lambda x: np.sum(x * x) * items.send(None)
 
 
-def of_a_queue() -> Program:
-    waiting: queue.SimpleQueue[float] = queue.SimpleQueue()
-    waiting.put(2.0)
-    return lambda x: np.sum(x * x) * waiting.get_nowait()
-
-
 def of_a_file() -> Program:
     lines = io.StringIO("2.0\n")
     return lambda x: np.sum(x * x) * float(lines.readline())
@@ -60,7 +53,7 @@ def of_a_list() -> Program:
     return lambda x: np.sum(x * x) * ignore_derivatives(items.pop)
 
 
-PROGRAMS = [of_an_iterator, of_a_generator, of_a_queue, of_a_file, of_a_list]
+PROGRAMS = [of_an_iterator, of_a_generator, of_a_file, of_a_list]
 RUN_AGAIN: dict[str, tuple[Callable[[Program], Any], type[MooncakeError]]] = {
     "checkpoint": (lambda f: grad(lambda x: checkpoint(f, x))(X), CheckpointError),
     "debug": (lambda f: grad(lambda x: checkpoint(f, x), debug=True)(X), CheckpointError),
