@@ -10,6 +10,7 @@ from numpy import ndarray
 
 from mooncake_py.errors import MooncakeError
 from mooncake_py.runtime.activity import unwrapped
+from mooncake_py.tangents.memory import is_writeable
 
 __all__ = ["as_plain", "plain_error"]
 
@@ -59,9 +60,11 @@ def is_data(value: Any) -> bool:
 
 
 def copied(value: Any) -> Any:
-    """Return a copy of an array, and a list or a tuple of copies."""
+    """Return a copy of an array, read-only if it is, and a list or a tuple of copies."""
     if type(value) is ndarray:
-        return value.copy()
+        new = value.copy()
+        new.flags.writeable = is_writeable(value)
+        return new
     if type(value) is list or type(value) is tuple:
         return type(value)(map(copied, value))
     return value

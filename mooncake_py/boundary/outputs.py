@@ -204,9 +204,9 @@ def parts_of(names: Collection[Any], given: Any, path: str, misfit: Misfit) -> M
 
     The names are those of the parts of the value: what is given has these and no others.
     """
-    if len(names) == 1 and "cell_contents" in names and not issubclass(type(given), Fields):
-        return {"cell_contents": given}  # of a captured variable, whose gradient has no cell
     found = held_by(given)
+    if len(names) == 1 and "cell_contents" in names and (found is None or found.keys() != names):
+        return {"cell_contents": given}  # of a captured variable, whose gradient has no cell
     if found is None:
         raise misfit(path, f"something with {the_parts(names)}", given)
     if found.keys() == names:
