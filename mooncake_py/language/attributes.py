@@ -13,7 +13,7 @@ from mooncake_py.containers import hooks, state
 from mooncake_py.language import array_attributes, array_protocols, array_subclasses, registries
 from mooncake_py.language.core import Core
 from mooncake_py.runtime import attribute_lookup
-from mooncake_py.runtime.active import Active, part_of_real
+from mooncake_py.runtime.active import Active, innermost, part_of_real
 from mooncake_py.runtime.activity import unwrapped
 from mooncake_py.runtime.attribute_lookup import MISSING
 from mooncake_py.runtime.generated import has_no_source, is_of_tuple
@@ -177,6 +177,8 @@ class Attributes(Core):
             return
         if t is array_attributes.FLAGS and array_attributes.set_flag(self, o, name, v):
             return
+        if t is Active:
+            setattr(innermost(o), name, v)  # raises
         array_protocols.watch(self, t)
         custom: Any = t.__setattr__
         if is_overridden(custom, "__setattr__"):
@@ -209,6 +211,8 @@ class Attributes(Core):
 
     def delattr(self, o: Any, name: str) -> None:
         """Run ``del o.name``."""
+        if type(o) is Active:
+            delattr(innermost(o), name)  # raises
         custom: Any = type(o).__delattr__
         if is_overridden(custom, "__delattr__"):
             self.call(custom, o, name)

@@ -21,7 +21,7 @@ from mooncake_py.language.attributes import Attributes
 from mooncake_py.language.matching import Matching
 from mooncake_py.language.subclass_operators import takes_part
 from mooncake_py.modules import package_of
-from mooncake_py.runtime.active import Active, plain_class, primal_of
+from mooncake_py.runtime.active import Active, innermost, plain_class, primal_of
 from mooncake_py.runtime.attribute_lookup import MISSING, in_class
 from mooncake_py.runtime.classes import note_class
 from mooncake_py.runtime.methods import COMPILED, derivable, is_generated, python_method
@@ -141,8 +141,8 @@ class Comparisons(Attributes):
     def contained(self, item: Any, container: Any) -> bool:
         """Run ``item in container``."""
         t = type(container)
-        if t is str or t is ndarray or t is range or t is bytes:
-            return primal_of(item) in container
+        if t is str or t is ndarray or t is range or t is bytes or t is Active:
+            return primal_of(item) in innermost(container)
         if issubclass(t, HASHED) and derivable(container, "__contains__") is None:
             return self.key(item) in container
         method = python_method(t, "__contains__")
@@ -204,7 +204,7 @@ class Comparisons(Attributes):
             return len(value)
         method = derivable(value, "__len__")
         if method is None:
-            return len(value)
+            return len(innermost(value))
         n = operator.index(self.call(method, value))
         if n < 0:
             raise ValueError("__len__() should return >= 0")
@@ -214,7 +214,7 @@ class Comparisons(Attributes):
         """Return what ``**value`` unpacks."""
         t = type(value)
         if t is dict or derivable(value, "keys") is None:
-            return value
+            return innermost(value)
         if issubclass(t, dict) and t.__iter__ is dict.__iter__:  # then Python reads what is stored
             return dict(dict.items(value))
         keys = self.iter(self.method(value, "keys"))

@@ -55,7 +55,7 @@ from mooncake_py.language.subclass_protocols import ask_function
 from mooncake_py.modules import DISPATCHER, module_of, package_of
 from mooncake_py.rules import local, registry
 from mooncake_py.runtime import activity, enclosing, frames, generated, numerals, scatter
-from mooncake_py.runtime.active import Active
+from mooncake_py.runtime.active import Active, innermost
 from mooncake_py.runtime.methods import DESCRIPTORS, Bound, python_method
 from mooncake_py.runtime.numpy_operands import MISSING
 from mooncake_py.tangents.subclasses import is_instance
@@ -202,7 +202,7 @@ def call_unregistered(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     if t is Bound:
         return ctx.call(f.to(ctx, args[0]), *args[1:], **kwargs)
     if not callable(f):
-        return f(*args, **kwargs)  # raises
+        return innermost(f)(*args, **kwargs)  # raises
     method = python_method(t, CALL) or getattr(t, CALL, None)
     if type(method) is FunctionType or type(method) is Bound or method in ctx.handlers:
         return type(ctx).call(ctx, method, f, *args, **kwargs)

@@ -23,7 +23,7 @@ from mooncake_py.modules import module_of
 from mooncake_py.remembered import remembered
 from mooncake_py.rooms import PACKAGE
 from mooncake_py.runtime import buffers, overlapping
-from mooncake_py.runtime.active import Active, plain_class
+from mooncake_py.runtime.active import Active, innermost, plain_class
 from mooncake_py.runtime.activity import INERT, contains_active, is_iterator, unwrapped
 from mooncake_py.runtime.attribute_lookup import MISSING, in_class
 from mooncake_py.runtime.late_errors import refuse_if_written, unusual
@@ -46,6 +46,8 @@ __all__ = [
 def iterate_object(ctx: Mode, iterable: Any) -> Any:
     """Return the iterator of a loop over an object of an uncommon type."""
     t = type(iterable)
+    if t is Active:
+        return innermost(iterable)  # for the error of whoever iterates over it
     if moves_on(t):
         iterable = outside_iterators.in_place_of(ctx, iterable)
         if t in NEXT:
@@ -309,6 +311,8 @@ def run_next(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         if len(args) > 1:
             return args[1]
         raise
+    if not is_iterator(type(iterator)):
+        return next(innermost(iterator), *args[1:])  # raises
     iterator = iterate_object(ctx, iterator)  # refuses what would lose a derivative
     return next(iterator, *args[1:]) if is_iterator(type(iterator)) else next(*args)
 
@@ -342,7 +346,7 @@ def run_reversed(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     array = issubclass(t, ndarray) and args[0].ndim
     if array or (by_index and python_method(t, "__getitem__") is not None):
         return iterate_backwards(ctx, args[0])
-    return reversed(*args)
+    return reversed(innermost(args[0]))
 
 
 def iterate_backwards(ctx: Language, a: Any) -> Iterator[Any]:

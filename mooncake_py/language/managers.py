@@ -12,6 +12,7 @@ import numpy as np
 from mooncake_py.diagnostics.native_modules import is_native_module
 from mooncake_py.diagnostics.warned import enter_block, leave_block
 from mooncake_py.modules import module_of
+from mooncake_py.runtime.active import Active, innermost
 from mooncake_py.runtime.methods import python_method
 
 if TYPE_CHECKING:
@@ -64,6 +65,8 @@ class Followed:
 def derived_manager(ctx: Mode, manager: Any) -> Any:
     """Return a manager that runs derived if it is written in Python, else the manager itself."""
     t = type(manager)
+    if t is Active:
+        return innermost(manager)  # for the error of the block
     if t is np.errstate:  # no quick form serves if it makes NumPy raise
         return Followed(manager, ctx.heed_settings, ctx.heed_settings)
     if t is warnings.catch_warnings:

@@ -25,7 +25,7 @@ from mooncake_py.language import (
 )
 from mooncake_py.language.core import Core
 from mooncake_py.runtime import activity, buffers
-from mooncake_py.runtime.active import Active, plain_class
+from mooncake_py.runtime.active import Active, innermost, plain_class
 from mooncake_py.runtime.attribute_lookup import MISSING, PROXIES, in_class, referent
 from mooncake_py.runtime.methods import Bound, is_other, python_method
 from mooncake_py.runtime.slots import is_in_c
@@ -79,6 +79,8 @@ class Objects(Core):
         if t is list or t is dict:  # whose methods no program can replace
             containers.set_item(self, o, i, v)
             return
+        if t is Active:
+            innermost(o)[i] = v  # raises
         if t is np.flatiter:
             iteration.assign_flat(self, o.base, i, v)
             return
@@ -112,6 +114,8 @@ class Objects(Core):
     def delitem(self, o: Any, i: Any) -> None:
         """Run ``del o[i]``."""
         t = type(o)
+        if t is Active:
+            del innermost(o)[i]  # raises
         method = python_method(t, "__delitem__") or getattr(t, "__delitem__", None)
         if type(method) is FunctionType or type(method) is Bound or is_other(method, "__delitem__"):
             self.call(method, o, i)
