@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, NamedTuple
 
 from mooncake_py.compiler.native.llvm.printer import Printer as LLVMPrinter
 from mooncake_py.compiler.native.machine.built import built as built_by_llvm
+from mooncake_py.compiler.native.machine.library import llvm
 from mooncake_py.compiler.native.printing.build import built, interpreted
+from mooncake_py.compiler.native.printing.called import CannotCompile
 from mooncake_py.compiler.native.printing.emit import Printer
 from mooncake_py.compiler.native.regions.region import NativeRegion
 from mooncake_py.compiler.native.spares import Spares
@@ -18,7 +21,7 @@ from mooncake_py.compiler.native.sweeps.fusing import forward_only
 from mooncake_py.diagnostics.warned import are_errors
 from mooncake_py.runtime import float_flags
 
-__all__ = ["INTERPRETED", "LLVM", "NUMBA", "Compiler", "Form", "form_of"]
+__all__ = ["INTERPRETED", "LLVM", "NUMBA", "Compiler", "Form", "compiler", "form_of"]
 
 
 class Compiler(NamedTuple):
@@ -41,7 +44,20 @@ LLVM = Compiler(LLVMPrinter, built_by_llvm)
 INTERPRETED = Compiler(Printer, interpreted)
 """Compiles nothing: for tests."""
 
-COMPILER = LLVM if os.environ.get("MOONCAKE_COMPILER") == "llvm" else NUMBA
+COMPILER: Compiler | None = None
+"""What tests have compile instead."""
+
+
+@cache
+def compiler() -> Compiler:
+    """Return LLVM where it runs and the environment does not ask for Numba."""
+    if os.environ.get("MOONCAKE_COMPILER") == "numba":
+        return NUMBA
+    try:
+        llvm()
+    except CannotCompile:
+        return NUMBA
+    return LLVM
 
 
 @dataclass(frozen=True)
@@ -99,8 +115,8 @@ def form_of(region: NativeRegion, active: set[str]) -> Form:
         return forward_form(region)
     sweeps = adjoint(region, active)
     made = tuple(n for n in sweeps.values if n not in region.inputs and n not in region.results)
-    compiler = COMPILER
-    printer = compiler.printer(sweeps.kinds, sweeps.arrays)
+    chosen = COMPILER or compiler()
+    printer = chosen.printer(sweeps.kinds, sweeps.arrays)
     if sweeps.size is not None:
         printer.count(sweeps.size, region.inputs)
     printer.forward(sweeps.forward, region.inputs, (*region.results, *made))
@@ -108,7 +124,7 @@ def form_of(region: NativeRegion, active: set[str]) -> Form:
     taken = [named[name] for name in sweeps.cotangents]
     if taken:
         printer.reverse(sweeps.reverse, (*sweeps.values, *sweeps.cotangents), sweeps.gives)
-    functions = compiler.built(printer)
+    functions = chosen.built(printer)
     return Form(
         functions["forward"],
         functions.get("reverse"),
@@ -125,8 +141,8 @@ def form_of(region: NativeRegion, active: set[str]) -> Form:
 def forward_form(region: NativeRegion) -> Form:
     """Return the compiled form of a region of which nothing is active."""
     region = forward_only(region)
-    compiler = COMPILER
-    printer = compiler.printer(region.kinds, region.arrays)
+    chosen = COMPILER or compiler()
+    printer = chosen.printer(region.kinds, region.arrays)
     printer.forward(region.body, region.inputs, region.results)
-    forward = compiler.built(printer)["forward"]
+    forward = chosen.built(printer)["forward"]
     return Form(forward, None, region.results, (), (), (), (), (), printer.text)
