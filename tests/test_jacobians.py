@@ -32,6 +32,7 @@ from mooncake_py.errors import (
 )
 from mooncake_py.modes.forward.several import AT_ONCE
 from tests.support.directions import sixth_order
+from tests.support.runs import Runs
 
 X = np.array([0.3, -1.2, 0.7])
 MODES = ("forward", "reverse", "auto")
@@ -177,17 +178,17 @@ def test_auto_is_right_for_few_and_many_inputs_and_outputs(size, count):
 
 @pytest.mark.parametrize("size", [1, 4, 5, 20])
 def test_columns_run_the_function_once_for_many_of_them(size):
-    runs = iter(range(100))  # a list would be restored
+    runs = Runs()
 
     def f(x):
-        next(runs)
+        runs.note()
         return np.cumsum(x * x)
 
     x = np.linspace(0.2, 1.0, size)
     np.testing.assert_allclose(
         jacobian(f, mode="forward")(x), np.tril(np.ones((size, size))) * 2 * x
     )
-    assert next(runs) == (1 if size <= AT_ONCE else 2)
+    assert runs.count() == (1 if size <= AT_ONCE else 2)
 
 
 def test_auto_takes_rows_if_there_are_rules_for_reverse_mode_only():
