@@ -29,19 +29,34 @@ def apart(ctx: Mode, rule: Rule, pullback: Any, own: Iterable[Any] = ()) -> Any:
     Most pullbacks only compute, as their bytecode shows, or write into nothing but their `own`
     memory, to restore what the rule has written; these are called as they are.
     """
-    if not rule.by_user or not may_write(pullback):
+    written = pullback.pullback if type(pullback) is Checked else pullback
+    if not rule.by_user or not may_write(written):
         return pullback
     own = tuple(own)
-    arrays = reached(pullback, {id(owner(a)) for a in own if type(a) is ndarray})
+    arrays = reached(written, {id(owner(a)) for a in own if type(a) is ndarray})
     if arrays is not None and not arrays:
         return pullback
     from mooncake_py.utilities.effects import Apart
 
     def run(*args: Any, **kwargs: Any) -> Any:
-        with Apart(cast("Any", ctx), pullback, own, arrays):
+        with Apart(cast("Any", ctx), written, own, arrays):
             return pullback(*args, **kwargs)
 
     return run
+
+
+class Checked:
+    """A pullback, and a function that runs it with checks, which write nothing."""
+
+    __slots__ = ("pullback", "run")
+
+    def __init__(self, pullback: Callable[..., Any], run: Callable[..., Any]) -> None:
+        self.pullback = pullback
+        self.run = run
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run it."""
+        return self.run(*args, **kwargs)
 
 
 def may_write(function: Callable[..., Any]) -> bool:

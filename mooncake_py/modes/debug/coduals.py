@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
+from mooncake_py.application.own_pullbacks import Checked
 from mooncake_py.diagnostics.places import definition_of
 from mooncake_py.errors import InvalidRuleError, InvalidTangentError, Location
 from mooncake_py.modes.debug.broken import broken, misfit
@@ -54,7 +55,7 @@ def checked_codual(rule: CoDualRule) -> CoDualRule:
                 call.check_restored()
             return rdata
 
-        return out, checked_pullback
+        return out, Checked(pullback, checked_pullback)
 
     return CoDualRule(rule.functions, rule.origin, run, rule.mutates)
 

@@ -171,7 +171,9 @@ class Checks(ReverseContext):
         if self.meter is None:
             self.reverse_until_due()
         else:
+            before, self.postpones = self.postpones, True  # until all is compared
             super().run_backwards()
+            self.postpones = before
         found = self.difference()
         if found is not None:
             raise untracked_write(found, self.function)

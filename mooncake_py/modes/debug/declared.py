@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
+from mooncake_py.application.own_pullbacks import Checked
 from mooncake_py.modes.debug.broken import broken
 from mooncake_py.modes.debug.outside import leaving_outside
 from mooncake_py.modes.debug.summaries import summary
@@ -165,7 +166,7 @@ def checked_vjp(rule: VjpRule) -> VjpRule:
                 for i, (c, a) in enumerate(zip(parts, args, strict=False))
             )
 
-        return y, checked_pullback
+        return y, Checked(pullback, checked_pullback)
 
     return VjpRule(rule.functions, rule.origin, run, rule.permits)
 
