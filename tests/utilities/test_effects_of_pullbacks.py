@@ -72,6 +72,7 @@ def fourth_rule(f: Any, x: Any) -> Any:
 
 MODES: dict[str, Callable[[Any], Any]] = {
     "grad": lambda f: grad(f)(X),
+    "debug": lambda f: grad(f, debug=True)(X),
     "compiled": lambda f: grad(f, compile=True)(X),
     "checkpoint": lambda f: grad(lambda x: checkpoint(f, x))(X),
     "pullback": lambda f: vjp(f, X)[1](1.0)[0],
@@ -93,7 +94,8 @@ def test_writes_of_pullbacks_do_not_change_the_derivative(power: Any, n: int, mo
     W[:] = 1.0
 
 
-def test_reports_that_write() -> None:
+@pytest.mark.parametrize("debug", [False, True])
+def test_reports_that_write(debug: bool) -> None:
     W[:] = 1.0
 
     def f(x: np.ndarray) -> Any:
@@ -108,7 +110,7 @@ def test_reports_that_write() -> None:
 
     expected = grad(f)(X)
     with progress(report, every=0.0):
-        np.testing.assert_allclose(grad(f)(X), expected)
+        np.testing.assert_allclose(grad(f, debug=debug)(X), expected)
     assert W[0] > 1.0
     W[:] = 1.0
 

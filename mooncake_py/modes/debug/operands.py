@@ -14,9 +14,9 @@ from numpy import ndarray
 
 from mooncake_py.application.codual_call import pull_codual
 from mooncake_py.runtime import pulls
+from mooncake_py.runtime.activity import CONTAINERS, elements
 from mooncake_py.runtime.memory import undo_assign
 from mooncake_py.tangents.bits import bits_of
-from mooncake_py.tangents.contents import elements_of
 from mooncake_py.tangents.memory import owner
 
 __all__ = ["Operand", "arrays_in", "arrays_read", "changed", "operands_of"]
@@ -59,14 +59,12 @@ def arrays_read(entry: tuple[Any, ...]) -> list[ndarray]:
 
 
 def arrays_in(value: Any, seen: set[int]) -> Iterator[ndarray]:
-    """Yield the arrays in sequences and dicts, and those that functions have captured."""
+    """Yield the arrays in containers, and those that functions have captured."""
     if issubclass(type(value), ndarray):
         yield value
         return
-    if issubclass(type(value), (tuple, list)):
-        parts: Any = elements_of(value)
-    elif issubclass(type(value), dict):
-        parts = dict.values(value)
+    if issubclass(type(value), CONTAINERS):
+        parts: Any = elements(value)
     elif issubclass(type(value), FunctionType):
         parts = captured(value)
     else:

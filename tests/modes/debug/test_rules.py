@@ -6,6 +6,7 @@ import math
 import random
 import re
 import warnings
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -320,6 +321,15 @@ def test_rdata_that_do_not_fit_a_derived_rule() -> None:
         out, pullback = rrule(CoDual(f, NoFData()), CoDual(X, np.zeros(3)), CoDual(2.0, NoFData()))
         assert pullback(1.0)[2] == X.sum()
     assert out.primal == 2 * X.sum()
+
+
+@pytest.mark.parametrize(
+    "held", [lambda x: deque([x, x * 2]), lambda x: [x, deque([x])], lambda x: ({"a": x}, x * 2)]
+)
+def test_outputs_of_a_derived_rule_may_hold_its_argument(held: Any) -> None:
+    with debug_mode():
+        out, _ = rrule(CoDual(held, NoFData()), CoDual(X, np.zeros(3)))
+    assert type(out.primal) is type(held(X))
 
 
 def test_each_kind_of_rule_is_copied_with_checks() -> None:
