@@ -17,6 +17,7 @@ from mooncake_py.containers.holders import Elements
 from mooncake_py.containers.reach import LRU_WRAPPER
 from mooncake_py.containers.reachable import State
 from mooncake_py.diagnostics.reporting import dropped
+from mooncake_py.errors import MooncakeError
 from mooncake_py.language.draws import Draws, source_of
 from mooncake_py.runtime.activity import unwrapped
 from mooncake_py.tangents.bits import bits_of
@@ -37,8 +38,13 @@ def run_again(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     if any(map(moves_on, state.streams)):
         raise changed(ctx, f, "uses an iterator or a stream, which moves on")
     draws = Draws()
-    with draws:
-        result = ctx.call(f.__wrapped__, *args, **kwargs)
+    try:
+        with draws:
+            result = ctx.call(f.__wrapped__, *args, **kwargs)
+    except MooncakeError:
+        raise
+    except Exception as error:
+        raise changed(ctx, f, f"raises {type(error).__name__} this time") from error
     draws.rewind()
     for place, old in state.changes():
         if isinstance(place, Elements) and (

@@ -190,6 +190,8 @@ def call_unregistered(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         return call_builtin(ctx, f, args, kwargs)
     if t in DESCRIPTORS:
         return descriptor_calls.call_descriptor(ctx, f, args, kwargs)
+    if t is staticmethod:
+        return ctx.call(f.__wrapped__, *args, **kwargs)
     if t is functools.partial:
         return ctx.call(f.func, *f.args, *args, **{**f.keywords, **kwargs})
     if t is LRU_WRAPPER:

@@ -11,7 +11,6 @@ from numpy import ndarray
 from mooncake_py.errors import InvalidTangentError
 from mooncake_py.tangents.builtin_specs import ARRAY, NUMBER, differentiable_array
 from mooncake_py.tangents.containers import (
-    MUTABLE,
     fill_container,
     is_number,
     join_or_collapse,
@@ -161,8 +160,7 @@ class _Builder:
             fill_container(t, self.parts(fields, companions))
             return t
         t = join_or_collapse(kind, self.parts(fields, companions), NoTangent())
-        if kind in MUTABLE:
-            self.memo[id(x)] = x, t
+        self.memo[id(x)] = x, t
         return t
 
     def parts(self, fields: Mapping[Any, Any], companions: Mapping[Any, Any]) -> dict[Any, Any]:

@@ -135,6 +135,26 @@ def test_an_iterator_that_another_run_moves_is_refused() -> None:
         grad(f)(X)
 
 
+def test_a_run_that_raises_only_the_second_time_is_refused() -> None:
+    def f(x: Any) -> Any:
+        runs: list[int] = []
+
+        @functools.lru_cache
+        def g(v: Any) -> Any:
+            runs.append(1)
+            if len(runs) > 1:
+                raise ValueError
+            return v * v
+
+        try:
+            return twice(g, x)
+        except ValueError:
+            return x[1]
+
+    with pytest.raises(DerivativeDropError, match="raises ValueError this time"):
+        grad(f)(X)
+
+
 @ALL
 def test_arrays_of_two_runs_may_be_read(mode: str) -> None:
     def f(x: Any) -> Any:

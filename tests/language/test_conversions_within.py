@@ -103,6 +103,12 @@ def fromkeys_that_is_not_implemented(x):
         return x[0] * len(str(error))
 
 
+@programs(X)
+def static_method_called(x):
+    product = staticmethod(lambda a, b: a * b)
+    return product(x[0], b=x[1])
+
+
 @pytest.mark.parametrize("program", programs)
 def test_gradient(program: Program) -> None:
     program.check()

@@ -1,8 +1,10 @@
 """zero_tangent, randn_tangent, difference: structure, dtype, sharing."""
 
 import array
+import copy
 import itertools
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -205,3 +207,23 @@ def test_container_subclass_with_attributes_is_refused():
     w.scale = 2.0  # pyright: ignore[reportAttributeAccessIssue]
     with pytest.raises(InvalidTangentError, match=r"attributes \['scale'\]"):
         zero_tangent(w)
+
+
+class Pair(NamedTuple):
+    a: float
+    b: float
+
+
+@dataclass(frozen=True)
+class Frozen:
+    a: float
+
+
+@pytest.mark.parametrize("shared", [(1.0, 2.0), Pair(1.0, 2.0), Frozen(1.0), [1.0], {"a": 1.0}])
+def test_what_is_held_twice_has_one_random_tangent(shared):
+    t = randn_tangent(np.random.default_rng(0), {"x": shared, "y": shared})
+    assert t["x"] is t["y"]
+    equal = copy.copy(shared)
+    if equal is not shared:
+        t = randn_tangent(np.random.default_rng(0), {"x": shared, "y": equal})
+        assert t["x"] is not t["y"]
