@@ -11,6 +11,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from random import Random
 from typing import TYPE_CHECKING, Any, Self
 
 from mooncake_py.rooms import PACKAGE
@@ -161,13 +162,21 @@ def source_of(generator: Any) -> Any:
     return None
 
 
+UNSEEDED = object()
+"""The state of a generator of a class of the user's, whose ``__init__`` is about to seed it."""
+
+
 def state_of(source: Any) -> Any:
+    if isinstance(source, Random) and not hasattr(source, "gauss_next"):
+        return UNSEEDED  # it has just been made
     if hasattr(source, "getstate"):
         return source.getstate()
     return source.get_state() if hasattr(source, "get_state") else source.state
 
 
 def set_state(source: Any, state: Any) -> None:
+    if state is UNSEEDED:
+        return  # it is seeded before anything is drawn
     if hasattr(source, "setstate"):
         source.setstate(state)
     elif hasattr(source, "set_state"):

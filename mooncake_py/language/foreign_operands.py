@@ -34,7 +34,7 @@ from mooncake_py.diagnostics.places import is_library
 from mooncake_py.diagnostics.refusals import names
 from mooncake_py.diagnostics.reporting import Reporting, unsupported
 from mooncake_py.errors import MissingRuleError
-from mooncake_py.language.elements import as_element, converts_itself
+from mooncake_py.language.elements import as_element, converts_itself, require_number
 from mooncake_py.modules import module_of, package_of
 from mooncake_py.rules import registry
 from mooncake_py.rules.kinds import BilinearRule, ElementwiseRule, LinearRule
@@ -144,6 +144,7 @@ def as_item(ctx: Mode, f: Any, value: Any) -> Any:
         if made.dtype.kind != "f":  # the dtype of the whole decides
             raise refusal(ctx, f, value)
         return as_element(ctx, made.dtype, value)
+    require_number(made.dtype, value)
     return made
 
 

@@ -317,7 +317,12 @@ def run_number(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     for name in methods_asked(f, x):
         method = derivable(x, name)
         if method is not None:
-            y = require_number(x, name, ctx.call(method, x))
+            try:
+                y = require_number(x, name, ctx.call(method, x))
+            except TypeError:
+                if f in NUMBERS_OF_PYTHON:
+                    raise
+                break  # NumPy makes an array of it
             return y if f is float or name == "__complex__" else run_number(ctx, f, (y,), {})
     if f not in NUMBERS_OF_PYTHON and type(x) not in INERT:
         y = ctx.call(np.asarray, x, f)

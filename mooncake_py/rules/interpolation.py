@@ -15,10 +15,15 @@ from mooncake_py.rules.exact_zeros import pushed, scaled
 __all__ = ["interpolated"]
 
 
+NUMBERS = np.generic, float, int, complex
+
+
 @overlay(np.interp)
 def interp(x, xp, fp, left=None, right=None, period=None):
     """Wrap a periodic function as NumPy does, and interpolate in the plane."""
     if period is None:
+        if hasattr(type(x), "__float__") and not isinstance(x, (ndarray, *NUMBERS)):
+            x = np.asarray(x, np.float64)
         return interpolated(x, xp, fp, left, right)
     if period == 0:
         raise ValueError("period must be a non-zero value")

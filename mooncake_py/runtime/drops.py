@@ -70,7 +70,7 @@ def output(ctx: Mode, rule: Any, y: Any, operands: Any) -> Any:
     elif y is None or type(y) in INERT:
         return y
     else:  # what a class of the operands has made
-        kind, made = "", with_article(type(y).__name__)
+        kind, made = "other", with_article(type(y).__name__)
     if kind in TEXT:
         ctx.written(y)
     elif kind == "O" and is_converted(rule, operands):

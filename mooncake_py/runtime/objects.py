@@ -61,10 +61,11 @@ def mark(ctx: Mode) -> None:
         context.watches = context.objects = True
 
 
-def as_objects(ctx: Mode, value: Any) -> ndarray:
+def as_objects(ctx: Mode, value: Any, depth: int | None = None) -> ndarray:
     """Return the elements of an array, of nested sequences or of a number as an array of objects.
 
-    An array of objects is returned as it is.
+    An array of objects is returned as it is.  Of sequences more than `depth` levels deep the inner
+    ones, and arrays, are elements.
     """
     if is_of_objects(value):
         return value
@@ -72,7 +73,10 @@ def as_objects(ctx: Mode, value: Any) -> ndarray:
         return value.astype(object)
     if type(value) is Active and isinstance(unwrapped(value), np.generic):
         value = as_python(ctx, value, unwrapped(value).dtype)
-    shape = value.shape if isinstance(value, ndarray) else np.array(unwrapped(value), OBJECT).shape
+    if isinstance(value, ndarray):
+        shape = value.shape
+    else:
+        shape = np.array(unwrapped(value), OBJECT).shape[:depth]
     objects = np.empty(shape, OBJECT)
     for index in np.ndindex(shape):
         objects[index] = element(ctx, value, index)
@@ -97,7 +101,7 @@ def store(ctx: Mode, o: ndarray, index: Any, value: Any) -> None:
     mark(ctx)
     places = np.arange(o.size).reshape(o.shape)[index]
     if issubclass(type(places), ndarray):
-        values = as_objects(ctx, value)
+        values = as_objects(ctx, value, places.ndim)
         while values.ndim > places.ndim and values.shape[0] == 1:
             values = values[0]
         new = np.broadcast_to(values, places.shape).ravel().tolist()

@@ -1,0 +1,109 @@
+"""Operands that are rare beside active data: right as in the plain call, or refused by name."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mooncake_py import DerivativeDropError, MissingRuleError, checkpoint, jvp, value_and_grad
+
+X = np.array([1.0, 2.0, 3.0])
+T = np.array([0.3, 0.5, -0.7])
+
+
+class Converted:
+    def __init__(self, v: Any) -> None:
+        self.v = v
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        return np.array(self.v, dtype)
+
+
+class Sized(Converted):
+    """As a labelled array of a library: only one without axes is a number."""
+
+    def __float__(self) -> float:
+        if np.ndim(self.v):
+            raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
+        return float(self.v)
+
+
+class Number:
+    def __float__(self) -> float:
+        return 1.5
+
+
+class Own(random.Random):
+    pass
+
+
+def drawn(x: Any) -> Any:
+    return x * Own(3).random()
+
+
+def one_array(x: Any) -> Any:
+    a = np.empty(1, object)
+    a[:] = [x]
+    return np.sum(a[0] * x)
+
+
+def two_arrays(x: Any) -> Any:
+    a = np.empty(2, object)
+    a[:] = [x, 2 * x]
+    return np.sum(a[0] * a[1])
+
+
+def rows(x: Any) -> Any:
+    a = np.empty((2, 3), object)
+    a[:] = [x, 2 * x]
+    return np.sum(a[0] * a[1])
+
+
+RIGHT: dict[str, Callable[[Any], Any]] = {
+    "an array as an object": one_array,
+    "arrays as objects": two_arrays,
+    "rows of objects": rows,
+    "np.float64 of an array": lambda x: np.sum(np.float64(Sized([2.0, 1.0, 1.0])) * x),
+    "np.float64 of a number": lambda x: np.float64(Sized(2.0)) * x[0],
+    "np.float64 of active data": lambda x: np.sum(np.float64(Sized(x)) * x),
+    "items with axes": lambda x: np.sum(np.add(x, [Converted([1.0]), Converted([2.0]), [4.0]])),
+    "a generator made here": lambda x: drawn(x[0]),
+    "a generator made in a checkpoint": lambda x: checkpoint(drawn, x[1]),
+    "indices that are floats": lambda x: np.sum(np.take(x, [2.0, 0.0]) * x[1]),
+}
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_as_the_plain_call(name: str) -> None:
+    f = RIGHT[name]
+    value, slope = value_and_grad(f)(X.copy())
+    assert value == pytest.approx(float(f(X.copy())))
+    expected = [(f(X + 1e-5 * e) - f(X - 1e-5 * e)) / 2e-5 for e in np.eye(3)]
+    np.testing.assert_allclose(slope, expected, rtol=1e-7, atol=1e-8)
+    np.testing.assert_allclose(jvp(f, (X.copy(),), (T,))[1], slope @ T)
+
+
+def test_items_without_a_number_raise_as_in_numpy() -> None:
+    def f(x: Any) -> Any:
+        return np.sum(np.add(x, [Converted(1.0), Converted(2.0), Converted(3.0)]))
+
+    for run in (f, value_and_grad(f), lambda x: jvp(f, (x,), (T,))):
+        with pytest.raises(TypeError, match="must be a string or a real number"):
+            run(X.copy())
+
+
+def test_what_a_class_of_an_operand_makes_is_refused() -> None:
+    def f(x: Any) -> Any:
+        return np.dot(x[0], np.timedelta64(3, "s")) / np.timedelta64(1, "s")
+
+    with pytest.raises(DerivativeDropError, match="makes a timedelta from active data"):
+        value_and_grad(f)(X)
+
+
+def test_places_of_interp_that_are_objects_are_refused() -> None:
+    with pytest.raises(MissingRuleError, match="Number"):
+        value_and_grad(lambda x: np.interp(Number(), [0.0, 1.0, 2.0], x))(X)  # type: ignore[arg-type]
