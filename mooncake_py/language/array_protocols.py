@@ -29,6 +29,10 @@ if TYPE_CHECKING:
 __all__ = ["arrays_for", "as_array", "watch", "watch_array"]
 
 
+OF_SEQUENCES = frozenset({"dist", "fsum", "prod", "sumprod"})
+"""Functions of `math` that take sequences."""
+
+
 def arrays_for(ctx: Mode, f: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
     """Return arguments with arrays for active objects, if a function has a rule."""
     if f not in ctx.handlers or f in intrinsics.HANDLERS:
@@ -38,7 +42,7 @@ def arrays_for(ctx: Mode, f: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
     if is_of_numpy(f):  # it meets them itself
         buffers_of(ctx, args)
         return args, kwargs
-    if is_of_math(f):
+    if is_of_math(f) and f.__name__ not in OF_SEQUENCES:
         return tuple(as_float(ctx, v) for v in args), kwargs
     return (
         tuple(as_array(ctx, v) for v in args),

@@ -315,8 +315,7 @@ def run_number(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
             return ctx.method(x, "astype", f)
         return run_number(ctx, f, (plain(x), *args[1:]), kwargs)
     for name in methods_asked(f, x):
-        method = derivable(x, name)
-        if method is not None:
+        if (method := derivable(x, name)) is not None:
             try:
                 y = require_number(x, name, ctx.call(method, x))
             except TypeError:
@@ -335,8 +334,7 @@ RETURNED = {"__float__": float, "__complex__": complex, "__index__": int, "__int
 
 def require_number(value: Any, name: str, y: Any) -> Any:
     """Return what a conversion of a class has returned, if Python accepts it."""
-    expected = RETURNED.get(name)
-    if expected is not None and not issubclass(plain_class(y), expected):
+    if (expected := RETURNED.get(name)) and not issubclass(plain_class(y), expected):
         kind, own = expected.__name__, type_name(plain_class(y))
         named = name if kind == "complex" else f"{type(value).__name__}.{name}"
         raise TypeError(f"{named} returned non-{kind} (type {own})")

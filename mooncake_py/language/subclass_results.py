@@ -22,6 +22,7 @@ from mooncake_py.language.foreign_operands import (
     as_inputs,
     as_options,
     as_whole,
+    is_users,
     refusal,
     require_known,
 )
@@ -104,7 +105,9 @@ def require_plain_form(ctx: Mode, f: Any, given: Any, y: Any) -> None:
     """
     require_form(ctx, f, given, y)
     values = [v for v in flat((*given[0], *given[1].values())) if is_foreign(v)]
-    if f in WRITERS or all(map(is_of_numpy, values)) or not all(map(is_instance, values)):
+    if f in WRITERS or all(map(is_of_numpy, values)):
+        return
+    if any(is_users(v) for v in values if not is_instance(v)):  # it would run
         return
     stand_ins = StandIns()
     args, kwargs = unwrapped((stand_ins.of(given[0]), stand_ins.of(given[1])))

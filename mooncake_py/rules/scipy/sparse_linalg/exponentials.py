@@ -42,7 +42,7 @@ def expm(A: Any) -> Any:
 def expm_multiply(A: Any, B: Any, *times: Any, **options: Any) -> Any:
     options.pop("traceA", None)
     is_matrix = sp.issparse(A) or isinstance(A, ndarray)
-    if not is_matrix or sp.issparse(B) or times or options:
+    if not is_matrix or sp.issparse(B) or len(B.shape) > 2 or times or options:
         raise MissingRuleError(
             "expm_multiply has a rule for exp(A) B only, of a matrix and an array",
             why="SciPy's series ends where the result does not change any more, not its derivative",
