@@ -24,8 +24,9 @@ class Module:
 
     Parameters
     ----------
-    has_blas : bool
-        Whether there are products of matrices by BLAS.
+    has_blas : callable
+        Returns whether there are products of matrices by BLAS: asked where there is one, since
+        who looks imports a part of SciPy.
 
     Attributes
     ----------
@@ -37,7 +38,7 @@ class Module:
         Whether symbols are the same in every process.
     """
 
-    def __init__(self, *, has_blas: bool = True) -> None:
+    def __init__(self, *, has_blas: Callable[[], bool]) -> None:
         self.has_blas = has_blas
         self.functions: list[str] = []
         self.foreign: dict[str, Foreign] = {}

@@ -43,7 +43,7 @@ class Printer:
         self.kinds = {**kinds, TOP: INT}
         self.arrays = {**arrays, STACK: 1}
         self.functions: dict[str, Signature] = {}
-        self._module = Module(has_blas=has_blas() if by_blas is None else by_blas)
+        self._module = Module(has_blas=has_blas if by_blas is None else lambda: by_blas)
         self._known: Known = {}
         self._has_count = False
 

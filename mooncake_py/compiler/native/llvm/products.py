@@ -20,7 +20,7 @@ __all__ = ["product_by_blas"]
 def product_by_blas(to: Expressions, c: Contraction, end: str) -> None:
     """Write what computes a product and goes to a label; what is written next is done if not."""
     writer = to.writer
-    if not writer.module.has_blas:
+    if not writer.module.has_blas():
         return
     look, call, loops = (writer.fresh(hint) for hint in ("look", "blas", "loops"))
     sizes = {counter: to.as_kind(c.extents[counter], INT) for counter in c.order}

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from mooncake_py.compiler.native.llvm import printer as llvm_printer
 from mooncake_py.compiler.native.llvm.printer import Printer
 from mooncake_py.compiler.native.printing.build import interpreted
 from mooncake_py.compiler.native.printing.emit import Printer as PythonPrinter
@@ -262,3 +263,15 @@ def test_random_regions(start: int) -> None:
         except AssertionError as error:
             error.add_note(f"seed {seed}:\n{text}")
             raise
+
+
+def test_who_prints_no_product_does_not_look_for_blas(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[bool] = []
+    monkeypatch.setattr(llvm_printer, "has_blas", lambda: bool(asked.append(True)))
+    for text in (
+        "for i in all(len(x, 0)):\n    s += x[i, 0] * a",
+        "for i, j, k in all(len(x, 0), len(x, 1), len(y, 1)):\n    z[i, k] += x[i, j] * y[j, k]",
+    ):
+        printer = Printer(KINDS, {"x": 2, "y": 2, "z": 2})
+        printer.forward(written(text, KINDS, {}), ["x", "y", "z", "a", "s"], ["s"])
+        assert asked == [True] * ("y" in text)
