@@ -17,7 +17,7 @@ from tests.programs.truth import Untestable
 
 BATCH = 6  # programs of a fast test
 SLOW_BATCH = 150
-REFUSED = 0.15  # the part of the programs that may meet a documented limit: on average 0.09
+REFUSED = 0.1  # the part of the programs that may meet a documented limit: on average 0.05
 
 
 def verify(seeds: range, modes: tuple[str, ...] = ()) -> None:
