@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import gc
 import math
+import signal
 import subprocess
 import sys
 import threading
@@ -19,7 +20,7 @@ import pytest
 from mooncake_py.compiler.native.machine import entry, layouts, slow_entry, symbols
 from mooncake_py.compiler.native.machine.built import built
 from mooncake_py.errors import MooncakeError
-from tests.compiler.native.machine.texts import echo, ends, scaled
+from tests.compiler.native.machine.texts import echo, ends, long, scaled
 
 Built = Callable[[Any], dict[str, Callable[..., Any]]]
 
@@ -213,6 +214,44 @@ def test_eight_threads_call_at_once(build: Built) -> None:
     for thread in threads:
         thread.join()
     assert not wrong
+
+
+def test_other_threads_run_while_a_kernel_does(build: Built) -> None:
+    f = build(long())["reverse"]
+    done = threading.Event()
+
+    def run() -> None:
+        f(3_000_000)
+        done.set()
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    passes = 0
+    while not done.is_set():
+        passes += 1
+    thread.join()
+    assert passes > 1000
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there are no timers")
+def test_interrupts_are_seen_after_a_kernel(build: Built) -> None:
+    f = build(long())["reverse"]
+
+    def again(f: Callable[[int], Any]) -> None:
+        for _ in range(1000):
+            f(2_000_000)
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.05)
+        with pytest.raises(KeyboardInterrupt):
+            again(f)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
 
 
 PROGRAM = """

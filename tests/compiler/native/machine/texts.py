@@ -116,3 +116,27 @@ def ends() -> Text:
 
 def echo() -> Text:
     return Text(HEAD + KINDS, {"reverse": ECHO})
+
+
+LONG = """
+define i32 @mc_reverse(ptr %in, ptr %out) {
+  %n = load i64, ptr %in
+  br label %loop
+loop:
+  %k = phi i64 [ 0, %0 ], [ %k1, %loop ]
+  %y = phi double [ 0.5, %0 ], [ %y1, %loop ]
+  %y1 = call double @tan(double %y)
+  %k1 = add i64 %k, 1
+  %more = icmp slt i64 %k1, %n
+  br i1 %more, label %loop, label %end
+end:
+  store double %y1, ptr %out
+  ret i32 0
+}
+"""
+"""So many tangents."""
+
+
+def long() -> Text:
+    one = Slot("n", "int", None, 0), Slot("y", "float", None, 0)
+    return Text(HEAD + LONG, {"reverse": Signature("mc_reverse", one[:1], one[1:])})
