@@ -34,9 +34,11 @@ class Level:
 
 QUICK = Level(
     "quick",
-    ("always_inliner", "sroa", "simplify_cfg", "instruction_combine", "new_gvn", "simplify_cfg"),
+    ("always_inliner", "sroa", "simplify_cfg", "instruction_combine", "simplify_cfg"),
     1,
 )
+"""Without NewGVN, which ends the process in long functions."""
+
 BEST = Level("best", None, 3)
 
 
