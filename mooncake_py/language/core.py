@@ -119,8 +119,11 @@ class Core(Mode):
                     return y
             args, kwargs = array_protocols.arrays_for(self, f, args, kwargs)
         handler = self.handlers_at.get(id(f))
-        if handler is None and (type(f) is BuiltinFunctionType or type(f) is MethodType):
-            handler = self.handlers.get(f)  # bound anew for each use
+        if handler is None:  # of what is bound anew for each use?
+            if type(f) is BuiltinFunctionType:
+                handler = self.handlers_at.get(f)
+            elif type(f) is MethodType:
+                handler = self.handlers.get(f)
         if handler is None:
             try:
                 return dispatch.call_unregistered(self, f, args, kwargs)

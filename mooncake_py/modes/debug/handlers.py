@@ -84,13 +84,15 @@ class CheckedHandlers:
 
 
 class CheckedAt:
-    """The same table, by the ids of functions."""
+    """The same table, by the ids of functions; functions in C may be bound anew for each use."""
 
     def __init__(self, handlers: CheckedHandlers) -> None:
         self.handlers = handlers
 
-    def get(self, key: int) -> Any:
-        """Return the handler of the function with this id."""
+    def get(self, key: Any) -> Any:
+        """Return the handler of the function with this id, or of this function in C."""
+        if type(key) is not int:
+            return self.handlers.get(key)
         function = self.handlers.plain.objects.get(key, self)
         return None if function is self else self.handlers.get(function)
 
