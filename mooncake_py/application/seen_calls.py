@@ -36,8 +36,8 @@ from mooncake_py.tangents.fields import own_attributes
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["IN_C", "call_checked", "call_seen", "reaches_active", "run_logged", "run_seen",
-           "runs_python", "steps_seen"]  # fmt: skip
+__all__ = ["IN_C", "call_checked", "call_seen", "is_quiet", "reaches_active", "run_logged",
+           "run_seen", "runs_python", "steps_seen"]  # fmt: skip
 
 CONTAINERS = (list, tuple, dict, set, frozenset, deque)
 NUMBERS = (float, complex, np.inexact, ndarray, array)
@@ -62,7 +62,7 @@ def runs_python(value: Any, depth: int = 0) -> bool:
             return False
         held = list(value.values() if isinstance(value, dict) else value)
         return any(runs_python(part, depth + 1) for part in held)
-    if t is functools.partial and is_own(type(getattr(value.func, "__self__", None))):
+    if t is functools.partial and type(value.func) is MethodType and is_own_method(value.func):
         return False  # it runs derived
     if t is MethodType:
         return runs_python(value.__func__, depth + 1) or runs_python(value.__self__, depth + 1)
@@ -87,6 +87,11 @@ def held_by(value: Any) -> Iterable[Any]:
     return own_attributes(value).values() if is_of_library(t) else ()
 
 
+def is_own_method(method: MethodType) -> bool:
+    """Return whether a method is one of the engine's objects."""
+    return is_own(type(method.__self__))
+
+
 def flat(parts: Iterable[Any]) -> Iterator[Any]:
     """Yield values, and those in tuples in place of these."""
     for part in parts:
@@ -109,13 +114,18 @@ def run_seen(ctx: Mode, f: Any, values: Iterable[Any], run: Callable[[], Any]) -
         return run()
     state = State(ctx, [f, *within(values)])
     try:
-        return run()
+        y = run()
     finally:
         changes = state.put_back()
         if state.is_active and any(brings_numbers(place, new) for place, new in changes):
             raise missing_rule(ctx, f, values, STORES_NUMBERS)
         for place, contents in changes:
             place.put(ctx, contents)
+    if state.is_active and not any(map(ctx.contains_active, values)):
+        known = {id(part) for value in values for part in parts_of(value)}
+        if may_be_active(y, known):
+            raise missing_rule(ctx, f, values, RETURNS_NUMBERS)
+    return y
 
 
 def call_seen(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
@@ -155,6 +165,18 @@ def is_quiet(value: Any) -> bool:
 STORES_NUMBERS = "it calls Python code unseen, which stores numbers and can reach active data"
 
 
+RETURNS_NUMBERS = "it calls Python code unseen, which can reach active data, and returns numbers"
+
+
+def may_be_active(value: Any, known: set[int]) -> bool:
+    """Return whether a result is, or holds, numbers that may have derivatives and are not known."""
+    if isinstance(value, ndarray):
+        return value.dtype.kind in "fcO"
+    if isinstance(value, CONTAINERS):
+        return any(may_be_active(part, known) for part in parts_of(value))
+    return issubclass(type(value), NUMBERS) and id(value) not in known
+
+
 def brings_numbers(place: Place, new: Any) -> bool:
     """Return whether numbers that a place does not hold now, and may have derivatives, are new."""
     if isinstance(place, Elements):
@@ -165,9 +187,11 @@ def brings_numbers(place: Place, new: Any) -> bool:
 
 def parts_of(contents: Any) -> Iterable[Any]:
     """Return what was read of a place: a value, or what a container or an object holds."""
-    if isinstance(contents, dict):
-        return contents.values()
-    return contents if isinstance(contents, CONTAINERS) else (contents,)
+    t = type(contents)
+    base = next((kind for kind in CONTAINERS if issubclass(t, kind)), None)
+    if base is None:
+        return (contents,)
+    return dict.values(contents) if base is dict else base.__iter__(contents)
 
 
 def steps_seen(ctx: Mode, iterator: Any) -> Iterator[Any]:

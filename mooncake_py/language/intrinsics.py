@@ -176,6 +176,9 @@ def run_type(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         if t is GeneratorType:
             return class_of(args[0])
         return args[0].__class__ if t is Active or issubclass(t, StandIn) else t
+    if len(args) == 3 and isinstance(args[2], dict) and "__module__" not in args[2]:
+        module = frames.user_frame().f_globals.get("__name__", "builtins")
+        args = (*args[:2], {**args[2], "__module__": module})  # Python asks the frame for it
     return call_seen(ctx, type, args, kwargs)
 
 

@@ -20,7 +20,7 @@ from mooncake_py.runtime.activity import unwrapped
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["HANDLERS", "VIEWS", "run_logging", "run_traceback", "run_warn"]
+__all__ = ["HANDLERS", "VIEWS", "run_logging", "run_traceback", "run_warn", "user_frame"]
 
 LOGGING = frozenset({
     "critical", "debug", "error", "exception", "fatal", "info", "log", "warn", "warning",

@@ -36,6 +36,7 @@ from mooncake_py.application.out_argument import (
     without_out,
     write_into,
 )
+from mooncake_py.application.seen_calls import is_quiet, run_seen
 from mooncake_py.containers.sequences import readable
 from mooncake_py.diagnostics.reporting import unsupported
 from mooncake_py.errors import MissingRuleError
@@ -123,7 +124,7 @@ def apply_elementwise(
         method = derivable(args[0], ANSWERED[f]) if f in ANSWERED else None
         if method is not None:
             return ctx.call(method, *args)
-        y = ctx.base.call(f, *primals, **kwargs, **({} if out is None else {"out": out}))
+        y = below(ctx, f, primals, kwargs if out is None else {**kwargs, "out": out})
         return y if out is not None else drops.computed(ctx, f, args, y)
     if len(args) != len(rule.partials) or kwargs:
         require_partials(rule, ctx, f, args, kwargs)
@@ -194,7 +195,7 @@ def apply_linear(rule: LinearRule, ctx: ForwardContext, f: Any, args: Any, kwarg
                 tangents[i] = t
     refuse_other_active(rule, ctx, args, kwargs, (*rule.wrt, *rule.stepwise))
     if all(t is None for t in tangents.values()):
-        return drops.computed(ctx, f, args, ctx.base.call(f, *primals, **kwargs))
+        return drops.computed(ctx, f, args, below(ctx, f, primals, kwargs))
     ctx.refuse_subclasses((*primals, *kwargs.values()) if kwargs else primals)
     y = ctx.on_primals(f, *primals, **kwargs)
     if not is_inexact(y):
@@ -256,6 +257,14 @@ def is_view(y: Any, primals: Any, tangents: dict[int, Any]) -> bool:
     )
 
 
+def below(ctx: ForwardContext, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run a function of what has no tangent; Python code that it calls may reach what has one."""
+    run = partial(ctx.base.call, f, *args, **kwargs)
+    if all(map(is_quiet, args)) and (not kwargs or activity.holds_inert(kwargs)):
+        return run()
+    return run_seen(ctx, f, (*args, *kwargs.values()), run)
+
+
 @without_out
 def apply_bilinear(rule: BilinearRule, ctx: ForwardContext, f: Any, args: Any, kwargs: Any) -> Any:
     """Apply the rule of a function that is linear in each of its first two arguments."""
@@ -264,7 +273,7 @@ def apply_bilinear(rule: BilinearRule, ctx: ForwardContext, f: Any, args: Any, k
         refuse_other_active(rule, ctx, args, kwargs, (0, 1))
     primals, (ta, tb), active = operands(ctx, f, args[:2])
     if not active:  # a matrix, for example, makes another one
-        y = ctx.base.call(f, *primals, *args[2:], **kwargs)
+        y = below(ctx, f, (*primals, *args[2:]), kwargs)
         return drops.computed(ctx, f, primals, y)
     a, b = (x if type(x) in ARITHMETIC else np.asarray(x) for x in primals)  # lists, poly1d
     y = ctx.on_primals(f, a, b, *args[2:], **kwargs)
@@ -294,7 +303,7 @@ def apply_vjp(rule: VjpRule, ctx: ForwardContext, f: Any, args: Any, kwargs: Any
     primals = tuple(map(ctx.primal, args))
     taken, named = as_given(rule, f, primals, kwargs, given) if given else (primals, kwargs)
     if all(t is None for t in tangents):
-        return drops.computed(ctx, f, args, ctx.base.call(f, *taken, **named))
+        return drops.computed(ctx, f, args, below(ctx, f, taken, named))
     ctx.refuse_subclasses((*primals, *kwargs.values()) if kwargs else primals)
     before = marshalling.Contents(primals) if rule.by_user else None
     if rule.jvp is not None:
