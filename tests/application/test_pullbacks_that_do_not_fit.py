@@ -26,6 +26,7 @@ def pulled(of: Callable[[Any], Any], x: Any, rdata: Any) -> Any:
     return vjp(lambda x: f(x), x)[1](1.0)
 
 
+@pytest.mark.plain  # debug mode has checks and messages of its own
 @pytest.mark.parametrize(
     ("x", "rdata", "expected"),
     [
@@ -47,7 +48,8 @@ def test_rdata_that_do_not_fit(x: Any, rdata: Any, expected: str) -> None:
 @pytest.mark.parametrize(
     ("x", "rdata"),
     [
-        (3.0, 2.0), (3.0, np.float64(2.0)), (3.0, np.array(2.0)), ((3.0, 2.0), (1.0, 1.0)),
+        (3.0, 2.0), (3.0, np.float64(2.0)), ((3.0, 2.0), (1.0, 1.0)),
+        pytest.param(3.0, np.array(2.0), marks=pytest.mark.plain),  # debug mode wants a number
         ((3.0, 2), (1.0, NoRData())), ((3.0, (2.0, 1.0)), (1.0, (1.0, 1.0))),
     ],
 )  # fmt: skip
