@@ -48,6 +48,7 @@ class Iterates:
         self.where: Location | None = ctx.user_location()
         self.stored: list[str] = []  # what its callbacks have changed
         self.seed = seed_of(ctx)
+        self.numbers: dict[tuple[type, str], Any] = {}  # one for all that are equal, as dict keys
         _alive[id(self)] = self
         for mode in (ctx, *ctx.outers):
             if isinstance(mode, ForwardContext):
@@ -64,9 +65,13 @@ class Iterates:
             return type(value)(map(self.mark, value))
         if type(value) is ndarray and value.dtype.kind in "fc":
             value = value.copy()  # it may be memory that the solver goes on to write into
-        elif not isinstance(value, (float, complex, np.inexact)):
+            return self.ctx.call(unsettled, value, self.seed, id(self))
+        if not isinstance(value, (float, complex, np.inexact)):
             return value
-        return self.ctx.call(unsettled, value, self.seed, id(self))
+        key = type(value), repr(value)
+        if key not in self.numbers:
+            self.numbers[key] = self.ctx.call(unsettled, value, self.seed, id(self))
+        return self.numbers[key]
 
     def error(self) -> SolverError:
         """Return the error for a derivative that would pass through the iterations."""

@@ -536,3 +536,30 @@ def test_buffers_that_hold_the_same_already(f: Any, slope: float) -> None:
         assert jvp(f, (2.0,), (1.0,))[1] == pytest.approx(slope)
         np.testing.assert_array_equal(BUFFER, before)
         assert BUFFER.flags.writeable
+
+
+def test_a_dict_by_points_is_shared_by_function_and_slope() -> None:
+    def f(a: Any) -> Any:
+        known: dict[Any, Any] = {}
+
+        def exponential(x: Any) -> Any:
+            if x not in known:
+                known[x] = math.exp(x / 5) * a
+            return known[x]
+
+        root = optimize.newton(
+            lambda x: x**3 - exponential(x),
+            1.0,
+            fprime=lambda x: 3 * x * x - exponential(x) / 5,
+            tol=1e-14,
+        )
+        return root * len(known)
+
+    value, slope = value_and_grad(f)(2.0)
+    assert value == f(2.0)
+    x = value / (
+        calls := round(value / optimize.brentq(lambda x: x**3 - 2 * math.exp(x / 5), 0, 9))
+    )
+    expected = calls * math.exp(x / 5) / (3 * x * x - 2.0 * math.exp(x / 5) / 5)
+    assert slope == pytest.approx(expected, rel=1e-9)
+    assert jvp(f, (2.0,), (1.0,))[1] == pytest.approx(expected, rel=1e-9)
