@@ -81,11 +81,6 @@ def run_add_note(ctx: Mode, f: Any, args: Any, kwargs: Any) -> None:
     f(*args, **kwargs)
 
 
-def run_asking(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
-    """Run natively what may ask methods of its arguments, or a hook."""
-    return call_seen(ctx, f, args, kwargs)
-
-
 def run_setting(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run a function that may change when NumPy raises, which it keeps in a context variable."""
     ctx.refuse_if_active(f, args)
@@ -435,7 +430,7 @@ OPERATORS = (
 HANDLERS: dict[Any, Handler] = {
     **dict.fromkeys(AS_THEY_ARE, run),
     BaseException.add_note: run_add_note,
-    **dict.fromkeys((range, dir, input), run_asking),
+    **dict.fromkeys((range, dir, input), call_seen),
     **dict.fromkeys((isinstance, issubclass), run_isinstance),
     **dict.fromkeys(
         (np.lib.stride_tricks.as_strided, np.lib.stride_tricks.sliding_window_view), run_striding
