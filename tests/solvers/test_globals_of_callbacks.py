@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+
+pytest.importorskip("scipy")
 from scipy import integrate, optimize
 
 from mooncake_py import checkpoint, implicit, jvp, value_and_grad
