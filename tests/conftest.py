@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from mooncake_py import CompilerUnavailableError
-from mooncake_py.runtime.compilation import is_installed
+from mooncake_py.diagnostics.options import require_flag
+from mooncake_py.runtime.compilation import is_installed, using
 from tests.support import by_llvm
 
 by_llvm.install()
@@ -26,13 +26,40 @@ def pytest_pycollect_makeitem() -> Generator[None, Any, Any]:
     return found
 
 
+@pytest.fixture(autouse=True)
+def without_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let ``compile=True`` run as without if there is no compiler: tests check other modes too."""
+    if is_installed():
+        return
+    asked.clear()
+    for module in ("first_order", "higher_order", "jacobians", "modes.reverse.settings"):
+        monkeypatch.setattr(f"mooncake_py.{module}.require_compiler", flag_only)
+    monkeypatch.setattr("mooncake_py.runtime.compilation.using.__enter__", enter_without)
+
+
+asked: list[bool] = []
+"""Not empty where a test has asked for a compiler that is not there."""
+
+
+def flag_only(compile: bool | None) -> None:
+    """Raise where `compile` is something else than a truth."""
+    if compile is not None:
+        require_flag("compile", compile)
+        asked.extend([True] * compile)
+
+
+def enter_without(block: using) -> None:
+    """Enter a block in which nothing is compiled, in place of one in which functions are."""
+    block.token = None
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call() -> Generator[None, Any, Any]:
-    """Skip a test that compiles, where there is no Numba."""
+    """Skip a test that needs what is compiled, where there is no compiler."""
     try:
         return (yield)
-    except CompilerUnavailableError:
-        if is_installed():
+    except (Exception, pytest.fail.Exception):
+        if not asked:
             raise
         pytest.skip("compile=True needs Numba")
 
