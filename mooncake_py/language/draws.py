@@ -11,9 +11,9 @@ import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from random import Random
 from typing import TYPE_CHECKING, Any, Self
 
+from mooncake_py.modules import draws_numbers
 from mooncake_py.rooms import PACKAGE
 from mooncake_py.rules.kinds import Rule
 from mooncake_py.runtime.iterators import copied
@@ -167,9 +167,9 @@ UNSEEDED = object()
 
 
 def state_of(source: Any) -> Any:
-    if isinstance(source, Random) and not hasattr(source, "gauss_next"):
-        return UNSEEDED  # it has just been made
     if hasattr(source, "getstate"):
+        if draws_numbers(type(source)) and not hasattr(source, "gauss_next"):
+            return UNSEEDED  # it has just been made
         return source.getstate()
     return source.get_state() if hasattr(source, "get_state") else source.state
 
