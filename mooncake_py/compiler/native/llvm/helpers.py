@@ -188,6 +188,24 @@ define internal i64 @mc_bytes(i64 %so_far, i64 %n) alwaysinline nounwind {
   ret i64 %found
 }
 """
+FREE_ALL = """\
+define internal void @mc_free_all(ptr %table, i64 %n) noinline nounwind {
+entry:
+  br label %next
+next:
+  %k = phi i64 [ 0, %entry ], [ %k1, %one ]
+  %more = icmp slt i64 %k, %n
+  br i1 %more, label %one, label %done
+one:
+  %entry.k = getelementptr inbounds ptr, ptr %table, i64 %k
+  %p = load ptr, ptr %entry.k
+  call void @mc_free(ptr %p)
+  %k1 = add nuw nsw i64 %k, 1
+  br label %next
+done:
+  ret void
+}
+"""
 GROW = """\
 define internal { ptr, i64 } @mc_grow(ptr %data, i64 %n, ptr %own, i64 %need, i64 %item) cold noinline nounwind {
   %twice = shl i64 %n, 1
@@ -269,6 +287,7 @@ HELPERS: dict[str, Helper] = {
         | {"hypot": "declare double @hypot(double, double) nounwind willreturn memory(none)"},
     ),
     "mc_bytes": Helper(BYTES, declared("llvm.smul.with.overflow.i64")),
+    "mc_free_all": Helper(FREE_ALL, declared("mc_free")),
     "mc_grow": Helper(
         GROW,
         declared(

@@ -1,12 +1,15 @@
 """Memory of arrays that a function makes.
 
-Each name has one piece at a time.  Where an array is made in a loop the piece stays while it is
-large enough; the last one is freed, or given to the caller, on every way out::
+Each name has one piece at a time, the addresses of which are in a table.  Where an array is made
+in a loop the piece stays while it is large enough; the last one is freed, or given to the caller, on every way out::
 
     for i in range(n):                          if bytes > capacity:
         t = np.zeros(i)                             free(own); own = malloc(bytes)
         ...                                     ...
                                                 free(own)
+
+The table is in memory, and not in registers as other variables: from hundreds of places at which
+a function may be left hundreds of addresses would come together, each by a way of its own.
 """
 
 from __future__ import annotations
@@ -16,10 +19,13 @@ from collections.abc import Iterable
 from mooncake_py.compiler.native.llvm.expressions import Expressions
 from mooncake_py.compiler.native.llvm.numbers import SIZE
 from mooncake_py.compiler.native.llvm.writer import NO_MEMORY
+from mooncake_py.compiler.native.printing.saved import STACK
 from mooncake_py.compiler.native.regions.region import INT
 from mooncake_py.compiler.regions.ir import Alloc, Block, Grow, statements
 
 __all__ = ["Memory"]
+
+SIZE_OF_ADDRESS = 8
 
 
 class Memory:
@@ -45,17 +51,32 @@ class Memory:
         self.to = to
         self.made = frozenset(made)
         self.grown = frozenset([s.name for s in found if isinstance(s, Grow)])
-        self._names = list(dict.fromkeys([s.name for s in found if isinstance(s, Alloc | Grow)]))
+        names = dict.fromkeys([s.name for s in found if isinstance(s, Alloc | Grow)])
+        self._places = {name: place for place, name in enumerate([*names, STACK])}
         self._once = {name for name in top if made.count(name) == 1} - self.grown
         self._can_leave = can_leave
 
-    def owned(self, array: str) -> str:
-        """Return the memory of an array, null where it is that of the caller."""
-        return self.to.writer.read(("own", array), "ptr", "null")
-
     def is_owner(self, array: str) -> bool:
         """Return True for an array that may have memory of its own."""
-        return self.to.writer.has_slot(("own", array))
+        return array in self._places
+
+    def owned(self, array: str) -> str:
+        """Return the memory of an array, null where it is that of the caller."""
+        return self.to.writer.do(f"load ptr, ptr {self.entry(array)}")
+
+    def own(self, array: str, pointer: str) -> None:
+        """Write what notes the memory of an array."""
+        self.to.writer.line(f"store ptr {pointer}, ptr {self.entry(array)}")
+
+    def entry(self, array: str) -> str:
+        """Return the place of an array in the table."""
+        place, table = self._places[array], self.table()
+        return self.to.writer.do(f"getelementptr inbounds ptr, ptr {table}, i64 {place}")
+
+    def table(self) -> str:
+        """Return the table, which is empty at first."""
+        size = SIZE_OF_ADDRESS * len(self._places)
+        return self.to.writer.memory("owned", f"[{len(self._places)} x ptr]", size)
 
     # Statements.
 
@@ -89,7 +110,7 @@ class Memory:
         writer = self.to.writer
         some = writer.do(f"or i64 {size}, 1")
         pointer = writer.known("mc_malloc", "noalias ptr", f"i64 {some}")
-        writer.write(("own", array), "ptr", "null", pointer)
+        self.own(array, pointer)
         writer.leave_unless(writer.do(f"icmp ne ptr {pointer}, null"), NO_MEMORY)
         return pointer
 
@@ -127,7 +148,7 @@ class Memory:
         both = writer.helper("mc_grow", type_, *args, f"i64 {least}", f"i64 {item}")
         pointer = writer.do(f"extractvalue {type_} {both}, 0")
         writer.leave_unless(writer.do(f"icmp ne ptr {pointer}, null"), NO_MEMORY)
-        writer.write(("own", array), "ptr", "null", pointer)
+        self.own(array, pointer)
         length = writer.do(f"extractvalue {type_} {both}, 1")
         if array in self.made:
             size = writer.do(f"mul nsw i64 {length}, {item}")
@@ -138,14 +159,12 @@ class Memory:
 
     # The end.
 
-    def free(self, arrays: Iterable[str]) -> None:
-        """Write what frees the memory of arrays."""
-        for array in arrays:
-            if self.is_owner(array):
-                pointer = self.owned(array)
-                self.to.writer.known_without_result("mc_free", f"ptr {pointer}")
-
     def end(self, given: Iterable[str]) -> None:
-        """Write what frees all memory but that of arrays that are given to the caller."""
-        kept = set(given)
-        self.free([name for name in self._names if name not in kept])
+        """Write what frees all memory but that of the stack, and of arrays that are given away."""
+        count = len(self._places) - 1
+        if count == 0:
+            return
+        for array in given:
+            if self.is_owner(array):
+                self.own(array, "null")
+        self.to.writer.helper_without_result("mc_free_all", f"ptr {self.table()}", f"i64 {count}")

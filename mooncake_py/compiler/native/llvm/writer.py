@@ -134,9 +134,15 @@ class Writer:
             self._head.append(f"  {found} = alloca {type_}")
         return found
 
-    def has_slot(self, key: object) -> bool:
-        """Return True if a variable is written or read."""
-        return key in self._slots
+    def memory(self, key: object, type_: str, size: int) -> str:
+        """Return a place in memory of so many bytes, which are zero at first."""
+        found = self._slots.get(key)
+        if found is None:
+            found = self.room(key, type_)
+            name = "llvm.memset.p0.i64"
+            self.module.declare(name, declaration(name))
+            self._head.append(f"  call void @{name}(ptr {found}, i8 0, i64 {size}, i1 false)")
+        return found
 
     def read(self, key: object, type_: str, zero: str) -> str:
         """Return the value of a variable."""
@@ -152,6 +158,11 @@ class Writer:
         """Return the result of one of our functions; arguments have types before them."""
         self.module.helper(name)
         return self.do(f"call {result} @{name}({', '.join(args)})")
+
+    def helper_without_result(self, name: str, *args: str) -> None:
+        """Write a call of one of our functions that gives nothing back."""
+        self.module.helper(name)
+        self.line(f"call void @{name}({', '.join(args)})")
 
     def known(self, name: str, result: str, *args: str) -> str:
         """Return the result of a function of LLVM, or of the machine."""
