@@ -1,7 +1,8 @@
 """Memory of arrays that a function makes.
 
 Each name has one piece at a time, the addresses of which are in a table.  Where an array is made
-in a loop the piece stays while it is large enough; the last one is freed, or given to the caller, on every way out::
+in a loop the piece stays while it is large enough; the last one is freed, or given to the caller,
+on every way out::
 
     for i in range(n):                          if bytes > capacity:
         t = np.zeros(i)                             free(own); own = malloc(bytes)
