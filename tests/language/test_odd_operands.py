@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -67,9 +67,9 @@ RIGHT: dict[str, Callable[[Any], Any]] = {
     "an array as an object": one_array,
     "arrays as objects": two_arrays,
     "rows of objects": rows,
-    "np.float64 of an array": lambda x: np.sum(np.float64(Sized([2.0, 1.0, 1.0])) * x),
-    "np.float64 of a number": lambda x: np.float64(Sized(2.0)) * x[0],
-    "np.float64 of active data": lambda x: np.sum(np.float64(Sized(x)) * x),
+    "np.float64 of an array": lambda x: np.sum(np.float64(cast(Any, Sized([2.0, 1.0, 1.0]))) * x),
+    "np.float64 of a number": lambda x: np.float64(cast(Any, Sized(2.0))) * x[0],
+    "np.float64 of active data": lambda x: np.sum(np.float64(cast(Any, Sized(x))) * x),
     "items with axes": lambda x: np.sum(np.add(x, [Converted([1.0]), Converted([2.0]), [4.0]])),
     "a generator made here": lambda x: drawn(x[0]),
     "a generator made in a checkpoint": lambda x: checkpoint(drawn, x[1]),

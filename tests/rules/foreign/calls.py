@@ -46,7 +46,8 @@ KNOWN = re.compile(
     r"|dist-.*-generator|lfilter_zi.*Unconverted"
     r"|by_exponential_times.*(generator|memoryview)|by_factor.*OwnUfuncs|by_triangle.*-4-"
     r"|by_exponential_times.*(Plain|masked)|by_power.*matrix|(moved|of_methods)-.*float32"
-    r"|math.prod.*masked|by_lfiltic.*(Unconverted|generator)|into_an_array.*(generator|csr_)"
+    r"|(mapdomain|math.prod).*masked|correlate.*Unconverted$|on_grid-.*range"
+    r"|by_lfiltic.*(Unconverted|generator)|into_an_array.*(generator|csr_)"
     r"|spatial.*(generator|csr_.*)|fourier_gaussian.*-active"
     r"|(least|squares)-.*masked"
 )
