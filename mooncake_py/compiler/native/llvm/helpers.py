@@ -183,9 +183,23 @@ define internal i64 @mc_bytes(i64 %so_far, i64 %n) alwaysinline nounwind {
   %bytes = extractvalue { i64, i1 } %product, 0
   %over = extractvalue { i64, i1 } %product, 1
   %below = icmp slt i64 %n, 0
-  %bad = or i1 %over, %below
+  %none = icmp slt i64 %so_far, 0
+  %either = or i1 %over, %below
+  %bad = or i1 %either, %none
   %found = select i1 %bad, i64 -1, i64 %bytes
   ret i64 %found
+}
+"""
+NEW = """\
+define internal noalias ptr @mc_new(i64 %size) noinline nounwind {
+  %is_size = icmp sge i64 %size, 0
+  br i1 %is_size, label %some, label %none
+some:
+  %least = or i64 %size, 1
+  %p = call noalias ptr @mc_malloc(i64 %least)
+  ret ptr %p
+none:
+  ret ptr null
 }
 """
 FREE_ALL = """\
@@ -287,6 +301,7 @@ HELPERS: dict[str, Helper] = {
         | {"hypot": "declare double @hypot(double, double) nounwind willreturn memory(none)"},
     ),
     "mc_bytes": Helper(BYTES, declared("llvm.smul.with.overflow.i64")),
+    "mc_new": Helper(NEW, declared("mc_malloc")),
     "mc_free_all": Helper(FREE_ALL, declared("mc_free")),
     "mc_grow": Helper(
         GROW,

@@ -86,10 +86,7 @@ class Memory:
         writer = self.to.writer
         lengths = [self.to.as_kind(n, INT) for n in s.shape]
         size = self.size(s, lengths)
-        if s.name in self._once:
-            pointer = self.malloc(s.name, size)
-        else:
-            pointer = self.kept(s.name, size)
+        pointer = self.new(s.name, size) if s.name in self._once else self.kept(s.name, size)
         self.to.arrays.bind(s.name, pointer, lengths, once=s.name in self._once)
         if s.zero:
             args = f"ptr {pointer}, i8 0, i64 {size}, i1 false"
@@ -97,35 +94,37 @@ class Memory:
             writer.known_without_result(name, args, self.to.arrays.scope(s.name))
 
     def size(self, s: Alloc, lengths: list[str]) -> str:
-        """Return how many bytes an array has; the function is left where there is no such array."""
-        writer = self.to.writer
+        """Return how many bytes an array has, less than none where there is no such array."""
         size = str(SIZE[s.kind])
         for n in lengths:
-            size = writer.helper("mc_bytes", "i64", f"i64 {size}", f"i64 {n}")
-            is_size = writer.do(f"icmp sge i64 {size}, 0")
-            writer.leave_unless(is_size, None if self._can_leave else NO_MEMORY)
+            size = self.to.writer.helper("mc_bytes", "i64", f"i64 {size}", f"i64 {n}")
         return size
 
-    def malloc(self, array: str, size: str) -> str:
-        """Return new memory for an array, at least a byte."""
+    def new(self, array: str, size: str) -> str:
+        """Return new memory for an array; the function is left where there is none."""
         writer = self.to.writer
-        some = writer.do(f"or i64 {size}, 1")
-        pointer = writer.known("mc_malloc", "noalias ptr", f"i64 {some}")
+        pointer = writer.helper("mc_new", "noalias ptr", f"i64 {size}")
         self.own(array, pointer)
-        writer.leave_unless(writer.do(f"icmp ne ptr {pointer}, null"), NO_MEMORY)
+        code = str(NO_MEMORY)
+        if self._can_leave:
+            is_size = writer.do(f"icmp sge i64 {size}, 0")
+            code = writer.do(f"select i1 {is_size}, i32 {NO_MEMORY}, i32 {writer.code()}")
+        writer.leave_unless(writer.do(f"icmp ne ptr {pointer}, null"), code)
         return pointer
 
     def kept(self, array: str, size: str) -> str:
         """Return memory for an array: that which it has, or more."""
         writer = self.to.writer
         capacity = "capacity", array
+        is_size = writer.do(f"icmp sge i64 {size}, 0")
+        writer.leave_unless(is_size, None if self._can_leave else NO_MEMORY)
         had = writer.read(capacity, "i64", "-1")
         more, end = writer.fresh("more"), writer.fresh("had")
         writer.branch(writer.do(f"icmp sgt i64 {size}, {had}"), more, end)
         writer.begin(more)
         writer.known_without_result("mc_free", f"ptr {self.owned(array)}")
         writer.write(capacity, "i64", "-1", "-1")
-        self.malloc(array, size)
+        self.new(array, size)
         writer.write(capacity, "i64", "-1", size)
         writer.go(end)
         writer.begin(end)

@@ -101,13 +101,16 @@ class Writer:
         code : int or str, optional
             What it returns, or the register of that; by default the number of the statement.
         """
-        if code is None:
-            assert self.statement is not None
-            code = self.module.code_of(self.statement)
+        code = self.code() if code is None else code
         self._left.append((str(code), self.label))
         going = self.fresh("ok")
         self.branch(test, going, LEFT, self.module.often)
         self.begin(going)
+
+    def code(self) -> int:
+        """Return the number of the statement that is being written."""
+        assert self.statement is not None
+        return self.module.code_of(self.statement)
 
     def begin_left(self) -> str | None:
         """Begin the block by which the function is left, and return the code; None if it is not."""
