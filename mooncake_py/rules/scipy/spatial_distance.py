@@ -286,7 +286,8 @@ def prepared(metric: str, sets: list[Any], options: dict[str, Any]) -> tuple[Any
         parameter = options.pop("VI", None)
         if parameter is None:
             parameter = inverse_covariance(np.vstack(sets))
-        parameter = np.asarray(parameter)
+        else:
+            parameter = np.asarray(parameter)
     elif name == "minkowski":
         parameter = options.pop("p", 2.0)
         if parameter == np.inf:

@@ -27,7 +27,7 @@ AGREEMENT = 1e3
 """How many times the tolerance two methods may differ, whose errors add up."""
 TOLERANCE = 1.49012e-8
 """Of `odeint`, relative and absolute."""
-TIGHT = 1e-5
+TIGHT = 1e-6
 """Relative tolerance from which on the sizes of steps have no derivative.
 
 A looser one leaves the choice of the steps in what differences of the plain program show.
