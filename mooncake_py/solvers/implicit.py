@@ -143,25 +143,29 @@ def require_numbers(f: Any, value: Any, what: str) -> None:
     )
 
 
-def at_solution(x: Any, residual: Function, start: Start) -> Any:
-    """Return `x`, a constant at which `residual` is zero, with the derivative of that root."""
+def at_solution(x: Any, residual: Function, start: Start, guess: Any) -> Any:
+    """Return `x`, a constant at which `residual` is zero, with the derivative of that root.
+
+    It does not depend on the `guess` from which it was found, if it is an isolated root.
+    """
     if start is None:
         return x
     residual = anew(residual, start)
-    x = moved_along(x, residual)
+    x = moved_along(x, residual, guess=guess)
     if is_active(x):
         residual(x)  # what it writes anywhere has the derivative too
     return x
 
 
-def moved_along(x: Any, residual: Function, tolerance: float = TOLERANCE) -> Any:
+def moved_along(x: Any, residual: Function, tolerance: float = TOLERANCE, guess: Any = None) -> Any:
     """Return `x` with the derivative of the root, for a residual that always starts anew."""
     if np.iscomplexobj(x):
         parts = np.array([np.real(x), np.imag(x)])
-        found = moved_along(parts, lambda parts: in_parts(residual, parts), tolerance)
+        found = moved_along(parts, lambda parts: in_parts(residual, parts), tolerance, guess)
         return found[0] + 1j * found[1]
     r = residual(x)
-    if is_active((r, residual)):  # on what the residual captures it may depend in steps
+    # On what the residual captures it may depend in steps, on the guess unless it is isolated.
+    if is_active((r, residual, guess)):
         matrix = evaluated(checked_jacobian, residual, x, r, tolerance)
         x = x + correction(like(x, r), matrix)
         for _ in range(order() - 1):

@@ -93,16 +93,18 @@ def conjugate_gradients(product: Callable[[ndarray], ndarray], b: ndarray) -> nd
     )
 
 
-def correction_by_products(r: Any, gradient: Any, x: Any, free: Any) -> Any:
+def correction_by_products(r: Any, gradient: Any, x: Any, free: Any, guess: Any) -> Any:
     """Return zero with the derivatives of ``-solve(jacobian, r)``."""
     return r * 0.0
 
 
 @contextual(correction_by_products)
-def correct_inside(ctx: Mode, r: Any, gradient: Any, x: Any, free: Any) -> Any:
+def correct_inside(ctx: Mode, r: Any, gradient: Any, x: Any, free: Any, guess: Any) -> Any:
     """Check the solution, and add the correction, inside a derivative."""
     jacobian = Jacobian(ctx, gradient, unwrapped(x), free)
     try:
+        if ctx.contains_active(guess):  # of which the minimum is independent if it is isolated
+            jacobian.solve(np.cos(np.arange(float(jacobian.x.size))), False)
         step = np.linalg.norm(jacobian.solve(plain(r), False))
         if not step <= TOLERANCE * max(float(np.linalg.norm(jacobian.x)), 1.0):
             raise SolverError(

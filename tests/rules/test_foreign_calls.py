@@ -32,7 +32,11 @@ ONCE_WRONG = {
     "scipy.ndimage": ("maximum_filter-reflect-cval-Converted",),
     "scipy.special": ("zeta-1.3-parameters-0-Finalized", "eval_chebyt-order-0-0-float32"),
     "scipy.stats": ("genhyperbolic_pdf-float-float-float-float-2-OwnNumber", "von_mises_cdf"),
-    "solvers": ("area-f64(3)-float-float-0-OwnUfuncs", "odeint-f64(3)-f64(3)-f64(3)-1-Converted"),
+    "scipy.sparse_linalg": ("by_triangle-csr-True-True-4-masked", "times-f64(7)-f64(3)-1-Plain"),
+    "solvers": (
+        "area-f64(3)-float-float-0-OwnUfuncs", "odeint-f64(3)-f64(3)-f64(3)-1-Converted",
+        "least-f64(3)-f64(3)-1-masked", "squares-f64(3)-f64(3)-1-masked",
+    ),
 }  # fmt: skip
 
 

@@ -62,9 +62,9 @@ def least_squares(
         def cost(x: Any) -> Any:
             return cost_of(errors(x), loss, scale)
 
-        if not is_active((fun, given, bounds, errors(found.x))):
+        if not is_active((fun, x0, given, bounds, errors(found.x))):
             return found
-        x = minimum(found.x, grad(cost), *pair_of_limits(bounds, found.x.shape))
+        x = minimum(found.x, grad(cost), *pair_of_limits(bounds, found.x.shape), x0)
         return changed(found, x=x, fun=errors(x), cost=cost(x))
 
     return solved_apart(
@@ -113,10 +113,10 @@ def curve_fit(
         if start is None:
             return found
         from_start = anew(errors, start)
-        if not is_active((f, xdata, ydata, sigma, bounds, from_start(found[0]))):
+        if not is_active((f, xdata, ydata, p0, sigma, bounds, from_start(found[0]))):
             return found
         limits = pair_of_limits(bounds, found[0].shape)
-        p = minimum(found[0], grad(lambda p: cost_of(from_start(p))), *limits)
+        p = minimum(found[0], grad(lambda p: cost_of(from_start(p))), *limits, p0)
         covariance = with_derivative_of(
             found[1], lambda: covariance_of(from_start, p, absolute_sigma)
         )

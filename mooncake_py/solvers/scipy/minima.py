@@ -33,8 +33,10 @@ refused(
 )
 
 
-def minimum(x: Any, gradient: Callable[[Any], Any], low: Any, high: Any) -> Any:
+def minimum(x: Any, gradient: Callable[[Any], Any], low: Any, high: Any, guess: Any) -> Any:
     """Return a minimum, a constant, with its derivative.
+
+    It does not depend on the `guess` from which it was found, if it is isolated.
 
     Variables held by a bound move with it; the others move so that the gradient remains zero. A
     variable counts as held if the gradient pushes it against the bound, and if its distance from
@@ -43,7 +45,9 @@ def minimum(x: Any, gradient: Callable[[Any], Any], low: Any, high: Any) -> Any:
     """
     many = np.size(x) >= MANY
     if low is None and high is None:
-        return along_products(x, gradient, gradient, x == x) if many else moved_along(x, gradient)
+        if many:
+            return along_products(x, gradient, gradient, x == x, guess)
+        return moved_along(x, gradient, guess=guess)
     g, lowest, highest = stop_gradient((gradient(x), low, high))
     reach: Any = np.linalg.norm(x - np.clip(x - g, lowest, highest))
     fixed = lowest == highest
@@ -54,14 +58,16 @@ def minimum(x: Any, gradient: Callable[[Any], Any], low: Any, high: Any) -> Any:
         return np.where(at_low, x - low, np.where(at_high, x - high, gradient(x)))
 
     free = np.logical_not(at_low | at_high)
-    return along_products(x, gradient, residual, free) if many else moved_along(x, residual)
+    if many:
+        return along_products(x, gradient, residual, free, guess)
+    return moved_along(x, residual, guess=guess)
 
 
-def along_products(x: Any, gradient: Any, residual: Any, free: Any) -> Any:
+def along_products(x: Any, gradient: Any, residual: Any, free: Any, guess: Any) -> Any:
     """Return a minimum in many variables with its derivative, without a matrix."""
     start = x
     for _ in range(order()):
-        x = x + correction_by_products(residual(x), gradient, start, free)
+        x = x + correction_by_products(residual(x), gradient, start, free, guess)
     return x
 
 
@@ -107,9 +113,10 @@ def minimize(
         if start is None:
             return found
         value_anew = anew(value, start)
-        if not is_active((fun, args, bounds, constraints, value_anew(found.x))):
+        is_free, reached = is_empty(constraints), (fun, args, bounds, value_anew(found.x))
+        if not is_active((reached, x0 if is_free else constraints)):
             return found
-        if not is_empty(constraints):
+        if not is_free:
             raise MissingRuleError(
                 "the derivative of scipy.optimize.minimize with constraints is not implemented",
                 why="only bounds are held, by the active set",
@@ -122,7 +129,8 @@ def minimize(
                 fun(x, *further)
             return gradient(x)
 
-        x = minimum(found.x, anew(gradient_after_value, start), *limits(bounds, found.x.shape))
+        low, high = limits(bounds, found.x.shape)
+        x = minimum(found.x, anew(gradient_after_value, start), low, high, x0)
         return changed(found, x=x, fun=same_values(value_anew(x), found.fun))
 
     return solved_apart(
@@ -147,10 +155,10 @@ def minimize_scalar(
         if start is None:
             return found
         value = anew(lambda x: number(fun(x, *tuple_of(args))), start)
-        if not is_active((fun, args, bounds, value(found.x))):
+        if not is_active((fun, args, bracket, bounds, value(found.x))):
             return found
         low, high = (None, None) if bounds is None else bounds
-        x = same_values(minimum(float(found.x), grad(value), low, high), found.x)
+        x = same_values(minimum(float(found.x), grad(value), low, high, bracket), found.x)
         return changed(found, x=x, fun=same_values(value(x), found.fun))
 
     return solved_apart(

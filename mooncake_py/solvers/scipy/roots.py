@@ -27,7 +27,7 @@ def declare_bracketing(finder: Callable[..., Any]) -> None:
     def find(f: Any, a: Any, b: Any, args: Any = (), *rest: Any, **options: Any) -> Any:
         def differentiated(found: Any, start: Start) -> Any:
             root = found[0] if isinstance(found, tuple) else found
-            x = at_solution(root, lambda x: number(f(x, *tuple_of(args))), start)
+            x = at_solution(root, lambda x: number(f(x, *tuple_of(args))), start, (a, b))
             return (x, changed(found[1], root=x)) if isinstance(found, tuple) else x
 
         return solved_apart(differentiated, True, finder, f, a, b, args, *rest, **options)
@@ -39,7 +39,7 @@ def declare_by_jacobian(finder: Callable[..., Any]) -> None:
     @overlay(finder)
     def find(F: Any, xin: Any, *rest: Any, **options: Any) -> Any:
         return solved_apart(
-            lambda x, start: at_solution(x, F, start), True, finder, F, xin, *rest, **options
+            lambda x, start: at_solution(x, F, start, xin), True, finder, F, xin, *rest, **options
         )
 
 
@@ -57,7 +57,7 @@ def newton(
 
     def differentiated(found: Any, start: Start) -> Any:
         root = found[0] if isinstance(found, tuple) else found
-        x = at_solution(root, lambda x: func(x, *args), start)
+        x = at_solution(root, lambda x: func(x, *args), start, x0)
         if hasattr(found, "zero_der"):  # of an array: a named tuple
             return type(found)(x, *found[1:])
         return (x, changed(found[1], root=x)) if isinstance(found, tuple) else x
@@ -83,8 +83,12 @@ def root_scalar(
         y = f(x, *tuple_of(args))
         return number(y if callable(fprime) or not fprime else y[0])
 
+    def differentiated(found: Any, start: Start) -> Any:
+        root = at_solution(found.root, residual, start, (bracket, rest, options))
+        return changed(found, root=root)
+
     return solved_apart(
-        lambda found, start: changed(found, root=at_solution(found.root, residual, start)), True,
+        differentiated, True,
         optimize.root_scalar, f, args, method, bracket, fprime, *rest, **options,
     )  # fmt: skip
 
@@ -95,7 +99,7 @@ def fsolve(func: Any, x0: Any, args: Any = (), *rest: Any, **options: Any) -> An
 
     def differentiated(found: Any, start: Start) -> Any:
         x = found[0] if isinstance(found, tuple) else found
-        x = at_solution(x, lambda x: np.asarray(func(x, *tuple_of(args))), start)
+        x = at_solution(x, lambda x: np.asarray(func(x, *tuple_of(args))), start, x0)
         return (x, changed(found[1], x), *found[2:]) if isinstance(found, tuple) else x
 
     return solved_apart(differentiated, True, optimize.fsolve, func, x0, args, *rest, **options)
@@ -112,6 +116,6 @@ def root(
         return np.asarray(y if callable(jac) or not jac else y[0])
 
     return solved_apart(
-        lambda found, start: changed(found, x=at_solution(found.x, residual, start)), True,
+        lambda found, start: changed(found, x=at_solution(found.x, residual, start, x0)), True,
         optimize.root, fun, x0, args, method, jac, **options,
     )  # fmt: skip

@@ -41,16 +41,15 @@ def expm(A: Any) -> Any:
 @overlay(spl.expm_multiply)
 def expm_multiply(A: Any, B: Any, *times: Any, **options: Any) -> Any:
     options.pop("traceA", None)
-    is_matrix = sp.issparse(A) or isinstance(A, ndarray)
-    if not is_matrix or sp.issparse(B) or len(B.shape) > 2 or times or options:
+    is_matrix = sp.issparse(A) or type(A) is ndarray
+    if not is_matrix or type(B) is not ndarray or B.ndim > 2 or times or options:
         raise MissingRuleError(
             "expm_multiply has a rule for exp(A) B only, of a matrix and an array",
             why="SciPy's series ends where the result does not change any more, not its derivative",
             fix="call it for each time by itself, without the options",
         )
     Ap, Aj, Ax = rows_compressed(A)
-    b = np.asarray(B)
-    return multiplied_at(Ap, Aj, Ax, b, drawn(multiplied_natively, Ap, Aj, Ax, b))
+    return multiplied_at(Ap, Aj, Ax, B, drawn(multiplied_natively, Ap, Aj, Ax, B))
 
 
 def multiplied(Ap: Any, Aj: Any, Ax: Any, b: Any) -> ndarray:

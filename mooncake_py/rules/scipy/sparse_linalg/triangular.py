@@ -14,6 +14,7 @@ from mooncake_py.rules.contraction import conj
 from mooncake_py.rules.declare import from_vjp, overlay
 from mooncake_py.rules.scipy.sparse.patterns import rows_of
 from mooncake_py.rules.scipy.sparse_linalg.factors import of_elements
+from mooncake_py.words import with_article
 
 __all__: list[str] = []
 
@@ -24,6 +25,12 @@ def spsolve_triangular(
     unit_diagonal: bool = False,
 ) -> Any:  # fmt: skip
     """Solve as SciPy does, without overwriting A or b."""
+    if isinstance(b, ndarray) and type(b) is not ndarray:
+        raise MissingRuleError(
+            f"spsolve_triangular of {with_article(type(b).__name__)} has no derivative",
+            why="its result is of that class",
+            fix="pass np.asarray of it, and for a masked array what filled() returns",
+        )
     A = sp.csr_array(A, copy=True)
     A.sum_duplicates()
     refuse_other_triangle(A.indptr, A.indices, lower)
