@@ -55,13 +55,43 @@ def are_numbers(values: Collection[Any]) -> bool:
 
 def unwrapped(value: Any) -> Any:
     """Return a value with active scalars replaced by their numbers, inside containers too."""
+    try:
+        return unwrapped_tree(value)
+    except RecursionError:  # a container that contains itself, for which nothing else is slower
+        return unwrapped_graph(value, {})
+
+
+def unwrapped_tree(value: Any) -> Any:
+    """Do so for a value no part of which contains itself."""
     while type(value) is Active:  # of several levels
         value = value.primal
     t = type(value)
     if t is tuple or t is list:
-        return t([v if type(v) in NUMBERS else unwrapped(v) for v in value])
+        return t([v if type(v) in NUMBERS else unwrapped_tree(v) for v in value])
     if t is dict:
-        return {unwrapped(k): unwrapped(v) for k, v in value.items()}
+        return {unwrapped_tree(k): unwrapped_tree(v) for k, v in value.items()}
+    return value
+
+
+def unwrapped_graph(value: Any, known: dict[int, Any]) -> Any:
+    """Do so for any value; `known` are the copies of containers, by the ids of these."""
+    while type(value) is Active:
+        value = value.primal
+    t = type(value)
+    if t is tuple:
+        return tuple([unwrapped_graph(v, known) for v in value])
+    if id(value) in known:
+        return known[id(value)]
+    if t is list:
+        known[id(value)] = items = []
+        items.extend([unwrapped_graph(v, known) for v in value])
+        return items
+    if t is dict:
+        known[id(value)] = pairs = {}
+        pairs.update(
+            {unwrapped_graph(k, known): unwrapped_graph(v, known) for k, v in value.items()}
+        )
+        return pairs
     return value
 
 

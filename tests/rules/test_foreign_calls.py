@@ -29,7 +29,11 @@ ONCE_WRONG = {
         "inv-f64(3,3)-0-Unconverted-active", "by_eig-generalized-1-list", "power-f64(3,3)-t-OwnUf",
         "by_blas-f64(4,4)-f64(4,4)-f64(4)-2-memoryview", "solve_toeplitz-symmetric-0-OwnUfuncs",
     ),
-    "scipy.ndimage": ("maximum_filter-reflect-cval-Converted",),
+    "scipy.ndimage": (
+        "maximum_filter-reflect-cval-Converted", "correlate-reflect-1-Unconverted",
+        "convolve-reflect-0-generator", "fourier_gaussian--1-1-Converted-active",
+    ),
+    "scipy.spatial_transform": ("by_power-1.0-0-matrix",),
     "scipy.special": ("zeta-1.3-parameters-0-Finalized", "eval_chebyt-order-0-0-float32"),
     "scipy.stats": ("genhyperbolic_pdf-float-float-float-float-2-OwnNumber", "von_mises_cdf"),
     "scipy.sparse_linalg": ("by_triangle-csr-True-True-4-masked", "times-f64(7)-f64(3)-1-Plain"),

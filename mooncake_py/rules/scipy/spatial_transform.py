@@ -32,7 +32,8 @@ def from_rotvec(rotvec: Any, degrees: bool = False) -> Any:
     """Return (r sin(a / 2) / a, cos(a / 2)) for a rotation vector r of length a."""
     if rotvec.shape[-1] != 3:
         raise ValueError(f"Expected `rot_vec` to have shape (..., 3), got {rotvec.shape}")
-    r = np.deg2rad(rotvec) if degrees else rotvec
+    plain = np.asarray(rotvec)  # SciPy computes with the elements of a matrix too
+    r = np.deg2rad(plain) if degrees else plain
     square = np.sum(r * r, axis=-1, keepdims=True)
     is_small = square <= SMALL
     angle = np.sqrt(np.where(is_small, 1.0, square))

@@ -169,6 +169,12 @@ def into(output: Any, compute: Any) -> Any:
     return compute(output)
 
 
+def factors(weights: Any) -> Any:
+    """Return weights as SciPy takes them: complex, or of doubles."""
+    w = np.asarray(weights)
+    return w if w.dtype.kind == "c" else np.asarray(w, np.float64)
+
+
 def for_each_axis(origin: Any, ndim: int) -> list[int]:
     """Return a list with the origin along each axis, which may be given once for all."""
     return list(origin) if isinstance(origin, (list, tuple)) else [origin] * ndim
@@ -190,7 +196,7 @@ def correlate(
     origin: Any = 0, *, axes: Any = None,
 ) -> Any:  # fmt: skip
     refuse_axes(axes)
-    x, w = np.asarray(input), np.conjugate(weights)
+    x, w = np.asarray(input), np.conjugate(factors(weights))
     origins = for_each_axis(origin, x.ndim)
     return into(output, lambda dtype: correlated(x, w, mode, cval, origins, dtype))
 
@@ -202,9 +208,9 @@ def convolve(
 ) -> Any:  # fmt: skip
     """Correlate with the weights reversed, which moves the middle of an even number of them."""
     refuse_axes(axes)
-    x, w = np.asarray(input), np.flip(np.asarray(weights))
+    x, w = np.asarray(input), np.flip(factors(weights))
     given = for_each_axis(origin, x.ndim)
-    origins = [-o - (1 - n % 2) for o, n in zip(given, w.shape, strict=True)]
+    origins = [-o - (1 - n % 2) for o, n in zip(given, w.shape, strict=False)]
     return into(output, lambda dtype: correlated(x, w, mode, cval, origins, dtype))
 
 
@@ -213,7 +219,7 @@ def correlate1d(
     input: Any, weights: Any, axis: int = -1, output: Any = None, mode: Any = "reflect",
     cval: Any = 0.0, origin: int = 0,
 ) -> Any:  # fmt: skip
-    x, w = np.asarray(input), np.conjugate(weights)
+    x, w = np.asarray(input), np.conjugate(factors(weights))
     return into(output, lambda dtype: correlated_along(x, w, axis, mode, cval, origin, dtype))
 
 

@@ -41,17 +41,17 @@ def fourier_filter(x: Any, sizes: Any, n: int, axis: int, output: Any, kind: int
     if kind != GAUSSIAN:
         output[...] = x * multiplier(sizes, x.shape, n, axis, kind)
         return
-    exponent = 0.0
+    exponent, in_order = 0.0, np.ravel(sizes)  # as SciPy reads them
     for k, line in enumerate(lines(x.shape, n, axis)):
-        exponent = exponent + (line * sizes[k]) ** 2
+        exponent = exponent + (line * in_order[k]) ** 2
     output[...] = x * np.exp(-2 * np.pi**2 * exponent)
 
 
 @derived_as_writer(compiled.fourier_shift, 4)
 def fourier_shift(x: Any, shifts: Any, n: int, axis: int, output: Any) -> None:
-    phase = 0.0
+    phase, in_order = 0.0, np.ravel(shifts)
     for k, line in enumerate(lines(x.shape, n, axis)):
-        phase = phase + line * shifts[k]
+        phase = phase + line * in_order[k]
     output[...] = x * np.exp(-2j * np.pi * phase)
 
 

@@ -1,0 +1,66 @@
+"""Texts of values within a derivative: of containers that contain themselves."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mooncake_py import jvp, value_and_grad
+
+OUTER: list[Any] = [2.0]
+OUTER.append((OUTER,))
+
+
+def in_itself(a: Any) -> Any:
+    a.append(a)
+    return a
+
+
+def of_dict(x: Any) -> Any:
+    d: dict[str, Any] = {"x": x}
+    d["itself"] = [d, (d, x)]
+    return d
+
+
+LOOPED: dict[str, Callable[[Any], str]] = {
+    "repr": lambda x: repr(in_itself([x, 1.0])),
+    "str": lambda x: str(in_itself([1.0])),
+    "ascii of a dict": lambda x: ascii(of_dict(x)),
+    "format": lambda x: f"{of_dict(x)} {in_itself([x])!r}",
+    "%": lambda x: "%s" % (of_dict(x),),  # noqa: UP031
+    "method": lambda x: "{} {}".format(in_itself([x]), of_dict(x)),  # noqa: UP032
+    "in a tuple": lambda x: str((in_itself([x]), x)),
+    "in a deque": lambda x: str(in_itself(deque([x]))),
+    "of a global": lambda x: f"{OUTER} {x}",
+}
+
+
+@pytest.mark.parametrize("name", LOOPED)
+def test_a_container_that_contains_itself(name: str) -> None:
+    def f(x: Any) -> Any:
+        text = LOOPED[name](x[0])
+        return x[0] * len(text), text
+
+    x = np.array([0.5, 3.0])
+    value, text = f(x)
+    (got, said), g = value_and_grad(f, has_aux=True)(x)
+    assert (got, said) == (value, text)
+    assert g.tolist() == [len(text), 0.0]
+    (_, (tangent, _)) = jvp(f, (x,), (np.ones(2),))
+    assert tangent == len(text)
+
+
+def test_a_list_in_itself_is_printed(capsys: Any) -> None:
+    def f(x: Any) -> Any:
+        print(in_itself([x[0]]), of_dict(x[1]))
+        return x[0] * 1.0
+
+    x = np.array([0.5, 3.0])
+    f(x)
+    plain = capsys.readouterr().out
+    value_and_grad(f)(x)
+    assert capsys.readouterr().out == plain
