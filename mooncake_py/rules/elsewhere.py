@@ -76,8 +76,8 @@ def look_for(function: Any, rules: Mapping[Any, Rule]) -> bool:
         If the sender has a rule that cannot be had here.
     """
     place = copied_mark(function) if type(function) is FunctionType else None
-    asked = not _expected or answers_itself(function, "__getattribute__", "__getattr__")
-    found = None if asked else _expected.get(key_of(function))
+    is_sought = bool(_expected) and is_named(function)
+    found = _expected.get(key_of(function)) if is_sought else None
     if (found is None and place is None) or function in rules:
         return False
     if found is None or found.module is None or found.module in sys.modules:
@@ -109,6 +109,13 @@ def missing(function: Any, place: str | None) -> MissingRuleError:
         why=f"it was declared at {place}, in the process that sent the function:\n"
         "what is pickled by value arrives without rules",
         fix="put function and rule into a module that both processes import",
+    )
+
+
+def is_named(function: Any) -> bool:
+    """Return whether a function has a name, which can be read without running Python code."""
+    return not answers_itself(function, "__getattribute__", "__getattr__") and (
+        hasattr(function, "__qualname__") or hasattr(function, "__name__")
     )
 
 

@@ -13,6 +13,7 @@ from numpy import ndarray
 
 from mooncake_py import checkpoint, grad, hessian, hvp, ignore_derivatives, jvp, value_and_grad, vjp
 from mooncake_py.errors import DerivativeDropError
+from mooncake_py.rules import elsewhere
 
 X = np.array([0.7, 1.3])
 ASKED: list[str] = []
@@ -170,3 +171,13 @@ def test_instances_of_classes_that_note_look_ups_are_refused() -> None:
     ASKED.clear()
     with pytest.raises(DerivativeDropError, match="compiled code is about to call it"):
         grad(lambda x: type(one).v * x[0])(X)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_none_runs_where_rules_of_another_process_are_expected(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rule = elsewhere.Declaration(("nowhere", 1), None, "")
+    monkeypatch.setattr(elsewhere, "_expected", {rule.key: rule})
+    grad(PROGRAMS[name])(X)
+    assert not ASKED
