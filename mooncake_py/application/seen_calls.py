@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import functools
 import gc
+import itertools
 from array import array
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from types import FunctionType, MethodType
+from types import BuiltinFunctionType, FunctionType, GeneratorType, MethodType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,12 +37,29 @@ from mooncake_py.tangents.fields import own_attributes
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["IN_C", "call_checked", "call_seen", "is_quiet", "reaches_active", "run_logged",
-           "run_seen", "runs_python", "steps_seen"]  # fmt: skip
+__all__ = ["IN_C", "OF_CONTAINERS", "call_checked", "call_seen", "is_quiet", "reaches_active",
+           "run_logged", "run_seen", "runs_python", "steps_seen"]  # fmt: skip
 
 CONTAINERS = (list, tuple, dict, set, frozenset, deque)
 NUMBERS = (float, complex, np.inexact, ndarray, array)
-QUIET = INERT | {Active}
+OF_CONTAINERS = frozenset(map(type, (
+    iter([]), reversed([]), iter(()), iter(""), iter("\u0100"), iter(b""), iter(bytearray()),
+    iter(range(0)), iter(range(1 << 70)), iter(set()), iter({}), iter({}.values()),
+    iter({}.items()), reversed({}), reversed({}.values()), reversed({}.items()),
+)))  # fmt: skip
+"""Iterators that take their items out of memory, whatever the class of the container is."""
+QUIET = INERT | OF_CONTAINERS | {Active}
+WITHOUT_CODE = QUIET - {type}
+"""Classes whose objects neither have Python code nor hold any."""
+OF_ITERATORS = frozenset({
+    enumerate, zip, map, filter, itertools.accumulate, itertools.chain, itertools.compress,
+    itertools.count, itertools.cycle, itertools.dropwhile, itertools.filterfalse, itertools.groupby,
+    itertools.islice, itertools.pairwise, itertools.product, itertools.repeat, itertools.starmap,
+    itertools.takewhile, itertools.zip_longest,
+})  # fmt: skip
+"""Iterators that take items of others, or call a function."""
+STILL = QUIET | (set(CONTAINERS) - {tuple}) | {ndarray, BuiltinFunctionType, GeneratorType}
+"""Classes of parts of such iterators that run no code unseen as these move on."""
 FUNCTIONS = (FunctionType, MethodType, functools.partial)
 IN_C = frozenset({
     "_csv", "_ctypes", "_io", "_json", "_pickle", "_sqlite3", "ctypes", "pyexpat", "sqlite3",
@@ -53,7 +71,7 @@ DEEP = 4
 def runs_python(value: Any, depth: int = 0) -> bool:
     """Return whether native code that is given a value may call Python code of the user's."""
     t = type(value)
-    if (t in INERT and t is not type) or t is Active or depth > DEEP:
+    if t in WITHOUT_CODE or depth > DEEP:
         return False
     if t is ndarray:
         return value.dtype.hasobject and runs_python(value.ravel().tolist(), depth + 1)
@@ -62,6 +80,8 @@ def runs_python(value: Any, depth: int = 0) -> bool:
             return False
         held = list(value.values() if isinstance(value, dict) else value)
         return any(runs_python(part, depth + 1) for part in held)
+    if t in OF_ITERATORS and is_still(value):
+        return False
     if t is functools.partial and type(value.func) is MethodType and is_own_method(value.func):
         return False  # it runs derived
     if t is MethodType:
@@ -80,11 +100,27 @@ def held_by(value: Any) -> Iterable[Any]:
     t = type(value)
     if module_of(t) in IN_C:
         return gc.get_referents(value)
+    if t is GeneratorType:  # it runs derived, or was looked into
+        return ()
     if is_iterator(t):
         return [part for part in flat(reduced(value) or ()) if runs_steps(part)]
     if issubclass(t, BaseException):
         return value.args, value.__cause__, value.__context__, *own_attributes(value).values()
     return own_attributes(value).values() if is_of_library(t) else ()
+
+
+def is_still(iterator: Any, depth: int = 0) -> bool:
+    """Return whether an iterator runs no code unseen, as far as a quick look tells."""
+    if depth > DEEP:
+        return False
+    for held in gc.get_referents(iterator):
+        for part in held if type(held) is tuple else (held,):
+            t = type(part)
+            if t in STILL or t is tuple:  # a tuple in a tuple is an item
+                continue
+            if t not in OF_ITERATORS or not is_still(part, depth + 1):
+                return False
+    return True
 
 
 def is_own_method(method: MethodType) -> bool:
@@ -104,13 +140,18 @@ def flat(parts: Iterable[Any]) -> Iterator[Any]:
 def runs_steps(part: Any) -> bool:
     """Return whether a part of an iterator is a function, or an iterator that it goes through."""
     t = type(part)
+    if t in INERT or t in CONTAINERS:
+        return False
     return t in FUNCTIONS or is_iterator(t) or type(getattr(t, "__next__", None)) is FunctionType
 
 
 def run_seen(ctx: Mode, f: Any, values: Iterable[Any], run: Callable[[], Any]) -> Any:
     """Run native code that may call Python code, and record what that changes."""
     values = list(values)
-    if not any(map(runs_python, values)):
+    for value in values:
+        if type(value) not in WITHOUT_CODE and runs_python(value):
+            break
+    else:
         return run()
     state = State(ctx, [f, *within(values)])
     try:
@@ -130,8 +171,12 @@ def run_seen(ctx: Mode, f: Any, values: Iterable[Any], run: Callable[[], Any]) -
 
 def call_seen(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run ``f(*args, **kwargs)`` likewise."""
-    if all(map(is_quiet, args)) and (not kwargs or holds_inert(kwargs)):
-        return f(*args, **kwargs)
+    for value in args:
+        if type(value) not in QUIET and not is_quiet(value):
+            break
+    else:
+        if not kwargs or holds_inert(kwargs):
+            return f(*args, **kwargs)
     return run_seen(ctx, f, (*args, *kwargs.values()), functools.partial(f, *args, **kwargs))
 
 

@@ -27,8 +27,9 @@ from mooncake_py.containers.reach import LRU_WRAPPER, Walk, names_read
 from mooncake_py.diagnostics.places import is_library
 from mooncake_py.modules import draws_numbers, module_of
 from mooncake_py.overriding import override
+from mooncake_py.remembered import remembered
 from mooncake_py.runtime.active import Active
-from mooncake_py.runtime.activity import is_iterator, unwrapped
+from mooncake_py.runtime.activity import INERT, is_iterator, unwrapped
 from mooncake_py.runtime.attribute_lookup import MISSING
 from mooncake_py.tangents.fields import instance_dict, own_attributes, slots
 from mooncake_py.tangents.memory import is_writeable, owner
@@ -45,8 +46,13 @@ SOLVERS = "mooncake_py.solvers"
 
 def is_stream(value: Any) -> bool:
     """Return whether a value moves on as it is used, and cannot be put back from outside."""
-    t = type(value)
-    return t is LRU_WRAPPER or is_iterator(t) or isinstance(value, io.IOBase) or draws_numbers(t)
+    return moves_on(type(value)) or isinstance(value, io.IOBase)
+
+
+@remembered
+def moves_on(t: type) -> bool:
+    """Return whether the class of values says that they move on."""
+    return t is LRU_WRAPPER or is_iterator(t) or draws_numbers(t)
 
 
 def may_have_attributes(value: Any) -> bool:
@@ -106,6 +112,8 @@ class Reachable(Walk):
     @override
     def keep(self, path: str, value: Any) -> None:
         t = type(value)
+        if t in INERT and t is not type:
+            return
         if t is Active:
             self.is_active = True
         elif id(value) in self.known:

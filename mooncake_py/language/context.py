@@ -15,7 +15,7 @@ from numpy import ndarray
 from mooncake_py.application.arity import MISFITS, require_arguments
 from mooncake_py.containers import containers
 from mooncake_py.containers.containers import CONTAINERS
-from mooncake_py.language import dispatch, iteration, managers, scalars
+from mooncake_py.language import array_subclasses, dispatch, iteration, managers, scalars
 from mooncake_py.language.comparisons import Comparisons
 from mooncake_py.language.objects import Objects
 from mooncake_py.runtime import numerals
@@ -33,13 +33,23 @@ class Context(Comparisons, Objects):
         """Run ``f(x)``; functions of one number or array go straight to their rule."""
         if self.watches:
             return self.call(f, x)
-        handler = self.unary_handlers_at.get(id(f))
-        if handler is not None:
+        key = id(f)
+        quick = self.unary_handlers_at.get(key)
+        if quick is not None:
             try:
-                return handler(self, x)
+                return quick(self, x)
             except Met:
                 pass  # as in `call`
-        return self.call(f, x)
+        handler = self.handlers_at.get(key)
+        if handler is None:
+            return self.call(f, x)
+        try:  # as in `call`, without its call
+            return handler(self, f, (x,), {})
+        except Met:
+            return array_subclasses.answer(self, f, (x,), {})
+        except MISFITS:
+            require_arguments(f, (x,), {})
+            raise
 
     def method(self, o: Any, name: str, /, *args: Any, **kwargs: Any) -> Any:
         """Run ``o.name(*args, **kwargs)``."""

@@ -123,7 +123,7 @@ def in_place_of(iterator: Any) -> Any:
 
 def note_iterator(iterator: Any) -> None:
     """Let all runs that take note know that an item is about to be taken from an iterator."""
-    if not is_noted(iterator) and (copy := copied(iterator)) is not None:
+    if _thread.noting and not is_noted(iterator) and (copy := copied(iterator)) is not None:
         for draws in _thread.noting:
             if id(iterator) not in draws.iterators:
                 draws.note_iterator(iterator, copy)

@@ -185,10 +185,12 @@ def run_id(ctx: Mode, f: Any, args: Any, kwargs: Any) -> int:
 def run_isinstance(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run ``isinstance`` or ``issubclass``, which a metaclass may answer."""
     value, classes = args
-    if type(classes) is tuple:
+    meta = type(classes)
+    if meta is type and type(value) is not Active and type(value) is not GeneratorType:
+        return f(value, classes)  # without hooks
+    if meta is tuple:
         return any(run_isinstance(ctx, f, (value, cls), {}) for cls in classes)
-    name = "__instancecheck__" if f is isinstance else "__subclasscheck__"
-    check = getattr(type(classes), name, None)
+    check = getattr(meta, "__instancecheck__" if f is isinstance else "__subclasscheck__", None)
     if type(check) is FunctionType and not is_native_module(module_of(check)):
         return bool(ctx.truth(ctx.call(check, classes, value)))
     if type(value) is GeneratorType and (cls := class_of(value)) is not GeneratorType:

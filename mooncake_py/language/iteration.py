@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.application.seen_calls import IN_C, runs_python, steps_seen
+from mooncake_py.application.seen_calls import IN_C, OF_CONTAINERS, runs_python, steps_seen
 from mooncake_py.diagnostics.places import is_library
 from mooncake_py.diagnostics.reporting import dropped
 from mooncake_py.language import outside_iterators, records, subclass_operators
@@ -50,6 +50,8 @@ def iterate_object(ctx: Mode, iterable: Any) -> Any:
         return innermost(iterable)  # for the error of whoever iterates over it
     if moves_on(t):
         iterable = outside_iterators.in_place_of(ctx, iterable)
+        if t in OF_CONTAINERS:
+            return iterable
         if t in NEXT:
             return iterate_remaining(ctx, iterable)
     method = python_method(t, "__iter__")

@@ -212,8 +212,10 @@ VIEWS = (type({}.keys()), type({}.values()), type({}.items()))
 
 def is_iterator(t: type) -> bool:
     """Return whether a type is that of iterators in C, or of generators."""
-    found = (base.__dict__["__next__"] for base in t.__mro__ if "__next__" in base.__dict__)
-    return type(next(found, None)) is WrapperDescriptorType
+    for base in t.__mro__:
+        if "__next__" in base.__dict__:
+            return type(base.__dict__["__next__"]) is WrapperDescriptorType
+    return False
 
 
 def windows(value: Any) -> list[Any]:

@@ -62,6 +62,8 @@ _all: WeakSet[Identities] = WeakSet()
 
 def identity_of(o: Any) -> int:
     """Return the ``id`` of an object, or of what it stands for."""
+    if not _all:  # to begin a loop over a weak set takes longer
+        return id(o)
     for found in _all:
         known = found.of_copy.get(id(o))
         if known is not None:

@@ -108,11 +108,17 @@ def _copied_elements(iterator: Any) -> Any:
 
 def reduced(iterator: Any) -> tuple[Any, ...] | None:
     """Return how an iterator is made again where it is, None if it does not say so."""
+    if not WARNS:  # the block takes longer than the method
+        return _reduced(iterator)
     with in_silence():
-        try:
-            found = iterator.__reduce__()
-        except TypeError:
-            return None
+        return _reduced(iterator)
+
+
+def _reduced(iterator: Any) -> tuple[Any, ...] | None:
+    try:
+        found = iterator.__reduce__()
+    except TypeError:
+        return None
     return found if type(found) is tuple else None
 
 

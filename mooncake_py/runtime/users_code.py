@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import EnumMeta, Flag
 from types import FunctionType
 from weakref import WeakKeyDictionary
 
@@ -9,6 +10,7 @@ from numpy import ndarray
 
 from mooncake_py.diagnostics.native_modules import is_native_module
 from mooncake_py.modules import module_of
+from mooncake_py.remembered import remembered
 from mooncake_py.runtime.activity import INERT
 
 __all__ = ["has_methods", "is_of_library", "is_own", "is_users_function", "is_written_in_python"]
@@ -21,14 +23,13 @@ WRITTEN = (FunctionType, property, classmethod, staticmethod)
 _written_in_python: WeakKeyDictionary[type, bool] = WeakKeyDictionary()
 
 
+@remembered
 def is_of_library(cls: type) -> bool:
     """Return whether a class is no part of the program, but its objects may hold such parts."""
+    if not cls.__flags__ & HEAP_TYPE:
+        return True
     module = module_of(cls)
-    return (
-        not cls.__flags__ & HEAP_TYPE
-        or module.partition(".")[0] in LIBRARIES
-        or is_native_module(module)
-    )
+    return module.partition(".")[0] in LIBRARIES or is_native_module(module)
 
 
 def is_own(cls: type) -> bool:
@@ -48,9 +49,23 @@ def is_written_in_python(cls: type) -> bool:
     found = _written_in_python.get(cls)
     if found is None:
         bases = (base for base in cls.__mro__ if not is_of_library(base) and not is_own(base))
-        held = (part for base in bases for part in vars(base).values())
-        found = _written_in_python[cls] = any(type(part) in WRITTEN for part in held)
+        found = _written_in_python[cls] = any(map(defines_code, bases))
     return found
+
+
+def defines_code(cls: type) -> bool:
+    """Return whether a class statement that is part of the program defines methods or properties.
+
+    The functions that an enumeration is given change nothing, but for flags, of which combinations
+    are remembered; what they call are methods of the values.
+    """
+    parts = [part for part in vars(cls).values() if type(part) in WRITTEN]
+    if type(cls) is not EnumMeta or issubclass(cls, Flag):
+        return bool(parts)
+    if any(module_of(part) != "enum" for part in parts):
+        return True
+    members = vars(cls)["_member_map_"].values()
+    return not INERT.issuperset(type(vars(member).get("_value_")) for member in members)
 
 
 def has_methods(a: ndarray) -> bool:

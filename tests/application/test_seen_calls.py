@@ -4,6 +4,7 @@ import collections
 import contextlib
 import csv
 import io
+import itertools
 import json
 import logging
 import pprint
@@ -249,3 +250,44 @@ def test_handlers_that_a_program_adds_are_taken_away() -> None:
 )  # fmt: skip
 def test_what_may_call_python(value: Any, answer: bool) -> None:
     assert runs_python(value) is answer
+
+
+class Steps(Holding):
+    def __iter__(self) -> Iterator[float]:
+        return self
+
+    def __next__(self) -> float:
+        self.write_one()
+        return 1.0
+
+
+def same(v: Any) -> Any:
+    return v
+
+
+def listed(v: Any) -> list[Any]:
+    return [v]
+
+
+@pytest.mark.parametrize(
+    ("make", "answer"),
+    [(lambda: iter([1.0]), False), (lambda: iter({"a": Shown(int)}.values()), False),
+     (lambda: iter("text"), False), (lambda: reversed([Shown(int)]), False),
+     (lambda: zip([1.0], (2.0,), strict=True), False), (lambda: enumerate(iter([1.0])), False),
+     (lambda: itertools.product([1.0], [Shown(int)], [len]), False),
+     (lambda: itertools.islice(itertools.count(1), 3), False),
+     (lambda: itertools.chain([1.0], [len]), False), (lambda: map(float, ["1"]), False),
+     (lambda: map(len, ["1"]), False), (lambda: zip((i for i in range(2)), strict=True), False),
+     (lambda: map(same, [1.0]), True), (lambda: map(Numbers(int).__getitem__, [1]), True),
+     (lambda: zip([1.0], Steps(int), strict=False), True), (lambda: enumerate(Steps(int)), True),
+     (lambda: itertools.chain.from_iterable(map(listed, [1.0])), True),
+     (lambda: itertools.islice(filter(lambda v: v > 0, [1.0]), 3), True),
+     (lambda: enumerate(zip(itertools.chain([1.0]), map(same, [1.0]), strict=True)), True),
+     (lambda: itertools.takewhile(lambda v: v > 0, [1.0]), True),
+     (lambda: iter(lambda: 1.0, 2.0), True)],
+)  # fmt: skip
+def test_which_iterators_may_call_python(make: Callable[[], Any], answer: bool) -> None:
+    assert runs_python(make()) is answer
+    iterator = make()
+    next(iterator)
+    assert runs_python(iterator) is answer
