@@ -21,7 +21,7 @@ from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import unwrapped
 from mooncake_py.runtime.numpy_operands import MISSING, is_foreign_class, own
 from mooncake_py.runtime.quiet import Quiet
-from mooncake_py.tangents.subclasses import is_instance, plain, plain_parts
+from mooncake_py.tangents.subclasses import is_instance, plain, plain_operands, plain_parts
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
@@ -128,7 +128,7 @@ def apply_ufunc(ctx: Mode, f: np.ufunc, method: str, inputs: Any, kwargs: Any) -
         raise TypeError("return arrays must be of ArrayType")
     function = f if method == "__call__" else getattr(f, method)
     options = {name: plain_parts(v) for name, v in kwargs.items()}
-    y = ctx.call(function, *plain_parts(tuple(inputs)), **options)
+    y = ctx.call(function, *plain_operands(inputs), **options)
     if out is not None:
         return written(ctx, y, out, (f, tuple(given)), wraps=method in ("__call__", "outer"))
     if method == "at" or kwargs.get("subok") is False:

@@ -33,7 +33,7 @@ from mooncake_py.remembered import remembered
 from mooncake_py.runtime.activity import unwrapped
 from mooncake_py.runtime.numpy_operands import is_foreign
 from mooncake_py.runtime.quiet import Quiet
-from mooncake_py.tangents.subclasses import is_instance, named, plain_parts
+from mooncake_py.tangents.subclasses import is_instance, named, plain_operands, plain_parts
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
@@ -57,7 +57,7 @@ def run_on_plain(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     require_known(ctx, f, (*args, *kwargs.values()))
     tried(ctx, f, given, (args, kwargs))
     options = {name: plain_parts(v) for name, v in kwargs.items()}
-    run = partial(ctx.call, f, *plain_parts(args), **options)
+    run = partial(ctx.call, f, *plain_operands(args), **options)
     y = compared(ctx, f, given, (args, kwargs), run)
     if out is not None:
         return out[0] if type(out) is tuple else out

@@ -14,8 +14,8 @@ from mooncake_py.remembered import remembered
 from mooncake_py.tangents.fields import own_attributes, set_own_attributes
 
 __all__ = [
-    "Met", "are_given", "is_instance", "named", "plain", "plain_parts", "set_shape", "undressed",
-    "with_attributes",
+    "Met", "are_given", "is_instance", "named", "plain", "plain_operands", "plain_parts",
+    "set_shape", "undressed", "with_attributes",
 ]  # fmt: skip
 
 
@@ -74,6 +74,14 @@ def plain_parts(value: Any, above: frozenset[int] = frozenset()) -> Any:
     if all(new is part for new, part in zip(parts, old, strict=True)):
         return value
     return dict(zip(value, parts, strict=True)) if t is dict else t(parts)
+
+
+def plain_operands(values: Any) -> tuple[Any, ...]:
+    """Return plain arrays for the operands of a function that computes with their elements.
+
+    The constant `numpy.ma.masked`, which stands for itself elsewhere, is one of them.
+    """
+    return tuple([plain(v) if v is np.ma.masked else v for v in plain_parts(tuple(values))])
 
 
 @remembered

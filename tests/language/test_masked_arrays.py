@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 from numpy import ma
@@ -270,3 +273,19 @@ def test_distributions_leave_masks_out(name, loc):
     assert_allclose(value, f(x), rtol=1e-14)
     steps = 1e-6 * np.eye(2)
     assert_allclose(g, [(f(x + s) - f(x - s)) / 2e-6 for s in steps], rtol=1e-6, atol=1e-8)
+
+
+OF_MASKED: dict[str, Callable[[Any], Any]] = {
+    "number times masked": lambda x: x[0] * np.ma.masked,
+    "sum with masked": lambda x: np.sin(x[0]) + np.ma.masked,
+    "ufunc": lambda x: np.multiply(x[0], np.ma.masked),
+    "memory": lambda x: x[0] * np.shares_memory(np.ma.masked, x),
+}
+
+
+@pytest.mark.parametrize("name", OF_MASKED)
+def test_the_masked_constant_beside_an_active_number(name: str) -> None:
+    x = np.array([2.0, 3.0])
+    value, g = value_and_grad(OF_MASKED[name])(x)
+    assert str(value) == str(OF_MASKED[name](x))
+    assert g.tolist() == [0.0, 0.0]

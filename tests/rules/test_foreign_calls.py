@@ -21,7 +21,11 @@ MOST = 30
 """So many at most."""
 ALL = FAMILIES if sparse is None else (*FAMILIES, *OF_SCIPY)
 ONCE_WRONG = {
-    "polynomials": ("poly-f64(3)-0-Converted-active", "mapdomain-number-0-OwnUfuncs"),
+    "math_functions": ("math.prod-list-0-masked",),
+    "polynomials": (
+        "poly-f64(3)-0-Converted-active", "mapdomain-number-0-OwnUfuncs",
+        "mapdomain-number-1-masked",
+    ),
     "selection": ("take-one-1-float32",),
     "norms": ("vector_norm-derived-{'axis': 1}-axis-OwnNumber",),
     "operators": ("setitem-f64(3)-int-float-2-Duck",),
