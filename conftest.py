@@ -14,6 +14,7 @@ NEEDS = {
         "tests/language/test_foreign_operands.py",
         "tests/programs/brought/*",
         "tests/rules/cases/scipy/*",
+        "tests/rules/foreign/solvers.py",
         "tests/rules/test_scipy.py",
         "tests/rules/test_stand_ins.py",
         "tests/solvers/test_objects_of_callbacks.py",

@@ -45,7 +45,7 @@ def flag_only(compile: bool | None) -> None:
     """Raise where `compile` is something else than a truth."""
     if compile is not None:
         require_flag("compile", compile)
-        asked.extend([True] * compile)
+        asked.extend([True] * bool(compile))
 
 
 def enter_without(block: using) -> None:

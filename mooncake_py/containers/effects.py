@@ -42,7 +42,9 @@ INDEXING = ("__index__",)
 MEASURING = ("__len__", "__length_hint__", "__float__", "__complex__", *CONVERTING)
 READING = ("__iter__", "__getitem__", *MEASURING)
 PRINTING = ("__repr__", "__str__", "__format__")
-LIBRARIES = frozenset({"collections", "_collections_abc", "numpy", "scipy"})
+LIBRARIES = frozenset({
+    "collections", "_collections_abc", "fractions", "numbers", "numpy", "scipy",
+})  # fmt: skip
 QUIET = (INERT | {ndarray}) - {type, ModuleType}
 COMPUTING = LIBRARIES | {"math", "cmath"}
 CONTAINERS: tuple[Any, ...] = (dict, list, tuple, set, frozenset, deque)
@@ -64,7 +66,7 @@ MUTATING_NAMES = """
     add discard update setdefault difference_update intersection_update move_to_end
     symmetric_difference_update subtract fill put itemset partition resize setflags byteswap send
     throw write shuffle setfield __setitem__ __setattr__ __delitem__ __delattr__ __iadd__ copyto
-    place putmask fill_diagonal heappush heappop heapify put_along_axis
+    add_note place putmask fill_diagonal heappush heappop heapify put_along_axis
 """
 MUTATING = frozenset(MUTATING_NAMES.split())
 MUTATING_BUILTINS = frozenset({"setattr", "delattr", "next", "exec", "eval"})
@@ -416,7 +418,7 @@ def method_of(holder: Any, name: str) -> Any:
 
 
 def is_of_library(f: FunctionType) -> bool:
-    """Return whether a function is of Python's own sequences, NumPy or pandas: its name tells."""
+    """Return whether a function is of Python's sequences or numbers, NumPy or pandas: by name."""
     root = package_of(f)
     return root in LIBRARIES or is_constant_library(root)
 

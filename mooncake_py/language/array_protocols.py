@@ -8,6 +8,7 @@ others.  Calls without such objects cost nothing. The same holds for buffers of 
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from mooncake_py.application.foreign import flat, is_of_numpy
@@ -29,8 +30,8 @@ if TYPE_CHECKING:
 __all__ = ["arrays_for", "as_array", "watch", "watch_array"]
 
 
-OF_SEQUENCES = frozenset({"dist", "fsum", "prod", "sumprod"})
-"""Functions of `math` that take sequences."""
+OF_SEQUENCES = frozenset({"dist", "fsum", "sumprod"})
+"""Functions of `math` that take sequences of numbers."""
 
 
 def arrays_for(ctx: Mode, f: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
@@ -41,6 +42,8 @@ def arrays_for(ctx: Mode, f: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
         return args, kwargs
     if is_of_numpy(f):  # it meets them itself
         buffers_of(ctx, args)
+        return args, kwargs
+    if f is math.prod:  # it multiplies whatever there is
         return args, kwargs
     if is_of_math(f) and f.__name__ not in OF_SEQUENCES:
         return tuple(as_float(ctx, v) for v in args), kwargs

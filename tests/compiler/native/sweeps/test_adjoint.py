@@ -68,7 +68,7 @@ def test_compiled_sweeps_do_the_same(name: str) -> None:
     text, inputs, results, active = REGIONS[name]
     found, values, names = region(text, inputs, results), given(name), set(active.split())
     wanted, sweeps = cotangents_of(found, values), sweeps_of(name)
-    got = run_printed(built(form.COMPILER, found, sweeps), found, sweeps, values, wanted)
+    got = run_printed(built(form.compiler(), found, sweeps), found, sweeps, values, wanted)
     expected = pulled(found, values, wanted, names)
     for n in names:
         assert_allclose(got[f"d_{n}"], expected[n], rtol=1e-12, atol=1e-13)
