@@ -24,7 +24,7 @@ from mooncake_py.tangents.fields import own_attributes, set_own_attributes
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["note_holder", "settle_kept"]
+__all__ = ["hand_out", "note_holder", "settle_kept"]
 
 
 def note_holder(ctx: Mode, holder: Any, before: Iterable[Any]) -> None:
@@ -32,6 +32,12 @@ def note_holder(ctx: Mode, holder: Any, before: Iterable[Any]) -> None:
     known = frozenset(map(id, before))
     for each in (ctx, *ctx.outers):
         each.kept.setdefault(id(holder), (holder, known))
+
+
+def hand_out(ctx: Mode, value: Any) -> None:
+    """Note what the function returns, and let what native code has kept of the call stay."""
+    ctx.leave(value)
+    settle_kept(ctx)
 
 
 def settle_kept(ctx: Mode) -> None:

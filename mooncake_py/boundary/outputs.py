@@ -12,7 +12,7 @@ from numpy import ndarray
 
 from mooncake_py.boundary.apart import begin, ended
 from mooncake_py.boundary.arguments import Call, name_of
-from mooncake_py.boundary.kept import settle_kept
+from mooncake_py.boundary.kept import hand_out
 from mooncake_py.boundary.outgoing import independent
 from mooncake_py.diagnostics.notes import locate
 from mooncake_py.diagnostics.places import definition_of
@@ -47,8 +47,7 @@ def run(ctx: Mode, f: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     ended(ctx)
     for cache in ctx.caches.values():
         cache.twins.require_unchanged(ctx)
-    ctx.leave(output)
-    settle_kept(ctx)
+    hand_out(ctx, output)
     return output
 
 

@@ -40,7 +40,7 @@ from mooncake_py.boundary.inner_outputs import (
     part_at,
     zero_like,
 )
-from mooncake_py.boundary.kept import settle_kept
+from mooncake_py.boundary.kept import hand_out, settle_kept
 from mooncake_py.boundary.outgoing import independent
 from mooncake_py.boundary.outputs import run, scalar_value, seed, value_and_auxiliary
 from mooncake_py.diagnostics.notes import located
@@ -150,8 +150,7 @@ def run_inside(
         output = call(inner)
         if inner.failure is not None:
             raise inner.failure
-        inner.leave(output)
-        settle_kept(inner)
+        hand_out(inner, output)
         output = independent(inner, output)
         inner.roll_back()
         inner.forget_maps()

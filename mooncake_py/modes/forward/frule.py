@@ -8,7 +8,7 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.boundary.exceptions import guarded
-from mooncake_py.boundary.kept import settle_kept
+from mooncake_py.boundary.kept import hand_out
 from mooncake_py.diagnostics.tracebacks import boundary
 from mooncake_py.errors import InvalidTangentError
 from mooncake_py.modes.forward.context import ForwardContext
@@ -39,8 +39,7 @@ def derived_frule(*duals: Dual, **kwargs: Any) -> Dual:
             y = ctx.call(*values, **kwargs)
             if ctx.failure is not None:
                 raise ctx.failure
-            ctx.leave(y)
-            settle_kept(ctx)
+            hand_out(ctx, y)
             return left(ctx, values, duals, y)
 
 

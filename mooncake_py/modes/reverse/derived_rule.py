@@ -20,7 +20,7 @@ from mooncake_py.application import shadows
 from mooncake_py.application.codual_call import ArrayCoDual
 from mooncake_py.application.lift import Lifter, Settler, in_containers
 from mooncake_py.boundary.exceptions import end_by, guarded
-from mooncake_py.boundary.kept import settle_kept
+from mooncake_py.boundary.kept import hand_out
 from mooncake_py.diagnostics.tracebacks import boundary, leave_by
 from mooncake_py.errors import InvalidTangentError, PullbackReuseError
 from mooncake_py.modes.reverse.direct import Direct
@@ -100,8 +100,7 @@ class _Call:
             y = ctx.call(*(value for value, _ in lifted), **self.kwargs)
             if ctx.failure is not None:
                 raise ctx.failure
-            ctx.leave(y)
-            settle_kept(ctx)
+            hand_out(ctx, y)
             lifter.settle(ctx.tape)
             out = self.leave([value for value, _ in lifted], y)
         if not self.copies:
