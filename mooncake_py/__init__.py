@@ -45,9 +45,9 @@ from mooncake_py.rules.declare import from_vjp as from_vjp
 from mooncake_py.rules.declare import linear as linear
 from mooncake_py.rules.declare import not_implemented as not_implemented
 from mooncake_py.rules.declare import overlay as overlay
-from mooncake_py.rules.declare import wirtinger as wirtinger
 from mooncake_py.rules.declare import zero_derivative as zero_derivative
 from mooncake_py.rules.frule import frule as frule
+from mooncake_py.rules.holomorphic import wirtinger as wirtinger
 from mooncake_py.rules.local import OperatorRuleError as OperatorRuleError
 from mooncake_py.rules.local import local_rules as local_rules
 from mooncake_py.rules.local import using as _using

@@ -42,6 +42,8 @@ class ArrayLanguage(Context):
     def binary(self, op: BinaryOperator, a: Any, b: Any) -> Any:
         """Run a binary operator on values of any type."""
         ta, tb = type(a), type(b)
+        if (ta is float or ta is int) and (tb is float or tb is int):  # only Python has a say
+            return op.function(a, b)
         if ta is ndarray or tb is ndarray:
             if (ta is ndarray or ta is Active or ta in NUMBERS) and (
                 tb is ndarray or tb is Active or tb in NUMBERS

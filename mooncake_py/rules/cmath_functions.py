@@ -10,7 +10,8 @@ import cmath
 import math
 from typing import Any
 
-from mooncake_py.rules.declare import elementwise, from_vjp, wirtinger
+from mooncake_py.rules.declare import elementwise, from_vjp
+from mooncake_py.rules.holomorphic import wirtinger
 from mooncake_py.rules.special_functions import reciprocal
 
 __all__: list[str] = []

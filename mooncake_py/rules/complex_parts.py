@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from mooncake_py.rules.declare import elementwise, linear, wirtinger
+from mooncake_py.rules.declare import elementwise, linear
+from mooncake_py.rules.holomorphic import wirtinger
 
 __all__ = ["complex_number"]
 

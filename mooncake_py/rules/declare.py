@@ -29,7 +29,6 @@ from mooncake_py.rules.kinds import (
     RefusedRule,
     Rule,
     VjpRule,
-    Wirtinger,
     ZeroDerivativeRule,
 )
 from mooncake_py.rules.misuse import (
@@ -50,7 +49,6 @@ __all__ = [
     "not_implemented",
     "overlay",
     "refused",
-    "wirtinger",
     "zero_derivative",
 ]
 
@@ -316,8 +314,3 @@ def not_implemented(
     message gives `info`, the `fix` and the place of this call.
     """
     return NotImplementedDerivative(info, registry.calling_location(1), fix)
-
-
-def wirtinger(dz: Any, dzbar: Any) -> Wirtinger:
-    """Return the pair of partial derivatives of a function that is not holomorphic."""
-    return Wirtinger(dz, dzbar)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.rules.kinds import Wirtinger
+from mooncake_py.rules.holomorphic import Wirtinger
 
 __all__ = [
     "ONE_THREAD",

@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 
 from mooncake_py.errors import Location, MissingRuleError
 from mooncake_py.modules import module_of
+from mooncake_py.rules.holomorphic import Wirtinger
 
 __all__ = [
     "AtOnce",
@@ -33,7 +34,6 @@ __all__ = [
     "RefusedRule",
     "Rule",
     "VjpRule",
-    "Wirtinger",
     "ZeroDerivativeRule",
     "read_arguments",
 ]
@@ -117,25 +117,6 @@ class Like:
 
     def __repr__(self) -> str:
         return f"Like(shape={self.shape}, dtype={self.dtype})"
-
-
-class Wirtinger:
-    """Partial derivatives of a function of a complex variable that is not holomorphic.
-
-    Parameters
-    ----------
-    dz, dzbar : array_like or number
-        Derivatives with respect to z and to its conjugate: dy = dz * dx + dzbar * conj(dx).
-        The derivative along the real axis, used for real inputs, is their sum.
-    """
-
-    __slots__ = ("dz", "dzbar")
-    # A product with an array is a TypeError: of an empty one NumPy would make an array of objects.
-    __array_ufunc__ = None
-
-    def __init__(self, dz: Any, dzbar: Any) -> None:
-        self.dz = dz
-        self.dzbar = dzbar
 
 
 class AtOnce:

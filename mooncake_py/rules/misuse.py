@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from mooncake_py.errors import InvalidRuleError, Location
+from mooncake_py.rules.holomorphic import Wirtinger
 from mooncake_py.rules.kinds import (
     PACKAGE,
     NotImplementedDerivative,
-    Wirtinger,
     function_name,
 )
 from mooncake_py.words import with_article

@@ -10,8 +10,9 @@ import numpy as np
 
 from mooncake_py.errors import InvalidRuleError
 from mooncake_py.rules.exact_zeros import scaled as quietly
+from mooncake_py.rules.holomorphic import Wirtinger
 from mooncake_py.rules.inputs import missing_partial
-from mooncake_py.rules.kinds import NotImplementedDerivative, Wirtinger, function_name
+from mooncake_py.rules.kinds import NotImplementedDerivative, function_name
 from mooncake_py.words import with_article
 
 __all__ = ["rule_of_outputs", "scaled"]

@@ -36,6 +36,8 @@ ORDINARY = paths(
     "solvers", "distributed", "tangents/contents.py", "tangents/pairs.py", "testing/program.py",
     "utilities/flattening.py", "utilities/holomorphic.py",
 )  # fmt: skip
+DECLARES = paths("rules/declare.py")
+"""What registers rules, which stay: so must what they are made of."""
 RUNS = (
     *paths("first_order.py", "interface.py", "derivatives.py", "prepared.py", "utilities"),
     *paths("tangents/kinds.py"),
@@ -77,14 +79,17 @@ class enclosed:
 def is_derivative(f: FunctionType) -> bool:
     """Return whether a function is one of this package's own, ``grad(g)`` for example."""
     file = f.__code__.co_filename
-    return file.startswith(PACKAGE) and not file.startswith(ORDINARY)
+    return file.startswith(PACKAGE) and (file.startswith(DECLARES) or not file.startswith(ORDINARY))
 
 
 def call_derivative(ctx: Mode, f: FunctionType, args: Any, kwargs: Any) -> Any:
     """Run a function of this package, whose derivatives are inner ones of this context."""
     if not f.__code__.co_filename.startswith(RUNS):
+        values = [*args, *kwargs.values()]
+        if f.__code__.co_filename.startswith(DECLARES):  # which say what is no function
+            values = [value for value in values if callable(value)]
         seen: set[int] = set()
-        if any(contains_active(ctx, value, seen) for value in (*args, *kwargs.values())):
+        if any(contains_active(ctx, value, seen) for value in values):
             raise nested_derivative((ctx,))
     with enclosed(ctx):
         return f(*args, **kwargs)

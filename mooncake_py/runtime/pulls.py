@@ -16,7 +16,7 @@ from numpy import ndarray
 
 from mooncake_py.rules.broadcasting import fit
 from mooncake_py.rules.exact_zeros import surely_finite
-from mooncake_py.rules.kinds import Wirtinger
+from mooncake_py.rules.holomorphic import Wirtinger
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.memory import Memory, undo_assign
 from mooncake_py.runtime.values import FLOAT64

@@ -12,7 +12,8 @@ import numpy as np
 
 from mooncake_py.rules import registry
 from mooncake_py.rules.broadcasting import fit
-from mooncake_py.rules.kinds import ElementwiseRule, LinearRule, VjpRule, Wirtinger
+from mooncake_py.rules.holomorphic import Wirtinger
+from mooncake_py.rules.kinds import ElementwiseRule, LinearRule, VjpRule
 from mooncake_py.runtime.values import like
 from tests.rules.cases import Case
 

@@ -8,11 +8,13 @@ Reading an item has no effect, so all are read before the statement runs.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy import ndarray
 
+from mooncake_py.compiler.printing.text import define
 from mooncake_py.compiler.regions.ir import Expr, substituted
 from mooncake_py.compiler.statements.general import elsewhere, general_way
 from mooncake_py.compiler.statements.statement import Part, Statement, View, operand
@@ -63,13 +65,14 @@ class OnItems:
         The positions of lists, tuples and dicts.
     """
 
-    __slots__ = ("own", "pairs", "site")
+    __slots__ = ("given", "own", "pairs", "site")
 
     def __init__(self, site: StatementSite, bases: frozenset[int]) -> None:
         self.site = site
         statement = site.statement
         parts = [part[:2] for part in statement.layout if isinstance(part, tuple)]
         self.pairs = list(dict.fromkeys(part for part in parts if part[0] in bases))
+        self.given = reader(tuple(self.pairs))
         own = with_items(statement, self.pairs)
         way = elsewhere if site.otherwise is elsewhere else general_way(own)
         self.own = type(site)(own, way, self.texts())
@@ -86,18 +89,20 @@ class OnItems:
             return self.site.choose(ctx, functions, values)
         return self.own.run(ctx, functions, given)
 
-    def given(self, values: Any) -> tuple[Any, ...] | None:
-        """Return the values with the items, None if something else is indexed."""
-        items: list[Any] = []
-        try:
-            for base, index in self.pairs:
-                o, i = values[base], values[index]
-                if type(i) not in KEYS[type(o)]:
-                    return None
-                items.append(o[i])
-        except LookupError:
-            return None
-        return (*values, *items) if SERVED.issuperset(map(type, items)) else None
+
+@lru_cache(maxsize=512)
+def reader(pairs: tuple[tuple[int, int], ...]) -> Any:
+    """Return what returns values with the items, None if something else is indexed."""
+    lines = ["def given(V):", "    try:"]
+    for k, (base, index) in enumerate(pairs):
+        lines += [
+            f"        if type(V[{index}]) not in KEYS[type(V[{base}])]: return None",
+            f"        x{k} = V[{base}][V[{index}]]",
+            f"        if type(x{k}) not in SERVED: return None",
+        ]
+    items = ", ".join(f"x{k}" for k in range(len(pairs)))
+    lines += ["    except LookupError:", "        return None", f"    return (*V, {items})"]
+    return define("\n".join(lines), {"KEYS": KEYS, "SERVED": SERVED})["given"]
 
 
 def with_items(statement: Statement, pairs: list[Any]) -> Statement:
@@ -113,4 +118,6 @@ def with_items(statement: Statement, pairs: list[Any]) -> Statement:
         known[f"v{k}"] = operand(at)
     value = substituted(statement.value, known)
     passed = statement.passed + len(pairs)
-    return statement._replace(value=value, layout=tuple(layout), passed=passed)
+    own = statement._replace(value=value, layout=tuple(layout), passed=passed)
+    indices = {index for _, index in own.pairs}
+    return own._replace(ints=tuple(item for item in statement.ints if item[0] in indices))

@@ -55,14 +55,17 @@ class StatementSite:
         has constants for what is active later.
     unserved : set
         Types and shapes of values for which there was no form, where these decide on that.
+    by_types : dict
+        The forms by the types of values, None where there is none; of statements that index nothing
+        and have no array.
     on_items : dict of frozenset to OnItems
         How it runs if some of what it indexes, at these positions, are lists, tuples or dicts.
     """
 
     __slots__ = (
-        "_cores", "_forms", "bases", "compares", "former", "in_forward_mode", "indices", "ints",
-        "names", "on_items", "otherwise", "readings", "run", "single", "statement", "texts",
-        "unserved",
+        "_cores", "_forms", "bases", "by_types", "compares", "former", "in_forward_mode",
+        "indices", "ints", "names", "on_items", "otherwise", "readings", "run", "single",
+        "statement", "texts", "unserved",
     )  # fmt: skip
 
     def __init__(self, statement: Statement, otherwise: Way, texts: tuple[str, ...] = ()) -> None:
@@ -72,6 +75,7 @@ class StatementSite:
         self.run: Way = self.choose
         self.former: Way | None = None
         self.unserved: set[Any] = set()
+        self.by_types: dict[Any, Way | None] = {}
         self.names = statement.names
         self.bases = bases_of(statement)
         pairs = statement.pairs
@@ -130,15 +134,15 @@ class StatementSite:
 
     def record(self, ctx: ReverseMode, functions: Any, values: Any) -> Any:
         """Run by a form that records one entry, or by the way that always serves."""
-        form = self.form(ctx, functions, values)
-        found = on_items(self, values) if form is None else None
+        form = self.known_form(ctx, functions, values)
+        found = on_items(self, values) if form is None and self.bases else None
         if found is not None:
             items, given = found
             self.run = items.run
             return items.own.run(ctx, functions, given)
         if form is None or form is self.run:  # which has handed over
             single = self.compares and self.is_single(values)
-            self.run = self.otherwise if single else self.other
+            self.run = self.otherwise if single else self.other if self.bases else self.choose
             return self.otherwise(ctx, functions, values)
         return self.run_by(form, ctx, functions, values)
 
@@ -156,6 +160,21 @@ class StatementSite:
             if type(values[p]) is not ndarray:
                 return self.otherwise(ctx, functions, values)
         return self.choose(ctx, functions, values)
+
+    def known_form(self, ctx: ReverseMode, functions: Any, values: Any) -> Way | None:
+        """Return the form for these values, by their types alone where these decide."""
+        if self.bases:
+            return self.form(ctx, functions, values)
+        # By identity: classes may answer for their hashes.  The functions of a form are kept.
+        key = *map(id, functions), *map(id, map(type, values))
+        try:
+            return self.by_types[key]
+        except KeyError:
+            form = self.form(ctx, functions, values)
+        decide = not any(type(v) is ndarray for v in values)
+        if decide and (form is None or self.single) and len(self.by_types) < MOST:
+            self.by_types[key] = form
+        return form
 
     def form(self, ctx: ReverseMode, functions: Any, values: Any) -> Way | None:
         """Return the form for these values, None where there is none."""

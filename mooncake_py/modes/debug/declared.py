@@ -13,6 +13,7 @@ from mooncake_py.application.own_pullbacks import Checked
 from mooncake_py.modes.debug.broken import broken
 from mooncake_py.modes.debug.outside import leaving_outside
 from mooncake_py.modes.debug.summaries import summary
+from mooncake_py.rules.holomorphic import Wirtinger
 from mooncake_py.rules.kinds import (
     AtOnce,
     BilinearRule,
@@ -22,7 +23,6 @@ from mooncake_py.rules.kinds import (
     NotImplementedDerivative,
     Rule,
     VjpRule,
-    Wirtinger,
 )
 from mooncake_py.runtime.rule_pulls import THUNKS
 from mooncake_py.runtime.values import is_of_math

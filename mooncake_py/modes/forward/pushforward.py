@@ -13,7 +13,8 @@ import numpy as np
 
 from mooncake_py.rules.declare import contextual
 from mooncake_py.rules.exact_zeros import pushed, pushed_linearly, sum_of_pushed
-from mooncake_py.rules.kinds import NotImplementedDerivative, VjpRule, Wirtinger
+from mooncake_py.rules.holomorphic import Wirtinger
+from mooncake_py.rules.kinds import NotImplementedDerivative, VjpRule
 from mooncake_py.rules.returned import (
     cotangents_in,
     output_and_pullback,

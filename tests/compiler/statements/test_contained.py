@@ -62,6 +62,14 @@ def test_they_are_one_entry():
     assert entries(layer, X, Y) == 1
 
 
+def test_numbers_in_dicts_are_one_entry():
+    def energy(x, y):
+        p = {"a": x[0], 1: y[0]}
+        return p["a"] * 0.5 + p["a"] * p[1]
+
+    assert entries(energy, X, Y) == 3  # two elements, one expression
+
+
 @pytest.mark.plain
 @pytest.mark.without_modes("counts what runs operation by operation")
 @pytest.mark.parametrize("directions", [1, 3])

@@ -153,3 +153,43 @@ def test_values_without_a_form_are_known_again(monkeypatch):
     monkeypatch.setattr(site, "kinds_of", lambda *args: found.append(args))
     grad(f)(x, y)
     assert found == []
+
+
+def taking_turns(s):
+    values = [s, 2, 0.5, np.float64(1.5), True, Shift(s)]
+    total = 0.0
+    for k in range(12):
+        x = values[k % 6]
+        total = total + sum_of(x * 0.5 + x)
+    return total
+
+
+class Shift:
+    """A number with operators of its own."""
+
+    def __init__(self, x):
+        self.x = x
+
+    def __mul__(self, other):
+        return Shift(self.x * other)
+
+    def __add__(self, other):
+        return self.x + 2.0 * other.x
+
+
+def sum_of(x):
+    return x * x
+
+
+@pytest.mark.plain
+@pytest.mark.without_modes("derivatives within others look up other forms")
+def test_types_that_take_turns_are_not_looked_up_again(looked_up):
+    derivative = grad(taking_turns)
+    first = derivative(0.7)
+    looked_up.clear()
+    assert derivative(0.7) == first
+    assert looked_up == []
+    step = 1e-6
+    slope = (taking_turns(0.7 + step) - taking_turns(0.7 - step)) / (2 * step)
+    assert_allclose(first, slope, rtol=1e-8)
+    assert_allclose(jvp(taking_turns, (0.7,), (1.0,))[1], slope, rtol=1e-8)

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from scipy import special as ss
 
-from mooncake_py.rules.declare import elementwise, not_implemented, wirtinger
+from mooncake_py.rules.declare import elementwise, not_implemented
+from mooncake_py.rules.holomorphic import wirtinger
 from mooncake_py.rules.scipy.special.outputs import outputs
 from mooncake_py.rules.scipy.special.parameters import by_unit, differentiated
 
