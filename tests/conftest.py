@@ -12,9 +12,6 @@ import pytest
 
 from mooncake_py.diagnostics.options import require_flag
 from mooncake_py.runtime.compilation import is_installed, using
-from tests.support import by_llvm
-
-by_llvm.install()
 
 
 @pytest.hookimpl(wrapper=True)

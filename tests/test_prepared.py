@@ -27,6 +27,7 @@ from mooncake_py import (
 from mooncake_py.compiler.native import form
 from mooncake_py.modes.reverse import whole
 from mooncake_py.runtime.compilation import is_installed
+from tests.support.interpreted import INTERPRETED
 
 pytestmark = pytest.mark.plain
 
@@ -39,7 +40,7 @@ def compiles(request, monkeypatch):
     """Whether functions are compiled; then their text runs as plain Python."""
     if request.param and not is_installed():
         pytest.skip("compile=True needs Numba")
-    monkeypatch.setattr(form, "COMPILER", form.INTERPRETED)
+    monkeypatch.setattr(form, "COMPILER", INTERPRETED)
     return request.param
 
 
@@ -311,7 +312,7 @@ def test_results_inside_another_derivative_are_new(compiles):
 def test_general_calls_between_compiled_ones(monkeypatch):
     if not is_installed():
         pytest.skip("compile=True needs Numba")
-    monkeypatch.setattr(form, "COMPILER", form.INTERPRETED)
+    monkeypatch.setattr(form, "COMPILER", INTERPRETED)
     step = grad(smoothed, compile=True).prepare(U, 0.7)
     first = step(U, 0.7)
     with monkeypatch.context() as patch:

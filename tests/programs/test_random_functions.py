@@ -20,6 +20,7 @@ from tests.programs.random_functions import (
     with_list,
     with_object,
 )
+from tests.support.interpreted import INTERPRETED
 
 pytestmark = [
     pytest.mark.plain,
@@ -30,7 +31,7 @@ ACTIVE = (0, 1, 2, 3)
 
 @pytest.fixture(autouse=True)
 def in_plain_python(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(form, "COMPILER", form.INTERPRETED)
+    monkeypatch.setattr(form, "COMPILER", INTERPRETED)
     monkeypatch.setattr(effort, "LEAST", 1)
 
 

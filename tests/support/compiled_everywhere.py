@@ -17,6 +17,7 @@ import pytest
 
 from mooncake_py import compile_mode
 from mooncake_py.compiler.native import form
+from tests.support.interpreted import INTERPRETED
 
 OTHER_WAYS = Path(__file__).parents[1] / "compiler"
 BY_NUMBA = os.environ.get("COMPILED") == "numba"
@@ -40,5 +41,5 @@ def is_fit(item: pytest.Item) -> bool:
 def pytest_runtest_call() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch, compile_mode():
         if not BY_NUMBA:
-            patch.setattr(form, "COMPILER", form.INTERPRETED)
+            patch.setattr(form, "COMPILER", INTERPRETED)
         yield

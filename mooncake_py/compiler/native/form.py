@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from mooncake_py.compiler.native.llvm.printer import Printer as LLVMPrinter
 from mooncake_py.compiler.native.machine.built import built as built_by_llvm
 from mooncake_py.compiler.native.machine.library import llvm
-from mooncake_py.compiler.native.printing.build import built, interpreted
+from mooncake_py.compiler.native.printing.build import built
 from mooncake_py.compiler.native.printing.called import CannotCompile
 from mooncake_py.compiler.native.printing.emit import Printer
 from mooncake_py.compiler.native.regions.region import NativeRegion
@@ -21,7 +21,7 @@ from mooncake_py.compiler.native.sweeps.fusing import forward_only
 from mooncake_py.diagnostics.warned import are_errors
 from mooncake_py.runtime import float_flags
 
-__all__ = ["INTERPRETED", "LLVM", "NUMBA", "Compiler", "Form", "compiler", "form_of"]
+__all__ = ["LLVM", "NUMBA", "Compiler", "Form", "compiler", "form_of"]
 
 
 class Compiler(NamedTuple):
@@ -41,8 +41,6 @@ class Compiler(NamedTuple):
 
 NUMBA = Compiler(Printer, built)
 LLVM = Compiler(LLVMPrinter, built_by_llvm)
-INTERPRETED = Compiler(Printer, interpreted)
-"""Compiles nothing: for tests."""
 
 COMPILER: Compiler | None = None
 """What tests have compile instead."""

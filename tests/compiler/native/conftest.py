@@ -11,6 +11,7 @@ from mooncake_py.compiler.native.region_site import RegionSite
 from mooncake_py.modes.forward.whole import WholeTangent
 from mooncake_py.modes.reverse.whole import WholeGradient
 from mooncake_py.runtime.compilation import is_installed
+from tests.support.interpreted import INTERPRETED
 
 HERE = Path(__file__).parent
 
@@ -51,7 +52,7 @@ def tried(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
             found.append(True)
         return y
 
-    monkeypatch.setattr(form, "COMPILER", form.INTERPRETED)
+    monkeypatch.setattr(form, "COMPILER", INTERPRETED)
     monkeypatch.setattr(RegionSite, "attempt", noted)
     monkeypatch.setattr(WholeGradient, "run", whole)
     monkeypatch.setattr(WholeTangent, "run", pushed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,8 @@ from mooncake_py.compiler.native.regions.region import FLOAT, NativeRegion
 from mooncake_py.compiler.native.sweeps.adjoint import NativeSweeps, adjoint
 from mooncake_py.compiler.native.sweeps.hoisting import hoisted
 from mooncake_py.compiler.native.sweeps.tangent import tangent
-from tests.compiler.native.running import Machine
+from mooncake_py.compiler.regions.ir import Block
+from tests.support.interpreter import STACK, TOP, Interpreter, Scope
 
 Values = dict[str, Any]
 
@@ -27,6 +29,7 @@ __all__ = [
     "outputs",
     "pulled",
     "pushed",
+    "ran",
     "run_printed",
     "values_of",
 ]
@@ -37,11 +40,24 @@ def values_of(region: NativeRegion, given: Values) -> Values:
     return {n: np.array(given[n]) if n in region.arrays else given[n] for n in region.inputs}
 
 
+def ran(body: Block, kinds: Mapping[str, str], given: Values, stack: Any = None) -> Values:
+    """Return the scope after statements have run.
+
+    Parameters
+    ----------
+    stack : dict, optional
+        The scope of what ran before, and has saved numbers.
+    """
+    scope = Scope(kinds) if stack is None else Scope(kinds, stack[STACK], stack[TOP])
+    scope.update(given)
+    with np.errstate(all="ignore"):
+        Interpreter(kinds).block(body)(scope)
+    return scope
+
+
 def finished(region: NativeRegion, given: Values) -> Values:
     """Return the scope after a region has run."""
-    scope = values_of(region, given)
-    Machine(scope, []).run(region.body)
-    return scope
+    return ran(region.body, region.kinds, values_of(region, given))
 
 
 def outputs(region: NativeRegion, scope: Values) -> Values:
@@ -55,8 +71,7 @@ def pushed(region: NativeRegion, given: Values, directions: Values) -> Values:
     active = active_parts(region.body, set(directions), {})
     found, names = tangent(region, active)
     both = given | {names[n]: directions.get(n, 0.0 * given[n]) for n in names if n in given}
-    scope = values_of(found, both)
-    Machine(scope, []).run(found.body)
+    scope = finished(found, both)
     outs = outputs(region, scope)
     return {n: scope[names[n]] if n in names else np.zeros(np.shape(outs[n])) for n in outs}
 
@@ -68,23 +83,20 @@ def pulled(region: NativeRegion, given: Values, wanted: Values, active: set[str]
     """
     region = hoisted(region)
     sweeps = adjoint(region, active_parts(region.body, active, {}))
-    scope = values_of(region, given)
-    stack: list[float] = []
-    Machine(scope, stack).run(sweeps.forward)
+    scope = ran(sweeps.forward, sweeps.kinds, values_of(region, given))
     for name, value in outputs(region, finished(region, given)).items():
         np.testing.assert_array_equal(scope[name], value)
     if sweeps.size is not None:
-        count: list[float] = []
-        Machine(values_of(region, given), count).run(sweeps.size)
-        assert len(count) == len(stack)
+        count = ran(sweeps.size, sweeps.kinds, values_of(region, given))
+        assert count[TOP] == scope[TOP]
     back = {n: scope[n] if n in region.arrays else given[n] for n in sweeps.values}
     for name in region.inputs:
         if name in region.arrays and name not in back:
             back[name] = None
     ds = {f"d_{n}": np.array(v) if np.ndim(v) else v for n, v in wanted.items()}
     back |= {d: ds[d] for d in sweeps.cotangents}
-    Machine(back, stack).run(sweeps.reverse)
-    assert not stack
+    back = ran(sweeps.reverse, sweeps.kinds, back, scope)
+    assert back[TOP] == 0
     return {n: back[f"d_{n}"] for n in region.inputs if n in active}
 
 

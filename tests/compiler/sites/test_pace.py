@@ -13,6 +13,7 @@ from mooncake_py.compiler.native.site import site_of
 from mooncake_py.compiler.sites import pace
 from mooncake_py.compiler.sites.pace import COMPILED, FIRST, PLAINLY, TIMED, TIMED_PLAINLY, Pace
 from mooncake_py.runtime.compilation import is_installed
+from tests.support.interpreted import INTERPRETED
 
 pytestmark = [
     pytest.mark.without_modes("counts how often a function runs either way"),
@@ -118,7 +119,7 @@ def test_both_ways_give_the_same(cls, monkeypatch):
     def slow(self, seconds):
         took(self, 1e-4 if is_left else 1e-9)
 
-    monkeypatch.setattr(form, "COMPILER", form.INTERPRETED)
+    monkeypatch.setattr(form, "COMPILER", INTERPRETED)
     monkeypatch.setattr(pace, "clock", later)
     monkeypatch.setattr(Pace, "took", slow)
     expected = value_and_grad(tanks)(0.3, 50, cls)
@@ -135,7 +136,7 @@ def scaled(x, y):
 
 
 def test_types_that_come_later_are_served_too(monkeypatch):
-    monkeypatch.setattr(form, "COMPILER", form.INTERPRETED)
+    monkeypatch.setattr(form, "COMPILER", INTERPRETED)
     monkeypatch.setattr(pace, "clock", lambda: 0.0)
 
     def f(x):

@@ -15,6 +15,7 @@ from mooncake_py.compiler.native.region_site import RegionSite
 from mooncake_py.modes.forward.whole import WholeTangent
 from mooncake_py.modes.reverse.whole import WholeGradient
 from mooncake_py.runtime.compilation import using
+from tests.support.interpreted import INTERPRETED
 from tests.support.modes.problem import Problem, Skipped, require_close, require_value
 from tests.support.modes.snapshots import arrays_of
 
@@ -72,7 +73,7 @@ def compiling(counts: Counter[str]) -> Iterator[None]:
         return y
 
     with pytest.MonkeyPatch.context() as patch, using(True):
-        patch.setattr(form, "COMPILER", form.INTERPRETED)
+        patch.setattr(form, "COMPILER", INTERPRETED)
         patch.setattr(effort, "LEAST", 1)
         patch.setattr(RegionSite, "attempt", counted)
         patch.setattr(WholeGradient, "run", whole)

@@ -10,14 +10,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from mooncake_py.compiler.native.llvm import printer as llvm_printer
 from mooncake_py.compiler.native.llvm.printer import Printer
-from mooncake_py.compiler.native.printing.build import interpreted
-from mooncake_py.compiler.native.printing.emit import Printer as PythonPrinter
 from mooncake_py.compiler.regions.ir import Apply, Check, Grow
 from tests.compiler.native.ir_text import written
 from tests.compiler.native.llvm.kernels import Memory, kernels
 from tests.compiler.native.llvm.random_sweeps import printed, run
 from tests.compiler.native.random_regions import random_region
 from tests.compiler.native.writing import region
+from tests.support.interpreted import PLAIN
 
 pytest.importorskip("llvmlite")
 
@@ -253,10 +252,10 @@ def test_random_regions(start: int) -> None:
         active = {n for n in found.kinds if found.kinds[n] == "float"}
         memory = Memory()
         ours, sweeps = printed(Printer, found, active)
-        plain, _ = printed(PythonPrinter, found, active)
+        plain, _ = printed(PLAIN.printer, found, active)
         with np.errstate(all="ignore"):
             got = run(kernels(ours, memory, level=seed % 3), found, sweeps, seed)
-            expected = run(interpreted(plain), found, sweeps, seed)
+            expected = run(PLAIN.built(plain), found, sweeps, seed)
         try:
             assert len(got) == len(expected)
             memory.check()

@@ -7,11 +7,11 @@ import copy
 import numpy as np
 import pytest
 
-from mooncake_py.compiler.native import form
 from mooncake_py.compiler.native.building.types import flattened, type_of
 from mooncake_py.compiler.native.building.values import Unfit
 from mooncake_py.compiler.native.reading.reader import read_function
 from tests.compiler.native.whole_functions import FUNCTIONS
+from tests.support.interpreted import INTERPRETED
 
 
 def run(f, args):
@@ -19,10 +19,10 @@ def run(f, args):
     types = [type_of(a) for a in args]
     reading = read_function(f, types)
     region = reading.region
-    printer = form.INTERPRETED.printer(region.kinds, region.arrays)
+    printer = INTERPRETED.printer(region.kinds, region.arrays)
     printer.forward(region.body, region.inputs, region.results)
     flat = [part for a, t in zip(args, types, strict=True) for part in flattened(a, t)]
-    ok, _, _, *results = form.INTERPRETED.built(printer)["forward"](np.empty(0), *flat)
+    ok, _, _, *results = INTERPRETED.built(printer)["forward"](np.empty(0), *flat)
     return ok, results
 
 

@@ -23,6 +23,7 @@ from tests.compiler.native.sweeping import (
 )
 from tests.compiler.native.texts_of_regions import REGIONS, given
 from tests.compiler.native.writing import region
+from tests.support.interpreted import INTERPRETED
 
 
 @pytest.mark.sampled(3)
@@ -55,7 +56,7 @@ def test_printed_sweeps_do_the_same(name: str) -> None:
     found, values, names = region(text, inputs, results), given(name), set(active.split())
     wanted, sweeps = cotangents_of(found, values), sweeps_of(name)
     with np.errstate(all="ignore"):
-        got = run_printed(built(form.INTERPRETED, found, sweeps), found, sweeps, values, wanted)
+        got = run_printed(built(INTERPRETED, found, sweeps), found, sweeps, values, wanted)
     expected = pulled(found, values, wanted, names)
     for n in names:  # numbers are added in another order
         assert_allclose(got[f"d_{n}"], expected[n], rtol=1e-12, atol=1e-13)

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from mooncake_py import hvp, jvp, value_and_grad
-from mooncake_py.compiler.native import form
+from mooncake_py.compiler.native.form import LLVM
 from mooncake_py.compiler.native.regions.region import FLOAT, INT
 from mooncake_py.compiler.regions.ir import INTS, Count, Name, Pop, Push
-from mooncake_py.runtime.compilation import is_installed
+from tests.support.interpreted import PLAIN
 
 pytestmark = pytest.mark.plain
 
@@ -87,11 +87,10 @@ def test_derivatives_are_those_without(f, tried):
     assert tried[0] == (f not in (compared_with_floats, beyond_64_bits))
 
 
-@pytest.mark.parametrize("name", ["INTERPRETED", pytest.param("COMPILER", marks=pytest.mark.slow)])
-def test_an_int_comes_back_from_the_stack(name):
-    compiler = getattr(form, name)
-    if name == "COMPILER" and not is_installed():
-        pytest.skip("needs Numba")
+@pytest.mark.parametrize("compiler", [PLAIN, LLVM], ids=["interpreted", "compiled"])
+def test_an_int_comes_back_from_the_stack(compiler):
+    if compiler is LLVM:
+        pytest.importorskip("llvmlite")
     printer = compiler.printer({"k": INT, "n": INT, "x": FLOAT}, {})
     body = (Push(INTS, Name("k")), Count("k", Name("n")), Count("n", Pop(INTS)))
     printer.forward(body, ("k", "n"), ("n", "k"))

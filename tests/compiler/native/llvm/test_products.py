@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 from warnings import catch_warnings, simplefilter
 
@@ -11,15 +10,24 @@ import pytest
 from numpy.testing import assert_allclose
 
 from mooncake_py import value_and_grad
-from mooncake_py.compiler.native.printing import called, emit_statements
+from mooncake_py.compiler.native import form
+from mooncake_py.compiler.native.llvm import printer, products
 from mooncake_py.compiler.native.regions.contractions import Window, window
 from mooncake_py.compiler.native.regions.helpers import add_product
 from mooncake_py.compiler.native.regions.linear import ONE, ZERO
-from mooncake_py.compiler.native.site import known_site
 from mooncake_py.compiler.regions.ir import Load, Name, Op
 from tests.compiler.native.agreeing import FLOATS, agree, copies, function
+from tests.support.interpreted import QUICKLY
 
 pytestmark = pytest.mark.plain
+
+
+def by_llvm(monkeypatch: pytest.MonkeyPatch, limit: int) -> None:
+    """Have LLVM compile, quickly, and BLAS compute products of more numbers than a limit."""
+    pytest.importorskip("llvmlite")
+    monkeypatch.setattr(form, "COMPILER", QUICKLY)
+    monkeypatch.setattr(products, "LARGE", limit)
+
 
 COMPILED = [
     "np.sum((A @ B) ** 2)",
@@ -47,15 +55,28 @@ REFUSED = ["np.sum(np.dot(A, B, out=T[0]))", "np.sum(T @ A)", "np.sum(I @ I) * x
 
 
 @pytest.mark.sampled(5)
-@pytest.mark.parametrize("limit", [0, 10**9])
 @pytest.mark.parametrize("text", COMPILED)
-def test_products_agree(
-    text: str, limit: int, tried: list[bool], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(emit_statements, "LARGE", limit)
+def test_products_agree(text: str, tried: list[bool]) -> None:
     agree(function(text))
     assert tried
     assert all(tried)
+
+
+@pytest.mark.sampled(5)
+@pytest.mark.parametrize("limit", [0, 10**9])
+@pytest.mark.parametrize("text", COMPILED)
+def test_gradients_by_llvm(
+    text: str, limit: int, tried: list[bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    by_llvm(monkeypatch, limit)
+    f = function(text)
+    (value, g), (compiled, h) = (
+        value_and_grad(f, FLOATS, compile=way)(*copies()) for way in (False, True)
+    )
+    assert_allclose(compiled, value, rtol=1e-12)
+    for a, b in zip(g, h, strict=True):
+        assert_allclose(b, a, rtol=1e-11, atol=1e-11)
+    assert tried == [True]
 
 
 @pytest.mark.parametrize("text", REFUSED)
@@ -85,7 +106,7 @@ def test_errors_are_those_of_the_plain_call(text: str, tried: list[bool]) -> Non
 def test_zero_cotangents_stay_zero_beside_infinite_factors(
     limit: int, tried: list[bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(emit_statements, "LARGE", limit)
+    by_llvm(monkeypatch, limit)
 
     def f(A, B, C):
         return np.sum((A @ B)[:, 0]) + np.sum((C @ A)[0])
@@ -116,7 +137,7 @@ def filtered(P, F, H, steps):
 def test_products_in_loops(tried: list[bool], monkeypatch: pytest.MonkeyPatch) -> None:
     P, F, H = 0.3 * np.random.default_rng(0).standard_normal((3, 4, 4))
     for limit in (0, 10**9):
-        monkeypatch.setattr(emit_statements, "LARGE", limit)
+        by_llvm(monkeypatch, limit)
         plain, compiled = (
             value_and_grad(filtered, (0, 1, 2), compile=way)(P, F, H, 3) for way in (False, True)
         )
@@ -136,46 +157,23 @@ def one(A, B, T, v):
     return np.sum((A @ B.T) * T[0]) * np.sum(v)
 
 
-@pytest.mark.slow
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
 @pytest.mark.parametrize(("f", "has_blas"), [(several, True), (one, False)])
-def test_compiled_by_numba(
-    f: Any, has_blas: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
-) -> None:
-    pytest.importorskip("numba")
+def test_widths(f: Any, has_blas: bool, kind: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     if has_blas:
         pytest.importorskip("scipy")
-    monkeypatch.setenv("MOONCAKE_CACHE_DIR", str(tmp_path))
-    monkeypatch.setattr(called, "has_blas", lambda: has_blas)
-    monkeypatch.setattr(emit_statements, "LARGE", 0)
-    called.compilable.cache_clear()
+    by_llvm(monkeypatch, 0)
+    monkeypatch.setattr(printer, "has_blas", lambda: has_blas)
     rng = np.random.default_rng(0)
-    shapes = [(6, 6), (6, 6), (6, 6, 6), (6, 1)]
-    for kind, accuracy in ((np.float64, 1e-11), (np.float32, 1e-3)):
-        inputs = [rng.standard_normal(shape).astype(kind) for shape in shapes]
-        plain, compiled = (
-            value_and_grad(f, (0, 1, 2, 3), compile=way)(*inputs) for way in (False, True)
-        )
-        for a, b in zip(plain[1], compiled[1], strict=True):
-            assert b.dtype == kind
-            assert_allclose(b, a, rtol=accuracy, atol=accuracy * np.max(abs(a)))
-    called.compilable.cache_clear()
-
-
-def test_sizes_that_are_written_down_are_no_types(
-    tried: list[bool], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(emit_statements, "LARGE", 0)
-
-    def f(A: Any) -> Any:
-        return np.sum(np.ones((3, 5)) @ A @ np.eye(5))
-
-    A = np.cos(np.arange(25.0)).reshape(5, 5)
-    found, expected = (value_and_grad(f, compile=way)(A.copy()) for way in (True, False))
-    assert_allclose(found[1], expected[1])
-    (reread,) = next(iter(known_site(f.__code__).readings.values()))
-    calls = re.findall(r"f_add_product\((.*)\)", "".join(reread.site.forms()))
-    assert calls
-    assert not any(re.search(r"(^|, )\d+(,|$)", call) for call in calls)
+    inputs = [rng.standard_normal(n).astype(kind) for n in ((6, 6), (6, 6), (6, 6, 6), (6, 1))]
+    plain, compiled = (
+        value_and_grad(f, (0, 1, 2, 3), compile=way)(*inputs) for way in (False, True)
+    )
+    accuracy = 1e-11 if kind is np.float64 else 1e-3
+    for a, b in zip(plain[1], compiled[1], strict=True):
+        assert b.dtype == kind
+        assert_allclose(b, a, rtol=accuracy, atol=accuracy * np.max(abs(a)))
 
 
 def test_what_is_for_loops() -> None:
