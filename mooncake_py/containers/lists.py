@@ -87,7 +87,9 @@ def set_slice(ctx: Mode, o: Any, i: slice, v: Any) -> None:
 def iterator_of(ctx: Mode, o: Any, i: slice, v: Any) -> Iterator[Any]:
     """Return an iterator over what is assigned to a slice of a list."""
     try:
-        return iter(ctx.iter(v))
+        if type(v) is not list and type(v) is not tuple:
+            v = ctx.call(iter, v)  # of which Python makes a list
+        return iter(ctx.items(v))
     except TypeError:
         methods_of(o).__setitem__(o, i, None)  # raises, in the words of a list
         raise

@@ -22,18 +22,29 @@ from numpy import ndarray
 from mooncake_py.application.seen_calls import call_seen, run_seen
 from mooncake_py.containers import containers, effects, hooks, mappings
 from mooncake_py.containers.holders import restore_attributes
-from mooncake_py.containers.positions import position
 from mooncake_py.containers.undo import note
 from mooncake_py.diagnostics.native_modules import is_native_module
 from mooncake_py.errors import MooncakeError
-from mooncake_py.language import array_attributes, copies, iteration, operators, promotion, texts
+from mooncake_py.language import (
+    array_attributes,
+    copies,
+    iterating,
+    iteration,
+    operators,
+    promotion,
+    texts,
+)
 from mooncake_py.language.comparisons import COMPARISONS
 from mooncake_py.modules import module_of
-from mooncake_py.rules.bisection import WITH_KEY
+from mooncake_py.rules.bisection import IN_PYTHON
 from mooncake_py.rules.complex_parts import complex_number
 from mooncake_py.rules.declare import not_implemented
 from mooncake_py.rules.local import local_rules
-from mooncake_py.rules.python_builtins import about_to_compare, divmod_of_others, special_method
+from mooncake_py.rules.python_builtins import (
+    about_to_compare,
+    divmod_of_others,
+    special_method,
+)
 from mooncake_py.rules.stand_ins import StandIn, class_of, standing_for
 from mooncake_py.runtime import drops, frames, numerals
 from mooncake_py.runtime.active import Active, plain_class, primal_of
@@ -118,32 +129,6 @@ def run_rounding(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run a type of ints of NumPy."""
     y = run_on_primals(ctx, f, args, kwargs)
     return drops.whole(ctx, y, args) if ctx.contains_active(args) else y
-
-
-def run_iterating(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
-    """Run a function that iterates over its arguments; elements of vectors are active."""
-    return f(*map(ctx.iter, args), **kwargs)
-
-
-def run_listing(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
-    """Run ``list(items)`` or ``tuple(items)``."""
-    return f(*map(ctx.items, args), **kwargs)
-
-
-def run_iterating_first(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
-    """Run a function that iterates over its first argument."""
-    return f(*map(ctx.iter, args[:1]), *args[1:], **kwargs)
-
-
-def run_iterating_to(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
-    """Run a function that iterates over its first argument; the others are positions."""
-    return f(*map(ctx.iter, args[:1]), *[position(ctx, v) for v in args[1:]], **kwargs)
-
-
-def run_chaining(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
-    """Run a function that iterates over each item of its argument."""
-    (items,) = args
-    return f(map(ctx.iter, ctx.iter(items)), **kwargs)
 
 
 def run_striding(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
@@ -367,8 +352,8 @@ def as_part(ctx: Mode, value: Any, *, first: bool) -> Any:
 
 def run_rearranging(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run a function that compares the elements of a list and moves them."""
-    if kwargs.get("key") is not None:
-        return ctx.call_function(WITH_KEY[f], args, kwargs)
+    if f in IN_PYTHON and (kwargs.get("key") is not None or iteration.has_own_items(*args[:1])):
+        return ctx.call_function(IN_PYTHON[f], args, kwargs)
     effects.refuse_writers(ctx, args, effects.COMPARING)
     containers.snapshot(ctx, args[0])
     return f(*args, **kwargs)
@@ -406,15 +391,6 @@ ON_PRIMALS = (
     ord, np.bool_, np.int8, np.int16, np.uint8, np.uint16, np.dtype,
 )  # fmt: skip
 OF_MANY_BITS = (np.int32, np.int64, np.uint32, np.uint64)
-ITERATING = (
-    zip, itertools.chain, itertools.product, itertools.zip_longest,
-    itertools.pairwise, itertools.cycle,
-)  # fmt: skip
-ITERATING_FIRST = (itertools.compress, dict.fromkeys, operator.countOf, operator.indexOf)
-ITERATING_TO = (
-    enumerate, itertools.islice, itertools.permutations, itertools.combinations,
-    itertools.combinations_with_replacement, itertools.tee, collections.deque,
-)  # fmt: skip
 SETTINGS = (
     np.seterr, np.errstate.__enter__, np.errstate.__exit__, ContextVar.reset,
 )  # fmt: skip
@@ -422,7 +398,7 @@ HEAPS = ("heappush", "heappop", "heapify", "heapreplace", "heappushpop")
 REARRANGING = (
     *existing(HEAPS), *existing(f"_{name}_max" for name in HEAPS),
     *existing(f"{name}_max" for name in HEAPS),  # public from Python 3.14 on
-    *WITH_KEY,
+    *IN_PYTHON,
 )  # fmt: skip
 OPERATORS = (
     *BINARY, *(f"i{name.rstrip('_')}" for name in BINARY), *UNARY, *COMPARISONS,
@@ -444,11 +420,7 @@ HANDLERS: dict[Any, Handler] = {
     **dict.fromkeys((local_rules.__enter__, local_rules.__exit__), run_block),
     **dict.fromkeys(ON_PRIMALS, run_on_primals),
     **dict.fromkeys(OF_MANY_BITS, run_rounding),
-    **dict.fromkeys(ITERATING, run_iterating),
-    **dict.fromkeys((list, tuple), run_listing),
-    **dict.fromkeys(ITERATING_FIRST, run_iterating_first),
-    **dict.fromkeys(ITERATING_TO, run_iterating_to),
-    itertools.chain.from_iterable: run_chaining,
+    **iterating.HANDLERS,
     **dict.fromkeys((set, frozenset), run_hashing),
     collections.Counter: run_counter,
     **dict.fromkeys((str, repr, ascii), texts.run_text),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dis
 import functools
-import itertools
 from collections.abc import Iterator
 from contextlib import suppress
 from types import CodeType, FunctionType, GeneratorType
@@ -38,8 +37,8 @@ if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Language, Mode, Tracking
 
 __all__ = [
-    "ask_length", "assign_flat", "iterate_object", "read_flat", "run_generator_method", "run_iter",
-    "run_length_hint", "run_next", "run_reversed",
+    "ask_length", "assign_flat", "has_own_items", "iterate_object", "read_flat",
+    "run_generator_method", "run_iter", "run_length_hint", "run_next", "run_reversed",
 ]  # fmt: skip
 
 
@@ -154,6 +153,8 @@ def ask_length(ctx: Mode, iterable: Any, default: int = 0) -> int | None:
 
     None if there is no method in Python to ask.
     """
+    if type(iterable) is GeneratorType:
+        return ask_what_is_left(ctx, iterable)
     if derivable(iterable, "__len__") is not None:
         with suppress(TypeError):
             return ctx.call(len, iterable)
@@ -174,10 +175,29 @@ def ask_length(ctx: Mode, iterable: Any, default: int = 0) -> int | None:
     return hint
 
 
+def has_own_items(sequence: Any = None) -> bool:
+    """Return whether the methods by which a sequence is read, or inserted to, are in Python."""
+    return any(derivable(sequence, name) for name in ("__getitem__", "__len__", "insert"))
+
+
 def run_length_hint(ctx: Mode, f: Any, args: Any, kwargs: Any) -> int:
     """Run ``operator.length_hint(iterable, default)``."""
     found = ask_length(ctx, *args) if len(args) in (1, 2) else None
     return f(*args, **kwargs) if found is None else found
+
+
+def ask_what_is_left(ctx: Mode, generator: GeneratorType[Any, Any, Any]) -> int | None:
+    """Return how many items an iterator by indices has left, for which it asks the sequence."""
+    frame, code = generator.gi_frame, generator.gi_code
+    if frame is None or code not in (iterate_by_index.__code__, iterate_backwards.__code__):
+        return None
+    sequence, i = frame.f_locals["sequence"], frame.f_locals["i"]
+    if derivable(sequence, "__len__") is None:
+        return None
+    size = ctx.call(len, sequence)
+    if code is iterate_backwards.__code__:
+        return i if i <= size else 0
+    return max(size - i, 0)
 
 
 def iterate_derived(ctx: Language, iterator: Any) -> Any:
@@ -196,13 +216,14 @@ def call_until_stop(ctx: Language, step: Any, iterator: Any) -> Iterator[Any]:
         yield item
 
 
-def iterate_by_index(ctx: Language, sequence: Any) -> Iterator[Any]:
+def iterate_by_index(ctx: Language, sequence: Any, i: int = 0) -> Iterator[Any]:
     """Yield ``sequence[0]``, ``sequence[1]``, ... until IndexError."""
-    for i in itertools.count():
+    while True:
         try:
             item = ctx.getitem(sequence, i)
-        except IndexError:
+        except (IndexError, StopIteration):
             return
+        i += 1
         yield item
 
 
@@ -327,6 +348,9 @@ def run_iter(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         return iterate_calls(ctx, *args)
     if type(args[0]) is np.flatiter:
         return args[0]
+    method = python_method(type(args[0]), "__iter__")
+    if method is not None:
+        return as_iterator(ctx.call(method, args[0]))
     return iter(ctx.iter(args[0]))
 
 
@@ -343,18 +367,23 @@ def run_reversed(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     t = type(args[0])
     method = python_method(t, "__reversed__")
     if method is not None:
-        return ctx.iter(ctx.call(method, args[0]))
+        return ctx.call(method, args[0])
     by_index = in_class(t, "__reversed__") is MISSING
     array = issubclass(t, ndarray) and args[0].ndim
     if array or (by_index and python_method(t, "__getitem__") is not None):
-        return iterate_backwards(ctx, args[0])
+        return iterate_backwards(ctx, args[0], ctx.call(len, args[0]))
     return reversed(innermost(args[0]))
 
 
-def iterate_backwards(ctx: Language, a: Any) -> Iterator[Any]:
-    """Yield the elements of an array or a sequence from the last one, each as it is by then."""
-    for i in range(ctx.call(len, a) - 1, -1, -1):
-        yield ctx.getitem(a, i)
+def iterate_backwards(ctx: Language, sequence: Any, i: int) -> Iterator[Any]:
+    """Yield the elements of an array or a sequence before `i`, each as it is by then."""
+    while i > 0:
+        i -= 1
+        try:
+            item = ctx.getitem(sequence, i)
+        except (IndexError, StopIteration):
+            return
+        yield item
 
 
 def run_generator_method(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:

@@ -6,6 +6,7 @@ The others (``fmean``, ``median``, ``correlation``, ``NormalDist``) are derived 
 
 from __future__ import annotations
 
+import itertools
 import statistics
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -15,9 +16,14 @@ from mooncake_py.rules.declare import from_vjp, overlay
 __all__: list[str] = []
 
 
+def items_of(data: Iterable[Any]) -> list[Any]:
+    """Return the items, for which `statistics` does not ask at once, as `list` would."""
+    return [value for _, values in itertools.groupby(data, type) for value in values]
+
+
 @overlay(statistics.mean)
 def mean(data: Iterable[Any]) -> Any:
-    return mean_of_list([value for value in data])  # noqa: C416 - a list asks for a length
+    return mean_of_list(items_of(data))
 
 
 def mean_of_list(data: list[Any]) -> Any:
@@ -30,8 +36,20 @@ def mean_rule(data: list[Any]) -> tuple[Any, Any]:
 
 
 @overlay(statistics.harmonic_mean)
-def harmonic_mean(data: Iterable[Any], weights: Any = None) -> Any:
-    return harmonic_mean_of_list(list(data), None if weights is None else list(weights))
+def harmonic_mean(data: Any, weights: Any = None) -> Any:
+    data = list(data) if iter(data) is data else data
+    n = len(data)
+    if n == 1 and weights is None:
+        return harmonic_mean_of_list([data[0]], None)
+    if weights is None or n == 0:
+        return harmonic_mean_of_list([x for _, x in zip(range(n), data, strict=False)], None)
+    weights = list(weights) if iter(weights) is weights else weights
+    m = len(weights)
+    if m != n:
+        return harmonic_mean_of_list([1.0] * n, [1.0] * m)  # raises
+    items_of(w for w in weights)  # for their sum
+    pairs = [*zip(weights, data, strict=False)]
+    return harmonic_mean_of_list([x for _, x in pairs], [w for w, _ in pairs])
 
 
 def harmonic_mean_of_list(data: list[Any], weights: Any) -> Any:
@@ -62,7 +80,8 @@ def declare_spread(function: Callable[..., Any], lost: int, root: bool) -> None:
     """Declare a sum of squares over ``len(data) - lost``, or its square root."""
 
     def spread(data: Iterable[Any], xbar: Any = None, *, mu: Any = None) -> Any:
-        return spread_of_list(list(data), xbar if mu is None else mu)
+        center = xbar if mu is None else mu
+        return spread_of_list(items_of(data if center is None else (x for x in data)), center)
 
     def spread_of_list(data: list[Any], center: Any) -> Any:
         return function(data, center)
@@ -92,7 +111,7 @@ declare_spread(statistics.pstdev, 0, root=True)
 
 def mean_and_spread(data: Iterable[Any]) -> tuple[float, float]:
     """Return the moments of a sample, for ``NormalDist.from_samples``."""
-    values = list(data)
+    values = items_of(data)
     spread = statistics.stdev(values)  # which raises if there are too few
     return float(statistics.mean(values)), float(spread)
 

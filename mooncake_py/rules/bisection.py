@@ -1,4 +1,4 @@
-"""Python's ``bisect`` with a key function, which the engine must derive."""
+"""Python's ``bisect`` in Python: for key functions, and sequences of the user's classes."""
 
 from __future__ import annotations
 
@@ -6,27 +6,29 @@ import bisect
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["WITH_KEY"]
+__all__ = ["IN_PYTHON"]
 
 
-def left(a: Any, x: Any, lo: int = 0, hi: int | None = None, *, key: Any) -> int:
+def left(a: Any, x: Any, lo: int = 0, hi: int | None = None, *, key: Any = None) -> int:
     """Return the first position whose key is not less than `x`."""
     hi = check(a, lo, hi)
     while lo < hi:
         mid = (lo + hi) // 2
-        if key(a[mid]) < x:
+        item = a[mid]
+        if (item if key is None else key(item)) < x:
             lo = mid + 1
         else:
             hi = mid
     return lo
 
 
-def right(a: Any, x: Any, lo: int = 0, hi: int | None = None, *, key: Any) -> int:
+def right(a: Any, x: Any, lo: int = 0, hi: int | None = None, *, key: Any = None) -> int:
     """Return the first position whose key is greater than `x`."""
     hi = check(a, lo, hi)
     while lo < hi:
         mid = (lo + hi) // 2
-        if x < key(a[mid]):
+        item = a[mid]
+        if x < (item if key is None else key(item)):
             hi = mid
         else:
             lo = mid + 1
@@ -40,17 +42,17 @@ def check(a: Any, lo: int, hi: int | None) -> int:
     return len(a) if hi is None else hi
 
 
-def insort_left(a: Any, x: Any, lo: int = 0, hi: int | None = None, *, key: Any) -> None:
+def insort_left(a: Any, x: Any, lo: int = 0, hi: int | None = None, *, key: Any = None) -> None:
     """Insert `x` before what has the same key."""
-    a.insert(left(a, key(x), lo, hi, key=key), x)
+    a.insert(left(a, x if key is None else key(x), lo, hi, key=key), x)
 
 
-def insort_right(a: Any, x: Any, lo: int = 0, hi: int | None = None, *, key: Any) -> None:
+def insort_right(a: Any, x: Any, lo: int = 0, hi: int | None = None, *, key: Any = None) -> None:
     """Insert `x` after what has the same key."""
-    a.insert(right(a, key(x), lo, hi, key=key), x)
+    a.insert(right(a, x if key is None else key(x), lo, hi, key=key), x)
 
 
-WITH_KEY: dict[Any, Callable[..., Any]] = {
+IN_PYTHON: dict[Any, Callable[..., Any]] = {
     bisect.bisect_left: left,
     bisect.bisect_right: right,
     bisect.insort_left: insort_left,

@@ -11,7 +11,7 @@ import functools
 import itertools
 import operator
 from collections.abc import Callable, Iterable, Iterator
-from types import FunctionType, GeneratorType
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -25,16 +25,16 @@ from mooncake_py.rules.stand_ins import standing_for
 __all__: list[str] = []
 
 MISSING = object()
-UNASKED = frozenset({
-    list, tuple, dict, set, frozenset, range, ndarray, GeneratorType, map, filter, zip, enumerate,
-    type({}.keys()), type({}.values()), type({}.items()), type(iter([])), type(iter(())),
-})  # fmt: skip
-"""Types of which `list` asks nothing in Python: it asks other classes for their length."""
 
 
-def unsized(iterable: Iterable[Any]) -> Iterator[Any]:
-    """Yield items one at a time, as functions do that never ask how many there are."""
-    yield from iter(iterable)
+def items_of(iterable: Iterable[Any]) -> list[Any]:
+    """Return the items, as functions read them that never ask how many there are."""
+    return [item for item in iterable]  # noqa: C416
+
+
+def iterating(iterable: Iterable[Any]) -> Iterator[Any]:
+    """Return the iterator that functions in C ask for once, and that a loop does not ask again."""
+    return iter(iterable)
 
 
 # Sums.
@@ -45,7 +45,7 @@ def sum_of(iterable: Iterable[Any], /, start: Any = 0) -> Any:
     """Sum with Python's own `sum`, which compensates rounding errors from 3.12 on."""
     if type(iterable) is ndarray and iterable.ndim and are_numbers([start]):
         return sum_of_rows(iterable, start)
-    items = list(iterable) if type(iterable) in UNASKED else [*unsized(iterable)]
+    items = items_of(iterable)
     count = leading_numbers(start, items)
     if count and count == len(items):
         return sum_of_numbers(items, start)
@@ -140,7 +140,7 @@ def extreme(choose: Callable[..., Any], arguments: Any, key: Any, default: Any) 
         raise TypeError(f"Cannot specify a default for {name}() with multiple positional arguments")
     items = arguments[0] if len(arguments) == 1 else arguments
     if type(items) is not ndarray:  # one may be long, and is read at one place only
-        items = list(items) if type(items) in UNASKED else [*unsized(items)]
+        items = items_of(items)
     if not len(items):
         return position_of(choose, ()) if default is MISSING else default  # or what it raises
     keys = items if key is None else [key(item) for item in items]
@@ -278,7 +278,7 @@ def map_of(function: Callable[..., Any], /, *iterables: Iterable[Any]) -> Iterat
 
 @overlay(itertools.starmap)
 def starmap(function: Callable[..., Any], iterable: Iterable[Any], /) -> Iterator[Any]:
-    return standing_for(applied(function, iter(iterable)), itertools.starmap)
+    return standing_for(applied(function, iterating(iterable)), itertools.starmap)
 
 
 def applied(function: Callable[..., Any], rows: Iterator[Any]) -> Iterator[Any]:
@@ -293,12 +293,12 @@ def applied(function: Callable[..., Any], rows: Iterator[Any]) -> Iterator[Any]:
 
 @overlay(filter)
 def filter_of(function: Any, iterable: Iterable[Any], /) -> Iterator[Any]:
-    return standing_for(selected(function, iter(iterable), True), filter)
+    return standing_for(selected(function, iterating(iterable), True), filter)
 
 
 @overlay(itertools.filterfalse)
 def filterfalse(function: Any, iterable: Iterable[Any], /) -> Iterator[Any]:
-    return standing_for(selected(function, iter(iterable), False), itertools.filterfalse)
+    return standing_for(selected(function, iterating(iterable), False), itertools.filterfalse)
 
 
 def selected(function: Any, items: Iterator[Any], wanted: bool) -> Iterator[Any]:
@@ -310,7 +310,7 @@ def selected(function: Any, items: Iterator[Any], wanted: bool) -> Iterator[Any]
 
 @overlay(itertools.takewhile)
 def takewhile(predicate: Callable[[Any], Any], iterable: Iterable[Any], /) -> Iterator[Any]:
-    return standing_for(taken(predicate, iter(iterable)), itertools.takewhile)
+    return standing_for(taken(predicate, iterating(iterable)), itertools.takewhile)
 
 
 def taken(predicate: Callable[[Any], Any], items: Iterator[Any]) -> Iterator[Any]:
@@ -322,7 +322,7 @@ def taken(predicate: Callable[[Any], Any], items: Iterator[Any]) -> Iterator[Any
 
 @overlay(itertools.dropwhile)
 def dropwhile(predicate: Callable[[Any], Any], iterable: Iterable[Any], /) -> Iterator[Any]:
-    return standing_for(remaining(predicate, iter(iterable)), itertools.dropwhile)
+    return standing_for(remaining(predicate, iterating(iterable)), itertools.dropwhile)
 
 
 def remaining(predicate: Callable[[Any], Any], items: Iterator[Any]) -> Iterator[Any]:
@@ -358,7 +358,7 @@ def is_iterable(value: Any) -> bool:
 
 @overlay(itertools.accumulate)
 def accumulate(iterable: Iterable[Any], func: Any = None, *, initial: Any = None) -> Iterator[Any]:
-    return standing_for(running(iter(iterable), func, initial), itertools.accumulate)
+    return standing_for(running(iterating(iterable), func, initial), itertools.accumulate)
 
 
 def running(items: Iterator[Any], function: Any, initial: Any) -> Iterator[Any]:
@@ -390,8 +390,19 @@ def groups(items: Iterator[Any], key: Any) -> Iterator[Any]:
         group_key = ahead[0][0]
         group = group_of(items, key, ahead, group_key)
         yield group_key, group
+        if not ahead and is_exhausted(group):
+            read_ahead(items, key, ahead)  # the original asks once more
+            group = group_of(items, key, ahead, group_key)
         for _ in group:
             pass
+
+
+def is_exhausted(generator: Any) -> bool:
+    """Return whether a generator has come to its end."""
+    return generator.gi_frame is None
+
+
+zero_derivative(is_exhausted, because="returns an answer")
 
 
 def group_of(items: Iterator[Any], key: Any, ahead: list[Any], group_key: Any) -> Iterator[Any]:
@@ -403,9 +414,11 @@ def group_of(items: Iterator[Any], key: Any, ahead: list[Any], group_key: Any) -
 
 def read_ahead(items: Iterator[Any], key: Any, ahead: list[Any]) -> None:
     """Read one item, if there is one."""
-    for item in items:
-        ahead.append((item if key is None else key(item), item))
+    try:
+        item = next(items)
+    except StopIteration:
         return
+    ahead.append((item if key is None else key(item), item))
 
 
 # Callable objects of the `operator` module; the engine looks up the `__call__` of their type.

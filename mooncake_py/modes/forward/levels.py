@@ -195,7 +195,7 @@ class Levels(ArrayLanguage, ForwardMode):
         self.base.entering(f)
 
     def note_cell(self, cell: Any) -> None:
-        """Note a captured variable that is about to become active."""
+        """Note a captured variable that is about to change, not by code that runs here."""
         self.base.note_cell(cell)
 
     # Activity.

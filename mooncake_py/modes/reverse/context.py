@@ -58,7 +58,9 @@ class ReverseContext(InPlace):
             self.rehearsal.setting.entering(f)
 
     def note_cell(self, cell: CellType) -> None:
-        """Note a captured variable that is about to become active."""
+        """Note a captured variable that is about to change, not by code that runs here."""
+        if self.rehearsal is not None:
+            self.rehearsal.setting.note_cell(cell)
 
     def leave(self, value: Any) -> None:
         """Note a value that the function returns or raises."""

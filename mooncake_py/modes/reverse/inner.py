@@ -133,6 +133,7 @@ class InnerContext(ReverseContext):
 
     @override
     def note_cell(self, cell: CellType) -> None:
+        super().note_cell(cell)
         self.setting.note_cell(cell)
         self.outers[0].note_cell(cell)
 

@@ -1,0 +1,102 @@
+"""Captured variables that change within a part which runs twice, by code that no one sees."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from mooncake_py import checkpoint, checkpointed, grad, value_and_grad, vjp
+
+Run = Callable[[Any], Any]
+
+
+def by_dir(o: Any) -> Any:
+    return dir(o)
+
+
+def by_json(o: Any) -> Any:
+    return json.dumps({"o": 1, "p": o}, default=lambda o: o.__dir__())
+
+
+def by_bytes(o: Any) -> Any:
+    return bytes(o)
+
+
+class Counter:
+    """Counts in a captured variable how often native code has called it."""
+
+    def __init__(self) -> None:
+        count = 0
+
+        def write() -> None:
+            nonlocal count
+            count += 1
+
+        self.write, self.read = write, lambda: count
+
+        class Hooked:
+            def __dir__(self) -> list[str]:
+                write()
+                return ["a"]
+
+            def __bytes__(self) -> bytes:
+                write()
+                return b"a"
+
+        self.hooked = Hooked()
+
+
+DERIVATIVES: dict[str, Callable[[Any, Any], Any]] = {
+    "checkpoint": lambda f, x: value_and_grad(lambda x: checkpoint(f, x) * 1.0)(x),
+    "nested": lambda f, x: value_and_grad(lambda x: checkpoint(lambda x: checkpoint(f, x), x))(x),
+    "inner": lambda f, x: grad(
+        lambda x: value_and_grad(lambda x: checkpoint(f, x) * 1.0)(x)[1] * x
+    )(x),
+    "pullback": lambda f, x: vjp(lambda x: checkpoint(f, x) * 1.0, x)[1](1.0),
+}
+
+
+@pytest.mark.parametrize("derivative", DERIVATIVES)
+@pytest.mark.parametrize("run", [by_dir, by_json, by_bytes])
+def test_counts(run: Run, derivative: str) -> None:
+    counter = Counter()
+
+    def f(x: float) -> float:
+        run(counter.hooked)
+        before = counter.read()
+        run(counter.hooked)
+        return x * (before + 10.0 * counter.read())
+
+    found = DERIVATIVES[derivative](f, 2.0)
+    expected = {"inner": 21.0, "pullback": (21.0,)}.get(derivative, (42.0, 21.0))
+    assert found == expected
+    assert counter.read() == 0
+
+
+def test_loop() -> None:
+    counter = Counter()
+
+    def f(x: float) -> float:
+        y = 0.0
+        for _ in checkpointed(range(4)):
+            by_dir(counter.hooked)
+            y += x * counter.read()
+        return y
+
+    assert value_and_grad(f)(2.0) == (20.0, 10.0)
+    assert counter.read() == 0
+
+
+def test_errors_leave_no_change() -> None:
+    counter = Counter()
+
+    def f(x: float) -> float:
+        by_dir(counter.hooked)
+        if counter.read():
+            raise ValueError("of the part")
+        return x
+
+    with pytest.raises(ValueError, match="of the part"):
+        grad(lambda x: checkpoint(f, x) * 1.0)(2.0)
+    assert counter.read() == 0
