@@ -23,8 +23,8 @@ from mooncake_py.errors import MooncakeError
 __all__ = ["Descriptor", "quick_entry"]
 
 FASTCALL = 0x80
-NEW, SET_BASE = 93, 282
-"""Places of `PyArray_New` and `PyArray_SetBaseObject` in NumPy's table of functions."""
+NEW, NEW_COPY, SET_BASE = 93, 85, 282
+"""Places of `PyArray_New` and the like in NumPy's table of functions."""
 
 
 class MethodDef(ctypes.Structure):
@@ -93,6 +93,7 @@ def entry() -> Linked:
     table = ctypes.cast(capsule(array_api()), ctypes.POINTER(ctypes.c_void_p))
     found = {
         "mc_PyArray_New": table[NEW] or 0,
+        "mc_PyArray_NewCopy": table[NEW_COPY] or 0,
         "mc_PyArray_SetBaseObject": table[SET_BASE] or 0,
         "mc_ndarray": id(np.ndarray),
         "mc_None": id(None),

@@ -71,6 +71,7 @@ declare ptr @PyCapsule_GetPointer(ptr, ptr)
 declare i32 @PyType_IsSubtype(ptr, ptr)
 declare ptr @mc_PyArray_New(ptr, i32, ptr, i32, ptr, ptr, i32, i32, ptr)
 declare i32 @mc_PyArray_SetBaseObject(ptr, ptr)
+declare ptr @mc_PyArray_NewCopy(ptr, i32)
 declare void @mc_free(ptr)
 @mc_ndarray = external global i8
 @mc_None = external global i8
@@ -78,7 +79,8 @@ declare void @mc_free(ptr)
 @mc_failure = external global i8
 """
 
-# An array that owns memory, by a capsule that frees it.
+# Arrays for the program own their memory, as NumPy's do: they are copies.  The stack, which is far
+# larger, and which only the way back sees, stays where it is; a capsule frees it.
 MADE = """
 define internal void @mc_forget(ptr %capsule) {
   %data = call ptr @PyCapsule_GetPointer(ptr %capsule, ptr @mc_name)
@@ -86,7 +88,29 @@ define internal void @mc_forget(ptr %capsule) {
   ret void
 }
 
+define internal ptr @mc_view(ptr %data, ptr %lengths, i64 %axes, i64 %type) {
+  %n = trunc i64 %axes to i32
+  %t = trunc i64 %type to i32
+  %a = call ptr @mc_PyArray_New(ptr @mc_ndarray, i32 %n, ptr %lengths, i32 %t, ptr null,
+    ptr %data, i32 0, i32 <FLAGS>, ptr null)
+  ret ptr %a
+}
+
 define internal ptr @mc_made(ptr %data, ptr %lengths, i64 %axes, i64 %type) {
+  %a = call ptr @mc_view(ptr %data, ptr %lengths, i64 %axes, i64 %type)
+  %failed = icmp eq ptr %a, null
+  br i1 %failed, label %free, label %copy
+copy:
+  %made = call ptr @mc_PyArray_NewCopy(ptr %a, i32 0)
+  call void @Py_DecRef(ptr %a)
+  br label %free
+free:
+  %found = phi ptr [ null, %0 ], [ %made, %copy ]
+  call void @mc_free(ptr %data)
+  ret ptr %found
+}
+
+define internal ptr @mc_held(ptr %data, ptr %lengths, i64 %axes, i64 %type) {
   %capsule = call ptr @PyCapsule_New(ptr %data, ptr @mc_name, ptr @mc_forget)
   %none = icmp eq ptr %capsule, null
   br i1 %none, label %free, label %make
@@ -94,10 +118,7 @@ free:
   call void @mc_free(ptr %data)
   ret ptr null
 make:
-  %n = trunc i64 %axes to i32
-  %t = trunc i64 %type to i32
-  %a = call ptr @mc_PyArray_New(ptr @mc_ndarray, i32 %n, ptr %lengths, i32 %t, ptr null,
-    ptr %data, i32 0, i32 <FLAGS>, ptr null)
+  %a = call ptr @mc_view(ptr %data, ptr %lengths, i64 %axes, i64 %type)
   %failed = icmp eq ptr %a, null
   br i1 %failed, label %drop, label %hold
 drop:
@@ -115,9 +136,9 @@ done:
 }
 """
 
-# What one output is: its words of the descriptor, its slot, and the arguments.
+# What one output is: its words of the descriptor, its slot, the arguments, and if it is the stack.
 RESULT = """
-define internal ptr @mc_result(ptr %o, ptr %slot, ptr %args) {
+define internal ptr @mc_result(ptr %o, ptr %slot, ptr %args, i1 %is_stack) {
   %kind = load i64, ptr %o
   %axes_at = getelementptr i64, ptr %o, i64 1
   %axes = load i64, ptr %axes_at
@@ -139,6 +160,11 @@ new:
   %type = load i64, ptr %type_at
   %lengths = getelementptr i64, ptr %slot, i64 1
   %count = sub i64 %axes, 1
+  br i1 %is_stack, label %stack, label %array_of_its_own
+stack:
+  %held = call ptr @mc_held(ptr %data, ptr %lengths, i64 %count, i64 %type)
+  ret ptr %held
+array_of_its_own:
   %made = call ptr @mc_made(ptr %data, ptr %lengths, i64 %count, i64 %type)
   ret ptr %made
 number:
@@ -349,7 +375,8 @@ output:
   %o_width = select i1 %o_number, i64 1, i64 %o_axes
   %out_at1 = add i64 %out_at, %o_width
   %m1 = add i64 %m, 1
-  %result = call ptr @mc_result(ptr %of_output, ptr %o_slot, ptr %args)
+  %in_front = icmp ult i64 %m, %tells
+  %result = call ptr @mc_result(ptr %of_output, ptr %o_slot, ptr %args, i1 %in_front)
   %broken = icmp eq ptr %result, null
   br i1 %broken, label %rest, label %set
 set:
@@ -392,7 +419,7 @@ untold:
 falsely:
   %false = call ptr @PyBool_FromLong(i64 0)
   %set_false = call i32 @PyTuple_SetItem(ptr %told, i64 0, ptr %false)
-  %stack = call ptr @mc_result(ptr %outputs, ptr %out, ptr %args)
+  %stack = call ptr @mc_result(ptr %outputs, ptr %out, ptr %args, i1 true)
   %no_stack = icmp eq ptr %stack, null
   br i1 %no_stack, label %unmade, label %stacked
 stacked:

@@ -45,6 +45,12 @@ def free(address: int) -> None:
     ctypes.CFUNCTYPE(None, ctypes.c_void_p)(address_of("mc_free") or 0)(address)
 
 
+def own(found: Any) -> Any:
+    """Return a result as an array for the program: it owns its memory, as NumPy's do."""
+    held = isinstance(found, np.ndarray) and isinstance(found.base, Memory)
+    return found.copy() if held else found
+
+
 class SlowEntry:
     """A function that calls a kernel.
 
@@ -78,8 +84,10 @@ class SlowEntry:
         given = np.zeros(words_of(outputs), np.int64)
         code = self.kernel(taken.ctypes.data, given.ctypes.data)
         if code == 0:
-            found = tuple([self.result(slot, given, args) for slot in outputs])
-            return (True, *found) if self.tells else found
+            found = [self.result(slot, given, args) for slot in outputs]
+            if not self.tells:
+                return tuple(map(own, found))
+            return (True, found[0], *map(own, found[1:]))
         stack = self.result(outputs[0], given, args) if self.tells else None
         if code < 0:
             raise MemoryError
