@@ -28,6 +28,11 @@ class Arrays:
         Of each array the number of axes.
     index : callable
         Writes an index, and returns it.
+
+    Attributes
+    ----------
+    group : int or None
+        The node of accesses that no other pass of a loop changes, while one is written.
     """
 
     def __init__(
@@ -41,6 +46,7 @@ class Arrays:
         self.axes = axes
         self._kinds = kinds
         self._index = index
+        self.group: int | None = None
         self._fixed: dict[str, tuple[str, list[str], list[str]]] = {}
         self._scopes: dict[str, tuple[int, int, int]] = {}
 
@@ -89,6 +95,13 @@ class Arrays:
         for axis, n in enumerate(strides):
             self.writer.write(("stride", array, axis), "i64", "0", n)
 
+    def hidden(self, size: int) -> str:
+        """Return the name of a new array of floats that is on the machine's stack."""
+        name = f".own{len(self._fixed)}"
+        memory = self.writer.room(name, f"[{size} x double], align 64")
+        self._fixed[name] = memory, [str(size)], []
+        return name
+
     # Elements.
 
     def address(self, e: Load) -> str:
@@ -133,7 +146,8 @@ class Arrays:
             else:
                 found = next(reversed(self._scopes.values()))
             self._scopes[array] = found
-        return f", !alias.scope !{found[1]}, !noalias !{found[2]}"
+        group = "" if self.group is None else f", !llvm.access.group !{self.group}"
+        return f", !alias.scope !{found[1]}, !noalias !{found[2]}{group}"
 
     def end(self, name: str) -> None:
         """Write what the scopes are, once the function is written."""

@@ -100,14 +100,13 @@ def guarded(to: Expressions, d: str, e: str) -> str:
 
 
 def plus(to: Expressions, total: str, e: str) -> str:
-    """Return a sum, the numbers of which may be added in any order."""
-    return to.writer.do(f"fadd reassoc contract double {total}, {e}")
+    """Return a sum."""
+    return to.writer.do(f"fadd double {total}, {e}")
 
 
 def plus_product(to: Expressions, total: str, a: str, b: str) -> str:
-    """Return a sum of products, which may be added in any order."""
-    product = to.writer.do(f"fmul reassoc contract double {a}, {b}")
-    return plus(to, total, product)
+    """Return a sum with a product, rounded once where the machine can."""
+    return to.writer.intrinsic("fmuladd", FLOAT, a, b, total)
 
 
 def tanh(to: Expressions, x: str) -> str:

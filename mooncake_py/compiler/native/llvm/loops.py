@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from mooncake_py.compiler.native.llvm.marks import Passes, are_apart, marks
 from mooncake_py.compiler.native.llvm.products import product_by_blas
+from mooncake_py.compiler.native.llvm.sums import FEW, LANE, MANY, Sums, totals_of
 from mooncake_py.compiler.native.printing.called import CannotCompile
 from mooncake_py.compiler.native.printing.loops import nested
 from mooncake_py.compiler.native.printing.saved import on_stack, popped_by, sized
@@ -93,7 +95,14 @@ class Loops:
         self.counted("0", n, "1", one, "ult")
 
     def counted(
-        self, lo: str, hi: str, by: str, body: Callable[[str, str], None], test: str
+        self,
+        lo: str,
+        hi: str,
+        by: str,
+        body: Callable[[str, str], None],
+        test: str,
+        how: Passes = Passes.FREELY,
+        group: int | None = None,
     ) -> None:
         """Write a loop over ints from one to another, that one left out.
 
@@ -115,7 +124,7 @@ class Loops:
         flag = "" if test == "ult" else " nsw"
         writer.line(f"{following} = add{flag} i64 {i}, {by}")
         writer.fill(phi, f"{i} = phi i64 [ {lo}, %{before} ], [ {following}, %{writer.label} ]")
-        writer.go(head)
+        writer.line(f"br label %{head}{marks(writer.module, how, group)}")
         writer.begin(end)
 
     def passes(self, block: Block, end: str) -> None:
@@ -184,4 +193,56 @@ class Loops:
             self.to.set(s.counters[place], i)
             self.over_counters(s, place + 1)
 
-        self.counted("0", self.to.as_kind(s.extents[place], INT), "1", one, "slt")
+        n = self.to.as_kind(s.extents[place], INT)
+        if place < len(s.counters) - 1:
+            self.counted("0", n, "1", one, "slt")
+            return
+        totals = totals_of(s, self.to.kind)
+        if totals:
+            self.counted(self.in_parts(s, n, totals), n, "1", one, "slt", Passes.SINGLY)
+        else:
+            self.apart(s, lambda group: self.counted("0", n, "1", one, "slt", group=group))
+
+    def apart(self, s: ForAll, write: Callable[[int | None], None]) -> None:
+        """Write an innermost loop whose passes, if that is so, are told to be apart."""
+        module, arrays = self.writer.module, self.to.arrays
+        before = arrays.group
+        if are_apart(s.body, s.counters[-1]):
+            arrays.group = module.node(lambda _: "distinct !{}")
+        write(arrays.group)
+        arrays.group = before
+
+    def in_parts(self, s: ForAll, n: str, totals: tuple[str, ...]) -> str:
+        """Write what adds up most numbers of sums, and return where the rest begins."""
+        writer, do, sums = self.writer, self.writer.do, Sums(self.to, totals)
+        some, end, before = writer.fresh("some"), writer.fresh("end"), writer.label
+        writer.branch(do(f"icmp sge i64 {n}, {FEW}"), some, end)
+        writer.begin(some)
+        many, most = do(f"and i64 {n}, {-MANY}"), do(f"and i64 {n}, {-FEW}")
+        sums.begin()
+        self.in_blocks(s, "0", many, sums, MANY)
+        sums.gather()
+        self.in_blocks(s, many, most, sums, FEW)
+        sums.end()
+        last = writer.label
+        writer.go(end)
+        writer.begin(end)
+        return writer.phi("i64", ("0", before), (most, last))
+
+    def in_blocks(self, s: ForAll, lo: str, hi: str, sums: Sums, size: int) -> None:
+        """Write a loop in steps, with one in it over the partial sums."""
+        body = sums.within(s.body, size)
+
+        def block(i: str, _: str) -> None:
+            def one(k: str, _: str) -> None:
+                self.to.set(LANE.name, k)
+                self.to.set(s.counters[-1], self.writer.do(f"add nsw i64 {i}, {k}"))
+                for inner in body:
+                    self.loop_or_line(inner)
+
+            def lanes(group: int | None) -> None:
+                self.counted("0", str(size), "1", one, "slt", Passes.AT_ONCE, group)
+
+            self.apart(s, lanes)
+
+        self.counted(lo, hi, str(size), block, "slt")

@@ -47,7 +47,7 @@ class Module:
         self._declared: dict[str, str] = {}
         self._helpers: dict[str, str] = {}
         self._metadata: list[str] = []
-        self._weights: dict[str, int] = {}
+        self._shared: dict[str, int] = {}
         self._symbols: dict[Any, str] = {}
         self._numbers = count()
         self._codes: dict[int, int] = {}
@@ -84,6 +84,12 @@ class Module:
         """Replace a node of metadata."""
         self._metadata[number] = text
 
+    def shared(self, text: str) -> int:
+        """Return the number of a node of metadata that others have too."""
+        if text not in self._shared:
+            self._shared[text] = self.node(lambda _: text)
+        return self._shared[text]
+
     @property
     def rare(self) -> str:
         """What is written behind a branch that is hardly ever taken."""
@@ -95,10 +101,8 @@ class Module:
         return self._weighted("often")
 
     def _weighted(self, how: str) -> str:
-        if how not in self._weights:
-            text = f'!{{!"branch_weights", {WEIGHTS[how]}}}'
-            self._weights[how] = self.node(lambda _: text)
-        return f", !prof !{self._weights[how]}"
+        node = self.shared(f'!{{!"branch_weights", {WEIGHTS[how]}}}')
+        return f", !prof !{node}"
 
     def code_of(self, s: Statement) -> int:
         """Return the number of a statement that may end a function early."""

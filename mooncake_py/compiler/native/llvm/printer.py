@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from mooncake_py.compiler.native.llvm.function import Function
 from mooncake_py.compiler.native.llvm.module import Module
 from mooncake_py.compiler.native.llvm.signature import Foreign, Signature, slots
+from mooncake_py.compiler.native.llvm.sums import LANE
 from mooncake_py.compiler.native.printing.called import has_blas
 from mooncake_py.compiler.native.printing.saved import STACK, TOP
 from mooncake_py.compiler.native.regions.kinds import Known
@@ -40,7 +41,7 @@ class Printer:
     def __init__(
         self, kinds: Mapping[str, str], arrays: Mapping[str, int], by_blas: bool | None = None
     ) -> None:
-        self.kinds = {**kinds, TOP: INT}
+        self.kinds = {**kinds, TOP: INT, LANE.name: INT}
         self.arrays = {**arrays, STACK: 1}
         self.functions: dict[str, Signature] = {}
         self._module = Module(has_blas=has_blas if by_blas is None else lambda: by_blas)

@@ -23,7 +23,6 @@ CARELESS = (
     ("fcmp ogt", "fcmp ole"), ("fneg double", "fadd double 1.0,"),
     ("call double @llvm.sin", "call double @llvm.cos"),
     ("call double @llvm.exp", "call double @llvm.fabs"),
-    ("fadd reassoc contract double", "fsub double"),
 )  # fmt: skip
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from mooncake_py.compiler.native.machine import library
+from mooncake_py.compiler.native.machine.background import WORKER
 from mooncake_py.compiler.native.machine.built import built
 from mooncake_py.compiler.native.machine.levels import BEST, QUICK, Level, object_code
 from mooncake_py.compiler.native.printing.called import CannotCompile
@@ -91,6 +92,7 @@ def test_without_llvmlite_nothing_is_compiled(monkeypatch: pytest.MonkeyPatch) -
     def fail(_: str) -> Any:
         raise ImportError("none")
 
+    WORKER.wait()
     monkeypatch.setattr(library, "import_module", fail)
     library.llvm.cache_clear()
     with pytest.raises(CannotCompile, match="llvmlite cannot be imported"):
@@ -98,6 +100,7 @@ def test_without_llvmlite_nothing_is_compiled(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_old_versions_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    WORKER.wait()
     monkeypatch.setattr(library, "version", lambda: "0.43.0")
     library.llvm.cache_clear()
     with pytest.raises(CannotCompile, match=r"llvmlite 0\.43\.0 is older than 0\.45"):
