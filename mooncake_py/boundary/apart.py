@@ -151,9 +151,16 @@ class ArgumentsApart:
             self.copy_arrays(own)
         if own.pairs:
             self.watchers = (*self.watchers, own)
-        self.identities = Identities(self.copies) if whole else None
-        if self.identities is not None:
-            refuse_other_names(f, self.identities)
+        self.identities: Identities | None = None
+        if self.copies or own.pairs:
+            self.identities = Identities(self.copies, own.pairs, whole)
+            if self.copies:
+                refuse_other_names(f, self.identities)
+            outer = enclosing()
+            for ctx in () if outer is None else (outer, *outer.outers):
+                if getattr(ctx, "is_reversed", False):
+                    self.identities.stay_with(ctx)
+                    break
 
     def note_copies(
         self, own: OwnMemory, copies: Copies, arrays: Any, args: Any, kwargs: Any

@@ -13,12 +13,13 @@ from mooncake_py.containers.positions import position
 from mooncake_py.runtime.active import primal_of
 from mooncake_py.runtime.activity import INERT
 from mooncake_py.runtime.buffers import CDATA, REFERENCE
+from mooncake_py.runtime.identities import have_copies
 from mooncake_py.tangents.contents import elements_of
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode, Recording
 
-__all__ = ["CONTAINERS", "call_method", "delete_item", "inplace_operator", "module_of",
+__all__ = ["CONTAINERS", "call_method", "delete_item", "inplace_operator", "module_of", "seeks",
            "set_item", "snapshot"]  # fmt: skip
 
 CONTAINERS: dict[type, Any] = {
@@ -28,6 +29,7 @@ CONTAINERS: dict[type, Any] = {
 """For each class the module with the methods that change its instances: ``(context, o, ...)``."""
 
 COMPARES = frozenset({"index", "count", "remove", "__contains__", "__eq__", "__lt__"})
+SEEKING = frozenset({"index", "count", "remove", "__contains__"})
 INDEXED = frozenset({
     "__getitem__", "__setitem__", "__delitem__", "__imul__", "insert", "pop", "rotate",
 })  # fmt: skip
@@ -50,6 +52,8 @@ def call_method(ctx: Mode, o: Any, name: str, args: Any, kwargs: Any, method: An
     `method` is the bound method in C; by default the one that the object has.
     """
     guard(ctx, o, name, args)
+    if name in SEEKING and have_copies():
+        args = (*(as_held(ctx, o, v) for v in args[:1]), *args[1:])
     if name in READING and issubclass(type(o), dict) and args:
         refuse_other_key(ctx, o, args[0])
     if name in INDEXED and args and not issubclass(type(o), (dict, set)):
@@ -62,6 +66,18 @@ def call_method(ctx: Mode, o: Any, name: str, args: Any, kwargs: Any, method: An
     if name in sets.ITERATING and issubclass(type(o), (set, frozenset)):
         args = sets.iterated(ctx, args)
     return method(*args, **kwargs)
+
+
+def as_held(ctx: Mode, o: Any, value: Any) -> Any:
+    """Return what a sequence holds where a value is sought, which may hold copies of arguments."""
+    if type(value) in INERT:
+        return value
+    return next((v for v in elements_of(o) if ctx.contained(value, (v,))), value)
+
+
+def seeks(o: Any, name: str) -> bool:
+    """Return whether a method of a tuple compares an argument with what the tuple holds."""
+    return name in SEEKING and issubclass(type(o), tuple)
 
 
 def guard(ctx: Mode, o: Any, name: str, args: Any) -> None:

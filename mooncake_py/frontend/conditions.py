@@ -40,16 +40,17 @@ class ConditionRewriter(Rebuilder):
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
         """Rewrite ``a < b`` to ``C.lt(a, b)``, ``a < b < c`` to ``C.lt(a, b) and C.lt(b, c)``."""
         operands = [node.left, *node.comparators]
-        if all(isinstance(op, _IDENTITY) for op in node.ops) or all(map(self._native, operands)):
+        pairs = list(zip(node.ops, operands, operands[1:], strict=False))
+        if all(self._is_of_constant(*pair) for pair in pairs) or all(map(self._native, operands)):
             return self.rebuild(node)
         place = place_of(node)
         links: list[ast.expr] = []
         left: ast.expr = self.visit(node.left)
-        for op, operand in zip(node.ops, node.comparators, strict=True):
+        for op, first, operand in pairs:
             right = self.visit(operand)
             name = COMPARE[type(op)]
             if operand is node.comparators[-1] or isinstance(operand, ast.Constant | ast.Name):
-                if isinstance(op, _IDENTITY):
+                if self._is_of_constant(op, first, operand):
                     links.append(located(ast.Compare(left, [op], [right]), place))
                 else:
                     links.append(context_call(name, [left, right], place))
@@ -125,6 +126,13 @@ class ConditionRewriter(Rebuilder):
     def _native(self, node: ast.expr) -> bool:
         """Return whether Python's own comparison and truth are right for certain."""
         return isinstance(node, ast.Constant) or self.statics.holds(node)
+
+    def _is_of_constant(self, op: ast.cmpop, left: ast.expr, right: ast.expr) -> bool:
+        """Return whether it is asked if something is None or another constant.
+
+        Other objects may be copies of arguments, which stand for these.
+        """
+        return isinstance(op, _IDENTITY) and (self._native(left) or self._native(right))
 
     def _is_boolean(self, node: ast.expr) -> bool:
         """Return whether the truth of an expression can be left to Python."""

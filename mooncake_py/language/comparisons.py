@@ -6,6 +6,7 @@ import operator
 import sys
 from collections import deque
 from collections.abc import Callable
+from dataclasses import fields
 from functools import partial
 from numbers import Number
 from types import FunctionType
@@ -22,10 +23,13 @@ from mooncake_py.language.matching import Matching
 from mooncake_py.language.subclass_operators import takes_part
 from mooncake_py.modules import package_of
 from mooncake_py.runtime.active import Active, innermost, plain_class, primal_of
+from mooncake_py.runtime.activity import INERT
 from mooncake_py.runtime.attribute_lookup import MISSING, in_class
 from mooncake_py.runtime.classes import note_class
+from mooncake_py.runtime.identities import are_same, have_copies, original_of
 from mooncake_py.runtime.methods import COMPILED, derivable, is_generated, python_method
 from mooncake_py.runtime.slots import type_name
+from mooncake_py.tangents.contents import elements_of
 
 __all__ = ["COMPARISONS", "Comparisons"]
 
@@ -38,6 +42,8 @@ HASHED = (dict, set, frozenset, type({}.keys()), type({}.items()))
 LISTED = (list, tuple, deque)
 FILLED = (list, tuple, dict)
 EQUALITY = ("==", "!=")
+UNCOPIED = INERT | {Active}
+EQUAL_BY_PARTS = (list.__eq__, tuple.__eq__, deque.__eq__)
 
 
 class Comparison(NamedTuple):
@@ -78,22 +84,34 @@ class Comparisons(Attributes):
             if takes_part(a) or takes_part(b):
                 self.watches = True
                 return self.compare_derived(comparison, a, b, left, right)
-            by_parts = type(a) in FILLED and type(b) is type(a) and comparison.symbol in EQUALITY
-            if by_parts and effects.would_write((a, b), effects.COMPARING):
-                return self.equal_parts(a, b) is (comparison.symbol == "==")
+            if comparison.symbol in EQUALITY and type(b) is type(a):
+                if are_same(a, b):
+                    a = b = original_of(b)
+                elif self.compares_by_parts(a, b):
+                    equal = self.equal_parts(compared_parts(a), compared_parts(b))
+                    return equal is (comparison.symbol == "==")
             effects.refuse_writers(self, (a, b), effects.COMPARING)
             return call_checked(self, comparison.function, primal_of(a), primal_of(b))
         return self.compare_derived(comparison, a, b, left, right)
+
+    def compares_by_parts(self, a: Any, b: Any) -> bool:
+        """Return whether the parts of two containers must be compared here, one by one."""
+        if type(a) in FILLED:
+            return have_copies() or effects.would_write((a, b), effects.COMPARING)
+        return have_copies() and compared_parts(a) is not None
 
     def equal_parts(self, a: Any, b: Any) -> bool:
         """Run ``a == b`` for two lists, tuples or dicts, part by part as Python does."""
         if len(a) != len(b):
             return False
         if type(a) is not dict:
-            return all(x is y or self.truth(self.eq(x, y)) for x, y in zip(a, b, strict=True))
+            return all(
+                self.identical(x, y) or self.truth(self.eq(x, y)) for x, y in zip(a, b, strict=True)
+            )
         effects.refuse_writers(self, (*a, *b), effects.HASHING)
         return all(
-            key in b and (x is b[key] or self.truth(self.eq(x, b[key]))) for key, x in a.items()
+            key in b and (self.identical(x, b[key]) or self.truth(self.eq(x, b[key])))
+            for key, x in a.items()
         )
 
     def compare_derived(self, comparison: Comparison, a: Any, b: Any, left: Any, right: Any) -> Any:
@@ -116,19 +134,21 @@ class Comparisons(Attributes):
             if result is not NotImplemented:
                 return result
         if comparison.symbol in ("==", "!="):
-            return (a is b) is (comparison.symbol == "==")
+            return self.identical(a, b) is (comparison.symbol == "==")
         raise TypeError(
             f"{comparison.symbol!r} not supported between instances of "
             f"{type_name(plain_class(a))!r} and {type_name(plain_class(b))!r}"
         )
 
     def identical(self, a: Any, b: Any) -> bool:
-        """Run ``a is b``."""
-        return a is b
+        """Run ``a is b``, where copies of arguments stand for these."""
+        t = type(a)
+        return a is b or (t is type(b) and t not in UNCOPIED and are_same(a, b))
 
     def not_identical(self, a: Any, b: Any) -> bool:
         """Run ``a is not b``."""
-        return a is not b
+        t = type(a)
+        return a is not b and (t is not type(b) or t in UNCOPIED or not are_same(a, b))
 
     def link(self, name: str, a: Any, b: Any) -> Any:
         """Run one comparison of a chain, and keep its right operand for the next one."""
@@ -155,7 +175,7 @@ class Comparisons(Attributes):
             if t not in LISTED and not iterates(t):
                 return item in container  # raises
             items = container if t in LISTED else self.iter(container)
-            return any(x is item or self.truth(self.eq(x, item)) for x in items)
+            return any(self.identical(x, item) or self.truth(self.eq(x, item)) for x in items)
         effects.refuse_writers(self, (item, container), effects.COMPARING)
         return call_checked(self, operator.contains, container, primal_of(item))
 
@@ -244,6 +264,19 @@ class Comparisons(Attributes):
         if conversion:
             value = texts.text_of(self, texts.CONVERSIONS[conversion], value)
         return texts.formatted(self, value, spec)
+
+
+def compared_parts(value: Any) -> Any:
+    """Return a container of what the equality of a class goes by, or None."""
+    t = type(value)
+    if t in FILLED:
+        return value
+    if t.__eq__ in EQUAL_BY_PARTS:
+        return list(elements_of(value))
+    equal: Any = t.__eq__
+    if hasattr(t, "__dataclass_fields__") and type(equal) is FunctionType and is_generated(equal):
+        return [getattr(value, field.name) for field in fields(value) if field.compare]
+    return None
 
 
 def derived_comparison(ctx: Comparisons, value: Any, name: str) -> Callable[[Any, Any], Any] | None:

@@ -63,7 +63,7 @@ def call_descriptor(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         return call_receiver(ctx, native, receiver, args, kwargs)
     if name in OF_DESCRIPTORS and issubclass(type(receiver), STORED):
         return use_descriptor(ctx, native, receiver, name, args)
-    if issubclass(type(receiver), CONTAINERS):
+    if issubclass(type(receiver), CONTAINERS) or containers.seeks(receiver, name):
         method = native.__get__(receiver) if bound is None else bound
         return containers.call_method(ctx, receiver, name, args, kwargs, method)
     if name == "__setitem__" and issubclass(type(receiver), buffers.BUFFERS):

@@ -295,7 +295,7 @@ def call_builtin(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         return array_subclasses.call_method(ctx, receiver, f.__name__, args, kwargs)
     if receiver is ndarray and f.__name__ == "__new__":
         return new_array(ctx, *args, **kwargs)
-    if issubclass(type(receiver), CONTAINERS):
+    if issubclass(type(receiver), CONTAINERS) or containers.seeks(receiver, f.__name__):
         return containers.call_method(ctx, receiver, f.__name__, args, kwargs, f)
     if isinstance(receiver, type):
         if f.__name__ == "__new__" and issubclass(receiver, BaseException):

@@ -49,7 +49,7 @@ from mooncake_py.rules.stand_ins import StandIn, class_of, standing_for
 from mooncake_py.runtime import drops, frames, numerals
 from mooncake_py.runtime.active import Active, plain_class, primal_of
 from mooncake_py.runtime.activity import INERT, unwrapped
-from mooncake_py.runtime.identities import identity_of
+from mooncake_py.runtime.identities import identity_of, original_of
 from mooncake_py.runtime.methods import derivable
 from mooncake_py.runtime.numpy_operands import Conversion, sight_of
 from mooncake_py.runtime.operators import BINARY, DIVMOD, UNARY
@@ -210,7 +210,7 @@ def run_hasattr(ctx: Mode, f: Any, args: Any, kwargs: Any) -> bool:
 def run_hash(ctx: Mode, f: Any, args: Any, kwargs: Any) -> int:
     method = derivable(args[0], "__hash__")
     if method is None:
-        return hash(ctx.key(*args))
+        return hash(original_of(ctx.key(*args)))
     number = ctx.call(method, *args)
     if not isinstance(number, int):
         raise TypeError("__hash__ method should return an integer")
@@ -381,7 +381,7 @@ AS_THEY_ARE = (
     functools.partial.__setstate__,  # pyright: ignore[reportAttributeAccessIssue]
     BaseException.__setstate__, BaseException.__reduce__,
     BaseException.with_traceback,
-    inspect.getattr_static, np.frompyfunc, operator.is_, operator.is_not,
+    inspect.getattr_static, np.frompyfunc,
     standing_for,
     not_implemented,  # in rules whose pullback is itself differentiated
     *(part for t in (operator.itemgetter, operator.attrgetter, operator.methodcaller)
@@ -462,6 +462,8 @@ HANDLERS: dict[Any, Handler] = {
     operator.concat: by_name("add"),
     operator.iconcat: by_name("iadd"),
     operator.call: run_call,
+    operator.is_: by_name("identical"),
+    operator.is_not: by_name("not_identical"),
     operator.contains: lambda ctx, f, args, kwargs: ctx.contained(args[1], args[0]),
     operator.not_: lambda ctx, f, args, kwargs: not ctx.truth(*args),
 }

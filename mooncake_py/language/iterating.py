@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import collections
 import itertools
-import operator
 from typing import TYPE_CHECKING, Any
 
 from mooncake_py.containers.positions import position
@@ -36,7 +35,7 @@ def run_iterating_first(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
 
 def run_iterating_to(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run a function that iterates over its first argument; the others are positions."""
-    items = ctx.items if f in CHOOSING else ctx.iter
+    items: Any = ctx.items if f in CHOOSING else ctx.iter
     first = [ctx.call(iter, v) for v in args[:1]] if f is itertools.tee else args[:1]
     return f(*map(items, first), *[position(ctx, v) for v in args[1:]], **kwargs)
 
@@ -50,7 +49,7 @@ def run_chaining(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
 ITERATING = (
     zip, itertools.chain, itertools.zip_longest, itertools.pairwise, itertools.cycle,
 )  # fmt: skip
-ITERATING_FIRST = (itertools.compress, dict.fromkeys, operator.countOf, operator.indexOf)
+ITERATING_FIRST = (itertools.compress, dict.fromkeys)
 CHOOSING = (
     itertools.permutations,
     itertools.combinations,

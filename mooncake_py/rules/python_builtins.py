@@ -455,3 +455,20 @@ def call_of(caller: Any) -> tuple[str, tuple[Any, ...], dict[str, Any]]:
     if isinstance(maker, functools.partial):  # made with keywords
         return maker.args[0], arguments, maker.keywords
     return arguments[0], arguments[1:], {}
+
+
+@overlay(operator.countOf)
+def count_of(a: Iterable[Any], b: Any, /) -> int:
+    found = 0
+    for item in a:
+        if item is b or item == b:
+            found += 1
+    return found
+
+
+@overlay(operator.indexOf)
+def index_of(a: Iterable[Any], b: Any, /) -> int:
+    for i, item in enumerate(a):
+        if item is b or item == b:
+            return i
+    raise ValueError("sequence.index(x): x not in sequence")

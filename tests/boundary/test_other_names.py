@@ -136,8 +136,8 @@ def test_keys_with_a_value_of_their_own_are_found() -> None:
 
 def test_identities_follow_copies_of_copies() -> None:
     first, second, third = Node(1.0), Node(1.0), Node(1.0)
-    one = Identities([(first, second)])
-    two = Identities([(second, third), (first, first)])
+    one = Identities([(first, second)], [], whole=True)
+    two = Identities([(second, third), (first, first)], [], whole=True)
     assert identity_of(third) == identity_of(second) == id(first)
     assert not originals_now()
     two.enter()
