@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from mooncake_py.compiler.native.printing import disk
+from mooncake_py.compiler.native.machine import disk, objects
 
 __all__ = ["description"]
 
@@ -33,7 +33,7 @@ def description() -> str:
     """Return the directory, and how much is in it."""
     files = list(disk.files())
     size = sum(path.stat().st_size for path in files)
-    regions = sum(path.suffix == ".py" for path in files)
+    regions = sum(path.suffix == objects.SUFFIX for path in files)
     note = ", not used: everyone may write to it" if disk.is_open(disk.folder()) else ""
     return f"{disk.folder()}: {regions} regions, {megabytes(size)}{note}"
 

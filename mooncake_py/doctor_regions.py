@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import linecache
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
-from mooncake_py.compiler.native import form
 from mooncake_py.errors import MooncakeWarning
 from mooncake_py.first_order import value_and_grad
 from mooncake_py.modes.reverse.settings import compile_mode
@@ -103,20 +100,10 @@ def differences() -> list[str]:
     linecache.cache[FILE] = len(TEXT), None, TEXT.splitlines(keepends=True), FILE
     scope: dict[str, Any] = {"__name__": "regions"}
     exec(compile(TEXT, FILE, "exec"), scope)
-    with by_llvm(), warnings.catch_warnings():
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore", MooncakeWarning)  # that something is not compiled
         found = [(name, difference(scope[name])) for name in REGIONS]
     return [f"{name}: {text}" for name, text in found if text]
-
-
-@contextmanager
-def by_llvm() -> Iterator[None]:
-    """Have LLVM compile within a block."""
-    before, form.COMPILER = form.COMPILER, form.LLVM
-    try:
-        yield
-    finally:
-        form.COMPILER = before
 
 
 def difference(f: Any) -> str:

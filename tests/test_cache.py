@@ -9,7 +9,7 @@ import pytest
 
 from mooncake_py import MooncakeWarning
 from mooncake_py.cache import main
-from mooncake_py.compiler.native.printing import disk
+from mooncake_py.compiler.native.machine import disk, objects
 
 NAMES = ("MOONCAKE_CACHE_DIR", "XDG_CACHE_HOME", "LOCALAPPDATA")
 
@@ -42,10 +42,8 @@ def test_clear(
     main([])
     assert capsys.readouterr().out == f"{folder}: 0 regions, 0.0 MB\n"
     assert not folder.exists()
-    assert disk.stored("a1", "pass\n" * 50_000) == folder / "region_a1.py"
-    disk.stored("a2", "pass")
-    (folder / "__pycache__").mkdir()
-    (folder / "__pycache__" / "region_a1.forward-1.nbi").write_bytes(b"0" * 50_000)
+    objects.keep("a1", (b"0" * 300_000, ("exp",)))
+    objects.keep("a2", (b"code", ()))
     (folder / "notes.txt").write_text("not ours")
     main([])
     assert capsys.readouterr().out == f"{folder}: 2 regions, 0.3 MB\n"
@@ -53,18 +51,9 @@ def test_clear(
     assert capsys.readouterr().out == f"{folder}: removed 0.3 MB\n"
     assert [path.name for path in folder.iterdir()] == ["notes.txt"]
     (folder / "notes.txt").unlink()
-    disk.stored("a3", "pass")
+    objects.keep("a3", (b"code", ()))
     main(["--clear"])
     assert not folder.exists()
-
-
-def test_a_text_is_written_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MOONCAKE_CACHE_DIR", str(tmp_path))
-    path = disk.stored("a1", "first")
-    assert path is not None
-    assert disk.stored("a1", "second") == path
-    assert path.read_text() == "first"
-    assert [each.name for each in tmp_path.iterdir()] == [path.name]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="directories have no modes there")
@@ -74,9 +63,9 @@ def test_a_directory_that_everyone_may_write_to_is_not_used(
     monkeypatch.setenv("MOONCAKE_CACHE_DIR", str(tmp_path))
     tmp_path.chmod(0o777)
     with pytest.warns(MooncakeWarning, match="everyone may write to"):
-        assert disk.stored("key", "pass") is None
+        assert disk.place_for("key") is None
     assert list(disk.files()) == []
     main([])
     assert "not used" in capsys.readouterr().out
     tmp_path.chmod(0o770)
-    assert disk.stored("key", "pass") is not None
+    assert disk.place_for("key") is not None

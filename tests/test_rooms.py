@@ -28,7 +28,7 @@ WITHIN = {
         "native", "",
     ),
     "compiler.native": (
-        "regions", "building", "functions", "reading", "sweeps", "printing", "llvm", "machine", "",
+        "regions", "building", "functions", "reading", "sweeps", "llvm", "machine", "",
     ),
 }  # fmt: skip
 

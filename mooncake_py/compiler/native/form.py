@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any, NamedTuple
 
-from mooncake_py.compiler.native.llvm.printer import Printer as LLVMPrinter
-from mooncake_py.compiler.native.machine.built import built as built_by_llvm
-from mooncake_py.compiler.native.machine.library import llvm
-from mooncake_py.compiler.native.printing.build import built
-from mooncake_py.compiler.native.printing.called import CannotCompile
-from mooncake_py.compiler.native.printing.emit import Printer
+from mooncake_py.compiler.native.llvm.printer import Printer
+from mooncake_py.compiler.native.machine.built import built
 from mooncake_py.compiler.native.regions.region import NativeRegion
 from mooncake_py.compiler.native.spares import Spares
 from mooncake_py.compiler.native.sweeps.adjoint import adjoint, cotangent_of
@@ -21,7 +15,7 @@ from mooncake_py.compiler.native.sweeps.fusing import forward_only
 from mooncake_py.diagnostics.warned import are_errors
 from mooncake_py.runtime import float_flags
 
-__all__ = ["LLVM", "NUMBA", "Compiler", "Form", "compiler", "form_of"]
+__all__ = ["LLVM", "Compiler", "Form", "form_of"]
 
 
 class Compiler(NamedTuple):
@@ -39,23 +33,10 @@ class Compiler(NamedTuple):
     built: Callable[[Any], dict[str, Callable[..., Any]]]
 
 
-NUMBA = Compiler(Printer, built)
-LLVM = Compiler(LLVMPrinter, built_by_llvm)
+LLVM = Compiler(Printer, built)
 
-COMPILER: Compiler | None = None
-"""What tests have compile instead."""
-
-
-@cache
-def compiler() -> Compiler:
-    """Return LLVM where it runs and the environment does not ask for Numba."""
-    if os.environ.get("MOONCAKE_COMPILER") == "numba":
-        return NUMBA
-    try:
-        llvm()
-    except CannotCompile:
-        return NUMBA
-    return LLVM
+COMPILER = LLVM
+"""What compiles; tests have others."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +94,7 @@ def form_of(region: NativeRegion, active: set[str]) -> Form:
         return forward_form(region)
     sweeps = adjoint(region, active)
     made = tuple(n for n in sweeps.values if n not in region.inputs and n not in region.results)
-    chosen = COMPILER or compiler()
+    chosen = COMPILER
     printer = chosen.printer(sweeps.kinds, sweeps.arrays)
     if sweeps.size is not None:
         printer.count(sweeps.size, region.inputs)
@@ -139,7 +120,7 @@ def form_of(region: NativeRegion, active: set[str]) -> Form:
 def forward_form(region: NativeRegion) -> Form:
     """Return the compiled form of a region of which nothing is active."""
     region = forward_only(region)
-    chosen = COMPILER or compiler()
+    chosen = COMPILER
     printer = chosen.printer(region.kinds, region.arrays)
     printer.forward(region.body, region.inputs, region.results)
     forward = chosen.built(printer)["forward"]

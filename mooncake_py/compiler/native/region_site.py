@@ -26,8 +26,8 @@ from mooncake_py.compiler.native.passed import (
     share_memory,
     without,
 )
-from mooncake_py.compiler.native.printing.build import CannotCompile
 from mooncake_py.compiler.native.pulling import pull_native
+from mooncake_py.compiler.native.regions.refused import CannotCompile
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, FLOAT32, INT, REAL, NativeRegion
 from mooncake_py.compiler.native.spares import Stack
 from mooncake_py.compiler.native.sweeps.hoisting import hoisted

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from mooncake_py import value_and_grad
-from mooncake_py.compiler.native.printing.build import built
-from mooncake_py.compiler.native.printing.emit import Printer
+from mooncake_py.compiler.native.llvm.printer import Printer
+from mooncake_py.compiler.native.machine.built import built
 from tests.compiler.native.ir_text import written
 
-pytest.importorskip("numba")
+pytest.importorskip("llvmlite")
 
 EMPTY = np.empty(0)
 WORKING = """

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mooncake_py.compiler.native.llvm.called import instead
 from mooncake_py.compiler.native.llvm.module import as_passed
 from mooncake_py.compiler.native.llvm.numbers import IN_MEMORY, REGISTER, SUFFIX, constant
 from mooncake_py.compiler.native.llvm.powers import half_power
-from mooncake_py.compiler.native.printing.called import CannotCompile, instead
 from mooncake_py.compiler.native.regions import helpers
+from mooncake_py.compiler.native.regions.refused import CannotCompile
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, FLOAT32, INT, REAL
 from mooncake_py.compiler.regions.ir import Call, Const, Expr, Op
 
@@ -257,7 +258,7 @@ def by_address(to: Expressions, f: Any, args: tuple[Expr, ...], kind: str) -> st
     symbol = to.writer.module.symbol_of(f, tuple([(own, None) for own in kinds]), kind)
     room = to.writer.room(("result", kind), IN_MEMORY[kind])
     done = to.writer.do(f"call i8 @{symbol}({', '.join([*passed, f'ptr {room}'])})")
-    to.writer.leave_unless(to.writer.do(f"icmp ne i8 {done}, 0"))
+    to.writer.leave_unless(to.writer.do(f"icmp sgt i8 {done}, 0"))
     found = to.writer.do(f"load {IN_MEMORY[kind]}, ptr {room}")
     return to.writer.do(f"icmp ne i8 {found}, 0") if kind == BOOL else found
 

@@ -13,9 +13,9 @@ from mooncake_py.compiler.native.llvm.calls import call
 from mooncake_py.compiler.native.llvm.numbers import REGISTER, ZERO, constant
 from mooncake_py.compiler.native.llvm.powers import power
 from mooncake_py.compiler.native.llvm.writer import Writer
-from mooncake_py.compiler.native.printing.called import CannotCompile
 from mooncake_py.compiler.native.regions.helpers import over, times
 from mooncake_py.compiler.native.regions.kinds import Known, kind_of, widest
+from mooncake_py.compiler.native.regions.refused import CannotCompile
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, FLOAT32, INT, REAL
 from mooncake_py.compiler.regions.ir import (
     Call,

@@ -8,11 +8,11 @@ from mooncake_py.compiler.native.llvm.expressions import Expressions
 from mooncake_py.compiler.native.llvm.memory import Memory
 from mooncake_py.compiler.native.llvm.module import Module
 from mooncake_py.compiler.native.llvm.numbers import REGISTER
+from mooncake_py.compiler.native.llvm.saved import STACK, TOP
 from mooncake_py.compiler.native.llvm.signature import Signature, Slot
 from mooncake_py.compiler.native.llvm.stack import Stack
 from mooncake_py.compiler.native.llvm.statements import Statements
 from mooncake_py.compiler.native.llvm.writer import Writer
-from mooncake_py.compiler.native.printing.saved import STACK, TOP
 from mooncake_py.compiler.native.regions.kinds import Known
 from mooncake_py.compiler.native.regions.region import BOOL
 from mooncake_py.compiler.regions.ir import Block

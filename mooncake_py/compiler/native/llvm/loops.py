@@ -6,12 +6,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from mooncake_py.compiler.native.llvm.marks import Passes, are_apart, marks
+from mooncake_py.compiler.native.llvm.nests import nested
 from mooncake_py.compiler.native.llvm.products import product_by_blas
+from mooncake_py.compiler.native.llvm.saved import on_stack, popped_by, sized
 from mooncake_py.compiler.native.llvm.sums import FEW, LANE, MANY, Sums, totals_of
-from mooncake_py.compiler.native.printing.called import CannotCompile
-from mooncake_py.compiler.native.printing.loops import nested
-from mooncake_py.compiler.native.printing.saved import on_stack, popped_by, sized
 from mooncake_py.compiler.native.regions.contractions import Contraction
+from mooncake_py.compiler.native.regions.refused import CannotCompile
 from mooncake_py.compiler.native.regions.region import INT
 from mooncake_py.compiler.regions.ir import (
     Block,

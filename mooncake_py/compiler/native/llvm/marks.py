@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum
 
 from mooncake_py.compiler.native.llvm.module import Module
-from mooncake_py.compiler.native.printing.loops import FAR, parts_read, step, targets
+from mooncake_py.compiler.native.llvm.nests import FAR, parts_read, step, targets
 from mooncake_py.compiler.regions.ir import Assign, Block, Bump, Let, Load
 
 __all__ = ["Passes", "are_apart", "marks"]

@@ -19,8 +19,8 @@ from collections.abc import Iterable
 
 from mooncake_py.compiler.native.llvm.expressions import Expressions
 from mooncake_py.compiler.native.llvm.numbers import SIZE
+from mooncake_py.compiler.native.llvm.saved import STACK
 from mooncake_py.compiler.native.llvm.writer import NO_MEMORY
-from mooncake_py.compiler.native.printing.saved import STACK
 from mooncake_py.compiler.native.regions.region import INT
 from mooncake_py.compiler.regions.ir import Alloc, Block, Grow, statements
 

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from itertools import count
 from typing import Any
 
+from mooncake_py.compiler.native.llvm.called import digest, fingerprint
 from mooncake_py.compiler.native.llvm.helpers import HELPERS
 from mooncake_py.compiler.native.llvm.numbers import REGISTER
 from mooncake_py.compiler.native.llvm.signature import Foreign, Shaped
-from mooncake_py.compiler.native.printing.called import digest, fingerprint
 from mooncake_py.compiler.native.regions.region import BOOL
 from mooncake_py.compiler.regions.ir import Statement
 

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from mooncake_py.compiler.native.llvm.called import has_blas
 from mooncake_py.compiler.native.llvm.function import Function
 from mooncake_py.compiler.native.llvm.module import Module
+from mooncake_py.compiler.native.llvm.saved import STACK, TOP
 from mooncake_py.compiler.native.llvm.signature import Foreign, Signature, slots
 from mooncake_py.compiler.native.llvm.sums import LANE
-from mooncake_py.compiler.native.printing.called import has_blas
-from mooncake_py.compiler.native.printing.saved import STACK, TOP
 from mooncake_py.compiler.native.regions.kinds import Known
 from mooncake_py.compiler.native.regions.region import INT
 from mooncake_py.compiler.regions.ir import Block, Push, Statement, statements
@@ -92,6 +92,11 @@ class Printer:
         """Print ``reverse``: it takes the stack and its top first."""
         signature = self._signature("reverse", [STACK, TOP, *inputs], results)
         self._function(body).kernel(signature, has_count=False)
+
+    def alone(self, body: Block, inputs: Sequence[str], results: Sequence[str]) -> None:
+        """Print ``alone``: a function that saves nothing, and may be left."""
+        signature = self._signature("alone", inputs, results)
+        self._function(body, asks=True).kernel(signature, has_count=False)
 
     def _function(
         self, body: Block, *, asks: bool = False, grows: bool = False, is_count: bool = False

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mooncake_py.compiler.native.llvm.numbers import REGISTER, SUFFIX, constant
-from mooncake_py.compiler.native.printing.saved import sized
+from mooncake_py.compiler.native.llvm.saved import sized
 from mooncake_py.compiler.native.regions.contractions import Contraction, Window
 from mooncake_py.compiler.native.regions.helpers import LARGE
 from mooncake_py.compiler.native.regions.linear import ZERO

@@ -59,7 +59,8 @@ class Foreign:
 
     Arrays are passed as their addresses and lengths: ``i8 symbol(ptr, i64, ptr, i64, i64, ...)``.
     Where there are none the function gives back a number, which is written behind the last
-    argument: ``i8 symbol(double, i64, ..., ptr)``.  What it returns is whether all went well.
+    argument: ``i8 symbol(double, i64, ..., ptr)``.  It returns 1 if all went well, 0 if not, and -1
+    where there is no memory.
 
     Attributes
     ----------

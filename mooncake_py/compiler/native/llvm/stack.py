@@ -6,7 +6,7 @@ from itertools import takewhile
 
 from mooncake_py.compiler.native.llvm.expressions import Expressions
 from mooncake_py.compiler.native.llvm.memory import Memory
-from mooncake_py.compiler.native.printing.saved import STACK, TOP, pushes_of
+from mooncake_py.compiler.native.llvm.saved import STACK, TOP, pushes_of
 from mooncake_py.compiler.native.regions.region import INT
 from mooncake_py.compiler.regions.ir import Block, Const, Expr, Name
 from mooncake_py.compiler.regions.simplify import added

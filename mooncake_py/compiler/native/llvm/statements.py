@@ -8,9 +8,7 @@ from mooncake_py.compiler.native.llvm.expressions import Expressions
 from mooncake_py.compiler.native.llvm.loops import Loops
 from mooncake_py.compiler.native.llvm.memory import Memory
 from mooncake_py.compiler.native.llvm.numbers import joined
-from mooncake_py.compiler.native.llvm.stack import Stack
-from mooncake_py.compiler.native.printing.called import CannotCompile
-from mooncake_py.compiler.native.printing.saved import (
+from mooncake_py.compiler.native.llvm.saved import (
     STACK,
     TOP,
     as_slot,
@@ -18,6 +16,9 @@ from mooncake_py.compiler.native.printing.saved import (
     popped_by,
     with_slots,
 )
+from mooncake_py.compiler.native.llvm.stack import Stack
+from mooncake_py.compiler.native.llvm.writer import NO_MEMORY
+from mooncake_py.compiler.native.regions.refused import CannotCompile
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT32, INT
 from mooncake_py.compiler.regions.ir import (
     Alloc,
@@ -195,6 +196,7 @@ class Statements:
             passed += [f"i64 {arrays.length(array, axis)}" for axis in range(axes)]
         symbol = self.writer.module.symbol_of(s.function, tuple(kinds), BOOL)
         done = self.writer.do(f"call i8 @{symbol}({', '.join(passed)})")
+        self.writer.leave_unless(self.writer.do(f"icmp sge i8 {done}, 0"), NO_MEMORY)
         if self._asks:
             self.writer.leave_unless(self.writer.do(f"icmp ne i8 {done}, 0"))
 

@@ -16,7 +16,7 @@ from mooncake_py.compiler.native.machine.library import llvm
 from mooncake_py.compiler.native.machine.linking import Linked, linked
 from mooncake_py.compiler.native.machine.slow_entry import SlowEntry
 from mooncake_py.compiler.native.machine.symbols import addresses
-from mooncake_py.compiler.native.printing.called import CannotCompile
+from mooncake_py.compiler.native.regions.refused import CannotCompile
 
 __all__ = ["Printed", "built"]
 

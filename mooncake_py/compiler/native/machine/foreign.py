@@ -1,31 +1,34 @@
-"""Functions of Python that texts call, as functions of C: Numba compiles them.
-
-What takes arrays returns whether it came to its end, and so does what takes numbers, where an
-error is no end: its result goes to an address that it takes besides.
-"""
+"""The addresses of functions of Python that texts call: read as others are, or else by Numba."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
+from mooncake_py.compiler.native.building.values import Unfit
+from mooncake_py.compiler.native.llvm.module import are_numbers
 from mooncake_py.compiler.native.llvm.signature import Foreign
+from mooncake_py.compiler.native.machine import objects
+from mooncake_py.compiler.native.machine.by_numba import function_of_c
+from mooncake_py.compiler.native.machine.levels import BEST, object_code
 from mooncake_py.compiler.native.machine.library import LOCK
-from mooncake_py.compiler.native.printing.called import OPTIONS, CannotCompile, compilable, numba
-from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, FLOAT32, INT
+from mooncake_py.compiler.native.machine.linking import linked
+from mooncake_py.compiler.native.machine.read_functions import ENTRY, printed_alone
+from mooncake_py.compiler.native.machine.symbols import addresses
+from mooncake_py.compiler.native.regions.refused import CannotCompile
 
 __all__ = ["foreign_address"]
 
-TYPES = {FLOAT: "float64", FLOAT32: "float32", INT: "int64", BOOL: "int8"}
-GUARDED = """\
-def outer({names}):
-    try:
-        result[0] = {call}
-    except Exception:
-        return 0
-    return 1
-"""
 
-MADE: dict[Foreign, Any] = {}
+@dataclass(frozen=True)
+class Made:
+    """A function of C, which is there as long as this is."""
+
+    address: int
+    code: Any
+
+
+MADE: dict[Foreign, Made] = {}
 """What was compiled, which is there as long as the process."""
 
 
@@ -35,48 +38,42 @@ def foreign_address(foreign: Foreign) -> int:
     Raises
     ------
     CannotCompile
-        Numba is not there, or does not compile it.
+        It cannot be read, and Numba is not there or does not compile it.
     """
     with LOCK:
         found = MADE.get(foreign)
         if found is None:
-            found = MADE[foreign] = compiled(foreign)
+            found = MADE[foreign] = made(foreign)
     return found.address
 
 
-def compiled(foreign: Foreign) -> Any:
+def made(foreign: Foreign) -> Made:
     """Return a function of C."""
     try:
-        found = numba()
-    except ImportError as error:
-        raise CannotCompile(str(error)) from None
-    if found.config.DISABLE_JIT:
-        raise CannotCompile("NUMBA_DISABLE_JIT is set")
-    types = found.types
-    passed: list[Any] = []
-    names: list[str] = []
-    values: list[str] = []
-    for k, (kind, axes) in enumerate(foreign.kinds):
-        own = getattr(types, TYPES[kind])
-        names.append(f"a{k}")
-        if axes is None:
-            passed.append(own)
-            values.append(f"a{k} != 0" if kind == BOOL else f"a{k}")
-            continue
-        lengths = [f"n{k}_{axis}" for axis in range(axes)]
-        element = types.boolean if kind == BOOL else own
-        passed += [types.CPointer(element), *[types.int64] * axes]
-        names += lengths
-        values.append(f"carray(a{k}, ({''.join(f'{n}, ' for n in lengths)}))")
-    call = f"inner({', '.join(values)})"
-    if any(axes is not None for _, axes in foreign.kinds):
-        text = f"def outer({', '.join(names)}):\n    return {call}\n"
-    else:
-        passed.append(types.CPointer(getattr(types, TYPES[foreign.result])))
-        text = GUARDED.format(names=", ".join([*names, "result"]), call=call)
-    scope = {"inner": compilable(foreign.function), "carray": found.carray}
-    exec(compile(text, "<native function>", "exec"), scope)
-    try:
-        return found.cfunc(types.int8(*passed), **OPTIONS)(scope["outer"])
-    except Exception as error:
-        raise CannotCompile(f"Numba does not compile {foreign.function}: {error}") from error
+        return made_by_llvm(foreign)
+    except Unfit as error:
+        if not are_numbers(foreign.kinds):
+            raise CannotCompile(f"{foreign.function.__name__}: {error.why}") from error
+    code = function_of_c(foreign)
+    return Made(code.address, code)
+
+
+def made_by_llvm(foreign: Foreign) -> Made:
+    """Return a function that is read, compiled once for all that call it.
+
+    Raises
+    ------
+    Unfit
+        It cannot be read.
+    """
+    text, printer = printed_alone(foreign)
+    others = {name: foreign_address(f) for name, f in printer.foreign.items()}
+    key = objects.key_of(text, BEST) if printer.is_lasting else None
+    found = None if key is None else objects.kept(key)
+    if found is None:
+        found = object_code(text, BEST)
+        if key is not None:
+            objects.keep(key, found)
+    code, named = found
+    ready = linked(code, [ENTRY], addresses(named, others))
+    return Made(ready.addresses[ENTRY], ready)

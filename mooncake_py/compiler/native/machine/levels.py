@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mooncake_py.compiler.native.machine.library import llvm, target_machine, unlocked
-from mooncake_py.compiler.native.printing.called import CannotCompile
+from mooncake_py.compiler.native.regions.refused import CannotCompile
 
 __all__ = ["BEST", "QUICK", "Level", "object_code", "symbols_in"]
 

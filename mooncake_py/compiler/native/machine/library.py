@@ -9,7 +9,7 @@ from importlib import import_module
 from threading import RLock
 from typing import Any
 
-from mooncake_py.compiler.native.printing.called import CannotCompile
+from mooncake_py.compiler.native.regions.refused import CannotCompile
 
 __all__ = ["LEAST", "LOCK", "host", "llvm", "target_machine", "unlocked", "version"]
 

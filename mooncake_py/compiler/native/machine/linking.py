@@ -8,7 +8,7 @@ from typing import Any
 
 from mooncake_py.compiler.native.machine.library import LOCK, llvm, target_machine
 from mooncake_py.compiler.native.machine.symbols import address_of
-from mooncake_py.compiler.native.printing.called import CannotCompile
+from mooncake_py.compiler.native.regions.refused import CannotCompile
 
 __all__ = ["Linked", "linked"]
 

@@ -16,9 +16,9 @@ from pathlib import Path
 import numpy as np
 
 import mooncake_py
+from mooncake_py.compiler.native.machine import disk
 from mooncake_py.compiler.native.machine.levels import Level
 from mooncake_py.compiler.native.machine.library import host, llvm, version
-from mooncake_py.compiler.native.printing import disk
 
 __all__ = ["Object", "keep", "kept", "key_of"]
 

@@ -9,9 +9,9 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-from mooncake_py.compiler.native.printing.called import CannotCompile
+from mooncake_py.compiler.native.regions.refused import CannotCompile
 
-__all__ = ["OWN", "address_of", "addresses", "capsule", "has_blas"]
+__all__ = ["OWN", "address_of", "addresses", "capsule"]
 
 OWN = "mc_"
 """How names begin that are no functions of C."""
@@ -55,12 +55,6 @@ def of_scipy(name: str) -> int | None:
         if name in found:
             return capsule(found[name])
     return None
-
-
-@cache
-def has_blas() -> bool:
-    """Return whether there are functions of BLAS to call.  Imports a part of SciPy."""
-    return of_scipy("dgemm") is not None
 
 
 def capsule(found: Any) -> int:

@@ -209,7 +209,7 @@ class FunctionReader(NestedReader):
             raise Unfit("a function that calls itself", self.b.place)
         if len(self.scopes) > DEEP:
             raise Unfit("calls within too many others", self.b.place)
-        if not is_own(named):
+        if not self.is_readable(named):
             raise Unfit(f"a call of {f.__qualname__}", self.b.place)
         try:
             node = locate(f.__code__, f.__globals__).node
@@ -224,6 +224,10 @@ class FunctionReader(NestedReader):
         else:
             raise Unfit("a coroutine or a generator", self.b.place)
         return Scope(self.callees.met(named), f, body, self.b.fresh("u"))
+
+    def is_readable(self, named: Any) -> bool:
+        """Return True for a function that is read, not called."""
+        return is_own(named)
 
     def body(self, scope: Scope) -> None:
         """Read the body of a function."""

@@ -1,16 +1,15 @@
-"""Functions that printed text calls, as plain Python; `build` compiles them."""
+"""Functions that printed text calls, as plain Python."""
 
 from __future__ import annotations
 
 import math
 import struct
 
-from numpy import dot, empty, ndarray
+from numpy import empty, ndarray
 
 __all__ = [
-    "LARGE", "add_product", "as_bits", "as_int", "grow", "half_power", "heaviside", "hypot",
-    "maximum", "minimum", "multiply", "no_product", "over", "plus", "plus_product", "strided",
-    "tanh", "times",
+    "LARGE", "as_bits", "as_int", "grow", "half_power", "heaviside", "hypot", "maximum", "minimum",
+    "over", "plus", "plus_product", "tanh", "times",
 ]  # fmt: skip
 
 LEAST, GREATEST = 1e-280, 1e280
@@ -96,56 +95,5 @@ def minimum(a: float, b: float) -> float:
     return a if a <= b or a != a else b
 
 
-# Products of matrices.
-
 LARGE = 700
 """Of how many products of numbers a product of matrices is for BLAS: a call takes 0.2 us."""
-
-
-def strided(x: ndarray) -> ndarray:
-    """Return an array unchanged; compiled, as one of no known order.
-
-    What takes it then is compiled once, not for each order.
-    """
-    return x
-
-
-def multiply(z: ndarray, x: ndarray, y: ndarray) -> None:
-    """Write ``x @ y``; compiled, of matrices of which the rows, or the columns, have unit steps."""
-    dot(x, y, out=z)
-
-
-def add_product(
-    z: ndarray, x: ndarray, y: ndarray, n: int, m: int, p: int, sign: float, guarded: bool
-) -> bool:
-    """Add ``sign * x @ y`` to `z` and return True, or do nothing and return False.
-
-    That is where they are not of the shapes that are made of `n`, `m` and `p`, or where the
-    product is not finite though it is `guarded`: a factor of zero may stand beside an infinite one.
-    """
-    if z.shape != (n, p) or x.shape != (n, m) or y.shape != (m, p):
-        return False
-    if x.itemsize not in x.strides:
-        x = x.copy()
-    if y.itemsize not in y.strides:
-        y = y.copy()
-    found = empty((n, p), z.dtype)
-    multiply(found, x, y)
-    if guarded:
-        total = 0.0
-        for i in range(n):
-            for j in range(p):
-                total = plus(total, 0.0 * found[i, j])
-        if total != 0.0:
-            return False
-    for i in range(n):
-        for j in range(p):
-            z[i, j] += sign * found[i, j]
-    return True
-
-
-def no_product(
-    z: ndarray, x: ndarray, y: ndarray, n: int, m: int, p: int, sign: float, guarded: bool
-) -> bool:
-    """Return False: there is no BLAS."""
-    return False

@@ -1,9 +1,8 @@
-"""Systems of linear equations and factors of matrices, as plain Python; `build` compiles it.
+"""Systems of linear equations and factors of matrices, as plain Python that our reader reads.
 
 Each function writes its first argument, and returns False where there is no solution, or one that
 is not finite.  They go through blocks of columns: what is left of a matrix then changes by a
-product, which is for BLAS.  Parts of matrices have slices along both axes everywhere, so that they
-are of one type, for which that product is compiled once.
+product, which is for BLAS.
 
 I. Murray, "Differentiation of the Cholesky decomposition" (arXiv:1602.07527), is where the blocks
 of `cholesky_back` are from.
@@ -11,11 +10,10 @@ of `cholesky_back` are from.
 
 from __future__ import annotations
 
+import math
 from math import sqrt
 
-from numpy import arange, empty, nan, ndarray
-
-from mooncake_py.compiler.native.regions.helpers import LARGE, add_product, plus, plus_product
+from numpy import arange, empty, ndarray
 
 __all__ = [
     "cholesky", "cholesky_back", "cofactors", "determinant", "solve", "solve_lower",
@@ -23,28 +21,12 @@ __all__ = [
 ]  # fmt: skip
 
 BLOCK = 48
-WELL_CONDITIONED = 1e5
-
-
-def subtract(z: ndarray, x: ndarray, y: ndarray) -> None:
-    """Subtract ``x @ y`` from `z`."""
-    n, m = x.shape
-    p = y.shape[1]
-    if n * m * p > LARGE and add_product(z, x, y, n, m, p, -1.0, bool(0)):
-        return
-    for i in range(n):
-        for k in range(m):
-            for j in range(p):
-                z[i, j] -= x[i, k] * y[k, j]
+WELL_CONDITIONED = 100_000
 
 
 def is_finite(a: ndarray) -> bool:
     """Return True if all numbers of a matrix are finite."""
-    total = 0.0
-    for i in range(a.shape[0]):
-        for j in range(a.shape[1]):
-            total = plus(total, 0.0 * a[i, j])
-    return total == 0.0
+    return bool((0.0 * a).sum() == 0.0)
 
 
 # Systems.
@@ -82,7 +64,7 @@ def factor(lu: ndarray, order: ndarray) -> int:
             for k in range(first, i):
                 for j in range(last, n):
                     lu[i, j] -= lu[i, k] * lu[k, j]
-        subtract(lu[last:, last:], lu[last:, first:last], lu[first:last, last:])
+        lu[last:, last:] -= lu[last:, first:last] @ lu[first:last, last:]
     return swaps
 
 
@@ -95,7 +77,7 @@ def substitute(lu: ndarray, y: ndarray) -> None:
             for k in range(first, i):
                 for j in range(m):
                     y[i, j] -= lu[i, k] * y[k, j]
-        subtract(y[last:, :], lu[last:, first:last], y[first:last, :])
+        y[last:, :] -= lu[last:, first:last] @ y[first:last, :]
     for first in range((n - 1) // BLOCK * BLOCK, -1, -BLOCK):
         last = min(first + BLOCK, n)
         for i in range(last - 1, first - 1, -1):
@@ -104,7 +86,7 @@ def substitute(lu: ndarray, y: ndarray) -> None:
                     y[i, j] -= lu[i, k] * y[k, j]
             for j in range(m):
                 y[i, j] /= lu[i, i]
-        subtract(y[:first, :], lu[:first, first:last], y[first:last, :])
+        y[:first, :] -= lu[:first, first:last] @ y[first:last, :]
 
 
 def solve(y: ndarray, a: ndarray, b: ndarray) -> bool:
@@ -121,10 +103,11 @@ def solve_in_place(y: ndarray, lu: ndarray, b: ndarray) -> bool:
     """Solve ``lu @ y = b``, of which the matrix is used up; nan where there is no solution."""
     n, m = y.shape
     order = arange(n)
-    if not is_finite(lu) or factor(lu, order) < 0:
-        for i in range(n):
-            for j in range(m):
-                y[i, j] = nan
+    y[:, :] = math.nan
+    if not is_finite(lu):
+        return False
+    swaps = factor(lu, order)
+    if swaps < 0:
         return False
     for i in range(n):
         for j in range(m):
@@ -145,7 +128,7 @@ def solve_lower(y: ndarray, low: ndarray, b: ndarray) -> bool:
                     y[i, j] -= low[i, k] * y[k, j]
             for j in range(m):
                 y[i, j] /= low[i, i]
-        subtract(y[last:, :], low[last:, first:last], y[first:last, :])
+        y[last:, :] -= low[last:, first:last] @ y[first:last, :]
     return is_finite(y)
 
 
@@ -161,7 +144,7 @@ def solve_lower_transposed(y: ndarray, low: ndarray, b: ndarray) -> bool:
                     y[i, j] -= low[k, i] * y[k, j]
             for j in range(m):
                 y[i, j] /= low[i, i]
-        subtract(y[:first, :], low[first:last, :first].T, y[first:last, :])
+        y[:first, :] -= low[first:last, :first].T @ y[first:last, :]
     return is_finite(y)
 
 
@@ -187,7 +170,7 @@ def determinant(y: ndarray, a: ndarray) -> bool:
         y[0] *= lu[i, i]
         for j in range(n):
             apart += inverse[i, j] * inverse[i, j]
-    return sqrt(size * apart) < WELL_CONDITIONED and y[0] - y[0] == 0.0
+    return bool(sqrt(size * apart) < WELL_CONDITIONED) and bool(y[0] - y[0] == 0.0)
 
 
 def cofactors(c: ndarray, a: ndarray, det: ndarray) -> bool:
@@ -212,18 +195,13 @@ def cholesky(low: ndarray, a: ndarray) -> bool:
     for first in range(0, n, BLOCK):
         last = min(first + BLOCK, n)
         for j in range(first, last):
-            pivot = low[j, j]
-            for k in range(first, j):
-                pivot -= low[j, k] * low[j, k]
+            pivot = low[j, j] - low[j, first:j] @ low[j, first:j]
             if not pivot > 0.0:
                 return False
             low[j, j] = sqrt(pivot)
             for i in range(j + 1, n):
-                total = 0.0
-                for k in range(first, j):
-                    total = plus_product(total, low[i, k], low[j, k])
-                low[i, j] = (low[i, j] - total) / low[j, j]
-        subtract(low[last:, last:], low[last:, first:last], low[last:, first:last].T)
+                low[i, j] = (low[i, j] - low[i, first:j] @ low[j, first:j]) / low[j, j]
+        low[last:, last:] -= low[last:, first:last] @ low[last:, first:last].T
     for i in range(n):
         for j in range(i + 1, n):
             low[i, j] = 0.0
@@ -241,8 +219,8 @@ def cholesky_back(da: ndarray, low: ndarray, dlow: ndarray) -> bool:
                 for k in range(first, j):
                     dlow[i, k] -= dlow[i, j] * low[j, k]
         below = dlow[last:, first:last]
-        subtract(dlow[last:, :first], below, low[first:last, :first])
-        subtract(dlow[first:last, first:last], below.T, low[last:, first:last])
+        dlow[last:, :first] -= below @ low[first:last, :first]
+        dlow[first:last, first:last] -= below.T @ low[last:, first:last]
         cholesky_block_back(dlow, low, first, last)
         both = empty((last - first, last - first))
         for i in range(last - first):
@@ -250,8 +228,8 @@ def cholesky_back(da: ndarray, low: ndarray, dlow: ndarray) -> bool:
                 both[i, j] = dlow[first + i, first + j]
                 both[j, i] = both[i, j]
             both[i, i] *= 2.0
-        subtract(dlow[first:last, :first], below.T, low[last:, :first])
-        subtract(dlow[first:last, :first], both[:, :], low[first:last, :first])
+        dlow[first:last, :first] -= below.T @ low[last:, :first]
+        dlow[first:last, :first] -= both[:, :] @ low[first:last, :first]
     for i in range(n):
         for j in range(i + 1):
             da[i, j] += dlow[i, j]

@@ -11,10 +11,11 @@ import pytest
 from numpy.testing import assert_allclose
 
 from mooncake_py import grad, jvp, value_and_grad
-from mooncake_py.compiler.native.printing.emit_expressions import Expressions
-from mooncake_py.compiler.native.regions.region import FLOAT, FLOAT32
-from mooncake_py.compiler.regions.ir import Compare, Const, Expr, Name, Op
+from mooncake_py.compiler.native.form import Compiler
+from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, FLOAT32
+from mooncake_py.compiler.regions.ir import Assign, Compare, Const, Expr, Name, Op
 from tests.programs.comparing import function_of
+from tests.support.interpreted import PLAIN, QUICKLY
 
 pytestmark = pytest.mark.plain
 
@@ -208,20 +209,24 @@ def test_float_of_python_is_as_wide_as_what_it_is_beside(tried: list[bool]) -> N
     assert tried == [True]
 
 
-@pytest.mark.parametrize(
-    ("e", "text"),
-    [
-        (Compare(("gt",), (Name("s"), Const(0.1))), "s > np.float32(0.1)"),
-        (Op("mul", (Const(0.1), Name("s"))), "np.float32(0.1) * s"),
-        (Op("mul", (Name("a"), Name("s"))), "a * s"),
-        (Op("float", (Name("s"),)), "np.float64(s)"),
-    ],
-)
-def test_numbers_that_are_written_are_printed_as_wide_as_what_they_are_beside(
-    e: Expr, text: str
-) -> None:
-    """Numba takes them for float64, and `float` of a float32 for what it is."""
-    assert Expressions({"s": FLOAT32, "a": FLOAT}).text(e) == text
+@pytest.mark.parametrize("way", [PLAIN, QUICKLY], ids=["interpreted", "compiled"])
+def test_numbers_that_are_written_are_as_wide_as_what_they_are_beside(way: Compiler) -> None:
+    if way is QUICKLY:
+        pytest.importorskip("llvmlite")
+    s, a = Name("s"), Name("a")
+    cases: list[tuple[Expr, str, Any]] = [
+        (Compare(("gt",), (s, Const(0.1))), BOOL, False),
+        (Op("mul", (Const(0.1), s)), FLOAT32, float(np.float32(0.1) * np.float32(0.1))),
+        (Op("mul", (a, s)), FLOAT, 0.3 * float(np.float32(0.1))),
+        (Op("float", (s,)), FLOAT, float(np.float32(0.1))),
+    ]
+    names = [f"r{k}" for k in range(len(cases))]
+    kinds = {name: kind for name, (_, kind, _) in zip(names, cases, strict=True)}
+    printer = way.printer(kinds | {"s": FLOAT32, "a": FLOAT}, {})
+    body = tuple([Assign(Name(n), e) for n, (e, *_) in zip(names, cases, strict=True)])
+    printer.forward(body, ["s", "a"], names)
+    found = way.built(printer)["forward"](np.empty(0), np.float32(0.1), 0.3)[3:]
+    assert list(found) == [value for *_, value in cases]
 
 
 def test_sums_are_of_float64(tried: list[bool]) -> None:

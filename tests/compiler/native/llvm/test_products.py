@@ -13,7 +13,6 @@ from mooncake_py import value_and_grad
 from mooncake_py.compiler.native import form
 from mooncake_py.compiler.native.llvm import printer, products
 from mooncake_py.compiler.native.regions.contractions import Window, window
-from mooncake_py.compiler.native.regions.helpers import add_product
 from mooncake_py.compiler.native.regions.linear import ONE, ZERO
 from mooncake_py.compiler.regions.ir import Load, Name, Op
 from tests.compiler.native.agreeing import FLOATS, agree, copies, function
@@ -174,17 +173,6 @@ def test_widths(f: Any, has_blas: bool, kind: Any, monkeypatch: pytest.MonkeyPat
     for a, b in zip(plain[1], compiled[1], strict=True):
         assert b.dtype == kind
         assert_allclose(b, a, rtol=accuracy, atol=accuracy * np.max(abs(a)))
-
-
-def test_what_is_for_loops() -> None:
-    x, y = np.ones((2, 3)), np.ones((3, 4))
-    z = np.zeros((2, 4))
-    assert not add_product(z, x, y, 2, 2, 4, 1.0, False)
-    assert not add_product(z, x, y, 1, 3, 4, 1.0, False)
-    assert not add_product(z, x, y, 2, 3, 3, 1.0, False)
-    assert not np.any(z)
-    assert add_product(z, x, y, 2, 3, 4, -1.0, True)
-    assert np.all(z == -3.0)
 
 
 def test_windows() -> None:

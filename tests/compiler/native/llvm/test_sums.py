@@ -10,11 +10,11 @@ import pytest
 from numpy.testing import assert_allclose
 
 from mooncake_py.compiler.native.llvm.marks import are_apart
+from mooncake_py.compiler.native.llvm.nests import nested
 from mooncake_py.compiler.native.llvm.printer import Printer
 from mooncake_py.compiler.native.llvm.sums import FEW, MANY, totals_of
 from mooncake_py.compiler.native.machine.built import Work, built
 from mooncake_py.compiler.native.machine.levels import QUICK
-from mooncake_py.compiler.native.printing.loops import nested
 from mooncake_py.compiler.native.regions.kinds import kind_of
 from mooncake_py.compiler.regions.ir import ForAll
 from tests.compiler.native.ir_text import written

@@ -12,7 +12,7 @@ from mooncake_py.compiler.native.machine import library
 from mooncake_py.compiler.native.machine.background import WORKER
 from mooncake_py.compiler.native.machine.built import built
 from mooncake_py.compiler.native.machine.levels import BEST, QUICK, Level, object_code
-from mooncake_py.compiler.native.printing.called import CannotCompile
+from mooncake_py.compiler.native.regions.refused import CannotCompile
 from tests.compiler.native.machine.texts import HEAD, SCALED, scaled
 
 WRONG = {

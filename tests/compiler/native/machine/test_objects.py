@@ -12,11 +12,10 @@ import numpy as np
 import pytest
 
 from mooncake_py.compiler.native.machine import built as machine
-from mooncake_py.compiler.native.machine import entry, objects
+from mooncake_py.compiler.native.machine import disk, entry, objects
 from mooncake_py.compiler.native.machine.background import WORKER
 from mooncake_py.compiler.native.machine.built import built
 from mooncake_py.compiler.native.machine.levels import BEST, QUICK
-from mooncake_py.compiler.native.printing import disk
 from tests.compiler.native.machine.texts import scaled
 
 X = np.arange(4.0)

@@ -9,11 +9,12 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from mooncake_py.compiler.native.printing.called import compilable
-from mooncake_py.compiler.native.printing.emit_expressions import Expressions
+from mooncake_py.compiler.native.llvm.printer import Printer
 from mooncake_py.compiler.native.regions import helpers
-from mooncake_py.compiler.regions.ir import Const, Name, Op
+from mooncake_py.compiler.regions.ir import Assign, Call, Const, Expr, Name, Op
+from tests.support.interpreted import QUICKLY
 
+EMPTY = np.empty(0)
 SPECIAL = (
     0.0,
     -0.0,
@@ -30,12 +31,20 @@ SPECIAL = (
 )
 
 
-def compiled() -> Callable[[float, float], float]:
-    pytest.importorskip("numba")
-    return compilable(np.hypot)
+def compiled(e: Expr, kinds: dict[str, str] | None = None) -> Callable[..., float]:
+    """Return a function of `x`, or of `x` and `y`, that LLVM compiles."""
+    pytest.importorskip("llvmlite")
+    printer = Printer(kinds or {}, {})
+    printer.forward((Assign(Name("s"), e),), ["x", "y"], ["s"])
+    forward = QUICKLY.built(printer)["forward"]
+    return lambda x, y=0.0: forward(EMPTY, x, y)[-1]
 
 
-@pytest.mark.parametrize("of", [lambda: helpers.hypot, compiled], ids=["plain", "compiled"])
+def hypot_by_llvm() -> Callable[..., float]:
+    return compiled(Call(np.hypot, (Name("x"), Name("y"))))
+
+
+@pytest.mark.parametrize("of", [lambda: helpers.hypot, hypot_by_llvm], ids=["plain", "compiled"])
 def test_hypot_is_that_of_math_but_for_rounding(of: Callable[[], Callable[..., float]]) -> None:
     hypot, rng = of(), np.random.default_rng(0)
     pairs = rng.standard_normal((500, 2)) * 10.0 ** rng.integers(-160, 160, (500, 1))
@@ -54,14 +63,12 @@ def plainly(n: int) -> Callable[[float], float]:
     return lambda x: helpers.half_power(np.float64(x), n)
 
 
-def by_numba(n: int) -> Callable[[float], float]:
-    numba = pytest.importorskip("numba")
-    power = compilable(helpers.half_power)
-    return numba.njit(error_model="numpy")(lambda x: power(x, n))
+def by_llvm(n: int) -> Callable[[float], float]:
+    return compiled(Op("pow", (Name("x"), Const(n + 0.5))))
 
 
 @pytest.mark.sampled(5)
-@pytest.mark.parametrize("of", [plainly, by_numba])
+@pytest.mark.parametrize("of", [plainly, by_llvm])
 @pytest.mark.parametrize("n", [-4, -2, -1, 0, 1, 3])
 def test_half_integer_powers(of: Callable[[int], Callable[[float], float]], n: int) -> None:
     power, rng = of(n), np.random.default_rng(0)
@@ -78,10 +85,11 @@ def test_half_integer_powers(of: Callable[[int], Callable[[float], float]], n: i
 
 
 def test_powers_are_printed_as_roots() -> None:
-    printed = Expressions({"n": "int"})
-    texts = {p: printed.text(Op("pow", (Name("x"), Const(p)))) for p in (-1.5, 0.5, 4.5, 2, 0.25)}
-    assert texts == {
-        -1.5: "f_half_power(x, -2)", 0.5: "f_half_power(x, 0)", 4.5: "x ** 4.5", 2: "x ** 2",
-        0.25: "x ** 0.25",
-    }  # fmt: skip
-    assert printed.text(Op("pow", (Name("n"), Const(0.5)))) == "float(n) ** 0.5"
+    def calls_pow(n: float, kind: str = "float") -> bool:
+        printer = Printer({"x": kind}, {})
+        printer.forward((Assign(Name("s"), Op("pow", (Name("x"), Const(n)))),), ["x"], ["s"])
+        forward = printer.text[printer.text.index("@mc_forward") :]
+        return "call double @llvm.pow" in forward
+
+    assert [n for n in (-1.5, 0.5, 4.5, 2, 0.25) if calls_pow(n)] == [4.5, 0.25]
+    assert calls_pow(0.5, "int")

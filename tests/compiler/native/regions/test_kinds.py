@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from mooncake_py.compiler.native.printing.emit_expressions import Expressions
+from mooncake_py.compiler.native.llvm.printer import Printer
 from mooncake_py.compiler.native.regions import kinds
 from mooncake_py.compiler.native.regions.kinds import kind_of
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, FLOAT32, INT
-from mooncake_py.compiler.regions.ir import Const, Expr, Name, Op
+from mooncake_py.compiler.regions.ir import Assign, Const, Expr, Name, Op
 
 pytestmark = pytest.mark.plain
 
@@ -48,6 +48,6 @@ def test_printing_asks_for_each_part_once(monkeypatch):
     counts = []
     for terms in (20, 40):
         asked.clear()
-        Expressions(KINDS).text(long_sum(terms))
+        Printer(KINDS, {}).forward((Assign(Name("y"), long_sum(terms)),), ["x"], ["y"])
         counts.append(len(asked))
     assert counts[1] < 2.2 * counts[0]

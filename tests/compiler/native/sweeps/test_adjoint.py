@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from mooncake_py.compiler.derivatives.activity import active_parts
-from mooncake_py.compiler.native import form
+from mooncake_py.compiler.native.form import LLVM
 from mooncake_py.compiler.native.regions.region import NativeRegion
 from mooncake_py.compiler.native.sweeps.adjoint import NativeSweeps, adjoint, is_clear
 from mooncake_py.compiler.regions.ir import Assign, Name, Push, statements
@@ -65,11 +65,11 @@ def test_printed_sweeps_do_the_same(name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", list(REGIONS)[::3])
 def test_compiled_sweeps_do_the_same(name: str) -> None:
-    pytest.importorskip("numba")
+    pytest.importorskip("llvmlite")
     text, inputs, results, active = REGIONS[name]
     found, values, names = region(text, inputs, results), given(name), set(active.split())
     wanted, sweeps = cotangents_of(found, values), sweeps_of(name)
-    got = run_printed(built(form.compiler(), found, sweeps), found, sweeps, values, wanted)
+    got = run_printed(built(LLVM, found, sweeps), found, sweeps, values, wanted)
     expected = pulled(found, values, wanted, names)
     for n in names:
         assert_allclose(got[f"d_{n}"], expected[n], rtol=1e-12, atol=1e-13)

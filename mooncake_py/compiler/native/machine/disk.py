@@ -1,7 +1,6 @@
-"""Compiled text between processes: a file for each region, in the user's cache directory.
+"""Files between processes, in the user's cache directory.
 
 The directory is ``MOONCAKE_CACHE_DIR`` if that is set, else where the platform keeps caches.
-Beside the text are Numba's files, which hold machine code.
 """
 
 from __future__ import annotations
@@ -17,12 +16,9 @@ from pathlib import Path
 
 from mooncake_py.errors import MooncakeWarning
 
-__all__ = ["PREFIX", "cleared", "files", "folder", "is_open", "place_for", "stored", "write"]
+__all__ = ["PREFIX", "cleared", "files", "folder", "is_open", "place_for", "write"]
 
 PREFIX = "region_"
-CODE = "__pycache__"
-AGE = (0, 10**9)
-"""Times of all texts: Numba takes machine code for stale where another process wrote the same."""
 
 
 def folder() -> Path:
@@ -37,23 +33,6 @@ def folder() -> Path:
     if sys.platform == "darwin":
         return Path.home() / "Library" / "Caches" / name
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / name
-
-
-def stored(key: str, text: str) -> Path | None:
-    """Return the file of a text, written if it is not there; None if that is impossible or unsafe.
-
-    Parameters
-    ----------
-    key : str
-        Differs where the text does.
-    """
-    path = place_for(f"{key}.py")
-    try:
-        if path is not None and not path.exists():
-            write(path, text.encode())
-    except OSError:
-        return None
-    return path
 
 
 def place_for(name: str) -> Path | None:
@@ -85,8 +64,6 @@ def write(path: Path, data: bytes) -> None:
     try:
         with open(number, "wb") as file:
             file.write(data)
-        if path.suffix == ".py":
-            os.utime(name, AGE)
         os.replace(name, path)
     except BaseException:
         with suppress(OSError):
@@ -95,10 +72,9 @@ def write(path: Path, data: bytes) -> None:
 
 
 def files() -> Iterator[Path]:
-    """Yield the files that are there: texts, machine code, and what was not finished."""
-    for place in (folder(), folder() / CODE):
-        if place.is_dir():
-            yield from sorted(path for path in place.iterdir() if path.name.startswith(PREFIX))
+    """Yield the files that are there, also what was not finished."""
+    if folder().is_dir():
+        yield from sorted(path for path in folder().iterdir() if path.name.startswith(PREFIX))
 
 
 def cleared() -> int:
@@ -109,7 +85,6 @@ def cleared() -> int:
             size = path.stat().st_size
             path.unlink()
             freed += size
-    for place in (folder() / CODE, folder()):
-        with suppress(OSError):  # not empty: what is not ours stays
-            place.rmdir()
+    with suppress(OSError):  # not empty: what is not ours stays
+        folder().rmdir()
     return freed

@@ -7,7 +7,7 @@ from itertools import product
 
 import pytest
 
-from mooncake_py.compiler.native.printing.apart import are_apart, rejoined, told_apart
+from mooncake_py.compiler.native.llvm.apart import are_apart, rejoined, told_apart
 from mooncake_py.compiler.native.regions.linear import Linear, linear
 from mooncake_py.compiler.regions.ir import Assign, Bump, Const, Expr, ForAll, Let, Load, Name, Op
 
@@ -30,7 +30,7 @@ def reached(load: Load) -> set[tuple[int, ...]]:
     """Return the elements that all passes reach."""
     found: set[tuple[int, ...]] = set()
     for counters in product(range(SIZE), repeat=len(COUNTERS)):
-        values = FIXED | dict(zip(map(Name, COUNTERS), counters, strict=True))
+        values: dict[Expr, int] = {**FIXED, **dict(zip(map(Name, COUNTERS), counters, strict=True))}
         sums = map(linear, load.index)
         found.add(tuple(e.constant + sum(n * values[p] for p, n in e.parts.items()) for e in sums))
     return found

@@ -1,4 +1,4 @@
-"""Functions that compiled text calls: what Numba takes for them, and how they are told apart."""
+"""Functions that compiled text calls: what stands for them, and how they are told apart."""
 
 from __future__ import annotations
 
@@ -7,27 +7,20 @@ import hashlib
 import math
 import operator
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache
 from importlib import import_module
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
 
-import mooncake_py
 from mooncake_py.compiler.derivatives.number_functions import NUMPY_FUNCTIONS
-from mooncake_py.compiler.native.printing.intrinsics import INTRINSIC, intrinsic
-from mooncake_py.compiler.native.printing.pipeline import pipeline
 from mooncake_py.compiler.native.regions import helpers
-from mooncake_py.modules import package_of
 
-__all__ = ["OPTIONS", "CannotCompile", "compilable", "digest", "fingerprint", "instead", "numba"]
+__all__ = ["digest", "fingerprint", "has_blas", "instead", "names_read"]
 
-FIXED = (FunctionType, BuiltinFunctionType, ModuleType, np.ufunc, type)
-"""Types of what a function reads of its module that does not change for certain, or as good as."""
 DISPATCHER = type(np.dot)
 """Of functions of NumPy that arrays of other types may take over."""
-OWN = mooncake_py.__name__
 
 INSTEAD: dict[Any, Any] = {f: own for f, (own, _) in NUMPY_FUNCTIONS.items()} | {
     np.add: operator.add, np.subtract: operator.sub, np.multiply: operator.mul,
@@ -42,66 +35,17 @@ INSTEAD: dict[Any, Any] = {f: own for f, (own, _) in NUMPY_FUNCTIONS.items()} | 
 
 def instead(f: Any) -> Any:
     """Return what is compiled in the place of a function."""
-    if f is helpers.add_product and not has_blas():
-        return helpers.no_product
     return INSTEAD.get(f, f)
 
 
-@lru_cache(maxsize=1)
+@cache
 def has_blas() -> bool:
-    """Return True if Numba finds SciPy, by which it multiplies matrices."""
+    """Return True if there is SciPy, whose BLAS multiplies matrices.  Imports a part of it."""
     try:
         import_module("scipy.linalg.cython_blas")
     except ImportError:
         return False
     return True
-
-
-OPTIONS: dict[str, Any] = {"error_model": "numpy", "nogil": True}
-"""How everything is compiled."""
-
-
-def numba() -> Any:
-    """Return Numba, an optional dependency that takes a while to import."""
-    return import_module("numba")
-
-
-class CannotCompile(Exception):
-    """Text that Numba does not compile, and why; it runs otherwise."""
-
-
-@lru_cache(maxsize=256)
-def compilable(f: Any) -> Any:
-    """Return what stands for a function in text that Numba compiles.
-
-    A function of Python is compiled with the functions that it calls.  Imports Numba.
-
-    Raises
-    ------
-    CannotCompile
-        It reads what may change: compiled functions take that for constants.
-    """
-    f = instead(f)
-    if f in INTRINSIC:
-        return intrinsic(f)
-    if type(f) is not FunctionType:
-        return f
-    scope = dict(f.__globals__)
-    for name in names_read(f.__code__):
-        value = scope.get(name)
-        if type(value) is FunctionType and value is not f:
-            scope[name] = compilable(value)
-        elif value is not None and not isinstance(value, FIXED) and not is_own(f):
-            raise CannotCompile(f"{f.__qualname__} reads the global variable {name}")
-    own = FunctionType(f.__code__, scope, f.__name__, f.__defaults__, f.__closure__)
-    own.__qualname__ = f"{f.__name__}_{digest(fingerprint(f) or '')}"  # see `build.compiled`
-    options = {"pipeline_class": pipeline()} if is_own(f) else {}
-    return numba().njit(**OPTIONS, **options)(own)
-
-
-def is_own(f: FunctionType) -> bool:
-    """Return True for a function of this package."""
-    return package_of(f) == OWN
 
 
 def fingerprint(f: Any, *, within: tuple[Any, ...] = ()) -> str | None:
@@ -114,8 +58,6 @@ def fingerprint(f: Any, *, within: tuple[Any, ...] = ()) -> str | None:
     within : tuple of functions
         Those that read it.
     """
-    if f is helpers.add_product:
-        f = instead(f)
     if f is None or isinstance(f, np.ufunc | DISPATCHER | BuiltinFunctionType | ModuleType | type):
         return f"{getattr(f, '__module__', '')}.{getattr(f, '__name__', '')}"
     if isinstance(f, bool | int | float | str):

@@ -34,7 +34,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from mooncake_py.compiler.derivatives.activity import part_of
-from mooncake_py.compiler.native.printing.apart import rejoined, told_apart
+from mooncake_py.compiler.native.llvm.apart import rejoined, told_apart
 from mooncake_py.compiler.native.regions.contractions import Contraction, contractions
 from mooncake_py.compiler.native.regions.helpers import plus, plus_product
 from mooncake_py.compiler.native.regions.region import FLOAT, REAL

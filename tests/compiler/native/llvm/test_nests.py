@@ -8,9 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mooncake_py.compiler.native.printing.build import built, interpreted
-from mooncake_py.compiler.native.printing.emit import Printer
+from mooncake_py.compiler.native.form import Compiler
+from mooncake_py.compiler.native.llvm.nests import nested
+from mooncake_py.compiler.native.regions.contractions import Contraction
+from mooncake_py.compiler.native.regions.kinds import kind_of
+from mooncake_py.compiler.regions.ir import ForAll
 from tests.compiler.native.ir_text import written
+from tests.compiler.native.test_golden import Shown
+from tests.support.interpreted import PLAIN, QUICKLY
 
 FOLDER = Path(__file__).parents[1] / "golden"
 EMPTY = np.empty(0)
@@ -147,49 +152,58 @@ for i, j in all(len(x, 0) - 1, len(x, 1) - 1):
 }  # fmt: skip
 
 
-def made(text: str, arrays: str) -> tuple[Printer, Arrays]:
-    """Return a printed function, and what it is called with."""
+def arguments(arrays: str) -> Arrays:
+    """Return what a case is called with."""
     rng = np.random.default_rng(1)
     shapes = dict(each.split(":") for each in arrays.split())
-    given = {n: rng.random(tuple(map(int, shape.split(",")))) for n, shape in shapes.items()}
-    printer = Printer(KINDS, {name: a.ndim for name, a in given.items()})
+    return {n: rng.random(tuple(map(int, shape.split(",")))) for n, shape in shapes.items()}
+
+
+def agrees(name: str, way: Compiler) -> None:
+    """Check what a case computes."""
+    text, arrays, computed = CASES[name]
+    given = arguments(arrays)
+    printer = way.printer(KINDS, {name: a.ndim for name, a in given.items()})
     printer.forward(written(text, KINDS), list(given), [])
-    return printer, given
+    expected = {n: a.copy() for n, a in given.items()} | computed(given)
+    way.built(printer)["forward"](EMPTY, *given.values())
+    for array, value in given.items():
+        np.testing.assert_allclose(value, expected[array], rtol=1e-14)
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_loops(name: str) -> None:
-    text, arrays, computed = CASES[name]
-    printer, given = made(text, arrays)
-    expected = {n: a.copy() for n, a in given.items()} | computed(given)
-    interpreted(printer)["forward"](EMPTY, *given.values())
-    for array, value in given.items():
-        np.testing.assert_allclose(value, expected[array], rtol=1e-14)
+    agrees(name, PLAIN)
 
 
-@pytest.mark.slow
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", CASES)
 def test_compiled_loops(name: str) -> None:
-    pytest.importorskip("numba")
-    text, arrays, computed = CASES[name]
-    printer, given = made(text, arrays)
-    expected = {n: a.copy() for n, a in given.items()} | computed(given)
-    built(printer)["forward"](EMPTY, *given.values())
-    for array, value in given.items():
-        np.testing.assert_allclose(value, expected[array], rtol=1e-14)
+    pytest.importorskip("llvmlite")
+    agrees(name, QUICKLY)
 
 
 @pytest.mark.parametrize("name", [*list(CASES)[:8], "back_from_an_elimination"])
 def test_golden(name: str, golden: Callable[[Path, str], None]) -> None:
-    text, arrays, _ = CASES[name]
-    golden(FOLDER / f"{name}.txt", made(text, arrays)[0].text)
+    lines: list[str] = []
+    for loops in written(CASES[name][0], KINDS):
+        assert isinstance(loops, ForAll)
+        for s in nested(loops, lambda e: kind_of(e, KINDS)):
+            if isinstance(s, Contraction):
+                lines += ["by BLAS, or:", *Shown().block(s.loops)]
+            else:
+                lines += Shown().lines(s)
+    golden(FOLDER / f"{name}.txt", "\n".join(lines))
 
 
-def test_sums_of_names() -> None:
+@pytest.mark.parametrize("way", [PLAIN, QUICKLY], ids=["interpreted", "compiled"])
+def test_sums_of_names(way: Compiler) -> None:
+    if way is QUICKLY:
+        pytest.importorskip("llvmlite")
     text = "for i in all(len(x, 0)):\n    s += x[i] * x[i]\nfor m in all(len(x, 0)):\n    k += m"
     text += "\nfor j in all(len(x, 0)):\n    c += x[j] > 1.5"
-    printer = Printer(KINDS, {"x": 1})
+    printer = way.printer(KINDS, {"x": 1})
     printer.forward(written(text, KINDS), ["x"], ["s", "k", "c"])
-    found = interpreted(printer)["forward"](EMPTY, np.arange(4.0))[3:]
+    found = way.built(printer)["forward"](EMPTY, np.arange(4.0))[3:]
     assert found == (14.0, 6, 2)
     assert [type(each) for each in found[1:]] == [int, int]

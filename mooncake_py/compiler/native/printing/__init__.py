@@ -1,1 +1,0 @@
-"""From sweeps to text, and from text to compiled functions."""
