@@ -9,6 +9,7 @@ from typing import Any, Generic, overload
 
 from mooncake_py.boundary.arguments import name_of, require_callable
 from mooncake_py.boundary.example import Example
+from mooncake_py.compiler.native.machine.background import WORKER
 from mooncake_py.derivatives import Given, P
 from mooncake_py.diagnostics.tracebacks import boundary
 from mooncake_py.errors import PreparedArgumentsError, PreparedInUseError
@@ -67,6 +68,7 @@ class Prepared(Generic[P, Given]):
         self.holder: int = 0
         self.example: Example = Example(name, derivative, args, kwargs)
         self(*args, **kwargs)
+        WORKER.wait()  # until compiled code is at its best
 
     def __repr__(self) -> str:
         return f"<prepared {self.name}>"

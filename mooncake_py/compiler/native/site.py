@@ -22,6 +22,7 @@ from mooncake_py.compiler.native.building.types import (
     type_of,
 )
 from mooncake_py.compiler.native.building.values import Unfit
+from mooncake_py.compiler.native.machine.background import WORKER
 from mooncake_py.compiler.native.passed import numbers_in
 from mooncake_py.compiler.native.reading.objects import Path
 from mooncake_py.compiler.native.reading.outputs import Output
@@ -34,7 +35,7 @@ from mooncake_py.compiler.regions.ir import Assign, Check, Let, statements
 from mooncake_py.compiler.sites import pace
 from mooncake_py.compiler.sites.elsewhere import Elsewhere, InParts
 from mooncake_py.compiler.sites.items import put_into
-from mooncake_py.compiler.sites.pace import PLAINLY, TIMED, TIMED_PLAINLY, Pace
+from mooncake_py.compiler.sites.pace import COMPILED, PLAINLY, TIMED, TIMED_PLAINLY, Pace
 from mooncake_py.errors import file_and_line
 from mooncake_py.jitted import python_function
 from mooncake_py.overriding import override
@@ -303,6 +304,8 @@ class FunctionSite(Site):
         """
         own = self.paces[type(ctx)]
         way = own.way(ctx)
+        if way in (TIMED, TIMED_PLAINLY) and WORKER.is_busy:  # code will be better soon
+            way = PLAINLY if own.is_left else COMPILED
         if way == TIMED_PLAINLY:
             return own
         if way == PLAINLY:

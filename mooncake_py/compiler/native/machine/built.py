@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from typing import Any, Protocol
+from weakref import WeakMethod
 
 from mooncake_py.compiler.native.llvm.signature import Foreign, Signature
 from mooncake_py.compiler.native.machine import layouts, objects
 from mooncake_py.compiler.native.machine.background import WORKER
 from mooncake_py.compiler.native.machine.entry import quick_entry
 from mooncake_py.compiler.native.machine.foreign import foreign_address
-from mooncake_py.compiler.native.machine.levels import BEST, Level, object_code
+from mooncake_py.compiler.native.machine.levels import BEST, QUICK, Level, object_code
 from mooncake_py.compiler.native.machine.library import llvm
 from mooncake_py.compiler.native.machine.linking import Linked, linked
 from mooncake_py.compiler.native.machine.slow_entry import SlowEntry
 from mooncake_py.compiler.native.machine.symbols import addresses
-from mooncake_py.compiler.native.regions.refused import CannotCompile
 
 __all__ = ["Printed", "built"]
 
 FORWARD = "forward"
+Swap = Callable[[Linked, str], None]
 
 
 class Printed(Protocol):
@@ -50,7 +50,7 @@ class Printed(Protocol):
         ...
 
 
-def built(printer: Printed, first: Level = BEST) -> dict[str, Callable[..., Any]]:
+def built(printer: Printed, first: Level = QUICK) -> dict[str, Callable[..., Any]]:
     """Return the functions that were printed.
 
     They take numbers of the kinds, and aligned C-contiguous arrays of these.
@@ -58,7 +58,8 @@ def built(printer: Printed, first: Level = BEST) -> dict[str, Callable[..., Any]
     Parameters
     ----------
     first : Level
-        If it is not the best one, that follows in a thread, and takes its place.
+        If it is not the best one, that follows in a thread, and takes its place: it computes the
+        same, to the last bit.
 
     Raises
     ------
@@ -72,9 +73,12 @@ def built(printer: Printed, first: Level = BEST) -> dict[str, Callable[..., Any]
     if best is None and first is not BEST:
 
         def swap() -> None:
-            with suppress(CannotCompile):
-                better = work.made(BEST)
-                for call, symbol in swaps:
+            if all(call() is None for call, _ in swaps):
+                return  # nobody has the functions any more
+            better = work.kept(BEST) or work.made(BEST)  # another process may have been quicker
+            for reference, symbol in swaps:
+                call = reference()
+                if call is not None:
                     call(better, symbol)
 
         WORKER.add(swap)
@@ -116,17 +120,17 @@ class Work:
 
     def entries(
         self, code: Linked
-    ) -> tuple[dict[str, Callable[..., Any]], list[tuple[Callable[[Linked, str], None], str]]]:
+    ) -> tuple[dict[str, Callable[..., Any]], list[tuple[WeakMethod[Swap], str]]]:
         """Return functions of Python, and of each what has it call other code, with its symbol."""
         found: dict[str, Callable[..., Any]] = {}
-        swaps: list[tuple[Callable[[Linked, str], None], str]] = []
+        swaps: list[tuple[WeakMethod[Swap], str]] = []
         for name, signature in self.functions.items():
             tells = name == FORWARD
             if layouts.are_known():
                 found[name], descriptor = quick_entry(signature, code, tells=tells)
-                swaps.append((descriptor.call, signature.symbol))
+                swaps.append((WeakMethod(descriptor.call), signature.symbol))
             else:
                 slow = SlowEntry(signature, code, tells=tells)
                 found[name] = slow
-                swaps.append((slow.call, signature.symbol))
+                swaps.append((WeakMethod(slow.call), signature.symbol))
         return found, swaps

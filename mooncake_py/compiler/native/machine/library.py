@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import re
 from functools import cache
 from importlib import import_module
@@ -46,7 +47,28 @@ def llvm() -> Any:
         binding.check_jit_execution()
     except (OSError, RuntimeError) as error:
         raise CannotCompile(f"LLVM does not run here: {error}") from None
+    hold_at_forks(binding.ffi.lib)
     return binding
+
+
+def hold_at_forks(lib: Any) -> None:
+    """Have nobody hold a lock as a process begins another one, where it would be held for ever."""
+    if not hasattr(os, "register_at_fork"):
+        return
+    held: list[Any] = [LOCK]
+    own = getattr(getattr(lib, "_lock", None), "_lock", None)  # llvmlite's
+    if hasattr(own, "acquire"):
+        held.append(own)
+
+    def acquire() -> None:
+        for lock in held:
+            lock.acquire()
+
+    def release() -> None:
+        for lock in reversed(held):
+            lock.release()
+
+    os.register_at_fork(before=acquire, after_in_parent=release, after_in_child=release)
 
 
 def version() -> str:

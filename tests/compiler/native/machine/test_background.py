@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import threading
-
-import pytest
 
 from mooncake_py.compiler.native.machine.background import Worker
 
@@ -41,12 +38,34 @@ def test_programs_end_with_what_has_begun() -> None:
     assert 0 < len(run.stdout.split()) < 10
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
-def test_children_begin_anew() -> None:
+def test_children_do_what_is_left() -> None:
     worker = Worker()
-    worker.add(lambda: None)
-    worker.forget()
     found: list[int] = []
-    worker.add(lambda: found.append(1))
+    begun, go = threading.Event(), threading.Event()
+
+    def first() -> None:
+        begun.set()
+        go.wait()
+        found.append(1)
+
+    worker.add(first)
+    worker.add(lambda: found.append(2))
+    begun.wait()
+    parent = worker._thread
+    assert parent is not None
+    worker.begin_anew()  # as in a child, which has no such thread
+    assert worker.is_busy
+    go.set()
     worker.wait()
-    assert found == [1]
+    parent.join()
+    assert sorted(found) == [1, 1, 2]
+    assert not worker.is_busy
+
+
+def test_work_that_fails_does_not_end_the_thread() -> None:
+    worker = Worker()
+    found: list[int] = []
+    worker.add(lambda: found.append(1 // len(found)))
+    worker.add(lambda: found.append(2))
+    worker.wait()
+    assert found == [2]

@@ -62,7 +62,7 @@ def test_what_means_something_else_elsewhere_is_not_kept(compiled: list[str]) ->
     for _ in range(2):
         text = scaled()
         text.is_lasting = False
-        built(text)
+        built(text, BEST)
         assert not file_of(text).exists()
     assert compiled == ["best", "best"]
 
