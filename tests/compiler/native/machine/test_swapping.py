@@ -179,7 +179,8 @@ if pid:
 def run(program: str, folder: Path, count: int = 1) -> None:
     """Run a program in some processes at once, which end well and say nothing."""
     pytest.importorskip("llvmlite")
-    environment = {**os.environ, "MOONCAKE_CACHE_DIR": str(folder)}
+    own = {"MOONCAKE_CACHE_DIR": str(folder), "PYTHONPATH": os.pathsep.join(sys.path)}
+    environment = os.environ | own
     path = folder / "program.py"
     path.write_text(program)
     runs = [
