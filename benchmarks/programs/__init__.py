@@ -1,0 +1,1 @@
+"""Whole programs as people in their fields write them: what differentiating them costs."""
