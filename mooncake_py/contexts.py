@@ -243,6 +243,10 @@ class Context:
         """Run ``a is not b``."""
         return a is not b
 
+    def raised(self, error: Any) -> Any:
+        """Return what a ``raise`` statement is about to raise."""
+        return error
+
     def link(self, name: str, a: Any, b: Any) -> Any:
         """Run one comparison of a chain, and keep its right operand as `linked`."""
         self.linked = b

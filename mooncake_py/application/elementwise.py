@@ -27,6 +27,7 @@ from mooncake_py.application.plain_errors import plain_error
 from mooncake_py.application.seen_calls import call_seen
 from mooncake_py.compiler.derivatives.declared import partial_for_one
 from mooncake_py.compiler.derivatives.number_functions import NUMPY_FUNCTIONS, slope_of
+from mooncake_py.containers import effects
 from mooncake_py.containers.sequences import readable
 from mooncake_py.rules import registry
 from mooncake_py.rules.inputs import missing_partial
@@ -191,6 +192,7 @@ def elementwise_with_options(
     out = single_output(out)
     where = kwargs.get("where")
     require_plain(f, where)
+    require_still(ctx, kwargs)
     primals, nodes, active = operands(ctx, f, args)
     if active:
         require_partials(rule, ctx, f, args, kwargs)
@@ -208,6 +210,12 @@ def elementwise_with_options(
     if not active:
         return drops.computed(ctx, f, args, y)
     return ctx.record_elementwise(rule, y, primals, nodes, None if where is True else where)
+
+
+def require_still(ctx: Mode, kwargs: Any) -> None:
+    """Raise if NumPy would read the dtype of an object, which changes something as it is read."""
+    if type(dtype := kwargs.get("dtype")) not in activity.INERT:
+        effects.refuse_writers(ctx, (dtype,), effects.MEASURING)
 
 
 def require_partials(rule: ElementwiseRule, ctx: Mode, f: Any, args: Any, kwargs: Any) -> None:

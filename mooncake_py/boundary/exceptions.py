@@ -9,6 +9,8 @@ from mooncake_py.boundary.kept import settle_kept
 from mooncake_py.boundary.outgoing import Copier
 from mooncake_py.boundary.plain_words import name_numbers
 from mooncake_py.boundary.wrapping import keep_class
+from mooncake_py.containers.decimals import Flags
+from mooncake_py.containers.state import of_raised, restore_raised
 from mooncake_py.diagnostics.notes import (
     add_place,
     advise,
@@ -35,7 +37,7 @@ class guarded:
     engine before, that one is raised instead.
     """
 
-    __slots__ = ("alone", "ctx", "filters")
+    __slots__ = ("alone", "ctx", "filters", "flags")
 
     def __init__(self, ctx: Mode) -> None:
         self.ctx = ctx
@@ -44,11 +46,13 @@ class guarded:
     def __enter__(self) -> None:
         self.alone.__enter__()
         self.filters = redirect()
+        self.flags = Flags()
 
     def __exit__(self, kind: Any, error: BaseException | None, traceback: Any) -> None:
         self.alone.__exit__(kind, error, traceback)
         if self.filters is not None:
             stop_redirecting(self.filters)
+        self.flags.put_back()
         if error is None:
             return
         try:
@@ -87,12 +91,13 @@ def undo(ctx: Mode, *errors: BaseException | None) -> None:
         copier = Copier(ctx)
         for error in leaving:  # which are not copied
             copier.remember(error, error)
-        carried = [(error, carried_by(ctx, error, copier)) for error in leaving]
+        carried = [(error, carried_by(ctx, error, copier), of_raised(error)) for error in leaving]
         with suppress(MooncakeError):
             settle_kept(ctx)
     finally:
         ctx.roll_back()
-    for error, (args, fields) in carried:
+    for error, (args, fields), raised in carried:
+        restore_raised(error, raised)
         if args:
             error.args = args
         set_own_attributes(error, fields)

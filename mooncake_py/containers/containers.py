@@ -7,7 +7,16 @@ from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from mooncake_py.containers import deques, dicts, effects, foreign_memory, lists, queues, sets
+from mooncake_py.containers import (
+    decimals,
+    deques,
+    dicts,
+    effects,
+    foreign_memory,
+    lists,
+    queues,
+    sets,
+)
 from mooncake_py.containers.keys import refuse_other_key
 from mooncake_py.containers.positions import position
 from mooncake_py.runtime.active import primal_of
@@ -153,3 +162,5 @@ def snapshot(ctx: Recording, o: Any) -> None:
         module.snapshot(ctx, o)
     elif issubclass(type(o), MEMORY):
         foreign_memory.keep(ctx, o)
+    elif decimals.is_context(o):
+        decimals.snapshot(ctx, o)

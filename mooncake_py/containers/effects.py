@@ -39,7 +39,7 @@ COMPARING = ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__")
 HASHING = ("__hash__", "__eq__")
 CONVERTING = ("__int__", "__index__", "__trunc__")
 INDEXING = ("__index__",)
-MEASURING = ("__len__", "__length_hint__", "__float__", "__complex__", *CONVERTING)
+MEASURING = ("__len__", "__length_hint__", "__float__", "__complex__", "dtype", *CONVERTING)
 READING = ("__iter__", "__getitem__", *MEASURING)
 PRINTING = ("__repr__", "__str__", "__format__")
 LIBRARIES = frozenset({
@@ -186,6 +186,8 @@ def writer(t: type, names: tuple[str, ...]) -> tuple[FunctionType, Location] | N
         return None  # NumPy converts it by that method, and reads no items
     for name in names:
         method = getattr(t, name, None)
+        if type(method) is property:
+            method = method.fget
         if type(method) is not FunctionType or is_native_module(module_of(t)):
             continue
         if name == "__index__" and issubclass(t, int):

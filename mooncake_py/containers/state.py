@@ -6,6 +6,7 @@ expensive, so every change is recorded.  Undoing runs no user code.
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 from types import CellType, FunctionType
 from typing import TYPE_CHECKING, Any
@@ -23,9 +24,22 @@ if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Recording
 
 __all__ = [
-    "CHANGERS_OF_CLASSES", "change_slot", "delete_attribute", "log_names", "old_attribute",
-    "old_cell", "restore_attribute", "restore_cell", "restore_flag", "restore_shape",
-    "restore_slot", "set_attribute", "slot_value",
+    "CHANGERS_OF_CLASSES",
+    "change_slot",
+    "delete_attribute",
+    "log_names",
+    "note_raised",
+    "of_raised",
+    "old_attribute",
+    "old_cell",
+    "restore_attribute",
+    "restore_cell",
+    "restore_flag",
+    "restore_raised",
+    "restore_shape",
+    "restore_slot",
+    "set_attribute",
+    "slot_value",
 ]  # fmt: skip
 
 
@@ -40,6 +54,8 @@ def set_attribute(ctx: Recording, setter: Callable[..., None], o: Any, name: str
     """Run ``o.name = v`` by Python's own `setter` and record the old value."""
     if issubclass(type(o), CDATA) and hasattr(type(in_class(type(o), name)), "__set__"):
         foreign_memory.keep(ctx, o)  # a field, a value
+    elif name in OF_RAISED and issubclass(type(o), BaseException):
+        note_raised(ctx, o)
     else:
         note(ctx, restore_attribute, o, name, old_attribute(o, name))
     setter(o, name, v)
@@ -51,8 +67,23 @@ def delete_attribute(ctx: Recording, deleter: Callable[..., None], o: Any, name:
     held = instance_dict(o)
     if type(held) is dict and name in held:
         dicts.note_order(ctx, held)
+    elif issubclass(type(o), type) and name in vars(o):
+        note(ctx, restore_order, o, [*vars(o)])
     note(ctx, restore_attribute, o, name, old)
     deleter(o, name)
+
+
+def restore_order(cls: type, names: list[str]) -> None:
+    """Put the attributes of a class back into an order, as far as it has them.
+
+    They are those that they were, so what is remembered of them is right.
+    """
+    (held,) = gc.get_referents(vars(cls))
+    kept = [name for name in names if name in held]
+    now = [name for name in held if name in set(names)]
+    first = next((i for i, (a, b) in enumerate(zip(kept, now, strict=True)) if a != b), len(now))
+    for name in kept[first:]:  # each goes to the end
+        held[name] = held.pop(name)
 
 
 def change_slot(
@@ -123,6 +154,27 @@ def past_python(o: Any, method: str, builtin: Any) -> Any:
         return builtin
     methods = (base.__dict__.get(method) for base in type(o).__mro__)
     return next(m for m in methods if m is not None and type(m) is not FunctionType)
+
+
+# Exceptions.
+
+OF_RAISED = frozenset({"__cause__", "__context__", "__suppress_context__", "__traceback__"})
+"""What Python sets of an exception as it is raised; to set one may change another."""
+
+
+def of_raised(error: BaseException) -> tuple[Any, ...]:
+    """Return what Python sets of an exception as it is raised."""
+    return error.__cause__, error.__context__, error.__traceback__, error.__suppress_context__
+
+
+def note_raised(ctx: Recording, error: BaseException) -> None:
+    """Record what Python is about to set of an exception."""
+    note(ctx, restore_raised, error, of_raised(error))
+
+
+def restore_raised(error: BaseException, old: tuple[Any, ...]) -> None:
+    """Put back what Python has set of an exception."""
+    error.__cause__, error.__context__, error.__traceback__, error.__suppress_context__ = old
 
 
 # Arrays.

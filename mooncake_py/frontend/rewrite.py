@@ -307,6 +307,15 @@ class FunctionRewriter(ComprehensionRewriter):
         message = None if node.msg is None else self.visit(node.msg)
         return replaced(node, test=self.test(node.test), msg=message)
 
+    def visit_Raise(self, node: ast.Raise) -> Any:
+        """Rewrite ``raise a`` to ``raise C.raised(a)``."""
+        if node.exc is None:
+            return node
+        raised = context_call("raised", [self.visit(node.exc)], place_of(node.exc))
+        return replaced(
+            node, exc=raised, cause=None if node.cause is None else self.visit(node.cause)
+        )
+
     # definitions
 
     def visit_FunctionDef(self, node: Any) -> Any:

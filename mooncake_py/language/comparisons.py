@@ -17,6 +17,7 @@ from numpy import ndarray
 
 from mooncake_py.application.seen_calls import call_checked
 from mooncake_py.containers import effects, hooks
+from mooncake_py.containers.state import note_raised
 from mooncake_py.language import numpy_operators, operators, texts
 from mooncake_py.language.attributes import Attributes
 from mooncake_py.language.matching import Matching
@@ -255,6 +256,16 @@ class Comparisons(Attributes):
         note_class(self, cls)
         return cls
 
+    def raised(self, error: Any) -> Any:
+        """Return what a ``raise`` statement is about to raise.
+
+        Python sets a traceback and a context: of an exception that has just been made, no one sees
+        it.
+        """
+        if issubclass(type(error), BaseException) and sys.getrefcount(error) > AS_ARGUMENT:
+            note_raised(self, error)
+        return error
+
     def matching(self, subject: Any) -> Matching:
         """Begin a ``match`` statement."""
         return Matching(self, subject)
@@ -277,6 +288,16 @@ def compared_parts(value: Any) -> Any:
     if hasattr(t, "__dataclass_fields__") and type(equal) is FunctionType and is_generated(equal):
         return [getattr(value, field.name) for field in fields(value) if field.compare]
     return None
+
+
+class _Counting:
+    """Finds out how many references there are to an argument that nothing else refers to."""
+
+    def count(self, value: Any) -> int:
+        return sys.getrefcount(value)
+
+
+AS_ARGUMENT = _Counting().count(object())
 
 
 def derived_comparison(ctx: Comparisons, value: Any, name: str) -> Callable[[Any, Any], Any] | None:

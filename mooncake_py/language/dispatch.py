@@ -366,6 +366,7 @@ def call_array_method(ctx: Mode, o: ndarray, name: str, args: Any, kwargs: Any) 
     if name == "view" and any(map(is_array_class, (*args, *kwargs.values()))):
         return viewed(ctx, o, args, kwargs)
     if name == "view":
+        effects.refuse_writers(ctx, values[1:], effects.MEASURING)
         y = method(*args, **kwargs)
         if type(y) is ndarray and y.dtype.kind in "fc" and np.real(y).dtype == np.real(o).dtype:
             return y  # the shadow of a complex block reads as floats in the same way

@@ -22,6 +22,7 @@ from numpy import ndarray
 from mooncake_py.application.seen_calls import call_seen, run_seen
 from mooncake_py.containers import containers, effects, hooks, mappings
 from mooncake_py.containers.holders import restore_attributes
+from mooncake_py.containers.state import note_raised
 from mooncake_py.containers.undo import note
 from mooncake_py.diagnostics.native_modules import is_native_module
 from mooncake_py.errors import MooncakeError
@@ -90,6 +91,12 @@ def run_add_note(ctx: Mode, f: Any, args: Any, kwargs: Any) -> None:
     else:
         note(ctx, restore_attributes, args[0], own_attributes(args[0]))
     f(*args, **kwargs)
+
+
+def run_with_traceback(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run ``error.with_traceback(traceback)``."""
+    note_raised(ctx, args[0])
+    return f(*args, **kwargs)
 
 
 def run_setting(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
@@ -380,7 +387,6 @@ AS_THEY_ARE = (
     type(functools.lru_cache(len)), object.__new__, object.__init__,
     functools.partial.__setstate__,  # pyright: ignore[reportAttributeAccessIssue]
     BaseException.__setstate__, BaseException.__reduce__,
-    BaseException.with_traceback,
     inspect.getattr_static, np.frompyfunc,
     standing_for,
     not_implemented,  # in rules whose pullback is itself differentiated
@@ -408,6 +414,7 @@ OPERATORS = (
 HANDLERS: dict[Any, Handler] = {
     **dict.fromkeys(AS_THEY_ARE, run),
     BaseException.add_note: run_add_note,
+    BaseException.with_traceback: run_with_traceback,
     **dict.fromkeys((range, dir, input), call_seen),
     **dict.fromkeys((isinstance, issubclass), run_isinstance),
     **dict.fromkeys(

@@ -13,6 +13,7 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.application.seen_calls import IN_C, OF_CONTAINERS, runs_python, steps_seen
+from mooncake_py.containers.state import note_raised
 from mooncake_py.diagnostics.places import is_library
 from mooncake_py.diagnostics.reporting import dropped
 from mooncake_py.language import outside_iterators, records, subclass_operators
@@ -389,4 +390,7 @@ def iterate_backwards(ctx: Language, sequence: Any, i: int) -> Iterator[Any]:
 def run_generator_method(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run ``generator.send(value)`` and similar."""
     refuse_foreign(ctx, args[0])
+    for value in args[1:]:
+        if issubclass(type(value), BaseException):  # that is thrown
+            note_raised(ctx, value)
     return f(*args, **kwargs)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mooncake_py.containers.decimals import Flags
 from mooncake_py.containers.dicts import restore_key, value_at
 from mooncake_py.containers.state import old_cell, restore_cell
 from mooncake_py.language.draws import Draws
@@ -36,6 +37,7 @@ class Setting:
         self.compiles = compiles()
         self.errors = {**np.geterr(), "call": np.geterrcall()}  # the reverse pass is silent
         self.draws = Draws()
+        self.flags = Flags()
         # By id, captured variables of functions that ran: those that they are local to bind them
         # anew without anybody being told.
         self.cells: dict[int, tuple[CellType, Any]] = {}
@@ -78,6 +80,7 @@ class Setting:
         try:
             for _, bind, value in names:
                 bind(value)
+            self.flags.put_back()
             with (
                 self.draws.again(),
                 local.using(self.rules),

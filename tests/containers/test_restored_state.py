@@ -237,3 +237,31 @@ def test_special_methods_that_are_those_of_others() -> None:
         return f(x)
 
     check(of_fresh_state, X)
+
+
+def test_order_of_the_attributes_of_a_class() -> None:
+    class Ordered:
+        a, b, c = 1.0, 2.0, 3.0
+
+        def method(self) -> float:
+            return self.a
+
+    def deletes(x: Any) -> Any:
+        del Ordered.b
+        return x[0] * len([name for name in vars(Ordered) if len(name) == 1])
+
+    def sets_anew(x: Any) -> Any:
+        a = Ordered.a
+        del Ordered.a
+        Ordered.d = 4.0  # type: ignore[attr-defined]
+        Ordered.a = a
+        return x[0] * [name for name in vars(Ordered) if len(name) == 1].index("a")
+
+    before = list(vars(Ordered).items())
+    for f, factor in ((deletes, 2.0), (sets_anew, 3.0)):
+        for derivative in (value_and_grad(f), value_and_grad(f, debug=True)):
+            assert derivative(X)[0] == factor * X[0]
+            assert list(vars(Ordered).items()) == before
+        jvp(lambda x, f=f: checkpoint(f, x), (X,), (X,))
+        assert list(vars(Ordered).items()) == before
+    assert Ordered().method() == 1.0

@@ -378,6 +378,8 @@ class CallReader(ScopeReader):
         if returns == [last]:
             self.before += self.block(body[:-1])
             return self.returned(last)
+        if not returns and frame.count:
+            raise Unfit  # it may raise on every way
         place = place_of(last)
         self.before += self.block([*body, located(ast.Return(None), place)])
         return [Name(name, place=place) for name in frame.results()]

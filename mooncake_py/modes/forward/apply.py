@@ -23,6 +23,7 @@ from mooncake_py.application.elementwise import (
     bound_arguments,
     require_numbers,
     require_partials,
+    require_still,
 )
 from mooncake_py.application.foreign import meet, plain_operand
 from mooncake_py.application.numbers_of_math import on_numbers
@@ -119,6 +120,7 @@ def apply_elementwise(
         out = single_output(out)
         where = kwargs.get("where")
         plain_operand(f, where)
+        require_still(ctx, kwargs)
     primals, tangents, active = operands(ctx, f, args)
     if not active and (out is None or ctx.pair(out)[1] is None):
         method = derivable(args[0], ANSWERED[f]) if f in ANSWERED else None

@@ -102,7 +102,7 @@ refused(
 
 def through(x: Any, y: Any, k: int, first: Any, last: Any) -> Any:
     """Return knots and coefficients of the spline through data, along the first axis."""
-    t = np.array(plain_knots(x, k))
+    t = np.array(plain_knots(x, k), float)
     t[: k + 1] = first
     t[len(t) - k - 1 :] = last
     return t, si.make_interp_spline(x, y, k, t).c
@@ -152,6 +152,7 @@ def fpcurf0(
     nest: Any = None,
 ) -> Any:  # fmt: skip
     """Make what `UnivariateSpline` keeps; -1 says that the spline goes through the data."""
+    k = int(k)  # FITPACK takes numbers of any kind
     if s != 0:
         return smoothing_spline(x, y, k, w, xb, xe, s)
     first, last = x[0] if xb is None else xb, x[-1] if xe is None else xe
@@ -166,6 +167,7 @@ def fpcurfm1(
     overwrite_t: int = 1,
 ) -> Any:  # fmt: skip
     """Make what `LSQUnivariateSpline` keeps."""
+    k = int(k)
     first, last = x[0] if xb is None else xb, x[-1] if xe is None else xe
     inner = np.asarray(t)[k + 1 : len(t) - k - 1]
     code = -2 if len(inner) == 0 else 0
