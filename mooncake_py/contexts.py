@@ -10,6 +10,7 @@ import functools
 import operator
 import sys
 from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, nullcontext
 from types import FunctionType, MethodDescriptorType, MethodType
 from typing import TYPE_CHECKING, Any
 
@@ -242,6 +243,11 @@ class Context:
     def not_identical(self, a: Any, b: Any) -> bool:
         """Run ``a is not b``."""
         return a is not b
+
+    @property
+    def importing(self) -> AbstractContextManager[None]:
+        """The block around an ``import`` statement."""
+        return nullcontext()
 
     def raised(self, error: Any) -> Any:
         """Return what a ``raise`` statement is about to raise."""

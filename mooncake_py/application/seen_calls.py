@@ -37,8 +37,8 @@ from mooncake_py.tangents.fields import own_attributes
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["IN_C", "OF_CONTAINERS", "call_checked", "call_seen", "is_quiet", "reaches_active",
-           "run_logged", "run_seen", "runs_python", "steps_seen"]  # fmt: skip
+__all__ = ["IN_C", "OF_CONTAINERS", "Seen", "call_checked", "call_seen", "is_quiet",
+           "reaches_active", "run_logged", "run_seen", "runs_python", "steps_seen"]  # fmt: skip
 
 CONTAINERS = (list, tuple, dict, set, frozenset, deque)
 NUMBERS = (float, complex, np.inexact, ndarray, array)
@@ -157,16 +157,36 @@ def run_seen(ctx: Mode, f: Any, values: Iterable[Any], run: Callable[[], Any]) -
     try:
         y = run()
     finally:
-        changes = state.put_back()
-        if state.is_active and any(brings_numbers(place, new) for place, new in changes):
-            raise missing_rule(ctx, f, values, STORES_NUMBERS)
-        for place, contents in changes:
-            place.put(ctx, contents)
+        settle(ctx, state, f, values)
     if state.is_active and not any(map(ctx.contains_active, values)):
         known = {id(part) for value in values for part in parts_of(value)}
         if may_be_active(y, known):
             raise missing_rule(ctx, f, values, RETURNS_NUMBERS)
     return y
+
+
+def settle(ctx: Mode, state: State, f: Any, values: Iterable[Any]) -> None:
+    """Record what has changed of a state; raise if that may have a derivative."""
+    changes = state.put_back()
+    if state.is_active and any(brings_numbers(place, new) for place, new in changes):
+        raise missing_rule(ctx, f, values, STORES_NUMBERS)
+    for place, contents in changes:
+        place.put(ctx, contents)
+
+
+class Seen:
+    """A block in which native code calls some functions; what these change is recorded."""
+
+    def __init__(self, ctx: Mode, f: Any, values: list[Any]) -> None:
+        self.ctx = ctx
+        self.of = f, values
+
+    def __enter__(self) -> None:
+        f, values = self.of
+        self.state = State(self.ctx, [f, *within(values)])
+
+    def __exit__(self, *exception: object) -> None:
+        settle(self.ctx, self.state, *self.of)
 
 
 def call_seen(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:

@@ -10,11 +10,12 @@ from mooncake_py.containers.undo import note
 from mooncake_py.diagnostics.reporting import dropped
 from mooncake_py.runtime import buffers
 from mooncake_py.runtime.buffers import CDATA, REFERENCE
+from mooncake_py.runtime.pulls import pull_state
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode, Recording
 
-__all__ = ["FOREIGN", "before_call", "keep", "snapshot"]
+__all__ = ["FOREIGN", "before_call", "before_resize", "keep", "snapshot"]
 
 FOREIGN: Any = type(ctypes.memset).__mro__[1]  # functions in foreign libraries
 OPAQUE = (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_wchar_p)  # where they lead has no known size
@@ -95,6 +96,41 @@ def restore(
     ctypes.memmove(address, old, len(old))
     if kept is not None and type(o._objects) is dict:
         o._objects.update(kept)
+
+
+def before_resize(ctx: Mode, o: Any) -> None:
+    """Record an object that ``ctypes.resize`` moves; raise if a write by its address was recorded.
+
+    To undo such a write would write to memory that is freed.
+    """
+    if not isinstance(o, CDATA):
+        return  # it raises
+    buffers.refuse_write(ctx, o)
+    begin = ctypes.addressof(o)
+    end = begin + ctypes.sizeof(o)
+    for entry in recorded(ctx):
+        if entry[1] is restore:
+            owner, other, address = entry[2:5]
+        elif entry[1] is restore_at:
+            owner, other, address = ELSEWHERE, *entry[3:5]
+        else:
+            continue
+        if begin <= address < end and (owner is not o or other is not None):
+            raise dropped(
+                ctx,
+                f"ctypes.resize moves {o!r:.60}, which was written through another object",
+                why="the write could not be undone, as its address is no longer that of the memory",
+                fix="write through the object itself, or resize it before",
+            )
+    keep(ctx, o)
+
+
+def recorded(ctx: Mode) -> Iterator[tuple[Any, ...]]:
+    """Yield what the calls that run have recorded of changes."""
+    for context in (ctx, *ctx.outers):
+        changes = getattr(getattr(context, "rehearsal", None), "changes", None)
+        for entries in (getattr(context, "tape", ()), getattr(changes, "kept", ())):
+            yield from (entry for entry in entries if entry and entry[0] is pull_state)
 
 
 # Functions in foreign libraries.

@@ -7,6 +7,7 @@ expensive, so every change is recorded.  Undoing runs no user code.
 from __future__ import annotations
 
 import gc
+import sys
 from collections.abc import Callable
 from types import CellType, FunctionType
 from typing import TYPE_CHECKING, Any
@@ -14,14 +15,14 @@ from weakref import WeakSet
 
 import numpy as np
 
-from mooncake_py.containers import dicts, foreign_memory
+from mooncake_py.containers import dicts, foreign_memory, hooks
 from mooncake_py.containers.undo import PLAIN, note
 from mooncake_py.runtime.attribute_lookup import MISSING, in_class
 from mooncake_py.runtime.buffers import CDATA
 from mooncake_py.tangents.fields import instance_dict
 
 if TYPE_CHECKING:
-    from mooncake_py.runtime.mode import Recording
+    from mooncake_py.runtime.mode import Mode, Recording
 
 __all__ = [
     "CHANGERS_OF_CLASSES",
@@ -50,13 +51,15 @@ CHANGERS_OF_CLASSES: WeakSet[Any] = WeakSet()
 # Attributes.
 
 
-def set_attribute(ctx: Recording, setter: Callable[..., None], o: Any, name: str, v: Any) -> None:
+def set_attribute(ctx: Mode, setter: Callable[..., None], o: Any, name: str, v: Any) -> None:
     """Run ``o.name = v`` by Python's own `setter` and record the old value."""
     if issubclass(type(o), CDATA) and hasattr(type(in_class(type(o), name)), "__set__"):
         foreign_memory.keep(ctx, o)  # a field, a value
     elif name in OF_RAISED and issubclass(type(o), BaseException):
         note_raised(ctx, o)
     else:
+        if o is sys and name == "unraisablehook":
+            hooks.refuse_if_changing(ctx, v)
         note(ctx, restore_attribute, o, name, old_attribute(o, name))
     setter(o, name, v)
 

@@ -307,6 +307,15 @@ class FunctionRewriter(ComprehensionRewriter):
         message = None if node.msg is None else self.visit(node.msg)
         return replaced(node, test=self.test(node.test), msg=message)
 
+    def visit_Import(self, node: Any) -> Any:
+        """Rewrite ``import a`` to ``with C.importing: import a``."""
+        place = place_of(node)
+        return located(
+            ast.With([ast.withitem(context_attribute("importing", place))], [node]), place
+        )
+
+    visit_ImportFrom = visit_Import
+
     def visit_Raise(self, node: ast.Raise) -> Any:
         """Rewrite ``raise a`` to ``raise C.raised(a)``."""
         if node.exc is None:

@@ -6,6 +6,7 @@ import operator
 import sys
 from collections import deque
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import fields
 from functools import partial
 from numbers import Number
@@ -18,7 +19,7 @@ from numpy import ndarray
 from mooncake_py.application.seen_calls import call_checked
 from mooncake_py.containers import effects, hooks
 from mooncake_py.containers.state import note_raised
-from mooncake_py.language import numpy_operators, operators, texts
+from mooncake_py.language import import_hooks, numpy_operators, operators, texts
 from mooncake_py.language.attributes import Attributes
 from mooncake_py.language.matching import Matching
 from mooncake_py.language.subclass_operators import takes_part
@@ -255,6 +256,11 @@ class Comparisons(Attributes):
         """Return a class that a ``class`` statement has made."""
         note_class(self, cls)
         return cls
+
+    @property
+    def importing(self) -> AbstractContextManager[None]:
+        """The block around an ``import`` statement."""
+        return import_hooks.seen(self)
 
     def raised(self, error: Any) -> Any:
         """Return what a ``raise`` statement is about to raise.

@@ -40,6 +40,7 @@ from mooncake_py.language import (
     copies,
     descriptor_calls,
     domains,
+    import_hooks,
     imported_later,
     intrinsics,
     masked_arrays,
@@ -150,7 +151,8 @@ def language_handlers(imported: tuple[str, ...]) -> ByIdentity[Handler]:
         The modules that :func:`imported_later.imported` names.
     """
     table = dict(intrinsics.HANDLERS)
-    for module in (object_arrays, callbacks, caches, checkpoints, stored_files, native_calls):
+    own = object_arrays, callbacks, caches, checkpoints, stored_files, native_calls, import_hooks
+    for module in own:
         table.update(module.HANDLERS)
     table |= imported_later.handlers(imported)
     return ByIdentity(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import _abc  # pyright: ignore[reportMissingImports] - what abstract classes keep
 import contextvars
+import ctypes
 import gc
 import os
 import sys
@@ -21,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.containers import hooks
+from mooncake_py.containers import foreign_memory, hooks
 from mooncake_py.containers.undo import note
 from mooncake_py.diagnostics import warned
 from mooncake_py.diagnostics.native_modules import is_native_module
@@ -122,6 +123,13 @@ def setting(
         return f(*args, **kwargs)
 
     return run_setting
+
+
+def run_resize(ctx: Mode, f: Any, args: Any, kwargs: Any) -> None:
+    """Run ``ctypes.resize(o, size)``."""
+    if args:
+        foreign_memory.before_resize(ctx, args[0])
+    f(*args, **kwargs)
 
 
 def set_collecting(enabled: bool) -> None:
@@ -262,6 +270,7 @@ HANDLERS: dict[Any, Handler] = {
     sys.set_int_max_str_digits: setting(
         sys.get_int_max_str_digits, sys.set_int_max_str_digits
     ),
+    ctypes.resize: run_resize,
     gc.enable: COLLECTING,
     gc.disable: COLLECTING,
     gc.set_threshold: setting(gc.get_threshold, gc.set_threshold, many=True),

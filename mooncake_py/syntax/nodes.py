@@ -75,7 +75,7 @@ _DEL = ast.Del()
 
 _LEAVES: frozenset[type[ast.AST]] = frozenset(
     {ast.Name, ast.Constant, ast.Load, ast.Store, ast.Del, ast.alias, ast.Pass, ast.Break}
-    | {ast.Continue, ast.Import, ast.ImportFrom, ast.Global, ast.Nonlocal}
+    | {ast.Continue, ast.Global, ast.Nonlocal}
     | {*ast.operator.__subclasses__(), *ast.unaryop.__subclasses__()}
     | {*ast.cmpop.__subclasses__(), *ast.boolop.__subclasses__()}
 )

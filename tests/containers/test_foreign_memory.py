@@ -11,7 +11,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mooncake_py import MooncakeError, checkpoint, grad, jvp, value_and_grad, vjp
+from mooncake_py import (
+    DerivativeDropError,
+    MooncakeError,
+    checkpoint,
+    grad,
+    jvp,
+    value_and_grad,
+    vjp,
+)
 
 Double = ctypes.c_double
 X = np.array([1.0, 2.0])
@@ -127,3 +135,53 @@ def test_what_a_foreign_function_may_write_to_is_known_or_it_is_refused() -> Non
     with pytest.raises(MooncakeError, match="address"):
         grad(f)(X)
     assert c[0] == 1.0
+
+
+def written_through(name: str, o: Any) -> None:
+    """Write to an array of ctypes through another object."""
+    if name == "pointer":
+        ctypes.cast(o, ctypes.POINTER(ctypes.c_double))[0] = 5.0
+    elif name == "contents":
+        ctypes.pointer(o).contents[0] = 5.0
+    elif name == "address":
+        ctypes.memset(ctypes.addressof(o), 0, 8)
+    elif name == "part":
+        o[1].x = 5.0
+    else:
+        np.ctypeslib.as_array(o)[0] = 5.0
+
+
+@pytest.mark.parametrize("name", ["pointer", "contents", "address", "part", "array"])
+def test_memory_that_moves_after_it_was_written_by_its_address(name: str) -> None:
+    class Place(ctypes.Structure):
+        _fields_ = [("x", ctypes.c_double), ("y", ctypes.c_double)]
+
+    o = (Place * 2)() if name == "part" else (ctypes.c_double * 4)(1.0, 2.0, 3.0, 4.0)
+    before = bytes(o)
+
+    def f(x):
+        written_through(name, o)
+        ctypes.resize(o, 80_000)
+        return x
+
+    match = "whose memory an array uses" if name == "array" else "through another object"
+    for derivative in (grad(f), lambda x: jvp(f, (x,), (1.0,)), grad(lambda x: checkpoint(f, x))):
+        with pytest.raises(DerivativeDropError, match=match):
+            derivative(2.0)
+    assert bytes(o) == before
+
+
+def test_memory_that_moves() -> None:
+    o = (ctypes.c_double * 4)(1.0, 2.0, 3.0, 4.0)
+
+    def f(x):
+        o[0] = 5.0
+        ctypes.resize(o, 8_000)
+        o[1] = 7.0
+        ctypes.resize(o, 80_000)
+        return x * o[0] * o[1]
+
+    for _ in range(3):
+        assert grad(f)(2.0) == 35.0
+        assert list(o) == [1.0, 2.0, 3.0, 4.0]
+        assert ctypes.sizeof(o) == 32

@@ -12,12 +12,15 @@ import copy
 import csv
 import ctypes
 import enum
+import gc
+import importlib
 import io
 import itertools
 import logging
 import pickle
 import re
 import signal
+import sys
 import traceback
 import types
 import weakref
@@ -360,6 +363,101 @@ def subclass_hook(write: Write) -> Run:
             return True
 
     return lambda: isinstance(abc, Protocol)
+
+
+@hook
+def collection(write: Write) -> Run:
+    def told(phase: str, info: Any) -> None:
+        write()
+
+    def run() -> None:
+        gc.callbacks.append(told)
+        try:
+            gc.collect()
+        finally:
+            gc.callbacks.remove(told)
+
+    return run
+
+
+class Finder:
+    """A finder of modules, of which it finds none."""
+
+    def __init__(self, write: Write) -> None:
+        self.write = write
+
+    def find_spec(self, *args: Any) -> None:
+        self.write()
+
+
+@hook
+def finder(write: Write) -> Run:
+    found: Any = Finder(write)
+
+    def run() -> None:
+        sys.meta_path.insert(0, found)
+        try:
+            import mooncake_nowhere  # noqa: F401  # pyright: ignore[reportMissingImports]
+        except ImportError:
+            pass
+        finally:
+            sys.meta_path.remove(found)
+
+    return run
+
+
+@hook
+def finder_by_name(write: Write) -> Run:
+    found: Any = Finder(write)
+
+    def run() -> None:
+        sys.meta_path.insert(0, found)
+        try:
+            importlib.import_module("mooncake_nowhere")
+        except ImportError:
+            pass
+        finally:
+            sys.meta_path.remove(found)
+
+    return run
+
+
+@refused
+def unraisable(write: Write) -> Run:
+    class Failing:
+        def __del__(self) -> None:
+            raise ValueError
+
+    def run() -> None:
+        old = sys.unraisablehook
+        sys.unraisablehook = lambda error: write()
+        try:
+            Failing()
+        finally:
+            sys.unraisablehook = old
+
+    return run
+
+
+@refused
+def unraisable_from_outside(write: Write) -> Run:
+    class Failing:
+        def __del__(self) -> None:
+            raise ValueError
+
+    class Hook:
+        def __call__(self, error: Any) -> None:
+            write()
+
+    def run() -> None:
+        old = sys.unraisablehook
+        setattr(sys, "unraisablehook", Hook())  # noqa: B010
+        try:
+            Failing()
+        finally:
+            sys.unraisablehook = old
+
+    return run
 
 
 @refused
