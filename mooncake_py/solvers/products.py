@@ -54,7 +54,15 @@ class Jacobian:
         protect_what_is_read(ctx, gradient)
         self.ctx, self.gradient, self.x, self.free = ctx, gradient, x, free
 
-    def solve(self, b: ndarray, transposed: bool) -> ndarray:
+    def require_regular(self) -> None:
+        """Raise if the Hessian is singular: then a system is solved for some right sides only.
+
+        Of one that holds each direction in like measure, more than this part is in any of them.
+        """
+        n = self.x.size
+        self.solve(np.cos(np.arange(float(n))), False, 1e-2 / np.sqrt(n))
+
+    def solve(self, b: ndarray, transposed: bool, precision: float = PRECISION) -> ndarray:
         """Return the solution of a system with the Jacobian or its transpose."""
         with self.ctx.outside(), enclosed(None), Bare(self.ctx) as bare:
             gradient = bare.visit(self.gradient)[0]
@@ -64,17 +72,19 @@ class Jacobian:
 
             free, held = self.free, np.where(self.free, 0.0, b)
             if transposed:
-                z = conjugate_gradients(lambda v: free * product(v), free * b)
+                z = conjugate_gradients(lambda v: free * product(v), free * b, precision)
                 return z + held - np.where(free, 0.0, product(z))
             inner = free * (b - product(held)) if held.any() else free * b
-            return held + conjugate_gradients(lambda v: free * product(v), inner)
+            return held + conjugate_gradients(lambda v: free * product(v), inner, precision)
 
 
-def conjugate_gradients(product: Callable[[ndarray], ndarray], b: ndarray) -> ndarray:
+def conjugate_gradients(
+    product: Callable[[ndarray], ndarray], b: ndarray, precision: float
+) -> ndarray:
     """Solve a symmetric positive definite system (Hestenes and Stiefel, 1952)."""
     x, r = np.zeros_like(b), b.copy()
     p, rr = r.copy(), r @ r
-    goal = PRECISION**2 * rr
+    goal = precision**2 * rr
     for _ in range(10 * len(b)):
         if rr <= goal:
             return x
@@ -103,8 +113,7 @@ def correct_inside(ctx: Mode, r: Any, gradient: Any, x: Any, free: Any, guess: A
     """Check the solution, and add the correction, inside a derivative."""
     jacobian = Jacobian(ctx, gradient, unwrapped(x), free)
     try:
-        if ctx.contains_active(guess):  # of which the minimum is independent if it is isolated
-            jacobian.solve(np.cos(np.arange(float(jacobian.x.size))), False)
+        jacobian.require_regular()
         step = np.linalg.norm(jacobian.solve(plain(r), False))
         if not step <= TOLERANCE * max(float(np.linalg.norm(jacobian.x)), 1.0):
             raise SolverError(

@@ -41,6 +41,24 @@ FLAT: dict[str, Callable[[Any], Any]] = {
     "brentq": lambda x: so.brentq(lambda z: 0.0 * z, -x[0], x[1]),
     "broyden1": lambda x: so.broyden1(lambda z: 0.0 * z, x)[0],
 }
+CONSTRAINED: dict[str, Any] = {
+    "equation": {"type": "eq", "fun": lambda z: z[0] - 1.0},
+    "inequality": [{"type": "ineq", "fun": lambda z: z[:1] - 1.0}],
+    "linear": so.LinearConstraint([[1.0, 0.0, 0.0]], 1.0, np.inf),
+    "nonlinear": (so.NonlinearConstraint(lambda z: z[0] ** 2, 1.0, 2.0),),
+    "inactive": {"type": "ineq", "fun": lambda z: 100.0 - np.sum(z)},
+}
+FLAT |= {
+    f"minimize with {name}": lambda x, held=held: so.minimize(
+        lambda z: (z[0] - z[1]) ** 2 + z[0] ** 2, x, constraints=held, method="SLSQP"
+    ).x[2]
+    for name, held in CONSTRAINED.items()
+}
+FLAT["minimize many parameters"] = lambda x: (
+    so.minimize(
+        lambda z: (z[0] - x[0]) ** 2 + z[1] ** 2, np.ones(210), method="CG", options={"gtol": 1e-9}
+    ).x[2] * x[0]
+)  # fmt: skip
 ISOLATED: dict[str, Callable[[Any], Any]] = {
     "minimize": lambda x: so.minimize(lambda z: np.sum((z - X) ** 2), x).x[0],
     "minimize bounds": lambda x: so.minimize(
@@ -51,6 +69,18 @@ ISOLATED: dict[str, Callable[[Any], Any]] = {
     ).x[0],
     "minimize constrained": lambda x: so.minimize(
         lambda z: np.sum((z - X) ** 2), x, constraints={"type": "ineq", "fun": np.sum}
+    ).x[0],
+    "minimize in a corner": lambda x: so.minimize(
+        lambda z: np.sum(z),
+        x,
+        constraints=so.LinearConstraint(np.eye(3), 0.0, np.inf),
+        method="SLSQP",
+    ).x[0],
+    "minimize on a circle": lambda x: so.minimize(
+        lambda z: z[0] + z[1] + z[2] ** 2,
+        x,
+        constraints={"type": "eq", "fun": lambda z: z[0] ** 2 + z[1] ** 2 - 2.0},
+        method="SLSQP",
     ).x[0],
     "minimize_scalar": lambda x: minimize_scalar(lambda z: (z - 1) ** 2, bracket=(-x[0], x[1])).x,
     "least_squares": lambda x: so.least_squares(lambda z: z - X, x).x[0],

@@ -16,6 +16,7 @@ from mooncake_py.solvers.activity import is_active, order
 from mooncake_py.solvers.apart import Start, anew, solved_apart
 from mooncake_py.solvers.implicit import moved_along
 from mooncake_py.solvers.products import correction_by_products
+from mooncake_py.solvers.scipy.constrained import require_isolated
 from mooncake_py.solvers.scipy.results import changed, number, tuple_of
 from mooncake_py.utilities.stopping import stop_gradient
 
@@ -114,7 +115,10 @@ def minimize(
             return found
         value_anew = anew(value, start)
         is_free, reached = is_empty(constraints), (fun, args, bounds, value_anew(found.x))
-        if not is_active((reached, x0 if is_free else constraints)):
+        if not is_active((reached, constraints)) and not (is_free and is_active(x0)):
+            if is_active(x0):
+                low, high = limits(bounds, found.x.shape)
+                require_isolated(found.x, value_anew, constraints, low, high)
             return found
         if not is_free:
             raise MissingRuleError(
