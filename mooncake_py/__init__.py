@@ -9,7 +9,6 @@ from mooncake_py.checkpointing import checkpointed_loop as checkpointed_loop
 from mooncake_py.checkpointing import checkpointed_while as checkpointed_while
 from mooncake_py.diagnostics.meter import Progress as Progress
 from mooncake_py.errors import CheckpointError as CheckpointError
-from mooncake_py.errors import CompilerUnavailableError as CompilerUnavailableError
 from mooncake_py.errors import DerivativeDropError as DerivativeDropError
 from mooncake_py.errors import DifferentResultError as DifferentResultError
 from mooncake_py.errors import InvalidModeError as InvalidModeError

@@ -3,8 +3,8 @@
     python -m mooncake_py.doctor                 all of it
     python -m mooncake_py.doctor --no-compile    without the check that compiles, which takes longer
 
-It exits with code 1 if a check fails.  Packages that are optional are not imported, but for Numba
-and llvmlite by the checks that compile.
+It exits with code 1 if a check fails.  Packages that are optional are not imported, but for
+llvmlite by the checks that compile.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ import traceback
 import warnings
 from collections.abc import Callable, Sequence
 from importlib import metadata
-from importlib.util import find_spec
 from pathlib import Path
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -34,7 +33,7 @@ from mooncake_py.higher_order import hvp
 from mooncake_py.interface import grad, jvp
 from mooncake_py.modes.reverse.settings import compile_mode
 from mooncake_py.reflection.compiled import compiled_lines
-from mooncake_py.runtime.compilation import INSTALL, is_installed
+from mooncake_py.runtime.compilation import INSTALL, problem
 
 __all__ = ["main"]
 
@@ -69,8 +68,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print()
     outcomes = []
     for name, check in CHECKS.items():
-        if name in NEEDS and (skips_compiled or not is_there(name)):
-            reason = "by --no-compile" if skips_compiled else f"no {NEEDS[name]}; {INSTALL}"
+        if name in COMPILED and (skips_compiled or problem()):
+            reason = "by --no-compile" if skips_compiled else f"{problem()}; {INSTALL}"
             print(f"{name:<14}left out: {reason}")
             continue
         outcome = checked(name, check)
@@ -254,13 +253,8 @@ def regions() -> tuple[Any, Any]:
     return len(REGIONS), len(REGIONS)
 
 
-def is_there(name: str) -> bool:
-    """Return whether what a check needs is installed."""
-    return is_installed() if name == "compiled" else find_spec("llvmlite") is not None
-
-
-NEEDS = {"compiled": "Numba", "LLVM": "llvmlite"}
-"""What checks need that compile."""
+COMPILED = ("compiled", "LLVM")
+"""Checks that compile."""
 
 CHECKS: dict[str, Callable[[], tuple[Any, Any]]] = {
     "reverse": lambda: gradient(energy),

@@ -14,7 +14,6 @@ from mooncake_py.notebook import name_of_cell
 
 __all__ = [
     "CheckpointError",
-    "CompilerUnavailableError",
     "DerivativeDropError",
     "DifferentResultError",
     "InvalidModeError",
@@ -154,13 +153,6 @@ class SourceUnavailableError(MissingRuleError):
     """A Python function has no source to derive a rule from (text run by ``exec``, for example).
 
     Fix: define the function in a file or a notebook cell, or register a rule for it.
-    """
-
-
-class CompilerUnavailableError(MooncakeError, ImportError):
-    """``compile=True`` was passed, but Numba is not installed.
-
-    Fix: ``pip install numba scipy``, or leave ``compile=True`` out.
     """
 
 

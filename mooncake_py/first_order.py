@@ -28,7 +28,7 @@ from mooncake_py.diagnostics.options import (
     require_reverse,
 )
 from mooncake_py.diagnostics.tracebacks import boundary
-from mooncake_py.runtime.compilation import require_compiler
+from mooncake_py.runtime.compilation import require_setting
 
 __all__ = ["grad", "value_and_grad"]
 
@@ -151,8 +151,6 @@ def value_and_grad(
         array.
     InvalidModeError
         If there is no such `mode`, `output` or other option, or `comm` is given for forward mode.
-    CompilerUnavailableError
-        If `compile` is true, and Numba is not installed.
     RankError
         With `comm`, if another rank has raised an exception, or values differ that should be the
         same.
@@ -294,7 +292,7 @@ def derivative_of(
     require_argnums(f, argnums)
     require_flag("has_aux", has_aux)
     require_flag("debug", debug)
-    require_compiler(compile)
+    require_setting(compile)
     require_output(output)
     if comm is not None:
         # Only for programs that run on several ranks.

@@ -45,7 +45,7 @@ from mooncake_py.modes.reverse.settings import compiling
 from mooncake_py.pickling import Remade
 from mooncake_py.recomputation.agreement import Runs
 from mooncake_py.recomputation.units import unit_parts, variables_in
-from mooncake_py.runtime.compilation import compiles, require_compiler
+from mooncake_py.runtime.compilation import compiles, require_setting
 from mooncake_py.runtime.enclosing import enclosing
 from mooncake_py.tangents import NoTangent
 from mooncake_py.tangents.lookup import spec_of
@@ -108,11 +108,6 @@ def hvp(
     -------
     object
         The product, in the structure of `v`.
-
-    Raises
-    ------
-    CompilerUnavailableError
-        If `compile` is true, and Numba is not installed.
 
     Notes
     -----
@@ -264,7 +259,7 @@ def value_grad_and_hessian(
     >>> value_grad_and_hessian(lambda x: x ** 3)(2.0)
     (8.0, 12.0, 12.0)
     """
-    require_compiler(compile)
+    require_setting(compile)
 
     def all_three(*args: Any, **kwargs: Any) -> Any:
         with compiling(compile), arguments_apart(f, argnums, args, kwargs) as apart:
@@ -297,7 +292,7 @@ def hessian_diagonal(
     >>> hessian_diagonal(lambda x: np.sum(x ** 3) * x[0])(np.array([1.0, 2.0]))
     array([12., 12.])
     """
-    require_compiler(compile)
+    require_setting(compile)
 
     def diagonal_of(*args: Any, **kwargs: Any) -> Any:
         chosen = choose_arguments(f, argnum, args, kwargs)

@@ -64,8 +64,6 @@ def vjp(
     SharedArgumentsError
         If `f` writes into memory that two arguments share, or an argument and a captured or global
         array.
-    CompilerUnavailableError
-        If `compile` is true, and Numba is not installed.
 
     Notes
     -----
@@ -153,8 +151,6 @@ def jvp(
         If `f` runs more than once for several directions, and its outputs differ.
     NonScalarOutputError
         If `f` returns None.
-    CompilerUnavailableError
-        If `compile` is true, and Numba is not installed.
 
     Notes
     -----

@@ -36,7 +36,7 @@ from mooncake_py.recomputation.agreement import Runs
 from mooncake_py.recomputation.structures import unit
 from mooncake_py.recomputation.units import unit_parts, variables_in, zero
 from mooncake_py.runtime.active import Active
-from mooncake_py.runtime.compilation import require_compiler
+from mooncake_py.runtime.compilation import require_setting
 from mooncake_py.runtime.enclosing import enclosing
 from mooncake_py.runtime.values import INEXACT_SCALARS
 from mooncake_py.tangents import NoTangent
@@ -132,8 +132,6 @@ def jacobian(
         If `f` writes into memory that arguments share.
     InvalidModeError
         If there is no such `mode` or other option.
-    CompilerUnavailableError
-        If `compile` is true, and Numba is not installed.
 
     Notes
     -----
@@ -195,7 +193,7 @@ def value_and_jacobian(
         require_callable(f)
         require_choice("a Jacobian", "mode", mode, MODES)
         require_flag("has_aux", has_aux)
-        require_compiler(compile)
+        require_setting(compile)
 
     def both(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
         with compiling(compile), arguments_apart(f, argnums, args, kwargs) as apart:

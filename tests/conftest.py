@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from mooncake_py.diagnostics.options import require_flag
-from mooncake_py.runtime.compilation import is_installed, using
+from mooncake_py.runtime import compilation
+from mooncake_py.runtime.compilation import is_installed
 
 
 @pytest.hookimpl(wrapper=True)
@@ -26,28 +26,19 @@ def pytest_pycollect_makeitem() -> Generator[None, Any, Any]:
 @pytest.fixture(autouse=True)
 def without_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let ``compile=True`` run as without if there is no compiler: tests check other modes too."""
-    if is_installed():
-        return
     asked.clear()
-    for module in ("first_order", "higher_order", "jacobians", "modes.reverse.settings"):
-        monkeypatch.setattr(f"mooncake_py.{module}.require_compiler", flag_only)
-    monkeypatch.setattr("mooncake_py.runtime.compilation.using.__enter__", enter_without)
+    if not is_installed():
+        monkeypatch.setattr(compilation, "can_compile", cannot_compile)
 
 
 asked: list[bool] = []
 """Not empty where a test has asked for a compiler that is not there."""
 
 
-def flag_only(compile: bool | None) -> None:
-    """Raise where `compile` is something else than a truth."""
-    if compile is not None:
-        require_flag("compile", compile)
-        asked.extend([True] * bool(compile))
-
-
-def enter_without(block: using) -> None:
-    """Enter a block in which nothing is compiled, in place of one in which functions are."""
-    block.token = None
+def cannot_compile() -> bool:
+    """Return False, and note that a compiler was asked for."""
+    asked.append(True)
+    return False
 
 
 @pytest.hookimpl(wrapper=True)
@@ -58,7 +49,7 @@ def pytest_runtest_call() -> Generator[None, Any, Any]:
     except (Exception, pytest.fail.Exception):
         if not asked:
             raise
-        pytest.skip("compile=True needs Numba")
+        pytest.skip("compile=True needs llvmlite")
 
 
 def leave_out(cases: list[pytest.Item]) -> None:

@@ -84,7 +84,7 @@ def test_pictures_go_where_git_does_not_look(example: str) -> None:
 
 @pytest.mark.slow  # compiles
 def test_catchment_finds_the_parameters(tmp_path: Path) -> None:
-    pytest.importorskip("numba")
+    pytest.importorskip("llvmlite")
     picture = tmp_path / "flow.png"
     text = run("catchment", "--plot", str(picture))
     assert number("largest relative difference", text) < 1e-4
@@ -95,7 +95,7 @@ def test_catchment_finds_the_parameters(tmp_path: Path) -> None:
 
 
 def test_catchment_loses_no_water(example_module: Callable[[str], ModuleType]) -> None:
-    pytest.importorskip("numba")
+    pytest.importorskip("llvmlite")
     catchment = example_module("catchment")
     rain, temperature, _ = catchment.weather(3650)
     rain[2920:] = 0.0  # two years in which all runs out but for what evaporates: nothing

@@ -39,7 +39,7 @@ POINTS = (U, 2.0 * U, U[::-1].copy(), np.zeros(4))
 def compiles(request, monkeypatch):
     """Whether functions are compiled; then their text runs as plain Python."""
     if request.param and not is_installed():
-        pytest.skip("compile=True needs Numba")
+        pytest.skip("compile=True needs llvmlite")
     monkeypatch.setattr(form, "COMPILER", INTERPRETED)
     return request.param
 
@@ -311,7 +311,7 @@ def test_results_inside_another_derivative_are_new(compiles):
 
 def test_general_calls_between_compiled_ones(monkeypatch):
     if not is_installed():
-        pytest.skip("compile=True needs Numba")
+        pytest.skip("compile=True needs llvmlite")
     monkeypatch.setattr(form, "COMPILER", INTERPRETED)
     step = grad(smoothed, compile=True).prepare(U, 0.7)
     first = step(U, 0.7)

@@ -32,7 +32,7 @@ WAYS: dict[str, Callable[[Any], Any]] = {
     "debug": lambda f: grad(f, debug=True)(3.0),
     "rule": lambda f: build_rrule(f, 3.0),
 }
-if find_spec("numba") is not None:
+if find_spec("llvmlite") is not None:
     WAYS["compile"] = lambda f: grad(f, compile=True)(3.0)
 
 Made = tuple[list[Any], Callable[[Any], Any]]

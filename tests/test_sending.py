@@ -116,7 +116,7 @@ def test_functions_of_modules(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_compiled_functions(tmp_path: Path) -> None:
-    pytest.importorskip("numba")
+    pytest.importorskip("llvmlite")
     calls = {
         "grad": (grad(pickled.squares, compile=True), (X,)),
         "jacobian": (jacobian(pickled.spread, compile=True), (X,)),

@@ -8,20 +8,28 @@ process.
 from __future__ import annotations
 
 import os
+import re
 import warnings
+from contextlib import suppress
 from contextvars import ContextVar, Token
 from functools import cache
+from importlib import metadata
 from importlib.util import find_spec
 
 from mooncake_py.diagnostics.options import require_flag
 from mooncake_py.diagnostics.pages import with_page
-from mooncake_py.errors import CompilerUnavailableError, MooncakeWarning
+from mooncake_py.errors import MooncakeWarning
 from mooncake_py.optional import installation
 
-__all__ = ["compiles", "require_compiler", "using"]
+__all__ = [
+    "INSTALL", "LEAST", "can_compile", "compiles", "give_up", "is_installed", "is_older",
+    "problem", "require_setting", "using",
+]  # fmt: skip
 
 VARIABLE = "MOONCAKE_COMPILE"
-INSTALL = installation("compile", "numba", "scipy")
+INSTALL = installation("compile", "llvmlite", "scipy")
+LEAST = (0, 45)
+"""The oldest llvmlite: earlier ones bring an LLVM that reads another language."""
 
 _chosen: ContextVar[bool | None] = ContextVar("mooncake_py.compile", default=None)
 
@@ -29,7 +37,7 @@ _chosen: ContextVar[bool | None] = ContextVar("mooncake_py.compile", default=Non
 def compiles() -> bool:
     """Return whether the functions of derivatives that begin now are compiled."""
     chosen = _chosen.get()
-    return by_default() if chosen is None else chosen
+    return (by_default() if chosen is None else chosen) and can_compile()
 
 
 class using:
@@ -52,33 +60,76 @@ class using:
 
 @cache
 def by_default() -> bool:
-    """Return whether the environment asks for it, and the compiler is there."""
-    if os.environ.get(VARIABLE, "0") in ("", "0"):
+    """Return whether the environment asks for it."""
+    return os.environ.get(VARIABLE, "0") not in ("", "0")
+
+
+def require_setting(compile: bool | None) -> None:
+    """Raise if `compile` is no setting; warn, once, if there is no compiler."""
+    if compile is None:
+        return
+    require_flag("compile", compile)
+    if compile:
+        can_compile()
+
+
+# Whether there is a compiler.
+
+_why: str | None = None
+"""Why nothing is compiled in this process; the user knows."""
+
+
+def can_compile() -> bool:
+    """Return whether there is a compiler; warn where the first call finds none."""
+    if _why is not None:
         return False
+    why = problem()
+    if why:
+        tell(why)
+    return not why
+
+
+def give_up(why: str) -> None:
+    """Compile nothing in this process any more, since the compiler does not work; warn once.
+
+    A filter that turns warnings into errors is not obeyed: a derivative may be under way.
+    """
+    if _why is None:
+        with suppress(MooncakeWarning):
+            tell(why)
+
+
+def tell(why: str) -> None:
+    """Note why nothing is compiled, and warn."""
+    global _why
+    _why = why
+    text = f"nothing is compiled, and derivatives run as without compile=True: {why};\n"
+    fix = f"{INSTALL}, or leave compile=True out"
+    warnings.warn(text + with_page(f"  fix:   {fix}", "compile"), MooncakeWarning, stacklevel=4)
+
+
+@cache
+def problem() -> str:
+    """Return why there is no compiler, as far as packages tell; nothing if there seems to be one.
+
+    They are not imported, which takes a tenth of a second.
+    """
     if not is_installed():
-        warnings.warn(
-            f"{VARIABLE} is set, but Numba is not installed: nothing is compiled;\n"
-            + with_page(INSTALL, "compile"),
-            MooncakeWarning,
-            stacklevel=2,
-        )
-        return False
-    return True
+        return "llvmlite is not installed"
+    try:
+        found = metadata.version("llvmlite")
+    except metadata.PackageNotFoundError:
+        return ""  # a copy of its own
+    return is_older(found)
+
+
+def is_older(version: str) -> str:
+    """Return that a version of llvmlite is too old, if it is."""
+    numbers = tuple(map(int, re.findall(r"\d+", version)[:2]))
+    least = ".".join(map(str, LEAST))
+    return f"llvmlite {version} is older than {least}" if numbers < LEAST else ""
 
 
 def is_installed() -> bool:
     """Return whether the compiler is installed."""
-    return find_spec("numba") is not None
-
-
-def require_compiler(compile: bool | None) -> None:
-    """Raise if functions are to be compiled without a compiler, or `compile` is something else."""
-    if compile is None:
-        return
-    require_flag("compile", compile)
-    if compile and not is_installed():
-        raise CompilerUnavailableError(
-            "compile=True needs Numba, which is not installed",
-            why="Numba compiles the functions that derivatives run",
-            fix=with_page(f"{INSTALL}, or leave compile=True out", "compile"),
-        )
+    return find_spec("llvmlite") is not None

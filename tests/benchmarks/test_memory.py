@@ -31,7 +31,7 @@ def test_row_of_a_compiled_gradient() -> None:
 
 @pytest.mark.slow
 def test_peak_of_a_compiled_gradient() -> None:
-    pytest.importorskip("numba")
+    pytest.importorskip("llvmlite")
     if not compiled_memory.is_measurable():
         pytest.skip("the operating system does not tell peaks")
     large = replace(CASES[0], size=1200)  # what the process takes besides is small beside it

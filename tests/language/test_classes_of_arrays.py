@@ -431,7 +431,7 @@ def test_in_debug_mode_and_by_recomputing(program: Program) -> None:
 @pytest.mark.without_modes("the value is a plain array inside another derivative")
 @pytest.mark.parametrize("program", programs, ids=str)
 def test_compiled(program: Program) -> None:
-    pytest.importorskip("numba")
+    pytest.importorskip("llvmlite")
     assert_allclose(grad(program.f, compile=True)(X), grad(program.f)(X))
 
 

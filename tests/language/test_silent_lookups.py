@@ -92,7 +92,7 @@ def plain_slope(f: Callable[[Any], Any]) -> ndarray:
 def test_no_special_method_runs_that_the_program_does_not_run(name: str, mode: str) -> None:
     f = PROGRAMS[name]
     if mode == "compile":
-        pytest.importorskip("numba")
+        pytest.importorskip("llvmlite")
     f(X)
     assert not ASKED
     y = MODES[mode](f)
@@ -109,7 +109,7 @@ def nothing_asked() -> None:
 @pytest.mark.parametrize("mode", MODES)
 def test_spies_see_the_calls_of_the_program_only(mode: str) -> None:
     if mode == "compile":
-        pytest.importorskip("numba")
+        pytest.importorskip("llvmlite")
     if mode == "debug":
         pytest.skip("a spy's records are not undone in sight of debug mode")
     spy = mock.MagicMock()
@@ -152,7 +152,7 @@ HOOKS: dict[str, Callable[..., Any]] = {
 @pytest.mark.parametrize("hook", HOOKS)
 def test_classes_that_note_who_looks_them_up_are_refused(hook: str, mode: str) -> None:
     if mode == "compile":
-        pytest.importorskip("numba")
+        pytest.importorskip("llvmlite")
     meta = type("Meta", (type,), {"__hash__": type.__hash__, hook: HOOKS[hook]})
 
     def keep(self: Any, v: Any) -> None:

@@ -24,7 +24,7 @@ from tests.support.interpreted import INTERPRETED
 
 pytestmark = [
     pytest.mark.plain,
-    pytest.mark.skipif(not is_installed(), reason="compile=True needs Numba"),
+    pytest.mark.skipif(not is_installed(), reason="compile=True needs llvmlite"),
 ]
 ACTIVE = (0, 1, 2, 3)
 

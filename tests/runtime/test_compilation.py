@@ -6,7 +6,8 @@ import pickle
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from importlib import metadata
 from inspect import Parameter, signature
 from typing import Any
 
@@ -16,8 +17,8 @@ import pytest
 import mooncake_py
 from mooncake_py import (
     CoDual,
-    CompilerUnavailableError,
     Dual,
+    MooncakeWarning,
     NoFData,
     NoTangent,
     compile_mode,
@@ -36,7 +37,8 @@ from mooncake_py import (
     value_grad_and_hessian,
     vjp,
 )
-from mooncake_py.compiler.native import site
+from mooncake_py.compiler.native import region_site, site
+from mooncake_py.compiler.native.regions.refused import NoCompiler
 from mooncake_py.compiler.sites.elsewhere import Elsewhere
 from mooncake_py.modes.forward.context import ForwardContext
 from mooncake_py.modes.reverse.context import ReverseContext
@@ -68,7 +70,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Calls:
 
     monkeypatch.setattr(site, "call", call)
     monkeypatch.setattr(site.FunctionSite, "matched", lambda *_: None)  # no way without a mode
-    monkeypatch.setattr(compilation, "is_installed", lambda: True)
+    monkeypatch.setattr(compilation, "can_compile", lambda: True)
     return calls
 
 
@@ -265,16 +267,33 @@ def test_debug_mode_compiles_nothing(asked: Calls) -> None:
 # Without a compiler, and from the environment.
 
 
+@pytest.fixture
+def fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Let nothing be known of compilers."""
+    monkeypatch.setattr(compilation, "can_compile", CAN_COMPILE)
+    monkeypatch.setattr(compilation, "_why", None)
+    compilation.problem.cache_clear()
+    yield
+    compilation.problem.cache_clear()
+
+
+CAN_COMPILE = compilation.can_compile
+
+
 @pytest.mark.parametrize(
     "derivative", [*(d for d, _ in DERIVATIVES.values()), lambda **o: compile_mode().__enter__()]
 )
-def test_without_numba_it_is_an_error(
-    derivative: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+def test_without_a_compiler_it_is_said_once(
+    derivative: Callable[..., Any], fresh: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sys.modules, "numba", None)
-    with pytest.raises(CompilerUnavailableError, match=r"pip install numba scipy"):
+    monkeypatch.setitem(sys.modules, "llvmlite", None)
+    with pytest.warns(MooncakeWarning, match=r"llvmlite is not installed") as caught:
         derivative(compile=True)
-    assert issubclass(CompilerUnavailableError, ImportError)
+    (told,) = caught
+    derivative(compile=True)  # warnings are errors here
+    assert "fix:   pip install llvmlite scipy" in str(told.message)
+    with compile_mode():
+        assert not compiles()
 
 
 @pytest.mark.parametrize(
@@ -284,23 +303,54 @@ def test_without_numba_it_is_an_error(
         value_grad_and_hessian,
     ],
 )  # fmt: skip
-def test_it_is_an_error_before_anything_runs(
-    maker: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+def test_it_is_said_before_anything_runs(
+    maker: Callable[..., Any], fresh: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sys.modules, "numba", None)
-    with pytest.raises(CompilerUnavailableError):
+    monkeypatch.setattr(metadata, "version", lambda name: "0.43.0")
+    monkeypatch.setattr(compilation, "is_installed", lambda: True)
+    with pytest.warns(MooncakeWarning, match=r"llvmlite 0\.43\.0 is older than 0\.45"):
         maker(energy, compile=True)
+
+
+def test_a_compiler_that_does_not_work_is_asked_once(
+    fresh: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("llvmlite")
+    calls: list[Any] = []
+
+    def fail(region: Any, active: Any) -> Any:
+        calls.append(region)
+        raise NoCompiler("LLVM does not run here: no memory")
+
+    monkeypatch.setattr(region_site, "form_of", fail)
+
+    def f(x):
+        s = 0.0
+        for v in x:
+            s += v * np.sin(v) + half(x)[0]
+        return s
+
+    x = np.ones(100)
+    with pytest.warns(MooncakeWarning, match="LLVM does not run here: no memory") as caught:
+        found = grad(f, compile=True)(x)
+    np.testing.assert_array_equal(found, grad(f)(x))
+    assert len(caught) == 1
+    before = len(calls)
+    grad(f, compile=True)(np.ones((100, 1)).ravel())
+    assert len(calls) == before > 0
 
 
 PROGRAM = """
 import sys, warnings
 if {blocked}:
-    sys.modules["numba"] = None
+    sys.modules["llvmlite"] = None
 else:
-    sys.modules["numba"] = type(sys)("numba")
-    sys.modules["numba"].__spec__ = "here"
+    sys.modules["llvmlite"] = type(sys)("llvmlite")
+    sys.modules["llvmlite"].__spec__ = "here"
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
+    from importlib import metadata
+    metadata.version = lambda name: "0.50"
     from mooncake_py import compile_mode, grad
     from mooncake_py.modes.reverse.context import ReverseContext
     grad(abs)(1.0), grad(abs)(1.0)
@@ -315,7 +365,7 @@ with warnings.catch_warnings(record=True) as caught:
         ("1", False, "True 0"),
         ("0", False, "False 0"),
         ("", True, "False 0"),
-        ("1", True, "False 1 MOONCAKE_COMPILE is set, but Numba is not installed"),
+        ("1", True, "False 1 nothing is compiled, and derivatives run as without"),
     ],
 )
 def test_the_environment_says_the_default(

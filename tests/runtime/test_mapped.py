@@ -81,7 +81,7 @@ def shared() -> Iterator[SharedMemory]:
 @pytest.mark.parametrize("compile", [False, True])
 def test_shared_memory_under_two_names(shared: SharedMemory, compile: bool) -> None:
     if compile:
-        pytest.importorskip("numba")
+        pytest.importorskip("llvmlite")
     other = SharedMemory(name=shared.name)
     held = [np.ndarray(2, buffer=m.buf) for m in (shared, other)]
     a, b = held

@@ -1,7 +1,7 @@
 """A plugin of pytest that compiles what it can: ``-p tests.support.compiled_everywhere``.
 
-As with ``MOONCAKE_COMPILE=1``, but that compiled functions run as plain Python does, so that tests
-need no time for Numba; with ``COMPILED=numba`` in the environment Numba compiles them.  Tests
+As with ``MOONCAKE_COMPILE=1``, but that compiled functions are interpreted, so that tests need no
+time to compile; with ``COMPILED=llvm`` in the environment LLVM compiles them.  Tests
 marked `plain` are about ways that compiled functions do not go, and are left out; so are those
 marked ``without_modes(reason, "compiled")``, which compare bit for bit, say, and those of the
 ways that are gone where nothing is compiled.
@@ -20,7 +20,7 @@ from mooncake_py.compiler.native import form
 from tests.support.interpreted import INTERPRETED
 
 OTHER_WAYS = Path(__file__).parents[1] / "compiler"
-BY_NUMBA = os.environ.get("COMPILED") == "numba"
+BY_LLVM = os.environ.get("COMPILED") == "llvm"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -40,6 +40,6 @@ def is_fit(item: pytest.Item) -> bool:
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_call() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch, compile_mode():
-        if not BY_NUMBA:
+        if not BY_LLVM:
             patch.setattr(form, "COMPILER", INTERPRETED)
         yield

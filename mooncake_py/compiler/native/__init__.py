@@ -1,1 +1,1 @@
-"""Whole functions as regions, compiled by Numba."""
+"""Whole functions as regions, compiled by LLVM."""

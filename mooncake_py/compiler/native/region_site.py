@@ -27,7 +27,7 @@ from mooncake_py.compiler.native.passed import (
     without,
 )
 from mooncake_py.compiler.native.pulling import pull_native
-from mooncake_py.compiler.native.regions.refused import CannotCompile
+from mooncake_py.compiler.native.regions.refused import CannotCompile, NoCompiler
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, FLOAT32, INT, REAL, NativeRegion
 from mooncake_py.compiler.native.spares import Stack
 from mooncake_py.compiler.native.sweeps.hoisting import hoisted
@@ -40,6 +40,7 @@ from mooncake_py.diagnostics.pages import with_page
 from mooncake_py.diagnostics.warned import may_be_caught
 from mooncake_py.errors import MooncakeWarning
 from mooncake_py.runtime.active import Active, active_number
+from mooncake_py.runtime.compilation import give_up
 from mooncake_py.runtime.limits import limits_raised
 from mooncake_py.runtime.mapped import is_mapped
 from mooncake_py.runtime.quiet import is_strict
@@ -214,6 +215,9 @@ class RegionSite:
                     form = form_of(self.region, self.active(moving))
             except NoPartial:
                 self.why = "an operation without a known derivative"
+            except NoCompiler as error:
+                self.why = str(error)
+                give_up(self.why)
             except Exception as error:  # a failure to compile is never one of the derivative
                 self.why = str(error) if type(error) is CannotCompile else repr(error)
                 warn_of(self.name, self.why)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from mooncake_py.compiler.reading.methods import BoundMethod, Method
     from mooncake_py.runtime.mode import Tracking
 
-__all__ = ["Callee", "Callees", "is_own", "same_items"]
+__all__ = ["Callee", "Callees", "has_rule", "is_own", "same_items"]
 
 LIBRARIES = frozenset({"numpy", "scipy"})
 GONE = object()

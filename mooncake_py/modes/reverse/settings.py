@@ -12,7 +12,7 @@ from mooncake_py.diagnostics.meter import Meter, reporter
 from mooncake_py.diagnostics.options import require_flag
 from mooncake_py.modes.reverse.context import ReverseContext
 from mooncake_py.modes.reverse.inner import InnerContext
-from mooncake_py.runtime.compilation import require_compiler, using
+from mooncake_py.runtime.compilation import require_setting, using
 from mooncake_py.runtime.enclosing import enclosing
 
 __all__ = ["Settings", "compile_mode", "compiling", "debug_mode", "new_context", "settings"]
@@ -92,10 +92,10 @@ def compile_mode(compile: bool = True) -> Iterator[None]:
     compile : bool
         If false, compile nothing within the block.
 
-    Raises
-    ------
-    CompilerUnavailableError
-        If Numba is not installed.
+    Warns
+    -----
+    MooncakeWarning
+        Once, if there is no compiler; nothing is compiled then.
 
     Notes
     -----
@@ -121,7 +121,7 @@ def compiling(compile: bool | None, debug: bool = False) -> using:
     """
     if compile is None and not debug:
         return AS_BEFORE
-    require_compiler(compile)
+    require_setting(compile)
     return using(compile if settings(debug) is None else False)
 
 

@@ -80,7 +80,7 @@ def test_number(program: Program) -> None:
 @pytest.mark.sampled(6)
 @pytest.mark.parametrize("program", programs, ids=str)
 def test_compiled(program: Program) -> None:
-    pytest.importorskip("numba")
+    pytest.importorskip("llvmlite")
     value, g = value_and_grad(program.f, compile=True)(X)
     plain, h = value_and_grad(program.f)(X)
     assert value == pytest.approx(plain, rel=1e-13)

@@ -1,4 +1,4 @@
-"""Compiled regions run as plain Python, which needs no Numba and no time to compile."""
+"""Compiled regions are interpreted, which takes no time to compile."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture
 def tried(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
-    """Whether each region that was tried ran as one, in order; in plain Python."""
+    """Whether each region that was tried ran as one, in order; interpreted."""
     if not is_installed():
-        pytest.skip("compile=True needs Numba")
+        pytest.skip("compile=True needs llvmlite")
     found: list[bool] = []
     original = RegionSite.attempt
     run = WholeGradient.run

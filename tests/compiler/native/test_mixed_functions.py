@@ -122,7 +122,7 @@ def test_overlapping_cotangents_are_found():
 
 
 def test_positional_only_parameters_are_not_passed_by_name():
-    pytest.importorskip("numba")
+    pytest.importorskip("llvmlite")
 
     def f(y, /):
         return y * y

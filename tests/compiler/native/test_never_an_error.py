@@ -76,7 +76,7 @@ def float_power(x: Any) -> Any:
     ],
 )  # fmt: skip
 def test_it_is_as_without(f: Callable[[Any], Any]) -> None:
-    pytest.importorskip("numba")
+    pytest.importorskip("llvmlite")
     value, g = value_and_grad(f, compile=True)(X)
     expected, h = value_and_grad(f)(X)
     np.testing.assert_allclose(value, expected, rtol=1e-14)

@@ -190,7 +190,7 @@ print(grad(program.f, compile=True)(3.0))
 @pytest.mark.slow
 def test_the_end_of_a_program_is_silent(tmp_path):
     """Code of functions may be gone after what knows it."""
-    pytest.importorskip("numba")
+    pytest.importorskip("llvmlite")
     (tmp_path / "program.py").write_text("def f(x):\n    return x * x\n")
     path = os.pathsep.join([str(tmp_path), *sys.path[1:], os.getcwd()])
     done = subprocess.run(
@@ -203,8 +203,8 @@ def test_the_end_of_a_program_is_silent(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", list(FUNCTIONS)[::2])
-def test_compiled_by_numba(name):
-    pytest.importorskip("numba")
+def test_compiled_by_llvm(name):
+    pytest.importorskip("llvmlite")
     f, args = FUNCTIONS[name]
     argnums = active(args)
     value, g = value_and_grad(f, argnums, compile=True)(*copy.deepcopy(args))

@@ -11,7 +11,7 @@ from numpy.testing import assert_array_equal
 from mooncake_py import grad, hvp, jvp, value_and_grad
 from mooncake_py.compiler.native.form import Form
 
-pytest.importorskip("numba")
+pytest.importorskip("llvmlite")
 pytestmark = pytest.mark.plain  # in these tests, as in all, filters make errors of warnings
 
 

@@ -17,7 +17,7 @@ from tests.support.interpreted import INTERPRETED
 
 pytestmark = [
     pytest.mark.without_modes("counts how often a function runs either way"),
-    pytest.mark.skipif(not is_installed(), reason="compile=True needs Numba"),
+    pytest.mark.skipif(not is_installed(), reason="compile=True needs llvmlite"),
 ]
 
 ONCE = SimpleNamespace(outers=(), rehearsal=None, repeats=False)

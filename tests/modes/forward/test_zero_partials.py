@@ -185,7 +185,7 @@ def test_weights_of_zero_drop_an_infinite_slope(f):
 @pytest.mark.parametrize("f", [*SMOOTH, *WITH_ROOTS.values()])
 def test_compiled_derivatives_are_the_same(f):
     if not is_installed():
-        pytest.skip("compile=True needs Numba")
+        pytest.skip("compile=True needs llvmlite")
     assert grad(f, compile=True)(X) == pytest.approx(grad(f)(X), rel=1e-12)
     push = jvp(f, (X,), (1.0,), compile=True)[1]
     assert push == pytest.approx(jvp(f, (X,), (1.0,))[1], rel=1e-12)

@@ -359,7 +359,7 @@ ARITHMETIC = frozenset({np.multiply, np.add, np.subtract, np.power, np.negative,
 
 
 def require_known(b: Builder, f: Any, values: Sequence[Value]) -> None:
-    """Refuse a function that Numba does not know, or whose partial derivative calls such a one."""
+    """Refuse a function that compiled code cannot call, or whose partial derivative calls one."""
     exponent = values[-1] if values else None
     is_written_power = isinstance(exponent, Number) and isinstance(exponent.e, Const)
     if (f, len(values)) in UNKNOWN and not (f is np.float_power and is_written_power):
@@ -373,7 +373,7 @@ UNKNOWN = frozenset({
 
 
 def is_of_numpy(f: Any) -> bool:
-    """Return True for a ufunc of NumPy: Numba knows no others, those of SciPy for example."""
+    """Return True for a ufunc of NumPy: others, as those of SciPy, are not compiled."""
     return type(f) is np.ufunc and getattr(np, f.__name__, None) is f
 
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from mooncake_py.compiler.derivatives.number_functions import NUMPY_FUNCTIONS
 from mooncake_py.compiler.native.regions import helpers
+from mooncake_py.rules.math_functions import hypotenuse
 
 __all__ = ["digest", "fingerprint", "has_blas", "instead", "names_read"]
 
@@ -28,7 +29,8 @@ INSTEAD: dict[Any, Any] = {f: own for f, (own, _) in NUMPY_FUNCTIONS.items()} | 
     np.float_power: operator.pow, np.floor_divide: operator.floordiv, np.remainder: operator.mod,
     np.absolute: math.fabs, np.fabs: math.fabs, np.arctan2: math.atan2, np.hypot: helpers.hypot,
     np.heaviside: helpers.heaviside, np.maximum: helpers.maximum, np.minimum: helpers.minimum,
-    math.hypot: helpers.hypot, np.tanh: helpers.tanh, math.tanh: helpers.tanh,
+    math.hypot: helpers.hypot, hypotenuse: helpers.hypot, np.tanh: helpers.tanh,
+    math.tanh: helpers.tanh,
 }  # fmt: skip
 """Functions that compiled do on floats what those of NumPy do, without warnings or exceptions."""
 

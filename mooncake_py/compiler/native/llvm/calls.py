@@ -20,6 +20,7 @@ from mooncake_py.compiler.native.regions import helpers
 from mooncake_py.compiler.native.regions.refused import CannotCompile
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, FLOAT32, INT, REAL
 from mooncake_py.compiler.regions.ir import Call, Const, Expr, Op
+from mooncake_py.rules.special_functions import difference
 
 if TYPE_CHECKING:
     from mooncake_py.compiler.native.llvm.expressions import Expressions
@@ -34,18 +35,18 @@ OF_LLVM: dict[Any, str] = {
     math.sin: "sin", math.cos: "cos", math.exp: "exp", math.log: "log", math.log2: "log2",
     math.log10: "log10", math.sqrt: "sqrt", math.fabs: "fabs", np.floor: "floor", np.ceil: "ceil",
     np.trunc: "trunc", np.rint: "rint", np.exp2: "exp2", np.copysign: "copysign",
-    math.copysign: "copysign",
+    math.copysign: "copysign", math.pow: "pow",
 }  # fmt: skip
 OF_C: dict[Any, str] = {
     math.tan: "tan", math.asin: "asin", math.acos: "acos", math.atan: "atan", math.sinh: "sinh",
     math.cosh: "cosh", math.asinh: "asinh", math.acosh: "acosh", math.atanh: "atanh",
     math.expm1: "expm1", math.log1p: "log1p", math.erf: "erf", math.erfc: "erfc",
     math.gamma: "tgamma", math.lgamma: "lgamma", math.atan2: "atan2", math.fmod: "fmod",
-    np.fmod: "fmod", np.cbrt: "cbrt",
+    np.fmod: "fmod", np.cbrt: "cbrt", np.nextafter: "nextafter", math.nextafter: "nextafter",
 }  # fmt: skip
 for _names, _functions in ((OF_LLVM, ("exp2",)), (OF_C, ("cbrt",))):  # new in Python 3.11
     _names.update({getattr(math, name): name for name in _functions if hasattr(math, name)})
-OF_TWO = {"atan2", "copysign", "fmod"}
+OF_TWO = {"atan2", "copysign", "fmod", "nextafter", "pow"}
 """Those that take two numbers."""
 ROUNDING = {math.floor: "floor", math.ceil: "ceil", math.trunc: "trunc"}
 """Functions that make ints of floats."""
@@ -194,9 +195,34 @@ def of_width(name: str, to: Expressions, kind: str, *args: str) -> str:
     return to.writer.helper(f"mc_{name}_{SUFFIX[kind]}", t, *[f"{t} {a}" for a in args])
 
 
+def unchanged(to: Expressions, kind: str, x: str) -> str:
+    """Return a number."""
+    return x
+
+
+def apart(to: Expressions, kind: str, a: str, b: str) -> str:
+    """Return a difference, zero where both are the same infinity."""
+    same, t = to.compared("eq", kind, a, b), REGISTER[kind]
+    found = to.binary("sub", kind, a, b)
+    return to.writer.do(f"select i1 {same}, {t} {constant(0, kind)}, {t} {found}")
+
+
+def in_degrees(to: Expressions, kind: str, x: str) -> str:
+    """Return an angle in degrees."""
+    return to.binary("mul", kind, x, constant(180.0 / math.pi, kind))
+
+
+def in_radians(to: Expressions, kind: str, x: str) -> str:
+    """Return an angle that is given in degrees."""
+    return to.binary("mul", kind, x, constant(math.pi / 180.0, kind))
+
+
 ARITHMETIC: dict[Any, Callable[..., str]] = {
     helpers.maximum: larger, helpers.minimum: smaller, np.square: square, np.sign: sign,
     np.reciprocal: reciprocal, np.logaddexp: log_of_sum, np.logaddexp2: binary_log_of_sum,
+    np.positive: unchanged, difference: apart, np.rad2deg: in_degrees, np.degrees: in_degrees,
+    math.degrees: in_degrees, np.deg2rad: in_radians, np.radians: in_radians,
+    math.radians: in_radians,
 }  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any, Protocol
 from weakref import WeakMethod
 
@@ -16,6 +17,8 @@ from mooncake_py.compiler.native.machine.library import llvm
 from mooncake_py.compiler.native.machine.linking import Linked, linked
 from mooncake_py.compiler.native.machine.slow_entry import SlowEntry
 from mooncake_py.compiler.native.machine.symbols import addresses
+from mooncake_py.compiler.native.machine.trial import require_right, text_of_trial
+from mooncake_py.compiler.native.regions.refused import NoCompiler
 
 __all__ = ["Printed", "built"]
 
@@ -66,6 +69,7 @@ def built(printer: Printed, first: Level = QUICK) -> dict[str, Callable[..., Any
     CannotCompile
     """
     llvm()
+    require_compiler()
     work = Work(printer)
     best = work.kept(BEST)
     code = best or work.kept(first) or work.made(first)
@@ -83,6 +87,31 @@ def built(printer: Printed, first: Level = QUICK) -> dict[str, Callable[..., Any
 
         WORKER.add(swap)
     return found
+
+
+@cache
+def require_compiler() -> None:
+    """Require that a small function is compiled, and does what it should.
+
+    That is looked at once for each machine and all versions: then its code is kept.
+
+    Raises
+    ------
+    NoCompiler
+    """
+    trial = Work(text_of_trial())
+    key = objects.key_of(trial.text, QUICK)
+    if objects.kept(key) is not None:
+        return
+    try:
+        code = object_code(trial.text, QUICK)
+        functions, _ = trial.entries(trial.linked(code))
+        require_right(functions[FORWARD])
+    except NoCompiler:
+        raise
+    except Exception as error:
+        raise NoCompiler(f"LLVM does not work here: {error}") from error
+    objects.keep(key, code)
 
 
 class Work:

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import ctypes
 import os
-import re
 from functools import cache
 from importlib import import_module
 from threading import RLock
 from typing import Any
 
-from mooncake_py.compiler.native.regions.refused import CannotCompile
+from mooncake_py.compiler.native.regions.refused import NoCompiler
+from mooncake_py.runtime.compilation import is_older
 
-__all__ = ["LEAST", "LOCK", "host", "llvm", "target_machine", "unlocked", "version"]
-
-LEAST = (0, 45)
-"""The oldest llvmlite: earlier ones bring an LLVM that reads another language."""
+__all__ = ["LOCK", "host", "llvm", "target_machine", "unlocked", "version"]
 
 LOCK = RLock()
 """Held while names get addresses, which are those of the whole process."""
@@ -27,26 +24,24 @@ def llvm() -> Any:
 
     Raises
     ------
-    CannotCompile
+    NoCompiler
         It is not there, is too old, or may not make code here.
     """
     try:
         binding = import_module("llvmlite.binding")
     except (ImportError, OSError) as error:
-        raise CannotCompile(f"llvmlite cannot be imported: {error}") from None
+        raise NoCompiler(f"llvmlite cannot be imported: {error}") from None
     if ctypes.sizeof(ctypes.c_void_p) != 8:
-        raise CannotCompile("addresses here have 32 bits")
-    found = version()
-    numbers = tuple(map(int, re.findall(r"\d+", found)[:2]))
-    if numbers < LEAST:
-        least = ".".join(map(str, LEAST))
-        raise CannotCompile(f"llvmlite {found} is older than {least}")
+        raise NoCompiler("addresses here have 32 bits")
+    old = is_older(version())
+    if old:
+        raise NoCompiler(old)
     try:
         binding.initialize_native_target()
         binding.initialize_native_asmprinter()
         binding.check_jit_execution()
     except (OSError, RuntimeError) as error:
-        raise CannotCompile(f"LLVM does not run here: {error}") from None
+        raise NoCompiler(f"LLVM does not run here: {error}") from None
     hold_at_forks(binding.ffi.lib)
     return binding
 

@@ -47,7 +47,9 @@ def linked(code: bytes, names: Iterable[str], symbols: Mapping[str, int]) -> Lin
         for name, address in (made_by_llvm() | dict(symbols)).items():
             binding.add_symbol(name, address)
         machine = target_machine(2)
-        empty = binding.parse_assembly("", binding.create_context())
+        # Of the context that is never freed: cycles are freed in any order, a context of its own
+        # perhaps before the engine.
+        empty = binding.parse_assembly("")
         empty.triple = machine.triple
         engine = binding.create_mcjit_compiler(empty, machine)
         engine.add_object_file(binding.ObjectFileRef.from_data(code))

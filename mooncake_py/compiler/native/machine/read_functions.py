@@ -24,6 +24,7 @@ from mooncake_py.compiler.native.machine.by_numba import is_ours, require_steady
 from mooncake_py.compiler.native.reading.outputs import Output
 from mooncake_py.compiler.native.reading.reader import FunctionReader, Reading, reread
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, FLOAT32, INT
+from mooncake_py.compiler.reading.callees import has_rule
 from mooncake_py.compiler.regions.ir import Assign, Const, Count, Expr, Name
 from mooncake_py.jitted import python_function
 from mooncake_py.overriding import override
@@ -33,7 +34,6 @@ __all__ = ["ENTRY", "printed_alone"]
 ENTRY = "mc_alone_entry"
 RESULT = "r.given"
 """The result as one of the kind that is wanted."""
-NUMBERS = {FLOAT: "float", FLOAT32: "float32", INT: "int"}
 
 
 TEXT = """\
@@ -90,7 +90,9 @@ def printed_alone(foreign: Foreign) -> tuple[str, Printer]:
     f = python_function(foreign.function)
     if f is None:
         raise Unfit("no function of Python")
-    reading = read(f, list(map(type_of_passed, foreign.kinds)))
+    # Partial derivatives are those of NumPy, which does not raise where there is none.
+    wide = "float" if has_rule(foreign.function) and not is_ours(f) else "float64"
+    reading = read(f, [type_of_passed(kind, axes, wide) for kind, axes in foreign.kinds])
     region = reading.region
     if reading.captured or reading.set_after or reading.grown or region.lists:
         raise Unfit("a function that does more than compute")
@@ -117,14 +119,19 @@ def read(f: FunctionType, types: Sequence[Type]) -> Reading:
     return reread(whole)
 
 
-def type_of_passed(shaped: tuple[str, int | None]) -> Type:
-    """Return the type of an argument."""
-    kind, axes = shaped
+def type_of_passed(kind: str, axes: int | None, wide: str) -> Type:
+    """Return the type of an argument.
+
+    Parameters
+    ----------
+    wide : str
+        The type of numbers of float64.
+    """
     if axes is not None:
         return ArrayType(kind, (False,) * axes)
-    if kind not in NUMBERS:
+    if kind == BOOL:
         raise Unfit("a truth that is passed")
-    return NumberType(NUMBERS[kind])
+    return NumberType({FLOAT: wide, FLOAT32: "float32", INT: "int"}[kind])
 
 
 def result_of(output: Output) -> Expr:

@@ -475,8 +475,8 @@ def test_division_by_zero_is_raised_as_by_python(tried: list[bool]) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["split_steps", "tridiagonal", "views_of_parts", "masks"])
-def test_by_numba(name: str) -> None:
-    pytest.importorskip("numba")
+def test_by_llvm(name: str) -> None:
+    pytest.importorskip("llvmlite")
     f = function(PROGRAMS[name], name)
     results = [
         value_and_grad(f, tuple(range(6)), compile=compile)(*copy.deepcopy(ARGUMENTS))

@@ -255,8 +255,8 @@ def test_sum_from_float64_is_refused(tried: list[bool]) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["recurrence", "masks", "both_widths"])
-def test_by_numba(name: str) -> None:
-    pytest.importorskip("numba")
+def test_by_llvm(name: str) -> None:
+    pytest.importorskip("llvmlite")
     f = function(PROGRAMS[name], name)
     results = [
         value_and_grad(f, (0, 2, 3, 4, 5), compile=compile)(*copy.deepcopy(ARGUMENTS))

@@ -115,11 +115,13 @@ ONE_NUMBER = (
     np.sin, np.cos, np.tan, np.arcsin, np.arccos, np.arctan, np.sinh, np.cosh, np.tanh, np.arcsinh,
     np.arccosh, np.arctanh, np.exp, np.exp2, np.expm1, np.log, np.log2, np.log10, np.log1p, np.sqrt,
     np.cbrt, np.square, np.absolute, np.fabs, np.floor, np.ceil, np.trunc, np.rint, np.sign,
-    np.reciprocal, np.negative, np.isnan, np.isinf, np.isfinite, np.signbit,
+    np.reciprocal, np.negative, np.isnan, np.isinf, np.isfinite, np.signbit, np.positive,
+    np.rad2deg, np.degrees, np.deg2rad, np.radians,
 )  # fmt: skip
 TWO_NUMBERS = (
     np.add, np.subtract, np.multiply, np.divide, np.power, np.arctan2, np.hypot, np.logaddexp,
     np.logaddexp2, np.maximum, np.minimum, np.fmod, np.copysign, np.remainder, np.floor_divide,
+    np.nextafter,
 )  # fmt: skip
 
 
@@ -145,7 +147,7 @@ def test_functions_of_numpy(f: np.ufunc, kind: str) -> None:
 OF_MATH = (
     math.sin, math.cos, math.tan, math.exp, math.log, math.sqrt, math.erf, math.erfc, math.gamma,
     math.lgamma, math.expm1, math.log1p, math.atan, math.tanh, math.fabs, math.floor, math.ceil,
-    math.trunc, math.isnan, math.isinf, math.isfinite,
+    math.trunc, math.isnan, math.isinf, math.isfinite, math.degrees, math.radians,
 )  # fmt: skip
 
 

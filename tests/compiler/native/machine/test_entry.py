@@ -202,6 +202,17 @@ def test_functions_can_be_dropped(build: Built) -> None:
     gc.collect()
 
 
+def test_functions_in_cycles_can_be_dropped(build: Built) -> None:
+    """A cycle is freed in any order, and what LLVM has of a function before its code."""
+    f = build(scaled())["reverse"]
+    own = pytest.importorskip("llvmlite.binding").context.ContextRef
+    for o in gc.get_objects():
+        if type(o) is own:
+            o.close()
+    del f
+    gc.collect()
+
+
 def test_eight_threads_call_at_once(build: Built) -> None:
     f = build(scaled())["reverse"]
     wrong: list[Any] = []

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import threading
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from mooncake_py.compiler.native.machine import built as machine_built
 from mooncake_py.compiler.native.machine import library
 from mooncake_py.compiler.native.machine.background import WORKER
-from mooncake_py.compiler.native.machine.built import built
+from mooncake_py.compiler.native.machine.built import built, require_compiler
 from mooncake_py.compiler.native.machine.levels import BEST, QUICK, Level, object_code
-from mooncake_py.compiler.native.regions.refused import CannotCompile
+from mooncake_py.compiler.native.machine.trial import text_of_trial
+from mooncake_py.compiler.native.regions.refused import CannotCompile, NoCompiler
 from tests.compiler.native.machine.texts import HEAD, SCALED, scaled
 
 WRONG = {
@@ -106,6 +110,23 @@ def test_old_versions_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(CannotCompile, match=r"llvmlite 0\.43\.0 is older than 0\.45"):
         built(scaled())
     library.llvm.cache_clear()
+
+
+def test_what_computes_something_else_is_no_compiler(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("MOONCAKE_CACHE_DIR", str(tmp_path))
+    right = text_of_trial()
+    trial = SimpleNamespace(
+        text=right.text.replace("fmul double", "fadd double"), functions=right.functions,
+        foreign=right.foreign, is_lasting=True,
+    )  # fmt: skip
+    monkeypatch.setattr(machine_built, "text_of_trial", lambda: trial)
+    require_compiler.cache_clear()
+    with pytest.raises(NoCompiler, match="computes something else"):
+        built(scaled())
+    monkeypatch.undo()
+    built(scaled())
 
 
 def test_eight_threads_compile_at_once() -> None:

@@ -178,7 +178,7 @@ def test_values_of_several_structures_are_left():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("f", [endless, endless_with_break, newton])
-def test_numba_compiles_endless_loops(f):
+def test_endless_loops_are_compiled(f):
     value, g = value_and_grad(f, (0, 1), compile=True)(X.copy(), 0.9)
     expected, h = value_and_grad(f, (0, 1))(X.copy(), 0.9)
     assert value == pytest.approx(expected)

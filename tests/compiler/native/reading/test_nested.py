@@ -178,7 +178,7 @@ def test_every_mode(f: Any, tried: list[bool]) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("f", FUNCTIONS[::3], ids=lambda f: f.__name__)
-def test_compiled_by_numba(f: Any) -> None:
+def test_compiled_by_llvm(f: Any) -> None:
     found = grad(f, (0, 1), compile=True)(X.copy(), 0.7)
     for a, b in zip(found, grad(f, (0, 1))(X.copy(), 0.7), strict=True):
         assert_allclose(a, b, rtol=1e-10, atol=1e-13)

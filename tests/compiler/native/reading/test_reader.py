@@ -95,7 +95,7 @@ def test_what_is_refused_is_said():
     assert "power of truths" in why(lambda x: x[0] ** (x[1] > 0), x)
 
 
-def test_functions_that_numba_does_not_know_are_refused():
+def test_functions_that_are_not_known_are_refused():
     special = pytest.importorskip("scipy.special")
     assert "erf" in why(lambda x: np.sum(special.erf(x)), np.ones(3))
     assert "agm" in why(lambda x: special.agm(x[0], x[1]), np.ones(3))

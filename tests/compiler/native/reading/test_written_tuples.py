@@ -43,7 +43,7 @@ def test_rows_and_numbers_of_other_kinds_are_written_without_compilation(
 
 @pytest.mark.thorough
 def test_too_few_numbers_are_numpys_error() -> None:
-    pytest.importorskip("numba")
+    pytest.importorskip("llvmlite")
     f = function("y = x * 1; y[:] = x[0], x[1]; y @ x")
     with pytest.raises(ValueError, match=r"could not broadcast .* shape \(2,\) into shape \(5,\)"):
         value_and_grad(f, compile=True)(*copies())
