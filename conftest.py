@@ -26,7 +26,8 @@ NEEDS = {
         "docs/language.md",
     ],
     "networkx": ["mooncake_py/rules/networkx.py"],
-    "numba": ["docs/cheat_sheet.md", "docs/compiled.md", "docs/numba.md"],
+    "llvmlite": ["docs/cheat_sheet.md", "docs/compiled.md"],
+    "numba": ["docs/numba.md"],
     "jax": ["mooncake_py/extras/jax.py"],
     "torch": ["mooncake_py/extras/torch.py"],
 }

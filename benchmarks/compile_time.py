@@ -233,7 +233,7 @@ class Phases:
 
         def printed() -> Any:
             made = [n for n in sweeps.values if n not in (*region.inputs, *region.results)]
-            printer = form.compiler().printer(sweeps.kinds, sweeps.arrays)
+            printer = form.COMPILER.printer(sweeps.kinds, sweeps.arrays)
             if sweeps.size is not None:
                 printer.count(sweeps.size, region.inputs)
             printer.forward(sweeps.forward, region.inputs, (*region.results, *made))
@@ -243,7 +243,7 @@ class Phases:
 
         printer = self.run("print", printed)
         if build:
-            self.run("build", lambda: form.compiler().built(printer))
+            self.run("build", lambda: form.COMPILER.built(printer))
 
 
 def timed(f: Callable[[], Any]) -> tuple[Any, float]:

@@ -10,7 +10,7 @@ with white noise of variance b^2. The six parameters are those of the largest li
     -log p(y) = y^T K^-1 y / 2 + sum_i log L_ii + n/2 log(2 pi),   K = k + b^2 1 = L L^T,
 
 found by L-BFGS. The factor L overwrites K, element by element, in three nested loops, and a fourth
-pair of loops solves with it: no rule for a Cholesky factorization is used. With Numba installed,
+pair of loops solves with it: no rule for a Cholesky factorization is used. With llvmlite installed,
 `compile=True` makes machine code of loops and gradient; nothing is changed in them.
 
 References
@@ -110,7 +110,7 @@ def main(picture: Path) -> None:
     y = logs - np.mean(logs)
     gradient = value_and_grad(negative_log_likelihood)
     report(negative_log_likelihood, gradient, np.log(GUESS), YEARS, y, rounds=3)
-    if importlib.util.find_spec("numba"):
+    if importlib.util.find_spec("llvmlite"):
         gradient = value_and_grad(negative_log_likelihood, compile=True)
         print("compiled: ", end="")
         report(negative_log_likelihood, gradient, np.log(GUESS), YEARS, y, rounds=3)

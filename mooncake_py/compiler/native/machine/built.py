@@ -105,7 +105,7 @@ def require_compiler() -> None:
         return
     try:
         code = object_code(trial.text, QUICK)
-        functions, _ = trial.entries(trial.linked(code))
+        functions, _ = trial.entries(trial.linked(code, QUICK))
         require_right(functions[FORWARD])
     except NoCompiler:
         raise
@@ -127,25 +127,26 @@ class Work:
         self.functions = dict(printer.functions)
         self.names = [signature.symbol for signature in self.functions.values()]
         self.is_lasting = printer.is_lasting
-        self.foreign = {name: foreign_address(f) for name, f in printer.foreign.items()}
+        self.foreign = dict(printer.foreign)
 
     def kept(self, level: Level) -> Linked | None:
         """Return the code of a level if it was kept."""
         found = objects.kept(objects.key_of(self.text, level)) if self.is_lasting else None
-        return None if found is None else self.linked(found)
+        return None if found is None else self.linked(found, level)
 
     def made(self, level: Level) -> Linked:
         """Return the code of a level, and keep it."""
         found = object_code(self.text, level)
-        ready = self.linked(found)
+        ready = self.linked(found, level)
         if self.is_lasting:
             objects.keep(objects.key_of(self.text, level), found)
         return ready
 
-    def linked(self, found: objects.Object) -> Linked:
-        """Return code in memory."""
+    def linked(self, found: objects.Object, level: Level) -> Linked:
+        """Return code in memory; what it calls is of the same level."""
         code, named = found
-        return linked(code, self.names, addresses(named, self.foreign))
+        called = {name: foreign_address(f, level) for name, f in self.foreign.items()}
+        return linked(code, self.names, addresses(named, called))
 
     def entries(
         self, code: Linked

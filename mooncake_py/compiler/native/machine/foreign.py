@@ -10,8 +10,7 @@ from mooncake_py.compiler.native.llvm.module import are_numbers
 from mooncake_py.compiler.native.llvm.signature import Foreign
 from mooncake_py.compiler.native.machine import objects
 from mooncake_py.compiler.native.machine.by_numba import function_of_c
-from mooncake_py.compiler.native.machine.levels import BEST, object_code
-from mooncake_py.compiler.native.machine.library import LOCK
+from mooncake_py.compiler.native.machine.levels import Level, object_code
 from mooncake_py.compiler.native.machine.linking import linked
 from mooncake_py.compiler.native.machine.read_functions import ENTRY, printed_alone
 from mooncake_py.compiler.native.machine.symbols import addresses
@@ -28,11 +27,11 @@ class Made:
     code: Any
 
 
-MADE: dict[Foreign, Made] = {}
-"""What was compiled, which is there as long as the process."""
+MADE: dict[tuple[Foreign, Level | None], Made] = {}
+"""What was compiled, at a level or by Numba, which is there as long as the process."""
 
 
-def foreign_address(foreign: Foreign) -> int:
+def foreign_address(foreign: Foreign, level: Level) -> int:
     """Return the address of a function of Python, compiled.
 
     Raises
@@ -40,25 +39,19 @@ def foreign_address(foreign: Foreign) -> int:
     CannotCompile
         It cannot be read, and Numba is not there or does not compile it.
     """
-    with LOCK:
-        found = MADE.get(foreign)
-        if found is None:
-            found = MADE[foreign] = made(foreign)
+    found = MADE.get((foreign, level)) or MADE.get((foreign, None))
+    if found is None:  # other threads may do the same meanwhile
+        try:
+            found = MADE.setdefault((foreign, level), by_llvm(foreign, level))
+        except Unfit as error:
+            if not are_numbers(foreign.kinds):
+                raise CannotCompile(f"{foreign.function.__name__}: {error.why}") from error
+            code = function_of_c(foreign)
+            found = MADE.setdefault((foreign, None), Made(code.address, code))
     return found.address
 
 
-def made(foreign: Foreign) -> Made:
-    """Return a function of C."""
-    try:
-        return made_by_llvm(foreign)
-    except Unfit as error:
-        if not are_numbers(foreign.kinds):
-            raise CannotCompile(f"{foreign.function.__name__}: {error.why}") from error
-    code = function_of_c(foreign)
-    return Made(code.address, code)
-
-
-def made_by_llvm(foreign: Foreign) -> Made:
+def by_llvm(foreign: Foreign, level: Level) -> Made:
     """Return a function that is read, compiled once for all that call it.
 
     Raises
@@ -67,11 +60,11 @@ def made_by_llvm(foreign: Foreign) -> Made:
         It cannot be read.
     """
     text, printer = printed_alone(foreign)
-    others = {name: foreign_address(f) for name, f in printer.foreign.items()}
-    key = objects.key_of(text, BEST) if printer.is_lasting else None
+    others = {name: foreign_address(f, level) for name, f in printer.foreign.items()}
+    key = objects.key_of(text, level) if printer.is_lasting else None
     found = None if key is None else objects.kept(key)
     if found is None:
-        found = object_code(text, BEST)
+        found = object_code(text, level)
         if key is not None:
             objects.keep(key, found)
     code, named = found

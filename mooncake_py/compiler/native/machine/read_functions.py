@@ -11,6 +11,7 @@ and -1 where there is no memory.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from types import FunctionType
 from typing import Any
 
@@ -77,6 +78,7 @@ class AnyReader(FunctionReader):
         return True
 
 
+@cache
 def printed_alone(foreign: Foreign) -> tuple[str, Printer]:
     """Return the text of a function with its entry, and what else printed it.
 

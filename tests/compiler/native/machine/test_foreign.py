@@ -17,6 +17,7 @@ from mooncake_py.compiler.native.llvm.signature import Foreign
 from mooncake_py.compiler.native.machine import foreign as foreign_module
 from mooncake_py.compiler.native.machine.built import built
 from mooncake_py.compiler.native.machine.foreign import foreign_address
+from mooncake_py.compiler.native.machine.levels import BEST, QUICK
 from mooncake_py.compiler.native.regions import systems
 from mooncake_py.compiler.native.regions.refused import CannotCompile
 from mooncake_py.rules.declare import elementwise
@@ -34,7 +35,8 @@ FACTOR = 2.0
 
 def by_address(f: Callable[..., Any], *arrays: np.ndarray) -> int:
     """Call the function of C."""
-    address = foreign_address(Foreign(f, tuple([("float", a.ndim) for a in arrays]), "bool"))
+    foreign = Foreign(f, tuple([("float", a.ndim) for a in arrays]), "bool")
+    address = foreign_address(foreign, QUICK if len(arrays[-1]) % 2 else BEST)
     types: list[Any] = []
     passed: list[int] = []
     for a in arrays:
