@@ -19,6 +19,7 @@ from mooncake_py.errors import MooncakeError, SourceUnavailableError
 from mooncake_py.frontend.load import derive, instantiate
 from mooncake_py.jitted import is_jitted
 from mooncake_py.language.matching import Matching
+from mooncake_py.language.raising import raised
 from mooncake_py.modules import package_of
 from mooncake_py.rooms import PACKAGE
 from mooncake_py.runtime.methods import LookedUp
@@ -249,10 +250,6 @@ class Context:
         """The block around an ``import`` statement."""
         return nullcontext()
 
-    def raised(self, error: Any) -> Any:
-        """Return what a ``raise`` statement is about to raise."""
-        return error
-
     def link(self, name: str, a: Any, b: Any) -> Any:
         """Run one comparison of a chain, and keep its right operand as `linked`."""
         self.linked = b
@@ -295,6 +292,10 @@ class Context:
     def delegate(self, iterable: Any) -> Any:
         """Return the iterable of ``yield from``."""
         return iterable
+
+    def raised(self, error: Any, *causes: Any) -> Any:
+        """Return the exception that ``raise error`` or ``raise error from cause`` raises."""
+        return raised(self, error, *causes)
 
     def manager(self, manager: Any) -> Any:
         """Return the context manager of a ``with`` statement."""

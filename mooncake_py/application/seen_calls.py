@@ -114,7 +114,8 @@ def is_still(iterator: Any, depth: int = 0) -> bool:
     if depth > DEEP:
         return False
     for held in gc.get_referents(iterator):
-        for part in held if type(held) is tuple else (held,):
+        # The tuple of a `zip_longest` has no object where a source has ended, so it is not read.
+        for part in gc.get_referents(held) if type(held) is tuple else (held,):
             t = type(part)
             if t in STILL or t is tuple:  # a tuple in a tuple is an item
                 continue

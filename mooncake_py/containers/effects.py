@@ -35,8 +35,9 @@ __all__ = ["COMPARING", "CONVERTING", "HASHING", "INDEXING", "MEASURING", "PRINT
            "STORES_OF_ATTRIBUTES", "Search", "called", "changes_something", "refuse_writers",
            "unseen", "would_write", "writer"]  # fmt: skip
 
-COMPARING = ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__")
-HASHING = ("__hash__", "__eq__")
+COMPARING = ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__bool__")
+"""With the method that answers for what a comparison has returned, perhaps the object itself."""
+HASHING = ("__hash__", "__eq__", "__bool__")
 CONVERTING = ("__int__", "__index__", "__trunc__")
 INDEXING = ("__index__",)
 MEASURING = ("__len__", "__length_hint__", "__float__", "__complex__", "dtype", *CONVERTING)
@@ -57,7 +58,7 @@ CAPTURED_STORES = frozenset({"STORE_DEREF", "DELETE_DEREF"})
 NAMES = frozenset({"LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF"})
 OWN = frozenset({"STORE_OWN"})
 STORES_OF_ATTRIBUTES = frozenset({"STORE_ATTR", "STORE_OWN"})
-MADE = ("__new__", "__init__", "__next__")
+MADE = ("__new__", "__init__", "__next__", "__bool__")
 """Methods of a class that run natively where a method that compiled code calls makes an instance"""
 WRAPPERS = (MethodType, staticmethod, classmethod)
 READS = frozenset({"LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR"})

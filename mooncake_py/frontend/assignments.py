@@ -69,16 +69,22 @@ class AssignmentRewriter(ExpressionRewriter):
         return result + used.delete(place)
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> Any:
-        """Rewrite as an assignment; a function never evaluates annotations."""
+        """Rewrite as an assignment; a class evaluates annotations, a function never does."""
         if isinstance(node.target, ast.Name):
-            return node if node.value is None else replaced(node, value=self.visit(node.value))
+            value = None if node.value is None else self.visit(node.value)
+            annotation = self.annotation(node.annotation) if self.in_class else node.annotation
+            return replaced(node, value=value, annotation=annotation)
         if node.value is not None:
-            return self._assign_one(node.target, node.value, node)
-        # Without a value Python still evaluates the parts of the target, and stores nothing.
-        parts = [self.visit(node.target.value)]
-        if isinstance(node.target, ast.Subscript):
-            parts.append(self.index(node.target.slice))
-        return [statement(part, place_of(node)) for part in parts]
+            result = self._assign_one(node.target, node.value, node)
+        else:
+            # Without a value Python still evaluates the parts of the target, and stores nothing.
+            parts = [self.visit(node.target.value)]
+            if isinstance(node.target, ast.Subscript):
+                parts.append(self.index(node.target.slice))
+            result = [statement(part, place_of(node)) for part in parts]
+        if self.in_class and self.evaluates_annotations:
+            result.append(statement(self.annotation(node.annotation), place_of(node)))
+        return result
 
     def _assign_one(self, target: ast.expr, value: ast.expr, node: Any) -> list[ast.stmt]:
         place = place_of(node)

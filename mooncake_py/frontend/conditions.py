@@ -11,6 +11,7 @@ import ast
 from mooncake_py.compiler.regions.comparisons import ORDERINGS
 from mooncake_py.syntax.names import Names
 from mooncake_py.syntax.nodes import (
+    Place,
     Rebuilder,
     constant,
     context_attribute,
@@ -28,6 +29,8 @@ COMPARE = ORDERINGS | {
     ast.IsNot: "not_identical",
 }  # fmt: skip
 _IDENTITY = (ast.Is, ast.IsNot)
+ANSWERING = (*_IDENTITY, ast.In, ast.NotIn)
+"""Comparisons that answer with True or False, whatever their operands are."""
 _BOOLEAN_BUILTINS = ("isinstance", "issubclass", "hasattr", "callable", "any", "all", "bool", "len")
 
 
@@ -38,42 +41,67 @@ class ConditionRewriter(Rebuilder):
     statics: StaticInts
 
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
-        """Rewrite ``a < b`` to ``C.lt(a, b)``, ``a < b < c`` to ``C.lt(a, b) and C.lt(b, c)``."""
+        """Rewrite ``a < b`` to ``C.lt(a, b)``, ``a < b < c`` to ``C.lt(a, b) and C.lt(b, c)``.
+
+        In the latter an object that the first comparison returns is asked by ``C.choose``.
+        """
+        links = self._links(node)
+        if links is None:
+            return self.rebuild(node)
+        last = links[-1][0]
+        for link, answers in links[-2::-1]:
+            last = self._joined(ast.And(), link, last, answers, place_of(node))
+        return last
+
+    def _links(self, node: ast.Compare) -> list[tuple[ast.expr, bool]] | None:
+        """Return the comparisons of a chain, and whether each answers; None if Python does it."""
         operands = [node.left, *node.comparators]
         pairs = list(zip(node.ops, operands, operands[1:], strict=False))
         if all(self._is_of_constant(*pair) for pair in pairs) or all(map(self._native, operands)):
-            return self.rebuild(node)
+            return None
         place = place_of(node)
-        links: list[ast.expr] = []
+        links: list[tuple[ast.expr, bool]] = []
         left: ast.expr = self.visit(node.left)
         for op, first, operand in pairs:
             right = self.visit(operand)
             name = COMPARE[type(op)]
+            answers = isinstance(op, ANSWERING)
             if operand is node.comparators[-1] or isinstance(operand, ast.Constant | ast.Name):
                 if self._is_of_constant(op, first, operand):
-                    links.append(located(ast.Compare(left, [op], [right]), place))
+                    link: ast.expr = located(ast.Compare(left, [op], [right]), place)
                 else:
-                    links.append(context_call(name, [left, right], place))
+                    link = context_call(name, [left, right], place)
                 left = right
             else:
-                links.append(context_call("link", [constant(name, place), left, right], place))
+                link = context_call("link", [constant(name, place), left, right], place)
                 left = context_attribute("linked", place)
-        return links[0] if len(links) == 1 else located(ast.BoolOp(ast.And(), links), place)
+            links.append((link, answers))
+        return links
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
         """Rewrite ``a or b`` to ``C.chosen if C.choose(a) else b``."""
         last = self.visit(node.values[-1])
         for operand in reversed(node.values[:-1]):
-            value = self.visit(operand)
-            place = place_of(operand)
-            if self._is_boolean(operand):
-                last = located(ast.BoolOp(node.op, [value, last]), place_of(node))
-                continue
-            chosen = context_attribute("chosen", place)
-            branches = (last, chosen) if isinstance(node.op, ast.And) else (chosen, last)
-            test = context_call("choose", [value], place)
-            last = located(ast.IfExp(test, *branches), place_of(node))
+            value, answers = self.visit(operand), self._is_boolean(operand)
+            last = self._joined(node.op, value, last, answers, place_of(node), place_of(operand))
         return last
+
+    def _joined(
+        self,
+        op: ast.boolop,
+        value: ast.expr,
+        rest: ast.expr,
+        is_boolean: bool,
+        place: Place,
+        place_of_value: Place | None = None,
+    ) -> ast.expr:
+        """Return ``value and rest`` or ``value or rest``, of operands that are rewritten."""
+        if is_boolean:
+            return located(ast.BoolOp(op, [value, rest]), place)
+        where = place_of_value or place
+        chosen = context_attribute("chosen", where)
+        branches = (rest, chosen) if isinstance(op, ast.And) else (chosen, rest)
+        return located(ast.IfExp(context_call("choose", [value], where), *branches), place)
 
     def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
         """Rewrite ``b if a else c``, whose test asks for a truth."""
@@ -90,8 +118,13 @@ class ConditionRewriter(Rebuilder):
             return replaced(node, values=[self.test(value) for value in node.values])
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
             return replaced(node, operand=self.test(node.operand))
+        place = place_of(node)
+        links = self._links(node) if isinstance(node, ast.Compare) else None
+        if links is not None:
+            tests = [x if answers else context_call("truth", [x], place) for x, answers in links]
+            return tests[0] if len(tests) == 1 else located(ast.BoolOp(ast.And(), tests), place)
         new = self.visit(node)
-        return new if self._is_boolean(node) else context_call("truth", [new], place_of(node))
+        return new if self._is_boolean(node) else context_call("truth", [new], place)
 
     def key(self, node: ast.expr) -> ast.expr:
         """Rewrite what becomes a key or an element of a set: ``k`` to ``C.key(k)``."""
@@ -136,7 +169,11 @@ class ConditionRewriter(Rebuilder):
 
     def _is_boolean(self, node: ast.expr) -> bool:
         """Return whether the truth of an expression can be left to Python."""
-        if isinstance(node, ast.Compare) or self._native(node):
+        if isinstance(node, ast.Compare):
+            return all(isinstance(op, ANSWERING) for op in node.ops) or all(
+                map(self._native, (node.left, *node.comparators))
+            )
+        if self._native(node):
             return True
         if isinstance(node, ast.UnaryOp):
             return isinstance(node.op, ast.Not)

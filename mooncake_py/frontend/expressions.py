@@ -42,7 +42,7 @@ STEADY = frozenset({int, type(None), Active, np.int64})
 """Types of bounds of slices that do not change and run no code."""
 
 # `globals` answers for the frame that calls it, so it must be called by the user's.
-_NATIVE_BUILTINS = frozenset({"range", "globals", "breakpoint"})
+_NATIVE_BUILTINS = frozenset({"globals", "breakpoint"})
 _TEXT_BUILTINS = frozenset({"eval", "exec"})
 _SCOPE_BUILTINS = frozenset({"locals", "vars", "dir"})  # without arguments
 _NOT_CONSTANT: Any = object()
@@ -52,6 +52,7 @@ class ExpressionRewriter(FusingRewriter):
     """Expressions to expressions whose operations are calls of the context."""
 
     in_class = False
+    evaluates_annotations = False
 
     def __init__(
         self,
@@ -172,7 +173,7 @@ class ExpressionRewriter(FusingRewriter):
         plain = not node.args and not node.keywords
         if builtin == "super" and plain:
             return node
-        if builtin in _NATIVE_BUILTINS:
+        if builtin in _NATIVE_BUILTINS or (builtin == "range" and self._is_of_ints(node)):
             return self.rebuild(node)
         if plain and builtin in _SCOPE_BUILTINS and not self.in_class:
             return self._variables(node, builtin)
@@ -201,6 +202,12 @@ class ExpressionRewriter(FusingRewriter):
         if not all(map(is_settled, (*node.args, *node.keywords))):
             receiver = context_call("looked_up", [receiver, name], place_of(function))
         return context_call("method", [receiver, name, *args], place, keywords)
+
+    def _is_of_ints(self, node: ast.Call) -> bool:
+        """Return whether all arguments are ints for certain, which Python does not ask."""
+        return not node.keywords and all(
+            self.statics.holds(arg) or self.names.calls_builtin(arg, "len") for arg in node.args
+        )
 
     def _keyword(self, node: ast.keyword) -> ast.keyword:
         """Rewrite ``**d`` to ``**C.mapping(d)``."""
@@ -235,15 +242,29 @@ class ExpressionRewriter(FusingRewriter):
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.expr:
         """Rewrite the defaults only."""
-        return replaced(node, args=self.defaults(node.args))
+        return replaced(node, args=self.parameters(node.args))
 
-    def defaults(self, node: ast.arguments) -> ast.arguments:
-        """Rewrite the defaults of a nested function, which the enclosing scope evaluates."""
+    def parameters(self, node: ast.arguments) -> ast.arguments:
+        """Rewrite defaults and annotations of a nested function, which this scope evaluates."""
         return replaced(
             node,
+            posonlyargs=[self._annotated(arg) for arg in node.posonlyargs],
+            args=[self._annotated(arg) for arg in node.args],
+            vararg=node.vararg and self._annotated(node.vararg),
+            kwonlyargs=[self._annotated(arg) for arg in node.kwonlyargs],
+            kwarg=node.kwarg and self._annotated(node.kwarg),
             defaults=self.visit_all(node.defaults),
             kw_defaults=self.visit_all(node.kw_defaults),
         )
+
+    def _annotated(self, node: ast.arg) -> ast.arg:
+        if node.annotation is None or not self.evaluates_annotations:
+            return node
+        return replaced(node, annotation=self.annotation(node.annotation))
+
+    def annotation(self, node: ast.expr) -> ast.expr:
+        """Rewrite an annotation if it is evaluated where it stands, and not kept as a text."""
+        return self.visit(node) if self.evaluates_annotations else node
 
     def visit_ListComp(self, node: Any) -> ast.expr:
         """Rewrite a comprehension of any kind in place."""

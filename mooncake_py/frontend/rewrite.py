@@ -32,17 +32,19 @@ Grammar left, by what is taken (operands are rewritten in turn; ``v'`` is a rewr
     {k: v}    {k}    {**d}      {C.key(k): v}    {C.key(k)}    {**C.mapping(d)}
     match s: case P if a: ...   m0 = C.matching(s); if <calls of m0> and C.truth(a): ...
     with e as t                 with C.manager(e) as t
+    raise e    raise e from c   raise C.raised(e)    raise C.raised(e, c)
     yield from e                yield from C.delegate(e)
-    @d def g(x=e): ...          @C.decorator(d) def g(x=e'): ...    body left: derived when called
+    @d def g(x: t = e): ...     @C.decorator(d) def g(x: t' = e'): ...
+                                body left: derived when called
     class A(B): ...             @C.class_made class A(C.base_of_class(B)): ...
                                 body rewritten in place, methods as nested functions, and at its
                                 end C.class_filled(locals())
 
 Native, because they carry no data or leave its meaning to the values: ``is``, displays,
-assignment to names, ``try``, ``raise``, ``return``, ``yield``, ``import``, loops over ``range``,
-``range()``, ``globals()``, ``breakpoint()`` and ``super()`` where these are the builtins,
-arithmetic, comparison and truth of literals and of names that are ints for certain
-(:mod:`~mooncake_py.syntax.static_integers`), and dotted global names as deep as modules go.
+assignment to names, ``try``, ``return``, ``yield``, ``import``, ``range()`` of names that are ints
+for certain (:mod:`~mooncake_py.syntax.static_integers`), loops over it, ``globals()``,
+``breakpoint()`` and ``super()`` where these are the builtins, arithmetic, comparison and truth of
+literals and of such names, and dotted global names as deep as modules go.
 
 ``locals()``, ``vars()`` and ``dir()`` are native, without the names that rewriting added.
 
@@ -55,8 +57,10 @@ the new function.
 """
 
 from __future__ import annotations
+import __future__
 
 import ast
+import sys
 from collections.abc import Mapping
 from types import CodeType
 from typing import Any, NamedTuple
@@ -93,6 +97,10 @@ from mooncake_py.syntax.static_integers import Bindings, StaticInts, bindings
 from mooncake_py.syntax.unsupported import Unsupported
 
 __all__ = ["Rewritten", "parameters_of", "rewrite"]
+
+AS_TEXT = __future__.annotations.compiler_flag
+EVALUATED_LATER = sys.version_info >= (3, 14)
+"""Whether annotations are evaluated where somebody asks for them."""
 
 
 class Rewritten(NamedTuple):
@@ -135,6 +143,7 @@ def rewrite(
     refused.add_reserved_names(node)
     rewriter = FunctionRewriter(names, statics, found.steady(), source, refused)
     rewriter.found = found
+    rewriter.evaluates_annotations = not (AS_TEXT & code.co_flags or EVALUATED_LATER)
     if in_parts and isinstance(node, ast.FunctionDef) and not reads_by_name(code):
         rewriter.compiled = CompiledLoops(code, plain, node)
     new = rewriter.function(node)
@@ -302,6 +311,14 @@ class FunctionRewriter(ComprehensionRewriter):
             plain = self.visit_If(node)
         return plain if self.in_class else self._loop(node, self.tried_loop(node, plain))
 
+    def visit_Raise(self, node: ast.Raise) -> Any:
+        """Rewrite ``raise e from c`` to ``raise C.raised(e, c)``, which makes instances."""
+        if node.exc is None:
+            return node
+        parts = [node.exc] if node.cause is None else [node.exc, node.cause]
+        raised = context_call("raised", self.visit_all(parts), place_of(node.exc))
+        return replaced(node, exc=raised, cause=None)
+
     def visit_Assert(self, node: ast.Assert) -> Any:
         """Rewrite ``assert a`` to ``assert C.truth(a)``."""
         message = None if node.msg is None else self.visit(node.msg)
@@ -316,21 +333,14 @@ class FunctionRewriter(ComprehensionRewriter):
 
     visit_ImportFrom = visit_Import
 
-    def visit_Raise(self, node: ast.Raise) -> Any:
-        """Rewrite ``raise a`` to ``raise C.raised(a)``."""
-        if node.exc is None:
-            return node
-        raised = context_call("raised", [self.visit(node.exc)], place_of(node.exc))
-        return replaced(
-            node, exc=raised, cause=None if node.cause is None else self.visit(node.cause)
-        )
-
     # definitions
 
     def visit_FunctionDef(self, node: Any) -> Any:
-        """Rewrite decorators and defaults only."""
+        """Rewrite decorators, defaults and annotations only."""
         decorators = self._decorators(node.decorator_list)
-        return replaced(node, decorator_list=decorators, args=self.defaults(node.args))
+        args = self.parameters(node.args)
+        returns = None if node.returns is None else self.annotation(node.returns)
+        return replaced(node, decorator_list=decorators, args=args, returns=returns)
 
     visit_AsyncFunctionDef = visit_FunctionDef
 

@@ -19,7 +19,7 @@ from numpy import ndarray
 from mooncake_py.application.seen_calls import call_checked
 from mooncake_py.containers import effects, hooks
 from mooncake_py.containers.state import note_raised
-from mooncake_py.language import import_hooks, numpy_operators, operators, texts
+from mooncake_py.language import import_hooks, numpy_operators, operators, raising, texts
 from mooncake_py.language.attributes import Attributes
 from mooncake_py.language.matching import Matching
 from mooncake_py.language.subclass_operators import takes_part
@@ -262,15 +262,15 @@ class Comparisons(Attributes):
         """The block around an ``import`` statement."""
         return import_hooks.seen(self)
 
-    def raised(self, error: Any) -> Any:
-        """Return what a ``raise`` statement is about to raise.
+    def raised(self, error: Any, *causes: Any) -> Any:
+        """Return what ``raise error`` or ``raise error from cause`` is about to raise.
 
         Python sets a traceback and a context: of an exception that has just been made, no one sees
         it.
         """
         if issubclass(type(error), BaseException) and sys.getrefcount(error) > AS_ARGUMENT:
             note_raised(self, error)
-        return error
+        return raising.raised(self, error, *causes)
 
     def matching(self, subject: Any) -> Matching:
         """Begin a ``match`` statement."""

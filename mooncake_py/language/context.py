@@ -15,7 +15,15 @@ from numpy import ndarray
 from mooncake_py.application.arity import MISFITS, require_arguments
 from mooncake_py.containers import containers
 from mooncake_py.containers.containers import CONTAINERS
-from mooncake_py.language import array_subclasses, dispatch, iteration, managers, scalars
+from mooncake_py.language import (
+    array_subclasses,
+    delegation,
+    dispatch,
+    iteration,
+    managers,
+    raising,
+    scalars,
+)
 from mooncake_py.language.comparisons import Comparisons
 from mooncake_py.language.objects import Objects
 from mooncake_py.runtime import numerals
@@ -157,7 +165,7 @@ class Context(Comparisons, Objects):
 
     def delegate(self, iterable: Any) -> Any:
         """Return what ``yield from`` delegates to."""
-        return iterable if hasattr(iterable, "send") else self.iter(iterable)
+        return delegation.delegate(self, iterable)
 
     def manager(self, manager: Any) -> Any:
         """Return a context manager whose Python code is derived."""

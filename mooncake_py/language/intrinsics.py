@@ -33,6 +33,7 @@ from mooncake_py.language import (
     iteration,
     operators,
     promotion,
+    raising,
     texts,
 )
 from mooncake_py.language.comparisons import COMPARISONS
@@ -383,7 +384,7 @@ def existing(names: Iterable[str]) -> list[Any]:
 AS_THEY_ARE = (
     callable, slice, object, super, property, staticmethod, classmethod, globals, vars,
     functools.wraps, functools.update_wrapper, functools.partial,
-    itertools.count, itertools.repeat, MethodType, MappingProxyType, SimpleNamespace,
+    itertools.count, MethodType, MappingProxyType, SimpleNamespace,
     type(functools.lru_cache(len)), object.__new__, object.__init__,
     functools.partial.__setstate__,  # pyright: ignore[reportAttributeAccessIssue]
     BaseException.__setstate__, BaseException.__reduce__,
@@ -415,7 +416,7 @@ HANDLERS: dict[Any, Handler] = {
     **dict.fromkeys(AS_THEY_ARE, run),
     BaseException.add_note: run_add_note,
     BaseException.with_traceback: run_with_traceback,
-    **dict.fromkeys((range, dir, input), call_seen),
+    **dict.fromkeys((dir, input), call_seen),
     **dict.fromkeys((isinstance, issubclass), run_isinstance),
     **dict.fromkeys(
         (np.lib.stride_tricks.as_strided, np.lib.stride_tricks.sliding_window_view), run_striding
@@ -450,10 +451,8 @@ HANDLERS: dict[Any, Handler] = {
     **dict.fromkeys((dict, collections.OrderedDict), mappings.run_dict),
     collections.defaultdict: mappings.run_defaultdict,
     **dict.fromkeys((t.__new__ for t in (tuple, list, dict, set, frozenset)), run_new),
-    **dict.fromkeys(
-        (GeneratorType.send, GeneratorType.throw, GeneratorType.close),
-        iteration.run_generator_method,
-    ),
+    **dict.fromkeys((GeneratorType.send, GeneratorType.close), iteration.run_generator_method),
+    GeneratorType.throw: raising.run_throw,
     reversed: iteration.run_reversed,
     next: iteration.run_next,
     iter: iteration.run_iter,

@@ -357,7 +357,13 @@ def run_iter(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
 
 def iterate_calls(ctx: Language, function: Any, sentinel: Any) -> Iterator[Any]:
     """Yield the results of a function until it returns the sentinel."""
-    while (item := ctx.call(function)) != sentinel:
+    while True:
+        try:
+            item = ctx.call(function)
+        except StopIteration:
+            return
+        if ctx.identical(sentinel, item) or ctx.truth(ctx.eq(sentinel, item)):
+            return
         yield item
 
 

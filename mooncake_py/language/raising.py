@@ -1,0 +1,52 @@
+"""``raise``, and exceptions that are thrown into generators: Python makes instances of classes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from mooncake_py.language.delegation import takes
+from mooncake_py.language.iteration import run_generator_method
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Language, Mode
+
+__all__ = ["raised", "run_throw"]
+
+
+def raised(ctx: Language, error: Any, *causes: Any) -> Any:
+    """Return what ``raise error``, or ``raise error from cause``, raises in the end."""
+    error = instance(ctx, error)
+    if causes and isinstance(error, BaseException):
+        cause = instance(ctx, causes[0])
+        if cause is not None and not isinstance(cause, BaseException):
+            raise TypeError("exception causes must derive from BaseException")
+        BaseException.__cause__.__set__(error, cause)  # pyright: ignore[reportAttributeAccessIssue]
+    return error
+
+
+def instance(ctx: Language, error: Any, *args: Any) -> Any:
+    """Return the instance that Python makes of a class of exceptions; anything else as it is."""
+    if not is_class(error):
+        return error
+    made = ctx.call(error, *args)
+    if not isinstance(made, BaseException):
+        wanted = "should have returned an instance of BaseException"
+        raise TypeError(f"calling {error!r} {wanted}, not {type(made)!r}")
+    return made
+
+
+def is_class(error: Any) -> bool:
+    """Return whether a value is a class of exceptions."""
+    return isinstance(error, type) and issubclass(error, BaseException)
+
+
+def run_throw(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run ``generator.throw(error)``, or that with a class, a value and a traceback."""
+    if len(args) > 1 and is_class(args[1]) and not takes(args[0], "throw"):
+        generator, cls, *rest = args
+        value = rest[0] if rest else None
+        if not isinstance(value, cls):
+            given = value if isinstance(value, tuple) else () if value is None else (value,)
+            value = instance(ctx, cls, *given)
+        args = (generator, value) if not rest else (generator, type(value), value, *rest[1:])
+    return run_generator_method(ctx, f, args, kwargs)
