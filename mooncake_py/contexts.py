@@ -237,6 +237,10 @@ class Context:
         """Run ``len(value)``."""
         return len(value)
 
+    def range_of(self, *bounds: Any) -> range:
+        """Run ``range(*bounds)``."""
+        return range(*bounds)
+
     def identical(self, a: Any, b: Any) -> bool:
         """Run ``a is b``."""
         return a is b

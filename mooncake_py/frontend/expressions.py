@@ -191,6 +191,8 @@ class ExpressionRewriter(FusingRewriter):
         call = "call_one" if single else "call"
         if builtin == "len" and single:
             return context_call("len", args, place_of(node))
+        if builtin == "range" and not keywords:
+            return context_call("range_of", args, place_of(node))
         if not isinstance(function, ast.Attribute):
             args = [self.visit(function), *args]
             return context_call(call, args, place_of(node), keywords)

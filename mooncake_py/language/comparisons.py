@@ -43,6 +43,9 @@ TESTED = COMPARED | {tuple, list, dict, set, frozenset, deque, FunctionType}
 HASHED = (dict, set, frozenset, type({}.keys()), type({}.items()))
 LISTED = (list, tuple, deque)
 FILLED = (list, tuple, dict)
+ORDERED = (list, tuple)
+PLAIN = COMPARED | {Active}
+DEEP = 8
 EQUALITY = ("==", "!=")
 UNCOPIED = INERT | {Active}
 EQUAL_BY_PARTS = (list.__eq__, tuple.__eq__, deque.__eq__)
@@ -86,20 +89,42 @@ class Comparisons(Attributes):
             if takes_part(a) or takes_part(b):
                 self.watches = True
                 return self.compare_derived(comparison, a, b, left, right)
-            if comparison.symbol in EQUALITY and type(b) is type(a):
-                if are_same(a, b):
-                    a = b = original_of(b)
-                elif self.compares_by_parts(a, b):
-                    equal = self.equal_parts(compared_parts(a), compared_parts(b))
-                    return equal is (comparison.symbol == "==")
+            if type(b) is type(a):
+                found = self.compare_alike(comparison, a, b)
+                if found is not MISSING:
+                    return found
             effects.refuse_writers(self, (a, b), effects.COMPARING)
             return call_checked(self, comparison.function, primal_of(a), primal_of(b))
         return self.compare_derived(comparison, a, b, left, right)
 
+    def compare_alike(self, comparison: Comparison, a: Any, b: Any) -> Any:
+        """Compare objects of one class by their parts; MISSING if Python is to do it."""
+        if comparison.symbol not in EQUALITY:
+            by_parts = type(a) in ORDERED and not (are_plain(a) and are_plain(b))
+            return self.order_of_parts(comparison, a, b) if by_parts else MISSING
+        if are_same(a, b):
+            b = original_of(b)
+            effects.refuse_writers(self, (b,), effects.COMPARING)
+            return call_checked(self, comparison.function, b, b)
+        if not self.compares_by_parts(a, b):
+            return MISSING
+        equal = self.equal_parts(compared_parts(a), compared_parts(b))
+        return equal is (comparison.symbol == "==")
+
+    def order_of_parts(self, comparison: Comparison, a: Any, b: Any) -> Any:
+        """Run ``a < b`` and the like for two lists or tuples: their first parts that differ decide.
+
+        It returns whatever the comparison of these returns.
+        """
+        for x, y in zip(a, b, strict=False):
+            if not (self.identical(x, y) or self.truth(self.eq(x, y))):
+                return getattr(self, comparison.function.__name__)(x, y)
+        return comparison.function(len(a), len(b))
+
     def compares_by_parts(self, a: Any, b: Any) -> bool:
         """Return whether the parts of two containers must be compared here, one by one."""
         if type(a) in FILLED:
-            return have_copies() or effects.would_write((a, b), effects.COMPARING)
+            return have_copies() or not (are_plain(a) and are_plain(b))
         return have_copies() and compared_parts(a) is not None
 
     def equal_parts(self, a: Any, b: Any) -> bool:
@@ -281,6 +306,22 @@ class Comparisons(Attributes):
         if conversion:
             value = texts.text_of(self, texts.CONVERSIONS[conversion], value)
         return texts.formatted(self, value, spec)
+
+
+def are_plain(container: Any, depth: int = 0) -> bool:
+    """Return whether the equality of what a container holds runs no code of the user's.
+
+    What an object's equality returns may have a truth of its own, which may change something.
+    """
+    parts = container.values() if type(container) is dict else container
+    others = set(map(type, parts)) - PLAIN
+    if not others:
+        return True
+    return (
+        depth < DEEP
+        and others.issubset(FILLED)
+        and all(are_plain(part, depth + 1) for part in parts if type(part) in FILLED)
+    )
 
 
 def compared_parts(value: Any) -> Any:

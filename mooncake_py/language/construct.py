@@ -36,10 +36,14 @@ KEEPS_REFERENCES = frozenset({
 def instance(ctx: Mode, cls: type, args: Any, kwargs: Any) -> Any:
     """Run ``cls(*args, **kwargs)``."""
     hooks.refuse_metaclass(ctx, cls)
-    maker = type(cls).__call__
-    if type(maker) is FunctionType and not isinstance(cls, EnumMeta):
-        return ctx.call(maker, cls, *args, **kwargs)
+    if has_python_metaclass(cls):
+        return ctx.call(type(cls).__call__, cls, *args, **kwargs)
     return own_instance(ctx, cls, args, kwargs)
+
+
+def has_python_metaclass(cls: type) -> bool:
+    """Return whether a metaclass in Python makes the instances of a class."""
+    return type(type(cls).__call__) is FunctionType and not isinstance(cls, EnumMeta)
 
 
 def own_instance(ctx: Mode, cls: type, args: Any, kwargs: Any) -> Any:
@@ -93,20 +97,21 @@ def is_python(f: Any) -> bool:
 
 
 def native_instance(ctx: Mode, cls: type, args: Any, kwargs: Any) -> Any:
-    """Create an instance whose class has no Python code for it."""
+    """Create an instance whose class has no Python code for it; a metaclass's has run."""
+    native = functools.partial(type.__call__, cls) if has_python_metaclass(cls) else cls
     if issubclass(cls, FILLED_LATER):
         new: Any = cls.__new__
         made = new(cls)
         ctx.call(cls.__init__, made, *args, **kwargs)
         return made
     if issubclass(cls, (tuple, frozenset)):
-        return cls(*map(ctx.iter, args), **kwargs)
+        return native(*map(ctx.iter, args), **kwargs)
     if cls.__new__ is object.__new__ or issubclass(cls, (BaseException, EnumMeta, Enum)):
         refuse_reading(ctx, cls, cls.__init__, (*args, *kwargs.values()))
-        return cls(*args, **kwargs)
+        return native(*args, **kwargs)
     if issubclass(cls, SCALARS) and len(args) == 1 and not kwargs:
         args = (converted(ctx, cls, args[0]),)
-    return dispatch.call_opaque(ctx, cls, args, kwargs)
+    return dispatch.call_opaque(ctx, native, args, kwargs)
 
 
 def converted(ctx: Mode, cls: type, value: Any) -> Any:

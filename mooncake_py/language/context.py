@@ -15,13 +15,13 @@ from numpy import ndarray
 from mooncake_py.application.arity import MISFITS, require_arguments
 from mooncake_py.containers import containers
 from mooncake_py.containers.containers import CONTAINERS
+from mooncake_py.containers.positions import position
 from mooncake_py.language import (
     array_subclasses,
     delegation,
     dispatch,
     iteration,
     managers,
-    raising,
     scalars,
 )
 from mooncake_py.language.comparisons import Comparisons
@@ -32,6 +32,8 @@ from mooncake_py.runtime.methods import LookedUp
 from mooncake_py.tangents.subclasses import Met
 
 __all__ = ["Context"]
+
+INT = frozenset({int})
 
 
 class Context(Comparisons, Objects):
@@ -101,6 +103,12 @@ class Context(Comparisons, Objects):
         if (t is Active or t is ndarray or t in CONTAINERS) and hasattr(plain_class(o), name):
             return o
         return LookedUp(self.getattr(o, name))
+
+    def range_of(self, *bounds: Any) -> Any:
+        """Run ``range(*bounds)``, which asks each object that stands for an int."""
+        if not INT.issuperset(map(type, bounds)):
+            bounds = tuple([position(self, bound) for bound in bounds])
+        return range(*bounds)
 
     def iter(self, iterable: Any, pattern: Any = None) -> Iterable[Any]:
         """Return what a loop over `iterable` runs over, with active elements active."""

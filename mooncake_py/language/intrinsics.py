@@ -447,6 +447,7 @@ HANDLERS: dict[Any, Handler] = {
     setattr: by_name("setattr"),
     delattr: by_name("delattr"),
     len: by_name("len"),
+    range: by_name("range_of"),
     type: run_type,
     **dict.fromkeys((dict, collections.OrderedDict), mappings.run_dict),
     collections.defaultdict: mappings.run_defaultdict,
@@ -476,5 +477,5 @@ HANDLERS: dict[Any, Handler] = {
 
 HANDLERS |= {
     f: by_position(HANDLERS[f])
-    for f in (len, bool, any, all, hash, reversed, iter, next, set, frozenset)
+    for f in (len, range, bool, any, all, hash, reversed, iter, next, set, frozenset)
 }

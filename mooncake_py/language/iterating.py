@@ -40,13 +40,6 @@ def run_iterating_to(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     return f(*map(items, first), *[position(ctx, v) for v in args[1:]], **kwargs)
 
 
-def run_counting(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
-    """Run ``range(start, stop, step)``, which asks an object for its int."""
-    if INT.issuperset(map(type, args)):
-        return f(*args, **kwargs)
-    return f(*[position(ctx, v) for v in args], **kwargs)
-
-
 def run_repeating(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run ``itertools.repeat(item, times)``."""
     times = [position(ctx, v) for v in args[1:]]
@@ -60,7 +53,6 @@ def run_chaining(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     return f(map(ctx.iter, ctx.iter(items)), **kwargs)
 
 
-INT = frozenset({int})
 ITERATING = (
     zip, itertools.chain, itertools.zip_longest, itertools.pairwise, itertools.cycle,
 )  # fmt: skip
@@ -79,7 +71,6 @@ HANDLERS: dict[Any, Handler] = {
     **dict.fromkeys((list, tuple, itertools.product), run_listing),
     **dict.fromkeys(ITERATING_FIRST, run_iterating_first),
     **dict.fromkeys(ITERATING_TO, run_iterating_to),
-    range: run_counting,
     itertools.repeat: run_repeating,
     itertools.chain.from_iterable: run_chaining,
     iterating: lambda ctx, f, args, kwargs: iter(ctx.iter(*args)),

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 __all__ = ["raised", "run_throw"]
 
 
+set_cause: Any = vars(BaseException)["__cause__"].__set__
+
+
 def raised(ctx: Language, error: Any, *causes: Any) -> Any:
     """Return what ``raise error``, or ``raise error from cause``, raises in the end."""
     error = instance(ctx, error)
@@ -20,7 +23,7 @@ def raised(ctx: Language, error: Any, *causes: Any) -> Any:
         cause = instance(ctx, causes[0])
         if cause is not None and not isinstance(cause, BaseException):
             raise TypeError("exception causes must derive from BaseException")
-        BaseException.__cause__.__set__(error, cause)  # pyright: ignore[reportAttributeAccessIssue]
+        set_cause(error, cause)
     return error
 
 

@@ -24,7 +24,7 @@ SILENT = {
     "len", "iter", "items", "unpack", "peek", "key", "mapping", "manager", "format", "decorator",
     "base_of_class", "class_filled", "class_made", "chosen", "getattr", "field", "own_field",
     "captured_by", "global_of", "bound_object", "flat_items", "item_of",
-    "own_item", "link", "linked",
+    "own_item", "link", "linked", "range_of", "raised",
 }  # fmt: skip
 """What records nothing by itself."""
 

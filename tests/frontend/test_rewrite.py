@@ -123,11 +123,11 @@ def test_static_int_arithmetic_stays_native():
 
     assert text_of(loop).splitlines() == [
         "k = 0",
-        "for i in range(n):",
+        "for i in C.range_of(n):",
         "    _mk_f0.run(C, (), (x, 2 * i - k, i + 1))",
         "    k += i // 2",
         "    C.call(print)",
-        "return [j + 1 for j in range(n)]",
+        "return [j + 1 for j in C.range_of(n)]",
     ]
 
 

@@ -30,7 +30,7 @@ def test_rewritten_code_shows_the_loops_as_they_stand():
         "        C.fused_store(x[i], x[i] + a * x[i - 1])",
         "        for j in C.fused_loop(range(i)):",
         "            s = C.fused(s + x[j])",
-        "    while C.fused_loop(C.gt(s, 1.0)):",
+        "    while C.fused_loop(C.truth(C.gt(s, 1.0))):",
         "        s = C.imul(s, a)",
         "    return s",
     ]
