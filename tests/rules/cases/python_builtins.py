@@ -37,6 +37,9 @@ def sum_cases() -> list[Case]:
 
 def order_cases() -> list[Case]:
     return [
+        Case(operator.countOf, ([1.5, 2.0, 1.5], 1.5), label="found"),
+        Case(operator.countOf, (draw(3), 7.5), label="not found"),
+        Case(operator.indexOf, ([1, 2, 1], 2)),
         Case(min, (1.5, 0.5), label="two"),
         Case(min, ([1.5, 0.5, 2.5],), label="list"),
         Case(min, (draw(4),), label="vector"),
