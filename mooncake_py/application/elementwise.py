@@ -242,6 +242,8 @@ def elementwise_into(
     if has_overlaps(out) and (active or ctx.find(out) is not None) and drops.holds(ctx, out):
         elementwise_through(rule, ctx, f, primals, nodes, out, kwargs)
         return out
+    if ctx.objects and out.dtype.kind == "O":
+        ctx.refuse_if_active(f, primals)
     memory = ctx.registry.memory_of(out)
     plan = ctx.plan(rule, nodes) if active else None
     flows = plan is not None and drops.holds(ctx, out)

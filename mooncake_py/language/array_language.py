@@ -104,7 +104,8 @@ class ArrayLanguage(Context):
         elif x.dtype is OBJECT and (is_seen(self, x) or is_seen(self, v)):
             objects.store(self, x, Ellipsis, getattr(self, op.name)(x, v))
         else:
-            self.inplace_array(op, x, object_arrays.convertible(self, x, v))
+            object_arrays.require_castable(self, op, x, v)
+            self.inplace_array(op, x, v)
 
     # Elements.
 

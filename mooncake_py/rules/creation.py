@@ -204,7 +204,7 @@ def fromiter(iter, dtype, count=-1, *, like=None):
         raise ValueError(
             f"iterator too short: Expected {count} but iterator had only {len(items)} items."
         )
-    if not shape:
+    if not shape and np.dtype(dtype) != object:
         return np.array(items, dtype)
     rows = np.empty((len(items), *shape), np.dtype(dtype).base)
     for k, item in enumerate(items):

@@ -93,7 +93,10 @@ def copying_order(dst: ndarray, src: ndarray, mask: ndarray) -> ndarray:
 
 @overlay(np.ndarray.fill)
 def fill(a: ndarray, value: Any) -> None:
-    if isinstance(value, (ndarray, float, int)):
+    if a.dtype == object:  # each element is the object
+        for index in np.ndindex(a.shape):
+            a[index] = value
+    elif isinstance(value, (ndarray, float, int)):
         check_fill(a, value)
         a[...] = value
     else:  # converted once

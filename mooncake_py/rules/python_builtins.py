@@ -43,7 +43,8 @@ def iterating(iterable: Iterable[Any]) -> Iterator[Any]:
 @overlay(sum)
 def sum_of(iterable: Iterable[Any], /, start: Any = 0) -> Any:
     """Sum with Python's own `sum`, which compensates rounding errors from 3.12 on."""
-    if type(iterable) is ndarray and iterable.ndim and are_numbers([start]):
+    of_numbers = type(iterable) is ndarray and iterable.dtype != object
+    if of_numbers and iterable.ndim and are_numbers([start]):
         return sum_of_rows(iterable, start)
     items = items_of(iterable)
     count = leading_numbers(start, items)

@@ -43,6 +43,7 @@ __all__ = [
     "quotient", "read_as_bytes", "refuse_other_bytes", "reporter", "step", "whole",
 ]  # fmt: skip
 
+INEXACT = (float, complex, np.inexact)
 STEPS = frozenset("biu")
 LARGE = 2.0**52
 ROUNDING = frozenset({
@@ -222,6 +223,8 @@ def computed(ctx: Tracking, f: Any, args: Any, y: Any) -> Any:
     An array of objects may be moved about, as its objects pass by reference.  A result that is
     none of them was computed by a method, unseen, which is right as long as nothing active went in.
     """
+    if ctx.objects:
+        require_moved(ctx, f, args, y)
     if (y.dtype.kind not in "OV") if type(y) is ndarray else type(y) in INERT:
         return y
     records = [a for a in args if issubclass(type(a), np.void)]
@@ -238,6 +241,17 @@ def computed(ctx: Tracking, f: Any, args: Any, y: Any) -> Any:
     if arrays and not identities(y) <= {i for a in arrays for i in identities(a)}:
         ctx.refuse_if_active(f, args)
     return y
+
+
+def require_moved(ctx: Tracking, f: Any, args: Any, y: Any) -> None:
+    """Raise if numbers were made of an array of objects that holds something active."""
+    numbers = y.dtype.kind in "fc" if type(y) is ndarray else isinstance(y, INEXACT)
+    if not numbers:
+        return
+    for a in args:
+        of_objects = type(a) is ndarray and a.dtype.kind == "O"
+        if of_objects and not any(y is part for part in a.ravel().tolist()):
+            ctx.refuse_if_active(f, (a,))
 
 
 def overlap(y: Any, a: Any) -> bool:

@@ -21,7 +21,7 @@ from mooncake_py.tangents.memory import owner
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["OBJECT", "as_objects", "holds_numbers", "is_of_objects", "is_seen", "mark",
+__all__ = ["OBJECT", "PLAIN", "as_objects", "holds_numbers", "is_of_objects", "is_seen", "mark",
            "meet_objects",           "store"]  # fmt: skip
 
 OBJECT = np.dtype(object)
@@ -124,4 +124,4 @@ def put(o: ndarray, places: Any, values: Any) -> None:
     More at a time NumPy would ask for their parts.
     """
     for place, value in zip(places, values, strict=True):
-        o[np.unravel_index(place, o.shape)] = value
+        (o if o.ndim else o.reshape(1))[np.unravel_index(place, o.shape or 1)] = value

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
 import pytest
 
-from mooncake_py import MissingRuleError, checkpoint, debug_mode, grad, hessian, jacobian
+from mooncake_py import (
+    MissingRuleError,
+    checkpoint,
+    debug_mode,
+    from_vjp,
+    grad,
+    hessian,
+    jacobian,
+)  # fmt: skip
 from tests.support.gradients import Program, Programs
 
 programs = Programs()
@@ -105,6 +114,84 @@ def through_a_view(x):
     return y.sum() + (a**3).sum()
 
 
+def rows(x: Any, dtype: Any = object) -> Any:
+    """Return an array of two arrays of different lengths."""
+    a = np.empty(2, dtype)
+    a[0] = x * 1
+    a[1] = 2 * x[:2]
+    return a
+
+
+def alike(x: Any) -> Any:
+    a = np.empty(2, dtype=object)
+    a[:] = [x, 2 * x]
+    return a
+
+
+@programs(X)
+def joined_arrays(x):
+    a, b = rows(x), alike(x)
+    split = np.array(np.array_split(x, 2), dtype=object)
+    total = np.concatenate(a).sum() * np.hstack(a)[3] + np.vstack(b)[1, 2] + np.stack(b).prod()
+    total += np.column_stack(b)[2, 1] * np.dstack(b)[0, 1, 1] + np.concatenate(a[:1])[2]
+    total += np.linalg.norm(np.stack(b * 2)) * np.concatenate(a[::-1])[0]
+    return total + np.concatenate(split)[2] ** 2 + np.concatenate(np.delete(a, 0))[1]
+
+
+@programs(X)
+def sums_of_arrays(x):
+    a = alike(x)
+    square = a[[0, 1, 1, 0]].reshape(2, 2)
+    added: Any = [sum(a), sum(a, x), np.var(a)]
+    total = a.sum()[0] * np.sum(a)[1] + np.add.reduce(a)[2] + added[0][1] * added[1][0]
+    total += np.prod(a)[0] * np.mean(a)[2] + (a**2).sum()[1] + np.average(a, weights=[1.0, 3.0])[0]
+    total += np.dot(a, [1, 2])[0] + np.dot(a, a)[1] + np.inner(x[:2], a)[2] + (a @ a)[0]
+    total += np.trace(square)[1] + np.cumsum(a)[1][2] * np.diff(a)[0][0] + added[2][1]
+    total += np.sum([a, a], axis=0)[0][1] + np.mean([a, a], axis=0)[1][0] * np.cumprod(a)[1][2]
+    return total + np.multiply.outer(a, a)[0, 1][2] + np.add.reduce(a, initial=x[0])[1]
+
+
+@programs(X)
+def products_of_matrices(x):
+    a = np.empty(2, dtype=object)
+    a[0], a[1] = np.outer(x, x + 1), np.outer(x * x, x)
+    return np.linalg.multi_dot(a).sum()
+
+
+@programs(X)
+def outputs(x):
+    a, b = alike(x), np.empty(2, dtype=object)
+    total = np.add(a, 1, out=b)[1][0] * b[0][2] + np.reciprocal(a + 3, a)[0][1] * a[1][2]
+    b[:] = [x, x * x]
+    np.add(b, 1, out=b)
+    np.abs(b, b)
+    np.multiply(b, x[0], out=b, where=[True, False])
+    np.add.at(b, [0, 0], 2.0)
+    np.put(b, [1], [x[1]])
+    np.copyto(a, b, where=[True, False])
+    b.fill(x)
+    return total + a[0][1] + b.sum()[2] + a[1][0]
+
+
+@programs(X)
+def numbers_beside_arrays(x):
+    a: Any = x.astype(object)
+    total = np.atleast_1d(a, x)[1] @ x + np.broadcast_arrays(a, x)[1][0]
+    total += np.hstack(a)[0] * np.column_stack(a)[0, 1] + np.dstack(a)[0, 0, 2] + np.poly(a)[1]
+    np.put(a, [0], [3.0])
+    return total + a.sum() * sum(a) + np.fromiter(iter(rows(x)), object)[1][0]
+
+
+@programs(X)
+def made_in_other_ways(x):
+    a = np.vectorize(lambda i: x * i, otypes=[object])(np.arange(1, 3))
+    b = np.full(2, None)
+    b[0], b[1] = x, x * x
+    c = copy.deepcopy(a)
+    added: Any = sum(c)
+    return np.concatenate(a)[4] + np.hstack(b)[4] * added[0] + np.concatenate(c)[5]
+
+
 @pytest.mark.parametrize("program", programs, ids=str)
 def test_gradient(program: Program) -> None:
     program.check()
@@ -167,15 +254,31 @@ def test_errors_are_those_of_numpy(f: Any) -> None:
     assert type(caught.value) is type(plain.value)
 
 
-def in_place_functions(x: Any) -> Any:
-    a = np.array([x[0], x[1]], dtype=object)
-    np.put(a, [0], [3.0])
-    return a.sum()
-
-
 def held_by_an_object(x: Any) -> Any:
     a = np.array([Holder(x), Holder(1.0)], dtype=object)
     return np.sum(a).v
+
+
+def arrays_of_holders(x: Any) -> Any:
+    return np.sum(np.array([Holder(x), Inner(x)], dtype=object))[0]
+
+
+def other_types(x: Any) -> Any:
+    return np.meshgrid(x.astype(object), x)[1].sum()
+
+
+def unconverted(x: Any) -> Any:
+    return by_rule(rows(x))
+
+
+def by_rule(a: Any) -> Any:
+    """Return the sum of all elements of all arrays."""
+    return sum(part.sum() for part in a)
+
+
+@from_vjp(by_rule)
+def by_rule_rule(a: Any) -> Any:
+    return by_rule(a), lambda dy: (None,)
 
 
 class Holder:
@@ -186,7 +289,14 @@ class Holder:
         return Holder(self.v + other.v)
 
 
-@pytest.mark.parametrize("f", [in_place_functions, held_by_an_object], ids=lambda f: f.__name__)
+class Inner(Holder):
+    def __radd__(self, other: Any) -> Any:
+        return other.v + self.v
+
+
+@pytest.mark.parametrize(
+    "f", [held_by_an_object, arrays_of_holders, other_types, unconverted], ids=lambda f: f.__name__
+)
 def test_what_would_be_lost_is_refused(f: Any) -> None:
     with pytest.raises(MissingRuleError):
         grad(f)(X)

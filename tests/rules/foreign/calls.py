@@ -18,9 +18,10 @@ from mooncake_py.rules.kinds import function_name
 from tests.rules import cases as families
 from tests.rules import foreign
 from tests.rules.cases import Case
-from tests.rules.foreign.objects import ACTIVE, MAKERS, kinds, total
+from tests.rules.foreign.objects import ACTIVE, ARRAYS_OF_OBJECTS, MAKERS, kinds, total
 
-__all__ = ["FAMILIES", "KNOWN", "OF_SCIPY", "Call", "calls_of", "difference"]
+__all__ = ["FAMILIES", "KNOWN", "OF_SCIPY", "Call", "calls_of", "calls_on_objects",
+           "difference"]  # fmt: skip
 
 FAMILIES = (
     "averages", "binning", "contraction", "creation", "derived", "differences", "eigen",
@@ -37,6 +38,7 @@ LIBRARIES = (
     "numpy.", "scipy.", "math.", "cmath.", "operator.", "_operator.", "statistics.",
     "tests.rules.cases.scipy.", "tests.rules.foreign.",
 )  # fmt: skip
+HOLDERS = ACTIVE | ARRAYS_OF_OBJECTS
 STEP = 1e-5
 KNOWN = re.compile(
     r"\.at-.*range|percentile.*-1-(Fraction|Decimal)|clip.*-0-(Unconverted|csr_)|ipow.*range"
@@ -69,7 +71,7 @@ class Call:
         case = self.case
         given: dict[Any, Any] = {**dict(enumerate(case.args)), **case.kwargs}
         given = {place: copy.deepcopy(v) for place, v in given.items()}
-        make = ACTIVE[self.kind] if self.holding else None
+        make = HOLDERS[self.kind] if self.holding else None
         if make is None:
             given[self.place] = MAKERS[self.kind](given[self.place])
         count, place, active, f = len(case.args), self.place, self.active, case.function
@@ -94,7 +96,23 @@ class Call:
 
 
 def calls_of(family: str) -> Iterator[Call]:
-    """Yield the calls of a family: of each function once with the same number of arguments."""
+    """Yield the calls of a family with each argument in turn an object."""
+    for case in cases_of(family):
+        yield from calls_with(case)
+
+
+def calls_on_objects(family: str) -> Iterator[Call]:
+    """Yield the calls with each active array in turn an array of objects."""
+    for case in cases_of(family):
+        given: dict[Any, Any] = {**dict(enumerate(case.args)), **case.kwargs}
+        for place, value in given.items():
+            if type(value) is ndarray and value.ndim and is_active(value):
+                for kind in ARRAYS_OF_OBJECTS:
+                    yield Call(case, place, place, kind, holding=True)
+
+
+def cases_of(family: str) -> Iterator[Case]:
+    """Yield the cases of a family: of each function once with the same number of arguments."""
     own = family == "solvers"
     module = importlib.import_module(f"{(foreign if own else families).__name__}.{family}")
     known = set()
@@ -103,7 +121,7 @@ def calls_of(family: str) -> Iterator[Call]:
         if key in known or not is_of_libraries(case.function):
             continue
         known.add(key)
-        yield from calls_with(case)
+        yield case
 
 
 def is_of_libraries(f: Any) -> bool:

@@ -278,6 +278,23 @@ ACTIVE: dict[str, Maker] = {
 """Classes whose objects hold the active array itself."""
 
 
+def of_numbers(a: Any) -> ndarray:
+    """Return the elements in an array of objects."""
+    return a.astype(object)
+
+
+def of_rows(a: Any) -> ndarray:
+    """Return an array of objects of which each is an array of two elements."""
+    y = np.empty(a.shape, object)
+    for index in np.ndindex(a.shape):
+        y[index] = a[index] * np.array([1.0, 0.7])
+    return y
+
+
+ARRAYS_OF_OBJECTS: dict[str, Maker] = {"numbers": of_numbers, "rows": of_rows}
+"""Arrays of objects that hold the elements of the active array, or arrays of these."""
+
+
 def total(y: Any) -> Any:
     """Return an inner product of all numbers in a result with fixed numbers."""
     if isinstance(y, (list, tuple)):
