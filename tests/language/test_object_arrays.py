@@ -185,7 +185,7 @@ def numbers_beside_arrays(x):
 @programs(X)
 def made_in_other_ways(x):
     a = np.vectorize(lambda i: x * i, otypes=[object])(np.arange(1, 3))
-    b = np.full(2, None)
+    b: Any = np.full(2, None)
     b[0], b[1] = x, x * x
     c = copy.deepcopy(a)
     added: Any = sum(c)
