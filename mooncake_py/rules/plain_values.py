@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections import deque
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
 from functools import wraps
 from typing import Any, TypeVar
 
@@ -59,7 +59,7 @@ def with_values(function: Any, replacement: Callable[..., Any]) -> Callable[...,
     @wraps(replacement)
     def run(*args: Any, **kwargs: Any) -> Any:
         plain = plain_result(function, args, kwargs)
-        return same_values(replacement(*args, **kwargs), plain, function)
+        return same_values(replacement(*args, **kwargs), plain, function, (args, kwargs))
 
     return run
 
@@ -81,7 +81,7 @@ def derived_as_writer(function: Any, *positions: int) -> Callable[[F], F]:
             result = replacement(*scratch)
             plain = plain_written(function, [again for _, again in pairs], positions)
             for i, written in zip(positions, plain, strict=True):
-                args[i][...] = same_values(scratch[i], written, function)
+                args[i][...] = same_values(scratch[i], written, function, args)
             return next((args[i] for i in positions if result is scratch[i]), result)
 
         registry.add(OverlayRule((function,), origin, run))
@@ -124,11 +124,12 @@ zero_derivative(
 )
 
 
-def same_values(derived: Any, plain: Any, function: Any = None) -> Any:
+def same_values(derived: Any, plain: Any, function: Any = None, given: Any = ()) -> Any:
     """Return plain values with the derivatives of others that are the same up to rounding.
 
     Parts without a derivative stay as they are, such as None in place of what nobody needs.  So do
-    numbers that agree to a few digits only: the problem is badly conditioned.
+    numbers that agree to a few digits only: the problem is badly conditioned.  The least precise
+    number that was `given` tells how many digits there are.
 
     Raises
     ------
@@ -137,16 +138,16 @@ def same_values(derived: Any, plain: Any, function: Any = None) -> Any:
     """
     if isinstance(plain, (tuple, list)) and isinstance(derived, (tuple, list)):
         pairs = zip(derived, plain, strict=True)
-        parts = [same_values(d, p, function) for d, p in pairs]
+        parts = [same_values(d, p, function, given) for d, p in pairs]
         kind: Any = type(plain)
         return kind(*parts) if hasattr(plain, "_fields") else kind(parts)
     if isinstance(derived, ndarray):
         plain = as_array(plain)
     if are_one_view(derived, plain):  # both return an argument
         return derived
-    if agree(derived, plain, 0.5):
+    if agree(derived, plain, 0.5, given):
         return valued(derived, plain)
-    if function is not None and not agree(derived, plain, 0.125):
+    if function is not None and not agree(derived, plain, 0.125, given):
         raise MissingRuleError(
             f"the derivative of {function_name(function)} is not implemented for these arguments",
             why="it is that of a replacement in Python, which here computes other values",
@@ -160,7 +161,7 @@ def as_array(plain: Any) -> Any:
     return plain if isinstance(plain, NUMERIC) else np.asarray(plain)
 
 
-def agree(derived: Any, plain: Any, share: float) -> bool:
+def agree(derived: Any, plain: Any, share: float, given: Any) -> bool:
     """Return whether numbers or arrays are equal to a share of their digits, or have no derivative.
 
     Below `NOISE` they are what rounding has left.
@@ -177,9 +178,26 @@ def agree(derived: Any, plain: Any, share: float) -> bool:
     off = ~((apart <= 0) | (a == b) | (np.isnan(a) & np.isnan(b)))
     if not off.any():
         return True
-    coarse = max(np.finfo(a.dtype).eps, np.finfo(b.dtype).eps)
+    coarse = max(np.finfo(a.dtype).eps, np.finfo(b.dtype).eps, *map(rounding, flat(given)))
     size = np.max(np.abs(b), initial=0.0, where=np.isfinite(b))
     return bool(np.all(apart[off] <= coarse**share * size + NOISE))
+
+
+def flat(given: Any) -> Iterator[Any]:
+    """Yield what tuples, lists and dicts hold at any depth."""
+    if isinstance(given, (tuple, list)):
+        for part in given:
+            yield from flat(part)
+    elif isinstance(given, dict):
+        yield from flat(list(given.values()))
+    else:
+        yield given
+
+
+def rounding(value: Any) -> float:
+    """Return the relative error with which a number or an array is stored; 0 for other values."""
+    is_inexact = isinstance(value, (ndarray, np.generic)) and value.dtype.kind in "fc"
+    return float(np.finfo(value.dtype).eps) if is_inexact else 0.0
 
 
 def are_one_view(derived: Any, plain: Any) -> bool:

@@ -51,6 +51,22 @@ def test_results_are_the_functions_own(name: str) -> None:
         assert not found, (label, found)
 
 
+def test_parameters_of_less_precision_tell_how_precise_values_are() -> None:
+    """The plain function computes with them in their precision, the replacement does not."""
+
+    def root(x: Any, k: Any) -> Any:
+        return x * np.float64(k ** np.float32(1 / 3))
+
+    def smooth(x: Any, k: Any) -> Any:
+        return x * float(k) ** (1 / 3)
+
+    f, k = new(root, smooth), np.float32(0.7)
+    assert not np.array_equal(root(X, k), smooth(X, k))
+    (_, y), g = value_and_grad(lambda x: (np.sum(f(x, k)), f(x, k)), has_aux=True)(X)
+    np.testing.assert_array_equal(y, root(X, k))
+    np.testing.assert_allclose(g, np.full(X.shape, 0.7 ** (1 / 3)), rtol=1e-6)
+
+
 @pytest.mark.parametrize("name", ["other bits", "other order", "reversed"])
 def test_derivatives_are_those_of_the_replacement(name: str) -> None:
     f = new(*ALIKE[name])

@@ -43,7 +43,7 @@ STEP = 1e-5
 KNOWN = re.compile(
     r"\.at-.*range|percentile.*-1-(Fraction|Decimal)|clip.*-0-(Unconverted|csr_)|ipow.*range"
     r"|nan(cum)?prod.*Multiplied-active|spatial.*(generator|csr_.*)|by_lfiltic.*generator"
-    r"|(lfilter_zi|by_lfiltic).*Unconverted$|(moved|of_methods)-.*float32"
+    r"|(lfilter_zi|by_lfiltic).*Unconverted$"
     r"|on_grid.*masked|over_triangles.*(generator|csr_)"
 )
 """Calls that differ for other reasons, which the test leaves out."""

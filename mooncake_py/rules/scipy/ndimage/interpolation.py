@@ -140,12 +140,12 @@ def geometric_transform(
 ) -> None:  # fmt: skip
     """Take coordinates from a function, an array, or a matrix and an offset."""
     if coordinates is not None:
-        points = np.reshape(coordinates, (c.ndim, -1))
+        points = np.asarray(np.reshape(coordinates, (c.ndim, -1)), float)
     elif mapping is not None:
         points = np.array([
             mapping(place, *(arguments or ()), **(options or {}))
             for place in np.ndindex(output.shape)
-        ]).T  # fmt: skip
+        ], float).T  # fmt: skip
     else:
         grid = np.indices(output.shape).reshape(len(output.shape), -1)
         points = matrix @ grid + offset[:, None]

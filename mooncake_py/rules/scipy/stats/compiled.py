@@ -9,7 +9,8 @@ import numpy as np
 from scipy import special as ss
 from scipy.stats import _continuous_distns
 
-from mooncake_py.rules.declare import elementwise, overlay
+from mooncake_py.rules.declare import elementwise
+from mooncake_py.rules.plain_values import derived_as
 from mooncake_py.rules.scipy.special.parameters import by_unit, differentiated
 
 __all__ = ["log_i0e"]
@@ -96,8 +97,8 @@ if hasattr(_stats, "von_mises_cdf"):
         lambda k, x, y: von_mises_pdf(k, x),
     )
 if hasattr(_continuous_distns, "vonmises_gen"):
-    overlay(_continuous_distns.vonmises_gen._logpdf)(von_mises_logpdf)
-    overlay(_continuous_distns.vonmises_gen._pdf)(von_mises_pdf_of)
+    derived_as(_continuous_distns.vonmises_gen._logpdf)(von_mises_logpdf)
+    derived_as(_continuous_distns.vonmises_gen._pdf)(von_mises_pdf_of)
 if hasattr(_stats, "genhyperbolic_pdf"):
     elementwise(
         _stats.genhyperbolic_logpdf,
