@@ -2,7 +2,7 @@
 
 The first run saves the state of each generator that it uses, so that the second run draws the same
 numbers.  Of each iterator in C it keeps a copy from before it takes an item, which the second run
-takes the items from.
+takes the items from.  It also keeps what functions have returned that run once only, out of sight.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Self
 from mooncake_py.modules import draws_numbers
 from mooncake_py.rooms import PACKAGE
 from mooncake_py.rules.kinds import Rule
+from mooncake_py.runtime.attribute_lookup import MISSING
 from mooncake_py.runtime.iterators import copied
 from mooncake_py.runtime.references import references_beside
 
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
 __all__ = [
-    "Draws", "in_place_of", "is_noted", "note", "note_iterator", "noting", "source_of",
+    "Draws", "in_place_of", "is_noted", "note", "note_iterator", "noting", "once", "repeats",
+    "source_of",
 ]  # fmt: skip
 
 FILES = frozenset(
@@ -44,6 +46,7 @@ class _Thread(threading.local):
     def __init__(self) -> None:
         self.noting: list[Draws] = []
         self.again: list[Copies] = []
+        self.results: list[Iterator[Any]] = []
 
 
 _thread = _Thread()
@@ -55,6 +58,7 @@ class Draws:
     def __init__(self) -> None:
         self.states: dict[int, tuple[Any, Any]] = {}
         self.iterators: Copies = {}
+        self.results: list[Any] = []
         self.limit = FEW
         self.entered = False
 
@@ -98,10 +102,12 @@ class Draws:
         self.rewind()
         copies = {key: (it, copied(copy)) for key, (it, copy) in self.iterators.items()}
         _thread.again.append(copies)
+        _thread.results.append(iter(self.results.copy()))
         try:
             yield
         finally:
             _thread.again.pop()
+            _thread.results.pop()
             for source, state in now:
                 set_state(source, state)
 
@@ -110,6 +116,25 @@ def note(source: Any) -> None:
     """Let all runs that take note know that something is about to be drawn from."""
     for draws in _thread.noting:
         draws.note(source)
+
+
+def once(run: Callable[[], tuple[Any, Any]], has_run: Callable[[Any], bool]) -> Any:
+    """Run a function in a first run, and return in later ones what it has returned there.
+
+    It also returns what it has changed, by which `has_run` tells if it must run again all the same.
+    """
+    known = [next(results, MISSING) for results in _thread.results]
+    found = next((result for result in known if result is not MISSING), MISSING)
+    if found is MISSING or not has_run(found[1]):
+        found = run()
+    for draws in _thread.noting:
+        draws.results.append(found)
+    return found[0]
+
+
+def repeats() -> bool:
+    """Return whether a part runs that will run again, or does so."""
+    return bool(_thread.noting or _thread.results)
 
 
 def in_place_of(iterator: Any) -> Any:

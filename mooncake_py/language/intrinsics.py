@@ -178,6 +178,8 @@ def run_id(ctx: Mode, f: Any, args: Any, kwargs: Any) -> int:
 def run_isinstance(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run ``isinstance`` or ``issubclass``, which a metaclass may answer."""
     value, classes = args
+    if f is isinstance and type(value) is classes:
+        return True  # as in Python, without hooks
     meta = type(classes)
     if meta is type and type(value) is not Active and type(value) is not GeneratorType:
         return f(value, classes)  # without hooks

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -15,10 +15,11 @@ from mooncake_py.boundary.detached import Bare
 from mooncake_py.boundary.kept import note_holder
 from mooncake_py.boundary.writes import nodes_of
 from mooncake_py.containers.containers import module_of
-from mooncake_py.containers.reach import CONTAINERS, joined, parts_of
+from mooncake_py.containers.reach import CONTAINERS, Walk, joined, parts_of
 from mooncake_py.containers.state import old_cell, restore_cell
 from mooncake_py.diagnostics.reporting import dropped
 from mooncake_py.errors import UntrackedWriteError
+from mooncake_py.language import draws
 from mooncake_py.modes.debug.snapshot import (
     Snapshot,
     difference_between,
@@ -30,6 +31,7 @@ from mooncake_py.modes.debug.snapshot import (
 from mooncake_py.modes.reverse.context import ReverseContext
 from mooncake_py.modules import package_of
 from mooncake_py.overriding import override
+from mooncake_py.recomputation.outcome import checksum
 from mooncake_py.rules.declare import contextual
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import INERT, holds_inert, is_iterator, parts
@@ -37,7 +39,7 @@ from mooncake_py.runtime.enclosing import enclosed
 from mooncake_py.runtime.memory import undo_assign
 from mooncake_py.runtime.pulls import pull_state
 from mooncake_py.tangents.fields import own_attributes, set_own_attributes
-from mooncake_py.tangents.memory import owner
+from mooncake_py.tangents.memory import is_writeable, owner
 from mooncake_py.utilities.stopping import stop_gradient
 from mooncake_py.words import with_article
 
@@ -82,6 +84,9 @@ def ignore_derivatives(x: Any, /, *args: Any, **kwargs: Any) -> Any:
 
     Notes
     -----
+    A part that runs a second time, for a checkpoint or an outer derivative, gets the result of the
+    first run; the function itself runs once.
+
     The time is proportional to the data that the function can reach; arrays used by the derivative
     are copied.
 
@@ -107,7 +112,19 @@ def ignore_inside(ctx: Mode, x: Any, /, *args: Any, **kwargs: Any) -> Any:
     """Run the function natively inside a derivative, and check its changes."""
     if not callable(x):
         return ctx.call(stop_gradient, x)
-    y = run_watched(ctx, Watch(ctx, x, args, kwargs), x, args, kwargs)
+    watch = Watch(ctx, x, args, kwargs)
+    arrays = [*Untracked(ctx, x, args, kwargs).found()] if draws.repeats() else []
+
+    def run() -> tuple[Any, list[Any]]:
+        y = run_watched(ctx, watch, x, args, kwargs)
+        return y, [*watch.changed, *(a for a, before in arrays if checksum(a) != before)]
+
+    def has_run(changed: list[Any]) -> bool:
+        """Return whether a second run finds the very objects that the first one has changed."""
+        reached = {id(holder) for _, holder, _ in watch.before} | {id(a) for a, _ in arrays}
+        return reached.issuperset(map(id, changed))
+
+    y = draws.once(run, has_run)
     if is_iterator(type(y)):
         raise dropped(
             ctx,
@@ -138,12 +155,34 @@ class Reachable(Snapshot):
         return not is_plain_array(value) or is_known(self.ctx, value)
 
 
+class Untracked(Walk):
+    """The arrays that a function can reach, and that the derivative has not used."""
+
+    def __init__(self, ctx: Mode, f: Any, args: Any, kwargs: Any) -> None:
+        super().__init__()
+        self.ctx = ctx
+        self.arrays: list[ndarray] = []
+        for value in (f, *args, *kwargs.values()):
+            self.follow("", value)
+
+    @override
+    def meet(self, path: str, value: Any) -> None:
+        if is_plain_array(value) and is_writeable(value) and not is_known(self.ctx, value):
+            self.arrays.append(value)
+
+    def found(self) -> Iterator[tuple[ndarray, Any]]:
+        """Yield each with what tells whether it changes."""
+        for a in self.arrays:
+            yield a, checksum(a)
+
+
 class Watch:
     """A context manager around a call, which checks the data that the function can reach."""
 
     def __init__(self, ctx: Mode, f: Callable[..., Any], args: Any, kwargs: Any) -> None:
         self.ctx = ctx
         self.f = f
+        self.changed: list[Any] = []
         self.before = Reachable(ctx, f, args, kwargs).kept
         self.restorers = [restorer(holder, old) for _, holder, old in self.before]
 
@@ -157,6 +196,7 @@ class Watch:
             for (path, holder, old), put_back in zip(self.before, self.restorers, strict=True)
             if has_changed(holder, old)
         ]
+        self.changed = [holder for _, holder, *_ in changes]
         for path, holder, old, _ in changes:
             objection = self.objection(holder, old)
             if objection:

@@ -19,7 +19,6 @@ from mooncake_py import (
     hessian,
     hessian_diagonal,
     hook,
-    ignore_derivatives,
     jacobian,
     jvp,
     progress,
@@ -48,12 +47,7 @@ def of_a_file() -> Program:
     return lambda x: np.sum(x * x) * float(lines.readline())
 
 
-def of_a_list() -> Program:
-    items = [2.0]
-    return lambda x: np.sum(x * x) * ignore_derivatives(items.pop)
-
-
-PROGRAMS = [of_an_iterator, of_a_generator, of_a_file, of_a_list]
+PROGRAMS = [of_an_iterator, of_a_generator, of_a_file]
 RUN_AGAIN: dict[str, tuple[Callable[[Program], Any], type[MooncakeError]]] = {
     "checkpoint": (lambda f: grad(lambda x: checkpoint(f, x))(X), CheckpointError),
     "debug": (lambda f: grad(lambda x: checkpoint(f, x), debug=True)(X), CheckpointError),

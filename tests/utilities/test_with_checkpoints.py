@@ -66,7 +66,7 @@ def test_parameters() -> None:
     np.testing.assert_array_equal(back(np.ones(2))[w], 4 * X)
 
 
-def test_ignored_functions_run_twice() -> None:
+def test_ignored_functions_run_once() -> None:
     log: list[Any] = []
 
     def step(u: np.ndarray) -> None:
@@ -78,7 +78,7 @@ def test_ignored_functions_run_twice() -> None:
         return np.sum(u * u)
 
     np.testing.assert_array_equal(grad(f)(X), 8 * X)
-    assert log == [(2.0, 0)] * 2
+    assert log == [(2.0, 0)]
 
 
 def test_ignored_write_of_an_operand() -> None:
