@@ -11,7 +11,7 @@ import operator
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
-from types import FunctionType, MethodDescriptorType, MethodType
+from types import FunctionType, MappingProxyType, MethodDescriptorType, MethodType
 from typing import TYPE_CHECKING, Any
 
 from mooncake_py.compiler.sites.elsewhere import Elsewhere
@@ -66,6 +66,13 @@ class Context:
     numbers = frozenset({int, float, complex, bool})
     chosen: Any = None
     linked: Any = None
+    gate: Any = None  # sites go by the methods below
+    token: Any = None
+    ways: Any = MappingProxyType({})
+
+    def open_gate(self) -> Any:
+        """Return that there is none."""
+        return None
 
     def run(self, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         """Run ``f(*args, **kwargs)`` under this context."""

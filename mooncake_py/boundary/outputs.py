@@ -39,7 +39,10 @@ __all__ = [
 def run(ctx: Mode, f: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     """Run `f` forward; an error that user code has swallowed is raised here."""
     begin()
-    output = ctx.call(f, *args, **kwargs)
+    try:
+        output = ctx.call(f, *args, **kwargs)
+    finally:
+        ctx.close_gate()
     if ctx.meter is not None:
         ctx.meter.go_on()
     if ctx.failure is not None:

@@ -239,6 +239,7 @@ def _derive(
     # Here, as the first derivative needs what `import mooncake_py` does not: the whole compiler.
     from mooncake_py.frontend.counted_loops import with_counted_loops
     from mooncake_py.frontend.rewrite import rewrite
+    from mooncake_py.frontend.sites import with_sites
 
     linecache.lazycache(code.co_filename, globals_)  # the text may be known to a loader only
     source = locate(code, globals_)
@@ -248,8 +249,10 @@ def _derive(
     rewritten = rewrite(source, code, globals_, in_parts, given)
     if counts and not code.co_flags & _CO_GENERATOR:  # which would be within its caller's loop
         rewritten = rewritten._replace(node=with_counted_loops(rewritten.node))
+    node, sites = with_sites(rewritten.node)
+    rewritten = rewritten._replace(injected={**rewritten.injected, **sites})
     parameters = (*code.co_freevars, *rewritten.injected)
-    new = source.compile(rewritten.node, code, parameters)
+    new = source.compile(node, code, parameters)
     return Derived(code, new, rewritten, parameters, in_parts, counts)
 
 

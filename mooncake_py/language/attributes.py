@@ -205,6 +205,7 @@ class Attributes(Core):
     def forget_lookups(self) -> None:
         """Look attributes up again, as those of a class have changed, and when that is undone."""
         state.CHANGERS_OF_CLASSES.add(self)
+        self.gate = None
         self.readers.clear()
         self.writers.clear()
         self.kept_by_instances.clear()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable
 from functools import cache
 from types import BuiltinFunctionType, FunctionType, MethodType
@@ -20,17 +21,17 @@ from mooncake_py.errors import Location, MooncakeError, SourceUnavailableError
 from mooncake_py.frontend.load import derive, derive_given, instantiate
 from mooncake_py.language import array_protocols, array_subclasses, dispatch, object_arrays
 from mooncake_py.language.stored_files import StoredFiles
-from mooncake_py.rules import registry
+from mooncake_py.language.ways import Ways
+from mooncake_py.rules import epoch, registry
 from mooncake_py.runtime import activity
 from mooncake_py.runtime.numerals import Numerals
 from mooncake_py.runtime.quiet import error_hook, is_strict
+from mooncake_py.runtime.sites import NO_SITE, Passing
 from mooncake_py.tangents.subclasses import Met, named
 
 if TYPE_CHECKING:
     from mooncake_py.diagnostics.reporting import Error
     from mooncake_py.runtime.mode import Mode
-else:
-    Mode = object  # what the classes built on this one add up to
 
 __all__ = ["BoundNames", "Core"]
 
@@ -46,7 +47,7 @@ def compiled_calls() -> Any:
     return site
 
 
-class Core(Mode):
+class Core(Ways):
     """The part of a context that the other parts build on; see `runtime.mode` for attributes."""
 
     rehearsal: Any = None
@@ -60,6 +61,7 @@ class Core(Mode):
     peeks = False
 
     def __init__(self) -> None:
+        self.token = object()
         self.failure: MooncakeError | None = None
         self.rebound: dict[tuple[int, str], dict[str, Any]] = {}
         self.watches = False
@@ -86,6 +88,7 @@ class Core(Mode):
 
     def set_look_up(self) -> None:
         """Take what is quickest to look up, the handlers by the ids of functions."""
+        self.gate, self.epoch, self.modules = None, epoch.number, len(sys.modules)
         self.handlers_at: Any = self.handlers.values_at
         self.unary_handlers_at: Any = self.unary_handlers.values_at
 
@@ -125,6 +128,10 @@ class Core(Mode):
             elif type(f) is MethodType:
                 handler = self.handlers.get(f)
         if handler is None:
+            if self.gate is not None:
+                way = self.ways.get(id(f)) or self.way_of(f)
+                if way is not None and type(way) is not Passing:
+                    return way.star(NO_SITE, self, f, *args, **kwargs)  # type: ignore[attr-defined]
             try:
                 return dispatch.call_unregistered(self, f, args, kwargs)
             except Met:  # an operand that NumPy asks first
@@ -137,6 +144,10 @@ class Core(Mode):
             require_arguments(f, args, kwargs)
             raise
         return array_subclasses.answer(self, f, args, kwargs)
+
+    def call_unregistered(self, f: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """Run what has no rule, past the ways that are known."""
+        return dispatch.call_unregistered(self, f, args, kwargs)
 
     def call_function(self, f: FunctionType, args: Any, kwargs: Any) -> Any:
         """Run a Python function: as one compiled region, or by its derived form.

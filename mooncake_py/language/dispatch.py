@@ -9,7 +9,6 @@ import sys
 from collections.abc import Callable, Mapping
 from enum import EnumMeta
 from functools import partial
-from inspect import signature
 from types import BuiltinFunctionType, FunctionType, MappingProxyType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -25,9 +24,8 @@ from mooncake_py.application.out_argument import named_out, signature_of
 from mooncake_py.by_identity import ByIdentity
 from mooncake_py.containers import containers, effects, foreign_memory
 from mooncake_py.containers.reach import LRU_WRAPPER
-from mooncake_py.diagnostics.native_modules import is_constant_library, is_native_module
 from mooncake_py.diagnostics.refusals import missing_rule
-from mooncake_py.jitted import is_of_numba, is_written_by_numba
+from mooncake_py.jitted import is_of_numba
 from mooncake_py.language import (
     array_protocols,
     array_subclasses,
@@ -43,9 +41,9 @@ from mooncake_py.language import (
     import_hooks,
     imported_later,
     intrinsics,
-    masked_arrays,
     native_calls,
     object_arrays,
+    python_calls,
     special,
     stored_files,
     texts,
@@ -53,9 +51,9 @@ from mooncake_py.language import (
 from mooncake_py.language.draws import noting
 from mooncake_py.language.subclass_instances import is_array_class, new_array, viewed
 from mooncake_py.language.subclass_protocols import ask_function
-from mooncake_py.modules import DISPATCHER, module_of, package_of
+from mooncake_py.modules import DISPATCHER, package_of
 from mooncake_py.rules import local, registry
-from mooncake_py.runtime import activity, enclosing, frames, generated, numerals, scatter
+from mooncake_py.runtime import activity, numerals, scatter
 from mooncake_py.runtime.active import Active, innermost
 from mooncake_py.runtime.methods import DESCRIPTORS, Bound, python_method
 from mooncake_py.runtime.numpy_operands import MISSING
@@ -66,7 +64,7 @@ if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Handler, Mode
 
 __all__ = ["Handlers", "call_array_method", "call_opaque", "call_unregistered", "handlers",
-           "language_handlers", "table_of"]  # fmt: skip
+           "has_rules", "language_handlers", "table_of"]  # fmt: skip
 
 
 class Handlers(NamedTuple):
@@ -78,6 +76,8 @@ class Handlers(NamedTuple):
 
 
 _handlers = Handlers((-1, ()), ByIdentity(), ByIdentity())
+
+_kinds: tuple[Any, frozenset[int]] = None, frozenset()
 
 CONTAINERS = tuple(containers.CONTAINERS)
 READ_ONLY = (tuple, frozenset, MappingProxyType, type({}.keys()), type({}.values()),
@@ -170,6 +170,14 @@ def asking(run: Handler) -> Handler:
     return run_or_meet
 
 
+def has_rules(table: ByIdentity[Handler], cls: type) -> bool:
+    """Return whether something of a class has a handler in a table."""
+    global _kinds
+    if _kinds[0] is not table:
+        _kinds = table, frozenset(id(type(f)) for f in table)
+    return id(cls) in _kinds[1]
+
+
 def call_unregistered(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Call something for which neither rule nor native handler is registered."""
     if handlers().version is not ctx.rules_version:  # the program has imported more
@@ -179,7 +187,7 @@ def call_unregistered(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         return ctx.call(f, *args, **kwargs)
     t = type(f)
     if t is FunctionType:
-        return call_python(ctx, f, args, kwargs)
+        return python_calls.call(ctx, f, args, kwargs)
     if t is MethodType:
         if type(f.__self__) is Active:
             return f(*args, **kwargs)
@@ -218,67 +226,6 @@ def of_numba() -> Any:
     from mooncake_py.language import numba_calls
 
     return numba_calls
-
-
-def call_python(ctx: Mode, f: FunctionType, args: Any, kwargs: Any) -> Any:
-    """Call a Python function: natively if its module has no part in derivatives."""
-    if generated.has_no_source(f):
-        return generated.call_generated(ctx, f, args, kwargs)
-    if enclosing.is_derivative(f):
-        return enclosing.call_derivative(ctx, f, args, kwargs)
-    if masked_arrays.runs_as_it_is(ctx, f, args, kwargs):
-        return numerals.checked(ctx, f, args, seen_calls.call_seen(ctx, f, args, kwargs))
-    module = module_of(f)
-    if is_constant_library(module):
-        return constant_libraries.run(ctx, f, args, kwargs)
-    if NUMBA in sys.modules and is_written_by_numba(f):
-        return of_numba().call_library(ctx, f, args, kwargs)
-    if is_native_module(module):
-        if runs_code(f, args):
-            raise missing_rule(ctx, f, args, OUT_OF_SIGHT)
-        if stored_files.stores_files(ctx):
-            stored_files.refuse_reading(ctx, f, args)
-        root = package_of(f)
-        if root == "logging":
-            run = partial(native_calls.watched, ctx, args, frames.run_logging, f, args, kwargs)
-            return seen_calls.run_logged(ctx, f, args, kwargs, run)
-        if root == "traceback":
-            run = partial(frames.run_traceback, f, args, kwargs)
-            return seen_calls.run_seen(ctx, f, (*args, *kwargs.values()), run)
-        if root == "json" and f.__name__ in ("dump", "dumps"):
-            return stored_files.run_json(ctx, f, args, kwargs)
-        if root == "json" and f.__name__ in ("load", "loads"):
-            kwargs = {name: callbacks.by_reference(ctx, v) for name, v in kwargs.items()}
-        if root == "matplotlib" and f.__name__ in CLOSES:
-            return f(*args, **kwargs)
-        if f is signature:  # passes active defaults on as they are
-            return f(*args, **kwargs)
-        if root in TEXT:
-            run = partial(f, *map(activity.unwrapped, args), **activity.unwrapped(kwargs))
-            y = seen_calls.run_seen(ctx, f, (*args, *kwargs.values()), run)
-            return numerals.remembered(ctx, y, (args, kwargs)) if type(y) is str else y
-        if not any(map(ctx.contains_active, args)) and not ctx.contains_active(kwargs):
-            values = (*args, *kwargs.values())
-            run = partial(native_calls.run, ctx, f, args, kwargs)
-            return numerals.checked(ctx, f, args, seen_calls.run_seen(ctx, f, values, run))
-    return ctx.call_function(f, args, kwargs)
-
-
-def runs_code(f: FunctionType, args: Any) -> bool:
-    """Return whether a function of the standard library would run user code in its own way."""
-    if package_of(f) not in RUNS_CODE:
-        return False
-    return f.__name__ in STARTS or any(map(calls_back, args))
-
-
-TEXT = frozenset({"pprint", "string", "textwrap", "tqdm", "warnings"})
-RUNS_CODE = frozenset({
-    "atexit", "concurrent", "multiprocessing", "re", "signal", "threading", "timeit",
-})  # fmt: skip
-STARTS = frozenset({"start", "submit"})
-OUT_OF_SIGHT = "it runs other code out of sight"
-CLOSES = frozenset({"close", "destroy", "destroy_all", "destroy_fig"})
-"""Functions of matplotlib that close figures, which would be open again if that were undone."""
 
 
 def call_builtin(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:

@@ -11,7 +11,7 @@ from mooncake_py.runtime.operators import BINARY
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Tracking
 
-__all__ = ["runs_as_it_is"]
+__all__ = ["are_its", "runs_as_it_is"]
 
 CHANGES = frozenset({
     "__setitem__", "__setmask__", "__setattr__", "__setstate__", "put", "putmask", "sort", "resize",
@@ -21,10 +21,13 @@ CHANGES = frozenset({
 })  # fmt: skip
 
 
+def are_its(f: FunctionType) -> bool:
+    """Return whether a function is of `numpy.ma` or `numpy.matrix`."""
+    return f.__globals__.get("__name__", "").startswith(("numpy.ma.", "numpy.matrixlib."))
+
+
 def runs_as_it_is(ctx: Tracking, f: FunctionType, args: Any, kwargs: Any) -> bool:
-    """Return whether a function is of `numpy.ma` or `numpy.matrix`, and has no derivative."""
-    if not f.__globals__.get("__name__", "").startswith(("numpy.ma.", "numpy.matrixlib.")):
-        return False
+    """Return whether such a function has no derivative."""
     if changes(f, args, kwargs) or any(map(is_called_back, args)):
         return False
     return not any(map(ctx.contains_active, (*args, *kwargs.values())))

@@ -225,6 +225,7 @@ def vjp_inside(
     def call(ctx: Mode) -> Any:
         begin()
         output = ctx.call(f, *kept)
+        ctx.close_gate()
         ended(ctx)
         return output
 

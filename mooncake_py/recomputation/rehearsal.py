@@ -59,6 +59,7 @@ class Rehearsal:
         self.plainly = vars(self.ctx).get("record")
         self.ctx.record = self.record
         self.ctx.rehearsal = self
+        self.ctx.gate = None  # its setting is told of functions
         self.ctx.ordered = self.changes
         self.setting.draws.__enter__()
         return self

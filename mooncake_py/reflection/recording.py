@@ -53,6 +53,8 @@ class Note:
 class WatchedContext(ReverseContext):
     """One reverse-mode call with notes on its entries."""
 
+    has_gate = False
+
     def __init__(self) -> None:
         super().__init__()
         self.plainly = self.record

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from mooncake_py.by_identity import answers_itself
 from mooncake_py.errors import MissingRuleError
-from mooncake_py.rules import local
+from mooncake_py.rules import epoch, local
 from mooncake_py.rules.kinds import Rule, function_name
 
 __all__ = ["Declaration", "declaration", "expect", "expected", "look_for", "mark"]
@@ -53,6 +53,7 @@ def declaration(function: Any, rule: Rule) -> Declaration:
 def expect(declarations: Iterable[Declaration]) -> None:
     """Note the rules that the sender of a derivative has."""
     _expected.update({found.key: found for found in declarations})
+    epoch.advance()
 
 
 def expected() -> tuple[Declaration, ...]:

@@ -12,6 +12,7 @@ import numpy as np
 
 from mooncake_py.by_identity import ByIdentity
 from mooncake_py.errors import MooncakeError
+from mooncake_py.rules import epoch
 
 __all__ = ["LocalRules", "OperatorRuleError", "current", "local_rules", "using"]
 
@@ -99,10 +100,12 @@ current = _current.get
 def using(rules: LocalRules | None) -> Iterator[None]:
     """Let the rules of a block hold again, or none but those for all."""
     token = _current.set(rules)
+    epoch.advance()
     try:
         yield
     finally:
         _current.reset(token)
+        epoch.advance()
 
 
 class local_rules:
@@ -144,6 +147,8 @@ class local_rules:
 
     def __enter__(self) -> None:
         self._tokens.append(_current.set(LocalRules(current(), self._without)))
+        epoch.advance()
 
     def __exit__(self, *exception: object) -> None:
         _current.reset(self._tokens.pop())
+        epoch.advance()

@@ -10,7 +10,7 @@ from typing import Any
 from mooncake_py.by_identity import ByIdentity
 from mooncake_py.errors import InvalidRuleError, Location, MooncakeError
 from mooncake_py.rooms import is_engine
-from mooncake_py.rules import elsewhere, local, optional
+from mooncake_py.rules import elsewhere, epoch, local, optional
 from mooncake_py.rules.kinds import DualRule, ElementwiseRule, Rule, function_name, is_hashable
 
 __all__ = [
@@ -58,6 +58,7 @@ def add(rule: Rule, *, replace: bool = False) -> None:
         else:
             block.put(function, rule)
     _version += 1
+    epoch.advance()
 
 
 def add_forward(rule: DualRule, *, replace: bool = False) -> None:
@@ -84,6 +85,7 @@ def add_forward(rule: DualRule, *, replace: bool = False) -> None:
         else:
             block.put_forward(function, rule)
     _version += 1
+    epoch.advance()
 
 
 def _require_hashable(rule: Rule, function: Any) -> None:

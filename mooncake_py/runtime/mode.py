@@ -191,6 +191,8 @@ class Calling(Language, Protocol):
     handlers: Any  # from a function to what calls it: any, or one of one number or array
     unary_handlers: Any
     rules_version: Any  # of the rules that the tables were made of
+    handlers_at: Any  # what is quickest to look up in the first of them, by ids
+    gate: Any  # a token while what was found out of callees holds, else None
     peeks: bool  # whether attributes are read for statements that may run or be compared as one
     # What functions that `functools.lru_cache` made have returned, by the id of the function
     caches: dict[int, Any]
@@ -198,6 +200,8 @@ class Calling(Language, Protocol):
     compiles: bool  # whether functions are compiled, where that can be
 
     def load_handlers(self) -> None: ...
+    # Let go of what was found out of callees.
+    def close_gate(self) -> None: ...
     # See whether quick forms serve under the settings of NumPy and of the rules.
     def heed_settings(self) -> None: ...
     def call_function(self, f: FunctionType, args: Any, kwargs: Any) -> Any: ...

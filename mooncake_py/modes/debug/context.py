@@ -83,6 +83,7 @@ class Checks(ReverseContext):
     """
 
     fuses = False
+    has_gate = False
 
     def __init__(
         self, chosen: Settings, function: Any, args: Any, kwargs: Any, *options: Any

@@ -38,6 +38,7 @@ class ShakenReverse(ReverseContext):
     """
 
     fuses = False
+    has_gate = False
 
     def __init__(self, random: np.random.Generator) -> None:
         super().__init__()

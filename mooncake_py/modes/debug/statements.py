@@ -71,6 +71,7 @@ class General(ReverseContext):
     """Reverse mode operation by operation."""
 
     fuses = False
+    has_gate = False
 
 
 def over(ctx: ForwardMode, plain: bool) -> MakeLevel:

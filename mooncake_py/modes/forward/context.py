@@ -18,6 +18,8 @@ __all__ = ["ForwardContext"]
 class ForwardContext(Operations):
     """What each operation of rewritten code means when tangents are wanted."""
 
+    has_gate = True
+
     def load_handlers(self) -> None:
         """Take the tables of handlers for the rules that are registered now."""
         self.rules_version = dispatch.handlers().version

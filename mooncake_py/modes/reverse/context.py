@@ -28,6 +28,7 @@ class ReverseContext(InPlace):
 
     fuses = True  # expressions; tests compare with the general way
     tries_loops = True
+    has_gate = True  # not in debug mode, which goes by what runs without ways
     is_reversed = True  # false below forward mode, for which it undoes writes only
     is_suspended = False
     level = 0

@@ -40,6 +40,7 @@ class ReversePass(ReverseMode):
 
             self.meter.around = partial(Apart, cast("Any", self))
             self.meter.reverse(self.reverse_until_due)
+            self.close_gate()
             self.end()
             return
         tape = self.tape
@@ -57,6 +58,8 @@ class ReversePass(ReverseMode):
             loud_again(before)
             if self.settings is not None:
                 self.settings()
+            if self.gate is not None:  # of parts that have run again
+                self.close_gate()
         if self.waiting is not None:
             self.end()
 

@@ -61,6 +61,7 @@ class SurveyContext(ReverseContext):
 
     fuses = False
     tries_loops = False
+    has_gate = False
 
     def __init__(self) -> None:
         super().__init__()

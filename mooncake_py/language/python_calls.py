@@ -1,0 +1,107 @@
+"""Calls of functions written in Python that have no rule: which are not derived."""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from inspect import signature
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
+
+from mooncake_py.application import seen_calls
+from mooncake_py.diagnostics.native_modules import is_constant_library, is_native_module
+from mooncake_py.diagnostics.refusals import missing_rule
+from mooncake_py.jitted import is_written_by_numba
+from mooncake_py.language import (
+    callbacks,
+    constant_libraries,
+    dispatch,
+    masked_arrays,
+    native_calls,
+    stored_files,
+)
+from mooncake_py.modules import module_of, package_of
+from mooncake_py.runtime import activity, enclosing, frames, generated, numerals
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Handler, Mode
+
+__all__ = ["call", "runner"]
+
+
+def call(ctx: Mode, f: FunctionType, args: Any, kwargs: Any) -> Any:
+    """Call a Python function: natively if its module has no part in derivatives."""
+    run = runner(f)
+    return ctx.call_function(f, args, kwargs) if run is None else run(ctx, f, args, kwargs)
+
+
+def runner(f: FunctionType) -> Handler | None:
+    """Return what calls a Python function that is not derived wherever it is called, or None."""
+    if generated.has_no_source(f):
+        return generated.call_generated
+    if enclosing.is_derivative(f):
+        return enclosing.call_derivative
+    if masked_arrays.are_its(f):
+        return call_masked
+    module = module_of(f)
+    if is_constant_library(module):
+        return constant_libraries.run
+    if dispatch.NUMBA in sys.modules and is_written_by_numba(f):
+        return dispatch.of_numba().call_library
+    return call_native if is_native_module(module) else None
+
+
+def call_masked(ctx: Mode, f: FunctionType, args: Any, kwargs: Any) -> Any:
+    """Call a function of NumPy's own array classes, on constants as it is."""
+    if masked_arrays.runs_as_it_is(ctx, f, args, kwargs):
+        return numerals.checked(ctx, f, args, seen_calls.call_seen(ctx, f, args, kwargs))
+    return ctx.call_function(f, args, kwargs)
+
+
+def call_native(ctx: Mode, f: FunctionType, args: Any, kwargs: Any) -> Any:
+    """Call a function of the standard library that has no part in derivatives."""
+    if runs_code(f, args):
+        raise missing_rule(ctx, f, args, OUT_OF_SIGHT)
+    if stored_files.stores_files(ctx):
+        stored_files.refuse_reading(ctx, f, args)
+    root = package_of(f)
+    if root == "logging":
+        run = partial(native_calls.watched, ctx, args, frames.run_logging, f, args, kwargs)
+        return seen_calls.run_logged(ctx, f, args, kwargs, run)
+    if root == "traceback":
+        run = partial(frames.run_traceback, f, args, kwargs)
+        return seen_calls.run_seen(ctx, f, (*args, *kwargs.values()), run)
+    if root == "json" and f.__name__ in ("dump", "dumps"):
+        return stored_files.run_json(ctx, f, args, kwargs)
+    if root == "json" and f.__name__ in ("load", "loads"):
+        kwargs = {name: callbacks.by_reference(ctx, v) for name, v in kwargs.items()}
+    if root == "matplotlib" and f.__name__ in CLOSES:
+        return f(*args, **kwargs)
+    if f is signature:  # passes active defaults on as they are
+        return f(*args, **kwargs)
+    if root in TEXT:
+        run = partial(f, *map(activity.unwrapped, args), **activity.unwrapped(kwargs))
+        y = seen_calls.run_seen(ctx, f, (*args, *kwargs.values()), run)
+        return numerals.remembered(ctx, y, (args, kwargs)) if type(y) is str else y
+    if not any(map(ctx.contains_active, args)) and not ctx.contains_active(kwargs):
+        values = (*args, *kwargs.values())
+        run = partial(native_calls.run, ctx, f, args, kwargs)
+        return numerals.checked(ctx, f, args, seen_calls.run_seen(ctx, f, values, run))
+    return ctx.call_function(f, args, kwargs)
+
+
+def runs_code(f: FunctionType, args: Any) -> bool:
+    """Return whether a function of the standard library would run user code in its own way."""
+    if package_of(f) not in RUNS_CODE:
+        return False
+    return f.__name__ in STARTS or any(map(dispatch.calls_back, args))
+
+
+TEXT = frozenset({"pprint", "string", "textwrap", "tqdm", "warnings"})
+RUNS_CODE = frozenset({
+    "atexit", "concurrent", "multiprocessing", "re", "signal", "threading", "timeit",
+})  # fmt: skip
+STARTS = frozenset({"start", "submit"})
+OUT_OF_SIGHT = "it runs other code out of sight"
+CLOSES = frozenset({"close", "destroy", "destroy_all", "destroy_fig"})
+"""Functions of matplotlib that close figures, which would be open again if that were undone."""

@@ -1,0 +1,206 @@
+"""Sites of calls in rewritten code, which remember how what they call runs.
+
+    C.call(f, x, y)      _mk_site0.way.call2(_mk_site0, C, f, x, y)
+
+A site is a constant of rewritten code.  Its way says how one callee runs in one context, and when:
+a way is never changed, so that threads may take turns at a site.  Where it does not fit, the site
+chooses another.  Ways hold functions and what these capture: when a derivative ends, the sites
+forget them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from mooncake_py.diagnostics.notes import located, without_context
+from mooncake_py.diagnostics.places import GENERATED
+from mooncake_py.errors import MooncakeError
+
+__all__ = ["MOST", "NO_SITE", "CallSite", "Passing", "Sites", "Way", "choosing", "generated"]
+
+MOST = 5
+"""So many positional arguments are passed on without packing them."""
+
+CALLING = """
+            try:
+                return {run}({given}_mk_ctx=C{named})
+            except MooncakeError as error:
+                located(C, error)
+                raise
+            except TypeError as error:
+                without_context(error)
+                raise
+"""
+"""How the derived form of a function is called; see `Core.call_function`."""
+
+
+class Way:
+    """How one callee runs in one context.
+
+    ``way.call2(site, C, f, x, y)`` runs ``f(x, y)``, ``way.star(site, C, f, *args, **kwargs)``
+    anything.  These methods are generated when they are first called, of a condition under which
+    the way serves, and a body that returns; else the site chooses.
+
+    Attributes
+    ----------
+    gate : object
+        The token of the context that it serves.
+    condition, body : str
+        In these, ``way``, ``site``, ``C`` and ``f`` are what they are above, ``{args}`` passes the
+        arguments on after others, ``{passed}`` the positional ones, ``{given}`` these before
+        others, and ``{named}`` the keyword arguments after others.
+    """
+
+    __slots__ = ()
+
+    gate: Any = NotImplemented  # of no context
+    condition: ClassVar[str] = ""
+    body: ClassVar[str] = ""
+    scope: ClassVar[dict[str, Any]] = {
+        "__name__": __name__,
+        "MooncakeError": MooncakeError,
+        "located": located,
+        "without_context": without_context,
+    }
+
+    def __init_subclass__(cls) -> None:
+        for name in ("star", *(f"call{n}" for n in range(MOST + 1))):
+            setattr(cls, name, partial_method(cls, name))
+
+
+def partial_method(cls: type[Way], name: str) -> Callable[..., Any]:
+    """Return a method that generates the one which takes its place, and calls that."""
+
+    def generate(way: Way, /, *args: Any, **kwargs: Any) -> Any:
+        setattr(cls, name, generated(cls, name))
+        return getattr(way, name)(*args, **kwargs)
+
+    return generate
+
+
+def generated(cls: type[Way], name: str) -> Callable[..., Any]:
+    """Return a method of a class of ways."""
+    if name == "star":
+        passed, given, named, general = ", *args", "*args, ", ", **kwargs", "call"
+    else:
+        names = [f"a{k}" for k in range(int(name[4:]))]
+        passed, given = "".join(f", {a}" for a in names), "".join(f"{a}, " for a in names)
+        named, general = "", "call_one" if len(names) == 1 else "call"
+    args = passed + named
+    text = f"def {{name}}(way, site, C, f, /{{args}}):{cls.body}"
+    if cls.condition:
+        text = f"""
+def {{name}}(way, site, C, f, /{{args}}):
+    if {cls.condition}:{cls.body}
+    return site.choose(C, f).{{name}}(site, C, f{{args}})
+"""
+    text = text.format(
+        name=name, args=args, passed=passed, given=given, named=named, general=general
+    )
+    scope = dict(cls.scope)
+    exec(compile(text, f"{GENERATED}site of a call>", "exec"), scope)
+    return scope[name]
+
+
+class Choosing(Way):
+    """The way of a site that has none."""
+
+    __slots__ = ()
+
+    body = " return site.choose(C, f).{name}(site, C, f{args})"
+
+
+class General(Way):
+    """What any context does."""
+
+    __slots__ = ()
+
+    body = " return C.{general}(f{args})"
+
+
+class Passing(Way):
+    """For a callee that has no way, until there is another."""
+
+    __slots__ = ("f", "gate")
+
+    condition = "f is way.f and C.gate is way.gate"
+    body = " return C.{general}(f{args})"
+
+    def __init__(self, gate: Any, f: Any) -> None:
+        self.gate, self.f = gate, f
+
+
+class Unregistered(Way):
+    """What a context does with a callee that has no rule, and no way that fits."""
+
+    __slots__ = ()
+
+    body = " return C.call_unregistered(f{args})"
+
+
+choosing, GENERAL, UNREGISTERED = Choosing(), General(), Unregistered()
+
+
+class Site:
+    """A place in rewritten code.
+
+    Attributes
+    ----------
+    way : Way
+    visitor : object
+        The token of the context that reached it last without a way: it gets one the next time.
+    """
+
+    __slots__ = ("visitor", "way")
+
+    def __init__(self) -> None:
+        self.way: Any = choosing
+        self.visitor: Any = None
+
+    def __repr__(self) -> str:
+        return type(self).__name__
+
+
+class CallSite(Site):
+    """A call of anything but a method."""
+
+    __slots__ = ()
+
+    def choose(self, C: Any, f: Any) -> Any:
+        """Return the way for a callee, by which the site goes from now on."""
+        way = C.ways.get(id(f))
+        if way is None or way is self.way:
+            if self.visitor is not C.token:  # most calls outside of loops run once
+                self.visitor = C.token
+                return GENERAL
+            if C.gate is None and C.open_gate() is None:
+                return GENERAL
+            way = C.way_of(f, self.way)
+        if self.way.gate is not C.gate:
+            C.sites.add(self)
+        self.way = way
+        return way
+
+
+class NoSite:
+    """Where a context itself uses a way: what does not fit runs in general."""
+
+    def choose(self, C: Any, f: Any) -> Any:
+        """Return what any context does, and have all ways made anew."""
+        C.ways = {}
+        return UNREGISTERED
+
+
+NO_SITE = NoSite()
+
+
+class Sites(set[Any]):
+    """The sites that hold ways of a context, which forget these with it at the latest."""
+
+    def close(self) -> None:
+        """Let the sites forget what they hold."""
+        while self:
+            self.pop().way = choosing
+
+    __del__ = close
