@@ -63,7 +63,7 @@ class Changes:
         """Take what changes an object back from the tape: it was made by the call."""
         tape = recorder(self.ctx).tape
         for i, entry in enumerate(tape):
-            if entry[0] is pulls.pull_state and len(entry) > 2 and entry[2] is value:
+            if entry[0] in pulls.STATES and len(entry) > 2 and entry[2] is value:
                 tape[i] = (kept_change,)
 
 

@@ -293,7 +293,7 @@ class Separation(Watcher):
 
     def check_entry(self, ctx: Tracking, entry: tuple[Any, ...]) -> None:
         """Raise if an entry of the tape is about a change of what arguments share."""
-        if entry[0] is pulls.pull_state:
+        if entry[0] in pulls.STATES:
             if entry[1] is not replace_parts and id(entry[2]) in self.holders:
                 raise self.written(ctx, self.holders[id(entry[2])][1])
         elif entry[0] is pull_codual:

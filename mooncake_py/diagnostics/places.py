@@ -37,7 +37,8 @@ OWN = (PACKAGE, GENERATED)
 
 def is_rewritten(code: CodeType) -> bool:
     """Return whether code was rewritten by the engine."""
-    return "_mk_ctx" in code.co_varnames or "_mk_ctx" in code.co_freevars
+    of_context = "_mk_ctx" in code.co_varnames or "_mk_ctx" in code.co_freevars
+    return of_context and not code.co_filename.startswith(GENERATED)
 
 
 LIBRARIES = (PACKAGE, os.path.dirname(os.__file__) + os.sep, os.path.dirname(np.__file__) + os.sep)

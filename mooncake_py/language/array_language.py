@@ -11,6 +11,7 @@ from numpy import ndarray
 
 from mooncake_py.application.seen_calls import call_seen
 from mooncake_py.containers import effects
+from mooncake_py.containers.dicts import restore_key
 from mooncake_py.containers.sequences import SUBSCRIPTS, plain_subscript, readable
 from mooncake_py.diagnostics.reporting import dropped
 from mooncake_py.errors import DerivativeDropError
@@ -22,10 +23,12 @@ from mooncake_py.rules import registry
 from mooncake_py.runtime import drops, objects
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import INERT, unwrapped
+from mooncake_py.runtime.attribute_lookup import MISSING
 from mooncake_py.runtime.index_errors import index_error
 from mooncake_py.runtime.late_errors import refuse_part
 from mooncake_py.runtime.objects import OBJECT, is_seen, meet_objects
 from mooncake_py.runtime.operators import BINARY, UNARY, BinaryOperator
+from mooncake_py.runtime.pulls import pull_item, pull_key
 from mooncake_py.runtime.values import NUMBERS, SEQUENCES
 from mooncake_py.tangents.subclasses import is_instance, plain_parts
 
@@ -120,7 +123,15 @@ class ArrayLanguage(Context):
 
     def setitem(self, o: Any, i: Any, v: Any) -> None:
         """Run ``o[i] = v``."""
-        if type(o) is ndarray:
+        t = type(o)
+        if t is dict and type(i) is str:
+            self.record((pull_key, restore_key, o, i, o.get(i, MISSING)))
+            o[i] = v
+        elif t is list and type(i) is int and -len(o) <= i < len(o):
+            i = i if i >= 0 else i + len(o)
+            self.record((pull_item, list.__setitem__, o, i, o[i]))
+            o[i] = v
+        elif t is ndarray:
             if type(i) not in SUBSCRIPTS:
                 i = plain_subscript(self, i)
             if o.dtype is OBJECT and self.contains_active(v):
@@ -134,9 +145,9 @@ class ArrayLanguage(Context):
                     self.assign(o, i, object_arrays.convertible(self, o, v))
                 except DerivativeDropError as error:
                     raise index_error(error, o, i) from None
-        elif issubclass(type(o), np.memmap):
+        elif issubclass(t, np.memmap):
             self.assign(o.view(ndarray), i, v)
-        elif issubclass(type(o), ndarray):
+        elif issubclass(t, ndarray):
             method = type(o).__setitem__
             if type(method) is FunctionType:
                 self.call(method, o, i, v)

@@ -20,9 +20,18 @@ from mooncake_py.runtime.activity import INERT, unwrapped
 from mooncake_py.runtime.attribute_lookup import in_class
 
 if TYPE_CHECKING:
-    from mooncake_py.runtime.mode import Language, Mode, Tracking
+    from mooncake_py.runtime.mode import Handler, Language, Mode, Tracking
 
-__all__ = ["from_keys", "instance", "own_instance", "refuse_reading"]
+__all__ = [
+    "derived_instance",
+    "from_keys",
+    "has_python_metaclass",
+    "instance",
+    "maker",
+    "native_instance",
+    "own_instance",
+    "refuse_reading",
+]  # fmt: skip
 
 SCALARS = (int, float, complex, str)
 FILLED_LATER = (list, dict, set, deque)
@@ -48,23 +57,42 @@ def has_python_metaclass(cls: type) -> bool:
 
 def own_instance(ctx: Mode, cls: type, args: Any, kwargs: Any) -> Any:
     """Run ``type.__call__(cls, *args, **kwargs)``."""
-    new: Any = cls.__new__
+    return maker(ctx, cls)(ctx, cls, args, kwargs)
+
+
+def maker(ctx: Mode, cls: type) -> Handler:
+    """Return what makes instances of a class."""
     array_protocols.watch(ctx, cls)
     if is_constant_library(module_of(cls)):
-        return constant_libraries.make(ctx, cls, args, kwargs)
+        return constant_libraries.make
     if issubclass(cls, ndarray):
-        made = make_array(ctx, cls, args, kwargs)
-        if isinstance(made, cls):
-            initialize(ctx, made, args, kwargs)
-        return made
+        return array_instance
     hooks.refuse_finalizer(ctx, cls)
-    if not is_python(new) and not is_python(cls.__init__):
-        return native_instance(ctx, cls, args, kwargs)
+    if not is_python(cls.__new__) and not is_python(cls.__init__):
+        return native_instance
     if isinstance(cls, EnumMeta) or is_native_module(module_of(cls)):
-        looking_up = getattr(getattr(cls, "_missing_", None), "__func__", None)
-        run = functools.partial(cls, *args, **kwargs)
-        return run_seen(ctx, cls, (looking_up, *args, *kwargs.values()), run)
-    made = make(ctx, cls, new, args, kwargs)
+        return instance_out_of_sight
+    return derived_instance
+
+
+def array_instance(ctx: Mode, cls: type, args: Any, kwargs: Any) -> Any:
+    """Create an instance of a class of arrays."""
+    made = make_array(ctx, cls, args, kwargs)
+    if isinstance(made, cls):
+        initialize(ctx, made, args, kwargs)
+    return made
+
+
+def instance_out_of_sight(ctx: Mode, cls: type, args: Any, kwargs: Any) -> Any:
+    """Create an instance by code that has no part in derivatives."""
+    looking_up = getattr(getattr(cls, "_missing_", None), "__func__", None)
+    run = functools.partial(cls, *args, **kwargs)
+    return run_seen(ctx, cls, (looking_up, *args, *kwargs.values()), run)
+
+
+def derived_instance(ctx: Mode, cls: type, args: Any, kwargs: Any) -> Any:
+    """Create an instance by Python code that runs derived."""
+    made = make(ctx, cls, cls.__new__, args, kwargs)
     if isinstance(made, cls):
         initialize(ctx, made, args, kwargs)
     return made

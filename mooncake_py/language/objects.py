@@ -28,6 +28,7 @@ from mooncake_py.runtime import activity, buffers
 from mooncake_py.runtime.active import Active, innermost, plain_class
 from mooncake_py.runtime.attribute_lookup import MISSING, PROXIES, in_class, referent
 from mooncake_py.runtime.methods import Bound, is_other, python_method
+from mooncake_py.runtime.sites import NO_SITE
 from mooncake_py.runtime.slots import is_in_c
 
 __all__ = ["Objects"]
@@ -126,9 +127,24 @@ class Objects(Core):
 
     def operator_of_objects(self, op: Any, a: Any, b: Any) -> Any:
         """Run a binary operator for operands that are not numbers or arrays."""
-        if type(a) in OF_PYTHON and type(b) in OF_PYTHON and op.name != "mod":
+        ta, tb = type(a), type(b)
+        if self.gate is not None:
+            method, way, *_ = self.ways.get((op.name, id(ta), id(tb))) or self.way_of_operator(
+                op, ta, tb
+            )
+            if method is not None and getattr(ta, op.method, None) is method:
+                y = way.call2(NO_SITE, self, method, a, b)
+                return operators.binary(self, op, a, b, True) if y is NotImplemented else y
+        if ta in OF_PYTHON and tb in OF_PYTHON and op.name != "mod":
             return op.function(a, b)
         return operators.binary(self, op, a, b)
+
+    def way_of_operator(self, op: Any, a: type, b: type) -> Any:
+        """Return a method that is asked first for operands of two classes, and its way."""
+        method = operators.is_asked_first(op, a, b)
+        found = method, method and self.way_of(method), a, b  # of which the ids are the key
+        self.ways[op.name, id(a), id(b)] = found
+        return found
 
     def unary_of_objects(self, function: Any, method: str, a: Any) -> Any:
         """Run a unary operator for an operand that is not a number or an array."""

@@ -43,7 +43,10 @@ from mooncake_py.runtime.slots import (
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["BY_NAME", "IN_PLACE", "binary", "by_name", "call_special", "inplace", "is_of_numbers"]
+__all__ = [
+    "BY_NAME", "IN_PLACE", "binary", "by_name", "call_special", "inplace", "is_asked_first",
+    "is_of_numbers",
+]  # fmt: skip
 
 ACCEPTED: dict[type, tuple[type, ...]] = {
     bool: (int,), int: (int,), float: (float, int), complex: (complex, float, int),
@@ -52,9 +55,9 @@ WITHOUT_A_TANGENT = (float, complex, np.inexact, np.timedelta64, timedelta, ndar
 """Results of operators of unknown classes that would be numbers without a derivative."""
 
 
-def binary(ctx: Mode, op: BinaryOperator, a: Any, b: Any) -> Any:
-    """Run ``a op b``."""
-    y = by_slots(ctx, op, a, b)
+def binary(ctx: Mode, op: BinaryOperator, a: Any, b: Any, asked: bool = False) -> Any:
+    """Run ``a op b``, where the method of the left operand may have been asked already."""
+    y = by_slots(ctx, op, a, b, asked)
     if y is NotImplemented:
         y = of_sequences(ctx, op, a, b)
     if y is NotImplemented:
@@ -103,7 +106,18 @@ def inplace_method(ctx: Mode, op: BinaryOperator, method: Any, x: Any, v: Any) -
 # The slots of two classes.
 
 
-def by_slots(ctx: Mode, op: BinaryOperator, a: Any, b: Any) -> Any:
+def is_asked_first(op: BinaryOperator, a: type, b: type) -> FunctionType | None:
+    """Return the method in Python of the left operand, if it is asked first whatever the values.
+
+    The classes are those of the operands.
+    """
+    if a is Active or slot_of(a, op) is not GENERIC or (a is not b and a in b.__mro__):
+        return None
+    method = in_class(a, op.method)
+    return method if type(method) is FunctionType else None
+
+
+def by_slots(ctx: Mode, op: BinaryOperator, a: Any, b: Any, asked: bool = False) -> Any:
     """Ask the slots of both operands in Python's order."""
     ta, tb = plain_class(a), plain_class(b)
     left = slot_of(ta, op)
@@ -113,7 +127,7 @@ def by_slots(ctx: Mode, op: BinaryOperator, a: Any, b: Any) -> Any:
     right_first = left is not None and right is not None and issubclass(tb, ta)
     for slot in (right, left) if right_first else (left, right):
         if slot is GENERIC:
-            y = by_methods(ctx, op, a, b, left is GENERIC, reflecting is GENERIC)
+            y = by_methods(ctx, op, a, b, left is GENERIC and not asked, reflecting is GENERIC)
         elif slot is not None:
             y = natively(ctx, op, slot, a, b)
         else:

@@ -14,7 +14,7 @@ from numpy import ndarray
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import unwrapped
 from mooncake_py.runtime.mode_of import is_forward
-from mooncake_py.runtime.pulls import pull_state
+from mooncake_py.runtime.pulls import STATES
 from mooncake_py.tangents.bits import bits_of
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ def have_one_origin(new: Any, old: Any) -> bool:
     between = new.context.tape[old.position + 1 : new.position]
     return all(
         e[0] is a[0]
-        or (e[0] is pull_state and not issubclass(type(e[2]), ndarray))
+        or (e[0] in STATES and not issubclass(type(e[2]), ndarray))
         or is_apart(new.context, e, read)
         for e in between
     )

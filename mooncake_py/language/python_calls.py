@@ -16,6 +16,7 @@ from mooncake_py.language import (
     callbacks,
     constant_libraries,
     dispatch,
+    generated_calls,
     masked_arrays,
     native_calls,
     stored_files,
@@ -38,7 +39,7 @@ def call(ctx: Mode, f: FunctionType, args: Any, kwargs: Any) -> Any:
 def runner(f: FunctionType) -> Handler | None:
     """Return what calls a Python function that is not derived wherever it is called, or None."""
     if generated.has_no_source(f):
-        return generated.call_generated
+        return generated_calls.call_generated
     if enclosing.is_derivative(f):
         return enclosing.call_derivative
     if masked_arrays.are_its(f):

@@ -1,13 +1,14 @@
 """How a context finds the ways by which sites run: the questions are asked once for each callee.
 
-A context has a gate while its tables of rules are current.  What else a way relies on it compares
-at each call: the callee, its code and defaults, the globals that were assumed.
+A context has a gate while its tables of rules are current; its ways serve as long as the gate is
+the same.
 """
 
 from __future__ import annotations
 
 import functools
 import sys
+from collections.abc import Callable
 from types import BuiltinFunctionType, FunctionType, MappingProxyType, MethodType
 from typing import TYPE_CHECKING, Any
 
@@ -16,14 +17,23 @@ import numpy as np
 from mooncake_py.errors import MooncakeError
 from mooncake_py.frontend.load import Derived, derive, instantiate
 from mooncake_py.language import dispatch, python_calls
+from mooncake_py.language.class_ways import way_of_class
+from mooncake_py.language.function_ways import (
+    OfBound,
+    OfCode,
+    OfCodeInParts,
+    OfFunction,
+    OfObject,
+    OfPartial,
+)
+from mooncake_py.language.method_ways import way_of_method
 from mooncake_py.modules import DISPATCHER
 from mooncake_py.remembered import Table
-from mooncake_py.rules import elsewhere, epoch, registry
+from mooncake_py.rules import epoch, registry
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.attribute_lookup import in_class
 from mooncake_py.runtime.methods import DESCRIPTORS
-from mooncake_py.runtime.sites import CALLING, Passing, Sites, Way
-from mooncake_py.syntax.names import MISSING
+from mooncake_py.runtime.sites import Passing, Sites, Way
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
@@ -42,144 +52,6 @@ WITHOUT = frozenset({Active, BuiltinFunctionType, np.ufunc, DISPATCHER, *DESCRIP
 """Classes of callees that never have a way."""
 
 
-def holds(f: str) -> str:
-    """Return the condition that a function is as it was when its way was made."""
-    return (
-        f"{f}.__code__ is way.code and {f}.__defaults__ is way.defaults"
-        f" and {f}.__kwdefaults__ is way.kwdefaults"
-    )
-
-
-def running(f: str, before: str = "") -> str:
-    """Return the body that runs a function of the user's, with an argument before others."""
-    calling = CALLING.replace("{given}", f"{before}{{given}}").replace("{run}", "way.run")
-    return f"""
-        for name, value in way.assumed:
-            if {f}.__globals__.get(name, MISSING) is not value:
-                break
-        else:{calling}"""
-
-
-class Holding(Way):
-    """The way of a function of the user's, called under some condition."""
-
-    __slots__ = ("assumed", "code", "defaults", "f", "gate", "kwdefaults", "run")
-
-    scope = {**Way.scope, "MISSING": MISSING, "MethodType": MethodType}
-
-    def __init__(self, ctx: Ways, f: FunctionType, derived: Derived) -> None:
-        self.gate = ctx.gate
-        self.f = f
-        self.code, self.defaults, self.kwdefaults = f.__code__, f.__defaults__, f.__kwdefaults__
-        self.assumed = assumed_by(derived)
-        self.run = ctx.form(f, derived)
-
-
-class OfFunction(Holding):
-    """A function."""
-
-    __slots__ = ()
-
-    condition = f"f is way.f and C.gate is way.gate and {holds('f')}"
-    body = running("f")
-
-
-class OfBound(Holding):
-    """A method that is bound."""
-
-    __slots__ = ()
-
-    condition = (
-        f"type(f) is MethodType and f.__func__ is way.f and C.gate is way.gate and {holds('way.f')}"
-    )
-    body = running("way.f", "f.__self__, ")
-
-
-class OfObject(Holding):
-    """Objects of a class that can be called."""
-
-    __slots__ = ("t",)
-
-    condition = (
-        f"type(f) is way.t and C.gate is way.gate and way.t.__call__ is way.f and {holds('way.f')}"
-    )
-    body = running("way.f", "f, ")
-
-
-class OfCode(Way):
-    """Functions that are made again and again of one code: lambdas, and what functions define.
-
-    Attributes
-    ----------
-    last : tuple
-        The function that was called last, its defaults, and what runs.
-    """
-
-    __slots__ = ("assumed", "code", "derived", "gate", "last", "module", "scope_of")
-
-    scope = {**Way.scope, "MISSING": MISSING}
-    body = f"""
-    last, defaults, kwdefaults, run = way.last
-    if f is not last or f.__defaults__ is not defaults or f.__kwdefaults__ is not kwdefaults:
-        run = way.form(C, f)
-        if run is None:
-            return site.choose(C, f).{{name}}(site, C, f{{args}})
-    if C.gate is way.gate and f.__code__ is way.code:
-        for name, value in way.assumed:
-            if f.__globals__.get(name, MISSING) is not value:
-                break
-        else:{CALLING.replace("{run}", "run")}
-    return site.choose(C, f).{{name}}(site, C, f{{args}})
-"""
-
-    def __init__(self, ctx: Ways, f: FunctionType, derived: Derived) -> None:
-        self.gate = ctx.gate
-        self.code, self.derived, self.assumed = f.__code__, derived, assumed_by(derived)
-        self.module, self.scope_of = f.__module__, f.__globals__
-        self.last = f, f.__defaults__, f.__kwdefaults__, ctx.form(f, derived)
-
-    def form(self, ctx: Ways, f: Any) -> Any:
-        """Return what runs another function of this code, None for anything else."""
-        if (
-            type(f) is not FunctionType
-            or ctx.gate is not self.gate
-            or f.__code__ is not self.code
-            or f.__module__ is not self.module
-            or f.__globals__ is not self.scope_of
-            or id(f) in ctx.handlers_at
-            or elsewhere.MARK in f.__dict__
-        ):
-            return None
-        run = ctx.form(f, self.derived)
-        self.last = f, f.__defaults__, f.__kwdefaults__, run
-        return run
-
-
-class OfPartial(Way):
-    """Objects of `functools.partial`."""
-
-    __slots__ = ("gate",)
-
-    scope = {**Way.scope, "partial": functools.partial}
-    condition = "type(f) is partial and C.gate is way.gate"
-    body = """
-        if f.keywords:
-            return C.call(f.func, *f.args{passed}, **{{**f.keywords{named}}})
-        return C.call(f.func, *f.args{args})
-"""
-
-    def __init__(self, ctx: Ways) -> None:
-        self.gate = ctx.gate
-
-
-def assumed_by(derived: Derived) -> tuple[tuple[str, Any], ...]:
-    """Return the globals that a derived form assumes, for as long as a way lives."""
-    if not derived.assumed_weakly:
-        return derived.assumed
-    weakly = [(name, reference()) for name, reference in derived.assumed_weakly]
-    return (*derived.assumed, *weakly)
-
-
 class Ways(Mode):
     """What a context keeps of its callees.
 
@@ -191,6 +63,8 @@ class Ways(Mode):
         The ways by the ids of functions and classes, and by those of what others are found by.
     sites : Sites or None
         The sites that hold some of these.
+    newborn, since : object, int
+        The object that is being made, and how often until then something was noted that runs again.
     """
 
     has_gate = False
@@ -198,8 +72,11 @@ class Ways(Mode):
     epoch: int  # in which the tables were made, and of how many modules
     modules: int
     token: object  # what no other context has
-    ways: dict[Any, Way] = NOTHING
+    ways: dict[Any, Any] = NOTHING
     sites: Sites | None = None
+    newborn: Any = None
+    reader: Callable[[Any, str], Any]  # what is asked how an attribute is read
+    since = 0
 
     def open_gate(self) -> Any:
         """Return the token of the ways that are made now, None where there are to be none."""
@@ -240,6 +117,14 @@ class Ways(Mode):
             way = self.ways[key] = self.new_way(f) or Passing(self.gate, f)
         return way
 
+    def way_of_method(self, o: Any, name: str) -> Way:
+        """Return the way of a method of objects of one class."""
+        key = id(type(o)), name
+        way = self.ways.get(key)
+        if way is None:
+            way = self.ways[key] = way_of_method(self, o, name)
+        return way
+
     def new_way(self, f: Any) -> Way | None:
         """Return a way for a callee, None if all questions are to be asked at each call."""
         t = type(f)
@@ -247,15 +132,17 @@ class Ways(Mode):
             derived = self.derived_plainly(f)
             if derived is None:
                 return None
-            return (OfCode if f.__code__.co_flags & NESTED else OfFunction)(self, f, derived)
+            if not f.__code__.co_flags & NESTED:
+                return OfFunction(self, f, derived)
+            return OfCodeInParts(self, f) if self.is_special(derived) else OfCode(self, f, derived)
         if t is MethodType:
-            if type(f.__func__) is not FunctionType or type(f.__self__) is Active:
+            if self.has_rules_for(t) or not is_of_class(f.__func__, f.__self__):
                 return None
-            return None if self.has_rules_for(t) else self.way_of_function(OfBound, f, f.__func__)
+            return self.way_of_function(OfBound, f, f.__func__)
         if t is functools.partial:
             return None if self.has_rules_for(t) else OfPartial(self)
         if issubclass(t, type):
-            return None
+            return way_of_class(self, f)
         call = in_class(t, "__call__")
         if type(call) is not FunctionType or self.has_rules_for(t):
             return None
@@ -288,17 +175,28 @@ class Ways(Mode):
 
     def form(self, f: FunctionType, derived: Derived) -> Any:
         """Return what runs a function, given the context as `_mk_ctx`."""
-        if (
-            derived.asked or derived.stored_globals or derived.stored_free
-            or self.compiles or self.meter is not None
-        ):  # fmt: skip
+        if self.is_special(derived):
             return through(f)
         self.entering(f)
         return instantiate(derived, f)
 
+    def is_special(self, derived: Derived) -> bool:
+        """Return whether the context does more for a function than to run its derived form."""
+        binds = derived.stored_globals or derived.stored_free
+        return bool(derived.asked or binds or self.compiles or self.meter is not None)
+
     def has_rules_for(self, t: type) -> bool:
         """Return whether something of a class has a rule of its own."""
         return dispatch.has_rules(self.handlers, t)
+
+
+def is_of_class(f: Any, o: Any) -> bool:
+    """Return whether a function that is bound to an object is kept by its class anyway."""
+    if type(f) is not FunctionType or type(o) is Active:
+        return False
+    classes = (*o.__mro__, *type(o).__mro__) if issubclass(type(o), type) else type(o).__mro__
+    found = [vars(cls).get(f.__name__) for cls in classes]
+    return any(f is part or f is getattr(part, "__func__", None) for part in found)
 
 
 def through(f: FunctionType) -> Any:

@@ -21,7 +21,7 @@ from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import INERT, parts
 from mooncake_py.runtime.interrupts import through_interrupts
 from mooncake_py.runtime.memory import Memory, undo_assign
-from mooncake_py.runtime.pulls import is_basic, pull_state
+from mooncake_py.runtime.pulls import STATES, is_basic
 from mooncake_py.tangents.fields import own_attributes, set_own_attributes
 from mooncake_py.tangents.memory import is_writeable
 from mooncake_py.tangents.subclasses import plain
@@ -92,7 +92,7 @@ class Rehearsal:
             if id(entry[1]) in self.reshaped:
                 entry = pull, entry[1].view(), *entry[2:]
             self.arrays.append(entry)
-        elif pull is pull_state:
+        elif pull in STATES:
             self.changes.add(entry)
         else:
             self.ctx.meet_numbers(entry)

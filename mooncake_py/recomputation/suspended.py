@@ -86,7 +86,7 @@ class Suspended:
 
 def compares_keys(entry: tuple[Any, ...]) -> bool:
     """Return whether an entry undoes a change of a dict or set whose keys compare in Python."""
-    if entry[0] is not pulls.pull_state:
+    if entry[0] not in pulls.STATES:
         return False
     _, inverse, o, *details = entry
     if inverse is dicts.restore_key:

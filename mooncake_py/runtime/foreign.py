@@ -10,7 +10,7 @@ from numpy import ndarray
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import within
 from mooncake_py.runtime.memory import undo_assign
-from mooncake_py.runtime.pulls import pull_state
+from mooncake_py.runtime.pulls import STATES
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
@@ -25,7 +25,7 @@ def foreign_number(ctx: Mode, entry: tuple[Any, ...]) -> Active | None:
 
 def foreign_numbers(ctx: Mode, entry: tuple[Any, ...]) -> Iterator[Active]:
     """Yield the active numbers of other calls to which an entry would give a cotangent."""
-    if entry[0] is pull_state or entry[0] is undo_assign:
+    if entry[0] in STATES or entry[0] is undo_assign:
         return
     todo: list[Any] = [entry]
     while todo:

@@ -19,10 +19,19 @@ from mooncake_py.rules.exact_zeros import surely_finite
 from mooncake_py.rules.holomorphic import Wirtinger
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.memory import Memory, undo_assign
+from mooncake_py.runtime.state_pulls import (
+    STATES,
+    pull_appended,
+    pull_attribute,
+    pull_item,
+    pull_key,
+    pull_state,
+)
 from mooncake_py.runtime.values import FLOAT64
 
 __all__ = [
-    "ADJOINTS", "READS", "RESTORES", "UNDOES", "deliver", "product", "reads", "scalar_cotangent",
+    "ADJOINTS", "READS", "RESTORES", "STATES", "UNDOES", "deliver", "product", "pull_appended",
+    "pull_attribute", "pull_item", "pull_key", "pull_state", "reads", "scalar_cotangent",
     "survivors", "undoes",
 ]  # fmt: skip
 
@@ -32,7 +41,7 @@ Pull = Callable[[Entry], None]
 INFINITY = float("inf")
 BASIC = frozenset({int, slice, str, type(Ellipsis), type(None), np.int64, np.int32, np.intp})
 
-UNDOES: set[Pull] = {undo_assign}
+UNDOES: set[Pull] = {undo_assign, *STATES}
 """What undoes changes to primal state."""
 
 
@@ -446,14 +455,7 @@ def pull_inplace_scale_active(entry: Entry) -> None:
         shadow[...] = quotient
 
 
-@undoes
-def pull_state(entry: Entry) -> None:
-    """Undo a change to a container or an object: call the inverse operation."""
-    _, inverse, *arguments = entry
-    inverse(*arguments)
-
-
-RESTORES: frozenset[Pull] = frozenset({undo_assign, pull_state})
+RESTORES: frozenset[Pull] = STATES | {undo_assign}
 """What undoes changes, runs no code of the user, and may be run twice."""
 
 # Those that change nothing but cotangents.

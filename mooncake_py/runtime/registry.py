@@ -39,6 +39,7 @@ class Registry:
         self.elsewhere: dict[int, tuple[ref[ndarray], ndarray]] = {}  # owners of others' memory
         self.tangents: list[dict[int, Any]] = []  # of forward modes upon this one
         self.look_up = LookUp()
+        self.again = 0  # how often something was noted that runs code again on the way back
         self.files: list[str] = []  # that active values were written to through their maps
 
     def fresh(self, a: ndarray) -> Memory | View:
@@ -189,7 +190,11 @@ class Registry:
             self.constants[id(owner)] = Memory.met(owner)
 
     def protect_all(self) -> set[Memory]:
-        """Protect every block that is known and alive, and return these; forget the others."""
+        """Protect every block that is known and alive, and return these; forget the others.
+
+        Something is about to be noted that runs code again on the way back, or has been.
+        """
+        self.again += 1
         found: set[Memory] = set()
         for nodes in (self.known, self.constants):
             for key, node in list(nodes.items()):

@@ -11,13 +11,18 @@ forget them.
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import MethodType
 from typing import Any, ClassVar
 
 from mooncake_py.diagnostics.notes import located, without_context
 from mooncake_py.diagnostics.places import GENERATED
 from mooncake_py.errors import MooncakeError
+from mooncake_py.runtime.methods import LookedUp
 
-__all__ = ["MOST", "NO_SITE", "CallSite", "Passing", "Sites", "Way", "choosing", "generated"]
+__all__ = [
+    "CALLING", "MOST", "NO_SITE", "CallSite", "LookedUpSite", "MethodSite", "Passing",
+    "PassingMethod", "Site", "Sites", "Way",
+]  # fmt: skip
 
 MOST = 5
 """So many positional arguments are passed on without packing them."""
@@ -46,15 +51,19 @@ class Way:
     ----------
     gate : object
         The token of the context that it serves.
+    binds : bool
+        Whether a method is read without running code, and bound.
     condition, body : str
         In these, ``way``, ``site``, ``C`` and ``f`` are what they are above, ``{args}`` passes the
-        arguments on after others, ``{passed}`` the positional ones, ``{given}`` these before
-        others, and ``{named}`` the keyword arguments after others.
+        arguments on after others, ``{alone}`` without others, ``{passed}`` the positional ones,
+        ``{given}`` these before others, ``{named}`` the keyword arguments after others, and
+        ``{keywords}`` these without others.
     """
 
     __slots__ = ()
 
     gate: Any = NotImplemented  # of no context
+    binds = False
     condition: ClassVar[str] = ""
     body: ClassVar[str] = ""
     scope: ClassVar[dict[str, Any]] = {
@@ -96,8 +105,9 @@ def {{name}}(way, site, C, f, /{{args}}):
     return site.choose(C, f).{{name}}(site, C, f{{args}})
 """
     text = text.format(
-        name=name, args=args, passed=passed, given=given, named=named, general=general
-    )
+        name=name, args=args, alone=args[2:], passed=passed, given=given, named=named,
+        keywords=named[2:], general=general,
+    )  # fmt: skip
     scope = dict(cls.scope)
     exec(compile(text, f"{GENERATED}site of a call>", "exec"), scope)
     return scope[name]
@@ -119,16 +129,39 @@ class General(Way):
     body = " return C.{general}(f{args})"
 
 
+class GeneralMethod(Way):
+    """What any context does with a method."""
+
+    __slots__ = ()
+
+    body = " return C.method(f, site.name{args})"
+
+
+class PassingMethod(Way):
+    """For receivers whose method has no way, until there are others."""
+
+    __slots__ = ("gate", "t")
+
+    condition = "type(f) is way.t and C.gate is way.gate"
+    body = " return C.method(f, site.name{args})"
+
+    def __init__(self, gate: Any, t: type) -> None:
+        self.gate, self.t = gate, t
+
+
 class Passing(Way):
-    """For a callee that has no way, until there is another."""
+    """For a callee that has no way, until there is another.
 
-    __slots__ = ("f", "gate")
+    It does not keep the callee alive: for one in the same place it would do no harm.
+    """
 
-    condition = "f is way.f and C.gate is way.gate"
+    __slots__ = ("gate", "place")
+
+    condition = "id(f) == way.place and C.gate is way.gate"
     body = " return C.{general}(f{args})"
 
     def __init__(self, gate: Any, f: Any) -> None:
-        self.gate, self.f = gate, f
+        self.gate, self.place = gate, id(f)
 
 
 class Unregistered(Way):
@@ -139,7 +172,8 @@ class Unregistered(Way):
     body = " return C.call_unregistered(f{args})"
 
 
-choosing, GENERAL, UNREGISTERED = Choosing(), General(), Unregistered()
+choosing, GENERAL, GENERAL_METHOD = Choosing(), General(), GeneralMethod()
+UNREGISTERED = Unregistered()
 
 
 class Site:
@@ -161,6 +195,24 @@ class Site:
     def __repr__(self) -> str:
         return type(self).__name__
 
+    def may_choose(self, C: Any) -> bool:
+        """Return whether there is to be a way: most places outside of loops are reached once."""
+        if self.visitor is not C.token:
+            self.visitor = C.token
+            return False
+        return C.gate is not None or C.open_gate() is not None
+
+    def take(self, C: Any, way: Any) -> Any:
+        """Go by a way from now on, until the derivative ends; return it."""
+        if self.way.gate is not C.gate:
+            C.sites.add(self)
+        self.way = way
+        return way
+
+    def forget(self) -> None:
+        """Hold nothing of a derivative that ends."""
+        self.way = choosing
+
 
 class CallSite(Site):
     """A call of anything but a method."""
@@ -171,16 +223,61 @@ class CallSite(Site):
         """Return the way for a callee, by which the site goes from now on."""
         way = C.ways.get(id(f))
         if way is None or way is self.way:
-            if self.visitor is not C.token:  # most calls outside of loops run once
-                self.visitor = C.token
-                return GENERAL
-            if C.gate is None and C.open_gate() is None:
+            if not self.may_choose(C):
                 return GENERAL
             way = C.way_of(f, self.way)
-        if self.way.gate is not C.gate:
-            C.sites.add(self)
-        self.way = way
-        return way
+        return self.take(C, way)
+
+
+class MethodSite(Site):
+    """A call of a method by its name.
+
+    Attributes
+    ----------
+    name : str
+    inner : CallSite
+        Where it calls what was read as any other attribute.
+    """
+
+    __slots__ = ("inner", "name")
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.name = name
+        self.inner = CallSite()
+
+    def choose(self, C: Any, o: Any) -> Any:
+        """Return the way for a receiver, by which the site goes from now on."""
+        way = C.ways.get((id(type(o)), self.name))
+        if way is None or way is self.way:
+            if not self.may_choose(C):
+                return GENERAL_METHOD
+            way = C.way_of_method(o, self.name)
+        return self.take(C, way)
+
+
+class LookedUpSite(MethodSite):
+    """A call of a method that is looked up before its arguments are evaluated."""
+
+    __slots__ = ()
+
+    def look(self, C: Any, o: Any) -> Any:
+        """Return the bound method, or what `Context.method` takes in place of the receiver."""
+        way = C.ways.get((id(type(o)), self.name))
+        if way is None or not way.binds or way.gate is not C.gate:
+            return C.looked_up(o, self.name)
+        found = getattr(o, self.name)
+        return found if type(found) is MethodType else LookedUp(found)
+
+    def choose(self, C: Any, o: Any) -> Any:
+        """Return the way for what was looked up."""
+        if type(o) is MethodType and C.token is not None:
+            return self.take(C, C.way_of(o, self.way)) if self.may_choose(C) else GENERAL
+        if type(o) is not LookedUp:
+            return super().choose(C, o)
+        if self.may_choose(C) and type(o.method) is MethodType:
+            C.way_of_method(o.method.__self__, self.name)  # for later
+        return GENERAL_METHOD
 
 
 class NoSite:
@@ -201,6 +298,6 @@ class Sites(set[Any]):
     def close(self) -> None:
         """Let the sites forget what they hold."""
         while self:
-            self.pop().way = choosing
+            self.pop().forget()
 
     __del__ = close

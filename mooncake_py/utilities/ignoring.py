@@ -37,7 +37,7 @@ from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import INERT, holds_inert, is_iterator, parts
 from mooncake_py.runtime.enclosing import enclosed
 from mooncake_py.runtime.memory import undo_assign
-from mooncake_py.runtime.pulls import pull_state
+from mooncake_py.runtime.pulls import STATES
 from mooncake_py.tangents.fields import own_attributes, set_own_attributes
 from mooncake_py.tangents.memory import is_writeable, owner
 from mooncake_py.utilities.stopping import stop_gradient
@@ -304,7 +304,7 @@ class Noted:
         if self.length and (len(tape) < self.length or tape[self.length - 1] is not self.last):
             self.__init__()  # a part runs again: much of the tape has been reversed
         for entry in tape[self.length :]:
-            if entry[0] is pull_state:
+            if entry[0] in STATES:
                 self.ids.add(id(entry[2]))  # what it puts there is not looked into
             elif entry[0] is not undo_assign:
                 for part in entry[1:]:

@@ -13,7 +13,7 @@ from mooncake_py.modes.debug.operands import arrays_read
 from mooncake_py.modes.debug.summaries import summary
 from mooncake_py.runtime import pulls
 from mooncake_py.runtime.active import Active
-from mooncake_py.runtime.memory import Memory, undo_assign
+from mooncake_py.runtime.memory import Memory
 from mooncake_py.runtime.views import View
 
 __all__ = ["Watch"]
@@ -28,7 +28,7 @@ INDEXED = {
     pulls.pull_inplace_element: (1, 2),
 }
 
-MOVES_NO_COTANGENT = frozenset({undo_assign, pulls.pull_state})
+MOVES_NO_COTANGENT = pulls.RESTORES
 
 
 class Watch:

@@ -15,7 +15,6 @@ from numpy import ndarray
 from mooncake_py.application.codual_call import pull_codual
 from mooncake_py.runtime import pulls
 from mooncake_py.runtime.activity import CONTAINERS, elements
-from mooncake_py.runtime.memory import undo_assign
 from mooncake_py.tangents.bits import bits_of
 from mooncake_py.tangents.memory import owner
 
@@ -47,7 +46,7 @@ def digest(a: ndarray) -> int:
 def arrays_read(entry: tuple[Any, ...]) -> list[ndarray]:
     """Return the arrays that the reverse of an entry reads."""
     pull = entry[0]
-    if pull is undo_assign or pull is pulls.pull_state:
+    if pull in pulls.RESTORES:
         return []  # what was overwritten is held by nobody else
     if pull is pull_codual:
         return list(arrays_in(entry[4], set()))

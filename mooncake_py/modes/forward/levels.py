@@ -194,6 +194,10 @@ class Levels(ArrayLanguage, ForwardMode):
         """Note a Python function that is about to run."""
         self.base.entering(f)
 
+    def notes_functions(self) -> bool:
+        """Return whether Python functions that run are noted."""
+        return self.base.notes_functions()
+
     def note_cell(self, cell: Any) -> None:
         """Note a captured variable that is about to change, not by code that runs here."""
         self.base.note_cell(cell)

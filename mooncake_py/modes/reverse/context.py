@@ -58,6 +58,10 @@ class ReverseContext(InPlace):
         if self.rehearsal is not None:
             self.rehearsal.setting.entering(f)
 
+    def notes_functions(self) -> bool:
+        """Return whether a part runs of which the functions are noted."""
+        return self.rehearsal is not None
+
     def note_cell(self, cell: CellType) -> None:
         """Note a captured variable that is about to change, not by code that runs here."""
         if self.rehearsal is not None:

@@ -35,7 +35,10 @@ class Indexing(Tape):
 
     def getitem(self, o: Any, i: Any) -> Any:
         """Run ``o[i]``."""
-        if type(o) is not ndarray:
+        t = type(o)
+        if t is not ndarray:
+            if type(i) is str if t is dict else type(i) is int and (t is list or t is tuple):
+                return o[i]
             return self.item_of_other(o, i)
         if type(i) not in SUBSCRIPTS:
             i = plain_subscript(self, i)

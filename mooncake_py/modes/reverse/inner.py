@@ -132,6 +132,10 @@ class InnerContext(ReverseContext):
         self.outers[0].entering(f)
 
     @override
+    def notes_functions(self) -> bool:
+        return True
+
+    @override
     def note_cell(self, cell: CellType) -> None:
         super().note_cell(cell)
         self.setting.note_cell(cell)

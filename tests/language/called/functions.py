@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import weakref
 
 import numpy as np
 
@@ -279,4 +280,86 @@ def function_with_dict(s):
     s = g(s)
     s = g(s)
     del g.note
+    return s
+
+
+class Held:
+    pass
+
+
+@program.not_within
+def captured_and_dropped(s):
+    for k in iter(range(4)):
+        o = Held()
+        r = weakref.ref(o)
+        f = lambda x: x * (1.0 + k if o else 0.0)  # noqa: F821
+        s = f(s) + f(s)
+        del f, o
+        s = s * (2.0 if r() is None else 100.0)
+    return s
+
+
+@program
+def defaults_dropped(s):
+    for k in iter(range(4)):
+        o = Held()
+        r = weakref.ref(o)
+
+        def f(x, o=o):
+            return x * 2.0 if o else x
+
+        g = functools.partial(f)
+        s = g(s) + f(s)
+        del f, g, o
+        s = s * (2.0 if r() is None else 100.0)
+    return s
+
+
+@program
+def bound_and_dropped(s):
+    class Stepper:
+        def step(self, x):
+            return x * 2.0
+
+        def __call__(self, x):
+            return x * 3.0
+
+    for _ in iter(range(4)):
+        o = Stepper()
+        r = weakref.ref(o)
+        m = o.step
+        s = m(s) + o(s) + o.step(s)
+        del m, o
+        s = s * (0.1 if r() is None else 100.0)
+    return s
+
+
+@program
+def native_callees_dropped(s):
+    for _ in iter(range(4)):
+        o = {"a": 1.0}.get
+        p = Held()
+        r = weakref.ref(p)
+        s = s * o("a") * (r() is p)
+        del p
+        s = s * (2.0 if r() is None else 100.0)
+    return s
+
+
+@program
+def made_and_dropped(s):
+    class Made:
+        def __init__(self, x):
+            self.x = x
+            self.x = self.x * 2.0
+
+        def __add__(self, other):
+            return Made(self.x + other.x)
+
+    for _ in iter(range(4)):
+        o = Made(s)
+        r = weakref.ref(o)
+        s = (o + o).x
+        del o
+        s = s * (0.1 if r() is None else 100.0)
     return s

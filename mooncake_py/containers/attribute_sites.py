@@ -1,0 +1,107 @@
+"""Sites of attributes in rewritten code: no question is asked where only the object takes part.
+
+A read is ``o.a`` itself where the class and the gate are those of the site; else, and for writes,
+a method of the site runs.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mooncake_py.containers.state import restore_attribute
+from mooncake_py.runtime.attribute_lookup import MISSING, PLAIN_READS, is_one_of
+from mooncake_py.runtime.pulls import pull_attribute
+from mooncake_py.runtime.sites import CallSite, Site
+
+__all__ = ["AttributeSite"]
+
+NEVER: Any = NotImplemented
+
+
+class AttributeSite(Site):
+    """A read or a write of an attribute.
+
+    Attributes
+    ----------
+    t, gate : type, object
+        The class of the objects for which no code runs, and of what context.
+    property : tuple
+        A class, a gate and a property that is read of it.
+    inner : CallSite
+        Where the property is called.
+    """
+
+    __slots__ = ("gate", "inner", "name", "property", "t")
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.name = name
+        self.inner = CallSite()
+        self.forget()
+
+    def forget(self) -> None:
+        """Hold nothing of a derivative that ends."""
+        self.gate = NEVER  # first: other threads may look at both
+        self.t: Any = None
+        self.property: Any = None, NEVER, None
+
+    def serve(self, C: Any, t: type) -> None:
+        """Serve objects of a class from now on, until the derivative ends."""
+        C.sites.add(self)
+        self.gate = NEVER
+        self.t = t
+        self.gate = C.gate
+
+    def get(self, C: Any, o: Any) -> Any:
+        """Read the attribute."""
+        t = type(o)
+        if t is self.t and C.gate is self.gate:
+            return getattr(o, self.name)
+        kind, gate, found = self.property
+        if t is kind and C.gate is gate and getattr(t, self.name, None) is found:
+            return self.inner.way.call1(self.inner, C, found.fget, o)  # type: ignore[attr-defined]
+        value = C.getattr(o, self.name)
+        if self.may_choose(C):
+            self.choose_reading(C, t)
+        return value
+
+    def choose_reading(self, C: Any, t: type) -> None:
+        """Serve a class whose objects have been read, if it is known what runs."""
+        reader = C.readers.get((t, self.name), MISSING)
+        if reader is None:
+            self.serve(C, t)
+        elif reader is not MISSING:
+            found: Any = getattr(t, self.name, None)
+            plain = is_one_of(t.__getattribute__, PLAIN_READS) and not hasattr(t, "__getattr__")
+            if type(found) is property and found.fget is not None and plain:
+                C.sites.add(self)
+                self.property = t, C.gate, found
+
+    def set(self, C: Any, o: Any, v: Any) -> None:
+        """Write the attribute.
+
+        What nobody can have read yet needs no undoing: the first write of an attribute of an object
+        that is being made, unless something ran since that runs again on the way back.
+        """
+        if type(o) is self.t and C.gate is self.gate:
+            name = self.name
+            old = getattr(o, name, MISSING)
+            if old is not MISSING or o is not C.newborn or C.since != C.registry.again:
+                C.record((pull_attribute, restore_attribute, o, name, old))
+            setattr(o, name, v)
+            return
+        C.setattr(o, self.name, v)
+        self.choose_writing(C, type(o))
+
+    def change(self, C: Any, op: str, o: Any, v: Any) -> None:
+        """Run ``o.a op= v``."""
+        if type(o) is self.t and C.gate is self.gate:
+            self.set(C, o, getattr(C, op)(getattr(o, self.name), v))
+            return
+        C.augattr(op, o, self.name, v)
+        self.choose_writing(C, type(o))
+
+    def choose_writing(self, C: Any, t: type) -> None:
+        """Serve a class of which an object was written, if no code runs."""
+        if self.may_choose(C) and (t, self.name) in C.kept_by_instances:
+            self.serve(C, t)
