@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import operator
 from array import array
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from numpy import ndarray
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
 __all__ = [
-    "Attributes", "ClassAttributes", "Contents", "Elements", "Global", "Place", "Variable",
-    "restore_attributes",
+    "Attributes", "ClassAttributes", "Contents", "Elements", "Global", "Place", "Setting",
+    "Variable", "restore_attributes", "restore_setting",
 ]  # fmt: skip
 
 
@@ -216,6 +217,48 @@ class ClassAttributes(Attributes):
     def put(self, ctx: Mode, contents: Any) -> None:
         super().put(ctx, contents)
         ctx.forget_lookups()
+
+
+class Setting(Place):
+    """A setting of the interpreter or of a library: a context variable, how NumPy raises errors.
+
+    Parameters
+    ----------
+    read_it, write_it : callable
+        They read it, and set what was read.
+    which : tuple
+        Says which setting it is; both take it first.
+    many : bool
+        Whether what is read are several arguments of `write_it`.
+    """
+
+    def __init__(
+        self,
+        read_it: Callable[..., Any],
+        write_it: Callable[..., Any],
+        which: tuple[Any, ...] = (),
+        many: bool = False,
+    ) -> None:
+        super().__init__("a setting", which)
+        self.read_it, self.write_it = read_it, write_it
+        self.which, self.many = which, many
+
+    @override
+    def read(self) -> Any:
+        return self.read_it(*self.which)
+
+    @override
+    def write(self, contents: Any) -> None:
+        self.write_it(*self.which, *(contents if self.many else (contents,)))
+
+    @override
+    def record(self, ctx: Mode) -> None:
+        note(ctx, restore_setting, self, self.read())
+
+
+def restore_setting(setting: Setting, old: Any) -> None:
+    """Put a setting back."""
+    setting.write(old)
 
 
 def restore_attributes(o: Any, contents: dict[Any, Any]) -> None:

@@ -23,6 +23,7 @@ from mooncake_py.diagnostics.native_modules import is_native_module
 from mooncake_py.diagnostics.places import is_library
 from mooncake_py.jitted import is_jitted, is_of_numba
 from mooncake_py.modules import module_of
+from mooncake_py.remembered import remembered
 from mooncake_py.rooms import ROOMS
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import INERT, holds_inert
@@ -113,6 +114,10 @@ def is_installed_class(cls: type) -> bool:
     """Return whether a class is not one of the user's."""
     if not cls.__flags__ & HEAP_TYPE or type(cls.__module__) is not str:
         return True  # in C; of some the module is a descriptor
+    module = sys.modules.get(module_of(cls))
+    file = getattr(module, "__file__", None)
+    if type(file) is str and not is_library(file):
+        return False
     functions = [v for v in vars(cls).values() if type(v) is FunctionType]
     return (
         is_native_module(module_of(cls))
@@ -180,6 +185,7 @@ def class_attributes(cls: type) -> Iterator[Part]:
             yield f".{name}", part
     for base in cls.__bases__:
         yield ".__base__", base
+    yield ".__class__", type(cls)
 
 
 def parts_of_function(f: FunctionType) -> Iterator[Part]:
@@ -218,6 +224,7 @@ def attributes_of_module(module: ModuleType, names: list[str], seen: set[int]) -
             yield from attributes_of_module(part, names, seen)
 
 
+@remembered
 def names_read(code: CodeType) -> list[str]:
     """Return the names of globals and attributes in code, that of nested functions included."""
     names = dict.fromkeys(code.co_names)

@@ -5,15 +5,27 @@ It is read before the call, compared afterwards, and put back.
 
 from __future__ import annotations
 
+import gc
 import io
+import sys
 from array import array
-from collections.abc import Iterator
-from types import FunctionType, ModuleType
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar, copy_context
+from types import FunctionType, GeneratorType, MappingProxyType, ModuleType
 from typing import TYPE_CHECKING, Any
+from weakref import ref
 
+import numpy as np
 from numpy import ndarray
 
 from mooncake_py.containers import containers, state
+from mooncake_py.containers.beyond import (
+    imported_by,
+    is_users_module,
+    leads_beyond,
+    module_leads_beyond,
+)
 from mooncake_py.containers.holders import (
     Attributes,
     ClassAttributes,
@@ -29,19 +41,22 @@ from mooncake_py.modules import draws_numbers, module_of
 from mooncake_py.overriding import override
 from mooncake_py.remembered import remembered
 from mooncake_py.runtime.active import Active
-from mooncake_py.runtime.activity import INERT, is_iterator, unwrapped
+from mooncake_py.runtime.activity import INERT, VIEWS, is_iterator, parts
 from mooncake_py.runtime.attribute_lookup import MISSING
+from mooncake_py.tangents.contents import FACTORY
 from mooncake_py.tangents.fields import instance_dict, own_attributes, slots
 from mooncake_py.tangents.memory import is_writeable, owner
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["Bared", "Reachable", "State"]
+__all__ = ["Reachable", "State"]
 
 KEEPING = frozenset({"queue", "threading", "unittest.mock"})
 """Modules in Python of objects that programs keep data in, whose methods run natively."""
 SOLVERS = "mooncake_py.solvers"
+BY_NAME = frozenset({"getattr", "setattr", "delattr"})
+"""With these, code may find other attributes of modules than those that it names."""
 
 
 def is_stream(value: Any) -> bool:
@@ -60,31 +75,6 @@ def may_have_attributes(value: Any) -> bool:
     return instance_dict(value) is not None or bool(slots(type(value)))
 
 
-class Bared:
-    """A block in which attributes of classes and functions hold plain numbers for active ones.
-
-    What is bound there meanwhile stays.
-    """
-
-    def __init__(self, kept: list[tuple[Place, Any]]) -> None:
-        self.replaced: list[tuple[Place, Any, Any]] = []
-        for place, held in kept:
-            if isinstance(place.holder, (type, FunctionType)) and isinstance(place, Attributes):
-                bare = {name: unwrapped(v) if type(v) is Active else v for name, v in held.items()}
-                if not place.is_same(bare, held):
-                    self.replaced.append((place, held, bare))
-
-    def __enter__(self) -> None:
-        for place, _, bare in self.replaced:
-            place.write(bare)
-
-    def __exit__(self, *exception: object) -> None:
-        for place, held, bare in self.replaced:
-            now = place.read()
-            same = {name for name, v in bare.items() if now.get(name, MISSING) is v}
-            place.write({name: held[name] if name in same else v for name, v in now.items()})
-
-
 def is_between(f: FunctionType) -> bool:
     """Return whether a function stands between a solver and the user's function, which it calls."""
     is_own = module_of(f).startswith(SOLVERS)
@@ -97,22 +87,54 @@ def is_object_of_library(value: Any) -> bool:
 
 
 class Reachable(Walk):
-    """Everything that can be reached from some values; nothing is read."""
+    """Everything that can be reached from some values; nothing is read.
+
+    Attributes
+    ----------
+    is_active : bool
+        Whether anything that was met is.
+    is_open : bool
+        Whether code among the values may find objects that were not met.
+    streams : list of object
+        What cannot be put back from outside.
+    """
 
     def __init__(self, ctx: Mode, values: Any) -> None:
         self.ctx = ctx
         self.places: list[Place] = []
-        self.is_active = False  # whether anything that was met is
-        self.streams: list[Any] = []  # what cannot be put back from outside
+        self.is_active = False
+        self.is_open = False
+        self.streams: list[Any] = []
         self.cells: set[int] = set()
+        self.modules: dict[int, ModuleType] = {}  # of the user's
+        self.names: dict[str, None] = {}  # in the code of functions
         super().__init__()
         for i, value in enumerate(values):
             self.follow(f"argument {i}", value)
+        if self.modules:
+            self.follow_modules()
+
+    def follow_modules(self) -> None:
+        """Visit the attributes of the user's modules that any of the code names."""
+        done: set[tuple[int, str]] = set()
+        while True:
+            new = [(m, n) for m in self.modules.values() for n in self.names
+                   if (id(m), n) not in done]  # fmt: skip
+            if not new:
+                break
+            for module, name in new:
+                done.add((id(module), name))
+                path = f"{module.__name__}.{name}"
+                self.places.append(Global(path, vars(module), name))
+                self.follow(path, vars(module).get(name, MISSING))
+        self.is_open |= not BY_NAME.isdisjoint(self.names)
 
     @override
     def keep(self, path: str, value: Any) -> None:
         t = type(value)
         if t in INERT and t is not type:
+            if t is ModuleType:
+                self.meet_module(value)
             return
         if t is Active:
             self.is_active = True
@@ -133,15 +155,28 @@ class Reachable(Walk):
             self.todo.extend((f"{path}.{k}", v) for k, v in own_attributes(value).items())
             return
         super().keep(path, value)
+        if not self.is_open and value is not MISSING and t is not Active:
+            self.is_open = leads_beyond(value)
         if id(value) in self.known:
             self.places.extend(self.places_of(path, value))
+        held_in_c = reader_of(t)
+        if held_in_c is not None:
+            self.known[id(value)] = value
+            self.todo.extend((path, part) for part in held_in_c(value))
+
+    def meet_module(self, module: ModuleType) -> None:
+        """Take note of a module."""
+        if is_users_module(module):
+            self.modules[id(module)] = module
+        elif not self.is_open:
+            self.is_open = module_leads_beyond(module)
 
     def places_of(self, path: str, value: Any) -> Iterator[Place]:
         """Yield the places of a value."""
         if isinstance(value, ndarray):
             if owner(value) is value and is_writeable(value):
                 yield Elements(path, value)
-            if not self.is_active and value.dtype.kind in "fcO":
+            if not self.is_active and value.dtype.kind in "fcOV":
                 self.is_active = self.ctx.contains_active(value)
         elif isinstance(value, FunctionType):
             yield from self.places_of_function(value)
@@ -162,14 +197,40 @@ class Reachable(Walk):
         if is_library(f.__code__.co_filename):
             return
         names = names_read(f.__code__)
+        self.names.update(dict.fromkeys(names))
+        for name in imported_by(f.__code__):
+            if type(sys.modules.get(name)) is ModuleType:
+                self.meet_module(sys.modules[name])
         for name in names:
-            part = f.__globals__.get(name, MISSING)
-            if isinstance(part, ModuleType):
-                file = getattr(part, "__file__", None)
-                if file is not None and not is_library(file):
-                    for attribute in names:
-                        yield Global(f"{name}.{attribute}", vars(part), attribute)
             yield Global(f"global {name!r}", f.__globals__, name)
+
+
+def held_by_cache(cache: Any) -> list[Any]:
+    """Return what a cache holds; its table itself only the cache may change."""
+    held = gc.get_referents(cache)
+    results = [v for table in held if type(table) is dict for v in table.values()]
+    return [*(part for part in held if type(part) is not dict), *results]
+
+
+READERS: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
+    (LRU_WRAPPER, held_by_cache),
+    (ContextVar, lambda variable: (copy_context().get(variable, MISSING),)),
+    (GeneratorType, gc.get_referents),
+    (np.nditer, lambda it: it.operands),
+    (defaultdict, lambda d: (FACTORY.__get__(d),)),
+    ((ref, BaseException, MappingProxyType, np.flatiter, np.broadcast, np.void, memoryview, *VIEWS),
+     parts),
+)  # fmt: skip
+"""How to read what objects hold that is neither an item nor an attribute."""
+
+
+@remembered
+def reader_of(t: type) -> Callable[[Any], Any] | None:
+    """Return how to read what objects of a class hold in C, None if nothing."""
+    for kinds, read in READERS:
+        if issubclass(t, kinds):
+            return read
+    return gc.get_referents if is_iterator(t) and not draws_numbers(t) else None
 
 
 class State:
@@ -178,6 +239,8 @@ class State:
     def __init__(self, ctx: Mode, values: Any) -> None:
         found = Reachable(ctx, values)
         self.is_active, self.streams, self.known = found.is_active, found.streams, found.known
+        self.is_open = found.is_open
+        self.fills_caches = any(type(stream) is LRU_WRAPPER for stream in self.streams)
         self.kept = [(place, place.read()) for place in found.places]
         self.active_arrays = [
             place

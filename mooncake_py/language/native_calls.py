@@ -23,6 +23,7 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.containers import foreign_memory, hooks
+from mooncake_py.containers.holders import Setting
 from mooncake_py.containers.undo import note
 from mooncake_py.diagnostics import warned
 from mooncake_py.diagnostics.native_modules import is_native_module
@@ -36,7 +37,7 @@ from mooncake_py.runtime.referents import FILLED, Reached
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Handler, Mode
 
-__all__ = ["HANDLERS", "LATER", "restore_setting", "run", "watched"]
+__all__ = ["HANDLERS", "LATER", "run", "watched"]
 
 SHOWING = frozenset({"matplotlib", "pytest", "_pytest", "tqdm"})
 """What these have shown stays, and so does what they know of it."""
@@ -94,11 +95,6 @@ def reached_from(given: Iterable[Any]) -> Reached:
 # Settings of the process.
 
 
-def restore_setting(write: Callable[..., Any], *old: Any) -> None:
-    """Put a setting back."""
-    write(*old)
-
-
 def setting(
     read: Callable[..., Any], write: Callable[..., Any], keys: int = 0, many: bool = False
 ) -> Handler:
@@ -117,9 +113,7 @@ def setting(
     def run_setting(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         for value in (*args, *kwargs.values()):
             hooks.refuse_if_changing(ctx, value)
-        which = args[:keys]
-        old = read(*which)
-        note(ctx, restore_setting, write, *which, *(old if many else (old,)))
+        Setting(read, write, args[:keys], many).record(ctx)
         return f(*args, **kwargs)
 
     return run_setting
@@ -139,7 +133,7 @@ def set_collecting(enabled: bool) -> None:
 
 def run_filter(ctx: Mode, f: Any, args: Any, kwargs: Any) -> None:
     """Run a function that changes the filters of warnings."""
-    note(ctx, restore_setting, warned.restore_filters, warned.filters_of_the_program())
+    Setting(warned.filters_of_the_program, warned.restore_filters).record(ctx)
     warned.run_filter(f, args, kwargs)
 
 

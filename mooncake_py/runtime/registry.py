@@ -119,12 +119,10 @@ class Registry:
         known = self.elsewhere.get(id(a))
         if known is not None and known[0]() is a:
             return known[1]
-        nodes = [n for t in (self.known, self.constants, *self.tangents) for n in t.values()]
-        blocks = [node.block() if type(node) is Original else node.ref() for node in nodes]
         try:
             found = elsewhere.array_behind(a)
             if found is None:
-                found = elsewhere.owner_among(a, [block for block in blocks if block is not None])
+                found = elsewhere.owner_among(a, self.alive())
         except elsewhere.PartlySharedError:
             raise self.dropped(
                 "two arrays share a part of their memory, which belongs to neither of them alone",
@@ -134,6 +132,12 @@ class Registry:
         if found is not None:
             self.elsewhere[id(a)] = ref(a), found
         return found
+
+    def alive(self) -> list[ndarray]:
+        """Return all arrays that the call has met and that still exist."""
+        nodes = [n for t in (self.known, self.constants, *self.tangents) for n in t.values()]
+        blocks = [node.block() if type(node) is Original else node.ref() for node in nodes]
+        return [block for block in blocks if block is not None]
 
     def refuse_unowned(self, owner: ndarray) -> None:
         """Raise if an array that is about to be active lies in memory of an unknown owner."""

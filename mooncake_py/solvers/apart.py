@@ -15,30 +15,26 @@ from typing import TYPE_CHECKING, Any
 from numpy import ndarray
 
 from mooncake_py.boundary.arguments import name_of
-from mooncake_py.boundary.detached import Bare
-from mooncake_py.containers.holders import Place
-from mooncake_py.containers.reachable import Bared, State
-from mooncake_py.errors import MooncakeError
+from mooncake_py.containers.reachable import State
 from mooncake_py.recomputation.rehearsal import copied
 from mooncake_py.rules.declare import contextual
-from mooncake_py.runtime.enclosing import enclosed
-from mooncake_py.solvers.callbacks import run_calling_back
+from mooncake_py.solvers.callbacks import Calls, run_calling_back
 from mooncake_py.solvers.given import Given
-from mooncake_py.solvers.held_still import held_still, is_refused_view, is_refused_write
-from mooncake_py.solvers.iterators import copied_iterator, with_iterators
-from mooncake_py.solvers.left import Left
+from mooncake_py.solvers.iterators import with_iterators
+from mooncake_py.solvers.run import Run, natively, sample
 from mooncake_py.solvers.unsettled import Iterates
-from mooncake_py.tangents.memory import is_writeable, owner
+from mooncake_py.tangents.memory import is_writeable
 from mooncake_py.utilities.copies import plain_copy
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["Start", "anew", "begin_again", "evaluated", "solved_apart", "solved_by_user"]
+__all__ = ["Start", "anew", "begin_again", "evaluated", "sampled", "solved_apart", "solved_by_user"]
 
 Function = Callable[..., Any]
 Start = list[Any] | None
-"""Pairs of a place that a solver has changed, and what it held before.
+"""Pairs of a place that a solver has changed, and what it held before; a call in place of the
+last says where the solver has called its callback first, where that matters.
 
 None if nothing that the solver reaches is active, so that what it has found has no derivative.
 """
@@ -61,13 +57,25 @@ def solve_inside(
     run = Run(ctx, args, kwargs)
 
     def solve_derived() -> Any:
-        iterates = Iterates(ctx, name_of(solve)) if moves else None
-        found = run_calling_back(ctx, iterates, solve, args, kwargs)
+        run.calls = Calls()
+        iterates = Iterates(ctx, name_of(solve)) if moves and run.is_active else None
+        found = run_calling_back(ctx, iterates, run.calls, solve, args, kwargs)
         if iterates is not None:
-            iterates.stored = [place.path for place, _ in run.state.changes()]
+            run.iterates = iterates
+        elif run.calls.is_active and not run.is_active:
+            run.is_active = True
+            if moves:
+                run.go_back()
+                ctx.caches = copied(run.caches)
+                return solve_derived()
         return found
 
-    found = run.solve(lambda: natively(ctx, run.state, solve, args, kwargs), solve_derived)
+    def solve_natively() -> Any:
+        return natively(ctx, run.state, solve, args, kwargs)
+
+    found = run.solve(solve_natively, solve_derived)
+    if run.calls.f is not None and run.is_active:
+        run.find_equation(name_of(solve), args, kwargs)
     return run.differentiate(then, found, moves)
 
 
@@ -96,6 +104,7 @@ def solve_by_user_inside(
         return found, plain_copy(found)  # now: it may be a buffer of the solver's
 
     def solve_derived() -> Any:
+        run.is_active = True
         found = ctx.call(solve, *args, **kwargs)
         return found, plain_copy(found)
 
@@ -107,112 +116,6 @@ def solve_by_user_inside(
     return y
 
 
-class Run:
-    """One call of a solver within a derivative, and the state that it may change."""
-
-    def __init__(self, ctx: Mode, *values: Any) -> None:
-        self.ctx = ctx
-        self.state = State(ctx, values)
-        self.start: list[tuple[Place, Any]] = [
-            (place, place.read_within(ctx)) for place in self.state.active_arrays
-        ]
-        self.caches = copied(ctx.caches)
-        self.end: list[tuple[Place, Any]] = []
-        self.still = [a for a in self.state.known.values() if isinstance(a, ndarray)]
-        if not self.state.is_active:
-            self.still = []
-        self.is_derived = False
-        self.iterators: dict[int, Any] = {}  # copies from before the solver, by the id
-
-    def solve(self, solve_natively: Function, solve_derived: Function) -> Any:
-        """Return what a solver has found, and go back to the state from before."""
-        ctx, state = self.ctx, self.state
-        if not (state.is_active and state.streams):
-            found, error = self.attempt(solve_natively, self.still)
-            if is_refused_view(error):
-                found, error = self.attempt(solve_natively, [])
-            has_written = bool(self.still) and is_refused_write(error)
-            changes = state.put_back()
-            is_derived = has_written or (state.is_active and changes)
-            is_final = isinstance(error, MooncakeError) or not isinstance(error, Exception | None)
-            if is_final or not is_derived:
-                self.end = changes
-                if error is None:
-                    return found
-                put_all(ctx, changes)
-                raise error
-        self.is_derived = True
-        found_copies = [(it, copied_iterator(it)) for it in state.streams]
-        self.iterators = {id(it): new for it, new in found_copies if new is not None}
-        found = solve_derived()
-        changed = {id(place) for place, _ in state.changes()} | self.holding_iterators()
-        self.end = [(p, p.read_within(ctx)) for p, _ in state.kept if id(p) in changed]
-        self.caches, ctx.caches = ctx.caches, self.caches
-        put_all(ctx, self.before(changed))
-        return found
-
-    def attempt(self, solve: Function, still: list[ndarray]) -> tuple[Any, BaseException | None]:
-        """Return what a solver finds, or the exception that it raises, with arrays read-only."""
-        try:
-            with held_still(still):
-                return solve(), None
-        except BaseException as raised:
-            return None, raised
-
-    def before(self, chosen: set[int]) -> list[tuple[Place, Any]]:
-        """Return what places held before the solver, with its derivatives."""
-        known = {id(place): (place, old) for place, old in self.start}
-        found = [known.get(id(p), (p, old)) for p, old in self.state.kept if id(p) in chosen]
-        if not self.iterators:
-            return found
-        return [(place, with_iterators(place, old, self.iterators)) for place, old in found]
-
-    def holding_iterators(self) -> set[int]:
-        """Return the ids of the places that hold iterators of which there are copies."""
-        if not self.iterators:
-            return set()
-        return {
-            id(p) for p, old in self.state.kept if with_iterators(p, old, self.iterators) is not old
-        }
-
-    def differentiate(self, then: Function, found: Any, moves: bool) -> Any:
-        """Return ``then(found, start)``, and bring forth what the solver has left."""
-        ctx = self.ctx
-        changed = {id(place) for place, _ in self.end}
-        start = [list(pair) for pair in self.before(changed)] if self.state.is_active else None
-        result = ctx.call(then, found, start)
-        others = {id(place) for place, _ in self.state.changes()} - changed
-        self.iterators = {}
-        put_all(ctx, self.before(others))
-        if moves and self.is_derived:
-            found_left = Left(ctx, self.state.known)
-            self.end = [
-                (place, found_left.contents(place, left, place.read_within(ctx)))
-                for place, left in self.end
-            ]
-        put_all(ctx, self.end)
-        if self.is_derived:
-            ctx.caches = self.caches
-        return result
-
-    def may_hold(self, a: ndarray) -> bool:
-        """Return whether an array that the solver has returned may be held elsewhere."""
-        return self.is_derived or id(owner(a)) in self.state.known
-
-
-def put_all(ctx: Mode, contents: list[tuple[Place, Any]]) -> None:
-    """Set what some places hold."""
-    for place, held in contents:
-        place.put(ctx, held)
-
-
-def natively(ctx: Mode, state: State, f: Function, args: Any, kwargs: Any) -> Any:
-    """Run a function natively, with plain numbers for active ones in what it can reach."""
-    with ctx.outside(), enclosed(None), Bared(state.kept), Bare(ctx) as bare:
-        f, args, kwargs = (bare.visit(part)[0] for part in (f, args, kwargs))
-        return f(*args, **kwargs)
-
-
 # For what is differentiated.
 
 
@@ -221,6 +124,10 @@ def anew(f: Function, start: Start) -> Function:
 
     def run_anew(*args: Any, **kwargs: Any) -> Any:
         begin_again(start)
+        for place, call in start or ():
+            if place is None:
+                first, point = call
+                first(*point)
         return f(*args, **kwargs)
 
     return run_anew
@@ -229,26 +136,41 @@ def anew(f: Function, start: Start) -> Function:
 def begin_again(start: Start) -> None:
     """Go back to the state from before a solver."""
     for place, old in start or ():
-        place.write(with_iterators(place, old))
+        if place is not None:
+            place.write(with_iterators(place, old))
 
 
 @contextual(begin_again)
 def begin_again_inside(ctx: Mode, start: Start) -> None:
     """Go back as a change inside a derivative, which is undone."""
     for place, old in start or ():
-        place.put(ctx, with_iterators(place, old))
+        if place is not None:
+            place.put(ctx, with_iterators(place, old))
 
 
 def evaluated(f: Function, /, *args: Any) -> Any:
-    """Return ``f(*args)``, without a derivative; what it changes is undone."""
+    """Return ``f(*args)``, without a derivative, of a function that changes nothing by itself."""
     return f(*args)
 
 
 @contextual(evaluated)
 def evaluate_inside(ctx: Mode, f: Function, /, *args: Any) -> Any:
-    """Evaluate natively inside a derivative."""
+    """Evaluate natively inside a derivative, where all that is active can be found."""
     state = State(ctx, (f, args))
+    if state.is_open:
+        return sample(ctx, f, *args)
     try:
         return natively(ctx, state, f, args, {})
     finally:
         state.put_back()
+
+
+def sampled(f: Function, /, *args: Any) -> Any:
+    """Return ``f(*args)``, without a derivative; what it changes is undone."""
+    return f(*args)
+
+
+@contextual(sampled)
+def sample_inside(ctx: Mode, f: Function, /, *args: Any) -> Any:
+    """Evaluate inside a derivative."""
+    return sample(ctx, f, *args)

@@ -17,7 +17,7 @@ from mooncake_py.tangents.memory import is_writeable
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["run_calling_back"]
+__all__ = ["Calls", "run_calling_back"]
 
 VAR_POSITIONAL, VAR_KEYWORD = Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD
 FURTHER = ("args", "kwargs")
@@ -31,8 +31,58 @@ class Held:
         self.value = value
 
 
+class Calls:
+    """The calls of the callback that a solver has called first.
+
+    Attributes
+    ----------
+    f : callable or None
+    first, other : tuple
+        What it was given first, and where it was called farthest from there.
+    marked : tuple
+        The first, as it was passed to the callback.
+    is_active : bool
+        Whether any callback has returned what is active.
+    """
+
+    def __init__(self) -> None:
+        self.f: Callable[..., Any] | None = None
+        self.first: tuple[Any, ...] = ()
+        self.other: tuple[Any, ...] = ()
+        self.marked: tuple[Any, ...] = ()
+        self.distance = 0.0
+        self.is_active = False
+
+    def note(self, f: Callable[..., Any], args: Any, marked: Any) -> None:
+        """Take note of a call."""
+        if self.f is None:
+            self.f, self.first, self.marked = f, tuple(map(kept, args)), marked
+        elif self.f is f:
+            distance = distance_between(self.first, args)
+            if distance > self.distance:
+                self.distance, self.other = distance, tuple(map(kept, args))
+
+
+def kept(value: Any) -> Any:
+    """Return what a callback was given, apart from memory that the solver goes on to use."""
+    if type(value) is Held:
+        return value.value
+    return value.copy() if type(value) is ndarray else value
+
+
+def distance_between(a: Any, b: Any) -> float:
+    """Return how far two points are from one another, among other arguments."""
+    pairs = [(x, y) for x, y in zip(a, b, strict=False) if isinstance(y, (float, ndarray))]
+    return max((float(np.max(np.abs(x - y), initial=0.0)) for x, y in pairs), default=0.0)
+
+
 def run_calling_back(
-    ctx: Mode, iterates: Iterates | None, solve: Callable[..., Any], args: Any, kwargs: Any
+    ctx: Mode,
+    iterates: Iterates | None,
+    calls: Calls,
+    solve: Callable[..., Any],
+    args: Any,
+    kwargs: Any,
 ) -> Any:
     """Run a solver with derived callbacks; `iterates` marks the points that they are given."""
 
@@ -45,7 +95,9 @@ def run_calling_back(
         @functools.wraps(f, updated=())
         def call(*args: Any, **kwargs: Any) -> Any:
             given = tuple(map(passed, args))
+            calls.note(f, args, given)
             y = ctx.call(f, *given, **{name: passed(v) for name, v in kwargs.items()})
+            calls.is_active = calls.is_active or ctx.contains_active(y)
             for a, b in zip(args, given, strict=True):
                 write_back(a, b)
             return unwrapped(y)

@@ -20,7 +20,7 @@ from mooncake_py.errors import MissingRuleError, SolverError
 from mooncake_py.rules.declare import overlay
 from mooncake_py.rules.plain_values import valued
 from mooncake_py.solvers.activity import is_active, order
-from mooncake_py.solvers.apart import Start, anew, evaluated, solved_apart
+from mooncake_py.solvers.apart import Start, anew, sampled, solved_apart
 from mooncake_py.solvers.scipy.results import tuple_of
 from mooncake_py.utilities.stopping import stop_gradient
 
@@ -182,7 +182,7 @@ def require_no_jump(f: Any, place: Any, pieces: ndarray, points: Any) -> None:
         return
     else:
         x, _ = place(np.append(cuts - NEAR * width, cuts + NEAR * width), np.ones(2 * len(cuts)))
-        values = np.array(evaluated(values_at, f, x.tolist()))
+        values = np.array(sampled(values_at, f, x.tolist()))
         left, right = np.split(values.reshape(-1, 2, len(cuts), *values.shape[1:]), 2, axis=1)
         jumps = np.abs(right - left) > JUMP * np.max(np.abs(values), initial=0.0)
         if not np.any(jumps):

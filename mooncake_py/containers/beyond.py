@@ -1,0 +1,188 @@
+"""What leads beyond all that a walk can reach, to objects that nothing it has met refers to.
+
+Code may find objects through the interpreter (`globals`, `sys.modules`, ``f.__globals__``), through
+libraries that keep what a program gave them (`logging`), and through classes in C whose objects do
+not tell what they hold.  What is known to compute is listed, and all else may lead anywhere.
+"""
+
+from __future__ import annotations
+
+import dis
+import sys
+import weakref
+from array import array
+from collections import deque
+from types import (
+    BuiltinFunctionType,
+    CellType,
+    ClassMethodDescriptorType,
+    CodeType,
+    FrameType,
+    FunctionType,
+    GeneratorType,
+    GetSetDescriptorType,
+    MappingProxyType,
+    MemberDescriptorType,
+    MethodDescriptorType,
+    MethodType,
+    MethodWrapperType,
+    ModuleType,
+    SimpleNamespace,
+    TracebackType,
+    WrapperDescriptorType,
+)
+from typing import Any, NamedTuple
+
+from mooncake_py.diagnostics.places import is_library
+from mooncake_py.jitted import is_of_numba
+from mooncake_py.modules import module_of
+from mooncake_py.remembered import remembered
+from mooncake_py.runtime.activity import VIEWS, is_iterator
+
+__all__ = ["imported_by", "is_users_module", "leads_beyond", "module_leads_beyond"]
+
+NAMES = """
+    abc builtins cmath collections copy dataclasses decimal enum fractions functools itertools math
+    mooncake_py numba numbers numpy operator scipy statistics types typing typing_extensions
+"""
+COMPUTING = frozenset(NAMES.split())
+"""Packages whose functions return what is new, or what they were given."""
+OF_INTERPRETER = frozenset({
+    "__import__", "breakpoint", "compile", "eval", "exec", "globals", "input", "locals", "open",
+    "vars",
+})  # fmt: skip
+"""Builtin functions that find objects by their names."""
+INTROSPECTING = {
+    "__subclasses__", "__wrapped__", "mro", *(
+        name
+        for t in (CodeType, FrameType, FunctionType, GeneratorType, MethodType, TracebackType, type)
+        for name, part in vars(t).items()
+        if type(part) in (GetSetDescriptorType, MemberDescriptorType)
+    ),
+} - {"__doc__", "__module__", "__name__", "__qualname__"}  # fmt: skip
+"""Attributes of functions, frames and classes that are other objects: ``f.__globals__``."""
+UNDERSTOOD = (
+    list, tuple, dict, set, frozenset, deque, array, bytearray, bytes, str, int, float, complex,
+    slice, range, BaseException, type, property, staticmethod, classmethod, super, CellType,
+    CodeType, FunctionType, GeneratorType, MappingProxyType, MethodType, MethodWrapperType,
+    BuiltinFunctionType, ModuleType, SimpleNamespace, MethodDescriptorType, WrapperDescriptorType,
+    ClassMethodDescriptorType, GetSetDescriptorType, MemberDescriptorType, memoryview,
+    weakref.ref, *VIEWS,
+)  # fmt: skip
+"""Classes in C whose objects have no other parts than a walk looks at, or none."""
+HEAP_TYPE = 1 << 9
+
+
+class Names(NamedTuple):
+    """What code names, that of nested functions included."""
+
+    variables: frozenset[str]  # globals and builtins
+    imported: tuple[str, ...]  # modules
+    introspects: bool
+
+
+@remembered
+def names_in(code: CodeType) -> Names:
+    """Return the names in code by their roles."""
+    variables: set[str] = set()
+    imported: dict[str, None] = {}
+    introspects = False
+    for instruction in dis.get_instructions(code):
+        name, op = instruction.argval, instruction.opname
+        if op == "IMPORT_NAME":
+            imported[name] = None
+        elif op.startswith("LOAD") and op.endswith(("GLOBAL", "NAME", "GLOBALS")):
+            variables.add(name)
+        elif "ATTR" in op or "METHOD" in op:
+            introspects |= name in INTROSPECTING
+        elif isinstance(name, CodeType):
+            inner = names_in(name)
+            variables.update(inner.variables)
+            imported.update(dict.fromkeys(inner.imported))
+            introspects |= inner.introspects
+    return Names(frozenset(variables), tuple(imported), introspects)
+
+
+def imported_by(code: CodeType) -> tuple[str, ...]:
+    """Return the names of the modules that code imports as it runs."""
+    return names_in(code).imported
+
+
+def leads_beyond(value: Any) -> bool:
+    """Return whether code that is given a value may find through it what no walk meets."""
+    t = type(value)
+    if t is FunctionType:
+        if is_library(value.__code__.co_filename):
+            return root(module_of(value)) not in COMPUTING
+        return function_leads_beyond(value)
+    if issubclass(t, type):
+        return class_leads_beyond(value)
+    if issubclass(t, BuiltinFunctionType):
+        if type(value.__self__) is ModuleType or value.__self__ is None:
+            is_of_interpreter = value.__name__ in OF_INTERPRETER
+            return is_of_interpreter or root(module_of(value)) not in COMPUTING
+        return False
+    return has_unknown_parts(t)
+
+
+@remembered
+def class_leads_beyond(cls: type) -> bool:
+    """Return whether a class is part of a library whose functions may lead anywhere."""
+    return is_of_library(cls) and root(module_of(cls)) not in COMPUTING
+
+
+@remembered
+def has_unknown_parts(t: type) -> bool:
+    """Return whether objects of a class may hold what a walk does not meet."""
+    if t in weakref.ProxyTypes:
+        return True
+    if is_iterator(t) or is_of_numba(t):
+        return False
+    if not t.__flags__ & HEAP_TYPE and issubclass(t, UNDERSTOOD):
+        return False
+    if root(module_of(t)) in COMPUTING:
+        return module_of(t) == "builtins" and not t.__flags__ & HEAP_TYPE and t is not object
+    return is_of_library(t)
+
+
+def function_leads_beyond(f: FunctionType) -> bool:
+    """Return whether what the code of a function of the user's names leads beyond.
+
+    The values of variables are met elsewhere.
+    """
+    names = names_in(f.__code__)
+    if names.introspects:
+        return True
+    for name in names.imported:
+        if module_leads_beyond(sys.modules.get(name)):
+            return True
+    scope = f.__globals__
+    return any(name not in scope for name in OF_INTERPRETER.intersection(names.variables))
+
+
+def module_leads_beyond(module: Any) -> bool:
+    """Return whether a module, or None for one not yet loaded, is no part of the user's program."""
+    if type(module) is not ModuleType:
+        return True
+    return root(module.__name__) not in COMPUTING and not is_users_module(module)
+
+
+def is_users_module(module: ModuleType) -> bool:
+    """Return whether a module was written by the user, or made by the program."""
+    file = getattr(module, "__file__", None)
+    if type(file) is str:
+        return not is_library(file)
+    return getattr(module, "__spec__", None) is None
+
+
+def is_of_library(cls: type) -> bool:
+    """Return whether a class is defined in C or in a library."""
+    if not cls.__flags__ & HEAP_TYPE:
+        return True
+    module = sys.modules.get(module_of(cls))
+    return type(module) is ModuleType and not is_users_module(module)
+
+
+def root(module: str) -> str:
+    """Return the package that a module belongs to; those in C are named after it."""
+    return module.partition(".")[0].lstrip("_")

@@ -1,0 +1,244 @@
+"""One run of a solver within a derivative: on plain numbers, or with derived callbacks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from numpy import ndarray
+
+from mooncake_py.boundary.detached import Bare
+from mooncake_py.containers.bared import Bared
+from mooncake_py.containers.holders import Place
+from mooncake_py.containers.reach import LRU_WRAPPER
+from mooncake_py.containers.reachable import State
+from mooncake_py.diagnostics.notes import located
+from mooncake_py.errors import DerivativeDropError, MooncakeError
+from mooncake_py.recomputation.rehearsal import copied
+from mooncake_py.runtime.classes import recorder
+from mooncake_py.runtime.enclosing import enclosed
+from mooncake_py.solvers.callbacks import Calls
+from mooncake_py.solvers.held_still import held_still, is_refused_view, is_refused_write
+from mooncake_py.solvers.history import agree, depends_on_history, first_call
+from mooncake_py.solvers.iterators import copied_iterator, with_iterators
+from mooncake_py.solvers.left import Left
+from mooncake_py.solvers.logged import Logged
+from mooncake_py.solvers.unsettled import Iterates
+from mooncake_py.tangents.memory import owner
+from mooncake_py.utilities.copies import plain_copy
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Mode
+
+__all__ = ["Run", "natively", "sample"]
+
+Function = Callable[..., Any]
+
+
+class Run:
+    """One call of a solver within a derivative, and the state that it may change.
+
+    If its callbacks may reach more than was found, what they change is found in what they record,
+    and whether anything is active by running them.
+    """
+
+    def __init__(self, ctx: Mode, *values: Any) -> None:
+        self.ctx = ctx
+        self.state = State(ctx, values)
+        self.is_active = self.state.is_active
+        if self.state.is_open:  # they may write into any array
+            self.state = State(ctx, (*values, recorder(ctx).registry.alive()))
+        self.start: list[tuple[Place, Any]] = [
+            (place, place.read_within(ctx))
+            for place in self.state.active_arrays
+            if not is_of_records(place)
+        ]
+        self.caches = copied(ctx.caches)
+        self.end: list[tuple[Place, Any]] = []
+        self.still = [a for a in self.state.known.values() if isinstance(a, ndarray)]
+        if not self.is_active:
+            self.still = []
+        self.is_derived = False
+        self.iterators: dict[int, Any] = {}  # copies from before the solver, by the id
+        self.calls = Calls()
+        self.iterates: Iterates | None = None
+        self.first: tuple[Any, Any] | None = None  # a call that comes before those at the solution
+
+    def runs_natively(self) -> bool:
+        """Return whether plain calls of the callbacks can be undone."""
+        state = self.state
+        return not (state.is_open or state.fills_caches or (self.is_active and state.streams))
+
+    def solve(self, solve_natively: Function, solve_derived: Function) -> Any:
+        """Return what a solver has found, and go back to the state from before."""
+        ctx, state = self.ctx, self.state
+        if self.runs_natively():
+            failure = ctx.failure
+            found, error = self.attempt(solve_natively, self.still)
+            if is_refused_view(error):
+                found, error = self.attempt(solve_natively, [])
+            has_written = bool(self.still) and is_refused_write(error)
+            changes = state.put_back()
+            has_met = self.is_active and may_have_met_active(error)
+            is_derived = has_written or has_met or (self.is_active and changes)
+            is_final = isinstance(error, MooncakeError) or not isinstance(error, Exception | None)
+            if (is_final and not has_met) or not is_derived:
+                self.end = changes
+                if error is None:
+                    return found
+                put_all(ctx, changes)
+                raise error
+            ctx.failure = failure
+        self.is_derived = True
+        found_copies = [(it, copied_iterator(it)) for it in state.streams]
+        self.iterators = {id(it): new for it, new in found_copies if new is not None}
+        with Logged(ctx, state):
+            found = solve_derived()
+        changed = {id(place) for place, _ in state.changes()} | self.holding_iterators()
+        self.end = [(p, p.read_within(ctx)) for p, _ in state.kept if id(p) in changed]
+        if self.iterates is not None:
+            self.iterates.stored = [place.path for place, _ in self.end]
+        self.caches, ctx.caches = ctx.caches, self.caches
+        put_all(ctx, self.before(changed))
+        return found
+
+    def go_back(self) -> None:
+        """Undo what the callbacks have changed."""
+        changed = {id(place) for place, _ in self.state.changes()} | self.holding_iterators()
+        put_all(self.ctx, self.before(changed))
+
+    def find_equation(self, solver: str, args: Any, kwargs: Any) -> None:
+        """Find out whether the callback must be called where the solver has called it first.
+
+        It is not asked where each call moves on what cannot be put back.
+        """
+        ctx, calls = self.ctx, self.calls
+        if not self.end or not calls.other or any(map(is_moving, self.state.streams)):
+            return
+        failure = ctx.failure
+        try:
+            left = self.value_after(self.end, calls.other)
+            if agree(left, self.value_after([], calls.other)):
+                return
+            after_first = self.value_after([], calls.first, calls.other)
+        except Exception:  # outside of where the solver goes, perhaps
+            ctx.failure = failure
+            return
+        if not agree(left, after_first):
+            raise located(ctx, depends_on_history(ctx, solver))
+        self.first = first_call(ctx, calls, args, kwargs)
+
+    def value_after(self, state: list[tuple[Place, Any]], *points: Any) -> Any:
+        """Return what the callback returns at the last of some points, from a state."""
+        put_all(self.ctx, state)
+        try:
+            return sample(self.ctx, called_at, self.calls.f, points)
+        finally:
+            self.go_back()
+
+    def attempt(self, solve: Function, still: list[ndarray]) -> tuple[Any, BaseException | None]:
+        """Return what a solver finds, or the exception that it raises, with arrays read-only."""
+        try:
+            with held_still(still):
+                return solve(), None
+        except BaseException as raised:
+            return None, raised
+
+    def before(self, chosen: set[int]) -> list[tuple[Place, Any]]:
+        """Return what places held before the solver, with its derivatives."""
+        for place in self.state.active_arrays:
+            if is_of_records(place) and id(place) in chosen:
+                place.read_within(self.ctx)  # raises: of records the engine makes no copy
+        known = {id(place): (place, old) for place, old in self.start}
+        found = [known.get(id(p), (p, old)) for p, old in self.state.kept if id(p) in chosen]
+        if not self.iterators:
+            return found
+        return [(place, with_iterators(place, old, self.iterators)) for place, old in found]
+
+    def holding_iterators(self) -> set[int]:
+        """Return the ids of the places that hold iterators of which there are copies."""
+        if not self.iterators:
+            return set()
+        return {
+            id(p) for p, old in self.state.kept if with_iterators(p, old, self.iterators) is not old
+        }
+
+    def differentiate(self, then: Function, found: Any, moves: bool) -> Any:
+        """Return ``then(found, start)``, and bring forth what the solver has left."""
+        ctx = self.ctx
+        changed = {id(place) for place, _ in self.end}
+        start = [list(pair) for pair in self.before(changed)] if self.is_active else None
+        if self.first is not None and start is not None:
+            f, first = self.first
+            start.append([None, [f, first]])
+            ctx.call(f, *first)
+        result = ctx.call(then, found, start)
+        others = {id(place) for place, _ in self.state.changes()} - changed
+        self.iterators = {}
+        put_all(ctx, self.before(others))
+        if moves and self.is_derived:
+            found_left = Left(ctx, self.state.known)
+            self.end = [
+                (place, found_left.contents(place, left, place.read_within(ctx)))
+                for place, left in self.end
+            ]
+        put_all(ctx, self.end)
+        if self.is_derived:
+            ctx.caches = self.caches
+        return result
+
+    def may_hold(self, a: ndarray) -> bool:
+        """Return whether an array that the solver has returned may be held elsewhere."""
+        return self.is_derived or id(owner(a)) in self.state.known
+
+
+def is_of_records(place: Place) -> bool:
+    """Return whether an array has fields."""
+    return place.holder.dtype.kind == "V"
+
+
+def put_all(ctx: Mode, contents: list[tuple[Place, Any]]) -> None:
+    """Set what some places hold."""
+    for place, held in contents:
+        place.put(ctx, held)
+
+
+def natively(ctx: Mode, state: State, f: Function, args: Any, kwargs: Any) -> Any:
+    """Run a function natively, with plain numbers for active ones in what it can reach."""
+    with ctx.outside(), enclosed(None), Bared(state.kept), Bare(ctx) as bare:
+        f, args, kwargs = (bare.visit(part)[0] for part in (f, args, kwargs))
+        return f(*args, **kwargs)
+
+
+def may_have_met_active(error: BaseException | None) -> bool:
+    """Return whether an error may be that of native code that has met an active number."""
+    return isinstance(error, (DerivativeDropError, SystemError, TypeError))
+
+
+def is_moving(stream: Any) -> bool:
+    """Return whether a stream is not where it was after a call; caches are kept apart."""
+    return type(stream) is not LRU_WRAPPER
+
+
+def sample(ctx: Mode, f: Function, *args: Any) -> Any:
+    """Return ``f(*args)`` without a derivative, natively if what it changes can be undone then."""
+    run = Run(ctx, f, args)
+    if run.runs_natively():
+        try:
+            return natively(ctx, run.state, f, args, {})
+        finally:
+            run.state.put_back()
+    try:
+        with Logged(ctx, run.state):
+            return plain_copy(ctx.call(f, *args))
+    finally:
+        run.go_back()
+        ctx.caches = run.caches
+
+
+def called_at(f: Function, points: Any) -> Any:
+    """Return what a function returns at the last of some points, called at all of them."""
+    y = None
+    for point in points:
+        y = f(*point)
+    return y
