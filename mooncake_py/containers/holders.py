@@ -253,11 +253,11 @@ class Setting(Place):
 
     @override
     def record(self, ctx: Mode) -> None:
-        note(ctx, restore_setting, self, self.read())
+        note(ctx, restore_setting, self.write_it, self, self.read())
 
 
-def restore_setting(setting: Setting, old: Any) -> None:
-    """Put a setting back."""
+def restore_setting(_: Any, setting: Setting, old: Any) -> None:
+    """Put a setting back; before it stands what lives on, as do the objects of other entries."""
     setting.write(old)
 
 

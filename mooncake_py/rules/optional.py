@@ -28,11 +28,12 @@ MODULES = {
 } | {
     f"scipy.{part}": f"mooncake_py.rules.scipy.{part.replace('.', '_')}"
     for part in (
-        "fft", "interpolate", "linalg", "ndimage", "signal", "sparse", "sparse.linalg",
+        "fft", "interpolate", "linalg", "ndimage", "signal", "sparse",
         "spatial", "spatial.distance", "spatial.transform", "special", "stats",
     )
 } | {
-    f"scipy.{part}": f"mooncake_py.solvers.scipy.{part}" for part in ("integrate", "optimize")
+    f"scipy.{part}": f"mooncake_py.solvers.scipy.{part.replace('.', '_')}"
+    for part in ("integrate", "optimize", "sparse.linalg")
 }  # fmt: skip
 _waiting = dict(MODULES)
 _seen = 0

@@ -21,6 +21,7 @@ from mooncake_py.containers.holders import (
     Place,
     Setting,
     Variable,
+    restore_setting,
 )
 from mooncake_py.containers.reachable import State
 from mooncake_py.runtime.classes import recorder
@@ -97,8 +98,8 @@ def place_of(entry: Entry) -> Place | None:
         a = owner(plain(entry[1]))
         return Elements("an array", a) if is_writeable(a) else None
     _, inverse, o, *details = entry
-    if isinstance(o, Setting):
-        return o
+    if inverse is restore_setting:
+        return details[0]
     if type(o) is CellType:
         return Variable("a captured variable", o)
     if isinstance(o, ndarray):

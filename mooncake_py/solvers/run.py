@@ -30,7 +30,7 @@ from mooncake_py.utilities.copies import plain_copy
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["Run", "natively", "sample"]
+__all__ = ["Run", "natively", "put_all", "sample"]
 
 Function = Callable[..., Any]
 

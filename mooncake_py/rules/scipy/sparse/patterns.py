@@ -19,6 +19,7 @@ __all__ = [
     "kernels",
     "positions",
     "replaces",
+    "rows_compressed",
     "rows_of",
     "written",
 ]
@@ -73,3 +74,14 @@ def written(name: str, args: Any, *places: int) -> tuple[list[ndarray], Any]:
 
 
 zero_derivative(positions, rows_of, blocks_of, find, written, because="of indices")
+
+
+def rows_compressed(A: Any) -> tuple[Any, Any, Any]:
+    """Return pointers, indices and elements, of a dense matrix all elements."""
+    if isinstance(A, ndarray):
+        n, m = A.shape
+        return np.arange(n + 1) * m, np.tile(np.arange(m), n), A.ravel()
+    A = A.tocsr()
+    if A.shape[0] != A.shape[1]:
+        raise ValueError(f"expected square matrix, but got shape={A.shape}")
+    return A.indptr, A.indices, A.data

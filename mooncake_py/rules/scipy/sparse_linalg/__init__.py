@@ -5,5 +5,4 @@ With A x = b the adjoint solves A^H db = dx, and dA = -db x^H on the elements th
 
 from mooncake_py.rules.scipy.sparse_linalg import exponentials as exponentials
 from mooncake_py.rules.scipy.sparse_linalg import factors as factors
-from mooncake_py.rules.scipy.sparse_linalg import iterations as iterations
 from mooncake_py.rules.scipy.sparse_linalg import triangular as triangular

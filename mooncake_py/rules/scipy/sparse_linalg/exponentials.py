@@ -18,8 +18,7 @@ from mooncake_py.errors import MissingRuleError
 from mooncake_py.rules.contraction import conj
 from mooncake_py.rules.declare import from_vjp, overlay
 from mooncake_py.rules.plain_values import same_values
-from mooncake_py.rules.scipy.sparse.patterns import rows_of
-from mooncake_py.rules.scipy.sparse_linalg.iterations import rows_compressed
+from mooncake_py.rules.scipy.sparse.patterns import rows_compressed, rows_of
 from mooncake_py.rules.undrawn import drawn, undrawn
 
 __all__: list[str] = []

@@ -3,6 +3,10 @@
 The adjoint is solved for by the same method, to the same tolerance.  The iterations themselves are
 not differentiated: where a method ends early, since it happens to have the solution, its last
 iterate does not change as the solution does.
+
+Operators and preconditioners may be objects of the user's.  What their methods change is as after
+the plain call, and as before after the derivative.  If it depends on the right-hand side, its
+derivative is not known.
 """
 
 from __future__ import annotations
@@ -17,10 +21,9 @@ from numpy import ndarray
 from mooncake_py.errors import MissingRuleError, SolverError
 from mooncake_py.rules.contraction import conj
 from mooncake_py.rules.declare import from_vjp, overlay, refused, zero_derivative
-from mooncake_py.rules.scipy.sparse.patterns import rows_of
+from mooncake_py.rules.scipy.sparse.patterns import rows_compressed, rows_of
 from mooncake_py.rules.scipy.sparse_linalg.factors import of_elements
-
-__all__ = ["rows_compressed"]
+from mooncake_py.solvers.operators import heard, quietly
 
 refused(
     spl.lsqr, spl.lsmr,
@@ -45,7 +48,7 @@ def iterated(
     """Solve with a matrix in compressed rows by the method of that name."""
     n = len(Ap) - 1
     A = sp.csr_array((Ax, Aj, Ap), shape=(n, n))
-    return getattr(spl, name)(A, b, x0, **options)
+    return quietly(getattr(spl, name), A, b, x0, **options)
 
 
 @from_vjp(iterated)
@@ -103,7 +106,7 @@ def adjoint_operator(M: Any) -> Any:
     """Return M^H, None where `M` does not tell it."""
     operator = spl.aslinearoperator(M)
     try:
-        operator.rmatvec(np.zeros(operator.shape[0]))
+        quietly(operator.rmatvec, np.zeros(operator.shape[0]))
     except NotImplementedError:
         return None
     return operator.H
@@ -117,7 +120,7 @@ zero_derivative(adjoint_operator, because="of constants")
 
 def operated(name: str, A: Any, b: Any, x0: Any, options: dict[str, Any]) -> tuple[Any, int]:
     """Solve with a constant operator by the method of that name."""
-    return getattr(spl, name)(A, b, x0, **options)
+    return quietly(getattr(spl, name), A, b, x0, **options)
 
 
 @from_vjp(operated)
@@ -159,20 +162,9 @@ def declare(name: str) -> None:
             )
         b = np.asarray(b)
         if not sp.issparse(A) and not isinstance(A, ndarray):
-            return operated(name, A, b, x0, options)
+            return heard(operated, name, A, b, x0, options)
         Ap, Aj, Ax = rows_compressed(A)
-        return iterated(name, Ap, Aj, Ax, b, x0, options)
-
-
-def rows_compressed(A: Any) -> tuple[Any, Any, Any]:
-    """Return pointers, indices and elements, of a dense matrix all elements."""
-    if isinstance(A, ndarray):
-        n, m = A.shape
-        return np.arange(n + 1) * m, np.tile(np.arange(m), n), A.ravel()
-    A = A.tocsr()
-    if A.shape[0] != A.shape[1]:
-        raise ValueError(f"expected square matrix, but got shape={A.shape}")
-    return A.indptr, A.indices, A.data
+        return heard(iterated, name, Ap, Aj, Ax, b, x0, options)
 
 
 for name in HERMITIAN + OTHERS:
