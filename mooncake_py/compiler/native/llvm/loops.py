@@ -28,7 +28,10 @@ from mooncake_py.compiler.regions.ir import (
 if TYPE_CHECKING:
     from mooncake_py.compiler.native.llvm.statements import Statements
 
-__all__ = ["Loops"]
+__all__ = ["BODY", "Loops"]
+
+BODY = "pass"
+"""What the labels of the bodies of loops begin with."""
 
 
 class Loops:
@@ -44,7 +47,7 @@ class Loops:
 
     def while_true(self, s: While) -> None:
         """Write a loop that goes on while a test holds."""
-        head, body, end = (self.writer.fresh(hint) for hint in ("while", "do", "done"))
+        head, body, end = (self.writer.fresh(hint) for hint in ("while", BODY, "end"))
         self.writer.go(head)
         self.writer.begin(head)
         self.writer.branch(self.to.truth(s.test), body, end)
@@ -112,19 +115,18 @@ class Loops:
             Writes a pass, given the int, and the label of what stands behind the loop.
         """
         writer = self.writer
-        head, inner, end = (writer.fresh(hint) for hint in ("for", "do", "done"))
+        inner, end = writer.fresh(BODY), writer.fresh("end")
         before = writer.label
-        writer.go(head)
-        writer.begin(head)
+        writer.branch(writer.do(f"icmp {test} i64 {lo}, {hi}"), inner, end)
+        writer.begin(inner)
         i, following = writer.register(), writer.register()
         phi = writer.later()
-        writer.branch(writer.do(f"icmp {test} i64 {i}, {hi}"), inner, end)
-        writer.begin(inner)
         body(i, end)
         flag = "" if test == "ult" else " nsw"
         writer.line(f"{following} = add{flag} i64 {i}, {by}")
         writer.fill(phi, f"{i} = phi i64 [ {lo}, %{before} ], [ {following}, %{writer.label} ]")
-        writer.line(f"br label %{head}{marks(writer.module, how, group)}")
+        more = writer.do(f"icmp {test} i64 {following}, {hi}")
+        writer.branch(more, inner, end, marks(writer.module, how, group))
         writer.begin(end)
 
     def passes(self, block: Block, end: str) -> None:
@@ -215,13 +217,18 @@ class Loops:
     def in_parts(self, s: ForAll, n: str, totals: tuple[str, ...]) -> str:
         """Write what adds up most numbers of sums, and return where the rest begins."""
         writer, do, sums = self.writer, self.writer.do, Sums(self.to, totals)
-        some, end, before = writer.fresh("some"), writer.fresh("end"), writer.label
+        large, some, rest, end = [writer.fresh(hint) for hint in ("large", "some", "rest", "end")]
+        many, most = do(f"and i64 {n}, {-MANY}"), do(f"and i64 {n}, {-FEW}")
+        before = writer.label
         writer.branch(do(f"icmp sge i64 {n}, {FEW}"), some, end)
         writer.begin(some)
-        many, most = do(f"and i64 {n}, {-MANY}"), do(f"and i64 {n}, {-FEW}")
         sums.begin()
+        writer.branch(do(f"icmp sge i64 {n}, {MANY}"), large, rest)
+        writer.begin(large)
         self.in_blocks(s, "0", many, sums, MANY)
         sums.gather()
+        writer.go(rest)
+        writer.begin(rest)
         self.in_blocks(s, many, most, sums, FEW)
         sums.end()
         last = writer.label

@@ -96,9 +96,10 @@ class Sums:
 
     def begin(self) -> None:
         """Write what makes them zero."""
-        for array in self._many.values():
-            for place in range(0, MANY, FEW):
-                self._store(array, place, "zeroinitializer")
+        for arrays, size in ((self._many, MANY), (self._few, FEW)):
+            for array in arrays.values():
+                for place in range(0, size, FEW):
+                    self._store(array, place, "zeroinitializer")
 
     def within(self, body: Block, size: int) -> Block:
         """Return what stands in the loop over so many partial sums."""
