@@ -197,7 +197,7 @@ class Interpreter:
             stack, top = scope[STACK], scope[TOP]
             value = found(scope)
             if top >= stack.size:
-                stack = scope[STACK] = helpers.grow(stack, top + 1)
+                stack = scope[STACK] = grow(stack, top + 1)
             stack[top] = value
             scope[TOP] = top + 1
 
@@ -233,7 +233,7 @@ class Interpreter:
         def make(scope: Scope) -> None:
             n, a = least(scope), scope[name]
             if n > a.size:
-                scope[name] = helpers.grow(a, n)
+                scope[name] = grow(a, n)
 
         return make
 
@@ -518,6 +518,13 @@ def without_errors(f: Any, given: list[Any]) -> Any:
     if getattr(f, "__module__", "") in ("math", helpers.__name__):
         return math.nan
     raise Left
+
+
+def grow(a: np.ndarray, least: int) -> np.ndarray:
+    """Return an array with room for so many numbers, or twice as many, that begins like one."""
+    more = np.empty(max(least, 2 * a.size), a.dtype)
+    more[: a.size] = a
+    return more
 
 
 def quotient(a: Any, b: Any) -> Any:

@@ -15,7 +15,6 @@ import numpy as np
 from mooncake_py.compiler.native.llvm.called import instead
 from mooncake_py.compiler.native.llvm.module import as_passed
 from mooncake_py.compiler.native.llvm.numbers import IN_MEMORY, REGISTER, SUFFIX, constant
-from mooncake_py.compiler.native.llvm.powers import half_power
 from mooncake_py.compiler.native.regions import helpers
 from mooncake_py.compiler.native.regions.refused import CannotCompile
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, FLOAT32, INT, REAL
@@ -77,8 +76,6 @@ def call(to: Expressions, e: Call) -> str:
         return to.writer.do(f"bitcast double {to.as_kind(args[0], FLOAT)} to i64")
     if own is helpers.as_bits:
         return to.writer.do(f"bitcast i64 {to.as_kind(args[0], INT)} to double")
-    if own is helpers.half_power and isinstance(args[1], Const) and type(args[1].value) is int:
-        return half_power(to, to.as_kind(args[0], FLOAT), args[1].value)
     return by_address(to, f, args, kind)
 
 

@@ -6,17 +6,18 @@ import math
 from typing import TYPE_CHECKING
 
 from mooncake_py.compiler.native.llvm.numbers import REGISTER, constant
-from mooncake_py.compiler.native.regions.helpers import HUGE, SMALL
 from mooncake_py.compiler.native.regions.region import FLOAT, INT
 from mooncake_py.compiler.regions.ir import Const, Expr
 
 if TYPE_CHECKING:
     from mooncake_py.compiler.native.llvm.expressions import Expressions
 
-__all__ = ["HALVES", "half_power", "power"]
+__all__ = ["HALVES", "power"]
 
 HALVES = frozenset({-3.5, -2.5, -1.5, -0.5, 0.5, 1.5, 2.5, 3.5})
 """The exponents of powers that are roots and products."""
+SMALL, HUGE = 1e-80, 1e80
+"""Between these they neither lose a digit nor overflow."""
 LARGE = 0x10000
 """Exponents up to this one are so many products of squares."""
 

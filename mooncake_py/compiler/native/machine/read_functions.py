@@ -72,10 +72,10 @@ class AnyReader(FunctionReader):
     @override
     def is_readable(self, named: Any) -> bool:
         f = python_function(named)
-        if f is not self.top and not is_ours(f):  # type: ignore[arg-type]
-            return super().is_readable(named)
-        require_steady(f)  # type: ignore[arg-type]
-        return True
+        if f is None:
+            return False
+        require_steady(f)
+        return f is self.top or is_ours(f) or super().is_readable(named)
 
 
 @cache

@@ -5,27 +5,13 @@ from __future__ import annotations
 import math
 import struct
 
-from numpy import empty, ndarray
-
 __all__ = [
-    "LARGE", "as_bits", "as_int", "grow", "half_power", "heaviside", "hypot", "maximum", "minimum",
+    "LARGE", "as_bits", "as_int", "heaviside", "hypot", "maximum", "minimum",
     "over", "plus", "plus_product", "tanh", "times",
 ]  # fmt: skip
 
 LEAST, GREATEST = 1e-280, 1e280
 """Between these a sum of two squares has neither lost a digit nor overflowed."""
-
-
-SMALL, HUGE = 1e-80, 1e80
-"""Between these half-integer powers up to 3.5 neither lose a digit nor overflow."""
-
-
-def grow(S: ndarray, size: int) -> ndarray:
-    """Return a stack, or another vector, with room for `size` numbers, that begins like one."""
-    more = empty(max(size, 2 * S.size), S.dtype)
-    for k in range(S.size):
-        more[k] = S[k]
-    return more
 
 
 def as_bits(n: int) -> float:
@@ -63,16 +49,6 @@ def hypot(x: float, y: float) -> float:
     a, b = float(x), float(y)
     square = a * a + b * b
     return math.sqrt(square) if LEAST < square < GREATEST else math.hypot(a, b)
-
-
-def half_power(x: float, n: int) -> float:
-    """Return ``x ** (n + 0.5)`` for a small `n`: a root and products where nothing overflows."""
-    if not SMALL < x < HUGE:
-        return x ** (n + 0.5)
-    found = math.sqrt(x)
-    for _ in range(max(n, -n - 1)):
-        found *= x
-    return found if n >= 0 else 1.0 / found
 
 
 def tanh(x: float) -> float:
