@@ -17,7 +17,8 @@ from mooncake_py.compiler.native.machine.built import Work
 from mooncake_py.compiler.native.machine.levels import QUICK
 from mooncake_py.compiler.native.regions.region import FLOAT, FLOAT32
 from mooncake_py.compiler.regions.ir import Block
-from tests.support.interpreter import STACK, TOP, ZEROS, Interpreter, Left, Scope
+from tests.support.interpreted_numbers import Left
+from tests.support.interpreter import STACK, TOP, ZEROS, Interpreter, Scope
 
 __all__ = ["INTERPRETED", "PLAIN", "QUICKLY", "Plain"]
 

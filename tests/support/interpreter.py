@@ -48,8 +48,18 @@ from mooncake_py.compiler.regions.ir import (
     While,
     statements,
 )
+from tests.support.interpreted_numbers import (
+    MAKES,
+    UNSAFE,
+    WRONG,
+    Left,
+    converted,
+    grown_array,
+    whole,
+    without_errors,
+)
 
-__all__ = ["STACK", "TOP", "ZEROS", "Interpreter", "Left", "Scope"]
+__all__ = ["STACK", "TOP", "ZEROS", "Interpreter", "Scope"]
 
 STACK, TOP = ".S", ".p"
 """The stack in the scope, and how many numbers are on it."""
@@ -78,25 +88,9 @@ class Scope(dict[str, Any]):
 
 Run = Callable[[Scope], Any]
 
-MAKES: dict[str, Any] = {FLOAT: float, FLOAT32: np.float32, BOOL: bool}
 DTYPES = {FLOAT: np.float64, FLOAT32: np.float32, INT: np.int64, BOOL: np.bool_}
 NOTHING: dict[str, Any] = {FLOAT: math.nan, FLOAT32: math.nan, INT: 12345678, BOOL: True}
 """What new memory holds."""
-WRONG = ValueError, OverflowError, ZeroDivisionError
-OF_NUMPY: dict[Any, Any] = {
-    getattr(math, name): getattr(np, own)
-    for name, own in (
-        ("exp", "exp"), ("expm1", "expm1"), ("log", "log"), ("log2", "log2"), ("log10", "log10"),
-        ("log1p", "log1p"), ("sqrt", "sqrt"), ("sin", "sin"), ("cos", "cos"), ("tan", "tan"),
-        ("asin", "arcsin"), ("acos", "arccos"), ("sinh", "sinh"), ("cosh", "cosh"),
-        ("acosh", "arccosh"), ("atanh", "arctanh"), ("fmod", "fmod"), ("hypot", "hypot"),
-    )
-}  # fmt: skip
-"""Functions that give infinities and nan where those of `math` raise."""
-
-
-class Left(Exception):
-    """A check failed: the region was left."""
 
 
 class Interpreter:
@@ -197,7 +191,7 @@ class Interpreter:
             stack, top = scope[STACK], scope[TOP]
             value = found(scope)
             if top >= stack.size:
-                stack = scope[STACK] = grow(stack, top + 1)
+                stack = scope[STACK] = grown_array(stack, top + 1)
             stack[top] = value
             scope[TOP] = top + 1
 
@@ -233,7 +227,7 @@ class Interpreter:
         def make(scope: Scope) -> None:
             n, a = least(scope), scope[name]
             if n > a.size:
-                scope[name] = grow(a, n)
+                scope[name] = grown_array(a, n)
 
         return make
 
@@ -317,7 +311,7 @@ class Interpreter:
     def as_kind(self, e: Expr, kind: str) -> Run:
         """Return what computes an expression as a number of a kind."""
         if isinstance(e, Const):
-            value = converted(e.value, kind)
+            value = None if e.value is None else converted(e.value, kind)  # it is not read
             return lambda scope: value
         found = self.value(e)
         if self.kind(e) == kind:
@@ -446,8 +440,8 @@ class Interpreter:
             case "neg" | "abs":
                 only, f = self.as_kind(args[0], kind), getattr(operator, op)
                 return lambda scope: f(only(scope))
-        a, b = [self.as_kind(a, kind) for a in args]
         f = UNSAFE.get(op) or getattr(operator, op)
+        a, b = [self.as_kind(a, kind) for a in args]
         return lambda scope: f(a(scope), b(scope))
 
     def logic(self, op: str, args: tuple[Expr, ...], kind: str) -> Run:
@@ -465,20 +459,7 @@ class Interpreter:
         return decide
 
 
-# Numbers.
-
-
-def converted(value: Any, kind: str) -> Any:
-    """Return a number as one of a kind."""
-    return whole(value) if kind == INT else MAKES[kind](value)
-
-
-def whole(value: Any) -> int:
-    """Return a number as an int, of any value where there is none."""
-    try:
-        return int(value)
-    except (ValueError, OverflowError):
-        return -(2**63)
+# The stack.
 
 
 def take(scope: Scope) -> float:
@@ -506,68 +487,3 @@ def pops_of(e: Any) -> int:
     if isinstance(e, Select):
         parts = e.test, e.a, e.b
     return sum(map(pops_of, parts))
-
-
-def without_errors(f: Any, given: list[Any]) -> Any:
-    """Return what a function gives where it raises: infinities and nan."""
-    own = OF_NUMPY.get(f)
-    if own is not None:
-        return own(*map(np.float64, given))
-    if f is helpers.over:
-        return np.divide(*map(np.float64, given))
-    if getattr(f, "__module__", "") in ("math", helpers.__name__):
-        return math.nan
-    raise Left
-
-
-def grow(a: np.ndarray, least: int) -> np.ndarray:
-    """Return an array with room for so many numbers, or twice as many, that begins like one."""
-    more = np.empty(max(least, 2 * a.size), a.dtype)
-    more[: a.size] = a
-    return more
-
-
-def quotient(a: Any, b: Any) -> Any:
-    """Return ``a / b``."""
-    try:
-        return a / b
-    except ZeroDivisionError:
-        return float(np.divide(np.float64(a), np.float64(b)))
-
-
-def power(a: Any, b: Any) -> Any:
-    """Return ``a ** b``."""
-    if type(a) is np.float32 or (type(a) is int and b >= 0):
-        return a**b
-    if type(a) is int:  # what is no int is cut off
-        return a ** (b & 1) if abs(a) == 1 else 0
-    try:
-        return math.pow(a, b)
-    except (ValueError, OverflowError):
-        return float(np.power(np.float64(a), np.float64(b)))
-
-
-def floored(a: Any, b: Any) -> Any:
-    """Return ``a // b``, of ints zero where `b` is."""
-    if type(a) is int:
-        return a // b if b else 0
-    try:
-        return a // b
-    except ZeroDivisionError:
-        return float(np.floor_divide(np.float64(a), np.float64(b)))
-
-
-def rest(a: Any, b: Any) -> Any:
-    """Return ``a % b``, of ints zero where `b` is."""
-    if type(a) is int:
-        return a % b if b else 0
-    try:
-        return a % b
-    except ZeroDivisionError:
-        return math.nan
-
-
-UNSAFE: dict[str, Callable[[Any, Any], Any]] = {
-    "truediv": quotient, "pow": power, "floordiv": floored, "mod": rest,
-}  # fmt: skip
-"""Operators that raise in Python."""

@@ -248,7 +248,15 @@ def powers_of_ints(b: Builder, x: Number | Array, y: Number | Array) -> Array:
     if exponent not in SMALL or not isinstance(x, Array):
         raise Unfit("powers of ints in arrays", b.place)
     count = int(exponent)
-    return elementwise(b, lambda e: Op("mul", (e,) * count) if count else ONE, INT, (x,))
+    return elementwise(b, lambda e: multiplied(e, count), INT, (x,))
+
+
+def multiplied(e: Expr, count: int) -> Expr:
+    """Return a power of an int as products."""
+    found = e if count else ONE
+    for _ in range(count - 1):
+        found = Op("mul", (found, e))
+    return found
 
 
 def type_of(b: Builder, op: str, x: Number, y: Number) -> tuple[str, Expr | None]:
