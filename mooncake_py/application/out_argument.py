@@ -45,12 +45,13 @@ AVERAGES: dict[Any, Any] = {
     f: g for g in (np.mean, np.var, np.std) for f in (g, getattr(ndarray, g.__name__))
 }
 NO_ARRAYS = frozenset({Active, float, int, complex, np.float64, np.float32, np.complex128})
+WITHOUT_KEYWORDS = frozenset({ndarray.conj, ndarray.conjugate})
 # Of functions in C, whose signature NumPy before 2.4 does not tell.
 POSITIONS = {
     "reduce": 3, "accumulate": 3, "reduceat": 4,
     "sum": 3, "mean": 3, "prod": 3, "cumsum": 3, "cumprod": 3, "std": 3, "var": 3,
     "max": 2, "min": 2, "argmax": 2, "argmin": 2, "any": 2, "all": 2, "round": 2,
-    "take": 3, "compress": 3, "choose": 2, "clip": 3, "trace": 5, "dot": 2, "concatenate": 2,
+    "take": 3, "compress": 3, "clip": 3, "trace": 5, "dot": 2, "concatenate": 2,
 }  # fmt: skip
 
 
@@ -68,6 +69,8 @@ def out_position(f: Any) -> int | None:
     """Return where a function takes ``out`` by position, if it does."""
     if isinstance(f, np.ufunc):
         return f.nin
+    if f in WITHOUT_KEYWORDS:
+        return 1
     signature = signature_of(f)
     if signature is None:
         return POSITIONS.get(getattr(f, "__name__", ""))
@@ -85,9 +88,10 @@ def named_out(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[An
     if position is None or len(args) <= position:
         return args, kwargs
     if isinstance(f, np.ufunc):
-        if len(args) > f.nargs:
-            f(*activity.unwrapped(args))  # raises
-        return args[:position], {**kwargs, "out": args[position:]}
+        if len(args) > f.nargs or "out" in kwargs:
+            f(*activity.unwrapped(args), **activity.unwrapped(kwargs))  # raises
+        outs = (*args[position:], *(None,) * (f.nargs - len(args)))
+        return args[:position], {**kwargs, "out": outs}
     out, rest = args[position], args[position + 1 :]
     if out is None:
         return args, kwargs
@@ -278,20 +282,24 @@ def without_out(apply: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(apply)
     def apply_and_write(rule: Any, ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
+        if kwargs and f in WITHOUT_KEYWORDS:
+            f(*activity.unwrapped(args), **activity.unwrapped(kwargs))  # raises
         if len(args) > 1:
             args, kwargs = named_out(f, args, kwargs)
         given = kwargs
-        if "where" in kwargs and isinstance(f, np.ufunc):  # all is computed, and a part written
+        is_elementwise = isinstance(f, np.ufunc) and f.signature is None
+        if "where" in kwargs and is_elementwise:  # all is computed, and a part written
             kwargs = {name: v for name, v in kwargs.items() if name != "where"}
         if "out" not in kwargs:
             return apply(rule, ctx, f, args, kwargs)
         out = single_output(kwargs["out"])
         kwargs = {name: v for name, v in kwargs.items() if name != "out"}
         if out is None:
-            return apply(rule, ctx, f, args, kwargs)
+            y = apply(rule, ctx, f, args, kwargs)
+            return as_arrays(ctx, y) if given["out"] is Ellipsis else y
         if not ctx.watches:
             ctx.refuse_subclasses(out if type(out) is tuple else (out,))
-        where = given.get("where", True) if isinstance(f, np.ufunc) else True
+        where = given.get("where", True) if is_elementwise else True
         try:
             return compute_into(partial(apply, rule), ctx, f, args, kwargs, out, where)
         except Exception as error:
@@ -299,6 +307,13 @@ def without_out(apply: Callable[..., Any]) -> Callable[..., Any]:
             raise
 
     return apply_and_write
+
+
+def as_arrays(ctx: Mode, y: Any) -> Any:
+    """Return results as arrays, also those without axes."""
+    if type(y) is tuple:
+        return tuple([as_arrays(ctx, part) for part in y])
+    return ctx.call(np.asarray, y)
 
 
 def compute_into(
@@ -323,4 +338,6 @@ def compute_into(
         return write_into(ctx, out, y, casting)
     index = place_in(f, args, kwargs, out, activity.unwrapped(y))
     write_into(ctx, out[index], y, "unsafe" if f.__name__ in ACCUMULATES else casting)
+    if f.__name__ == "dot" and not out.ndim:
+        return ctx.getitem(out, ())
     return out

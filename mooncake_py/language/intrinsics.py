@@ -304,10 +304,11 @@ def run_number(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         if x.ndim:
             f(x)  # raises or warns, as NumPy's version has it
         return ctx.call(f, ctx.call(ndarray.item, x))
-    own = CONVERSIONS.get(f, ())[:1]
+    of_array = is_instance(x) and x.ndim > 0 and issubclass(f, np.generic)
+    own = () if of_array else CONVERSIONS.get(f, ())[:1]
     if is_instance(x) and ctx.contains_active(x) and not any(derivable(x, n) for n in own):
-        if not own and x.ndim:
-            return ctx.method(x, "astype", f)
+        if x.ndim and issubclass(f, np.generic):
+            return x if x.dtype == np.dtype(f) else ctx.method(x, "astype", f)
         return run_number(ctx, f, (plain(x), *args[1:]), kwargs)
     for name in methods_asked(f, x):
         if (method := derivable(x, name)) is not None:

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
 __all__ = [
-    "as_own_array", "dressed", "is_array_class", "new_array", "viewed", "wrapped", "wrapping",
+    "as_own_array", "dressed", "is_array_class", "new_array", "viewed", "wrapped",
+    "wrapped_output", "wrapping",
 ]  # fmt: skip
 
 NATIVE = (None, ndarray.__array_finalize__)
@@ -111,6 +112,12 @@ def wrapped(ctx: Mode, x: Any, y: Any, of: Any) -> Any:
         return dressed(ctx, a, type(x), x)
     given = (a, of, a.ndim == 0)
     return ctx.call(method, x, *given[: takes(method) - 1])
+
+
+def wrapped_output(ctx: Mode, x: Any, of: Any) -> Any:
+    """Return what ``__array_wrap__`` makes of an output, which it is given itself, as an array."""
+    method: Any = type(x).__array_wrap__
+    return ctx.call(method, x, *(x, of, False)[: takes(method) - 1])
 
 
 def takes(method: FunctionType) -> int:

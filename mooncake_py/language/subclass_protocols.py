@@ -15,13 +15,13 @@ from mooncake_py.application.out_argument import named_out
 from mooncake_py.diagnostics.native_modules import is_constant_library
 from mooncake_py.language import ufuncs_of_objects
 from mooncake_py.language.foreign_operands import as_inputs, as_options, refusal, require_known
-from mooncake_py.language.subclass_instances import wrapped, wrapping
+from mooncake_py.language.subclass_instances import wrapped, wrapped_output, wrapping
 from mooncake_py.modules import module_of
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import unwrapped
 from mooncake_py.runtime.numpy_operands import MISSING, is_foreign_class, own
 from mooncake_py.runtime.quiet import Quiet
-from mooncake_py.tangents.subclasses import is_instance, plain, plain_operands, plain_parts
+from mooncake_py.tangents.subclasses import is_instance, plain_operands, plain_parts
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
@@ -149,7 +149,7 @@ def written(ctx: Mode, y: Any, out: Any, of: Any, *, wraps: bool) -> Any:
     made = [
         result
         if given is None
-        else wrapped(ctx, given, plain(given), (*of, i))
+        else wrapped_output(ctx, given, (*of, i))
         if wraps and wraps_itself(given)
         else given
         for i, (given, result) in enumerate(zip(out, results, strict=True))

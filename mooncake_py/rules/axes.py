@@ -25,6 +25,7 @@ __all__ = [
     "reverse_cumsum",
     "select",
     "shaped",
+    "single",
     "spread",
     "to_lines",
 ]
@@ -122,6 +123,11 @@ def flatten(a: ndarray, axis: int | None) -> tuple[ndarray, int]:
 def backwards(axis: int, ndim: int) -> tuple[slice, ...]:
     """Return the index that reverses one axis."""
     return (slice(None),) * (axis % ndim) + (slice(None, None, -1),)
+
+
+def single(axis: Any) -> Any:
+    """Return an axis that may stand in a tuple alone."""
+    return axis[0] if isinstance(axis, tuple) and len(axis) == 1 else axis
 
 
 def reverse_cumsum(dy: ndarray, axis: int) -> ndarray:

@@ -76,7 +76,7 @@ elementwise(complex_number, 1, 1j)
 
 
 @linear(np.ndarray.conj, np.ndarray.conjugate)
-def conjugate_adjoint(dy, x):
+def conjugate_adjoint(dy, x, /):
     """Conjugate."""
     return np.conjugate(dy)
 

@@ -17,6 +17,8 @@ __all__ = ["difference"]
 
 @overlay(np.diff)
 def diff(a, n=1, axis=-1, prepend=NoValue, append=NoValue):
+    if n == 0:
+        return a  # whatever it is
     if prepend is NoValue and append is NoValue:
         return difference(a, n, axis)
     return diff_in_python(a, n, axis, prepend, append)
@@ -76,19 +78,19 @@ def ediff1d(ary, to_end=None, to_begin=None):
 
 
 def convolve_left(dy, a, v, mode="full"):
-    return np.correlate(_full(dy, a.size, v.size, mode), np.atleast_1d(v), "valid")
+    return np.correlate(_full(dy, np.size(a), np.size(v), mode), np.atleast_1d(v), "valid")
 
 
 def convolve_right(dy, a, v, mode="full"):
-    return np.correlate(_full(dy, a.size, v.size, mode), np.atleast_1d(a), "valid")
+    return np.correlate(_full(dy, np.size(a), np.size(v), mode), np.atleast_1d(a), "valid")
 
 
 def correlate_left(dy, a, v, mode="valid"):
-    return np.convolve(_full(dy, a.size, v.size, mode, a.size < v.size), v, "valid")
+    return np.convolve(_full(dy, np.size(a), np.size(v), mode, np.size(a) < np.size(v)), v, "valid")
 
 
 def correlate_right(dy, a, v, mode="valid"):
-    dy = _full(dy, a.size, v.size, mode, a.size < v.size)
+    dy = _full(dy, np.size(a), np.size(v), mode, np.size(a) < np.size(v))
     return np.correlate(dy, np.atleast_1d(a), "valid")[::-1].conj()
 
 

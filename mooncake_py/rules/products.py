@@ -16,6 +16,7 @@ from mooncake_py.rules.axes import (
     keep,
     reverse_cumsum,
     select,
+    single,
     to_lines,
 )
 from mooncake_py.rules.declare import from_vjp
@@ -57,7 +58,7 @@ def product(y: Any, a: Any, axis: Axes, initial: Any, where: Any) -> Result:
     def prod_pullback(dy):
         factors = a if where is True else np.where(where, a, 1)
         factors = factors.astype(np.asarray(y).dtype, copy=False)
-        scale = dy if initial is NoValue else scaled(dy, initial.conjugate())
+        scale = dy if initial is NoValue or initial is None else scaled(dy, initial.conjugate())
         da = select(where, product_cotangent(scale, factors, axis))
         if initial is NoValue:
             return da
@@ -94,7 +95,7 @@ def cumprod_rule(a, axis=None, dtype=None, out=None) -> Result:
 
 @from_vjp(np.multiply.accumulate)
 def multiply_accumulate_rule(array, axis=0, dtype=None, out=None) -> Result:
-    return cumulative_product(np.asarray(array), axis, dtype)
+    return cumulative_product(np.asarray(array), single(axis), dtype)
 
 
 @from_vjp(np.nancumprod)

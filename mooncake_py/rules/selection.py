@@ -100,7 +100,13 @@ def _decompress(dy: ndarray, shape: tuple[int, ...], condition: Any, axis: int |
 # Elements from one of several arrays.
 
 
-@overlay(np.choose, np.ndarray.choose)
+@overlay(np.ndarray.choose)
+def choose_method(a, /, *choices, out=None, mode="raise"):
+    """Take the choices as one argument, or each as one."""
+    return choose(a, choices[0] if len(choices) == 1 else choices, out, mode)
+
+
+@overlay(np.choose)
 def choose(a, choices, out=None, mode="raise"):
     result = choose_from(a, *choices, mode=mode)
     return result if out is None else written(out, result)

@@ -16,6 +16,7 @@ from mooncake_py.rules.axes import (
     reverse_cumsum,
     select,
     shaped,
+    single,
     spread,
 )
 from mooncake_py.rules.declare import from_vjp, linear
@@ -92,7 +93,7 @@ def cumsum_adjoint(dy, a, axis=None, dtype=None, out=None):
 
 @linear(np.add.accumulate)
 def add_accumulate_adjoint(dy, array, axis=0, dtype=None, out=None):
-    return reverse_cumsum(dy, axis)
+    return reverse_cumsum(dy, single(axis))
 
 
 @from_vjp(np.nancumsum)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.errors import MissingRuleError
-from mooncake_py.rules import registry
+from mooncake_py.rules import direct, registry
 from mooncake_py.rules.contraction import conj
 from mooncake_py.rules.declare import bilinear, linear, overlay, zero_derivative
 from mooncake_py.rules.inplace import refuse_overlaps, written
@@ -23,7 +23,14 @@ from mooncake_py.rules.kinds import Like, ZeroDerivativeRule
 from mooncake_py.rules.no_value import NoValue
 from mooncake_py.rules.plain_values import same_values
 
-__all__ = ["ufunc_accumulate", "ufunc_at", "ufunc_outer", "ufunc_reduce", "ufunc_reduceat"]
+__all__ = [
+    "outer_product",
+    "ufunc_accumulate",
+    "ufunc_at",
+    "ufunc_outer",
+    "ufunc_reduce",
+    "ufunc_reduceat",
+]
 
 
 # Formulas for the common ufuncs.
@@ -34,6 +41,7 @@ def add_reduceat_adjoint(
     dy: ndarray, array: Like, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None
 ) -> ndarray:
     """Give each element the cotangent of the segments that it was added to."""
+    axis = axis[0] if isinstance(axis, tuple) else axis
     starts, stops = segments(indices, array.shape[axis])
     dy = np.moveaxis(dy, axis, 0)
     dx = np.zeros((array.shape[axis], *dy.shape[1:]), dy.dtype)
@@ -45,15 +53,29 @@ def add_reduceat_adjoint(
 def segments(indices: Any, length: int) -> tuple[list[int], list[int]]:
     """Return where the segments of `reduceat` start and stop; one that cannot run has length 1."""
     starts = [int(i) for i in indices]
-    ends = [*starts[1:], length]
+    ends = [*starts[1:], length][: len(starts)]
     return starts, [max(start + 1, end) for start, end in zip(starts, ends, strict=True)]
 
 
+def outer_product(a: Any, b: Any) -> Any:
+    """Return the products of all pairs of elements."""
+    return np.multiply.outer(a, b)
+
+
 bilinear(
-    np.multiply.outer,
+    outer_product,
     left=lambda dy, a, b, **options: np.tensordot(dy, conj(b), np.ndim(b)),
     right=lambda dy, a, b, **options: np.tensordot(conj(a), dy, np.ndim(a)),
 )
+
+
+@overlay(np.multiply.outer)
+def multiply_outer(A: Any, B: Any, /, **options: Any) -> Any:
+    """Return the products of all pairs of elements, written where the options say."""
+    return ufunc_outer(np.multiply, A, B, **options) if options else outer_product(A, B)
+
+
+direct.calls(np.multiply.outer, outer_product)
 
 
 def add_to_slots(slots: ndarray, which: ndarray, values: Any) -> ndarray:
@@ -102,6 +124,8 @@ def subtract_at(a: ndarray, indices: Any, b: Any) -> None:
 def ufunc_at(ufunc: np.ufunc, a: ndarray, indices: Any, *operand: Any) -> None:
     """Apply in rounds: the first use of each element, then the second, and so on."""
     refuse_overlaps(a)
+    if ufunc.signature is not None:
+        natively(ufunc, "at", a, indices, *operand)  # raises
     if len(operand) != ufunc.nin - 1:
         raise ValueError("the ufunc takes another number of operands")
     a = a if a.ndim else np.reshape(a, 1)
@@ -171,12 +195,15 @@ def ufunc_reduce(
     where: Any = True,
 ) -> Any:
     """Combine the elements one by one; several axes count as one in C order."""
+    x = np.asarray(array)
+    if is_of_objects(dtype) and x.dtype != object:
+        options: Any = {"keepdims": keepdims, "initial": initial, "where": where}
+        return ufunc.reduce(x.astype(object), axis, dtype, out, **options)
     dtype = accumulator(array, dtype, out)
     if is_stepwise(ufunc):
         result = natively(ufunc, "reduce", array, axis, dtype, None, keepdims, initial, where)
         return result if out is None else written(out, result)
     expected = reduced_natively(ufunc, array, axis, dtype, keepdims, initial, where)
-    x = np.asarray(array)
     axes = reduced_axes(axis, x.ndim)
     kept = [i for i in range(x.ndim) if i not in axes]
     items = along_first(x, axes, kept)
@@ -208,7 +235,7 @@ def along_first(x: Any, axes: Any, kept: Any) -> Any:
 
 def folded(ufunc: np.ufunc, items: Any, masks: Any, start: Any, dtype: Any) -> Any:
     """Combine items from the left, those that a mask excludes left out."""
-    options = {} if dtype is None else {"dtype": dtype}
+    options = {} if dtype is None else {"dtype": dtype, "casting": "unsafe"}
     if start is None and not len(items):
         return np.zeros(items.shape[1:], dtype or items.dtype)  # nothing along another axis
     if start is None:
@@ -267,8 +294,18 @@ def check_agreement(ufunc: np.ufunc, method: str, expected: Any, result: Any) ->
 
 
 def is_stepwise(ufunc: np.ufunc) -> bool:
-    """Return whether a ufunc has no derivative, so that its methods run as they are."""
-    return isinstance(registry.find(ufunc), ZeroDerivativeRule)
+    """Return whether the methods of a ufunc have no derivative, so that they run as they are.
+
+    Of one that returns floats the first element is that of the array, which has one.
+    """
+    if not isinstance(registry.find(ufunc), ZeroDerivativeRule):
+        return False
+    return ufunc.nin != 2 or not any(types[-1] in "efdgFDG" for types in ufunc.types)
+
+
+def is_of_objects(dtype: Any) -> bool:
+    """Return whether a method of a ufunc is asked to compute with objects."""
+    return dtype is not None and np.dtype(dtype) == object
 
 
 def natively(ufunc: np.ufunc, method: str, *arguments: Any) -> Any:
@@ -281,12 +318,17 @@ def ufunc_accumulate(
     ufunc: np.ufunc, array: Any, axis: int = 0, dtype: Any = None, out: Any = None
 ) -> Any:
     """Combine the elements one by one, and keep each result on the way."""
+    if isinstance(axis, tuple) and len(axis) == 1:
+        axis = axis[0]
+    x = np.asarray(array)
+    if is_of_objects(dtype) and x.dtype != object:
+        return ufunc.accumulate(x.astype(object), axis, dtype, out)
     dtype = accumulator(array, dtype, out)
-    items = np.moveaxis(np.asarray(array), axis, 0)
+    items = np.moveaxis(x, axis, 0)
     if is_stepwise(ufunc) or not len(items):
         result = natively(ufunc, "accumulate", array, axis, dtype)
         return result if out is None else written_along(out, result, axis)
-    options = {} if dtype is None else {"dtype": dtype}
+    options = {} if dtype is None else {"dtype": dtype, "casting": "unsafe"}
     results = [np.array(items[0], dtype=dtype)]
     for i in range(1, len(items)):
         results.append(ufunc(results[-1], items[i], **options))
@@ -312,11 +354,15 @@ def ufunc_reduceat(
     ufunc: np.ufunc, array: Any, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None
 ) -> Any:
     """Reduce the segments that start at the indices."""
+    if isinstance(axis, tuple) and len(axis) == 1:
+        axis = axis[0]
+    x = np.asarray(array)
+    if is_of_objects(dtype) and x.dtype != object:
+        return ufunc.reduceat(x.astype(object), indices, axis, dtype, out)
     dtype = accumulator(array, dtype, out)
     if is_stepwise(ufunc):
         result = natively(ufunc, "reduceat", array, indices, axis, dtype)
         return result if out is None else written(out, result)
-    x = np.asarray(array)
     expected = natively(ufunc, "reduceat", array, indices, axis, dtype)
     starts, stops = segments(indices, x.shape[axis])
     items = np.moveaxis(x, axis, 0)
@@ -324,14 +370,14 @@ def ufunc_reduceat(
         folded(ufunc, items[start:stop], None, None, dtype)
         for start, stop in zip(starts, stops, strict=True)
     ]
-    result = np.stack(pieces, axis=axis)
+    result = np.stack(pieces, axis=axis) if pieces else expected  # of no segments
     check_agreement(ufunc, "reduceat", expected, result)
     result = same_values(result, expected)
     return result if out is None else written(out, result)
 
 
 zero_derivative(
-    accumulated_natively, accumulator, slots_of, rounds, reduced_axes, reduced_natively,
-    check_agreement, is_stepwise, natively, segments,
+    accumulated_natively, accumulator, is_of_objects, slots_of, rounds, reduced_axes,
+    reduced_natively, check_agreement, is_stepwise, natively, segments,
     because="returns positions or checks; the values take another way",
 )  # fmt: skip

@@ -37,7 +37,8 @@ def test_outermost_loops_call_the_meter() -> None:
     assert plain == body(loops)
     text = "\n".join(counted)
     assert (
-        "    for t in _mk_ctx.meter.steps_of(_mk_ctx.range_of(n)):\n        for _ in range(t):" in text
+        "    for t in _mk_ctx.meter.steps_of(_mk_ctx.range_of(n)):\n        for _ in range(t):"
+        in text
     )
     assert text.count("steps_of") == 1
     start = next(i for i, line in enumerate(counted) if line.strip() == "try:")

@@ -141,10 +141,12 @@ def lu_factor_rule(a: Any, overwrite_a: bool = False, check_finite: bool = True)
         both, pivots = result
         if both.ndim > 2:
             return ONE_MATRIX
+        if both.ndim < 2:  # SciPy takes the elements of a vector for a column
+            both, dy = both.reshape(-1, 1), (dy[0].reshape(-1, 1), None)
         lower, upper = split(both)
         k = min(both.shape)
         da = lu_cotangent(lower, upper, np.tril(dy[0], -1)[:, :k], np.triu(dy[0])[:k])
-        return da[np.argsort(permutation(pivots, len(da)))]
+        return da[np.argsort(permutation(pivots, len(da)))].reshape(np.shape(a))
 
     return result, lu_factor_pullback
 

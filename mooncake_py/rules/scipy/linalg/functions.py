@@ -12,6 +12,7 @@ import numpy as np
 import scipy.linalg as sl
 from numpy import ndarray
 
+from mooncake_py.errors import MissingRuleError
 from mooncake_py.rules.contraction import adjoint_matrix
 from mooncake_py.rules.declare import from_vjp, not_implemented, overlay
 from mooncake_py.rules.undrawn import drawn, undrawn
@@ -52,8 +53,19 @@ def is_double_on_cut(w: ndarray) -> bool:
     return bool(np.any(on_cut & (pairs.sum(axis=0) > 1)))
 
 
+def refuse_estimate(disp: Any) -> None:
+    """Raise if SciPy is asked for an estimate of the error too, which has no derivative."""
+    if not disp:
+        raise MissingRuleError(
+            "functions of matrices with disp=False cannot be differentiated",
+            why="SciPy returns an estimate of the error of the result, which has no derivative",
+            fix="leave `disp` out",
+        )
+
+
 @overlay(sl.logm)
-def logm(A: Any) -> Any:
+def logm(A: Any, disp: Any = True) -> Any:
+    refuse_estimate(disp)
     a = np.asarray(A)
     return logarithm_at(a, drawn(sl.logm, a))
 
@@ -97,6 +109,9 @@ SINGULAR = not_implemented(
 )
 
 
+OF_NUMBER = not_implemented("SciPy returns another function of a number than its root")
+
+
 def is_singular_root(y: ndarray) -> bool:
     """Return whether two eigenvalues of a root, or twice the same, add up to nothing.
 
@@ -108,8 +123,11 @@ def is_singular_root(y: ndarray) -> bool:
 
 
 @from_vjp(sl.sqrtm)
-def sqrtm_rule(A: Any) -> Rule:
+def sqrtm_rule(A: Any, disp: Any = True, blocksize: Any = None) -> Rule:
     """Y Y = A:  Y^H dA + dA Y^H = dY."""
+    refuse_estimate(disp)
+    if np.ndim(A) < 2:
+        return sl.sqrtm(A), lambda dy: OF_NUMBER
     root: Any = sl.sqrtm(A)
     y = np.array(root, order="K")  # in memory of its own: SciPy's belongs to a capsule
 
@@ -146,8 +164,9 @@ NOT_POSITIVE = not_implemented(
 
 
 @from_vjp(sl.signm)
-def signm_rule(A: Any, *options: Any) -> Rule:
+def signm_rule(A: Any, disp: Any = True) -> Rule:
     """Y = sign(A), for eigenvalues off the imaginary axis."""
+    refuse_estimate(disp)
     a = np.asarray(A)
 
     def signm_pullback(dy: ndarray) -> Any:
@@ -156,7 +175,7 @@ def signm_rule(A: Any, *options: Any) -> Rule:
             return ON_AXIS
         return corner(sl.signm, a, dy)
 
-    return sl.signm(a, *options), signm_pullback
+    return sl.signm(a), signm_pullback
 
 
 EXPONENT = not_implemented("the exponent of fractional_matrix_power", fix="use expm(t * logm(A))")

@@ -50,7 +50,7 @@ def convolution(function: Any) -> None:
         def pullback(dy: ndarray) -> Any:
             if rest or options.get("axes") is not None:
                 return SOME_AXES, SOME_AXES
-            if not dy.any():
+            if not np.any(dy):
                 return None, None
             return cotangents(dy, a, b, mode)
 
@@ -71,7 +71,7 @@ def correlate_rule(in1: Any, in2: Any, mode: str = "full", method: str = "auto")
     y = sg.correlate(a, b, mode, method)
 
     def correlate_pullback(dy: ndarray) -> Any:
-        if not dy.any():
+        if not np.any(dy):
             return None, None
         da, reversed_db = cotangents(dy, a, conj(np.flip(b)), mode)
         return da, conj(np.flip(reversed_db))
