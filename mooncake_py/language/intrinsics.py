@@ -304,11 +304,10 @@ def run_number(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         if x.ndim:
             f(x)  # raises or warns, as NumPy's version has it
         return ctx.call(f, ctx.call(ndarray.item, x))
-    of_array = is_instance(x) and x.ndim > 0 and issubclass(f, np.generic)
-    own = () if of_array else CONVERSIONS.get(f, ())[:1]
+    own = CONVERSIONS.get(f, ())[:1]
     if is_instance(x) and ctx.contains_active(x) and not any(derivable(x, n) for n in own):
         if x.ndim and issubclass(f, np.generic):
-            return x if x.dtype == np.dtype(f) else ctx.method(x, "astype", f)
+            return of_its_class(ctx, f, x)
         return run_number(ctx, f, (plain(x), *args[1:]), kwargs)
     for name in methods_asked(f, x):
         if (method := derivable(x, name)) is not None:
@@ -319,10 +318,17 @@ def run_number(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
                     raise
                 break  # NumPy makes an array of it
             return y if f is float or name == "__complex__" else run_number(ctx, f, (y,), {})
+    if is_instance(x) and x.ndim and f not in NUMBERS_OF_PYTHON:
+        return of_its_class(ctx, f, x)
     if f not in NUMBERS_OF_PYTHON and type(x) not in INERT:
         y = ctx.call(np.asarray, x, f)
         return y if np.ndim(y) else ctx.getitem(y, ())
     return numerals.checked(ctx, f, args, f(*map(primal_of, args), **kwargs))
+
+
+def of_its_class(ctx: Mode, f: Any, x: Any) -> Any:
+    """Return an instance with axes as one of the dtype, which is the very same if it has it."""
+    return x if x.dtype == np.dtype(f) else ctx.method(x, "astype", f)
 
 
 RETURNED = {"__float__": float, "__complex__": complex, "__index__": int, "__int__": int}
