@@ -56,10 +56,10 @@ class ArrayLanguage(Context):
                 return self.array_operator(op, a, b)
             if ta in SEQUENCES or tb in SEQUENCES:
                 # An array in any case: an adjoint may read it, and a list may be changed before.
-                return self.array_operator(
-                    op,
-                    *(self.call(np.array, v) if type(v) in SEQUENCES else v for v in (a, b)),
-                )
+                a, b = (self.call(np.array, v) if type(v) in SEQUENCES else v for v in (a, b))
+                if meet_objects(self, a, b):
+                    return object_arrays.binary(self, op.name, a, b)
+                return self.array_operator(op, a, b)
         elif ta is Active or tb is Active:
             if (ta is Active or ta in NUMBERS) and (tb is Active or tb in NUMBERS):
                 return self.scalar_operation(op.scalar_rule, op.function, (a, b))

@@ -31,6 +31,7 @@ from mooncake_py.language import (
     array_attributes,
     numpy_operators,
     operators,
+    records,
     special,
     subclass_operators,
 )
@@ -295,6 +296,8 @@ def call_method(ctx: Mode, o: ndarray, name: str, args: Any, kwargs: Any) -> Any
         return subclass_operators.METHODS[name](ctx, o, *args)
     if name in special.OPERATIONS:
         return special.run(ctx, plain(o), name, args)
+    if (y := records.use_field(ctx, o, name, args, kwargs)) is not NotImplemented:
+        return y
     if name in ACCUMULATING or name in CONJUGATING:
         return run_as_ufunc(ctx, o, name, *args, **kwargs)
     if name == "fill" and args:

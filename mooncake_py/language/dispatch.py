@@ -44,6 +44,7 @@ from mooncake_py.language import (
     native_calls,
     object_arrays,
     python_calls,
+    records,
     special,
     stored_files,
     texts,
@@ -152,7 +153,7 @@ def language_handlers(imported: tuple[str, ...]) -> ByIdentity[Handler]:
     """
     table = dict(intrinsics.HANDLERS)
     own = object_arrays, callbacks, caches, checkpoints, stored_files, native_calls, import_hooks
-    for module in own:
+    for module in (*own, records):
         table.update(module.HANDLERS)
     table |= imported_later.handlers(imported)
     return ByIdentity(
@@ -306,6 +307,8 @@ def call_array_method(ctx: Mode, o: ndarray, name: str, args: Any, kwargs: Any) 
     """Call a method of an array that has no rule."""
     if name in special.OPERATIONS:
         return special.run(ctx, o, name, args)
+    if (y := records.use_field(ctx, o, name, args, kwargs)) is not NotImplemented:
+        return y
     method = getattr(o, name)
     if not callable(method):
         return method(*args, **kwargs)  # raises

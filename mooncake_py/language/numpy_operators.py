@@ -189,7 +189,7 @@ def on_objects(ctx: Mode, op: BinaryOperator, a: Any, b: Any) -> Any:
         return compute(ctx, op, a, b)
     if op is DIVMOD:  # two arrays of results
         return unseen(ctx, op, a, b)
-    return object_arrays.elementwise(ctx, getattr(ctx, op.name), (a, b))
+    return object_arrays.binary(ctx, op.name, a, b)
 
 
 def of_python(ctx: Mode, value: Any) -> Any:

@@ -8,11 +8,13 @@ view.  What copies or writes whole records does so field by field.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy import ndarray
 
+from mooncake_py.application.seen_calls import run_seen
 from mooncake_py.runtime import drops
 from mooncake_py.runtime.activity import unwrapped
 from mooncake_py.runtime.late_errors import refuse_part
@@ -21,9 +23,12 @@ from mooncake_py.tangents.bits import bits_of
 from mooncake_py.tangents.memory import owner
 
 if TYPE_CHECKING:
-    from mooncake_py.runtime.mode import Mode
+    from mooncake_py.runtime.mode import Handler, Mode
 
-__all__ = ["fields", "found", "is_names", "is_record", "item", "set_item", "store", "stores"]
+__all__ = [
+    "HANDLERS", "fields", "found", "is_names", "is_record", "item", "set_item", "store", "stores",
+    "use_field",
+]  # fmt: skip
 
 
 def is_record(value: Any) -> bool:
@@ -67,6 +72,44 @@ def found(ctx: Mode, o: ndarray, i: Any, y: Any) -> Any:
         if ctx.contains_active(part):
             ctx.setitem(ctx.getitem(y, name), Ellipsis, part)
     return y
+
+
+# Fields by their place, as attributes of `recarray` and `record` read and write them.
+
+
+def use_field(ctx: Mode, o: Any, method: str, args: Any, kwargs: Any) -> Any:
+    """Run ``o.getfield(dtype, offset)`` or ``o.setfield(v, dtype, offset)`` of a whole field.
+
+    NotImplemented for other methods, and for other parts of the elements.
+    """
+    if method == "getfield":
+        name = field_at(o, *args, **kwargs)
+        return NotImplemented if name is None else ctx.getitem(o, name)
+    if method == "setfield" and args:
+        name = field_at(o, *args[1:], **kwargs)
+        return NotImplemented if name is None else ctx.setitem(o, name, args[0])
+    return NotImplemented
+
+
+def field_at(o: Any, dtype: Any = None, offset: Any = 0) -> str | None:
+    """Return the name of the field of a dtype at an offset, None if there is none."""
+    for name in o.dtype.names or ():
+        kind, place = o.dtype.fields[name][:2]
+        if place == offset and type(dtype) is type(kind) and kind == dtype:
+            return name
+    return None
+
+
+def run_field(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run such a method of a record."""
+    y = use_field(ctx, args[0], f.__name__, args[1:], kwargs)
+    if y is not NotImplemented:
+        return y
+    ctx.refuse_if_active(f, args)
+    return run_seen(ctx, f, args, partial(f, *args, **kwargs))
+
+
+HANDLERS: dict[Any, Handler] = {np.void.getfield: run_field, np.void.setfield: run_field}
 
 
 def is_names(i: Any) -> bool:

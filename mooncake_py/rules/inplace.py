@@ -341,7 +341,11 @@ def swapped_bytes_rule(a: ndarray) -> tuple[Any, Any]:
 
 
 @overlay(np.ndarray.setfield)
-def setfield(a: ndarray, val: Any, dtype: Any, offset: int = 0) -> NoReturn:
+def setfield(a: ndarray, val: Any, dtype: Any, offset: int = 0) -> None:
+    for name in a.dtype.names or ():
+        if a.dtype.fields[name][:2] == (dtype, offset):  # pyright: ignore[reportOptionalSubscript]
+            a[name] = val
+            return
     raise MissingRuleError(
         "ndarray.setfield cannot be differentiated",
         why="it writes part of the bytes of each element",

@@ -16,15 +16,14 @@ __all__ = ["interpolated"]
 
 
 NUMBERS = np.generic, float, int, complex
+NESTED = ndarray, list, tuple
 
 
 @overlay(np.interp)
 def interp(x, xp, fp, left=None, right=None, period=None):
     """Wrap a periodic function as NumPy does, and interpolate in the plane."""
     if period is None:
-        if hasattr(type(x), "__float__") and not isinstance(x, (ndarray, *NUMBERS)):
-            x = np.asarray(x, np.float64)
-        return interpolated(x, xp, fp, left, right)
+        return interpolated(of_numbers(x), of_numbers(xp), fp, left, right)
     if period == 0:
         raise ValueError("period must be a non-zero value")
     period = np.abs(period)
@@ -40,6 +39,27 @@ def interp(x, xp, fp, left=None, right=None, period=None):
     xp = np.concatenate((xp[-1:] - period, xp, xp[0:1] + period))
     fp = np.concatenate((fp[-1:], fp, fp[0:1]))
     return interpolated(x, xp, fp, None, None)
+
+
+def of_numbers(value: Any) -> Any:
+    """Return what stands for numbers as an array, as NumPy makes it one."""
+    if isinstance(value, (ndarray, *NUMBERS)) or are_numbers(value):
+        return value
+    if type(value) in (list, tuple) and not any(isinstance(v, NESTED) for v in value):
+        made = np.empty(len(value))
+        for i, part in enumerate(value):  # each as it stands for a number
+            made[i] = part
+        return made
+    if hasattr(type(value), "__float__") and not hasattr(type(value), "__array__"):
+        made = np.empty(())
+        made[()] = value
+        return made[()]
+    return np.asarray(value, np.float64)
+
+
+def are_numbers(value: Any) -> bool:
+    """Return whether a sequence holds nothing but numbers."""
+    return type(value) in (list, tuple) and all(isinstance(part, NUMBERS) for part in value)
 
 
 def interpolated(x, xp, fp, left=None, right=None):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from mooncake_py import grad, hvp, jvp
+from mooncake_py import checkpoint, grad, hvp, jvp
 from mooncake_py.errors import DerivativeDropError
 
 X = np.array([0.5, 2.0, -1.5])
@@ -70,3 +70,43 @@ def test_bytes_of_floats_are_not_read_as_ints():
     for derivative in (lambda: grad(f)(X), lambda: jvp(f, (X,), (X,))):
         with pytest.raises(DerivativeDropError):
             derivative()
+
+
+def sets_attributes(x):
+    r = np.zeros(3, KIND).view(np.recarray)
+    r.mass = x * x
+    r.count = [1, 2, 3]
+    r.v[:] = 2.0 * x
+    r.v += 1.0
+    return np.sum(r.mass * r.count) + np.sum(r.v**2 * r.mass)
+
+
+def sets_attributes_of_a_record(x):
+    r = np.rec.array([(1.0, 2), (3.0, 4)], dtype=[("a", float), ("b", int)])
+    r[0].a = x[0] * x[1]
+    first = r[1]
+    first.a = x[2]
+    return r.a[0] * r[1].a * r[0].b
+
+
+def sets_fields_by_offset(x):
+    p = np.zeros(3, KIND)
+    p.setfield(x * x, "f8", 0)
+    return np.sum(p.getfield(np.dtype("f8"), 0) * x)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        sets_attributes,
+        sets_attributes_of_a_record,
+        sets_fields_by_offset,
+    ],
+)
+def test_attributes_of_record_arrays(f):
+    step = 1e-6 * np.eye(3)
+    slopes = np.array([(f(X + d) - f(X - d)) / 2e-6 for d in step])
+    assert_allclose(grad(f)(X), slopes, rtol=1e-7)
+    assert_allclose(grad(f, debug=True)(X), slopes, rtol=1e-7)
+    assert_allclose(jvp(f, (X,), (np.ones(3),))[1], np.sum(slopes), rtol=1e-7)
+    assert_allclose(grad(lambda x: checkpoint(f, x) * 1.0)(X), slopes, rtol=1e-7)

@@ -342,7 +342,7 @@ def of_equal_tuples_in_dicts() -> Any:
 
 
 def of_ordered_tuples() -> Any:
-    return b[0] * bool((1, Q()) < (1, Q())) + b[0] * ((1, 2) < (1, 2, Q()))
+    return b[0] * bool((1, Q()) < (1, Q())) + b[0] * ((1, 2, Q()) > (1, 2))
 
 
 def of_the_largest() -> Any:

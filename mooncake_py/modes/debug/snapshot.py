@@ -16,7 +16,9 @@ from numpy import ndarray
 
 from mooncake_py.boundary.arguments import describe, name_of
 from mooncake_py.containers.reach import CONTAINERS, Walk, joined, parts_of
+from mooncake_py.diagnostics.native_modules import is_constant_library
 from mooncake_py.errors import UntrackedWriteError
+from mooncake_py.modules import module_of, package_of
 from mooncake_py.overriding import override
 from mooncake_py.runtime.attribute_lookup import MISSING
 from mooncake_py.tangents.bits import bits_of
@@ -50,6 +52,7 @@ class Snapshot(Walk):
     def __init__(self, f: Any, args: Any, kwargs: Any) -> None:
         super().__init__()
         self.kept: list[tuple[str, Any, Any]] = []  # path, what holds, what it held
+        self.of_libraries: set[int] = set()  # ids of what objects of tables and the like keep
         for i, a in enumerate(args):
             self.follow(describe(f, i) if f else f"argument {i}", a)
         for name, a in kwargs.items():
@@ -58,7 +61,17 @@ class Snapshot(Walk):
             self.follow(name_of(f), f)
 
     @override
+    def keep(self, path: str, value: Any) -> None:
+        before = len(self.todo)
+        super().keep(path, value)
+        if id(value) in self.of_libraries or is_of_constant_library(value):
+            held = (part for _, part in self.todo[before:])
+            self.of_libraries.update(id(part) for part in held if is_kept_within(part))
+
+    @override
     def meet(self, path: str, value: Any) -> None:
+        if id(value) in self.of_libraries:  # where a library keeps what it has computed
+            return
         if not issubclass(type(value), tuple) and self.may_change(value):
             self.kept.append((path, value, contents_of(value)))
 
@@ -94,6 +107,18 @@ class Snapshot(Walk):
                 restore(value, old)
 
 
+def is_of_constant_library(value: Any) -> bool:
+    """Return whether an object is a table of pandas, a sparse matrix or the like."""
+    t = type(value)
+    return package_of(t) == "scipy" or is_constant_library(module_of(t))
+
+
+def is_kept_within(part: Any) -> bool:
+    """Return whether a part of such an object is no array, and nothing of the user's."""
+    t = type(part)
+    return t in (dict, list, set, tuple) or is_of_constant_library(part)
+
+
 def is_plain_array(value: Any) -> bool:
     """Return whether a value is an array of numbers or records, not of objects."""
     return issubclass(type(value), ndarray) and value.dtype != object
@@ -114,7 +139,10 @@ def difference_between(value: Any, old: Any) -> tuple[str, str, str] | None:
         return first_difference(value, old)
     if type(value) in CONTAINERS and holds_the_same(value, old):
         return None
-    return first_other_part(dict(parts_of(value)), named_parts(value, old))
+    now, before = dict(parts_of(value)), named_parts(value, old)
+    if is_of_constant_library(value):  # which notes what it has found out about an object
+        now = {text: v for text, v in now.items() if text in before or not text.startswith("._")}
+    return first_other_part(now, before)
 
 
 def holds_the_same(value: Any, old: Any) -> bool:
