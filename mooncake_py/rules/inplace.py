@@ -342,8 +342,9 @@ def swapped_bytes_rule(a: ndarray) -> tuple[Any, Any]:
 
 @overlay(np.ndarray.setfield)
 def setfield(a: ndarray, val: Any, dtype: Any, offset: int = 0) -> None:
-    for name in a.dtype.names or ():
-        if a.dtype.fields[name][:2] == (dtype, offset):  # pyright: ignore[reportOptionalSubscript]
+    fields: Any = a.dtype.fields or {}
+    for name, field in fields.items():
+        if field[:2] == (dtype, offset):
             a[name] = val
             return
     raise MissingRuleError(

@@ -197,7 +197,8 @@ def flat(given: Any) -> Iterator[Any]:
 def rounding(value: Any) -> float:
     """Return the relative error with which a number or an array is stored; 0 for other values."""
     is_inexact = isinstance(value, (ndarray, np.generic)) and value.dtype.kind in "fc"
-    return float(np.finfo(value.dtype).eps) if is_inexact else 0.0
+    dtype: Any = value.dtype if is_inexact else None
+    return 0.0 if dtype is None else float(np.finfo(dtype).eps)
 
 
 def are_one_view(derived: Any, plain: Any) -> bool:

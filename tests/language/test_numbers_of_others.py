@@ -12,7 +12,9 @@ import pytest
 from mooncake_py import grad, jvp, value_and_grad
 
 X = np.array([0.5, 1.5, 2.5])
-HALVES = [Fraction(1, 2), Fraction(3, 2), Fraction(5, 2)]
+HALVES: Any = [Fraction(1, 2), Fraction(3, 2), Fraction(5, 2)]
+interp: Any = np.interp
+fsum: Any = math.fsum
 
 
 class Holding:
@@ -32,15 +34,15 @@ PROGRAMS: dict[str, Callable[[Any], Any]] = {
     "power": lambda x: np.sum(x ** [Fraction(2), Fraction(3), 1]),
     "alone": lambda x: (x + Fraction(1, 2)).sum(),
     "compared": lambda x: np.sum(x[x < HALVES + np.ones(3)] ** 2),
-    "fsum": lambda x: math.fsum([x[0], Fraction(1, 2), x[1] * x[2], Decimal("0.5")]),
-    "fsum of objects": lambda x: math.fsum([Holding(x[0]), x[1] * x[2], Holding(0.25)]),
-    "interp": lambda x: np.interp(Holding(0.7), [0.0, 1.0, 3.0], x),
-    "interp at an active one": lambda x: np.interp(Holding(x[0]), [0.0, 1.0, 3.0], x),
+    "fsum": lambda x: fsum([x[0], Fraction(1, 2), x[1] * x[2], Decimal("0.5")]),
+    "fsum of objects": lambda x: fsum([Holding(x[0]), x[1] * x[2], Holding(0.25)]),
+    "interp": lambda x: interp(Holding(0.7), [0.0, 1.0, 3.0], x),
+    "interp at an active one": lambda x: interp(Holding(x[0]), [0.0, 1.0, 3.0], x),
     "interp between objects": lambda x: np.sum(
-        np.interp(x, [Holding(0.0), Holding(1.0), Holding(3.0)], [1.0, 2.0, 5.0])
+        interp(x, [Holding(0.0), Holding(1.0), Holding(3.0)], [1.0, 2.0, 5.0])
     ),
     "interp at several": lambda x: np.sum(
-        np.interp([Holding(x[0]), 0.3], [0.0, 1.0, 3.0], [1.0, 2.0, 5.0])
+        interp([Holding(x[0]), 0.3], [0.0, 1.0, 3.0], [1.0, 2.0, 5.0])
     ),
 }  # fmt: skip
 
