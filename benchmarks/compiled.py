@@ -44,7 +44,7 @@ ADJOINT_LIMIT = 1.5
 # Most that gradient / kernel compiled by Numba may be.
 NUMBA_LIMIT = 6.0
 # Most that the first call may take, and in a second process, in seconds.
-FIRST_LIMIT = 3.0
+FIRST_LIMIT = 1.5
 AGAIN_LIMIT = 0.4
 # Kernels whose first call is timed in a second process too.
 AGAIN = "jacobi_2d", "lu", "prediction", "cavity"

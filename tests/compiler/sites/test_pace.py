@@ -9,6 +9,7 @@ import pytest
 
 from mooncake_py import checkpoint, grad, value_and_grad
 from mooncake_py.compiler.native import form
+from mooncake_py.compiler.native.machine.background import WORKER, Worker
 from mooncake_py.compiler.native.site import site_of
 from mooncake_py.compiler.sites import pace
 from mooncake_py.compiler.sites.pace import COMPILED, FIRST, PLAINLY, TIMED, TIMED_PLAINLY, Pace
@@ -22,6 +23,12 @@ pytestmark = [
 
 ONCE = SimpleNamespace(outers=(), rehearsal=None, repeats=False)
 AGAIN = SimpleNamespace(outers=(), rehearsal=None, repeats=True)
+
+
+@pytest.fixture(autouse=True)
+def at_rest() -> None:
+    """Wait until code of other tests is at its best: nothing is timed before."""
+    WORKER.wait()
 
 
 def decided(compiled: float, plain: float) -> Pace:
@@ -129,6 +136,26 @@ def test_both_ways_give_the_same(cls, monkeypatch):
     assert [own.is_left for own in paces.values()] == [is_left]
     again = grad(lambda k: checkpoint(tanks, k, 50, cls), compile=True)(0.3)
     assert again == pytest.approx(expected[1])
+
+
+class ThirdTank(Tank):
+    def settle(self, dt):
+        self.level, self.flow = self.level + dt * self.flow, 0.0
+
+
+def test_nothing_is_timed_while_code_becomes_better(monkeypatch):
+    monkeypatch.setattr(form, "COMPILER", INTERPRETED)
+    monkeypatch.setattr(Worker, "is_busy", True)
+    for _ in range(2):
+        value_and_grad(tanks, compile=True)(0.3, 50, ThirdTank)
+    (own,) = site_of(ThirdTank.settle).paces.values()  # type: ignore[union-attr]
+    assert own._calls > 2 * FIRST
+    assert not own._compiled
+    assert not own._plain
+    monkeypatch.undo()
+    monkeypatch.setattr(form, "COMPILER", INTERPRETED)
+    value_and_grad(tanks, compile=True)(0.3, 50, ThirdTank)
+    assert own._compiled
 
 
 def scaled(x, y):
