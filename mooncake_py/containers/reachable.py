@@ -12,7 +12,7 @@ from array import array
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar, copy_context
-from types import FunctionType, GeneratorType, MappingProxyType, ModuleType
+from types import CellType, FunctionType, GeneratorType, MappingProxyType, ModuleType
 from typing import TYPE_CHECKING, Any
 from weakref import ref
 
@@ -93,6 +93,8 @@ class Reachable(Walk):
     ----------
     is_active : bool
         Whether anything that was met is.
+    hides_active : bool
+        Whether active numbers are where no plain ones can stand for them, as in an iterator.
     is_open : bool
         Whether code among the values may find objects that were not met.
     streams : list of object
@@ -103,6 +105,7 @@ class Reachable(Walk):
         self.ctx = ctx
         self.places: list[Place] = []
         self.is_active = False
+        self.hides_active = False
         self.is_open = False
         self.streams: list[Any] = []
         self.cells: set[int] = set()
@@ -162,7 +165,9 @@ class Reachable(Walk):
         held_in_c = reader_of(t)
         if held_in_c is not None:
             self.known[id(value)] = value
-            self.todo.extend((path, part) for part in held_in_c(value))
+            held = list(held_in_c(value))
+            self.todo.extend((path, part) for part in held)
+            self.hides_active |= holds_active_directly(held)
 
     def meet_module(self, module: ModuleType) -> None:
         """Take note of a module."""
@@ -178,6 +183,8 @@ class Reachable(Walk):
                 yield Elements(path, value)
             if not self.is_active and value.dtype.kind in "fcOV":
                 self.is_active = self.ctx.contains_active(value)
+            if value.dtype.kind == "O":
+                self.hides_active |= holds_active_directly(value.ravel().tolist())
         elif isinstance(value, FunctionType):
             yield from self.places_of_function(value)
         elif isinstance(value, type):
@@ -212,14 +219,22 @@ def held_by_cache(cache: Any) -> list[Any]:
     return [*(part for part in held if type(part) is not dict), *results]
 
 
+def holds_active_directly(parts: list[Any]) -> bool:
+    """Return whether an active number is among some parts, or in a tuple among them."""
+    return any(
+        type(part) is Active or (type(part) is tuple and Active in map(type, part))
+        for part in parts
+    )
+
+
 READERS: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
     (LRU_WRAPPER, held_by_cache),
     (ContextVar, lambda variable: (copy_context().get(variable, MISSING),)),
     (GeneratorType, gc.get_referents),
     (np.nditer, lambda it: it.operands),
     (defaultdict, lambda d: (FACTORY.__get__(d),)),
-    ((ref, BaseException, MappingProxyType, np.flatiter, np.broadcast, np.void, memoryview, *VIEWS),
-     parts),
+    ((CellType, ref, BaseException, MappingProxyType, memoryview, *VIEWS), parts),
+    ((np.flatiter, np.broadcast, np.void), parts),
 )  # fmt: skip
 """How to read what objects hold that is neither an item nor an attribute."""
 
@@ -239,7 +254,7 @@ class State:
     def __init__(self, ctx: Mode, values: Any) -> None:
         found = Reachable(ctx, values)
         self.is_active, self.streams, self.known = found.is_active, found.streams, found.known
-        self.is_open = found.is_open
+        self.is_open, self.hides_active = found.is_open, found.hides_active
         self.fills_caches = any(type(stream) is LRU_WRAPPER for stream in self.streams)
         self.kept = [(place, place.read()) for place in found.places]
         self.active_arrays = [

@@ -157,7 +157,7 @@ def evaluated(f: Function, /, *args: Any) -> Any:
 def evaluate_inside(ctx: Mode, f: Function, /, *args: Any) -> Any:
     """Evaluate natively inside a derivative, where all that is active can be found."""
     state = State(ctx, (f, args))
-    if state.is_open:
+    if state.is_open or state.hides_active:
         return sample(ctx, f, *args)
     try:
         return natively(ctx, state, f, args, {})

@@ -67,7 +67,9 @@ class Run:
     def runs_natively(self) -> bool:
         """Return whether plain calls of the callbacks can be undone."""
         state = self.state
-        return not (state.is_open or state.fills_caches or (self.is_active and state.streams))
+        if state.is_open or state.hides_active or state.fills_caches:
+            return False
+        return not (self.is_active and state.streams)
 
     def solve(self, solve_natively: Function, solve_derived: Function) -> Any:
         """Return what a solver has found, and go back to the state from before."""

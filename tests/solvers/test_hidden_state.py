@@ -343,3 +343,24 @@ def test_special_methods_that_capture_active_numbers(name: str) -> None:
         return optimize.brentq(r, 0.0, 5.0, xtol=1e-13)
 
     assert grad(f)(1.7) == pytest.approx(1.0)
+
+
+def captured(a: Any) -> list[Callable[[], Any]]:
+    repeated, mapped = itertools.repeat(a), map(lambda _: a, itertools.count())  # noqa: C417
+    pairs, values = zip(itertools.repeat(a), itertools.count(), strict=False), {"a": a}.values()
+    proxy, error = types.MappingProxyType({"a": a}), ValueError(a)
+    objects = np.array([a, None], dtype=object)
+    return [
+        lambda: next(repeated), lambda: next(mapped), lambda: next(pairs)[0], lambda: sum(values),
+        lambda: proxy["a"], lambda: error.args[0], lambda: objects[0],
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("i", range(7))
+def test_active_numbers_that_no_plain_ones_can_replace(i: int) -> None:
+    def f(a: Any) -> Any:
+        get = captured(a)[i]
+        return optimize.brentq(lambda x: x * x - get(), 0.0, 5.0, xtol=1e-13)
+
+    assert grad(f)(1.7) == pytest.approx(0.5 / 1.7**0.5)
+    assert jvp(f, (1.7,), (1.0,))[1] == pytest.approx(0.5 / 1.7**0.5)
