@@ -15,6 +15,7 @@ from numpy import ndarray
 from mooncake_py.diagnostics.reporting import Reporting, dropped
 from mooncake_py.runtime.active import Active, primal_of
 from mooncake_py.runtime.activity import INERT, within
+from mooncake_py.runtime.same_number import are_same
 
 __all__ = ["refuse_other_key"]
 
@@ -45,7 +46,7 @@ def refuse_other_key(ctx: Reporting, d: dict[Any, Any], key: Any) -> None:
     probing = probe(key, probes)
     if not probes or not dict.__contains__(d, probing):
         return
-    if all(p.met is number for number, p in probes):
+    if all(p.met is number or are_same(number, p.met) for number, p in probes):
         return
     if not any(map(can_vary, within(dict.__getitem__(d, probing), is_number, set()))):
         return

@@ -11,6 +11,7 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.runtime.activity import unwrapped
+from mooncake_py.runtime.same_number import at_point
 from mooncake_py.solvers.unsettled import Iterates
 from mooncake_py.tangents.memory import is_writeable
 
@@ -96,7 +97,9 @@ def run_calling_back(
         def call(*args: Any, **kwargs: Any) -> Any:
             given = tuple(map(passed, args))
             calls.note(f, args, given)
-            y = ctx.call(f, *given, **{name: passed(v) for name, v in kwargs.items()})
+            points = [a for a in args if isinstance(a, (float, ndarray))] if iterates else []
+            with at_point(points):
+                y = ctx.call(f, *given, **{name: passed(v) for name, v in kwargs.items()})
             calls.is_active = calls.is_active or ctx.contains_active(y)
             for a, b in zip(args, given, strict=True):
                 write_back(a, b)
