@@ -38,7 +38,8 @@ if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
 __all__ = ["IN_C", "OF_CONTAINERS", "Seen", "call_checked", "call_seen", "is_quiet",
-           "reaches_active", "run_logged", "run_seen", "runs_python", "steps_seen"]  # fmt: skip
+           "reaches_active",
+           "run_logged", "run_seen", "runs_derived", "runs_python", "steps_seen"]  # fmt: skip
 
 CONTAINERS = (list, tuple, dict, set, frozenset, deque)
 NUMBERS = (float, complex, np.inexact, ndarray, array)
@@ -82,8 +83,8 @@ def runs_python(value: Any, depth: int = 0) -> bool:
         return any(runs_python(part, depth + 1) for part in held)
     if t in OF_ITERATORS and is_still(value):
         return False
-    if t is functools.partial and type(value.func) is MethodType and is_own_method(value.func):
-        return False  # it runs derived
+    if (t is functools.partial or t is MethodType) and runs_derived(value):
+        return False
     if t is MethodType:
         return runs_python(value.__func__, depth + 1) or runs_python(value.__self__, depth + 1)
     if t in FUNCTIONS:
@@ -119,14 +120,18 @@ def is_still(iterator: Any, depth: int = 0) -> bool:
             t = type(part)
             if t in STILL or t is tuple:  # a tuple in a tuple is an item
                 continue
+            if t in FUNCTIONS and runs_derived(part):
+                continue
             if t not in OF_ITERATORS or not is_still(part, depth + 1):
                 return False
     return True
 
 
-def is_own_method(method: MethodType) -> bool:
-    """Return whether a method is one of the engine's objects."""
-    return is_own(type(method.__self__))
+def runs_derived(function: Any) -> bool:
+    """Return whether a function is a method of one of the engine's objects, which sees the rest."""
+    if type(function) is functools.partial:
+        function = function.func
+    return type(function) is MethodType and is_own(type(function.__self__))
 
 
 def flat(parts: Iterable[Any]) -> Iterator[Any]:

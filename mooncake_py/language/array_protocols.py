@@ -12,6 +12,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from mooncake_py.application.foreign import flat, is_of_numpy
+from mooncake_py.containers.positions import position
 from mooncake_py.diagnostics.reporting import dropped
 from mooncake_py.language import intrinsics
 from mooncake_py.modules import module_of
@@ -32,6 +33,10 @@ __all__ = ["arrays_for", "as_array", "watch", "watch_array"]
 
 OF_SEQUENCES = frozenset({"dist", "fsum", "sumprod"})
 """Functions of `math` that take sequences of numbers."""
+OF_INTEGERS = frozenset({
+    math.factorial, math.comb, math.perm, math.gcd, math.lcm, math.isqrt,
+})  # fmt: skip
+"""Those that ask for ``__index__``, also of what has a ``__float__``."""
 
 
 def arrays_for(ctx: Mode, f: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
@@ -45,6 +50,8 @@ def arrays_for(ctx: Mode, f: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
         return args, kwargs
     if f is math.prod:  # it multiplies whatever there is
         return args, kwargs
+    if f in OF_INTEGERS:
+        return tuple(position(ctx, v) for v in args), kwargs
     if is_of_math(f) and f.__name__ not in OF_SEQUENCES:
         return tuple(as_float(ctx, v) for v in args), kwargs
     return (
@@ -74,7 +81,7 @@ def as_float(ctx: Language, value: Any) -> Any:
     if is_instance(value):
         return ctx.call(float, value)
     method = None if isinstance(value, float) else derivable(value, "__float__")
-    return value if method is None else ctx.call(method, value)
+    return value if method is None else ctx.call(float, value)
 
 
 def as_array(ctx: Mode, value: Any) -> Any:

@@ -7,6 +7,7 @@ an instance as in NumPy.  If nothing is active, NumPy itself runs.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 from types import BuiltinFunctionType, FunctionType, MethodWrapperType
 from typing import TYPE_CHECKING, Any
@@ -44,6 +45,7 @@ from mooncake_py.language.foreign_operands import (
     require_known,
     run_constant,
 )
+from mooncake_py.language.iteration import ask_length
 from mooncake_py.language.plain_comparison import compared
 from mooncake_py.language.subclass_instances import dressed, viewed
 from mooncake_py.language.subclass_protocols import (
@@ -210,11 +212,19 @@ def run_converted(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
 
 def call_fromiter(ctx: Mode, items: Any, dtype: Any, *args: Any, **kwargs: Any) -> Any:
     """Run ``np.fromiter``, which stores one item after the other."""
-    items = [as_element(ctx, np.dtype(dtype), v) for v in ctx.items(items)]
-    for v in items:
-        if has_part(v) or is_other(v):
-            raise refusal(ctx, np.fromiter, v)
-    return ctx.call(np.fromiter, items, dtype, *args, **kwargs)
+    iterator: Any = ctx.iter(items)
+    count = args[0] if args else kwargs.get("count", -1)
+    if type(count) is int and count < 0:
+        ask_length(ctx, items)
+
+    def elements() -> Iterator[Any]:
+        for item in iterator:
+            v = as_element(ctx, np.dtype(dtype), item)
+            if has_part(v) or is_other(v):
+                raise refusal(ctx, np.fromiter, v)
+            yield v
+
+    return ctx.call(np.fromiter, elements(), dtype, *args, **kwargs)
 
 
 def call_implementation(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:

@@ -28,7 +28,7 @@ from mooncake_py.language.comparisons import Comparisons
 from mooncake_py.language.objects import Objects
 from mooncake_py.runtime import numerals
 from mooncake_py.runtime.active import Active, plain_class
-from mooncake_py.runtime.methods import LookedUp
+from mooncake_py.runtime.methods import LookedUp, python_method
 from mooncake_py.tangents.subclasses import Met
 
 __all__ = ["Context"]
@@ -158,7 +158,10 @@ class Context(Comparisons, Objects):
         """
         t = type(value)
         if t is not tuple and t is not list:
-            value = self.iter(value)
+            if "*" in pattern and python_method(t, "__iter__") is not None:
+                value = iteration.items_for_star(self, value, pattern.index("*"))
+            else:
+                value = self.iter(value)
         if all(part is None or part == "*" for part in pattern):
             return value
         star = pattern.index("*") if "*" in pattern else None

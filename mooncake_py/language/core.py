@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterable
 from functools import cache
 from types import BuiltinFunctionType, FunctionType, MethodType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from numpy import ndarray
 
@@ -73,6 +73,9 @@ class Core(Ways):
         self.caches: dict[int, Any] = {}
         self.stored: StoredFiles | None = None
         self.load_handlers()
+
+    def __deepcopy__(self, memo: Any) -> Self:
+        return self  # what a copied iterator calls belongs to the same call
 
     def share_traces(self, outer: Mode) -> None:
         """Take over the files that an outer call has written, and the arrays it has made."""

@@ -28,6 +28,8 @@ from mooncake_py.diagnostics.native_modules import is_native_module
 from mooncake_py.errors import MooncakeError
 from mooncake_py.language import (
     array_attributes,
+    calling_iterators,
+    conversions,
     copies,
     iterating,
     iteration,
@@ -39,7 +41,6 @@ from mooncake_py.language import (
 from mooncake_py.language.comparisons import COMPARISONS
 from mooncake_py.modules import module_of
 from mooncake_py.rules.bisection import IN_PYTHON
-from mooncake_py.rules.complex_parts import complex_number
 from mooncake_py.rules.declare import not_implemented
 from mooncake_py.rules.local import local_rules
 from mooncake_py.rules.python_builtins import (
@@ -48,17 +49,14 @@ from mooncake_py.rules.python_builtins import (
     special_method,
 )
 from mooncake_py.rules.stand_ins import StandIn, class_of, standing_for
-from mooncake_py.runtime import drops, frames, numerals
-from mooncake_py.runtime.active import Active, plain_class, primal_of
+from mooncake_py.runtime import drops, frames
+from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import INERT, unwrapped
 from mooncake_py.runtime.identities import identity_of, original_of
 from mooncake_py.runtime.methods import derivable
-from mooncake_py.runtime.numpy_operands import Conversion, sight_of
 from mooncake_py.runtime.operators import BINARY, DIVMOD, UNARY
-from mooncake_py.runtime.slots import type_name
 from mooncake_py.runtime.values import INEXACT_SCALARS, NUMBERS
 from mooncake_py.tangents.fields import own_attributes
-from mooncake_py.tangents.subclasses import is_instance, plain
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Handler, Mode
@@ -263,108 +261,22 @@ def run_testing(ctx: Mode, f: Any, args: Any, kwargs: Any) -> bool:
 
 def run_hashing(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run a function that makes a set or a dict of what it iterates over."""
+    return f(*[hashed(ctx, a) for a in args], **kwargs)
+
+
+def hashed(ctx: Mode, items: Any) -> Any:
+    """Return items of which each is about to be hashed; an iterator is read one by one."""
     kept = (dict, set, frozenset)  # the order of a copy is another than if filled one by one
-    items = [a if isinstance(a, kept) else list(ctx.iter(a)) for a in args]
-    keys = [key for a in items for key in a]
-    if not INERT.issuperset(map(type, keys)):
-        effects.refuse_writers(ctx, keys, effects.HASHING)
-    return f(*items, **kwargs)
+    if type(items) is list or type(items) is tuple or isinstance(items, kept):
+        if not INERT.issuperset(map(type, items)):
+            effects.refuse_writers(ctx, items, effects.HASHING)
+        return items
+    return map(ctx.key, ctx.iter(items))
 
 
 def run_counter(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
-    return run_hashing(ctx, f, [ctx.mapping(a) for a in args], kwargs)
-
-
-CONVERSIONS = {
-    float: ("__float__",), np.float64: ("__float__",), complex: ("__complex__", "__float__"),
-}  # fmt: skip
-"""Which methods of a class a type of numbers asks; the other types make arrays."""
-NUMBERS_OF_PYTHON = frozenset({float, complex})
-
-
-def methods_asked(f: Any, value: Any) -> tuple[str, ...]:
-    """Return the methods that a type of numbers asks, in their order, if a class has them."""
-    if f in CONVERSIONS or type(value) in INERT:
-        return CONVERSIONS.get(f, ())
-    if sight_of(value).conversion is not Conversion.OBJECT:
-        return ()
-    return CONVERSIONS[complex if issubclass(f, np.complexfloating) else float]
-
-
-def run_number(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
-    """Run ``float(x)``, ``complex(x)``, ``np.float64(x)``: a conversion keeps the derivative."""
-    if kwargs or len(args) > 1:
-        return run_of_parts(ctx, f, args, kwargs)
-    x = args[0] if args else 0.0
-    if type(x) is Active and len(args) == 1:
-        return ctx.converted(f, x)
-    if type(x) is ndarray and ctx.find(x) is not None:
-        if issubclass(f, np.generic) and x.ndim:
-            return ctx.call(np.asarray, x, f)  # the very same, if it is of this dtype
-        if x.ndim:
-            f(x)  # raises or warns, as NumPy's version has it
-        return ctx.call(f, ctx.call(ndarray.item, x))
-    own = CONVERSIONS.get(f, ())[:1]
-    if is_instance(x) and ctx.contains_active(x) and not any(derivable(x, n) for n in own):
-        if x.ndim and issubclass(f, np.generic):
-            return of_its_class(ctx, f, x)
-        return run_number(ctx, f, (plain(x), *args[1:]), kwargs)
-    for name in methods_asked(f, x):
-        if (method := derivable(x, name)) is not None:
-            try:
-                y = require_number(x, name, ctx.call(method, x))
-            except TypeError:
-                if f in NUMBERS_OF_PYTHON:
-                    raise
-                break  # NumPy makes an array of it
-            return y if f is float or name == "__complex__" else run_number(ctx, f, (y,), {})
-    if is_instance(x) and x.ndim and f not in NUMBERS_OF_PYTHON:
-        return of_its_class(ctx, f, x)
-    if f not in NUMBERS_OF_PYTHON and type(x) not in INERT:
-        y = ctx.call(np.asarray, x, f)
-        return y if np.ndim(y) else ctx.getitem(y, ())
-    return numerals.checked(ctx, f, args, f(*map(primal_of, args), **kwargs))
-
-
-def of_its_class(ctx: Mode, f: Any, x: Any) -> Any:
-    """Return an instance with axes as one of the dtype, which is the very same if it has it."""
-    return x if x.dtype == np.dtype(f) else ctx.method(x, "astype", f)
-
-
-RETURNED = {"__float__": float, "__complex__": complex, "__index__": int, "__int__": int}
-
-
-def require_number(value: Any, name: str, y: Any) -> Any:
-    """Return what a conversion of a class has returned, if Python accepts it."""
-    if (expected := RETURNED.get(name)) and not issubclass(plain_class(y), expected):
-        kind, own = expected.__name__, type_name(plain_class(y))
-        named = name if kind == "complex" else f"{type(value).__name__}.{name}"
-        raise TypeError(f"{named} returned non-{kind} (type {own})")
-    return y
-
-
-def run_of_parts(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
-    """Run ``complex(re, im)`` and ``np.complex64(re, im)``, also of arrays without axes."""
-    given = [as_part(ctx, v, first=k == 0) for k, v in enumerate(args)]
-    named = {name: as_part(ctx, v, first=name == "real") for name, v in kwargs.items()}
-    y = f(*unwrapped(given), **unwrapped(named))
-    if not ctx.contains_active((*given, *named.values())):
-        return numerals.checked(ctx, f, (*args, *kwargs.values()), y)
-    z = ctx.call(complex_number, *given, **named)
-    return z if f is complex else ctx.call(f, z)
-
-
-def as_part(ctx: Mode, value: Any, *, first: bool) -> Any:
-    """Return one of the two arguments of ``complex`` as a number, where it stands for one."""
-    method = (derivable(value, "__complex__") if first else None) or derivable(value, "__float__")
-    if method is not None:
-        name = "__complex__" if first and derivable(value, "__complex__") else "__float__"
-        return require_number(value, name, ctx.call(method, value))
-    if is_instance(value) and ctx.contains_active(value):
-        value = plain(value)
-    if type(value) is ndarray and value.ndim == 0 and ctx.find(value) is not None:
-        return ctx.call(ndarray.item, value)
-    return value
+    """Run ``Counter(mapping or items)``; there may be none."""
+    return f(*[a if a is None else hashed(ctx, ctx.mapping(a)) for a in args], **kwargs)
 
 
 def run_rearranging(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
@@ -438,6 +350,7 @@ HANDLERS: dict[Any, Handler] = {
     **dict.fromkeys(ON_PRIMALS, run_on_primals),
     **dict.fromkeys(OF_MANY_BITS, run_rounding),
     **iterating.HANDLERS,
+    **calling_iterators.HANDLERS,
     **dict.fromkeys((set, frozenset), run_hashing),
     collections.Counter: run_counter,
     **dict.fromkeys((str, repr, ascii), texts.run_text),
@@ -466,7 +379,7 @@ HANDLERS: dict[Any, Handler] = {
     reversed: iteration.run_reversed,
     next: iteration.run_next,
     iter: iteration.run_iter,
-    **dict.fromkeys(INEXACT_SCALARS, run_number),
+    **dict.fromkeys(INEXACT_SCALARS, conversions.run_number),
     **frames.HANDLERS,
     warnings.warn: run_warning,
     ndarray.setflags: array_attributes.run_setflags,

@@ -9,8 +9,12 @@ import collections
 import itertools
 from typing import TYPE_CHECKING, Any
 
+from numpy import ndarray
+
 from mooncake_py.containers.positions import position
-from mooncake_py.rules.python_builtins import items_of, iterating
+from mooncake_py.rules.numbers import NUMBERS
+from mooncake_py.rules.python_builtins import items_of, iterating, numbers_first, still_first
+from mooncake_py.runtime.active import Active
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Handler, Mode
@@ -47,14 +51,71 @@ def run_repeating(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     return f(*args[:1], *times, **named)
 
 
+def run_numbers_first(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run `numbers_first`: the items of a list of numbers are taken at once."""
+    (items,) = args
+    if (type(items) is list or type(items) is tuple) and NUMERIC.issuperset(map(type, items)):
+        return list(items), (), ()
+    return first_of(iter(ctx.iter(items)), NUMERIC)
+
+
+def run_still_first(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run `still_first`."""
+    (items,) = args
+    if type(items) is ndarray and items.dtype.kind != "O":
+        return items, (), ()
+    if (type(items) is list or type(items) is tuple) and are_still(items):
+        return list(items), (), ()
+    return first_of(iter(ctx.iter(items)), NUMERIC, TEXT)
+
+
+def are_still(items: Any) -> bool:
+    """Return whether no code is run as items of a list are compared."""
+    others = set(map(type, items)) - STILL
+    return not others or (
+        others == {tuple} and all(STILL.issuperset(map(type, v)) for v in items if type(v) is tuple)
+    )
+
+
+def first_of(iterator: Any, *kinds: Any) -> tuple[list[Any], Any, Any]:
+    """Return the items of the same kind that come first, the one after them, and the rest."""
+    found: list[Any] = []
+    wanted: Any = ()
+    for item in iterator:
+        t = type(item)
+        if t not in wanted:
+            wanted = next((kind for kind in kinds if t in kind), ()) if not found else ()
+            if not wanted:
+                return found, (item,), iterator
+        found.append(item)
+    return found, (), ()
+
+
 def run_chaining(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run a function that iterates over each item of its argument."""
     (items,) = args
     return f(map(ctx.iter, ctx.iter(items)), **kwargs)
 
 
+def run_chain(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run ``itertools.chain(*iterables)``, which asks each for its iterator when it gets there."""
+    if kwargs or SEQUENCES.issuperset(map(type, args)):
+        return f(*args, **kwargs)
+    return f.from_iterable(map(ctx.iter, args))
+
+
+def run_product(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run ``itertools.product(*iterables)``, which reads one after the other."""
+    named = {k: position(ctx, v) if k == "repeat" else v for k, v in kwargs.items()}
+    return f(*[tuple(ctx.items(v)) for v in args], **named)
+
+
+NUMERIC = NUMBERS | {Active}
+TEXT = frozenset({str})
+SEQUENCES = frozenset({list, tuple, str, range})
+STILL = NUMERIC | TEXT
 ITERATING = (
-    zip, itertools.chain, itertools.zip_longest, itertools.pairwise, itertools.cycle,
+    zip, itertools.zip_longest, itertools.pairwise, itertools.cycle,
 )  # fmt: skip
 ITERATING_FIRST = (itertools.compress, dict.fromkeys)
 CHOOSING = (
@@ -68,10 +129,14 @@ ITERATING_TO = (
 
 HANDLERS: dict[Any, Handler] = {
     **dict.fromkeys(ITERATING, run_iterating),
-    **dict.fromkeys((list, tuple, itertools.product), run_listing),
+    **dict.fromkeys((list, tuple), run_listing),
+    itertools.chain: run_chain,
+    itertools.product: run_product,
     **dict.fromkeys(ITERATING_FIRST, run_iterating_first),
     **dict.fromkeys(ITERATING_TO, run_iterating_to),
     itertools.repeat: run_repeating,
+    numbers_first: run_numbers_first,
+    still_first: run_still_first,
     itertools.chain.from_iterable: run_chaining,
     iterating: lambda ctx, f, args, kwargs: iter(ctx.iter(*args)),
     items_of: lambda ctx, f, args, kwargs: [*iter(ctx.iter(*args))],  # no length is asked for

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dis
 import functools
+import itertools
 from collections.abc import Iterator
 from contextlib import suppress
 from types import CodeType, FunctionType, GeneratorType
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Language, Mode, Tracking
 
 __all__ = [
-    "ask_length", "assign_flat", "has_own_items", "iterate_object", "read_flat",
+    "ask_length", "assign_flat", "has_own_items", "items_for_star", "iterate_object", "read_flat",
     "run_generator_method", "run_iter", "run_length_hint", "run_next", "run_reversed",
 ]  # fmt: skip
 
@@ -176,6 +177,21 @@ def ask_length(ctx: Mode, iterable: Any, default: int = 0) -> int | None:
     return hint
 
 
+def items_for_star(ctx: Mode, iterable: Any, first: int) -> list[Any]:
+    """Return the items for targets one of which has a star, after the `first` ones.
+
+    Python makes a list of what the iterator has left for it, and asks that for its iterator again.
+    """
+    iterator = ctx.call(iter, iterable)
+    items: list[Any] = []
+    for _ in range(first):
+        try:
+            items.append(ctx.call(next, iterator))
+        except StopIteration:
+            return items
+    return [*items, *ctx.items(iterator)]
+
+
 def has_own_items(sequence: Any = None) -> bool:
     """Return whether the methods by which a sequence is read, or inserted to, are in Python."""
     return any(derivable(sequence, name) for name in ("__getitem__", "__len__", "insert"))
@@ -204,17 +220,10 @@ def ask_what_is_left(ctx: Mode, generator: GeneratorType[Any, Any, Any]) -> int 
 def iterate_derived(ctx: Language, iterator: Any) -> Any:
     """Return an iterator whose Python ``__next__``, if it has one, is derived."""
     step = python_method(type(iterator), "__next__")
-    return iterator if step is None else call_until_stop(ctx, step, iterator)
-
-
-def call_until_stop(ctx: Language, step: Any, iterator: Any) -> Iterator[Any]:
-    """Yield what ``__next__`` returns until it raises StopIteration."""
-    while True:
-        try:
-            item = ctx.call(step, iterator)
-        except StopIteration:
-            return
-        yield item
+    if step is None:
+        return iterator
+    # As often as somebody asks, also after an error or the end: a generator would be at its end.
+    return itertools.starmap(functools.partial(ctx.call, step, iterator), itertools.repeat(()))
 
 
 def iterate_by_index(ctx: Language, sequence: Any, i: int = 0) -> Iterator[Any]:

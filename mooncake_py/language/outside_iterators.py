@@ -11,15 +11,18 @@ import copy
 import gc
 import itertools
 from collections.abc import Callable, Iterator
+from types import GeneratorType
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy import ndarray
 
+from mooncake_py.application.seen_calls import runs_derived
 from mooncake_py.diagnostics.reporting import dropped
 from mooncake_py.language import draws
 from mooncake_py.remembered import remembered
+from mooncake_py.rooms import PACKAGE
 from mooncake_py.runtime.activity import INERT, is_iterator
 from mooncake_py.runtime.iterators import reduced, set_state
 from mooncake_py.words import with_article
@@ -38,6 +41,11 @@ KINDS = LEAVES | {
     itertools.compress, itertools.zip_longest, itertools.takewhile, itertools.dropwhile,
     itertools.filterfalse, type(itertools.tee(())[0]),
 }  # fmt: skip
+CALLING = frozenset({
+    map, filter, itertools.starmap, itertools.takewhile, itertools.dropwhile,
+    itertools.filterfalse, itertools.accumulate,
+})  # fmt: skip
+"""Iterators that call a function."""
 LEVELS = {OF_SEQUENCE: 1, reversed: 1, itertools.chain: 3}
 TEE_DATA = {getattr(itertools, "_tee_dataobject", None)}
 MOST = 64  # objects that are looked through
@@ -83,6 +91,8 @@ def vectors_of(iterator: Any) -> Iterator[ndarray]:
     while todo and len(seen) < MOST:
         value, level = todo.pop()  # how many levels of what it holds are iterated over
         t = type(value)
+        if (t is GeneratorType or t in CALLING) and is_of_this_call(value):
+            continue
         if issubclass(type(value), ndarray):
             if level and value.ndim == 1 and value.dtype.kind in "fc":
                 yield value
@@ -93,6 +103,15 @@ def vectors_of(iterator: Any) -> Iterator[ndarray]:
                 if kind not in INERT and id(part) not in seen and leads_on(kind):
                     seen.add(id(part))
                     todo.append((part, level))
+
+
+def is_of_this_call(iterator: Any) -> bool:
+    """Return whether an iterator runs derived code, which sees that elements are active."""
+    if type(iterator) is GeneratorType:
+        code = iterator.gi_code
+        names = (*code.co_varnames, *code.co_freevars)
+        return "_mk_ctx" in names or code.co_filename.startswith(PACKAGE)
+    return any(map(runs_derived, gc.get_referents(iterator)))
 
 
 @remembered

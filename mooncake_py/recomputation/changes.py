@@ -7,6 +7,7 @@ unreachable objects.
 
 from __future__ import annotations
 
+import sys
 from collections import deque
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,8 +15,10 @@ from typing import Any
 from mooncake_py.application.walker import replace_parts
 from mooncake_py.containers import containers, dicts, lists, sets, state
 from mooncake_py.recomputation.places import place_of
+from mooncake_py.runtime.attribute_lookup import in_class
 from mooncake_py.runtime.pulls import pull_state
 from mooncake_py.runtime.references import references_beside
+from mooncake_py.tangents.fields import instance_dict
 
 __all__ = ["Changes", "is_alone"]
 
@@ -60,6 +63,8 @@ class Changes:
 
     def add(self, entry: Entry) -> None:
         """Keep an entry unless an earlier one brings the place back anyway."""
+        if entry[1] is state.restore_attribute:
+            entry = of_shared_attributes(entry)
         o = entry[2]
         group = self.groups.get(id(o))  # the entries of a group keep the object alive
         if group is None:
@@ -149,6 +154,24 @@ class Group:
     parts: set[Any] = field(default_factory=set)  # whose changes are kept, once
     has_order: bool = False  # of the keys of a dict
     is_whole: bool = False  # they bring back all contents
+
+
+def of_shared_attributes(entry: Entry) -> Entry:
+    """Return an entry about an attribute as one about the dict that holds it, if others have that.
+
+    The object may be new although its attributes are not: ``new.__dict__ = old.__dict__``.
+    """
+    _, _, o, name, old = entry
+    if issubclass(type(o), type) or hasattr(type(in_class(type(o), name)), "__set__"):
+        return entry
+    held = instance_dict(o)
+    if type(held) is not dict or sys.getrefcount(held) <= OF_ONE:
+        return entry
+    return entry[0], dicts.restore_key, held, name, old
+
+
+OF_ONE = 3
+"""How many refer to a dict of attributes that one object has, while it is looked at."""
 
 
 def part_of(entry: Entry) -> Any:

@@ -11,14 +11,28 @@ import statistics
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from mooncake_py.rules.declare import from_vjp, overlay
+from mooncake_py.rules.declare import from_vjp, overlay, zero_derivative
 
 __all__: list[str] = []
 
 
 def items_of(data: Iterable[Any]) -> list[Any]:
     """Return the items, for which `statistics` does not ask at once, as `list` would."""
-    return [value for _, values in itertools.groupby(data, type) for value in values]
+    found: list[Any] = []
+    for _, values in itertools.groupby(data, type):
+        for value in values:
+            found.append(value)
+            if not is_ratio(value):  # for which an error is raised before the next one is read
+                return found
+    return found
+
+
+def is_ratio(value: Any) -> bool:
+    """Return whether `statistics` can make a fraction of a value."""
+    return hasattr(value, "as_integer_ratio") or hasattr(value, "numerator")
+
+
+zero_derivative(is_ratio, because="returns an answer")
 
 
 @overlay(statistics.mean)

@@ -184,6 +184,14 @@ direct.calls(np.array, assemble)
 KNOWN_ITEMS = (np.generic, float, int, complex, str, bytes, tuple, list)
 
 
+NUMBERS = (np.generic, float, int, complex, ndarray)
+
+
+def require_element(item, dtype):
+    """Raise if an array of a dtype does not take an item that is no number."""
+    np.fromiter([item], dtype)
+
+
 @overlay(np.fromiter)
 def fromiter(iter, dtype, count=-1, *, like=None):
     items = []
@@ -197,6 +205,8 @@ def fromiter(iter, dtype, count=-1, *, like=None):
                 element = np.empty((), dtype)
                 element[()] = item  # as NumPy does, which looks at nothing but the number
                 item = element[()]
+            elif not shape and not isinstance(item, NUMBERS):
+                require_element(item, dtype)
             items.append(item)
             if len(items) == count:
                 break
@@ -210,6 +220,9 @@ def fromiter(iter, dtype, count=-1, *, like=None):
     for k, item in enumerate(items):
         rows[k] = item
     return rows
+
+
+zero_derivative(require_element, because="it only raises")
 
 
 # Constant arrays.

@@ -131,10 +131,12 @@ def fsum(seq: Iterable[Any], /) -> Any:
 
 
 def as_float(value: Any) -> Any:
-    """Return the number that an object is converted to; what has none is left for the error."""
-    if isinstance(value, (float, int)) or not hasattr(type(value), "__float__"):
+    """Return the number that an object is converted to, or raise what `fsum` raises."""
+    if isinstance(value, (float, int)):
         return value
-    return float(value)
+    if hasattr(type(value), "__float__"):
+        return float(value)
+    return fsum_of_list([value]) if not hasattr(type(value), "__index__") else value
 
 
 def fsum_of_list(values: list[Any]) -> float:

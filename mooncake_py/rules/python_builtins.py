@@ -7,6 +7,7 @@ of the generators.
 
 from __future__ import annotations
 
+import collections
 import functools
 import itertools
 import operator
@@ -46,33 +47,37 @@ def sum_of(iterable: Iterable[Any], /, start: Any = 0) -> Any:
     of_numbers = type(iterable) is ndarray and iterable.dtype != object
     if of_numbers and iterable.ndim and are_numbers([start]):
         return sum_of_rows(iterable, start)
-    items = items_of(iterable)
-    count = leading_numbers(start, items)
-    if count and count == len(items):
-        return sum_of_numbers(items, start)
-    if isinstance(start, (str, bytes, bytearray)):
-        refuse_text(start)
-    total = sum_of_numbers(items[:count], start) if count else start
-    for item in items[count:]:
-        total = total + item
-    return total
+    if are_numbers([start]):
+        items, others, iterator = numbers_first(iterable)
+        start = sum_of_numbers(items, start) if items else start
+    else:
+        others, iterator = (), iterating(iterable)
+        if isinstance(start, (str, bytes, bytearray)):
+            refuse_text(start)
+    for item in others:
+        start = start + item
+    for item in iterator:  # which its own operators may change
+        start = start + item
+    return start
+
+
+def numbers_first(iterable: Iterable[Any]) -> tuple[list[Any], Any, Iterator[Any]]:
+    """Return the numbers that come first, the item after them if there is one, and the rest.
+
+    Instances of subclasses are no numbers: they may have operators of their own.
+    """
+    iterator = iter(iterable)
+    numbers: list[Any] = []
+    for item in iterator:
+        if not are_numbers([item]):
+            return numbers, (item,), iterator
+        numbers.append(item)
+    return numbers, (), iterator
 
 
 def refuse_text(start: Any) -> None:
     """Raise what `sum` raises for a text; as it is not derived, this `sum` is Python's."""
     sum((), start)
-
-
-def leading_numbers(start: Any, items: list[Any]) -> int:
-    """Return how many items are added to a number before the first one that is none.
-
-    Instances of subclasses are none: they may have operators of their own.
-    """
-    if type(start) not in NUMBERS:
-        return 0
-    if NUMBERS.issuperset(map(type, items)):
-        return len(items)
-    return next(i for i, item in enumerate(items) if type(item) not in NUMBERS)
 
 
 def are_numbers(items: list[Any]) -> bool:
@@ -140,13 +145,40 @@ def extreme(choose: Callable[..., Any], arguments: Any, key: Any, default: Any) 
     if len(arguments) > 1 and default is not MISSING:
         raise TypeError(f"Cannot specify a default for {name}() with multiple positional arguments")
     items = arguments[0] if len(arguments) == 1 else arguments
-    if type(items) is not ndarray:  # one may be long, and is read at one place only
-        items = items_of(items)
-    if not len(items):
-        return position_of(choose, ()) if default is MISSING else default  # or what it raises
-    keys = items if key is None else [key(item) for item in items]
-    about_to_compare(keys)
-    return items[position_of(choose, keys)]
+    if key is not None:
+        return extreme_by_key(choose, iterating(items), key, default)
+    items, others, iterator = still_first(items)
+    best = items[position_of(choose, items)] if len(items) else MISSING
+    largest = choose is max
+    for rest in (others, iterator):
+        for item in rest:
+            if best is MISSING or ((item > best) if largest else (item < best)):
+                best = item
+    return best if best is not MISSING else nothing(choose, default)
+
+
+def extreme_by_key(choose: Callable[..., Any], items: Iterator[Any], key: Any, default: Any) -> Any:
+    """Return the item with the smallest or largest key, each of which is asked for in turn."""
+    best = best_key = MISSING
+    largest = choose is max
+    for item in items:
+        value = key(item)
+        if best is MISSING or ((value > best_key) if largest else (value < best_key)):
+            best, best_key = item, value
+    return best if best is not MISSING else nothing(choose, default)
+
+
+def nothing(choose: Callable[..., Any], default: Any) -> Any:
+    """Return the default where there are no items, or raise what is raised without one."""
+    return position_of(choose, ()) if default is MISSING else default
+
+
+def still_first(iterable: Iterable[Any]) -> tuple[Any, Any, Iterator[Any]]:
+    """Return the items that come first and run no code as they are compared, and the rest.
+
+    These are numbers, or texts; and whole arrays and lists of such items and of tuples of them.
+    """
+    return numbers_first(iterable)
 
 
 def position_of(choose: Callable[..., Any], keys: Any) -> int:
@@ -257,7 +289,6 @@ zero_derivative(
     are_numbers,
     complex_divmod,
     defines_power,
-    leading_numbers,
     refuse_text,
     order_of,
     order_left,
@@ -265,74 +296,6 @@ zero_derivative(
     because="returns positions, an answer or nothing",
 )
 zero_derivative(modular_power, rounded, because="piecewise constant")
-
-
-# Functions applied to all elements.
-
-
-@overlay(map)
-def map_of(function: Callable[..., Any], /, *iterables: Iterable[Any]) -> Iterator[Any]:
-    if not iterables:
-        raise TypeError("map() must have at least two arguments.")
-    return standing_for(applied(function, zip(*iterables, strict=False)), map)
-
-
-@overlay(itertools.starmap)
-def starmap(function: Callable[..., Any], iterable: Iterable[Any], /) -> Iterator[Any]:
-    return standing_for(applied(function, iterating(iterable)), itertools.starmap)
-
-
-def applied(function: Callable[..., Any], rows: Iterator[Any]) -> Iterator[Any]:
-    """Yield the function's value for each row of arguments."""
-    for row in rows:
-        try:
-            value = function(*row)
-        except StopIteration:  # ends the originals; in a generator it would be an error
-            return
-        yield value
-
-
-@overlay(filter)
-def filter_of(function: Any, iterable: Iterable[Any], /) -> Iterator[Any]:
-    return standing_for(selected(function, iterating(iterable), True), filter)
-
-
-@overlay(itertools.filterfalse)
-def filterfalse(function: Any, iterable: Iterable[Any], /) -> Iterator[Any]:
-    return standing_for(selected(function, iterating(iterable), False), itertools.filterfalse)
-
-
-def selected(function: Any, items: Iterator[Any], wanted: bool) -> Iterator[Any]:
-    """Yield the items that the function finds true, or those that it does not."""
-    for item in items:
-        if bool(item if function is None else function(item)) is wanted:
-            yield item
-
-
-@overlay(itertools.takewhile)
-def takewhile(predicate: Callable[[Any], Any], iterable: Iterable[Any], /) -> Iterator[Any]:
-    return standing_for(taken(predicate, iterating(iterable)), itertools.takewhile)
-
-
-def taken(predicate: Callable[[Any], Any], items: Iterator[Any]) -> Iterator[Any]:
-    for item in items:
-        if not predicate(item):
-            return
-        yield item
-
-
-@overlay(itertools.dropwhile)
-def dropwhile(predicate: Callable[[Any], Any], iterable: Iterable[Any], /) -> Iterator[Any]:
-    return standing_for(remaining(predicate, iterating(iterable)), itertools.dropwhile)
-
-
-def remaining(predicate: Callable[[Any], Any], items: Iterator[Any]) -> Iterator[Any]:
-    for item in items:
-        if not predicate(item):
-            yield item
-            break
-    for item in items:
-        yield item
 
 
 # Functions applied to neighbours.
@@ -355,27 +318,6 @@ def reduce(function: Callable[[Any, Any], Any], iterable: Iterable[Any], /, *ini
 def is_iterable(value: Any) -> bool:
     """Return whether ``iter(value)`` finds a method for it."""
     return hasattr(type(value), "__iter__") or hasattr(type(value), "__getitem__")
-
-
-@overlay(itertools.accumulate)
-def accumulate(iterable: Iterable[Any], func: Any = None, *, initial: Any = None) -> Iterator[Any]:
-    return standing_for(running(iterating(iterable), func, initial), itertools.accumulate)
-
-
-def running(items: Iterator[Any], function: Any, initial: Any) -> Iterator[Any]:
-    """Yield the initial value, if any, and the value after each item."""
-    value = MISSING
-    if initial is not None:
-        value = initial
-        yield value
-    for item in items:
-        if value is MISSING:
-            value = item
-        elif function is None:
-            value = value + item
-        else:
-            value = function(value, item)
-        yield value
 
 
 @overlay(itertools.groupby)
@@ -465,6 +407,17 @@ def count_of(a: Iterable[Any], b: Any, /) -> int:
         if item is b or item == b:
             found += 1
     return found
+
+
+def count_elements(mapping: Any, iterable: Iterable[Any], /) -> None:
+    """Count items one after the other, for ``Counter.update``."""
+    for item in iterable:
+        mapping[item] = mapping.get(item, 0) + 1
+
+
+_count_elements = getattr(collections, "_count_elements", None)
+if _count_elements is not None:
+    overlay(_count_elements)(count_elements)
 
 
 @overlay(operator.indexOf)
