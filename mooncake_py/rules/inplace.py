@@ -169,14 +169,23 @@ def check_safe(a: ndarray, values: Any) -> None:
 
 @overlay(np.ndarray.put)
 def put_method(a: ndarray, indices: Any, values: Any, mode: str = "raise") -> None:
-    assign_in_turn(a, flat_positions(a, indices, mode), np.reshape(np.asarray(values), -1))
+    given = np.reshape(np.asarray(values), -1)
+    if given.size:
+        assign_in_turn(a, flat_positions(a, indices, mode), given)
+    else:
+        put_nothing(a, indices, given, mode)
 
 
 @overlay(np.put)
 def put(a: ndarray, ind: Any, v: Any, mode: str = "raise") -> None:
     if not isinstance(a, ndarray):
         raise TypeError(f"argument 1 must be numpy.ndarray, not {type(a).__name__}")
-    assign_in_turn(a, flat_positions(a, ind, mode), np.reshape(np.asarray(v), -1))
+    put_method(a, ind, v, mode)
+
+
+def put_nothing(a: ndarray, indices: Any, values: Any, mode: Any) -> None:
+    """Do nothing, as NumPy does without values, or raise what it raises."""
+    np.put(a, indices, values, mode)
 
 
 def assign_in_turn(a: ndarray, positions: ndarray, values: ndarray) -> None:
@@ -282,6 +291,7 @@ def diagonal(a: ndarray, wrap: bool) -> slice:
 
 
 zero_derivative(
+    put_nothing,
     check_copy, check_fill, check_safe, check_shapes, copies_in_turn, copying_order,
     reads_what_it_writes, refuse_overlaps, masked_positions, flat_positions, index_along_axis,
     diagonal,

@@ -127,7 +127,11 @@ class Indexing(Tape):
             if type(i) is int and o.ndim == 1:
                 self.log_element(memory, o, i, o[i])
             else:
-                self.log_write(memory, o, i)
+                try:
+                    self.log_write(memory, o, i)
+                except IndexError:  # the values may be what NumPy finds wrong first
+                    o.copy()[i] = v
+                    raise
         written = node is not None
         try:
             o[i] = v

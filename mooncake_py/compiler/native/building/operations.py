@@ -47,6 +47,7 @@ SMALL = (0, 1, 2, 3, 4)
 """The exponents of powers of ints that become products."""
 FLOATING = 2.0**53 - 1.0
 """Ints up to it are floats, and no others become them."""
+LEAST = -(2**63)
 EXACT = 1.25 * 2.0**62
 """The ints of Python that compiled code computes stay below: they do not wrap around."""
 WHOLE = {FLOAT: 2.0**52, FLOAT32: 2.0**23}
@@ -129,6 +130,10 @@ def on_numbers(b: Builder, op: str, x: Number, y: Number) -> Number:
         raise Unfit("a power of truths", b.place)  # slopes of powers are of numbers
     if op == "pow" and kind == INT:
         return int_power(b, x, y)
+    if op == "floordiv" and is_int and may_be_of_python(x, y):
+        known = isinstance(y.e, Const) and y.e.value != -1
+        if not known and b.ranges.size(x.e) > EXACT:
+            b.require(Compare(("ne",), (x.e, Const(LEAST))))  # over -1 it needs one bit more
     if op in ("floordiv", "mod") or (op == "truediv" and (kind == INT or may_be_of_python(x, y))):
         b.require(Compare(("ne",), (y.e, ZERO)))
     if not is_int and is_narrow(x, y):
@@ -296,18 +301,31 @@ def negative(b: Builder, x: Value) -> Value:
     return elementwise(b, lambda p: Op("neg", (p,)), x.kind, (x,))
 
 
-def compared(b: Builder, ops: Sequence[str], values: Sequence[Value]) -> Value:
-    """Return a chain of comparisons; of arrays only two are compared."""
+def compared(
+    b: Builder, ops: Sequence[str], values: Sequence[Value], tested: bool = False
+) -> Value:
+    """Return a chain of comparisons; of arrays only two are compared.
+
+    It is the first one that is false, or the last: one of Python's or of NumPy's truths, which
+    does not matter where only its truth is `tested`.
+    """
     numbers = [v for v in values if isinstance(v, Number)]
     if len(numbers) == len(values):
         if any(v.kind in REAL for v in numbers):
             for v in numbers:
                 require_float(b, v)
         of_numpy = any(v.type in OF_NUMPY for v in numbers)
+        if of_numpy and not tested and not all(map(is_of_numpy_pair, numbers, numbers[1:])):
+            raise Unfit("a chain of comparisons whose type varies", b.place)
         return Number(compared_numbers(b, ops, numbers), "bool_" if of_numpy else "bool")
     if len(ops) != 1:
         raise Unfit("a chain of comparisons of arrays", b.place)
     return elementwise(b, lambda p, q: Compare((ops[0],), (p, q)), BOOL, values)
+
+
+def is_of_numpy_pair(x: Number, y: Number) -> bool:
+    """Return whether NumPy compares two numbers."""
+    return x.type in OF_NUMPY or y.type in OF_NUMPY
 
 
 def chosen(b: Builder, test: Value, x: Value, y: Value) -> Value:

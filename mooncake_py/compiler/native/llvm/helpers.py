@@ -13,7 +13,8 @@ __all__ = ["HELPERS"]
 LEAST, GREATEST = constant(1e-280, FLOAT), constant(1e280, FLOAT)
 """Between these a sum of two squares has neither lost a digit nor overflowed."""
 
-# Ints: by zero it is zero; the least int over -1 is zero too, as the machine would trap.
+LEAST_INT = -(2**63)
+# Ints: by zero it is zero; the least int over -1 would trap, and wraps around in NumPy.
 DIVISION = """\
 define internal i64 @mc_{name}(i64 %a, i64 %b) alwaysinline nounwind {{
   %zero = icmp eq i64 %b, 0
@@ -21,9 +22,10 @@ define internal i64 @mc_{name}(i64 %a, i64 %b) alwaysinline nounwind {{
   %minus = icmp eq i64 %b, -1
   %over = and i1 %least, %minus
   %none = or i1 %zero, %over
+  %instead = select i1 %zero, i64 0, i64 {wrapped}
   br i1 %none, label %nothing, label %some
 nothing:
-  ret i64 0
+  ret i64 %instead
 some:
   %q = sdiv i64 %a, %b
   %r = srem i64 %a, %b
@@ -288,9 +290,11 @@ def of_width(kind: str, t: str, f: str) -> dict[str, Helper]:
 
 HELPERS: dict[str, Helper] = {
     "mc_int_floordiv": Helper(
-        DIVISION.format(name="int_floordiv", own="%q", other="sub i64 %q, 1")
+        DIVISION.format(name="int_floordiv", own="%q", other="sub i64 %q, 1", wrapped=LEAST_INT)
     ),
-    "mc_int_mod": Helper(DIVISION.format(name="int_mod", own="%r", other="add i64 %r, %b")),
+    "mc_int_mod": Helper(
+        DIVISION.format(name="int_mod", own="%r", other="add i64 %r, %b", wrapped=0)
+    ),
     "mc_int_power": Helper(INT_POWER),
     **of_width("float", "double", ""),
     **of_width("float32", "float", "f"),

@@ -52,6 +52,12 @@ class ConditionReader:
         """Read an expression."""
         raise NotImplementedError
 
+    def compared(
+        self, ops: Sequence[ast.cmpop], nodes: Sequence[ast.expr], tested: bool = False
+    ) -> Value:
+        """Read comparisons."""
+        raise NotImplementedError
+
     def number(self, node: ast.expr) -> Number:
         """Read an expression that must be a number."""
         raise NotImplementedError
@@ -92,6 +98,9 @@ class ConditionReader:
         """Read a test, of which only the truth counts."""
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
             return opposite(self.test(node.operand))
+        if isinstance(node, ast.Compare):
+            chain = [node.left, *node.comparators]
+            return self.truth(self.compared(node.ops, chain, tested=True))
         if not isinstance(node, ast.BoolOp):
             return self.truth(self.value(node))
         op, decides = LOGIC[type(node.op)], isinstance(node.op, ast.Or)

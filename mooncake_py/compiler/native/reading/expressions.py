@@ -242,7 +242,9 @@ class ExpressionReader(ConditionReader):
             return operations.elementwise(self.b, lambda p: Op("not", (p,)), BOOL, (x,))
         raise Unfit("an operator before a value", self.b.place)
 
-    def compared(self, ops: Sequence[ast.cmpop], nodes: Sequence[ast.expr]) -> Value:
+    def compared(
+        self, ops: Sequence[ast.cmpop], nodes: Sequence[ast.expr], tested: bool = False
+    ) -> Value:
         """Read comparisons; of objects that are the same in each call they are known."""
         values = [self.value(node) for node in nodes]
         if picked.are_picked(tuple(values)):
@@ -269,7 +271,7 @@ class ExpressionReader(ConditionReader):
         names = [COMPARISONS[type(op)] for op in ops]
         if complexes.is_complex(*values):
             return complexes.compared(self.b, names, values)
-        return operations.compared(self.b, names, values)
+        return operations.compared(self.b, names, values, tested)
 
     def same(self, x: Value, y: Value) -> bool:
         """Return whether two values are one object, where one of them is None."""
