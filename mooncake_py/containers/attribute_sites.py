@@ -26,7 +26,8 @@ class AttributeSite(Site):
     t, gate : type, object
         The class of the objects for which no code runs, and of what context.
     property : tuple
-        A class, a gate and a property that is read of it.
+        A class, a gate and a property that is read of its objects.  Without a property no code
+        runs for the class itself; for objects of it, it is not known what runs.
     inner : CallSite
         Where the property is called.
     """
@@ -58,24 +59,33 @@ class AttributeSite(Site):
         if t is self.t and C.gate is self.gate:
             return getattr(o, self.name)
         kind, gate, found = self.property
-        if t is kind and C.gate is gate and getattr(t, self.name, None) is found:
-            return self.inner.way.call1(self.inner, C, found.fget, o)  # type: ignore[attr-defined]
+        if (t is kind or o is kind) and C.gate is gate:
+            if found is None:
+                return getattr(o, self.name) if o is kind else C.getattr(o, self.name)
+            if getattr(t, self.name, None) is found:
+                return self.inner.way.call1(self.inner, C, found.fget, o)  # type: ignore[attr-defined]
         value = C.getattr(o, self.name)
         if self.may_choose(C):
-            self.choose_reading(C, t)
+            self.choose_reading(C, o)
         return value
 
-    def choose_reading(self, C: Any, t: type) -> None:
-        """Serve a class whose objects have been read, if it is known what runs."""
+    def choose_reading(self, C: Any, o: Any) -> None:
+        """Serve what has been read, a class or objects of one, if it is known what runs."""
+        t = type(o)
+        if issubclass(t, type):
+            C.sites.add(self)
+            self.property = o if C.reader(o, self.name) is None else t, C.gate, None
+            return
         reader = C.readers.get((t, self.name), MISSING)
         if reader is None:
             self.serve(C, t)
-        elif reader is not MISSING:
-            found: Any = getattr(t, self.name, None)
+        else:
+            found: Any = getattr(t, self.name, None) if reader is not MISSING else None
             plain = is_one_of(t.__getattribute__, PLAIN_READS) and not hasattr(t, "__getattr__")
-            if type(found) is property and found.fget is not None and plain:
-                C.sites.add(self)
-                self.property = t, C.gate, found
+            if type(found) is not property or found.fget is None or not plain:
+                found = None
+            C.sites.add(self)
+            self.property = t, C.gate, found
 
     def set(self, C: Any, o: Any, v: Any) -> None:
         """Write the attribute.

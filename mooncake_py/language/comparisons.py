@@ -30,6 +30,7 @@ from mooncake_py.runtime.attribute_lookup import MISSING, in_class
 from mooncake_py.runtime.classes import note_class
 from mooncake_py.runtime.identities import are_same, have_copies, original_of
 from mooncake_py.runtime.methods import COMPILED, derivable, is_generated, python_method
+from mooncake_py.runtime.sites import NO_SITE
 from mooncake_py.runtime.slots import type_name
 from mooncake_py.tangents.contents import elements_of
 
@@ -83,7 +84,14 @@ class Comparisons(Attributes):
 
     def compare(self, comparison: Comparison, a: Any, b: Any) -> Any:
         """Run a comparison of which an operand is neither a number nor an array."""
-        left = derived_comparison(self, a, comparison.method)
+        left: Any = None
+        method, way = self.special(a, comparison.method)
+        if way is not None and is_asked_first(type(a), type(b)):
+            result = way.call2(NO_SITE, self, method, a, b)
+            if result is not NotImplemented:
+                return result
+            left = unanswered
+        left = left or derived_comparison(self, a, comparison.method)
         right = derived_comparison(self, b, comparison.reflected)
         if left is None and right is None:
             if takes_part(a) or takes_part(b):
@@ -192,6 +200,9 @@ class Comparisons(Attributes):
             return primal_of(item) in innermost(container)
         if issubclass(t, HASHED) and derivable(container, "__contains__") is None:
             return self.key(item) in container
+        method, way = self.special(container, "__contains__")
+        if way is not None:
+            return bool(self.truth(way.call2(NO_SITE, self, method, container, item)))
         method = python_method(t, "__contains__")
         if method is not None and not (type(method) is FunctionType and is_generated(method)):
             return bool(self.truth(self.call(method, container, item)))
@@ -229,9 +240,11 @@ class Comparisons(Attributes):
 
     def truth_of_object(self, value: Any) -> Any:
         """Run ``bool(value)`` for an instance of any class."""
-        method = derivable(value, "__bool__")
+        method, way = self.special(value, "__bool__")
+        if method is None:
+            method = derivable(value, "__bool__")
         if method is not None:
-            result = self.call(method, value)
+            result = way.call1(NO_SITE, self, method, value) if way else self.call(method, value)
             if type(result) is not bool:
                 raise TypeError(f"__bool__ should return bool, returned {type(result).__name__}")
             return result
@@ -249,10 +262,14 @@ class Comparisons(Attributes):
         """Run ``len(value)``."""
         if type(value) in TESTED:
             return len(value)
-        method = derivable(value, "__len__")
-        if method is None:
-            return len(innermost(value))
-        n = operator.index(self.call(method, value))
+        method, way = self.special(value, "__len__")
+        if way is not None:
+            n = operator.index(way.call1(NO_SITE, self, method, value))
+        else:
+            method = derivable(value, "__len__")
+            if method is None:
+                return len(innermost(value))
+            n = operator.index(self.call(method, value))
         if n < 0:
             raise ValueError("__len__() should return >= 0")
         return n
@@ -345,6 +362,16 @@ class _Counting:
 
 
 AS_ARGUMENT = _Counting().count(object())
+
+
+def is_asked_first(a: type, b: type) -> bool:
+    """Return whether the left operand is asked first, and no library compares it."""
+    return not is_number_of_library(a) and (a is b or not issubclass(b, a))
+
+
+def unanswered(first: Any, second: Any) -> Any:
+    """Return that a method does not know the other operand."""
+    return NotImplemented
 
 
 def derived_comparison(ctx: Comparisons, value: Any, name: str) -> Callable[[Any, Any], Any] | None:

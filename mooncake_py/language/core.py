@@ -131,7 +131,10 @@ class Core(Ways):
             elif type(f) is MethodType:
                 handler = self.handlers.get(f)
         if handler is None:
-            if self.gate is not None:
+            if self.gate is None:
+                if self.is_worth_a_gate():  # it may have taken new tables
+                    return self.call(f, *args, **kwargs)
+            else:
                 way = self.ways.get(id(f)) or self.way_of(f)
                 if way is not None and type(way) is not Passing:
                     return way.star(NO_SITE, self, f, *args, **kwargs)  # type: ignore[attr-defined]

@@ -10,6 +10,7 @@ import functools
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
+from mooncake_py.containers.state import log_names
 from mooncake_py.frontend.load import Derived
 from mooncake_py.rules import elsewhere
 from mooncake_py.runtime.sites import CALLING, NO_SITE, Way
@@ -37,21 +38,24 @@ def running(f: str, before: str = "") -> str:
         for name, value in way.assumed:
             if {f}.__globals__.get(name, MISSING) is not value:
                 break
-        else:{calling}"""
+        else:
+            if way.logs is not None:
+                log_names(C, way.logs, {f}){calling}"""
 
 
 class Holding(Way):
     """The way of a function of the user's, called under some condition."""
 
-    __slots__ = ("assumed", "code", "defaults", "f", "gate", "kwdefaults", "run")
+    __slots__ = ("assumed", "code", "defaults", "f", "gate", "kwdefaults", "logs", "run")
 
-    scope = {**Way.scope, "MISSING": MISSING, "MethodType": MethodType}
+    scope = {**Way.scope, "MISSING": MISSING, "MethodType": MethodType, "log_names": log_names}
 
     def __init__(self, ctx: Ways, f: FunctionType, derived: Derived | None) -> None:
         self.gate = ctx.gate
         self.f: Any = f
         self.code, self.defaults, self.kwdefaults = f.__code__, f.__defaults__, f.__kwdefaults__
         self.assumed = () if derived is None else assumed_by(derived)
+        self.logs = None if derived is None else binding(derived)
         self.run: Any = None if derived is None else ctx.form(f, derived)
 
 
@@ -92,10 +96,22 @@ class OfCode(Way):
     None of them is kept alive, so that what they capture goes when it does in the plain call.
     """
 
-    __slots__ = ("assumed", "cells", "code", "enters", "gate", "module", "new", "pick", "scope_of")
+    __slots__ = (
+        "assumed",
+        "cells",
+        "code",
+        "enters",
+        "gate",
+        "logs",
+        "module",
+        "new",
+        "pick",
+        "scope_of",
+    )  # fmt: skip
 
     scope = {
         **Way.scope, "FunctionType": FunctionType, "MARK": elsewhere.MARK, "MISSING": MISSING,
+        "log_names": log_names,
     }  # fmt: skip
     condition = """(
         type(f) is FunctionType and f.__code__ is way.code and C.gate is way.gate
@@ -109,6 +125,8 @@ class OfCode(Way):
         else:
             if way.enters:
                 C.entering(f)
+            if way.logs is not None:
+                log_names(C, way.logs, f)
             pick = way.pick
             run = FunctionType(
                 way.new, f.__globals__, f.__name__, f.__defaults__,
@@ -122,7 +140,7 @@ class OfCode(Way):
 
     def __init__(self, ctx: Ways, f: FunctionType, derived: Derived) -> None:
         self.gate = ctx.gate
-        self.code, self.assumed = f.__code__, assumed_by(derived)
+        self.code, self.assumed, self.logs = f.__code__, assumed_by(derived), binding(derived)
         self.module, self.scope_of = f.__module__, f.__globals__
         self.new, self.pick, self.cells = derived.code, derived.closure, derived.cells
         self.enters = ctx.notes_functions()
@@ -161,6 +179,11 @@ class OfPartial(Way):
 
     def __init__(self, ctx: Ways) -> None:
         self.gate = ctx.gate
+
+
+def binding(derived: Derived) -> Derived | None:
+    """Return the derived form of a function that binds globals or captured variables, or None."""
+    return derived if derived.stored_globals or derived.stored_free else None
 
 
 def assumed_by(derived: Derived) -> tuple[tuple[str, Any], ...]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["OfReplace", "is_replace", "way_of_method"]
 
-OTHERS = frozenset({Active, ndarray, LookedUp, ModuleType, super})
+OTHERS = frozenset({Active, ndarray, LookedUp, ModuleType})
 """Classes of which a method is no attribute that is read, or not the same for all."""
 PAIR: Any = namedtuple("PAIR", "x y")
 REPLACE, MAKE = PAIR._replace.__code__, PAIR._make.__func__.__code__
@@ -47,6 +47,22 @@ class OfMethod(Holding):
     def __init__(self, ctx: Ways, t: type, f: FunctionType, derived: Derived) -> None:
         super().__init__(ctx, f, derived)
         self.t = t
+
+
+class OfSuper(Holding):
+    """A method of the user's that is read of ``super()``."""
+
+    __slots__ = ("above", "t")
+
+    condition = (
+        "type(f) is super and C.gate is way.gate and f.__self_class__ is way.t"
+        " and f.__thisclass__ is way.above"
+    )
+    body = OfMethod.body
+
+    def __init__(self, ctx: Ways, o: Any, f: FunctionType, derived: Derived) -> None:
+        super().__init__(ctx, f, derived)
+        self.t, self.above = o.__self_class__, o.__thisclass__
 
 
 class OfHeld(Way):
@@ -114,6 +130,8 @@ def is_replace(ctx: Ways, f: FunctionType, t: Any) -> bool:
 def way_of_method(ctx: Ways, o: Any, name: str) -> Way:
     """Return the way of a method of objects of a class."""
     t = type(o)
+    if t is super:
+        return way_of_super(ctx, o, name) or PassingMethod(ctx.gate, t)
     if t is list and name == "append":
         return OfAppend(ctx)
     if t in OTHERS or t in CONTAINERS or issubclass(t, type):
@@ -129,3 +147,12 @@ def way_of_method(ctx: Ways, o: Any, name: str) -> Way:
     if found is MISSING or type(found) in (staticmethod, classmethod):
         return OfHeld(ctx, t)
     return PassingMethod(ctx.gate, t)
+
+
+def way_of_super(ctx: Ways, o: Any, name: str) -> Way | None:
+    """Return the way of a method that is read of ``super()``."""
+    if o.__self__ is None or ctx.reader(o, name) is not None or ctx.has_rules_for(MethodType):
+        return None
+    f: Any = getattr(getattr(o, name, None), "__func__", None)
+    derived = ctx.derived_plainly(f) if type(f) is FunctionType else None
+    return None if derived is None else OfSuper(ctx, o, f, derived)

@@ -57,6 +57,9 @@ class Objects(Core):
             return self.getitem(self.call(np.asarray, o), i)
         if records.is_record(o):
             return records.item(self, o, i)
+        method, way = self.special(o, "__getitem__")
+        if way is not None:
+            return way.call2(NO_SITE, self, method, o, i)
         method = python_method(t, "__getitem__") or getattr(t, "__getitem__", None)
         if type(method) is FunctionType or type(method) is Bound or is_other(method, "__getitem__"):
             return self.call(method, o, i)
@@ -84,6 +87,10 @@ class Objects(Core):
             innermost(o)[i] = v  # raises
         if t is np.flatiter:
             iteration.assign_flat(self, o.base, i, v)
+            return
+        method, way = self.special(o, "__setitem__")
+        if way is not None:
+            way.call3(NO_SITE, self, method, o, i, v)
             return
         method = python_method(t, "__setitem__") or getattr(t, "__setitem__", None)
         if type(method) is FunctionType or type(method) is Bound or is_other(method, "__setitem__"):
@@ -129,25 +136,39 @@ class Objects(Core):
         """Run a binary operator for operands that are not numbers or arrays."""
         ta, tb = type(a), type(b)
         if self.gate is not None:
-            method, way, *_ = self.ways.get((op.name, id(ta), id(tb))) or self.way_of_operator(
-                op, ta, tb
-            )
-            if method is not None and getattr(ta, op.method, None) is method:
+            found = self.ways.get((op.name, id(ta), id(tb))) or self.way_of_operator(op, ta, tb)
+            method, way, reflected = found[0]
+            if method is None:
+                pass
+            elif not reflected and getattr(ta, op.method, None) is method:
                 y = way.call2(NO_SITE, self, method, a, b)
                 return operators.binary(self, op, a, b, True) if y is NotImplemented else y
+            elif reflected and getattr(tb, op.reflected, None) is method and is_of_python(a):
+                y = way.call2(NO_SITE, self, method, b, a)
+                if y is NotImplemented:
+                    raise operators.unsupported(op.symbol, a, b)
+                return y
         if ta in OF_PYTHON and tb in OF_PYTHON and op.name != "mod":
             return op.function(a, b)
         return operators.binary(self, op, a, b)
 
     def way_of_operator(self, op: Any, a: type, b: type) -> Any:
-        """Return a method that is asked first for operands of two classes, and its way."""
-        method = operators.is_asked_first(op, a, b)
-        found = method, method and self.way_of(method), a, b  # of which the ids are the key
+        """Return what method is asked first, its way, and whether it is that of the right operand.
+
+        The classes of the operands are with it, as their ids are the key.
+        """
+        method, reflected = operators.is_asked_first(op, a, b), False
+        if method is None:
+            method, reflected = operators.is_reflected(op, a, b), True
+        found = (method, method and self.way_of(method), reflected), a, b
         self.ways[op.name, id(a), id(b)] = found
         return found
 
     def unary_of_objects(self, function: Any, method: str, a: Any) -> Any:
         """Run a unary operator for an operand that is not a number or an array."""
+        special, way = self.special(a, method)
+        if way is not None:
+            return way.call1(NO_SITE, self, special, a)
         special = in_class(type(a), method)
         if special is MISSING or is_in_c(special):
             return function(a)
@@ -155,7 +176,11 @@ class Objects(Core):
 
     def inplace_of_objects(self, op: Any, x: Any, v: Any) -> Any:
         """Run ``x op= v`` for anything but an array."""
-        return operators.inplace(self, op, x, v)
+        method, way = self.special(x, op.inplace_method)
+        if way is None:
+            return operators.inplace(self, op, x, v)
+        y = way.call2(NO_SITE, self, method, x, v)
+        return operators.inplace(self, op, x, v, True) if y is NotImplemented else y
 
     def computed_anew(self, op: Any, x: Any, v: Any) -> Any:
         """Run ``x op v``, which is what ``x op= v`` binds a name to where nothing is changed."""
@@ -169,6 +194,12 @@ class Objects(Core):
 SEQUENCES = (list, deque, bytearray, array)
 OF_PYTHON = frozenset({int, float, bool, complex, str, tuple, list})
 """Types of operands of which no method in Python has a say, nor has NumPy."""
+
+
+def is_of_python(a: Any) -> bool:
+    """Return whether a number is one of Python's, or active with such a value."""
+    t = type(a)
+    return t is float or t is int or (t is Active and type(a.primal) is float)
 
 
 def word_in_place(error: TypeError, op: Any, x: Any, v: Any) -> None:

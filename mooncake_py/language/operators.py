@@ -45,12 +45,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BY_NAME", "IN_PLACE", "binary", "by_name", "call_special", "inplace", "is_asked_first",
-    "is_of_numbers",
+    "is_of_numbers", "is_reflected", "unsupported",
 ]  # fmt: skip
 
 ACCEPTED: dict[type, tuple[type, ...]] = {
     bool: (int,), int: (int,), float: (float, int), complex: (complex, float, int),
 }  # fmt: skip
+OF_PYTHON = frozenset({float, int, Active})
+"""Numbers of Python; an active one may also be another."""
 WITHOUT_A_TANGENT = (float, complex, np.inexact, np.timedelta64, timedelta, ndarray)
 """Results of operators of unknown classes that would be numbers without a derivative."""
 
@@ -65,11 +67,11 @@ def binary(ctx: Mode, op: BinaryOperator, a: Any, b: Any, asked: bool = False) -
     return y
 
 
-def inplace(ctx: Mode, op: BinaryOperator, x: Any, v: Any) -> Any:
-    """Run ``x op= v`` and return what the name is bound to."""
+def inplace(ctx: Mode, op: BinaryOperator, x: Any, v: Any, asked: bool = False) -> Any:
+    """Run ``x op= v``, return what the name is bound to; the method may have been asked already."""
     method = in_class(plain_class(x), op.inplace_method)
     of_sequence = is_sequence_in_place(plain_class(x), op, method)
-    if method is not MISSING and not of_sequence:
+    if method is not MISSING and not of_sequence and not asked:
         y = inplace_method(ctx, op, method, x, v)
         if y is not NotImplemented:
             return y
@@ -114,6 +116,19 @@ def is_asked_first(op: BinaryOperator, a: type, b: type) -> FunctionType | None:
     if a is Active or slot_of(a, op) is not GENERIC or (a is not b and a in b.__mro__):
         return None
     method = in_class(a, op.method)
+    return method if type(method) is FunctionType else None
+
+
+def is_reflected(op: BinaryOperator, a: type, b: type) -> FunctionType | None:
+    """Return the reflected method in Python that is asked alone, of numbers of Python on the left.
+
+    The right operand is of no class in C, with which numbers would compute.
+    """
+    if a not in OF_PYTHON or slot_of(b, op) is not GENERIC:
+        return None
+    if any(is_class_in_c(base) for base in b.__mro__[:-1]):
+        return None
+    method = in_class(b, op.reflected)
     return method if type(method) is FunctionType else None
 
 

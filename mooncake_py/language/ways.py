@@ -32,7 +32,7 @@ from mooncake_py.remembered import Table
 from mooncake_py.rules import epoch, registry
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.attribute_lookup import in_class
-from mooncake_py.runtime.methods import DESCRIPTORS
+from mooncake_py.runtime.methods import DESCRIPTORS, derivable
 from mooncake_py.runtime.sites import Passing, Sites, Way
 
 if TYPE_CHECKING:
@@ -43,7 +43,9 @@ else:
 __all__ = ["Ways"]
 
 NOTHING: Any = MappingProxyType({})
+NONE = None, None
 MANY = 1024
+FEW = 4
 NESTED = 0x10
 """The flag of code that is defined within a function: functions are made of it again and again."""
 DERIVED: Table[tuple[str | None, str | None]] = Table()
@@ -74,6 +76,7 @@ class Ways(Mode):
     token: object  # what no other context has
     ways: dict[Any, Any] = NOTHING
     sites: Sites | None = None
+    slow_calls = 0
     newborn: Any = None
     reader: Callable[[Any, str], Any]  # what is asked how an attribute is read
     since = 0
@@ -92,6 +95,11 @@ class Ways(Mode):
             epoch.opened(self)
             self.gate = object()
         return self.gate
+
+    def is_worth_a_gate(self) -> bool:
+        """Count a call that is not made at a site; return whether there are ways after some."""
+        self.slow_calls += 1
+        return self.slow_calls > FEW and self.open_gate() is not None
 
     def close_gate(self) -> None:
         """Let go of all ways: what they hold is not kept longer than a run of a function."""
@@ -119,11 +127,31 @@ class Ways(Mode):
 
     def way_of_method(self, o: Any, name: str) -> Way:
         """Return the way of a method of objects of one class."""
-        key = id(type(o)), name
+        t = type(o)
+        key: Any = (
+            (id(o.__self_class__), id(o.__thisclass__), name) if t is super else (id(t), name)
+        )
         way = self.ways.get(key)
         if way is None:
             way = self.ways[key] = way_of_method(self, o, name)
         return way
+
+    def special(self, o: Any, name: str) -> tuple[Any, Any]:
+        """Return the special method of the user's that the class of an object has, and its way.
+
+        None if no function of the user's is under the name, or nothing is kept now.
+        """
+        if self.gate is None:
+            return NONE
+        t = type(o)
+        found = self.ways.get((name, id(t)))
+        if found is None:
+            method = derivable(o, name)
+            of_user = type(method) is FunctionType
+            pair = (method, self.way_of(method)) if of_user else NONE
+            found = self.ways[name, id(t)] = pair, t  # of which the id is the key
+        method, _ = found[0]
+        return found[0] if method is not None and getattr(t, name, None) is method else NONE
 
     def new_way(self, f: Any) -> Way | None:
         """Return a way for a callee, None if all questions are to be asked at each call."""
@@ -182,8 +210,7 @@ class Ways(Mode):
 
     def is_special(self, derived: Derived) -> bool:
         """Return whether the context does more for a function than to run its derived form."""
-        binds = derived.stored_globals or derived.stored_free
-        return bool(derived.asked or binds or self.compiles or self.meter is not None)
+        return bool(derived.asked or self.compiles or self.meter is not None)
 
     def has_rules_for(self, t: type) -> bool:
         """Return whether something of a class has a rule of its own."""

@@ -24,10 +24,10 @@ from mooncake_py import (
     vjp,
     zero_derivative,
 )
-from tests.language.called import classes, functions, instances, rest, values
+from tests.language.called import classes, functions, instances, rest, specials, values
 from tests.language.called.comparing import AT, STEP, check
 
-GROUPS = functions, classes, instances, values, rest
+GROUPS = functions, classes, instances, values, specials, rest
 
 
 @pytest.mark.without_modes("all modes are compared here")
@@ -188,6 +188,26 @@ def test_rules_that_come_and_go_while_a_function_runs() -> None:
     for take in (lambda: grad(f)(AT), lambda: jvp(f, (AT,), (1.0,))[1]):
         assert_allclose(take(), 4 * 3 * AT**2 + 3 * 100.0 + 2 * 1000.0)
         cube = type(cube)(cube.__code__, globals())  # without its rule
+
+
+def test_rules_of_a_block_hold_where_they_are_declared() -> None:
+    def cube(x):
+        return x**3
+
+    def f(x):
+        total = 0.0
+        for _ in iter(range(8)):
+            total = total + cube(x)
+            with local_rules():
+                elementwise(cube, 100.0)
+                total = total + cube(x)
+            total = total + cube(x)
+        return total
+
+    expected = 16 * 3 * AT**2 + 8 * 100.0
+    assert_allclose(grad(f)(AT), expected)
+    assert_allclose(jvp(f, (AT,), (1.0,))[1], expected)
+    assert_allclose(grad(f, debug=True)(AT), expected)
 
 
 def test_threads_take_turns_at_a_site() -> None:
