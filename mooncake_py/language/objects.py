@@ -160,9 +160,8 @@ class Objects(Core):
         method, reflected = operators.is_asked_first(op, a, b), False
         if method is None:
             method, reflected = operators.is_reflected(op, a, b), True
-        found = (method, method and self.way_of(method), reflected), a, b
-        self.ways[op.name, id(a), id(b)] = found
-        return found
+        found = method, method and self.way_of(method), reflected
+        return self.keep((op.name, id(a), id(b)), (found, a, b))
 
     def unary_of_objects(self, function: Any, method: str, a: Any) -> Any:
         """Run a unary operator for an operand that is not a number or an array."""

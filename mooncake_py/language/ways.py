@@ -117,12 +117,17 @@ class Ways(Mode):
         elif t in WITHOUT:
             return Passing(self.gate, f)
         else:
-            key = id(f) if issubclass(t, type) else id(t)
+            key = id(f) if issubclass(t, type) else (OfObject, id(t))
         way = self.ways.get(key)
         if way is None or way is stale:
-            if len(self.ways) > MANY:
-                self.ways = {}
-            way = self.ways[key] = self.new_way(f) or Passing(self.gate, f)
+            way = self.keep(key, self.new_way(f) or Passing(self.gate, f))
+        return way
+
+    def keep(self, key: Any, way: Any) -> Any:
+        """Keep and return a way, or what else was found out: some, for programs that make more."""
+        if len(self.ways) > MANY:
+            self.ways = {}
+        self.ways[key] = way
         return way
 
     def way_of_method(self, o: Any, name: str) -> Way:
@@ -133,7 +138,7 @@ class Ways(Mode):
         )
         way = self.ways.get(key)
         if way is None:
-            way = self.ways[key] = way_of_method(self, o, name)
+            way = self.keep(key, way_of_method(self, o, name))
         return way
 
     def special(self, o: Any, name: str) -> tuple[Any, Any]:
@@ -149,7 +154,7 @@ class Ways(Mode):
             method = derivable(o, name)
             of_user = type(method) is FunctionType
             pair = (method, self.way_of(method)) if of_user else NONE
-            found = self.ways[name, id(t)] = pair, t  # of which the id is the key
+            found = self.keep((name, id(t)), (pair, t))  # a class, of which the id is the key
         method, _ = found[0]
         return found[0] if method is not None and getattr(t, name, None) is method else NONE
 
