@@ -9,7 +9,13 @@ from __future__ import annotations
 from typing import Any
 
 from mooncake_py.containers.state import restore_attribute
-from mooncake_py.runtime.attribute_lookup import MISSING, PLAIN_READS, is_one_of
+from mooncake_py.runtime.activity import INERT
+from mooncake_py.runtime.attribute_lookup import (
+    MISSING,
+    PLAIN_READS,
+    is_kept_by_instances,
+    is_one_of,
+)
 from mooncake_py.runtime.pulls import pull_attribute
 from mooncake_py.runtime.sites import CallSite, Site
 
@@ -73,8 +79,10 @@ class AttributeSite(Site):
         """Serve what has been read, a class or objects of one, if it is known what runs."""
         t = type(o)
         if issubclass(t, type):
+            value = getattr(o, self.name) if C.reader(o, self.name) is None else None
+            lasts = type(value) in INERT or callable(value)  # what else it holds is looked into
             C.sites.add(self)
-            self.property = o if C.reader(o, self.name) is None else t, C.gate, None
+            self.property = o if lasts and value is not None else t, C.gate, None
             return
         reader = C.readers.get((t, self.name), MISSING)
         if reader is None:
@@ -96,7 +104,7 @@ class AttributeSite(Site):
         if type(o) is self.t and C.gate is self.gate:
             name = self.name
             old = getattr(o, name, MISSING)
-            if old is not MISSING or o is not C.newborn or C.since != C.registry.again:
+            if old is not MISSING or o is not C.newborn or C.newborn_since != C.registry.again:
                 C.record((pull_attribute, restore_attribute, o, name, old))
             setattr(o, name, v)
             return
@@ -113,5 +121,11 @@ class AttributeSite(Site):
 
     def choose_writing(self, C: Any, t: type) -> None:
         """Serve a class of which an object was written, if no code runs."""
-        if self.may_choose(C) and (t, self.name) in C.kept_by_instances:
+        kind, gate, _ = self.property
+        if (t is kind and C.gate is gate) or not self.may_choose(C):
+            return
+        if is_kept_by_instances(t, self.name):
             self.serve(C, t)
+        else:
+            C.sites.add(self)
+            self.property = t, C.gate, None

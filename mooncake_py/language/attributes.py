@@ -36,8 +36,6 @@ class Attributes(Core):
         # until an attribute of a class is changed.
         self.readers: dict[Any, attribute_lookup.Reader | None] = {}
         self.writers: dict[Any, Any] = {}
-        # Of which nothing but the instance is asked: met before, and written quickly at sites.
-        self.kept_by_instances: set[tuple[type, str]] = set()
         self.flags: array_attributes.Flags = {}
 
     def getattr(self, o: Any, name: str) -> Any:
@@ -192,11 +190,11 @@ class Attributes(Core):
             write = self.writers[t, name]
         except KeyError:
             write = self.writers[t, name] = attribute_lookup.changer(t, name, "__set__")
-            if attribute_lookup.is_kept_by_instances(t, name):
-                self.kept_by_instances.add((t, name))
         if write is not None:
             write(self, o, v)
             return
+        if name == "__dict__":  # of another object, perhaps: no longer of one that is being made
+            self.registry.again += 1
         state.set_attribute(self, native, o, name, v)
         if issubclass(type(o), type):
             self.forget_lookups()
@@ -207,7 +205,6 @@ class Attributes(Core):
         self.gate = None
         self.readers.clear()
         self.writers.clear()
-        self.kept_by_instances.clear()
 
     def delattr(self, o: Any, name: str) -> None:
         """Run ``del o.name``."""

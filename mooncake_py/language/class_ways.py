@@ -40,10 +40,10 @@ class OfClass(Holding):
     )
     body = f"""
         made = NEW(f)
-        outer, since = C.newborn, C.since
-        C.newborn, C.since = made, C.registry.again{MAKING}
+        outer, since = C.newborn, C.newborn_since
+        C.newborn, C.newborn_since = made, C.registry.again{MAKING}
             finally:
-                C.newborn, C.since = outer, since
+                C.newborn, C.newborn_since = outer, since
             if result is not None:
                 raise not_none(result)
             return made

@@ -161,7 +161,7 @@ class Objects(Core):
         if method is None:
             method, reflected = operators.is_reflected(op, a, b), True
         found = method, method and self.way_of(method), reflected
-        return self.keep((op.name, id(a), id(b)), (found, a, b))
+        return self.remember((op.name, id(a), id(b)), (found, a, b))
 
     def unary_of_objects(self, function: Any, method: str, a: Any) -> Any:
         """Run a unary operator for an operand that is not a number or an array."""

@@ -65,7 +65,7 @@ class Ways(Mode):
         The ways by the ids of functions and classes, and by those of what others are found by.
     sites : Sites or None
         The sites that hold some of these.
-    newborn, since : object, int
+    newborn, newborn_since : object, int
         The object that is being made, and how often until then something was noted that runs again.
     """
 
@@ -79,7 +79,7 @@ class Ways(Mode):
     slow_calls = 0
     newborn: Any = None
     reader: Callable[[Any, str], Any]  # what is asked how an attribute is read
-    since = 0
+    newborn_since = 0
 
     def open_gate(self) -> Any:
         """Return the token of the ways that are made now, None where there are to be none."""
@@ -120,10 +120,10 @@ class Ways(Mode):
             key = id(f) if issubclass(t, type) else (OfObject, id(t))
         way = self.ways.get(key)
         if way is None or way is stale:
-            way = self.keep(key, self.new_way(f) or Passing(self.gate, f))
+            way = self.remember(key, self.new_way(f) or Passing(self.gate, f))
         return way
 
-    def keep(self, key: Any, way: Any) -> Any:
+    def remember(self, key: Any, way: Any) -> Any:
         """Keep and return a way, or what else was found out: some, for programs that make more."""
         if len(self.ways) > MANY:
             self.ways = {}
@@ -138,7 +138,7 @@ class Ways(Mode):
         )
         way = self.ways.get(key)
         if way is None:
-            way = self.keep(key, way_of_method(self, o, name))
+            way = self.remember(key, way_of_method(self, o, name))
         return way
 
     def special(self, o: Any, name: str) -> tuple[Any, Any]:
@@ -154,7 +154,7 @@ class Ways(Mode):
             method = derivable(o, name)
             of_user = type(method) is FunctionType
             pair = (method, self.way_of(method)) if of_user else NONE
-            found = self.keep((name, id(t)), (pair, t))  # a class, of which the id is the key
+            found = self.remember((name, id(t)), (pair, t))  # a class, of which the id is the key
         method, _ = found[0]
         return found[0] if method is not None and getattr(t, name, None) is method else NONE
 

@@ -235,3 +235,52 @@ def test_threads_take_turns_at_a_site() -> None:
     finally:
         sys.setswitchinterval(interval)
     assert wrong == []
+
+
+# Objects that share their state while they are made.
+
+SHARED: dict[str, Any] = {}
+
+
+def one_state_for_all(s):
+    class Sharing:
+        def __init__(self, x, shares):
+            if shares:
+                self.__dict__ = SHARED
+            self.x = x
+            self.y = x * x
+
+    t = 0.0
+    for k in iter(range(6)):  # the last one shares, when all is known of the class
+        t = t + Sharing(s, k == 5).y
+    return t
+
+
+def state_of_another_one(s):
+    class Inner:
+        def __init__(self, x, other):
+            self.x = x
+            if other is not None:
+                other.__dict__ = SHARED
+            self.y = x
+
+    class Outer:
+        def __init__(self, x, shares):
+            self.x = x
+            self.inner = Inner(x, self if shares else None).y
+            self.z = x * self.inner if shares else x
+
+    t = 0.0
+    for k in iter(range(6)):
+        t = t + Outer(s, k == 5).z
+    return t
+
+
+@pytest.mark.parametrize("f", [one_state_for_all, state_of_another_one])
+def test_writes_into_what_objects_share_are_undone(f: Any) -> None:
+    slope = (f(AT + STEP) - f(AT - STEP)) / (2 * STEP)
+    SHARED.clear()
+    takes = (lambda: grad(f)(AT), lambda: jvp(f, (AT,), (1.0,))[1], lambda: vjp(f, AT)[1](1.0)[0])
+    for take in takes:
+        assert_allclose(take(), slope, rtol=1e-8)
+        assert SHARED == {}
