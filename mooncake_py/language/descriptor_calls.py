@@ -136,5 +136,6 @@ def use_descriptor(ctx: Mode, native: Any, descriptor: Any, name: str, args: Any
         return ctx.call(accessor, args[0], *(args[1:] if name == "__set__" else ()))
     if name == "__get__":
         return native(descriptor, *args)
+    ctx.registry.again += 1  # it may be the state of an object that is being made
     state.change_slot(ctx, descriptor, native, *args)
     return None
