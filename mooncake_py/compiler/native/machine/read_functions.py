@@ -25,9 +25,9 @@ from mooncake_py.compiler.native.machine.by_numba import is_ours, require_steady
 from mooncake_py.compiler.native.reading.outputs import Output
 from mooncake_py.compiler.native.reading.reader import FunctionReader, Reading, reread
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, FLOAT32, INT
-from mooncake_py.compiler.reading.callees import has_rule
+from mooncake_py.compiler.reading.callees import Callee, has_rule
 from mooncake_py.compiler.regions.ir import Assign, Const, Count, Expr, Name
-from mooncake_py.jitted import python_function
+from mooncake_py.jitted import is_its_python, is_jitted, python_function
 from mooncake_py.overriding import override
 
 __all__ = ["ENTRY", "printed_alone"]
@@ -74,7 +74,8 @@ class AnyReader(FunctionReader):
         f = python_function(named)
         if f is None:
             return False
-        require_steady(f)
+        if not is_jitted(named):  # whose globals are constants
+            require_steady(f)
         return f is self.top or is_ours(f) or super().is_readable(named)
 
 
@@ -92,9 +93,14 @@ def printed_alone(foreign: Foreign) -> tuple[str, Printer]:
     f = python_function(foreign.function)
     if f is None:
         raise Unfit("no function of Python")
+    if is_jitted(foreign.function) and not is_its_python(foreign.function):
+        raise Unfit("compiled code that does something else than its Python")
     # Partial derivatives are those of NumPy, which does not raise where there is none.
     wide = "float" if has_rule(foreign.function) and not is_ours(f) else "float64"
     reading = read(f, [type_of_passed(kind, axes, wide) for kind, axes in foreign.kinds])
+    ints = [k for k, (kind, _) in enumerate(foreign.kinds) if kind == INT]
+    if Callee(foreign.function, f).may_overflow(frozenset(f.__code__.co_varnames[k] for k in ints)):
+        raise Unfit("ints that wrap around in what Numba compiled")
     region = reading.region
     if reading.captured or reading.set_after or reading.grown or region.lists:
         raise Unfit("a function that does more than compute")

@@ -190,3 +190,30 @@ def test_numba_compiles_what_cannot_be_read() -> None:
     of = compiled(tried)
     assert of(1.0, 2.0)[::3] == (True, 3.0)
     assert not of(-1.0, 2.0)[0]
+
+
+def test_jitted_functions_with_rules() -> None:
+    """They are what Numba compiled, also where their Python is something else."""
+    numba = pytest.importorskip("numba")
+
+    @numba.njit
+    def smoothed(a, b):
+        return a * b + math.sin(a)
+
+    @numba.njit("float64(int64)")
+    def halved(a):
+        return a / 2
+
+    def power(k):
+        r = 1
+        for _ in range(k):
+            r *= 3
+        return r
+
+    wrapping = numba.njit(power)
+    of = compiled(smoothed)
+    assert of(0.5, 2.0)[::3] == (True, pytest.approx(1.0 + math.sin(0.5)))
+    assert compiled(halved, "a")(5.5)[::3] == (True, halved(5.5))
+    assert compiled(wrapping, "k")(4)[::3] == (True, 81.0)
+    wrapped = (3**41 + 2**63) % 2**64 - 2**63
+    assert compiled(wrapping, "k")(41)[::3] == (True, float(wrapped))
