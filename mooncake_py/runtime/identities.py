@@ -8,9 +8,9 @@ copies too; and a copy is the original wherever a program asks whether two objec
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
-from weakref import WeakKeyDictionary, WeakSet
+from weakref import WeakKeyDictionary
 
 from numpy import ndarray
 
@@ -42,7 +42,7 @@ class Identities:
         Whether all arguments are copies, and the function may run again for a pullback.
     """
 
-    __slots__ = ("__weakref__", "arrays", "copies", "of_copy", "originals", "whole")
+    __slots__ = ("__weakref__", "arrays", "copies", "is_kept", "of_copy", "originals", "whole")
 
     def __init__(
         self, copies: Iterable[tuple[Any, Any]], arrays: Sequence[Pair], whole: bool
@@ -52,13 +52,28 @@ class Identities:
         self.whole = whole
         self.of_copy: dict[int, tuple[Any, Any]] | None = None  # by the ids of the copies
         self.originals: dict[int, Any] = {}  # by their ids, those that are no arrays
-        if whole and self.table():
-            _all.add(self)
+        self.is_kept = False
+        if whole:
+            self.keep()
+
+    def keep(self) -> None:
+        """Let all calls find the copies as long as this object lives."""
+        if not self.is_kept:
+            self.is_kept = True
+            _kept.update(self.table())
+            if self.originals:
+                _having.add(id(self))
+
+    def __del__(self) -> None:
+        if self.is_kept:
+            for key in self.table():
+                _kept.pop(key, None)
+            _having.discard(id(self))
 
     def stay_with(self, ctx: Mode) -> None:
         """Stay as long as a call around this one, which runs this one again on its way back."""
         if self.table():
-            _all.add(self)
+            self.keep()
             _within.setdefault(ctx, []).append(self)
 
     def table(self) -> dict[int, tuple[Any, Any]]:
@@ -87,20 +102,19 @@ class _Thread(threading.local):
 
 
 _thread = _Thread()
-_all: WeakSet[Identities] = WeakSet()
+_kept: dict[int, tuple[Any, Any]] = {}
+"""Copies in calls that have ended, but may run again, and what they stand for, by their ids."""
+_having: set[int] = set()
+"""The ids of those in which some are no arrays."""
 _within: WeakKeyDictionary[Mode, list[Identities]] = WeakKeyDictionary()
-
-
-def known() -> Iterator[Identities]:
-    """Yield the copies of the calls that run, or whose pullbacks may."""
-    yield from _thread.running
-    if _all:
-        yield from _all
 
 
 def original_of(o: Any) -> Any:
     """Return what an object stands for: itself, if it is no copy."""
-    for found in known():
+    entry = _kept.get(id(o))
+    if entry is not None:
+        return original_of(entry[1])
+    for found in _thread.running:
         entry = found.table().get(id(o))
         if entry is not None:
             return original_of(entry[1])
@@ -116,12 +130,12 @@ def are_same(a: Any, b: Any) -> bool:
     """Return whether two objects are, or stand for, one."""
     if a is b:
         return True
-    return bool(_thread.running or _all) and original_of(a) is original_of(b)
+    return bool(_thread.running or _kept) and original_of(a) is original_of(b)
 
 
 def have_copies() -> bool:
     """Return whether there may be copies of objects other than arrays."""
-    return any(found.table() and found.originals for found in known())
+    return bool(_having) or any(found.table() and found.originals for found in _thread.running)
 
 
 def originals_now() -> dict[int, Any]:
