@@ -66,6 +66,7 @@ def run_to_error(
     ctx: ReverseMode, run: Run, start: int, rehearsal: Rehearsal, error: Exception
 ) -> Any:
     """Run again, and record, a part that has raised, because its exception may be handled."""
+    settle_kept(ctx)  # what it has logged, which the second run does not log again
     undo(ctx, len(ctx.tape) - start)
     if ctx.failure is not None and ctx.failure.__cause__ in related(error):
         ctx.failure = None  # of going on after an error that the second run raises anew
