@@ -22,6 +22,12 @@ __all__ = [
 ]  # fmt: skip
 
 
+_kept: dict[int, tuple[Any, Any]] = {}
+"""Copies in calls that have ended, but may run again, and what they stand for, by their ids."""
+_having: set[int] = set()
+"""The ids of those in which some are no arrays."""
+
+
 class Pair(Protocol):
     """An array, and a copy that stands for it."""
 
@@ -64,11 +70,11 @@ class Identities:
             if self.originals:
                 _having.add(id(self))
 
-    def __del__(self) -> None:
-        if self.is_kept:
-            for key in self.table():
-                _kept.pop(key, None)
-            _having.discard(id(self))
+    def __del__(self, kept: Any = _kept, having: Any = _having) -> None:
+        if self.is_kept:  # parameters, as the module may be gone when Python ends
+            for key in self.of_copy or ():
+                kept.pop(key, None)
+            having.discard(id(self))
 
     def stay_with(self, ctx: Mode) -> None:
         """Stay as long as a call around this one, which runs this one again on its way back."""
@@ -102,10 +108,6 @@ class _Thread(threading.local):
 
 
 _thread = _Thread()
-_kept: dict[int, tuple[Any, Any]] = {}
-"""Copies in calls that have ended, but may run again, and what they stand for, by their ids."""
-_having: set[int] = set()
-"""The ids of those in which some are no arrays."""
 _within: WeakKeyDictionary[Mode, list[Identities]] = WeakKeyDictionary()
 
 
