@@ -7,10 +7,11 @@ process.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
+import sys
 import warnings
-from contextlib import suppress
 from contextvars import ContextVar, Token
 from functools import cache
 from importlib import metadata
@@ -18,6 +19,7 @@ from importlib.util import find_spec
 
 from mooncake_py.diagnostics.options import require_flag
 from mooncake_py.diagnostics.pages import with_page
+from mooncake_py.diagnostics.places import OWN
 from mooncake_py.errors import MooncakeWarning
 from mooncake_py.optional import installation
 
@@ -75,6 +77,9 @@ def require_setting(compile: bool | None) -> None:
 
 # Whether there is a compiler.
 
+NOT_OF_THE_USER = (*OWN, contextlib.__file__)
+"""Files between a setting and the user's line."""
+
 _why: str | None = None
 """Why nothing is compiled in this process; the user knows."""
 
@@ -95,17 +100,20 @@ def give_up(why: str) -> None:
     A filter that turns warnings into errors is not obeyed: a derivative may be under way.
     """
     if _why is None:
-        with suppress(MooncakeWarning):
+        with contextlib.suppress(MooncakeWarning):
             tell(why)
 
 
 def tell(why: str) -> None:
-    """Note why nothing is compiled, and warn."""
+    """Note why nothing is compiled, and warn at the user's line."""
     global _why
     _why = why
     text = f"nothing is compiled, and derivatives run as without compile=True: {why};\n"
     fix = f"{INSTALL}, or leave compile=True out"
-    warnings.warn(text + with_page(f"  fix:   {fix}", "compile"), MooncakeWarning, stacklevel=4)
+    level, frame = 1, sys._getframe()
+    while frame is not None and frame.f_code.co_filename.startswith(NOT_OF_THE_USER):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(text + with_page(f"  fix:   {fix}", "compile"), MooncakeWarning, stacklevel=level)
 
 
 @cache

@@ -292,6 +292,7 @@ def test_without_a_compiler_it_is_said_once(
     (told,) = caught
     derivative(compile=True)  # warnings are errors here
     assert "fix:   pip install llvmlite scipy" in str(told.message)
+    assert told.filename == __file__
     with compile_mode():
         assert not compiles()
 
