@@ -14,15 +14,15 @@ __all__ = ["WORKER", "Worker"]
 class Worker:
     """A thread for work that nothing waits for; what is left when the program ends is not done.
 
-    What has begun then is brought to its end: the machine's functions must not be in the middle
-    of something when the process gives up its memory.
+    What has begun then is brought to its end, as it is before the process begins another one by
+    a fork: the machine's functions must not be in the middle of something.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._todo: deque[Callable[[], None]] = deque()
-        self._now: Callable[[], None] | None = None
         self._thread: threading.Thread | None = None
+        self._pauses = 0
 
     @property
     def is_busy(self) -> bool:
@@ -30,10 +30,10 @@ class Worker:
         return self._thread is not None
 
     def add(self, work: Callable[[], None]) -> None:
-        """Have something done; it must not raise."""
+        """Have something done; if it raises, that is the end of it."""
         with self._lock:
             self._todo.append(work)
-            self._start()
+            self._go_on()
 
     def wait(self) -> None:
         """Wait until all is done."""
@@ -41,18 +41,27 @@ class Worker:
         if thread is not None and thread is not threading.current_thread():
             thread.join()
 
-    def begin_anew(self) -> None:
-        """Do what is left in a process whose parent has the thread."""
+    def pause(self) -> None:
+        """Wait until what has begun is done, and begin nothing more."""
+        with self._lock:
+            self._pauses += 1
+        self.wait()
+
+    def resume(self) -> None:
+        """Go on after a pause."""
+        with self._lock:
+            self._pauses -= 1
+            self._go_on()
+
+    def resume_in_child(self) -> None:
+        """Go on in a process whose parent made a pause."""
         self._lock = threading.Lock()
         self._thread = None
-        if self._now is not None:
-            self._todo.appendleft(self._now)
-            self._now = None
-        if self._todo:
-            self._start()
+        self._pauses = 0
+        self._go_on()
 
-    def _start(self) -> None:
-        if self._thread is not None:
+    def _go_on(self) -> None:
+        if self._thread is not None or self._pauses or not self._todo:
             return
         self._thread = threading.Thread(target=self._run, name="mooncake_py compiler")
         try:
@@ -63,15 +72,18 @@ class Worker:
     def _run(self) -> None:
         while True:
             with self._lock:
-                self._now = None
-                if not self._todo or not threading.main_thread().is_alive():
+                if not self._todo or self._pauses or not threading.main_thread().is_alive():
                     self._thread = None
                     return
-                work = self._now = self._todo.popleft()
+                work = self._todo.popleft()
             with suppress(Exception):
                 work()
 
 
 WORKER = Worker()
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=WORKER.begin_anew)
+    os.register_at_fork(
+        before=WORKER.pause,
+        after_in_parent=WORKER.resume,
+        after_in_child=WORKER.resume_in_child,
+    )

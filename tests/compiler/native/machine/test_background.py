@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+import time
 
 from mooncake_py.compiler.native.machine.background import Worker
 
@@ -38,28 +39,36 @@ def test_programs_end_with_what_has_begun() -> None:
     assert 0 < len(run.stdout.split()) < 10
 
 
-def test_children_do_what_is_left() -> None:
+def test_a_pause_ends_what_has_begun() -> None:
     worker = Worker()
     found: list[int] = []
-    begun, go = threading.Event(), threading.Event()
+    begun = threading.Event()
 
     def first() -> None:
         begun.set()
-        go.wait()
+        time.sleep(0.05)
         found.append(1)
 
     worker.add(first)
     worker.add(lambda: found.append(2))
     begun.wait()
-    parent = worker._thread
-    assert parent is not None
-    worker.begin_anew()  # as in a child, which has no such thread
-    assert worker.is_busy
-    go.set()
-    worker.wait()
-    parent.join()
-    assert sorted(found) == [1, 1, 2]
+    worker.pause()
+    worker.add(lambda: found.append(3))
+    assert found == [1]
     assert not worker.is_busy
+    worker.resume()
+    worker.wait()
+    assert found == [1, 2, 3]
+
+
+def test_children_do_what_is_left() -> None:
+    worker = Worker()
+    found: list[int] = []
+    worker.pause()
+    worker.add(lambda: found.append(1))
+    worker.resume_in_child()
+    worker.wait()
+    assert found == [1]
 
 
 def test_work_that_fails_does_not_end_the_thread() -> None:
