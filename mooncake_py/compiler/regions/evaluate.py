@@ -1,4 +1,4 @@
-"""Evaluation of int expressions before their region runs."""
+"""Evaluation of int expressions before their region runs, and of what it has to do."""
 
 from __future__ import annotations
 
@@ -9,9 +9,28 @@ from typing import Any
 
 import numpy as np
 
-from mooncake_py.compiler.regions.ir import Const, Expr, For, Length, Name, Op
+from mooncake_py.compiler.regions.ir import (
+    Block,
+    Call,
+    Compare,
+    Const,
+    Expr,
+    For,
+    If,
+    Length,
+    Load,
+    Name,
+    Op,
+    Select,
+    While,
+    walk,
+)
+from mooncake_py.compiler.regions.simplify import expressions_of
 
-__all__ = ["evaluated", "passes"]
+__all__ = ["Work", "evaluated", "passes"]
+
+DONE = Call, Compare, Load, Op, Select
+"""What is done one by one where a loop runs as it is written; so are statements."""
 
 FUNCTIONS: dict[str, Any] = {
     "range": range, "int": int, "abs": abs, "float": float, "round": round,
@@ -58,3 +77,61 @@ def passes(loop: For, found: range, scope: dict[str, Any]) -> int:
             with suppress(Exception):  # where it depends on what is computed within
                 each += passes(s, evaluated(s.range, scope), scope)
     return len(found) * each
+
+
+class Work:
+    """How much a block has to do.
+
+    Attributes
+    ----------
+    own : int
+        How many statements and operations it has, those of inner loops not counted.
+    loops : list of (For, Work)
+        The loops in it.
+    ends : bool
+        Whether it is known when it ends: it has no loops that go on while something holds.
+    """
+
+    def __init__(self, block: Block) -> None:
+        self.own = 0
+        self.loops: list[tuple[For, Work]] = []
+        self.ends = True
+        self.add(block)
+
+    def add(self, block: Block) -> None:
+        """Add what a block has to do; of branches, all."""
+        for s in block:
+            if isinstance(s, For):
+                inner = Work(s.body)
+                self.loops.append((s, inner))
+                self.ends &= inner.ends
+                continue
+            self.own += 1
+            if isinstance(s, While):
+                self.ends = False
+            elif isinstance(s, If):
+                self.add(s.body)
+                self.add(s.orelse)
+            else:
+                parts = [part for e in expressions_of(s) for part in walk(e)]
+                self.own += sum(isinstance(part, DONE) for part in parts)
+
+    def amount(self, loop: For, steps: range, scope: dict[str, Any], more: int = 0) -> int | None:
+        """Return how much a loop over this block does, from the middle of each range.
+
+        None where something tells that only as it runs.  `scope` has the values of names, and is
+        written; `more` is added for each pass of an innermost loop.
+        """
+        if not steps:
+            return 0
+        scope[loop.name] = steps[len(steps) // 2]
+        each = self.own if self.loops else self.own + more
+        for inner, work in self.loops:
+            try:
+                found = work.amount(inner, evaluated(inner.range, scope), scope, more)
+            except (ArithmeticError, LookupError, TypeError, ValueError):
+                return None
+            if found is None:
+                return None
+            each += found
+        return len(steps) * each

@@ -6,7 +6,6 @@ statement, which is the reference.
 
 In reverse mode its sweeps run; in forward mode its tangent, which is also a region, runs in the
 mode below, so that derivatives of higher order use the same passes.
-docs/explanation/performance.md has the times of derivatives over those of the functions.
 """
 
 from __future__ import annotations
@@ -34,9 +33,10 @@ from mooncake_py.compiler.forms.infer import INT, INT32, INT64
 from mooncake_py.compiler.forms.number_types import INTEGERS, TYPES, plain, typed
 from mooncake_py.compiler.reading.callees import Callees
 from mooncake_py.compiler.regions.evaluate import evaluated, passes
-from mooncake_py.compiler.regions.ir import STEPS, For, Name, While
+from mooncake_py.compiler.regions.ir import STEPS, For, Name
 from mooncake_py.compiler.regions.region import Region
 from mooncake_py.compiler.sites.cells import cells_of, put_back
+from mooncake_py.compiler.sites.effort import Effort
 from mooncake_py.compiler.sites.elsewhere import Elsewhere
 from mooncake_py.compiler.sites.items import Items, Pairs, bytes_copied, split
 from mooncake_py.compiler.sites.pull import pull_region
@@ -57,7 +57,6 @@ __all__ = ["Site", "cells_of", "typed"]
 
 UNUSUAL = ArithmeticError, LookupError, NameError, TypeError, ValueError, Warning
 """What numbers and elements raise; anything else comes from outside, such as from a signal."""
-FEW = 3  # passes, for which the way in and out costs more than it saves
 BYTES = 256  # to be copied for each pass, at most: what the log of an element takes
 SMALL = 1 << 14  # bytes that may be copied where nothing tells how often a loop runs
 
@@ -94,14 +93,12 @@ class Site:
         self.callees = callees if callees and callees.direct else None
         self.arrays = [name for name in region.inputs if name in region.arrays]
         self.numbers = [name for name in region.inputs if name not in region.arrays]
-        written = region.written()
-        self.written = [name for name in self.arrays if name in written]
+        self.written = [name for name in self.arrays if name in region.written()]
         self.grown = region.grown
         read = set(names_read(region.body)) if self.grown else set()
         self.looked_into = [name for name in self.arrays if name in read or name not in self.grown]
-        loop = region.loop
-        self.is_given = isinstance(loop, For) and loop.range == Name(STEPS)
-        self.fewest = 1 if any(isinstance(s, For | While) for s in loop.body) else FEW
+        self.is_given = isinstance(region.loop, For) and region.loop.range == Name(STEPS)
+        self.effort = Effort(region, callees)
         self.trials = Trials()
         self._forms: dict[Pattern, Form | None] = {}
         self._tangents: dict[Any, TangentSite | None] = {}
@@ -140,6 +137,14 @@ class Site:
         return all(
             is_writeable(inputs[name]) for name in self.written if type(inputs[name]) is ndarray
         )
+
+    def is_short(self, steps: range | None, inputs: dict[str, Any]) -> bool:
+        """Return whether there is less to do than the way in and out takes."""
+        steps = self.steps(steps, inputs) if self.effort.is_known else None
+        found = steps is not None and self.effort.is_too_little(steps, inputs)
+        if not self.effort.is_flat:
+            self.has_form = not found  # else loops within may be tried
+        return found
 
     def owners(self, inputs: Mapping[str, Any]) -> tuple[int, ...]:
         """Return for each array the first one that shares its memory."""

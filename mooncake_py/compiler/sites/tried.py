@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["TriedComprehension", "TriedLoop"]
 
+FEW = 3  # passes, that are never worth the way in and out
 OnArrays = Callable[[Any, Axes], Site | None]
 
 
@@ -39,6 +40,9 @@ class TriedLoop:
     ----------
     site : Site or None
         Where it ran last, if it had a form.
+    is_dear : bool
+        Whether what runs instead, as a generator, takes longer than the way in and out, however
+        little there is to do.
     """
 
     def __init__(
@@ -51,6 +55,8 @@ class TriedLoop:
         self.is_on_arrays = bool(region.sliced or region.whole or region.in_parts)
         self.plain = Site(region, callees)
         self.site: Site | None = self.plain
+        self.is_flat = self.plain.effort.is_flat
+        self.is_dear = False
         self._on_arrays: dict[Any, Site | None] = {}
 
     def __repr__(self) -> str:
@@ -87,7 +93,12 @@ class TriedLoop:
         if self.outer is not None and self.outer.has_form:
             return Elsewhere
         steps, *rest = values
-        if steps is not None and len(steps) < self.plain.fewest:
+        if (
+            steps is not None
+            and not self.is_dear
+            and self.plain.effort.is_flat
+            and len(steps) < FEW
+        ):
             return Elsewhere
         if self.callees is not None:
             count = len(functions) - len(self.callees.direct)
@@ -98,7 +109,7 @@ class TriedLoop:
         site = self.site = self.site_for(functions, inputs)
         if site is None:
             return Elsewhere
-        if steps is not None and len(steps) < site.fewest:
+        if not self.is_dear and site.is_short(steps, inputs):
             return Elsewhere
         if not site.serves(inputs):
             return Elsewhere

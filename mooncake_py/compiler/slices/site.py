@@ -66,8 +66,7 @@ class SlicedSite(Site):
         super().__init__(region, callees)
         self.whole = tuple(sorted(region.whole))
         self.changes = sum(s.written in region.variables for s in region.sliced)
-        if self.fewest > 1:  # else there are loops within
-            self.fewest = max(self.fewest, FEWEST // len(region.sliced))
+        self.fewest = FEWEST // len(region.sliced) if self.effort.is_flat else 1
 
     @override
     def record(
@@ -87,12 +86,16 @@ class SlicedSite(Site):
         return others.isdisjoint([id(inputs[name]) for name in lists])
 
     @override
+    def is_short(self, steps: range | None, inputs: dict[str, Any]) -> bool:
+        return self.effort.is_flat and steps is not None and len(steps) < self.fewest
+
+    @override
     def is_worth(self, steps: range | None, inputs: dict[str, Any]) -> bool:
         loop = self.region.loop
         if steps is None:
             return False
         assert isinstance(loop, For)
-        if self.fewest == 1:
+        if not self.effort.is_flat:
             count = passes(loop, steps, dict(inputs)) * len(self.region.sliced)
             if count < FEWEST:
                 return False
