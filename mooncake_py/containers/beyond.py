@@ -39,7 +39,13 @@ from mooncake_py.modules import module_of
 from mooncake_py.remembered import remembered
 from mooncake_py.runtime.activity import VIEWS, is_iterator
 
-__all__ = ["imported_by", "is_users_module", "leads_beyond", "module_leads_beyond"]
+__all__ = [
+    "has_unknown_parts",
+    "imported_by",
+    "is_users_module",
+    "leads_beyond",
+    "module_leads_beyond",
+]
 
 NAMES = """
     abc builtins cmath collections copy dataclasses decimal enum fractions functools itertools math
@@ -131,7 +137,6 @@ def class_leads_beyond(cls: type) -> bool:
     return is_of_library(cls) and root(module_of(cls)) not in COMPUTING
 
 
-@remembered
 def has_unknown_parts(t: type) -> bool:
     """Return whether objects of a class may hold what a walk does not meet."""
     if t in weakref.ProxyTypes:

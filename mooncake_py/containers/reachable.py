@@ -12,8 +12,15 @@ from array import array
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar, copy_context
-from types import CellType, FunctionType, GeneratorType, MappingProxyType, ModuleType
-from typing import TYPE_CHECKING, Any
+from types import (
+    BuiltinFunctionType,
+    CellType,
+    FunctionType,
+    GeneratorType,
+    MappingProxyType,
+    ModuleType,
+)
+from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import ref
 
 import numpy as np
@@ -21,6 +28,7 @@ from numpy import ndarray
 
 from mooncake_py.containers import containers, state
 from mooncake_py.containers.beyond import (
+    has_unknown_parts,
     imported_by,
     is_users_module,
     leads_beyond,
@@ -59,17 +67,6 @@ BY_NAME = frozenset({"getattr", "setattr", "delattr"})
 """With these, code may find other attributes of modules than those that it names."""
 
 
-def is_stream(value: Any) -> bool:
-    """Return whether a value moves on as it is used, and cannot be put back from outside."""
-    return moves_on(type(value)) or isinstance(value, io.IOBase)
-
-
-@remembered
-def moves_on(t: type) -> bool:
-    """Return whether the class of values says that they move on."""
-    return t is LRU_WRAPPER or is_iterator(t) or draws_numbers(t)
-
-
 def may_have_attributes(value: Any) -> bool:
     """Return whether a value has a dict of its own, or slots."""
     return instance_dict(value) is not None or bool(slots(type(value)))
@@ -81,9 +78,25 @@ def is_between(f: FunctionType) -> bool:
     return is_own or (f.__closure__ is not None and is_library(f.__code__.co_filename))
 
 
-def is_object_of_library(value: Any) -> bool:
-    """Return whether a class of the standard library keeps a program's data in attributes."""
-    return type(value).__module__ in KEEPING and instance_dict(value) is not None
+class Kind(NamedTuple):
+    """What the class of a value says of it."""
+
+    moves: bool  # it moves on as it is used, and cannot be put back from outside
+    keeps_data: bool  # of the program's, in attributes, though it is of the standard library
+    leads: bool | None  # beyond all that is met; None if the value itself says it
+    read: Callable[[Any], Any] | None  # what it holds in C
+
+
+@remembered
+def kind_of(t: type) -> Kind:
+    """Return the kind of the values of a class."""
+    is_known = not issubclass(t, (FunctionType, BuiltinFunctionType, type))
+    return Kind(
+        t is LRU_WRAPPER or is_iterator(t) or draws_numbers(t) or issubclass(t, io.IOBase),
+        module_of(t) in KEEPING,
+        has_unknown_parts(t) if is_known else None,
+        reader_of(t),
+    )
 
 
 class Reachable(Walk):
@@ -141,31 +154,32 @@ class Reachable(Walk):
             return
         if t is Active:
             self.is_active = True
-        elif id(value) in self.known:
             return
-        elif isinstance(value, (bytearray, array)):
+        if value is MISSING or id(value) in self.known:
+            return
+        kind = kind_of(t)
+        if isinstance(value, (bytearray, array)):
             self.known[id(value)] = value
             self.places.append(Contents(path, value))
-        elif is_stream(value):
+        elif kind.moves:
             self.streams.append(value)
         elif t is FunctionType and is_between(value):
             self.known[id(value)] = value
             self.todo.extend((path, state.old_cell(cell)) for cell in value.__closure__ or ())
             return
-        elif is_object_of_library(value):
+        elif kind.keeps_data and instance_dict(value) is not None:
             self.known[id(value)] = value
             self.places.append(Attributes(path, value))
             self.todo.extend((f"{path}.{k}", v) for k, v in own_attributes(value).items())
             return
         super().keep(path, value)
-        if not self.is_open and value is not MISSING and t is not Active:
-            self.is_open = leads_beyond(value)
+        if not self.is_open:
+            self.is_open = leads_beyond(value) if kind.leads is None else kind.leads
         if id(value) in self.known:
             self.places.extend(self.places_of(path, value))
-        held_in_c = reader_of(t)
-        if held_in_c is not None:
+        if kind.read is not None:
             self.known[id(value)] = value
-            held = list(held_in_c(value))
+            held = list(kind.read(value))
             self.todo.extend((path, part) for part in held)
             self.hides_active |= holds_active_directly(held)
 
@@ -239,7 +253,6 @@ READERS: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
 """How to read what objects hold that is neither an item nor an attribute."""
 
 
-@remembered
 def reader_of(t: type) -> Callable[[Any], Any] | None:
     """Return how to read what objects of a class hold in C, None if nothing."""
     for kinds, read in READERS:
