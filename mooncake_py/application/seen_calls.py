@@ -28,9 +28,9 @@ from mooncake_py.runtime.activity import INERT, holds_inert, is_iterator
 from mooncake_py.runtime.iterators import reduced
 from mooncake_py.runtime.users_code import (
     is_of_library,
-    is_own,
     is_users_function,
     is_written_in_python,
+    runs_derived,
 )
 from mooncake_py.tangents.fields import own_attributes
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 __all__ = ["IN_C", "OF_CONTAINERS", "Seen", "call_checked", "call_seen", "is_quiet",
            "reaches_active",
-           "run_logged", "run_seen", "runs_derived", "runs_python", "steps_seen"]  # fmt: skip
+           "run_logged", "run_seen", "runs_python", "steps_seen"]  # fmt: skip
 
 CONTAINERS = (list, tuple, dict, set, frozenset, deque)
 NUMBERS = (float, complex, np.inexact, ndarray, array)
@@ -125,13 +125,6 @@ def is_still(iterator: Any, depth: int = 0) -> bool:
             if t not in OF_ITERATORS or not is_still(part, depth + 1):
                 return False
     return True
-
-
-def runs_derived(function: Any) -> bool:
-    """Return whether a function is a method of one of the engine's objects, which sees the rest."""
-    if type(function) is functools.partial:
-        function = function.func
-    return type(function) is MethodType and is_own(type(function.__self__))
 
 
 def flat(parts: Iterable[Any]) -> Iterator[Any]:

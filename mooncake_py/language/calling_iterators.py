@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import itertools
 import operator
-from functools import partial
 from typing import TYPE_CHECKING, Any
+
+from mooncake_py.runtime.sites import CallSite
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Handler, Mode
@@ -17,18 +18,29 @@ if TYPE_CHECKING:
 __all__ = ["HANDLERS"]
 
 
-class Predicate:
-    """A function of the program that answers with an object, whose truth is asked for."""
+class Callee:
+    """A function of the program that an iterator in C calls again and again."""
 
-    __slots__ = ("_ctx", "_function")
+    __slots__ = ("_ctx", "_function", "_site")
 
     def __init__(self, ctx: Mode, function: Any) -> None:
         self._ctx = ctx
         self._function = function
+        self._site = CallSite()
+
+    def call(self, *items: Any) -> Any:
+        """Return what it returns."""
+        site: Any = self._site
+        return site.way.star(site, self._ctx, self._function, *items)
+
+    def call_one(self, item: Any) -> Any:
+        """Return what it returns for one item."""
+        site: Any = self._site
+        return site.way.call1(site, self._ctx, self._function, item)
 
     def holds(self, item: Any) -> Any:
-        """Return something native with the truth of the answer for an item."""
-        return self._ctx.truth(self._ctx.call(self._function, item))
+        """Return something native with the truth of what it returns for an item."""
+        return self._ctx.truth(self.call_one(item))
 
 
 def run_map(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
@@ -36,7 +48,9 @@ def run_map(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     if len(args) < 2:
         return f(*args, **kwargs)  # raises
     function, *iterables = args
-    return f(partial(ctx.call, function), *map(ctx.iter, iterables), **kwargs)
+    callee = Callee(ctx, function)
+    step = callee.call_one if len(iterables) == 1 else callee.call
+    return f(step, *map(ctx.iter, iterables), **kwargs)
 
 
 def run_starmap(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
@@ -44,7 +58,7 @@ def run_starmap(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     if kwargs or len(args) != 2:
         return f(*args, **kwargs)
     function, rows = args
-    return f(partial(ctx.call, function), map(ctx.items, ctx.iter(rows)))
+    return f(Callee(ctx, function).call, map(ctx.items, ctx.iter(rows)))
 
 
 def run_filter(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
@@ -53,7 +67,7 @@ def run_filter(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         return f(*args, **kwargs)
     function, items = args
     by_truth = (function is None or function is bool) and f in BY_TRUTH
-    return f(ctx.truth if by_truth else Predicate(ctx, function).holds, ctx.iter(items))
+    return f(ctx.truth if by_truth else Callee(ctx, function).holds, ctx.iter(items))
 
 
 def run_accumulate(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
@@ -63,7 +77,7 @@ def run_accumulate(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     if not known or len(given) < len(args) + len(kwargs):
         return f(*args, **kwargs)  # raises
     func = given.get("func")
-    step = partial(ctx.call, operator.add if func is None else func)
+    step = Callee(ctx, operator.add if func is None else func).call
     return f(ctx.iter(given["iterable"]), step, initial=given.get("initial"))
 
 

@@ -9,11 +9,9 @@ import collections
 import itertools
 from typing import TYPE_CHECKING, Any
 
-from numpy import ndarray
-
 from mooncake_py.containers.positions import position
 from mooncake_py.rules.numbers import NUMBERS
-from mooncake_py.rules.python_builtins import items_of, iterating, numbers_first, still_first
+from mooncake_py.rules.python_builtins import items_of, iterating, numbers_first
 from mooncake_py.runtime.active import Active
 
 if TYPE_CHECKING:
@@ -59,34 +57,12 @@ def run_numbers_first(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     return first_of(iter(ctx.iter(items)), NUMERIC)
 
 
-def run_still_first(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
-    """Run `still_first`."""
-    (items,) = args
-    if type(items) is ndarray and items.dtype.kind != "O":
-        return items, (), ()
-    if (type(items) is list or type(items) is tuple) and are_still(items):
-        return list(items), (), ()
-    return first_of(iter(ctx.iter(items)), NUMERIC, TEXT)
-
-
-def are_still(items: Any) -> bool:
-    """Return whether no code is run as items of a list are compared."""
-    others = set(map(type, items)) - STILL
-    return not others or (
-        others == {tuple} and all(STILL.issuperset(map(type, v)) for v in items if type(v) is tuple)
-    )
-
-
-def first_of(iterator: Any, *kinds: Any) -> tuple[list[Any], Any, Any]:
-    """Return the items of the same kind that come first, the one after them, and the rest."""
+def first_of(iterator: Any, kind: frozenset[Any]) -> tuple[list[Any], Any, Any]:
+    """Return the items of some types that come first, the one after them, and the rest."""
     found: list[Any] = []
-    wanted: Any = ()
     for item in iterator:
-        t = type(item)
-        if t not in wanted:
-            wanted = next((kind for kind in kinds if t in kind), ()) if not found else ()
-            if not wanted:
-                return found, (item,), iterator
+        if type(item) not in kind:
+            return found, (item,), iterator
         found.append(item)
     return found, (), ()
 
@@ -111,9 +87,7 @@ def run_product(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
 
 
 NUMERIC = NUMBERS | {Active}
-TEXT = frozenset({str})
 SEQUENCES = frozenset({list, tuple, str, range})
-STILL = NUMERIC | TEXT
 ITERATING = (
     zip, itertools.zip_longest, itertools.pairwise, itertools.cycle,
 )  # fmt: skip
@@ -136,7 +110,6 @@ HANDLERS: dict[Any, Handler] = {
     **dict.fromkeys(ITERATING_TO, run_iterating_to),
     itertools.repeat: run_repeating,
     numbers_first: run_numbers_first,
-    still_first: run_still_first,
     itertools.chain.from_iterable: run_chaining,
     iterating: lambda ctx, f, args, kwargs: iter(ctx.iter(*args)),
     items_of: lambda ctx, f, args, kwargs: [*iter(ctx.iter(*args))],  # no length is asked for

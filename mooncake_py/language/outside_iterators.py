@@ -18,13 +18,13 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.application.seen_calls import runs_derived
 from mooncake_py.diagnostics.reporting import dropped
 from mooncake_py.language import draws
 from mooncake_py.remembered import remembered
 from mooncake_py.rooms import PACKAGE
 from mooncake_py.runtime.activity import INERT, is_iterator
 from mooncake_py.runtime.iterators import reduced, set_state
+from mooncake_py.runtime.users_code import runs_derived
 from mooncake_py.words import with_article
 
 if TYPE_CHECKING:

@@ -42,7 +42,7 @@ def iterating(iterable: Iterable[Any]) -> Iterator[Any]:
 
 
 @overlay(sum)
-def sum_of(iterable: Iterable[Any], /, start: Any = 0) -> Any:
+def sum_of(iterable: Any, /, start: Any = 0) -> Any:
     """Sum with Python's own `sum`, which compensates rounding errors from 3.12 on."""
     of_numbers = type(iterable) is ndarray and iterable.dtype != object
     if of_numbers and iterable.ndim and are_numbers([start]):
@@ -145,40 +145,23 @@ def extreme(choose: Callable[..., Any], arguments: Any, key: Any, default: Any) 
     if len(arguments) > 1 and default is not MISSING:
         raise TypeError(f"Cannot specify a default for {name}() with multiple positional arguments")
     items = arguments[0] if len(arguments) == 1 else arguments
-    if key is not None:
-        return extreme_by_key(choose, iterating(items), key, default)
-    items, others, iterator = still_first(items)
-    best = items[position_of(choose, items)] if len(items) else MISSING
-    largest = choose is max
-    for rest in (others, iterator):
-        for item in rest:
-            if best is MISSING or ((item > best) if largest else (item < best)):
-                best = item
-    return best if best is not MISSING else nothing(choose, default)
+    best = best_of(choose, items, key)
+    if best is not MISSING:
+        return best
+    return position_of(choose, ()) if default is MISSING else default  # or what it raises
 
 
-def extreme_by_key(choose: Callable[..., Any], items: Iterator[Any], key: Any, default: Any) -> Any:
-    """Return the item with the smallest or largest key, each of which is asked for in turn."""
-    best = best_key = MISSING
-    largest = choose is max
-    for item in items:
-        value = key(item)
-        if best is MISSING or ((value > best_key) if largest else (value < best_key)):
-            best, best_key = item, value
-    return best if best is not MISSING else nothing(choose, default)
+def best_of(choose: Callable[..., Any], items: Iterable[Any], key: Any) -> Any:
+    """Return the first item with the smallest or largest key, MISSING if there is none.
 
-
-def nothing(choose: Callable[..., Any], default: Any) -> Any:
-    """Return the default where there are no items, or raise what is raised without one."""
-    return position_of(choose, ()) if default is MISSING else default
-
-
-def still_first(iterable: Iterable[Any]) -> tuple[Any, Any, Iterator[Any]]:
-    """Return the items that come first and run no code as they are compared, and the rest.
-
-    These are numbers, or texts; and whole arrays and lists of such items and of tuples of them.
+    Python asks for the key of each item, and compares it, before it takes the next one.
     """
-    return numbers_first(iterable)
+    best = best_key = MISSING
+    for item in items:
+        value = item if key is None else key(item)
+        if best is MISSING or ((value > best_key) if choose is max else (value < best_key)):
+            best, best_key = item, value
+    return best
 
 
 def position_of(choose: Callable[..., Any], keys: Any) -> int:

@@ -5,17 +5,17 @@ Some cannot be copied, such as generators and, in new versions of Python, those 
 
 from __future__ import annotations
 
-import functools
 import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import FunctionType, MethodDescriptorType, MethodType, WrapperDescriptorType
+from types import FunctionType, MethodDescriptorType, WrapperDescriptorType
 from typing import Any
 
 import numpy as np
 
 from mooncake_py.runtime.activity import is_iterator
+from mooncake_py.runtime.users_code import runs_derived
 
 __all__ = ["copied", "reduced", "set_state"]
 
@@ -57,7 +57,7 @@ def _copied(value: Any, made: dict[int, Any]) -> Any:
     if type(value) is tuple:
         return tuple([_copied(part, made) for part in value])
     if not is_iterator(type(value)):
-        if type(value) is functools.partial and type(value.func) is MethodType:
+        if runs_derived(value):
             raise _NoCopyError  # it may belong to one run of the program
         return value
     if id(value) not in made:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 from enum import EnumMeta, Flag
-from types import FunctionType
+from types import FunctionType, MethodType
+from typing import Any
 from weakref import WeakKeyDictionary
 
 from numpy import ndarray
@@ -13,7 +15,10 @@ from mooncake_py.modules import module_of
 from mooncake_py.remembered import remembered
 from mooncake_py.runtime.activity import INERT
 
-__all__ = ["has_methods", "is_of_library", "is_own", "is_users_function", "is_written_in_python"]
+__all__ = [
+    "has_methods", "is_of_library", "is_own", "is_users_function", "is_written_in_python",
+    "runs_derived",
+]  # fmt: skip
 
 HEAP_TYPE = 1 << 9
 LIBRARIES = ("numpy", "scipy")
@@ -35,6 +40,13 @@ def is_of_library(cls: type) -> bool:
 def is_own(cls: type) -> bool:
     """Return whether a class is one of this package."""
     return module_of(cls).startswith(OWN)
+
+
+def runs_derived(function: Any) -> bool:
+    """Return whether a function is a method of one of the engine's objects, which sees the rest."""
+    if type(function) is functools.partial:
+        function = function.func
+    return type(function) is MethodType and is_own(type(function.__self__))
 
 
 def is_users_function(f: FunctionType) -> bool:
