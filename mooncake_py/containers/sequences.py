@@ -90,6 +90,12 @@ def elements(ctx: Mode, value: Any) -> list[Any]:
     return [ctx.getitem(value, i) for i in range(ctx.call(len, value))]
 
 
+NO_INDEX = (
+    "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean "
+    "arrays are valid indices"
+)
+
+
 def plain_subscript(ctx: Mode, i: Any) -> Any:
     """Return a subscript of an array with numbers and lists for objects that stand for these.
 
@@ -106,5 +112,8 @@ def plain_subscript(ctx: Mode, i: Any) -> Any:
         return int.__index__(i)  # as NumPy does, whatever methods the class has
     effects.refuse_writers(ctx, (i,), effects.READING)
     if type(getattr(t, "__index__", None)) is FunctionType:
-        return operator.index(i)
+        try:
+            return operator.index(i)
+        except Exception:
+            raise IndexError(NO_INDEX) from None  # as NumPy has it, whatever the error was
     return list(i) if is_sequence(i) else i

@@ -35,7 +35,9 @@ class DerivedManager:
         return self._ctx.call(self._enter, self._manager)
 
     def __exit__(self, *details: Any) -> Any:
-        return self._ctx.call(self._exit, self._manager, *details)
+        answer = self._ctx.call(self._exit, self._manager, *details)
+        # Python asks for its truth where the block has raised.
+        return answer if details[0] is None else self._ctx.truth(answer)
 
 
 class Followed:

@@ -42,7 +42,7 @@ class Objects(Core):
     def item_of_object(self, o: Any, i: Any) -> Any:
         """Run ``o[i]`` for anything but an array."""
         t = type(o)
-        if t is list or t is tuple or t is str:
+        if t is list or t is tuple or t is str or t is range or t is bytes:
             i = position(self, i)
             return o[i] if type(i) is not Active else o[i.primal]  # raises
         if t is dict:

@@ -363,6 +363,19 @@ def of_a_sentinel() -> Any:
     return b[0] * len(list(iter(lambda: 1, Q())))
 
 
+def of_what_a_manager_answers() -> Any:
+    class Manager:
+        def __enter__(self) -> None:
+            change()
+
+        def __exit__(self, *details: Any) -> Any:
+            return Itself()
+
+    with Manager():
+        raise KeyError
+    return b[0]
+
+
 # Annotations, positions
 
 
@@ -389,6 +402,21 @@ def in_a_loop_over_a_range() -> Any:
     for i in range(Two()):
         total += b[0] * i
     return total
+
+
+def of_a_range() -> Any:
+    return range(5)[Two()] * b[0] + b"abc"[Two()]
+
+
+def of_a_wrong_index() -> Any:
+    class Wrong:
+        def __index__(self) -> Any:
+            return 1.5
+
+    try:
+        return b[Wrong()]
+    except IndexError as error:
+        return b[0] * len(str(error))
 
 
 def in_repeat() -> Any:
@@ -461,7 +489,7 @@ PROGRAMS: tuple[Callable[[], Any], ...] = (
     in_if, in_while, in_not, in_and, in_or, in_and_of_tests, in_chain, in_chain_of_calls,
     in_chain_of_test, in_chain_with_in, in_assert, in_ternary, in_comprehension, in_guard,
     in_lambda, of_equal_lists, of_equal_tuples_in_dicts, of_ordered_tuples, of_the_largest,
-    of_membership, of_a_sentinel,
+    of_membership, of_a_sentinel, of_what_a_manager_answers, of_a_range, of_a_wrong_index,
     of_a_parameter, of_attributes, in_a_range, in_a_loop_over_a_range, in_repeat,
     delegate, delegate_to_sender, delegate_sends, delegate_throws, delegate_throws_class,
     delegate_closes, delegate_to_abstract, delegate_without_send, delegate_to_what_stands_in,
