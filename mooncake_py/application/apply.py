@@ -52,7 +52,7 @@ from mooncake_py.runtime.activity import are_numbers
 from mooncake_py.runtime.methods import ANSWERED, derivable
 from mooncake_py.runtime.numpy_operands import PLAIN
 from mooncake_py.runtime.tangent_tree import TangentTree
-from mooncake_py.runtime.values import NUMBERS, is_inexact, like, spec_of
+from mooncake_py.runtime.values import NUMBERS, SEQUENCES, is_inexact, like, spec_of
 from mooncake_py.tangents.memory import is_owned
 from mooncake_py.tangents.memory import owner as owner_of
 from mooncake_py.tangents.subclasses import are_given
@@ -85,6 +85,8 @@ def apply_linear(rule: LinearRule, ctx: ReverseMode, f: Any, args: Any, kwargs: 
             return linear_in_array(rule, ctx, node, f(*args, **kwargs), args, kwargs)
     if kwargs or not PLAIN.issuperset(map(type, args)):
         meet(f, args, kwargs)
+    if kwargs:
+        require_copy(f, args, kwargs)
     args, kwargs = by_position(ctx, rule.adjoint, args, kwargs, max(rule.wrt))
     primals = list(args)
     for i in rule.stepwise:
@@ -190,6 +192,12 @@ def by_position(ctx: Mode, model: Any, args: Any, kwargs: Any, last: int) -> tup
             break
         filled.append(kwargs.pop(name, defaults.get(name)))
     return tuple(filled), kwargs
+
+
+def require_copy(f: Any, args: Any, kwargs: Any) -> None:
+    """Raise if a function may not copy what only a copy makes an array of."""
+    if kwargs.get("copy") is False and args and type(args[0]) in SEQUENCES:
+        f(*activity.unwrapped(args), **activity.unwrapped(kwargs))  # raises
 
 
 def operand(ctx: Mode, f: Any, value: Any) -> tuple[Any, Any]:

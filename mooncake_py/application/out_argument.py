@@ -112,7 +112,7 @@ def single_output(out: Any) -> Any:
         (out,) = out
     if type(out) is not ndarray and any(map(takes_over, out if type(out) is tuple else (out,))):
         raise Met
-    if type(out) in NO_ARRAYS:
+    if type(out) in NO_ARRAYS or type(out) is list:
         raise TypeError("return arrays must be of ArrayType")
     return None if out is Ellipsis else out
 

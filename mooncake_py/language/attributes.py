@@ -24,6 +24,8 @@ __all__ = ["Attributes"]
 INTS = frozenset({int, np.int64})
 
 
+OF_NODES = frozenset({"add", "add_shared", "keep", "protect", "take"})
+"""Methods of active numbers that numbers of NumPy lack, or mean something else by."""
 COUNTS = frozenset({"ndim", "size"})  # of an array, which are ints
 
 
@@ -47,7 +49,8 @@ class Attributes(Core):
             return getattr(o, name)
         if t is Active:
             getattr(unwrapped(o), name)  # raises where the number has none, but `Active` has
-            return getattr(o, name) if hasattr(Active, name) else self.scalar_attribute(o, name)
+            own = hasattr(Active, name) and name not in OF_NODES
+            return getattr(o, name) if own else self.scalar_attribute(o, name)
         if t is ModuleType:
             return self.module_attribute(o, name)
         try:

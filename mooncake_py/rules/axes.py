@@ -117,6 +117,8 @@ def from_lines(lines: ndarray, axis: Axes, shape: tuple[int, ...]) -> ndarray:
 
 def flatten(a: ndarray, axis: int | None) -> tuple[ndarray, int]:
     """Return the array and axis that an accumulation runs over: all in one line for None."""
+    if axis is not None and (a.ndim == 0 or isinstance(axis, tuple)):
+        np.cumsum(a, axis)  # raises if it is not 0 or -1
     return (a.reshape(-1), 0) if axis is None or a.ndim == 0 else (a, axis)
 
 

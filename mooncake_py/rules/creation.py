@@ -96,9 +96,19 @@ def astype_method_adjoint(dy, a, dtype, order="K", casting="unsafe", subok=True,
     return once(dy, dtype)
 
 
-@linear(np.astype)
-def astype_adjoint(dy, x, dtype, /, *, copy=True, device=None):
-    return once(dy, dtype)
+@overlay(np.astype)
+def astype(x, dtype, /, *, copy=True, device=None):
+    if device not in (None, "cpu") or not isinstance(x, (ndarray, np.generic)):
+        refuse_input(x, dtype, device)
+    return x.astype(dtype, copy=copy)
+
+
+def refuse_input(x, dtype, device):
+    """Raise what NumPy raises for what is neither an array nor one of its numbers."""
+    np.astype(x, dtype, device=device)
+
+
+zero_derivative(refuse_input, because="raises")
 
 
 @overlay(np.from_dlpack)
@@ -141,6 +151,8 @@ def array(
     if dtype is not None and not isinstance(object, ndarray) and np.dtype(dtype).kind == "O":
         return array_of_objects(object, ndmin)
     if isinstance(object, (list, tuple)):
+        if copy is False:  # raises
+            newer["copy"] = False
         return assemble(object, dtype, order=order, ndmin=ndmin, **newer)
     if isinstance(object, np.flatiter):
         object = object.__array__()

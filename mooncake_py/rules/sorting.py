@@ -68,7 +68,10 @@ def nanmedian(a, axis=None, out=None, overwrite_input=False, keepdims=False):
         return nanmedian_source(a, axis, out, overwrite_input, keepdims)
     keeps = False if keepdims is np._NoValue else bool(keepdims)
     result = nanmedian_of(a, axis, keeps)
-    return result if out is None else written(out, result)
+    if out is None:
+        return result
+    out[...] = result  # broadcast to it
+    return out
 
 
 def median_of(a: Any, axis: Axes, keepdims: bool) -> Any:

@@ -16,6 +16,7 @@ from mooncake_py.application.apply import (
     by_position,
     is_of_array,
     refuse_other_active,
+    require_copy,
 )
 from mooncake_py.application.codual_call import container_written
 from mooncake_py.application.elementwise import (
@@ -187,6 +188,8 @@ def apply_linear(rule: LinearRule, ctx: ForwardContext, f: Any, args: Any, kwarg
             return linear_in_array(rule, ctx, f, t, args, kwargs)
     if kwargs or not PLAIN.issuperset(map(type, args)):
         meet(f, args, kwargs)
+    if kwargs:
+        require_copy(f, args, kwargs)
     args, kwargs = by_position(ctx, rule.adjoint, args, kwargs, max(rule.wrt))
     primals = list(args)
     tangents: dict[int, Any] = {}

@@ -24,7 +24,8 @@ def hessenberg(
     a: Any, calc_q: bool = False, overwrite_a: bool = False, check_finite: bool = True
 ) -> Any:
     """Reflect one column after the other, as LAPACK does."""
-    if np.ndim(a) > 2:
+    a = np.asarray(a)
+    if a.ndim > 2:
         return hessenberg_of_stack(a, calc_q)
     h = np.array(a, np.result_type(a, np.float32))
     n = len(h)
