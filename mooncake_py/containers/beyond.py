@@ -10,6 +10,8 @@ from __future__ import annotations
 import dis
 import sys
 import weakref
+from _thread import RLock
+from _thread import allocate_lock as Lock
 from array import array
 from collections import deque
 from types import (
@@ -76,6 +78,8 @@ UNDERSTOOD = (
     weakref.ref, *VIEWS,
 )  # fmt: skip
 """Classes in C whose objects have no other parts than a walk looks at, or none."""
+LOCKS = (type(Lock()), type(RLock()))
+GENERATED = "<string>"  # the file of methods of dataclasses and named tuples
 HEAP_TYPE = 1 << 9
 
 
@@ -118,6 +122,8 @@ def leads_beyond(value: Any) -> bool:
     """Return whether code that is given a value may find through it what no walk meets."""
     t = type(value)
     if t is FunctionType:
+        if value.__code__.co_filename == GENERATED:
+            return False
         if is_library(value.__code__.co_filename):
             return root(module_of(value)) not in COMPUTING
         return function_leads_beyond(value)
@@ -134,14 +140,14 @@ def leads_beyond(value: Any) -> bool:
 @remembered
 def class_leads_beyond(cls: type) -> bool:
     """Return whether a class is part of a library whose functions may lead anywhere."""
-    return is_of_library(cls) and root(module_of(cls)) not in COMPUTING
+    return is_of_library(cls) and root(module_of(cls)) not in COMPUTING and cls not in LOCKS
 
 
 def has_unknown_parts(t: type) -> bool:
     """Return whether objects of a class may hold what a walk does not meet."""
     if t in weakref.ProxyTypes:
         return True
-    if is_iterator(t) or is_of_numba(t):
+    if is_iterator(t) or is_of_numba(t) or t in LOCKS:
         return False
     if not t.__flags__ & HEAP_TYPE and issubclass(t, UNDERSTOOD):
         return False

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import contextvars
+import dataclasses
+import functools
+import math
+import sys
+import threading
 from array import array
 from collections import deque
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -95,3 +101,36 @@ def test_what_cannot_be_put_back_is_told_apart() -> None:
     streams = [iter([1]), np.random.default_rng(1), lru_cache(len)]
     found = Reachable(CTX, [streams])
     assert all(any(stream is s for s in found.streams) for stream in streams)
+
+
+@dataclasses.dataclass
+class Data:
+    a: float = 1.0
+
+
+class Named(NamedTuple):
+    a: float
+
+
+class Computed:
+    @functools.cached_property
+    def a(self) -> float:
+        return np.sin(1.0)
+
+
+@pytest.mark.parametrize(
+    ("f", "is_open"),
+    [
+        (lambda: Data().a, False),
+        (lambda: Named(1.0).a, False),
+        (lambda: Computed().a, False),
+        (lambda x: np.linalg.solve(x, math.sin(x)), False),
+        (lambda: globals()["f"], True),
+        (lambda: sys.modules, True),
+        (lambda f: f.__globals__, True),
+        (threading.get_ident, True),
+        (contextvars.ContextVar("v"), True),
+    ],
+)
+def test_what_leads_beyond_all_that_is_met(f: Any, is_open: bool) -> None:
+    assert Reachable(CTX, [f]).is_open == is_open
