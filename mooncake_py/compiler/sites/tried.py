@@ -109,9 +109,7 @@ class TriedLoop:
         site = self.site = self.site_for(functions, inputs)
         if site is None:
             return Elsewhere
-        if not self.is_dear and site.is_short(steps, inputs):
-            return Elsewhere
-        if not site.serves(inputs):
+        if not site.serves(inputs) or (not self.is_dear and site.is_short(steps, inputs)):
             return Elsewhere
         found = ctx.run_region(site, functions, steps, inputs)
         if site is self.plain:
