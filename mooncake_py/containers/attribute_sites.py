@@ -13,6 +13,7 @@ from mooncake_py.runtime.activity import INERT
 from mooncake_py.runtime.attribute_lookup import (
     MISSING,
     PLAIN_READS,
+    in_class,
     is_kept_by_instances,
     is_one_of,
 )
@@ -88,7 +89,7 @@ class AttributeSite(Site):
         if reader is None:
             self.serve(C, t)
         else:
-            found: Any = getattr(t, self.name, None) if reader is not MISSING else None
+            found: Any = in_class(t, self.name) if reader is not MISSING else None
             plain = is_one_of(t.__getattribute__, PLAIN_READS) and not hasattr(t, "__getattr__")
             if type(found) is not property or found.fget is None or not plain:
                 found = None

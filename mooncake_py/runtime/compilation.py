@@ -14,7 +14,6 @@ import sys
 import warnings
 from contextvars import ContextVar, Token
 from functools import cache
-from importlib import metadata
 from importlib.util import find_spec
 
 from mooncake_py.diagnostics.options import require_flag
@@ -124,6 +123,8 @@ def problem() -> str:
     """
     if not is_installed():
         return "llvmlite is not installed"
+    from importlib import metadata  # here: it brings modules that imports must not
+
     try:
         found = metadata.version("llvmlite")
     except metadata.PackageNotFoundError:
