@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
+from mooncake_py.compiler.native.building.layouts import Layouts
 from mooncake_py.compiler.native.building.values import (
     Array,
     ComplexArray,
@@ -66,6 +67,8 @@ class Builder:
         How many loops the statement is in.
     made : dict of str to int
         Of new arrays in how many loops they are made.
+    layouts : Layouts
+        In which order NumPy keeps these.
     frozen : dict of Expr to Name
         Names for what ints that are bound again are now.
     required : set of Check
@@ -86,6 +89,7 @@ class Builder:
         self.place: Place | None = None
         self.loops = 0
         self.made: dict[str, int] = {}
+        self.layouts = Layouts(self.made)
         self.frozen: dict[Expr, Name] = {}
         self.required: set[Check] = set()
         self.count = 0
@@ -271,12 +275,18 @@ class Builder:
         """Return an array whose elements are computed, in its own memory."""
         if isinstance(a, ComplexArray):
             copy = self.new_complex(a.shape, a.re.kind)
+            self.layouts.follow(copy, [a])
             for own, part in zip(copy.parts, a.parts, strict=True):
                 self.store(own, part.at)
             return copy
         found = self.new(a.shape, a.kind)
+        self.layouts.follow(found, [a])
         self.for_all(a.shape, lambda at: self.stored(found, at, a.at(at)))
         return found
+
+    def with_order(self, a: Array) -> Array:
+        """Return an array that tells in which order NumPy has its axes: kept, if need be."""
+        return a if self.layouts.keeps_order(a) else self.kept(a)
 
     def stored(self, a: Array, index: Index, e: Expr) -> Assign:
         """Return what stores an element."""

@@ -118,7 +118,7 @@ def computed(b: Builder, part: Part) -> Part:
     e = part.at(names_as_index(tuple(f"probe{axis}" for axis in range(len(part.shape)))))
     work = sum(isinstance(inner, Op | Call | Select) for inner in walk(e))
     is_slow = any(isinstance(inner, Call) for inner in walk(e))
-    return b.kept(part) if work > SIMPLE or is_slow else part
+    return computed_once(b, part) if work > SIMPLE or is_slow else part
 
 
 # Operators.
@@ -236,7 +236,9 @@ def is_of_numpy(*parts: Part) -> bool:
 def computed_once(b: Builder, part: Part) -> Part:
     """Return a part under a name, or in memory."""
     if isinstance(part, Array):
-        return b.kept(part)
+        found = b.kept(part)
+        b.layouts.is_ours(found, part)
+        return found
     return replace(part, e=b.number(part.e, part.kind))
 
 

@@ -57,6 +57,8 @@ def viewed(b: Builder, a: Array, parts: Sequence[Part]) -> Array:
     ------
     Unfit
     """
+    if any(isinstance(part, Array) for part in parts):
+        a = b.with_order(a)
     if isinstance(a, ComplexArray):
         return a.mapped(lambda part: viewed(b, part, parts))
     lengths = iter(a.shape)
@@ -119,6 +121,8 @@ def parts_of_view(
     if isinstance(part, Slice):
         return [sliced(b, part, n)]
     if isinstance(part, Array) and part.kind == INT:
+        if n == ONE and part.shape != (ONE,):
+            raise Unfit("an array of ints as the index of an axis of length one", b.place)
         return [in_bounds(b, part, n)]
     if isinstance(part, Number) and part.kind == INT:
         return [element(b, part.e, n)]
@@ -271,10 +275,11 @@ def runs_forward(b: Builder, index: Array) -> bool:
     return all(linear(i).parts.get(Name(n), 0) >= 0 for i in found.index for n in names)
 
 
-def transposed(a: Array) -> Array:
+def transposed(b: Builder, a: Array) -> Array:
     """Return an array with its axes the other way round."""
+    a = b.with_order(a)
     if isinstance(a, ComplexArray):
-        return a.mapped(transposed)
+        return a.mapped(lambda part: transposed(b, part))
     return Array(a.shape[::-1], a.kind, lambda index: a.at(index[::-1]), a.base, frozen=a.frozen)
 
 

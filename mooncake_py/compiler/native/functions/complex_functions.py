@@ -99,12 +99,12 @@ def angle(b: Builder, z: Value) -> Value:
 
 def real_part(b: Builder, z: Value) -> Value:
     """Read ``np.real(z)``."""
-    return parts_of(b, z)[0]
+    return parts_of(b, b.with_order(z) if isinstance(z, ComplexArray) else z)[0]
 
 
 def imaginary_part(b: Builder, z: Value) -> Value:
     """Read ``np.imag(z)``."""
-    return parts_of(b, z)[1]
+    return parts_of(b, b.with_order(z) if isinstance(z, ComplexArray) else z)[1]
 
 
 def conjugate(b: Builder, z: Value) -> Value:

@@ -57,6 +57,7 @@ def cumulated(op: str, start: float) -> Reader:
             raise Unfit("a cumulative sum or product of a matrix", b.place)
         (along,) = axes
         found = b.new(a.shape, FLOAT)
+        b.layouts.follow(found, [a])
 
         def one(outer: Index) -> None:
             s = b.number(Const(start))

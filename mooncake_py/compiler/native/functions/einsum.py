@@ -53,9 +53,25 @@ def einsum(b: Builder, args: Sequence[Value], given: Given) -> Value:
             raise Unfit("einsum by a path, which returns an array without axes", b.place)
         return Number(as_kind(total(b, extents, term), FLOAT, kind), NUMPY_TYPES[kind])
     sums = b.new([sizes[letter] for letter in letters.result], FLOAT, zero=True)
+    if not given and not may_turn(letters):  # by a path it is turned otherwise
+        b.layouts.follow(sums, arrays)
     own = [order.index(letter) for letter in letters.result]
     b.for_all(extents, lambda at: bumped(b, sums, [at[k] for k in own], term(at)))
     return as_precise(b, sums, kind)
+
+
+def may_turn(letters: Subscripts) -> bool:
+    """Return True if NumPy may keep the result in another order, as the operands go along it."""
+    behind: dict[str, set[str]] = {}
+    for names in letters.operands:
+        for k, letter in enumerate(names):
+            behind.setdefault(letter, set()).update(names[k + 1 :])
+    for letter in behind:  # what is behind those that are behind
+        for others in behind.values():
+            if letter in others:
+                others |= behind[letter]
+    result = letters.result
+    return any(c in behind[later] for k, later in enumerate(result) for c in result[:k])
 
 
 def parsed(b: Builder, text: object, ndims: Sequence[int]) -> Subscripts:

@@ -187,6 +187,7 @@ def reduced(
             return Array((ONE,) * ndim, kind, lambda index: e)
         return Number(e, NUMPY_TYPES[kind])
     found = b.new([a.shape[k] for k in kept], kind)
+    b.layouts.follow(found, [a])
     b.in_order(found.shape, lambda at: b.add(b.stored(found, at, one(extents, along(at)))))
     if not keeps:
         return found

@@ -101,7 +101,9 @@ def made_of(b: Builder, value: Value | None, kind: str = "") -> Array:
     parts = parts_in(b, value)
     if not all(isinstance(v, Number) for v in parts):
         rows = [v if isinstance(v, Array) else made_of(b, v, kind) for v in parts]
-        return joined_along(b, [with_axis(a, 0) for a in rows], 0, kind)
+        found = joined_along(b, [with_axis(a, 0) for a in rows], 0, kind)
+        b.layouts.certain(found)
+        return found
     kind = kind or kind_of_parts(b, parts)
     found = b.new((Const(len(parts)),), kind)
     for k, v in enumerate(parts):
@@ -140,6 +142,7 @@ def joined_along(b: Builder, parts: Sequence[Array], axis: int, kind: str = "") 
         starts.append(length)
         length = plus(length, a.shape[axis])
     found = b.new((*first.shape[:axis], length, *first.shape[axis + 1 :]), kind)
+    b.layouts.follow(found, parts)
     for a, start in zip(parts, starts, strict=True):
         store_at(b, found, a, axis, start)
     return found
@@ -249,6 +252,7 @@ def rolled_along(b: Builder, a: Array, shift: Number, along: int) -> Array:
     b.ranges.natural.add(s.name)
     before = [Slice(None, None, 1)] * along
     found = b.new(a.shape, a.kind)
+    b.layouts.follow(found, [a])
     rest = minus(n, s)
     store_at(b, found, viewed(b, a, [*before, Slice(None, rest, 1)]), along, s)
     store_at(b, found, viewed(b, a, [*before, Slice(rest, None, 1)]), along, ZERO)

@@ -35,6 +35,7 @@ def in_memory(b: Builder, a: Array) -> Array:
 def applied(b: Builder, f: Callable[..., bool], shape: Sequence[Expr], *operands: Array) -> Array:
     """Return a new array that a function computes from whole arrays."""
     found = b.new(shape, FLOAT)
+    b.layouts.certain(found)
     b.add(Apply(f, found.base, tuple([a.base for a in operands]), place=b.place))
     return found
 

@@ -166,7 +166,9 @@ def filled(value: float | None) -> Reader:
 
     def read(b: Builder, args: Sequence[Value], given: Given) -> Value:
         shape, dtype = arranged(b, args, given, "shape dtype")
-        return new(b, shape_in(b, shape), kind_in(b, dtype), value)
+        found = new(b, shape_in(b, shape), kind_in(b, dtype), value)
+        b.layouts.certain(found)
+        return found
 
     return read
 
@@ -177,7 +179,9 @@ def filled_like(value: float | None) -> Reader:
     def read(b: Builder, args: Sequence[Value], given: Given) -> Value:
         like, dtype = arranged(b, args, given, "a dtype")
         a = array_of(b, like)
-        return new(b, a.shape, a.kind if dtype is None else kind_in(b, dtype), value)
+        found = new(b, a.shape, a.kind if dtype is None else kind_in(b, dtype), value)
+        b.layouts.follow(found, [a])
+        return found
 
     return read
 
@@ -207,15 +211,24 @@ def full(b: Builder, args: Sequence[Value], given: Given) -> Value:
     if kind not in REAL:
         raise Unfit("np.full of ints", b.place)
     found = b.new(shape_in(b, shape), kind)
+    b.layouts.certain(found)
     e = operations.as_element(b, value)
     b.for_all(found.shape, lambda at: b.stored(found, at, operations.as_float(e)))
     return found
 
 
 def copied(b: Builder, args: Sequence[Value], given: Given) -> Value:
-    """Read ``np.copy(a)`` and ``a.copy()``."""
+    """Read ``np.copy(a)``."""
     (a,) = arranged(b, args, given, "a")
     return b.kept(array_of(b, a))
+
+
+def copied_in_order(b: Builder, args: Sequence[Value], given: Given) -> Value:
+    """Read ``a.copy()``, which is in C order."""
+    (a,) = arranged(b, args, given, "a")
+    found = b.kept(array_of(b, a))
+    b.layouts.certain(found)
+    return found
 
 
 def flat(b: Builder, args: Sequence[Value], given: Given) -> Value:
@@ -243,7 +256,7 @@ def flip(b: Builder, args: Sequence[Value], given: Given) -> Value:
 def transpose(b: Builder, args: Sequence[Value], given: Given) -> Value:
     """Read ``np.transpose(a)``."""
     (a,) = arranged(b, args, given, "a")
-    return transposed(array_of(b, a))
+    return transposed(b, array_of(b, a))
 
 
 def of_diagonal(b: Builder, args: Sequence[Value], given: Given) -> Value:
@@ -310,13 +323,18 @@ def flat_nonzero(b: Builder, args: Sequence[Value], given: Given) -> Value:
 
 
 def clip(b: Builder, args: Sequence[Value], given: Given) -> Value:
-    """Read ``np.clip(a, low, high)``, which is the lesser of the greater."""
+    """Read ``np.clip(a, low, high)``, which is the lesser of the greater.
+
+    Zeros keep their signs between two bounds; with one it is `np.maximum` or `np.minimum`.
+    """
     found, low, high = arranged(b, args, given, "a a_min a_max")
     array_of(b, found)
+    bounds = [bound for bound in (low, high) if isinstance(bound, Number | Array)]
     for f, bound in ((np.maximum, low), (np.minimum, high)):
         if isinstance(bound, Number | Array):
             assert found is not None
-            found = operations.applied(b, f, [found, bound])
+            pair = [bound, found] if len(bounds) == 2 else [found, bound]
+            found = operations.applied(b, f, pair)
         elif bound is None or written(b, bound) is not None:
             raise Unfit("clip without both bounds", b.place)
     assert found is not None
@@ -407,7 +425,7 @@ def reader_of(f: Any, args: Sequence[Value]) -> Reader | None:
 
 METHODS: dict[str, Reader] = {
     "sum": reduction(added_up), "mean": reduction(reductions.mean), "dot": product,
-    "copy": copied, "fill": flat, "transpose": transpose, "diagonal": of_diagonal,
+    "copy": copied_in_order, "fill": flat, "transpose": transpose, "diagonal": of_diagonal,
     "astype": astype, "std": deviation(is_root=True), "var": deviation(is_root=False),
     "max": extrema.extremum("gt"), "min": extrema.extremum("lt"),
     "argmax": extrema.place_of_extremum("gt"), "argmin": extrema.place_of_extremum("lt"),
@@ -434,8 +452,9 @@ def attribute(b: Builder, a: Array, name: str) -> Value:
     if name == "ndim":
         return Number(Const(len(a.shape)), "int")
     if name == "T":
-        return transposed(a)
+        return transposed(b, a)
     if name == "real" or (name == "imag" and isinstance(a, ComplexArray)):
+        a = b.with_order(a)
         return a if not isinstance(a, ComplexArray) else a.re if name == "real" else a.im
     if name == "dtype":
         return Known(np.dtype(CODES[a.kind]))

@@ -38,6 +38,7 @@ def added_up(b: Builder, a: Value, axes: Sequence[int] | None, keeps: bool = Fal
         return Number(s, NUMPY_TYPES[a.kind])
     kept = [axis for axis in range(ndim) if axis not in along]
     sums = b.new([a.shape[axis] for axis in kept], FLOAT, zero=True)
+    b.layouts.follow(sums, [a])
     b.for_all(a.shape, lambda at: bumped(b, sums, [at[axis] for axis in kept], a.at(at)))
     found = as_precise(b, sums, a.kind)
     if not keeps:
@@ -129,6 +130,7 @@ def product_of_matrices(b: Builder, x: Array, y: Array, kind: str) -> Array:
     x, y = (as_matrix(b, v) for v in alike(b, (x, y)) if isinstance(v, Array))
     b.check("eq", x.shape[1], y.shape[0])
     found = b.new((x.shape[0], y.shape[1]), kind, zero=True)
+    b.layouts.certain(found)
     b.for_all((*x.shape, y.shape[1]), lambda at: by_elements(b, found, x, y, at))
     return found
 

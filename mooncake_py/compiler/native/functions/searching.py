@@ -54,6 +54,7 @@ def for_each(b: Builder, value: Value | None, kind: str, one: Callable[[Expr], E
         raise Unfit("a search for what is no float64", b.place)
     a = a if a.base else b.kept(a)
     result = b.new(a.shape, kind)
+    b.layouts.follow(result, [a])
     b.in_order(a.shape, lambda at: b.add(b.stored(result, at, one(a.at(at)))))
     return result
 

@@ -139,12 +139,12 @@ OF_FLOATS: dict[Any, Callable[..., str]] = {
 
 def larger(to: Expressions, kind: str, a: str, b: str) -> str:
     """Return what `numpy.maximum` does."""
-    return one_of("ge", to, kind, a, b)
+    return one_of("gt", to, kind, a, b)
 
 
 def smaller(to: Expressions, kind: str, a: str, b: str) -> str:
     """Return what `numpy.minimum` does."""
-    return one_of("le", to, kind, a, b)
+    return one_of("lt", to, kind, a, b)
 
 
 def one_of(op: str, to: Expressions, kind: str, a: str, b: str) -> str:
@@ -167,13 +167,13 @@ def reciprocal(to: Expressions, kind: str, x: str) -> str:
 
 
 def sign(to: Expressions, kind: str, x: str) -> str:
-    """Return what `numpy.sign` does."""
+    """Return what `numpy.sign` does: 0.0 for both zeros."""
     t, do = REGISTER[kind], to.writer.do
-    found = f"{t} {x}"  # zero, or nan
-    for test, value in (("ogt", 1.0), ("olt", -1.0)):
+    found = constant(0.0, kind)
+    for test, value in (("uno", x), ("ogt", constant(1.0, kind)), ("olt", constant(-1.0, kind))):
         holds = do(f"fcmp {test} {t} {x}, 0.0")
-        found = f"{t} {do(f'select i1 {holds}, {t} {constant(value, kind)}, {found}')}"
-    return found.split()[1]
+        found = do(f"select i1 {holds}, {t} {value}, {t} {found}")
+    return found
 
 
 def log_of_sum(to: Expressions, kind: str, x: str, y: str) -> str:

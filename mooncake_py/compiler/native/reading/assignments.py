@@ -247,6 +247,7 @@ class AssignmentReader(MemoryWriter):
             self.require_new(before.base)
             self.unroll_for(own, value, before)
             self.of_shape(value, before)
+            b.layouts.rebind(before, value)
             self.aliases.copied(before.base, value.base, self.is_straight)
             if self.is_straight:
                 self.holds_input.pop(before.base, None)

@@ -96,6 +96,7 @@ def merged(
     if any(a.kind != like.kind or len(a.shape) != len(like.shape) for a in values):
         return None
     found = b.new(like.shape, like.kind)
+    b.layouts.follow(found, values)
     for block, a in zip(blocks, values, strict=True):
         with b.within() as more:
             for n, m in zip(a.shape, like.shape, strict=True):

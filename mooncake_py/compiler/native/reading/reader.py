@@ -417,6 +417,7 @@ class FunctionReader(NestedReader):
                 found = value if value.base else self.b.kept(value)
                 if not found.whole:
                     raise Unfit("a view of an array as a result", self.b.place)
+                self.b.contiguous |= self.b.layouts.given(found, self.b.place)
                 return Output("array", found.base)
             case Cells(array=array, type=type_):
                 if value.base in self.inputs | self.given or value.ranks is not None:

@@ -62,13 +62,13 @@ def heaviside(x: float, h: float) -> float:
 
 
 def maximum(a: float, b: float) -> float:
-    """Return what `numpy.maximum` does: nan if either is."""
-    return a if a >= b or a != a else b
+    """Return what `numpy.maximum` does: nan if either is, the second of two zeros."""
+    return a if a > b or a != a else b
 
 
 def minimum(a: float, b: float) -> float:
-    """Return what `numpy.minimum` does: nan if either is."""
-    return a if a <= b or a != a else b
+    """Return what `numpy.minimum` does: nan if either is, the second of two zeros."""
+    return a if a < b or a != a else b
 
 
 LARGE = 700
