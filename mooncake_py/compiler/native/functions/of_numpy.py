@@ -325,20 +325,28 @@ def flat_nonzero(b: Builder, args: Sequence[Value], given: Given) -> Value:
 def clip(b: Builder, args: Sequence[Value], given: Given) -> Value:
     """Read ``np.clip(a, low, high)``, which is the lesser of the greater.
 
-    Zeros keep their signs between two bounds; with one it is `np.maximum` or `np.minimum`.
+    Zeros keep their signs between two bounds that are numbers; else they take those of bounds.
     """
     found, low, high = arranged(b, args, given, "a a_min a_max")
-    array_of(b, found)
+    first = is_single(array_of(b, found))
     bounds = [bound for bound in (low, high) if isinstance(bound, Number | Array)]
+    keeps_zeros = len(bounds) == 2 and all(
+        isinstance(bound, Number) or (is_single(bound) and not first) for bound in bounds
+    )
     for f, bound in ((np.maximum, low), (np.minimum, high)):
         if isinstance(bound, Number | Array):
             assert found is not None
-            pair = [bound, found] if len(bounds) == 2 else [found, bound]
-            found = operations.applied(b, f, pair)
+            pair = [found, bound]
+            found = operations.applied(b, f, pair[::-1] if keeps_zeros else pair)
         elif bound is None or written(b, bound) is not None:
             raise Unfit("clip without both bounds", b.place)
     assert found is not None
     return found
+
+
+def is_single(a: Array) -> bool:
+    """Return True for an array of one element."""
+    return all(n == ONE for n in a.shape)
 
 
 def copied_to(b: Builder, args: Sequence[Value], given: Given) -> Value:

@@ -18,7 +18,9 @@ TEXTS = [
     "np.sign(x)", "np.sign(x[0])", "np.sign(np.float32(1) * x)", "np.maximum(x, y)",
     "np.minimum(x, y)", "np.maximum(x[0], y[0])", "np.minimum(x[0], y[0])", "np.maximum(x, 0.0)",
     "np.minimum(-0.0, x)", "np.maximum(x, -0.0)", "np.clip(x, y, 2.0)", "np.clip(x, -1.0, y)",
-    "np.clip(x, 0.0, -0.0 * y)", "np.clip(x, None, y)", "np.clip(x, y, None)", "x.clip(0.0, 1.0)",
+    "np.clip(x, 0.0, -0.0 * y)", "np.clip(x, None, y)", "np.clip(x, y[:1], 2.0)",
+    "np.clip(x[:, None], y, 2.0)[:, 0]", "np.clip(x[:1], y[:1], 2.0)",
+    "np.clip(x[:, None], y[:1], 2.0)[:, 0]", "np.clip(x, y, None)", "x.clip(0.0, 1.0)",
 ]  # fmt: skip
 
 
