@@ -76,7 +76,7 @@ def of_order(order: str) -> np.ndarray:
     return ORDERS[order](np.random.default_rng(1).normal(size=(4, 4)) + 3 * np.eye(4))
 
 
-@pytest.mark.sampled(12)
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("text", IN_ORDER + TURNED + BOUND_ANEW)
 def test_results_are_kept_as_numpy_keeps_them(text: str, order: str, tried: list[bool]) -> None:
