@@ -12,6 +12,9 @@ import pytest
 
 from mooncake_py.runtime import compilation
 from mooncake_py.runtime.compilation import is_installed
+from tests.support.short_loops import short_loops_are_tried
+
+__all__ = ["short_loops_are_tried", "without_compiler"]
 
 
 @pytest.hookimpl(wrapper=True)

@@ -21,8 +21,8 @@ def with_rules() -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for entry in entries():
         module, _, name = entry.name.rpartition(".")
-        if entry.family.startswith("scipy.") and "._" not in module and module[:5] == "scipy":
-            # Methods are in the text.
+        is_listed = entry.family.startswith("scipy.") or entry.family == "iterations"
+        if is_listed and "._" not in module and module[:5] == "scipy":  # methods are in the text
             found.setdefault(module, set()).add(name)
     return found
 

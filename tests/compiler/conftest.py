@@ -10,9 +10,6 @@ import pytest
 
 from mooncake_py.compiler.sites.elsewhere import Elsewhere
 from mooncake_py.compiler.sites.tried import TriedLoop
-from tests.support.short_loops import short_loops_are_tried
-
-__all__ = ["golden", "short_loops_are_tried", "taken"]
 
 
 @pytest.fixture

@@ -15,9 +15,6 @@ from mooncake_py.compiler.sites.elsewhere import Elsewhere
 from mooncake_py.compiler.sites.tried import TriedLoop
 from mooncake_py.recomputation.replay import Replay
 from tests.support.gradients import Program, Programs
-from tests.support.short_loops import short_loops_are_tried
-
-__all__ = ["short_loops_are_tried"]
 
 programs = Programs()
 X = np.array([0.7, -1.2, 0.8, 1.9, -0.4])

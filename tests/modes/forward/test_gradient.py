@@ -20,9 +20,6 @@ from mooncake_py.errors import (
 )
 from tests.support.directions import sixth_order
 from tests.support.runs import Runs
-from tests.support.short_loops import short_loops_are_tried
-
-__all__ = ["short_loops_are_tried"]
 
 X = np.array([0.3, -1.2, 0.7])
 

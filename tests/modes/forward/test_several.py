@@ -15,9 +15,6 @@ from mooncake_py.modes.forward import several
 from mooncake_py.tangents import Dual
 from tests.modes.forward.several_programs import ONE_BY_ONE, TOGETHER, arithmetic, loops, views
 from tests.modes.forward.test_values import PROGRAMS, Point
-from tests.support.short_loops import short_loops_are_tried
-
-__all__ = ["short_loops_are_tried"]
 
 A = np.array([[0.3, -1.2, 0.7], [0.5, 0.9, -0.4]])
 S = 1.5
