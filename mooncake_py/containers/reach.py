@@ -33,7 +33,8 @@ from mooncake_py.tangents.fields import own_attributes
 from mooncake_py.tangents.memory import owner
 
 __all__ = [
-    "CONTAINERS", "LRU_WRAPPER", "Part", "Walk", "is_opaque", "joined", "names_read", "parts_of",
+    "CONTAINERS", "LRU_WRAPPER", "Part", "StandIn", "Walk", "is_opaque", "joined", "names_read",
+    "parts_of",
 ]  # fmt: skip
 
 LRU_WRAPPER = type(functools.lru_cache(len))
@@ -51,6 +52,20 @@ BOUND_IN_C = (BuiltinFunctionType, MethodWrapperType)
 HOLDERS = (  # of Python's own, with parts
     MethodType, *BOUND_IN_C, property, functools.partial, *WRAPPERS, BaseException,
 )  # fmt: skip
+
+
+class StandIn:
+    """What iterators in C call in the place of a function of the program.
+
+    Attributes
+    ----------
+    function : callable
+    """
+
+    __slots__ = ("function",)
+
+    def __init__(self, function: Any) -> None:
+        self.function = function
 
 
 class Walk:
@@ -132,6 +147,8 @@ def parts_of(value: Any) -> Iterator[Part]:
         yield from parts_of_function(value)
     elif issubclass(type(value), type):
         yield from class_attributes(value)
+    elif issubclass(type(value), MethodType) and isinstance(value.__self__, StandIn):
+        yield "", value.__self__.function
     elif issubclass(type(value), MethodType):
         yield ".__self__", value.__self__
         yield "", value.__func__

@@ -10,6 +10,7 @@ import itertools
 import operator
 from typing import TYPE_CHECKING, Any
 
+from mooncake_py.containers.reach import StandIn
 from mooncake_py.runtime.sites import CallSite
 
 if TYPE_CHECKING:
@@ -18,25 +19,25 @@ if TYPE_CHECKING:
 __all__ = ["HANDLERS"]
 
 
-class Callee:
+class Callee(StandIn):
     """A function of the program that an iterator in C calls again and again."""
 
-    __slots__ = ("_ctx", "_function", "_site")
+    __slots__ = ("_ctx", "_site")
 
     def __init__(self, ctx: Mode, function: Any) -> None:
+        super().__init__(function)
         self._ctx = ctx
-        self._function = function
         self._site = CallSite()
 
     def call(self, *items: Any) -> Any:
         """Return what it returns."""
         site: Any = self._site
-        return site.way.star(site, self._ctx, self._function, *items)
+        return site.way.star(site, self._ctx, self.function, *items)
 
     def call_one(self, item: Any) -> Any:
         """Return what it returns for one item."""
         site: Any = self._site
-        return site.way.call1(site, self._ctx, self._function, item)
+        return site.way.call1(site, self._ctx, self.function, item)
 
     def holds(self, item: Any) -> Any:
         """Return something native with the truth of what it returns for an item."""

@@ -50,10 +50,13 @@ def run_repeating(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
 
 
 def run_numbers_first(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
-    """Run `numbers_first`: the items of a list of numbers are taken at once."""
+    """Run `numbers_first`: the items of a list of numbers are taken at once.
+
+    The rest of a list is read by its place: no iterator is left that runs again would have to find.
+    """
     (items,) = args
-    if (type(items) is list or type(items) is tuple) and NUMERIC.issuperset(map(type, items)):
-        return list(items), (), ()
+    if type(items) is list or type(items) is tuple:
+        return (*first_of(items, NUMERIC)[:2], ())
     return first_of(iter(ctx.iter(items)), NUMERIC)
 
 

@@ -50,13 +50,21 @@ def sum_of(iterable: Any, /, start: Any = 0) -> Any:
     if are_numbers([start]):
         items, others, iterator = numbers_first(iterable)
         start = sum_of_numbers(items, start) if items else start
+        if not others:
+            return start
     else:
-        others, iterator = (), iterating(iterable)
+        items, others, iterator = [], (), iterating(iterable)
         if isinstance(start, (str, bytes, bytearray)):
             refuse_text(start)
     for item in others:
         start = start + item
-    for item in iterator:  # which its own operators may change
+    if type(iterable) is list or type(iterable) is tuple:  # which operators of items may change
+        i = len(items) + len(others)
+        while i < len(iterable):
+            start = start + iterable[i]
+            i += 1
+        return start
+    for item in iterator:
         start = start + item
     return start
 

@@ -89,3 +89,27 @@ def test_it_is_as_without(f: Callable[[Any], Any]) -> None:
 @pytest.mark.filterwarnings("error")
 def test_a_warning_that_is_an_error_ends_nothing() -> None:
     region_site.warn_of("f", "of no reason")
+
+
+def over_an_empty_list(x: Any) -> Any:
+    items: list[Any] = []
+    s = x[0]
+    try:  # of which functions are not compiled
+        for a in items:
+            s = s + a
+        for _ in range(30):
+            s = s * x[1] + x[2]
+    finally:
+        pass
+    return s
+
+
+def test_a_loop_over_an_empty_list_is_left_without_a_warning(
+    recwarn: pytest.WarningsRecorder,
+) -> None:
+    pytest.importorskip("llvmlite")
+    value, g = value_and_grad(over_an_empty_list, compile=True)(X)
+    expected, h = value_and_grad(over_an_empty_list)(X)
+    np.testing.assert_allclose(value, expected, rtol=1e-14)
+    np.testing.assert_allclose(g, h, rtol=1e-12)
+    assert not recwarn.list

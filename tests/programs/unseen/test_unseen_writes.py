@@ -3,6 +3,7 @@
 The program multiplies by a number that it reads from the state afterwards.
 """
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +14,8 @@ from mooncake_py import MooncakeError, checkpoint, hvp, jvp, value_and_grad, vjp
 from tests.programs.unseen.hooks import HOOKS, REFUSED
 from tests.programs.unseen.readers import READERS, SEQUENCES
 from tests.programs.unseen.states import STATES, State, Write
+
+pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
 
 X = np.array([0.7, 1.3])
 Make = Callable[[Write], Callable[[], Any]]
@@ -79,7 +82,9 @@ def reading(read: Any, cls: type) -> Make:
 def may_run(make: Make) -> bool:
     """Return whether a sequence will do for a function."""
     try:
-        program(make, STATES["list"]())(X.copy())
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", PendingDeprecationWarning)  # of matrices
+            program(make, STATES["list"]())(X.copy())
     except Exception:
         return False
     return True

@@ -51,6 +51,8 @@ def made(b: Builder, array: Array, type_: str, mixed: set[str]) -> Cells:
 
 def item(b: Builder, cells: Cells, at: Number) -> Number:
     """Return an item."""
+    if not cells.type:
+        raise Unfit("an item of a list that was empty", b.place)
     e = element(b, cells.array, at)
     if cells.array.kind == INT:
         return Number(b.counted(e), cells.type)
