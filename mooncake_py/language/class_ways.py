@@ -33,7 +33,7 @@ class OfClass(Holding):
 
     __slots__ = ("init",)
 
-    scope = {**Holding.scope, "NEW": NEW, "not_none": lambda result: not_none(result)}
+    scope = {**Holding.scope, "NEW": NEW, "not_none": construct.not_none}
     condition = (
         "f is way.f and C.gate is way.gate and f.__init__ is way.init and f.__new__ is NEW"
         f" and {function_ways.holds('way.init')}"
@@ -95,8 +95,3 @@ def way_of_class(ctx: Ways, cls: Any) -> Way | None:
         return None if is_known else OfClass(ctx, cls, init, None)
     derived = ctx.derived_plainly(init)
     return None if derived is None else OfClass(ctx, cls, init, derived)
-
-
-def not_none(result: Any) -> TypeError:
-    """Return Python's error for an ``__init__`` that returns something."""
-    return TypeError(f"__init__() should return None, not '{result.__class__.__name__}'")

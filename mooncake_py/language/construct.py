@@ -187,4 +187,9 @@ def initialize(ctx: Language, made: Any, args: Any, kwargs: Any) -> None:
         init = type(init).__get__(init, made, kind)
     result = ctx.call(init, *args, **kwargs)
     if result is not None:
-        raise TypeError(f"__init__() should return None, not '{result.__class__.__name__}'")
+        raise not_none(result)
+
+
+def not_none(result: Any) -> TypeError:
+    """Return Python's error for an ``__init__`` that returns something."""
+    return TypeError(f"__init__() should return None, not '{result.__class__.__name__}'")

@@ -96,7 +96,7 @@ class Run:
         self.iterators = {id(it): new for it, new in found_copies if new is not None}
         with Logged(ctx, state):
             found = solve_derived()
-        changed = {id(place) for place, _ in state.changes()} | self.holding_iterators()
+        changed = self.changed()
         self.end = [(p, p.read_within(ctx)) for p, _ in state.kept if id(p) in changed]
         if self.iterates is not None:
             self.iterates.stored = [place.path for place, _ in self.end]
@@ -106,8 +106,11 @@ class Run:
 
     def go_back(self) -> None:
         """Undo what the callbacks have changed."""
-        changed = {id(place) for place, _ in self.state.changes()} | self.holding_iterators()
-        put_all(self.ctx, self.before(changed))
+        put_all(self.ctx, self.before(self.changed()))
+
+    def changed(self) -> set[int]:
+        """Return the ids of the places that the callbacks have changed, or moved on."""
+        return {id(place) for place, _ in self.state.changes()} | self.holding_iterators()
 
     def find_equation(self, solver: str, args: Any, kwargs: Any) -> None:
         """Find out whether the callback must be called where the solver has called it first.

@@ -93,7 +93,7 @@ class Site:
         self.callees = callees if callees and callees.direct else None
         self.arrays = [name for name in region.inputs if name in region.arrays]
         self.numbers = [name for name in region.inputs if name not in region.arrays]
-        self.written = [name for name in self.arrays if name in region.written()]
+        self.written = [*filter(region.written().__contains__, self.arrays)]
         self.grown = region.grown
         read = set(names_read(region.body)) if self.grown else set()
         self.looked_into = [name for name in self.arrays if name in read or name not in self.grown]

@@ -93,12 +93,7 @@ class TriedLoop:
         if self.outer is not None and self.outer.has_form:
             return Elsewhere
         steps, *rest = values
-        if (
-            steps is not None
-            and not self.is_dear
-            and self.plain.effort.is_flat
-            and len(steps) < FEW
-        ):
+        if steps is not None and self.is_flat and len(steps) < FEW and not self.is_dear:
             return Elsewhere
         if self.callees is not None:
             count = len(functions) - len(self.callees.direct)
