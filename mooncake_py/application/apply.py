@@ -17,6 +17,7 @@ from numpy import ndarray
 from mooncake_py.application import marshalling
 from mooncake_py.application.codual_call import apply_codual, container_written
 from mooncake_py.application.elementwise import apply_elementwise, operands
+from mooncake_py.application.flat_operands import Flat, flat, registered
 from mooncake_py.application.foreign import meet
 from mooncake_py.application.native_writes import WRITERS, refuse_other_writes
 from mooncake_py.application.numbers_of_math import on_numbers
@@ -246,6 +247,9 @@ def shares_memory(ctx: Mode, y: Any, nodes: Any, primals: Any, wrt: Any) -> bool
 @without_out
 def apply_vjp(rule: VjpRule, ctx: ReverseMode, f: Any, args: Any, kwargs: Any) -> Any:
     """Apply a rule given by output and pullback."""
+    found = flat(rule, ctx, f, args, kwargs)
+    if found is not None:
+        return vjp_of_flat(rule, ctx, found, kwargs)
     if kwargs or not PLAIN.issuperset(map(type, args)):
         meet(f, args, kwargs)
     args, kwargs = arguments_of_vjp(rule, ctx, f, args, kwargs)
@@ -270,7 +274,8 @@ def apply_vjp(rule: VjpRule, ctx: ReverseMode, f: Any, args: Any, kwargs: Any) -
         numerals.checked(ctx, f, args, y)
     if f is np.divmod:
         drops.quotient(ctx, y[0], *primals[:2])
-    ctx.protect_all((primals, kwargs))
+    if not rule.reads_shapes_only:
+        ctx.protect_all((primals, kwargs))
     result, outputs = register_outputs(rule, ctx, y, (args, primals), [])
     if outputs is None or (type(outputs) is tuple and all(n is None for n in outputs)):
         return result
@@ -278,6 +283,25 @@ def apply_vjp(rule: VjpRule, ctx: ReverseMode, f: Any, args: Any, kwargs: Any) -
     where = position_for_rule(rule, pullback)
     pullback = apart(ctx, rule, pullback)
     ctx.record((rule_pulls.pull_vjp, outputs, rule, pullback, nodes, fits, where))
+    if type(outputs) is marshalling.Result or type(outputs) is tuple:
+        marshalling.note_results(ctx, outputs)
+    return result
+
+
+def vjp_of_flat(rule: VjpRule, ctx: ReverseMode, given: Flat, kwargs: Any) -> Any:
+    """Apply a rule of ours to numbers, arrays and sequences of these, some of them active."""
+    y, pullback = rule.rule(*given.primals, **kwargs)
+    if not rule.reads_shapes_only:
+        given.protect(ctx)
+    result, outputs = registered(ctx, y) or register_outputs(
+        rule, ctx, y, (given.primals, given.primals), []
+    )
+    if outputs is None or (type(outputs) is tuple and all(n is None for n in outputs)):
+        return result
+    where = position_for_rule(rule, pullback)
+    ctx.record((
+        rule_pulls.pull_vjp, outputs, rule, pullback, given.nodes, given.fits, where,
+    ))  # fmt: skip
     if type(outputs) is marshalling.Result or type(outputs) is tuple:
         marshalling.note_results(ctx, outputs)
     return result

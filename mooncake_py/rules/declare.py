@@ -237,6 +237,14 @@ def from_vjp(
     return declare
 
 
+def read_shapes_only(*functions: Hashable) -> None:
+    """Note that the pullbacks of functions, declared by `from_vjp`, read no values of arrays."""
+    for function in functions:
+        rule = registry.find(function)
+        assert isinstance(rule, VjpRule)
+        rule.reads_shapes_only = True
+
+
 def overlay(
     *functions: Hashable,
     dtypes: DTypes | None = None,

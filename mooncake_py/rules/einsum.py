@@ -127,27 +127,36 @@ def explicit_labels(subscripts: str, ndims: tuple[int, ...]) -> tuple[tuple[str,
     return spelt, output.replace("...", broadcast)
 
 
-def operand_cotangent(
-    i: int, dy: Any, terms: tuple[str, ...], output: str, operands: Sequence[Any], optimize: bool
-) -> ndarray:
-    """Return the cotangent of operand `i` of an einsum with explicit subscripts."""
-    term, shape = terms[i], operands[i].shape
+@lru_cache(maxsize=512)
+def cotangent_subscripts(
+    i: int, terms: tuple[str, ...], output: str, shape: tuple[int, ...]
+) -> tuple[str, str, dict[str, int]]:
+    """Return the einsum of the cotangent of operand `i`, its labels, and the sizes of its axes."""
+    term = terms[i]
     others = [j for j in range(len(terms)) if j != i]
     sizes = dict(zip(term, shape, strict=True))
     reached = set(output).union(*(terms[j] for j in others))
     # A length of 1 is summed over here, as it may have been broadcast.
     labels = "".join(label for label in sizes if label in reached and sizes[label] != 1)
     inputs = ",".join([output, *(terms[j] for j in others)])
-    factors = [operands[j].conjugate() for j in others]
-    written = f"{inputs}->{labels}"
+    return f"{inputs}->{labels}", labels, sizes
+
+
+def operand_cotangent(
+    i: int, dy: Any, terms: tuple[str, ...], output: str, operands: Sequence[Any], optimize: bool
+) -> ndarray:
+    """Return the cotangent of operand `i` of an einsum with explicit subscripts."""
+    term, shape = terms[i], operands[i].shape
+    written, labels, sizes = cotangent_subscripts(i, terms, output, shape)
+    factors = [x.conjugate() for j, x in enumerate(operands) if j != i]
 
     def contraction(*arrays: Any) -> Any:
         return np.einsum(written, *arrays, optimize=optimize)
 
     g = sum_of_products(contraction, np.asarray(dy), *factors)
-    lengths = iter(np.shape(g))
     if np.shape(g) == shape and len(sizes) == len(term):
         return g
+    lengths = iter(np.shape(g))
     g = np.reshape(g, [next(lengths) if label in labels else 1 for label in sizes])
     g = np.broadcast_to(g, tuple(sizes.values()))
     if len(sizes) == len(term):

@@ -5,14 +5,14 @@ The cotangents of the joined arrays are views of the cotangent of the whole: not
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.rules.axes import shaped
-from mooncake_py.rules.declare import from_vjp, linear
+from mooncake_py.rules.declare import from_vjp, linear, read_shapes_only
 from mooncake_py.rules.sequences import distribute_all, filled, of_sequences
 
 __all__ = ["JOINS"]
@@ -39,7 +39,7 @@ def concatenate_rule(arrays, /, axis=0, out=None, **options) -> tuple[ndarray, P
     y = np.concatenate(arrays, axis, **options)  # first: it raises what NumPy raises
     shapes = _shapes(arrays)
     if axis is None:
-        widths = [int(np.prod(shape)) for shape in shapes]
+        widths = [math.prod(shape) for shape in shapes]
     else:
         widths = [shape[axis] for shape in shapes]
     return y, _cutting(arrays, shapes, axis or 0, widths)
@@ -80,29 +80,35 @@ def column_stack_rule(tup) -> tuple[ndarray, Pullback]:
 
 @from_vjp(np.stack, jvp=joining(np.stack))
 def stack_rule(arrays, axis=0, out=None, **options) -> tuple[ndarray, Pullback]:
+    y = np.stack(arrays, axis, **options)
     shapes = _shapes(arrays)
-    return np.stack(arrays, axis, **options), _cutting(arrays, shapes, axis, [1] * len(shapes))
+    return y, _cutting(arrays, shapes, axis, [1] * len(shapes))
 
 
 JOINS = (np.concatenate, np.vstack, np.hstack, np.dstack, np.column_stack, np.stack)
 """Functions that are linear in a sequence of arrays."""
 
+read_shapes_only(np.concatenate.__wrapped__, *JOINS)  # type: ignore[attr-defined]
+
 
 def _shapes(arrays: Any) -> Shapes:
-    return [np.shape(array) for array in arrays]
+    return [a.shape if type(a) is ndarray else np.shape(a) for a in arrays]
 
 
 def _cutting(arrays: Any, shapes: Shapes, axis: int, widths: Sequence[int]) -> Pullback:
     """Return the pullback that cuts `dy` along an axis into pieces of the given widths."""
+    is_flat = type(arrays) in (list, tuple) and not any(type(a) in (list, tuple) for a in arrays)
+    nested = None if is_flat else arrays
 
     def cut_pullback(dy):
         before = (slice(None),) * (axis % dy.ndim)
         pieces, start = [], 0
         for shape, width in zip(shapes, widths, strict=True):
-            piece = dy[(*before, slice(start, start + width))]
-            pieces.append(shaped(piece, shape))
-            start += width
-        return (distribute_all(pieces, arrays),)
+            stop = start + width
+            piece = dy[(*before, slice(start, stop))] if before else dy[start:stop]
+            pieces.append(piece if piece.shape == shape else piece.reshape(shape))
+            start = stop
+        return (pieces if nested is None else distribute_all(pieces, nested),)
 
     return cut_pullback
 

@@ -291,9 +291,11 @@ class VjpRule(Rule):
         Options that allow the function to overwrite arguments; they are never granted.
     jvp : callable or None
         ``jvp(tangents, output, *args, **kwargs)``; None if forward mode transposes the pullback.
+    reads_shapes_only : bool
+        Whether the pullback reads no values of arrays: these may be overwritten without a log.
     """
 
-    __slots__ = ("jvp", "permits", "rule")
+    __slots__ = ("jvp", "permits", "reads_shapes_only", "rule")
     declaration = "from_vjp"
     in_words = "a rule by output and pullback"
 
@@ -309,6 +311,7 @@ class VjpRule(Rule):
         self.rule = rule
         self.permits = permits
         self.jvp = jvp
+        self.reads_shapes_only = False
 
 
 class HandWrittenRule(Rule):

@@ -65,6 +65,7 @@ class Tracking(Reporting, Protocol):
     receiver: Mode | None  # the call round this one in which what this one hands out is active
     numerals: Numerals | None  # numbers that were written as text
     stored: Any  # files that active data were written to
+    has_gate: bool  # whether it may go past what classes of arguments answer: not in debug mode
     watches: bool  # whether objects exist that NumPy would turn into arrays unseen
     made: dict[int, Any]  # weak references to tables that the call has made, by their ids
     objects: bool  # whether arrays of objects exist that hold active numbers

@@ -15,8 +15,10 @@ from mooncake_py.rules.kinds import NotImplementedDerivative
 from mooncake_py.rules.returned import cotangents_in, positional_count
 from mooncake_py.runtime import pulls
 from mooncake_py.runtime.active import Active
+from mooncake_py.runtime.memory import Memory
 from mooncake_py.runtime.pulls import Entry, deliver, reads
 from mooncake_py.runtime.tangent_tree import TangentTree
+from mooncake_py.runtime.views import View
 from mooncake_py.tangents.containers import is_number, parts_of
 from mooncake_py.tangents.kinds import Fields, NoTangent, Tangent
 from mooncake_py.tangents.lookup import spec_of as tangent_spec
@@ -73,7 +75,7 @@ def careful_cotangent(adjoint: Any, position: int, g: Any, args: Any, kwargs: An
 def pull_vjp(entry: Entry) -> None:
     """Call the pullback of a rule."""
     _, outputs, rule, pullback, nodes, fits, _ = entry
-    g = take_all(outputs)
+    g = take_all(outputs) if type(outputs) is tuple else outputs.take()
     if g is None:
         return
     cotangents = pullback(g)
@@ -95,8 +97,13 @@ def hand_over_all(nodes: Any, cotangents: Any, fits: Any, g: Any, rule: Any) -> 
             f"{len(nodes)} arguments",
             fix="return one cotangent for each positional argument, None for zero",
         )
-    for position, (node, c, spec) in enumerate(zip(nodes, cotangents, fits, strict=False)):
-        hand_over(node, c, spec, g, rule, position)
+    for position, node in enumerate(nodes):
+        c = cotangents[position]
+        t = type(node)
+        if (t is Memory or t is View) and type(c) is ndarray:
+            deliver(node, c, fits[position], c is g or not rule.built_in)
+        else:
+            hand_over(node, c, fits[position], g, rule, position)
 
 
 def takes_list(node: Any) -> bool:
@@ -140,9 +147,12 @@ def hand_over(node: Any, c: Any, spec: Any, g: Any, rule: Any, position: int) ->
     if type(node) is list:
         parts: Any = c() if callable(c) else c
         for inner, part, inner_spec in zip(node, parts, spec, strict=True):
-            if type(inner) is Active and type(part) in REALS:  # as in lists of numbers mostly
+            t = type(inner)
+            if t is Active and type(part) in REALS:  # as in lists of numbers mostly
                 inner.grad += part
-            else:
+            elif (t is Memory or t is View) and type(part) is ndarray:
+                deliver(inner, part, inner_spec, part is g or not rule.built_in)
+            elif inner is not None:
                 hand_over(inner, part, inner_spec, g, rule, position)
         return
     if callable(c):

@@ -44,6 +44,7 @@ from mooncake_py.diagnostics.reporting import unsupported
 from mooncake_py.errors import MissingRuleError
 from mooncake_py.modes.forward import pushforward
 from mooncake_py.modes.forward.dual_call import on_constants
+from mooncake_py.modes.forward.flat_operands import push_flat
 from mooncake_py.modes.forward.transposed import tangent_below
 from mooncake_py.modes.reverse.differentiate import gradient_of_first
 from mooncake_py.modules import draws_numbers
@@ -291,6 +292,12 @@ def apply_bilinear(rule: BilinearRule, ctx: ForwardContext, f: Any, args: Any, k
 @without_out
 def apply_vjp(rule: VjpRule, ctx: ForwardContext, f: Any, args: Any, kwargs: Any) -> Any:
     """Apply a rule given by output and pullback, by the transpose of the pullback."""
+    found = push_flat(rule, ctx, f, args, kwargs)
+    if found is not None:
+        y, t = found.y, found.t
+        if found.alike:
+            return ctx.fresh_array(y, t) if type(y) is ndarray else ctx.fresh_number(y, t)
+        return result_of_vjp(rule, ctx, f, y, t, found.primals)
     if kwargs or not PLAIN.issuperset(map(type, args)):
         meet(f, args, kwargs)
     given = kwargs
@@ -331,6 +338,11 @@ def apply_vjp(rule: VjpRule, ctx: ForwardContext, f: Any, args: Any, kwargs: Any
         t = tangent_below(ctx, rule, primals, kwargs, tuple(tangents))
     if before is not None and before.changed():
         raise container_written(rule, ctx)
+    return result_of_vjp(rule, ctx, f, y, t, primals)
+
+
+def result_of_vjp(rule: VjpRule, ctx: ForwardContext, f: Any, y: Any, t: Any, primals: Any) -> Any:
+    """Return the output of a rule with its tangent."""
     if y is None:
         return drops.output(ctx, rule, y, ())
     if (type(y) is ndarray or isinstance(y, np.generic)) and not is_inexact(y):
