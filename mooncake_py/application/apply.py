@@ -32,8 +32,10 @@ from mooncake_py.application.own_pullbacks import apart
 from mooncake_py.application.plain_errors import as_plain, plain_error
 from mooncake_py.application.seen_calls import call_seen
 from mooncake_py.containers.sequences import readable
+from mooncake_py.diagnostics.notes import located
 from mooncake_py.diagnostics.places import position_for_rule
 from mooncake_py.diagnostics.reporting import Reporting, unsupported
+from mooncake_py.errors import MooncakeError
 from mooncake_py.modules import module_of
 from mooncake_py.rules.kinds import (
     BilinearRule,
@@ -426,6 +428,8 @@ def apply_overlay(rule: OverlayRule, ctx: Mode, f: Any, args: Any, kwargs: Any) 
         if are_given(values) and ctx.contains_active(values):
             ctx.refuse_subclasses(values)  # the replacement may be of a function of NumPy
     try:
+        if rule.in_context:
+            return run_in_context(rule.replacement, ctx, args, kwargs)
         return ctx.call_function(rule.replacement, args, kwargs)
     except Exception as error:
         raised = error if rule.by_user else as_plain(error, f, args, kwargs)
@@ -434,6 +438,15 @@ def apply_overlay(rule: OverlayRule, ctx: Mode, f: Any, args: Any, kwargs: Any) 
         if raised is error:
             raise
     raise raised
+
+
+def run_in_context(replacement: Any, ctx: Mode, args: Any, kwargs: Any) -> Any:
+    """Run a replacement that is not derived; say where its errors arose."""
+    try:
+        return replacement(ctx, *args, **kwargs)
+    except MooncakeError as error:
+        located(ctx, error)
+        raise
 
 
 def apply_refused(rule: RefusedRule, ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:

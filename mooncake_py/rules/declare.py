@@ -48,6 +48,7 @@ __all__ = [
     "linear",
     "not_implemented",
     "overlay",
+    "overlay_in_context",
     "refused",
     "zero_derivative",
 ]
@@ -264,6 +265,21 @@ def overlay(
         require_callable("the replacement", replacement, functions, origin)
         rule = OverlayRule(functions, origin, replacement)
         registry.add(restricted(rule, dtypes, layouts), replace=replace)
+        return replacement
+
+    return declare
+
+
+def overlay_in_context(*functions: Hashable) -> Callable[[F], F]:
+    """Declare functions by a function ``replacement(context, *args, **kwargs)``, not derived.
+
+    It calls by the context what is to be derived.  Not for users, as :func:`contextual`.
+    """
+    origin = registry.calling_location(1)
+
+    def declare(replacement: F) -> F:
+        with local.using(None):
+            registry.add(OverlayRule(functions, origin, replacement, True))
         return replacement
 
     return declare

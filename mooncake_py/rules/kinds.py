@@ -354,17 +354,29 @@ class DualRule(HandWrittenRule):
 
 
 class OverlayRule(Rule):
-    """A Python function that computes the same in terms of functions that have rules."""
+    """A Python function that computes the same in terms of functions that have rules.
 
-    __slots__ = ("direct", "replacement")
+    Attributes
+    ----------
+    replacement : callable
+    in_context : bool
+        Whether the replacement is not derived, but gets the context before its arguments.
+    """
+
+    __slots__ = ("direct", "in_context", "replacement")
     declaration = "overlay"
     in_words = "a replacement in Python"
 
     def __init__(
-        self, functions: tuple[Hashable, ...], origin: Location, replacement: Callable[..., Any]
+        self,
+        functions: tuple[Hashable, ...],
+        origin: Location,
+        replacement: Callable[..., Any],
+        in_context: bool = False,
     ) -> None:
         super().__init__(functions, origin)
         self.replacement = replacement
+        self.in_context = in_context
         self.direct: Callable[..., Any] | None = None  # see `rules.direct`
 
 

@@ -13,13 +13,13 @@ The value of this step is zero and is left out; its derivative is the one above.
 flow through all parts of p that r reads: arguments, captured variables, globals.  Each further step
 gives another order of derivatives.
 
-Inside a derivative, the engine differentiates this code like that of the user.
+The derivatives of r are those that the context of the derivative gives.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy import ndarray
@@ -29,12 +29,17 @@ from mooncake_py.diagnostics.places import definition_of
 from mooncake_py.errors import InvalidRuleError, SolverError
 from mooncake_py.interface import jvp
 from mooncake_py.jacobians import jacobian
-from mooncake_py.rules.declare import from_vjp
-from mooncake_py.solvers.activity import is_active, order
-from mooncake_py.solvers.apart import Start, anew, evaluated, solved_by_user
+from mooncake_py.rules.declare import contextual, from_vjp
+from mooncake_py.runtime.activity import unwrapped
+from mooncake_py.solvers.apart import solved_by_user
+from mooncake_py.solvers.order import order
+from mooncake_py.solvers.run import Run
 from mooncake_py.words import with_article
 
-__all__ = ["at_solution", "implicit"]
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Mode
+
+__all__ = ["at_solution", "implicit", "moved_along"]
 
 Function = Callable[..., Any]
 
@@ -96,18 +101,32 @@ def implicit(solve: Function, residual: Function, *, tolerance: float = TOLERANC
     require_equation(solve, residual, tolerance)
 
     def solution(*args: Any, **kwargs: Any) -> Any:
-        def differentiated(x: Any, start: Start) -> Any:
-            require_numbers(solve, x, "solution")
-            if start is None:
-                return x
-            equation = anew(lambda x: residual(x, *args, **kwargs), start)
-            return moved_along(x, equation, tolerance)
-
-        x = solved_by_user(differentiated, residual, solve, *args, **kwargs)
+        x = with_equation(residual, tolerance, solve, *args, **kwargs)
         require_numbers(solve, x, "solution")
         return x
 
     return solution
+
+
+def with_equation(residual: Any, tolerance: Any, solve: Function, /, *args: Any, **kw: Any) -> Any:
+    """Return the solution of a solver of the user's."""
+    return solve(*args, **kw)
+
+
+@contextual(with_equation)
+def with_equation_inside(
+    ctx: Mode, residual: Any, tolerance: Any, solve: Function, /, *args: Any, **kw: Any
+) -> Any:
+    """Give it its derivative; what is evaluated for that the program does not see."""
+
+    def differentiated(run: Run, x: Any) -> Any:
+        require_numbers(solve, x, "solution")
+        if run.begin is None:
+            return x
+        equation = run.anew(lambda x: residual(x, *args, **kw))
+        return moved_along(run, x, equation, tolerance)
+
+    return solved_by_user(ctx, differentiated, residual, solve, *args, **kw)
 
 
 def require_equation(solve: Any, residual: Any, tolerance: Any) -> None:
@@ -143,41 +162,51 @@ def require_numbers(f: Any, value: Any, what: str) -> None:
     )
 
 
-def at_solution(x: Any, residual: Function, start: Start, guess: Any) -> Any:
+def at_solution(run: Run, x: Any, residual: Function, guess: Any) -> Any:
     """Return `x`, a constant at which `residual` is zero, with the derivative of that root.
 
     It does not depend on the `guess` from which it was found, if it is an isolated root.
     """
-    if start is None:
+    if run.begin is None:
         return x
-    residual = anew(residual, start)
-    x = moved_along(x, residual, guess=guess)
-    if is_active(x):
-        residual(x)  # what it writes anywhere has the derivative too
+    residual = run.anew(residual)
+    x = moved_along(run, x, residual, guess=guess)
+    if run.begin and run.ctx.contains_active(x):
+        run.ctx.call(residual, x)  # what it writes anywhere has the derivative too
     return x
 
 
-def moved_along(x: Any, residual: Function, tolerance: float = TOLERANCE, guess: Any = None) -> Any:
+def moved_along(
+    run: Run, x: Any, residual: Function, tolerance: float = TOLERANCE, guess: Any = None
+) -> Any:
     """Return `x` with the derivative of the root, for a residual that always starts anew."""
+    ctx = run.ctx
     if np.iscomplexobj(x):
         parts = np.array([np.real(x), np.imag(x)])
-        found = moved_along(parts, lambda parts: in_parts(residual, parts), tolerance, guess)
-        return found[0] + 1j * found[1]
-    r = residual(x)
+        found = moved_along(run, parts, lambda parts: in_parts(residual, parts), tolerance, guess)
+        return ctx.call(joined, found)
+    r = ctx.call(residual, x)
     # On what the residual captures it may depend in steps, on the guess unless it is isolated.
-    if is_active((r, residual, guess)):
-        matrix = evaluated(checked_jacobian, residual, x, r, tolerance)
-        x = x + correction(like(x, r), matrix)
-        for _ in range(order() - 1):
-            x = x + correction(like(x, residual(x)), matrix)
+    if ctx.contains_active((r, residual, guess)):
+        matrix = run.evaluated(checked_jacobian, residual, x, unwrapped(r), tolerance)
+        x = ctx.call(moved, x, like(ctx, x, r), matrix)
+        for _ in range(order(ctx) - 1):
+            x = ctx.call(moved, x, like(ctx, x, ctx.call(residual, x)), matrix)
     return x
 
 
-def like(x: Any, r: Any) -> Any:
+def like(ctx: Mode, x: Any, r: Any) -> Any:
     """Return a residual in the shape of the solution; a float for a number."""
-    if isinstance(x, ndarray):
-        return np.reshape(r, x.shape)
-    return float(r.item() if isinstance(r, ndarray) else r)
+    if isinstance(unwrapped(x), ndarray):
+        return ctx.call(np.reshape, r, np.shape(x))
+    if isinstance(r, ndarray):
+        r = ctx.method(r, "item")
+    return r if isinstance(unwrapped(r), float) else ctx.call(float, r)
+
+
+def joined(parts: Any) -> Any:
+    """Return the complex numbers of real and imaginary parts."""
+    return parts[0] + 1j * parts[1]
 
 
 def in_parts(residual: Function, parts: ndarray) -> ndarray:
@@ -202,8 +231,9 @@ def checked_jacobian(residual: Function, x: Any, r: Any, tolerance: float) -> nd
             why="a solution needs as many equations as unknowns",
             fix="return one element for each of the solution",
         )
-    matrix = np.reshape(np.asarray(jacobian(residual)(x), dtype=float), (size, size))
-    if not np.all(np.isfinite(matrix)) or not np.all(np.isfinite(r)):
+    rows = jvp(residual, (x,), (1.0,))[1] if isinstance(x, float) else jacobian(residual)(x)
+    matrix = np.reshape(np.asarray(rows, dtype=float), (size, size))
+    if not np.isfinite(matrix).all() or not np.isfinite(r).all():
         raise SolverError(
             "the residual or its Jacobian is not finite at the solution",
             why=f"the solution is {shown(x)}",
@@ -215,13 +245,13 @@ def checked_jacobian(residual: Function, x: Any, r: Any, tolerance: float) -> nd
 
 def require_root(residual: Function, x: Any, r: ndarray, matrix: ndarray, tolerance: float) -> None:
     """Raise if `x` is not an isolated root."""
-    rows = np.max(np.abs(matrix), axis=1, keepdims=True)
-    if not np.all(rows):
+    rows = np.abs(matrix).max(axis=1, keepdims=True)
+    if not rows.all():
         raise singular(x, r)
-    left, values, right = np.linalg.svd(matrix / rows)
+    left, values, right = factors(matrix / rows)
     if values[-1] <= len(r) * np.finfo(float).eps * values[0]:
         raise singular(x, r)
-    step = np.linalg.norm(np.linalg.solve(matrix, r))
+    step = np.linalg.norm(solved(matrix, r))
     size = np.linalg.norm(x)
     if not step <= tolerance * max(size, 1.0):
         raise SolverError(
@@ -237,6 +267,13 @@ def require_root(residual: Function, x: Any, r: ndarray, matrix: ndarray, tolera
     slope = left[:, -1] @ (np.reshape(slope, -1) / rows[:, 0])
     if not abs(slope - values[-1]) <= AGREEMENT * values[-1]:
         raise singular(x, r)
+
+
+def factors(matrix: ndarray) -> Any:
+    """Return the singular value decomposition of a matrix; of one number without LAPACK."""
+    if matrix.size > 1:
+        return np.linalg.svd(matrix)
+    return np.sign(matrix), np.abs(matrix[0]), np.ones((1, 1))
 
 
 def singular(x: Any, r: Any) -> SolverError:
@@ -255,21 +292,26 @@ def shown(x: Any) -> str:
     return np.array2string(np.asarray(x), threshold=6, edgeitems=2, precision=6)
 
 
-def correction(r: Any, matrix: ndarray) -> Any:
-    """Return zero with the derivatives of ``-solve(matrix, r)``."""
-    return r * 0.0
+def moved(x: Any, r: Any, matrix: ndarray) -> Any:
+    """Return `x`, with the derivatives of ``x - solve(matrix, r)``."""
+    return x + r * 0.0
 
 
-def push_correction(tangents: Any, y: Any, r: Any, matrix: ndarray) -> Any:
-    return np.zeros_like(y) if tangents[0] is None else -solved(matrix, tangents[0])
+def push_moved(tangents: Any, y: Any, x: Any, r: Any, matrix: ndarray) -> Any:
+    dx, dr, _ = tangents
+    if dr is None:
+        return dx
+    return -solved(matrix, dr) if dx is None else dx - solved(matrix, dr)
 
 
-@from_vjp(correction, jvp=push_correction)
-def correction_rule(r: Any, matrix: ndarray) -> Any:
-    """Y = -J^-1 r.   dr = -J^-T dy."""
-    return r * 0.0, lambda dy: (-solved(matrix.T, dy), None)
+@from_vjp(moved, jvp=push_moved)
+def moved_rule(x: Any, r: Any, matrix: ndarray) -> Any:
+    """Y = x - J^-1 r, with r = 0.   dx = dy,   dr = -J^-T dy."""
+    return x + r * 0.0, lambda dy: (dy, -solved(matrix.T, dy), None)
 
 
 def solved(matrix: ndarray, b: Any) -> Any:
     """Return the solution of a system of equations, in the shape of the right-hand side."""
+    if matrix.size == 1:
+        return b / matrix[0, 0]
     return np.linalg.solve(matrix, np.reshape(b, -1)).reshape(np.shape(b))[()]

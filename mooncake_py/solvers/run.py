@@ -23,6 +23,7 @@ from mooncake_py.solvers.history import agree, depends_on_history, first_call
 from mooncake_py.solvers.iterators import copied_iterator, with_iterators
 from mooncake_py.solvers.left import Left
 from mooncake_py.solvers.logged import Logged
+from mooncake_py.solvers.start import Start, anew
 from mooncake_py.solvers.unsettled import Iterates
 from mooncake_py.tangents.memory import owner
 from mooncake_py.utilities.copies import plain_copy
@@ -63,6 +64,7 @@ class Run:
         self.calls = Calls()
         self.iterates: Iterates | None = None
         self.first: tuple[Any, Any] | None = None  # a call that comes before those at the solution
+        self.begin: Start | None = None  # None: nothing is active, so that there is no derivative
 
     def runs_natively(self) -> bool:
         """Return whether plain calls of the callbacks can be undone."""
@@ -169,15 +171,16 @@ class Run:
         }
 
     def differentiate(self, then: Function, found: Any, moves: bool) -> Any:
-        """Return ``then(found, start)``, and bring forth what the solver has left."""
+        """Return ``then(run, found)``, and bring forth what the solver has left."""
         ctx = self.ctx
         changed = {id(place) for place, _ in self.end}
-        start = [list(pair) for pair in self.before(changed)] if self.is_active else None
-        if self.first is not None and start is not None:
-            f, first = self.first
-            start.append([None, [f, first]])
-            ctx.call(f, *first)
-        result = ctx.call(then, found, start)
+        if self.is_active:
+            self.begin = [list(pair) for pair in self.before(changed)]
+            if self.first is not None:
+                f, first = self.first
+                self.begin.append([None, [f, first]])
+                ctx.call(f, *first)
+        result = then(self, found)
         others = {id(place) for place, _ in self.state.changes()} - changed
         self.iterators = {}
         put_all(ctx, self.before(others))
@@ -191,6 +194,25 @@ class Run:
         if self.is_derived:
             ctx.caches = self.caches
         return result
+
+    def anew(self, f: Function) -> Function:
+        """Return a function that runs from the state from before the solver each time."""
+        return anew(f, self.begin or [])
+
+    def evaluated(self, f: Function, *args: Any) -> Any:
+        """Return ``f(*args)`` without a derivative, of a function that changes nothing by itself.
+
+        It runs natively, if all that is active can be found.
+        """
+        ctx, state = self.ctx, self.state
+        if self.end or not self.runs_natively() or state.changes():
+            state = State(ctx, (f, args))
+        if state.is_open or state.hides_active:
+            return sample(ctx, f, *args)
+        try:
+            return natively(ctx, state, f, args, {})
+        finally:
+            state.put_back()
 
     def may_hold(self, a: ndarray) -> bool:
         """Return whether an array that the solver has returned may be held elsewhere."""

@@ -20,13 +20,13 @@ from mooncake_py.errors import Location, SolverError
 from mooncake_py.modes.forward.context import ForwardContext
 from mooncake_py.modes.reverse.context import ReverseContext
 from mooncake_py.overriding import override
-from mooncake_py.rules.declare import contextual, from_vjp
+from mooncake_py.rules.declare import from_vjp
 from mooncake_py.runtime.active import active_number
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["Iterates", "approximate", "unsettled"]
+__all__ = ["Iterates", "approximated", "unsettled"]
 
 _alive: WeakValueDictionary[int, Iterates] = WeakValueDictionary()
 """By the numbers that stand for them among the operands of a rule."""
@@ -100,14 +100,8 @@ class Approximations(Iterates):
         )
 
 
-def approximate(fields: dict[str, Any]) -> dict[str, Any]:
-    """Return fields of a solver's result, of which the derivatives are not known."""
-    return fields
-
-
-@contextual(approximate)
-def approximate_inside(ctx: Mode, fields: dict[str, Any]) -> dict[str, Any]:
-    """Mark the numbers in fields, and in the attributes of objects."""
+def approximated(ctx: Mode, fields: dict[str, Any]) -> dict[str, Any]:
+    """Return fields of a solver's result with numbers of which the derivatives are not known."""
     marks = Approximations(ctx, "")
     marks.stored = list(fields)
 

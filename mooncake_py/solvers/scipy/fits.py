@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import linalg, optimize
@@ -11,12 +11,16 @@ from scipy import linalg, optimize
 from mooncake_py.errors import MissingRuleError
 from mooncake_py.interface import grad
 from mooncake_py.jacobians import jacobian
-from mooncake_py.rules.declare import overlay
+from mooncake_py.rules.declare import overlay_in_context
 from mooncake_py.rules.plain_values import valued
-from mooncake_py.solvers.activity import is_active
-from mooncake_py.solvers.apart import Start, anew, solved_apart
+from mooncake_py.solvers.apart import solved_apart
+from mooncake_py.solvers.run import Run
 from mooncake_py.solvers.scipy.minima import limits, minimum
 from mooncake_py.solvers.scipy.results import changed, tuple_of
+from mooncake_py.utilities.copies import plain_copy
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Mode
 
 OPTIONS = (
     "method", "ftol", "xtol", "gtol", "x_scale", "loss", "f_scale", "diff_step", "tr_solver",
@@ -40,8 +44,9 @@ def cost_of(f: Any, loss: str | Callable[[Any], Any] = "linear", scale: Any = 1.
     return 0.5 * scale**2 * np.sum(losses)
 
 
-@overlay(optimize.least_squares)
+@overlay_in_context(optimize.least_squares)
 def least_squares(
+    ctx: Mode,
     fun: Any,
     x0: Any,
     jac: Any = "2-point",
@@ -54,35 +59,48 @@ def least_squares(
     loss, scale = given.get("loss", "linear"), given.get("f_scale", 1.0)
     args, kwargs = tuple_of(given.get("args", ())), given.get("kwargs") or {}
 
-    def differentiated(found: Any, start: Start) -> Any:
-        if start is None:
+    def differentiated(run: Run, found: Any) -> Any:
+        if run.begin is None:
             return found
-        errors = anew(lambda x: np.atleast_1d(fun(x, *args, **kwargs)), start)
+        errors = run.anew(lambda x: np.atleast_1d(fun(x, *args, **kwargs)))
+        if not ctx.contains_active((fun, x0, given, bounds, ctx.call(errors, found.x))):
+            return found
 
         def cost(x: Any) -> Any:
             return cost_of(errors(x), loss, scale)
 
-        if not is_active((fun, x0, given, bounds, errors(found.x))):
-            return found
-        x = minimum(found.x, grad(cost), *pair_of_limits(bounds, found.x.shape), x0)
-        return changed(found, x=x, fun=errors(x), cost=cost(x))
+        low, high = pair_of_limits(ctx, bounds, found.x.shape)
+        x = minimum(run, found.x, grad(cost), low, high, x0)
+        r = ctx.call(errors, x)
+        return changed(ctx, found, x=x, fun=r, cost=ctx.call(cost_of, r, loss, scale))
 
     return solved_apart(
-        differentiated, True, optimize.least_squares, fun, x0, jac, bounds, *rest, **options
+        ctx, differentiated, True, optimize.least_squares, fun, x0, jac, bounds, *rest, **options
     )
 
 
-def pair_of_limits(bounds: Any, shape: Any) -> tuple[Any, Any]:
+UNBOUNDED = (-np.inf, np.inf)
+
+
+def pair_of_limits(ctx: Mode, bounds: Any, shape: Any) -> tuple[Any, Any]:
     """Return lower and upper bounds that are given as a pair."""
-    low, high = limits(
-        bounds if isinstance(bounds, optimize.Bounds) else optimize.Bounds(*bounds), shape
-    )
-    unbounded = np.all(np.isinf(low)) and np.all(np.isinf(high))
+    if type(bounds) is tuple and bounds == UNBOUNDED:
+        return None, None
+    low, high = ctx.call(limits_of_pair, bounds, shape)
+    unbounded = np.all(np.isinf(plain_copy(low))) and np.all(np.isinf(plain_copy(high)))
     return (None, None) if unbounded else (low, high)
 
 
-@overlay(optimize.curve_fit)
+def limits_of_pair(bounds: Any, shape: Any) -> tuple[Any, Any]:
+    """Return bounds in the shape of the solution."""
+    return limits(
+        bounds if isinstance(bounds, optimize.Bounds) else optimize.Bounds(*bounds), shape
+    )
+
+
+@overlay_in_context(optimize.curve_fit)
 def curve_fit(
+    ctx: Mode,
     f: Any,
     xdata: Any,
     ydata: Any,
@@ -109,25 +127,31 @@ def curve_fit(
             return r / np.ravel(sigma)
         return linalg.solve_triangular(linalg.cholesky(sigma, lower=True), r, lower=True)
 
-    def differentiated(found: Any, start: Start) -> Any:
-        if start is None:
+    def differentiated(run: Run, found: Any) -> Any:
+        if run.begin is None:
             return found
-        from_start = anew(errors, start)
-        if not is_active((f, xdata, ydata, p0, sigma, bounds, from_start(found[0]))):
+        from_start = run.anew(errors)
+        reached = (f, xdata, ydata, p0, sigma, bounds, ctx.call(from_start, found[0]))
+        if not ctx.contains_active(reached):
             return found
-        limits = pair_of_limits(bounds, found[0].shape)
-        p = minimum(found[0], grad(lambda p: cost_of(from_start(p))), *limits, p0)
-        covariance = with_derivative_of(
-            found[1], lambda: covariance_of(from_start, p, absolute_sigma)
-        )
+
+        def cost(p: Any) -> Any:
+            return cost_of(from_start(p))
+
+        low, high = pair_of_limits(ctx, bounds, found[0].shape)
+        p = minimum(run, found[0], grad(cost), low, high, p0)
+        covariance = found[1]
+        if np.all(np.isfinite(covariance)):
+            formula = ctx.call(covariance_of, from_start, p, absolute_sigma)
+            covariance = ctx.call(valued, formula, covariance)
         rest_of_output = [
-            changed(part, p, fvec=from_start(p)) if isinstance(part, dict) else part
+            changed(ctx, part, p, fvec=ctx.call(from_start, p)) if isinstance(part, dict) else part
             for part in found[2:]
         ]
         return p, covariance, *rest_of_output
 
     return solved_apart(
-        differentiated, True,
+        ctx, differentiated, True,
         optimize.curve_fit, f, xdata, ydata, p0, sigma, absolute_sigma, check_finite, bounds,
         *rest, **options,
     )  # fmt: skip
@@ -138,10 +162,3 @@ def covariance_of(errors: Any, p: Any, absolute: Any) -> Any:
     slopes, r = jacobian(errors)(p), errors(p)
     covariance = np.linalg.inv(slopes.T @ slopes)
     return covariance if absolute else covariance * np.sum(r * r) / (len(r) - len(p))
-
-
-def with_derivative_of(value: Any, formula: Callable[[], Any]) -> Any:
-    """Return a value that SciPy has computed, with the derivative of a formula for it."""
-    if not np.all(np.isfinite(value)):
-        return value
-    return valued(formula(), value)

@@ -10,21 +10,24 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy import ndarray
 from scipy import integrate
 
 from mooncake_py.errors import MissingRuleError, SolverError
-from mooncake_py.rules.declare import overlay
+from mooncake_py.rules.declare import overlay_in_context
 from mooncake_py.rules.plain_values import valued
-from mooncake_py.solvers.activity import is_active, order
-from mooncake_py.solvers.apart import Start, anew, sampled, solved_apart
-from mooncake_py.solvers.scipy.results import tuple_of
-from mooncake_py.utilities.stopping import stop_gradient
+from mooncake_py.runtime.activity import unwrapped
+from mooncake_py.solvers.apart import solved_apart
+from mooncake_py.solvers.order import order
+from mooncake_py.solvers.run import Run, sample
+from mooncake_py.solvers.scipy.results import of_point, tuple_of
+from mooncake_py.utilities.copies import plain_copy
 
-__all__ = ["with_derivative_of"]
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Mode
 
 POINTS = 21
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(POINTS)
@@ -33,8 +36,9 @@ SMALLEST, NEAR, JUMP = 2.0**-17, 1e-9, 1e-4
 """Of pieces and distances, relative to the interval; of a jump, relative to the function."""
 
 
-@overlay(integrate.quad)
+@overlay_in_context(integrate.quad)
 def quad(
+    ctx: Mode,
     func: Any,
     a: Any,
     b: Any,
@@ -53,44 +57,38 @@ def quad(
     if complex_func:
         settings = (epsabs, epsrel, limit, points, weight, *rest)
         f = parts_of(func, tuple_of(args))
-        real = quad(f[0], a, b, (), full_output, *settings, **options)
-        imag = quad(f[1], a, b, (), full_output, *settings, **options)
+        real = quad(ctx, f[0], a, b, (), full_output, *settings, **options)
+        imag = quad(ctx, f[1], a, b, (), full_output, *settings, **options)
         pieces = ({"real": real[2:], "imag": imag[2:]},) if full_output else ()
-        return real[0] + 1j * imag[0], real[1] + 1j * imag[1], *pieces
+        return ctx.call(of_parts, real[0], imag[0]), real[1] + 1j * imag[1], *pieces
 
-    def differentiated(found: Any, start: Start) -> Any:
+    def differentiated(run: Run, found: Any) -> Any:
         if len(found) > 3 and not full_output:
             warnings.warn(found[3], integrate.IntegrationWarning, stacklevel=2)
         rest_of_output = found[1:] if full_output else found[1:2]
-        if start is None:
+        if run.begin is None:
             return found[0], *rest_of_output
-        require_plain(weight, points)
+        require_plain(ctx, weight, points)
         last = found[2]["last"]
         pieces = np.stack([found[2]["alist"][:last], found[2]["blist"][:last]], 1)
-        value = integral(of_one(func, args), start, a, b, pieces, points, halves=True)
-        return with_derivative_of(found[0], value, found[1]), *rest_of_output
+        value = integral(run, of_point(func, args), a, b, pieces, points, halves=True)
+        return with_derivative_of(ctx, found[0], value, found[1]), *rest_of_output
 
     return solved_apart(
-        differentiated, is_active((a, b, points)),
+        ctx, differentiated, ctx.contains_active((a, b, points)),
         integrate.quad, func, a, b, args, 1, epsabs, epsrel, limit, points, weight,
         *rest, **options,
     )  # fmt: skip
 
 
-def of_one(f: Any, args: Any) -> Any:
-    """Return a function of the variable alone, which is derived at every node."""
-    further = tuple_of(args)
-    return (lambda x: f(x, *further)) if further else f
-
-
-def require_plain(weight: Any, points: Any) -> None:
+def require_plain(ctx: Mode, weight: Any, points: Any) -> None:
     """Raise if `quad` is asked for what has no derivative here."""
     if weight is not None:
         raise MissingRuleError(
             f"the derivative of scipy.integrate.quad with weight={weight!r} is not implemented",
             fix="make the weight part of the function",
         )
-    if is_active(points):
+    if ctx.contains_active(points):
         raise MissingRuleError(
             "the derivative of scipy.integrate.quad with respect to `points` is not implemented",
             fix="integrate up to these points and from them, as limits",
@@ -102,45 +100,62 @@ def parts_of(func: Any, args: Any) -> tuple[Callable[[Any], Any], Callable[[Any]
     return lambda x: func(x, *args).real, lambda x: func(x, *args).imag
 
 
-@overlay(integrate.quad_vec)
+def of_parts(real: Any, imag: Any) -> Any:
+    """Return the number of a real and an imaginary part."""
+    return real + 1j * imag
+
+
+@overlay_in_context(integrate.quad_vec)
 def quad_vec(
-    f: Any, a: Any, b: Any, *rest: Any, full_output: Any = False, args: Any = (), **options: Any
+    ctx: Mode,
+    f: Any,
+    a: Any,
+    b: Any,
+    *rest: Any,
+    full_output: Any = False,
+    args: Any = (),
+    **options: Any,
 ) -> Any:
     """Run `quad_vec`."""
 
-    def differentiated(found: Any, start: Start) -> Any:
+    def differentiated(run: Run, found: Any) -> Any:
         output = found if full_output else found[:2]
-        if start is None:
+        if run.begin is None:
             return output
         points, pieces = options.get("points"), found[2].intervals
-        value = integral(of_one(f, args), start, a, b, pieces, points, halves=False)
-        return with_derivative_of(found[0], value, found[1]), *output[1:]
+        value = integral(run, of_point(f, args), a, b, pieces, points, halves=False)
+        return with_derivative_of(ctx, found[0], value, found[1]), *output[1:]
 
     return solved_apart(
-        differentiated, is_active((a, b)),
+        ctx, differentiated, ctx.contains_active((a, b)),
         integrate.quad_vec, f, a, b, *rest, full_output=True, args=args, **options,
     )  # fmt: skip
 
 
-def integral(
-    f: Any, start: Start, a: Any, b: Any, pieces: ndarray, points: Any, halves: bool
-) -> Any:
+def integral(run: Run, f: Any, a: Any, b: Any, pieces: ndarray, points: Any, halves: bool) -> Any:
     """Return the integral of a function by a Gauss rule on pieces of the interval.
 
     At the limits, whose positions may be active, the function is evaluated anew.
     """
-    low, high = stop_gradient((float(a), float(b)))
+    ctx = run.ctx
+    low, high = float(unwrapped(a)), float(unwrapped(b))
     place, pieces = substitution(low, high, halves), np.sort(pieces, axis=1)
-    require_no_jump(f, place, pieces, stop_gradient(points))
-    centers, widths = pieces.mean(axis=1)[:, None], (pieces[:, 1] - pieces[:, 0])[:, None] / 2
+    require_no_jump(ctx, f, place, pieces, plain_copy(points))
+    centers, widths = (pieces[:, 0] + pieces[:, 1])[:, None] / 2, np.diff(pieces) / 2
     x, weights = place((centers + widths * NODES).ravel(), (widths * WEIGHTS).ravel())
+    total = ctx.call(weighted_sum, f, x.tolist(), weights.tolist())
+    ends = [(end, sign) for end, sign in ((b, 1.0), (a, -1.0)) if ctx.contains_active(end)]
+    for end, sign in ends:
+        if np.isfinite(float(unwrapped(end))):
+            total = ctx.call(sliver, total, sign, run.anew(f), end, *ends_rule(ctx, end))
+    return total
+
+
+def weighted_sum(f: Any, x: list[float], weights: list[float]) -> Any:
+    """Return a sum over values of a function."""
     total: Any = 0.0
-    for node, weight in zip(x.tolist(), weights.tolist(), strict=True):
+    for node, weight in zip(x, weights, strict=True):
         total = total + weight * f(node)
-    if is_active(b) and np.isfinite(high):
-        total = total + sliver(anew(f, start), b)
-    if is_active(a) and np.isfinite(low):
-        total = total - sliver(anew(f, start), a)
     return total
 
 
@@ -165,7 +180,7 @@ def substitution(low: float, high: float, halves: bool) -> Callable[[ndarray, nd
     return both
 
 
-def require_no_jump(f: Any, place: Any, pieces: ndarray, points: Any) -> None:
+def require_no_jump(ctx: Mode, f: Any, place: Any, pieces: ndarray, points: Any) -> None:
     """Raise if the function jumps within the interval, as the position of the jump may be active.
 
     SciPy makes ever smaller pieces around a jump, except at its own division points.
@@ -182,7 +197,7 @@ def require_no_jump(f: Any, place: Any, pieces: ndarray, points: Any) -> None:
         return
     else:
         x, _ = place(np.append(cuts - NEAR * width, cuts + NEAR * width), np.ones(2 * len(cuts)))
-        values = np.array(sampled(values_at, f, x.tolist()))
+        values = np.array(sample(ctx, values_at, f, x.tolist()))
         left, right = np.split(values.reshape(-1, 2, len(cuts), *values.shape[1:]), 2, axis=1)
         jumps = np.abs(right - left) > JUMP * np.max(np.abs(values), initial=0.0)
         if not np.any(jumps):
@@ -201,19 +216,25 @@ def values_at(f: Any, x: list[float]) -> list[Any]:
     return [f(node) for node in x]
 
 
-def sliver(f: Any, end: Any) -> Any:
-    """Return the integral from a limit to itself: zero, with the derivatives in the limit."""
-    start = stop_gradient(end)
-    nodes, weights = np.polynomial.legendre.leggauss(order() // 2 + 1)
-    half, total = (end - start) / 2, 0.0
-    for node, weight in zip(nodes.tolist(), weights.tolist(), strict=True):
-        total = total + weight * half * f(start + half * (1 + node))
+def ends_rule(ctx: Mode, end: Any) -> tuple[float, list[float], list[float]]:
+    """Return a limit, and nodes and weights of a rule for all derivatives in it that are taken."""
+    nodes, weights = np.polynomial.legendre.leggauss(order(ctx) // 2 + 1)
+    return float(unwrapped(end)), nodes.tolist(), weights.tolist()
+
+
+def sliver(
+    total: Any, sign: float, f: Any, end: Any, start: float, nodes: Any, weights: Any
+) -> Any:
+    """Add the integral from a limit to itself: zero, with the derivatives in the limit."""
+    half = (end - start) / 2
+    for node, weight in zip(nodes, weights, strict=True):
+        total = total + sign * weight * half * f(start + half * (1 + node))
     return total
 
 
-def with_derivative_of(value: Any, computed: Any, error: Any) -> Any:
+def with_derivative_of(ctx: Mode, value: Any, computed: Any, error: Any) -> Any:
     """Return a value that SciPy has computed, with the derivative of another formula for it."""
-    plain = stop_gradient(computed)
+    plain = unwrapped(computed)
     difference, size = np.max(np.abs(plain - value)), np.max(np.abs(value))
     if not difference <= AGREEMENT * size + 10 * np.max(np.abs(error)):
         raise SolverError(
@@ -222,4 +243,4 @@ def with_derivative_of(value: Any, computed: Any, error: Any) -> Any:
             f"{difference:.2g}:\nthere is a singularity, from which SciPy extrapolates",
             fix="substitute, such that the function is smooth",
         )
-    return valued(computed, value)
+    return ctx.call(valued, computed, value)

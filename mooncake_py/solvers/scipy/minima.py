@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import optimize
 
 from mooncake_py.errors import MissingRuleError
 from mooncake_py.interface import grad
-from mooncake_py.rules.declare import overlay, refused
-from mooncake_py.rules.plain_values import same_values
-from mooncake_py.solvers.activity import is_active, order
-from mooncake_py.solvers.apart import Start, anew, solved_apart
+from mooncake_py.rules.declare import overlay_in_context, refused
+from mooncake_py.rules.plain_values import same_values, valued
+from mooncake_py.solvers.apart import solved_apart
 from mooncake_py.solvers.implicit import moved_along
+from mooncake_py.solvers.order import order
 from mooncake_py.solvers.products import correction_by_products
+from mooncake_py.solvers.run import Run
 from mooncake_py.solvers.scipy.constrained import require_isolated
 from mooncake_py.solvers.scipy.results import changed, number, tuple_of
-from mooncake_py.utilities.stopping import stop_gradient
+from mooncake_py.utilities.copies import plain_copy
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Mode
 
 __all__ = ["limits", "minimum"]
 
@@ -34,7 +38,9 @@ refused(
 )
 
 
-def minimum(x: Any, gradient: Callable[[Any], Any], low: Any, high: Any, guess: Any) -> Any:
+def minimum(
+    run: Run, x: Any, gradient: Callable[[Any], Any], low: Any, high: Any, guess: Any
+) -> Any:
     """Return a minimum, a constant, with its derivative.
 
     It does not depend on the `guess` from which it was found, if it is isolated.
@@ -47,29 +53,43 @@ def minimum(x: Any, gradient: Callable[[Any], Any], low: Any, high: Any, guess: 
     many = np.size(x) >= MANY
     if low is None and high is None:
         if many:
-            return along_products(x, gradient, gradient, x == x, guess)
-        return moved_along(x, gradient, guess=guess)
-    g, lowest, highest = stop_gradient((gradient(x), low, high))
+            return along_products(run, x, gradient, gradient, x == x, guess)
+        return moved_along(run, x, gradient, guess=guess)
+    g = plain_copy(run.ctx.call(gradient, x))
+    lowest, highest = plain_copy((low, high))
     reach: Any = np.linalg.norm(x - np.clip(x - g, lowest, highest))
     fixed = lowest == highest
     at_low = fixed | ((x <= lowest + reach) & (g > 0))
     at_high = np.logical_not(fixed) & (x >= highest - reach) & (g < 0)
+    free = np.logical_not(at_low | at_high)
+    residual: Any = gradient if np.all(free) else held_by(gradient, at_low, low, at_high, high)
+    if many:
+        return along_products(run, x, gradient, residual, free, guess)
+    return moved_along(run, x, residual, guess=guess)
+
+
+def held_by(gradient: Any, at_low: Any, low: Any, at_high: Any, high: Any) -> Any:
+    """Return a function that is zero at a minimum of which bounds hold some variables."""
 
     def residual(x: Any) -> Any:
         return np.where(at_low, x - low, np.where(at_high, x - high, gradient(x)))
 
-    free = np.logical_not(at_low | at_high)
-    if many:
-        return along_products(x, gradient, residual, free, guess)
-    return moved_along(x, residual, guess=guess)
+    return residual
 
 
-def along_products(x: Any, gradient: Any, residual: Any, free: Any, guess: Any) -> Any:
+def along_products(run: Run, x: Any, gradient: Any, residual: Any, free: Any, guess: Any) -> Any:
     """Return a minimum in many variables with its derivative, without a matrix."""
-    start = x
-    for _ in range(order()):
-        x = x + correction_by_products(residual(x), gradient, start, free, guess)
+    ctx, start = run.ctx, x
+    for _ in range(order(ctx)):
+        x = ctx.call(next_by_products, x, residual, gradient, start, free, guess)
     return x
+
+
+def next_by_products(
+    x: Any, residual: Any, gradient: Any, start: Any, free: Any, guess: Any
+) -> Any:
+    """Return `x` with the derivative of a step of Newton's method."""
+    return x + correction_by_products(residual(x), gradient, start, free, guess)
 
 
 def limits(bounds: Any, shape: Any) -> tuple[Any, Any]:
@@ -83,8 +103,9 @@ def limits(bounds: Any, shape: Any) -> tuple[Any, Any]:
     return np.array(low), np.array(high)
 
 
-@overlay(optimize.minimize)
+@overlay_in_context(optimize.minimize)
 def minimize(
+    ctx: Mode,
     fun: Any,
     x0: Any,
     args: Any = (),
@@ -98,27 +119,18 @@ def minimize(
     **options: Any,
 ) -> Any:
     """Run `minimize`; its callbacks may give the gradient."""
-    further = tuple_of(args)
-    with_gradient = bool(jac) and not callable(jac) and not isinstance(jac, str)
 
-    def value(x: Any) -> Any:
-        y = fun(x, *further)
-        return number(y[0] if with_gradient else y)
-
-    def gradient(x: Any) -> Any:
-        if with_gradient:
-            return fun(x, *further)[1]
-        return jac(x, *further) if callable(jac) else grad(value)(x)
-
-    def differentiated(found: Any, start: Start) -> Any:
-        if start is None:
+    def differentiated(run: Run, found: Any) -> Any:
+        if run.begin is None:
             return found
-        value_anew = anew(value, start)
-        is_free, reached = is_empty(constraints), (fun, args, bounds, value_anew(found.x))
-        if not is_active((reached, constraints)) and not (is_free and is_active(x0)):
-            if is_active(x0):
-                low, high = limits(bounds, found.x.shape)
-                require_isolated(found.x, value_anew, constraints, low, high)
+        x = found.x
+        value = run.anew(value_of(fun, args, jac))
+        is_free, reached = is_empty(constraints), (fun, args, bounds, ctx.call(value, x))
+        if not ctx.contains_active((reached, constraints)) and not (
+            is_free and ctx.contains_active(x0)
+        ):
+            if ctx.contains_active(x0):
+                ctx.call(require_isolated, x, value, constraints, *limits_of(ctx, bounds, x.shape))
             return found
         if not is_free:
             raise MissingRuleError(
@@ -127,21 +139,56 @@ def minimize(
                 fix="eliminate the constraints, or use implicit(solve, residual) with the "
                 "equations of Lagrange",
             )
-
-        def gradient_after_value(x: Any) -> Any:
-            if callable(jac) and start:  # which may read what `fun` has kept, as in SciPy
-                fun(x, *further)
-            return gradient(x)
-
-        low, high = limits(bounds, found.x.shape)
-        x = minimum(found.x, anew(gradient_after_value, start), low, high, x0)
-        return changed(found, x=x, fun=same_values(value_anew(x), found.fun))
+        gradient = run.anew(gradient_of(fun, args, jac, bool(run.begin)))
+        x = minimum(run, x, gradient, *limits_of(ctx, bounds, x.shape), x0)
+        fun_there = ctx.call(same_values, ctx.call(value, x), found.fun)
+        return changed(ctx, found, x=x, fun=fun_there)
 
     return solved_apart(
-        differentiated, True,
+        ctx, differentiated, True,
         optimize.minimize, fun, x0, args, method, jac, hess, hessp, bounds, constraints,
         *rest, **options,
     )  # fmt: skip
+
+
+def returns_gradient(jac: Any) -> bool:
+    """Return whether the function returns its gradient too."""
+    return bool(jac) and not callable(jac) and not isinstance(jac, str)
+
+
+def value_of(fun: Any, args: Any, jac: Any) -> Callable[[Any], Any]:
+    """Return the function to be minimised as a function of the point alone."""
+    further, with_gradient = tuple_of(args), returns_gradient(jac)
+
+    def value(x: Any) -> Any:
+        y = fun(x, *further)
+        return number(y[0] if with_gradient else y)
+
+    return value
+
+
+def gradient_of(fun: Any, args: Any, jac: Any, after_value: bool) -> Callable[[Any], Any]:
+    """Return the gradient, that which the callbacks give or else one of the engine's.
+
+    A callback may read what `fun` has kept, and comes after it as in SciPy.
+    """
+    further = tuple_of(args)
+    if returns_gradient(jac):
+        return lambda x: fun(x, *further)[1]
+    if not callable(jac):
+        return grad(value_of(fun, args, jac))
+
+    def gradient(x: Any) -> Any:
+        if after_value:
+            fun(x, *further)
+        return jac(x, *further)
+
+    return gradient
+
+
+def limits_of(ctx: Mode, bounds: Any, shape: Any) -> tuple[Any, Any]:
+    """Return lower and upper bounds inside a derivative."""
+    return (None, None) if bounds is None else ctx.call(limits, bounds, shape)
 
 
 def is_empty(constraints: Any) -> bool:
@@ -149,23 +196,30 @@ def is_empty(constraints: Any) -> bool:
     return isinstance(constraints, (list, tuple)) and len(constraints) == 0
 
 
-@overlay(optimize.minimize_scalar)
+@overlay_in_context(optimize.minimize_scalar)
 def minimize_scalar(
-    fun: Any, bracket: Any = None, bounds: Any = None, args: Any = (), *rest: Any, **options: Any
+    ctx: Mode,
+    fun: Any,
+    bracket: Any = None,
+    bounds: Any = None,
+    args: Any = (),
+    *rest: Any,
+    **options: Any,
 ) -> Any:
     """Run `minimize_scalar`."""
 
-    def differentiated(found: Any, start: Start) -> Any:
-        if start is None:
+    def differentiated(run: Run, found: Any) -> Any:
+        if run.begin is None:
             return found
-        value = anew(lambda x: number(fun(x, *tuple_of(args))), start)
-        if not is_active((fun, args, bracket, bounds, value(found.x))):
+        value = run.anew(value_of(fun, args, None))
+        if not ctx.contains_active((fun, args, bracket, bounds, ctx.call(value, found.x))):
             return found
         low, high = (None, None) if bounds is None else bounds
-        x = same_values(minimum(float(found.x), grad(value), low, high, bracket), found.x)
-        return changed(found, x=x, fun=same_values(value(x), found.fun))
+        x = minimum(run, float(found.x), grad(value), low, high, bracket)
+        x = ctx.call(valued, x, found.x)
+        return changed(ctx, found, x=x, fun=ctx.call(same_values, ctx.call(value, x), found.fun))
 
     return solved_apart(
-        differentiated, True, optimize.minimize_scalar, fun, bracket, bounds, args,
+        ctx, differentiated, True, optimize.minimize_scalar, fun, bracket, bounds, args,
         *rest, **options,
     )  # fmt: skip

@@ -7,21 +7,25 @@ Runge-Kutta method of order 8.  Both solve the same equation, and must agree.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy import ndarray
 from scipy import integrate
 
 from mooncake_py.errors import MissingRuleError, SolverError
-from mooncake_py.rules.declare import overlay
+from mooncake_py.rules.declare import overlay_in_context
 from mooncake_py.rules.plain_values import valued
 from mooncake_py.rules.sources import without_rule
-from mooncake_py.solvers.activity import is_active
-from mooncake_py.solvers.apart import Start, solved_apart
+from mooncake_py.solvers.apart import solved_apart
+from mooncake_py.solvers.run import Run
 from mooncake_py.solvers.scipy.results import changed, tuple_of
 from mooncake_py.solvers.scipy.steady_steps import BDF, DOP853, METHODS
+from mooncake_py.utilities.copies import plain_copy
 from mooncake_py.utilities.stopping import stop_gradient
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Mode
 
 AGREEMENT = 1e3
 """How many times the tolerance two methods may differ, whose errors add up."""
@@ -37,21 +41,21 @@ A looser one leaves the choice of the steps in what differences of the plain pro
 derived_solve_ivp = without_rule(integrate.solve_ivp)
 
 
-@overlay(integrate.solve_ivp)
+@overlay_in_context(integrate.solve_ivp)
 def solve_ivp(
-    fun: Any, t_span: Any, y0: Any, method: Any = "RK45", t_eval: Any = None,
+    ctx: Mode, fun: Any, t_span: Any, y0: Any, method: Any = "RK45", t_eval: Any = None,
     dense_output: Any = False, events: Any = None, vectorized: Any = False, args: Any = None,
     **options: Any,
 ) -> Any:  # fmt: skip
     """Run `solve_ivp`: from its source, unless the method is LSODA."""
     given = {"dense_output": dense_output, "events": events, "vectorized": vectorized, "args": args}
     if method != "LSODA" and method is not integrate.LSODA:
-        if np.max(stop_gradient(options.get("rtol", 1e-3))) <= TIGHT:
+        if np.max(plain_copy(options.get("rtol", 1e-3))) <= TIGHT:
             method = METHODS.get(method, method)
-        return derived_solve_ivp(fun, t_span, y0, method, t_eval, **given, **options)
+        return ctx.call(derived_solve_ivp, fun, t_span, y0, method, t_eval, **given, **options)
 
-    def differentiated(found: Any, start: Start) -> Any:
-        if start is None:
+    def differentiated(run: Run, found: Any) -> Any:
+        if run.begin is None:
             return found
         if dense_output or events is not None:
             raise MissingRuleError(
@@ -63,13 +67,18 @@ def solve_ivp(
             )
         times = t_eval
         if times is None:
-            times = found.t.copy() if not is_active(t_span) else moved(found.t, *t_span)
+            times = found.t.copy()
+            if ctx.contains_active(t_span):
+                times = ctx.call(moved, found.t, *t_span)
         rtol, atol = options.get("rtol", 1e-3), options.get("atol", 1e-6)
-        solution = solve_by_derived(fun, t_span, y0, times, found.nlu > 0, rtol, atol, **given)
-        return changed(found, t=times, y=with_derivative_of(found.y, solution, rtol, atol))
+        solution = ctx.call(
+            solve_by_derived, fun, t_span, y0, times, found.nlu > 0, rtol, atol, **given
+        )
+        y = ctx.call(with_derivative_of, found.y, solution, rtol, atol)
+        return changed(ctx, found, t=times, y=y)
 
     return solved_apart(
-        differentiated, True,
+        ctx, differentiated, True,
         integrate.solve_ivp, fun, t_span, y0, method, t_eval, **given, **options,
     )  # fmt: skip
 
@@ -79,9 +88,9 @@ def moved(t: ndarray, start: Any, stop: Any) -> Any:
     return np.concatenate([np.array([start]), t[1:-1], np.array([stop])])
 
 
-@overlay(integrate.odeint)
+@overlay_in_context(integrate.odeint)
 def odeint(
-    func: Any, y0: Any, t: Any, args: Any = (), Dfun: Any = None, col_deriv: Any = 0,
+    ctx: Mode, func: Any, y0: Any, t: Any, args: Any = (), Dfun: Any = None, col_deriv: Any = 0,
     full_output: Any = 0, *rest: Any, rtol: Any = None, atol: Any = None, tfirst: Any = False,
     **options: Any,
 ) -> Any:  # fmt: skip
@@ -91,27 +100,35 @@ def odeint(
     positional = dict(zip(names, rest, strict=False))
     tfirst = positional.pop("tfirst", tfirst)
     rtol, atol = positional.pop("rtol", rtol), positional.pop("atol", atol)
-    further = tuple_of(args)
 
-    def slope(time: Any, y: Any) -> Any:
-        return func(time, y, *further) if tfirst else func(y, time, *further)
-
-    def differentiated(found: Any, start: Start) -> Any:
+    def differentiated(run: Run, found: Any) -> Any:
         y, info = found
-        if start is not None:
-            tolerances = [TOLERANCE if part is None else part for part in (rtol, atol)]
+        if run.begin is not None:
+            slope = slope_of(func, tuple_of(args), tfirst)
             is_stiff = bool(np.any(info["nje"] > 0))
-            first = np.atleast_1d(np.asarray(y0)).ravel()
-            times = np.asarray(t)
-            span = times[0], times[-1]
-            solution = solve_by_derived(slope, span, first, times, is_stiff, *tolerances)
-            y = with_derivative_of(y, solution.T, *tolerances)
+            tolerances = [TOLERANCE if part is None else part for part in (rtol, atol)]
+            y = ctx.call(at_times, y, slope, y0, t, is_stiff, *tolerances)
         return (y, info) if full_output else y
 
     return solved_apart(
-        differentiated, True, integrate.odeint, func, y0, t, args, Dfun, col_deriv, True,
+        ctx, differentiated, True, integrate.odeint, func, y0, t, args, Dfun, col_deriv, True,
         rtol=rtol, atol=atol, tfirst=tfirst, **positional, **options,
     )  # fmt: skip
+
+
+def slope_of(func: Any, further: Any, tfirst: Any) -> Any:
+    """Return a right-hand side as a function of the time and the state."""
+    if tfirst:
+        return (lambda time, y: func(time, y, *further)) if further else func
+    return lambda time, y: func(y, time, *further)
+
+
+def at_times(y: Any, slope: Any, y0: Any, t: Any, is_stiff: bool, rtol: Any, atol: Any) -> Any:
+    """Return what `odeint` has found at some times, with its derivative."""
+    first, times = np.atleast_1d(np.asarray(y0)).ravel(), np.asarray(t)
+    span = times[0], times[-1]
+    solution = solve_by_derived(slope, span, first, times, is_stiff, rtol, atol)
+    return with_derivative_of(y, solution.T, rtol, atol)
 
 
 def solve_by_derived(

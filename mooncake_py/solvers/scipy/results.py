@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import copy
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from numpy import ndarray
 
-from mooncake_py.solvers.activity import is_active
-from mooncake_py.solvers.unsettled import approximate
+from mooncake_py.solvers.unsettled import approximated
 
-__all__ = ["changed", "number", "tuple_of"]
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Mode
+
+__all__ = ["changed", "number", "of_point", "tuple_of"]
 
 APPROXIMATE = ("fjac", "grad", "hess", "hess_inv", "jac", "multipliers", "qtf", "r")
 """What solvers return of derivatives that they have approximated: its own is not known."""
@@ -21,20 +24,26 @@ def tuple_of(args: Any) -> tuple[Any, ...]:
     return args if isinstance(args, tuple) else (args,)
 
 
+def of_point(f: Callable[..., Any], args: Any) -> Callable[[Any], Any]:
+    """Return a callback as a function of the point alone."""
+    further = tuple_of(args)
+    return (lambda x: f(x, *further)) if further else f
+
+
 def number(y: Any) -> Any:
     """Return the number that a function returns, perhaps in an array."""
     return y.item() if isinstance(y, ndarray) else y
 
 
-def changed(result: Any, of: Any = None, /, **fields: Any) -> Any:
+def changed(ctx: Mode, result: Any, of: Any = None, /, **fields: Any) -> Any:
     """Return a copy of a dict, or of a result object, with other items.
 
     If they are active, or the solution that the result is `of`, what the solver has approximated
     is without derivatives.
     """
     result = copy.copy(result)
-    if is_active((of, *fields.values())):
-        result.update(approximate({name: result[name] for name in APPROXIMATE if name in result}))
-    for name, value in fields.items():
-        result[name] = value
+    if ctx.contains_active((of, *fields.values())):
+        kept = {name: result[name] for name in APPROXIMATE if name in result}
+        result.update(approximated(ctx, kept))
+    result.update(fields)
     return result

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import optimize
 
-from mooncake_py.rules.declare import overlay
-from mooncake_py.solvers.apart import Start, solved_apart
+from mooncake_py.rules.declare import overlay_in_context
+from mooncake_py.solvers.apart import solved_apart
 from mooncake_py.solvers.implicit import at_solution
-from mooncake_py.solvers.scipy.results import changed, number, tuple_of
+from mooncake_py.solvers.run import Run
+from mooncake_py.solvers.scipy.results import changed, of_point, tuple_of
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Mode
 
 BRACKETING = ("bisect", "brenth", "brentq", "ridder", "toms748")
 BY_JACOBIANS = (
@@ -23,24 +27,25 @@ BY_JACOBIANS = (
 def declare_bracketing(finder: Callable[..., Any]) -> None:
     """Declare a function that finds a root between two points."""
 
-    @overlay(finder)
-    def find(f: Any, a: Any, b: Any, args: Any = (), *rest: Any, **options: Any) -> Any:
-        def differentiated(found: Any, start: Start) -> Any:
+    @overlay_in_context(finder)
+    def find(ctx: Mode, f: Any, a: Any, b: Any, args: Any = (), *rest: Any, **options: Any) -> Any:
+        def differentiated(run: Run, found: Any) -> Any:
             root = found[0] if isinstance(found, tuple) else found
-            x = at_solution(root, lambda x: number(f(x, *tuple_of(args))), start, (a, b))
-            return (x, changed(found[1], root=x)) if isinstance(found, tuple) else x
+            x = at_solution(run, root, of_point(f, args), (a, b))
+            return (x, changed(ctx, found[1], root=x)) if isinstance(found, tuple) else x
 
-        return solved_apart(differentiated, True, finder, f, a, b, args, *rest, **options)
+        return solved_apart(ctx, differentiated, True, finder, f, a, b, args, *rest, **options)
 
 
 def declare_by_jacobian(finder: Callable[..., Any]) -> None:
     """Declare a function that finds a root by approximations of the Jacobian."""
 
-    @overlay(finder)
-    def find(F: Any, xin: Any, *rest: Any, **options: Any) -> Any:
-        return solved_apart(
-            lambda x, start: at_solution(x, F, start, xin), True, finder, F, xin, *rest, **options
-        )
+    @overlay_in_context(finder)
+    def find(ctx: Mode, F: Any, xin: Any, *rest: Any, **options: Any) -> Any:
+        def differentiated(run: Run, x: Any) -> Any:
+            return at_solution(run, x, F, xin)
+
+        return solved_apart(ctx, differentiated, True, finder, F, xin, *rest, **options)
 
 
 for name in BRACKETING:
@@ -49,26 +54,27 @@ for name in BY_JACOBIANS:
     declare_by_jacobian(getattr(optimize, name))
 
 
-@overlay(optimize.newton)
+@overlay_in_context(optimize.newton)
 def newton(
-    func: Any, x0: Any, fprime: Any = None, args: Any = (), *rest: Any, **options: Any
+    ctx: Mode, func: Any, x0: Any, fprime: Any = None, args: Any = (), *rest: Any, **options: Any
 ) -> Any:
     """Run `newton`; for an array it may return a named tuple."""
 
-    def differentiated(found: Any, start: Start) -> Any:
+    def differentiated(run: Run, found: Any) -> Any:
         root = found[0] if isinstance(found, tuple) else found
-        x = at_solution(root, lambda x: func(x, *args), start, x0)
+        x = at_solution(run, root, of_point(func, tuple(args)), x0)
         if hasattr(found, "zero_der"):  # of an array: a named tuple
             return type(found)(x, *found[1:])
-        return (x, changed(found[1], root=x)) if isinstance(found, tuple) else x
+        return (x, changed(ctx, found[1], root=x)) if isinstance(found, tuple) else x
 
     return solved_apart(
-        differentiated, True, optimize.newton, func, x0, fprime, args, *rest, **options
+        ctx, differentiated, True, optimize.newton, func, x0, fprime, args, *rest, **options
     )
 
 
-@overlay(optimize.root_scalar)
+@overlay_in_context(optimize.root_scalar)
 def root_scalar(
+    ctx: Mode,
     f: Any,
     args: Any = (),
     method: Any = None,
@@ -78,44 +84,54 @@ def root_scalar(
     **options: Any,
 ) -> Any:
     """Run `root_scalar`; the function may return its slope too."""
+    residual = of_point(f, args) if callable(fprime) or not fprime else first_of(f, args)
 
-    def residual(x: Any) -> Any:
-        y = f(x, *tuple_of(args))
-        return number(y if callable(fprime) or not fprime else y[0])
-
-    def differentiated(found: Any, start: Start) -> Any:
-        root = at_solution(found.root, residual, start, (bracket, rest, options))
-        return changed(found, root=root)
+    def differentiated(run: Run, found: Any) -> Any:
+        root = at_solution(run, found.root, residual, (bracket, rest, options))
+        return changed(ctx, found, root=root)
 
     return solved_apart(
-        differentiated, True,
+        ctx, differentiated, True,
         optimize.root_scalar, f, args, method, bracket, fprime, *rest, **options,
     )  # fmt: skip
 
 
-@overlay(optimize.fsolve)
-def fsolve(func: Any, x0: Any, args: Any = (), *rest: Any, **options: Any) -> Any:
+def first_of(f: Callable[..., Any], args: Any) -> Callable[[Any], Any]:
+    """Return a callback as a function of the point alone, without the derivative it returns too."""
+    further = tuple_of(args)
+    return lambda x: f(x, *further)[0]
+
+
+def as_array(f: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return a function that returns an array in place of a list."""
+    return lambda x: np.asarray(f(x))
+
+
+@overlay_in_context(optimize.fsolve)
+def fsolve(ctx: Mode, func: Any, x0: Any, args: Any = (), *rest: Any, **options: Any) -> Any:
     """Run `fsolve`."""
 
-    def differentiated(found: Any, start: Start) -> Any:
+    def differentiated(run: Run, found: Any) -> Any:
         x = found[0] if isinstance(found, tuple) else found
-        x = at_solution(x, lambda x: np.asarray(func(x, *tuple_of(args))), start, x0)
-        return (x, changed(found[1], x), *found[2:]) if isinstance(found, tuple) else x
-
-    return solved_apart(differentiated, True, optimize.fsolve, func, x0, args, *rest, **options)
-
-
-@overlay(optimize.root)
-def root(
-    fun: Any, x0: Any, args: Any = (), method: Any = "hybr", jac: Any = None, **options: Any
-) -> Any:
-    """Run `root`; the function may return its Jacobian too."""
-
-    def residual(x: Any) -> Any:
-        y = fun(x, *tuple_of(args))
-        return np.asarray(y if callable(jac) or not jac else y[0])
+        x = at_solution(run, x, as_array(of_point(func, args)), x0)
+        return (x, changed(ctx, found[1], x), *found[2:]) if isinstance(found, tuple) else x
 
     return solved_apart(
-        lambda found, start: changed(found, x=at_solution(found.x, residual, start, x0)), True,
-        optimize.root, fun, x0, args, method, jac, **options,
-    )  # fmt: skip
+        ctx, differentiated, True, optimize.fsolve, func, x0, args, *rest, **options
+    )
+
+
+@overlay_in_context(optimize.root)
+def root(
+    ctx: Mode, fun: Any, x0: Any, args: Any = (), method: Any = "hybr", jac: Any = None,
+    **options: Any,
+) -> Any:  # fmt: skip
+    """Run `root`; the function may return its Jacobian too."""
+    residual = as_array(of_point(fun, args) if callable(jac) or not jac else first_of(fun, args))
+
+    def differentiated(run: Run, found: Any) -> Any:
+        return changed(ctx, found, x=at_solution(run, found.x, residual, x0))
+
+    return solved_apart(
+        ctx, differentiated, True, optimize.root, fun, x0, args, method, jac, **options
+    )

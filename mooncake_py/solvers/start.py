@@ -1,0 +1,50 @@
+"""The state from before a solver, from which what is differentiated runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from mooncake_py.rules.declare import contextual
+from mooncake_py.solvers.iterators import with_iterators
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Mode
+
+__all__ = ["Start", "anew"]
+
+Start = list[Any]
+"""Pairs of a place that a solver has changed, and what it held before; a call in place of the
+last says where the solver has called its callback first, where that matters.
+"""
+
+
+def anew(f: Callable[..., Any], start: Start) -> Callable[..., Any]:
+    """Return a function that runs from the state from before a solver each time."""
+    if not start:
+        return f
+
+    def run_anew(*args: Any, **kwargs: Any) -> Any:
+        begin_again(start)
+        for place, call in start:
+            if place is None:
+                first, point = call
+                first(*point)
+        return f(*args, **kwargs)
+
+    return run_anew
+
+
+def begin_again(start: Start) -> None:
+    """Go back to the state from before a solver."""
+    for place, old in start:
+        if place is not None:
+            place.write(with_iterators(place, old))
+
+
+@contextual(begin_again)
+def begin_again_inside(ctx: Mode, start: Start) -> None:
+    """Go back as a change inside a derivative, which is undone."""
+    for place, old in start:
+        if place is not None:
+            place.put(ctx, with_iterators(place, old))
