@@ -69,6 +69,8 @@ class Context:
     gate: Any = None  # sites go by the methods below
     token: Any = None
     ways: Any = MappingProxyType({})
+    rules: Any = None
+    rule_ways: Any = MappingProxyType({})
 
     def open_gate(self) -> Any:
         """Return that there is none."""

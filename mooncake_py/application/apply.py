@@ -7,7 +7,7 @@ active, runs the function on primals and records an entry if there is something 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
     from mooncake_py.runtime.reverse_mode import ReverseMode
 
-__all__ = ["APPLY", "handler"]
+__all__ = ["APPLY", "applying", "handler"]
 
 
 # Functions that return new memory which nobody else can see.
@@ -480,4 +480,11 @@ APPLY: dict[type[Rule], Callable[..., Any]] = {
 
 def handler(rule: Rule) -> Callable[..., Any]:
     """Return the function ``(context, function, args, kwargs)`` that applies a rule."""
-    return on_numbers(rule, partial(APPLY[type(rule)], rule))
+    return applying(rule, APPLY)
+
+
+def applying(rule: Rule, apply: Mapping[type[Rule], Callable[..., Any]]) -> Any:
+    """Return the handler that applies a rule by its kind, and does nothing else: it says so."""
+    handler: Any = on_numbers(rule, partial(apply[type(rule)], rule))
+    handler.applies = rule
+    return handler

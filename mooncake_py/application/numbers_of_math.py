@@ -21,7 +21,7 @@ from mooncake_py.runtime.values import NUMBERS, is_of_math
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Handler, Mode
 
-__all__ = ["on_numbers"]
+__all__ = ["COMPLEX", "number_of", "on_numbers"]
 
 
 def on_numbers(rule: Rule, apply: Handler) -> Handler:

@@ -57,9 +57,7 @@ class Placing(Rebuilder):
         return place(node)
 
     def place_call(self, node: ast.Call) -> ast.expr:
-        """Replace ``C.call(f, x)``, but for functions of modules."""
-        if isinstance(node.args[0], ast.Attribute):
-            return node
+        """Replace ``C.call(f, x)``."""
         return self.called(node, CallSite(), node.args)
 
     place_call_one = place_call

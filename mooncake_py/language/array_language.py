@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
+from mooncake_py.application.rule_ways import of_operator
 from mooncake_py.application.seen_calls import call_seen
 from mooncake_py.containers import effects
 from mooncake_py.containers.dicts import restore_key
@@ -21,7 +22,7 @@ from mooncake_py.language.context import Context
 from mooncake_py.language.elements import as_element, is_element, require_number
 from mooncake_py.rules import registry
 from mooncake_py.runtime import drops, objects
-from mooncake_py.runtime.active import Active
+from mooncake_py.runtime.active import REAL_SCALARS, Active
 from mooncake_py.runtime.activity import INERT, unwrapped
 from mooncake_py.runtime.attribute_lookup import MISSING
 from mooncake_py.runtime.index_errors import index_error
@@ -29,12 +30,16 @@ from mooncake_py.runtime.late_errors import refuse_part
 from mooncake_py.runtime.objects import OBJECT, is_seen, meet_objects
 from mooncake_py.runtime.operators import BINARY, UNARY, BinaryOperator
 from mooncake_py.runtime.pulls import pull_item, pull_key
+from mooncake_py.runtime.sites import DECLINED
 from mooncake_py.runtime.values import NUMBERS, SEQUENCES
 from mooncake_py.tangents.subclasses import is_instance, plain_parts
 
 __all__ = ["PLAIN", "ArrayLanguage"]
 
 PLAIN = INERT | {ndarray, Active, list, tuple}
+PLAIN_NUMBERS = frozenset({float, int, np.float64, np.int64})
+SERVED: dict[str, Callable[..., Any]] = {}
+"""What serves operators of two numbers, by their names; no rule of these is ever replaced."""
 
 
 class ArrayLanguage(Context):
@@ -45,7 +50,7 @@ class ArrayLanguage(Context):
     def binary(self, op: BinaryOperator, a: Any, b: Any) -> Any:
         """Run a binary operator on values of any type."""
         ta, tb = type(a), type(b)
-        if (ta is float or ta is int) and (tb is float or tb is int):  # only Python has a say
+        if ta in PLAIN_NUMBERS and tb in PLAIN_NUMBERS:  # only Python and NumPy have a say
             return op.function(a, b)
         if ta is ndarray or tb is ndarray:
             if (ta is ndarray or ta is Active or ta in NUMBERS) and (
@@ -62,7 +67,7 @@ class ArrayLanguage(Context):
                 return self.array_operator(op, a, b)
         elif ta is Active or tb is Active:
             if (ta is Active or ta in NUMBERS) and (tb is Active or tb in NUMBERS):
-                return self.scalar_operation(op.scalar_rule, op.function, (a, b))
+                return self.operation_of_numbers(op, a, b)
             if is_sequence_beside_numpy_scalar(a, b) or is_sequence_beside_numpy_scalar(b, a):
                 # NumPy's scalars make an array of a sequence, Python's floats refuse it.
                 if op.name in ("mul", "matmul"):
@@ -70,6 +75,18 @@ class ArrayLanguage(Context):
                 array = self.call(np.asarray, a if tb is Active else b)
                 return self.array_operator(op, *((array, b) if tb is Active else (a, array)))
         return self.operator_of_objects(op, a, b)
+
+    def operation_of_numbers(self, op: BinaryOperator, a: Any, b: Any) -> Any:
+        """Run a binary operator on numbers of which one is active."""
+        rule = op.scalar_rule
+        if rule is not None and self.rules is not None:
+            serve = SERVED.get(op.name)
+            if serve is None:
+                serve = SERVED[op.name] = of_operator(rule, op.function)
+            y = serve(self, a, b)
+            if y is not DECLINED:
+                return y
+        return self.scalar_operation(rule, op.function, (a, b))
 
     def unary(self, name: str, a: Any) -> Any:
         """Run a unary operator."""
@@ -80,6 +97,10 @@ class ArrayLanguage(Context):
                 return object_arrays.unary(self, name, a)
             return self.unary_array(function, ufunc, a)
         if t is Active:
+            if name == "neg" and a.context is self and self.rules is not None:
+                y = -a.primal
+                if type(y) in REAL_SCALARS:
+                    return self.record_slope(y, a, -1.0)
             return self.scalar_operation(registry.find(function), function, (a,))
         if issubclass(t, np.memmap):
             return self.unary_array(function, ufunc, a.view(ndarray))

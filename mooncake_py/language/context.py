@@ -17,7 +17,6 @@ from mooncake_py.containers import containers
 from mooncake_py.containers.containers import CONTAINERS
 from mooncake_py.containers.positions import position
 from mooncake_py.language import (
-    array_subclasses,
     delegation,
     dispatch,
     iteration,
@@ -29,6 +28,7 @@ from mooncake_py.language.objects import Objects
 from mooncake_py.runtime import numerals
 from mooncake_py.runtime.active import Active, plain_class
 from mooncake_py.runtime.methods import LookedUp, python_method
+from mooncake_py.runtime.sites import DECLINED
 from mooncake_py.tangents.subclasses import Met
 
 __all__ = ["Context"]
@@ -40,26 +40,13 @@ class Context(Comparisons, Objects):
     """The part of a differentiated call that does not depend on the mode."""
 
     def call_one(self, f: Any, x: Any, /) -> Any:
-        """Run ``f(x)``; functions of one number or array go straight to their rule."""
-        if self.watches:
-            return self.call(f, x)
-        key = id(f)
-        quick = self.unary_handlers_at.get(key)
-        if quick is not None:
-            try:
-                return quick(self, x)
-            except Met:
-                pass  # as in `call`
-        handler = self.handlers_at.get(key)
-        if handler is None:
-            return self.call(f, x)
-        try:  # as in `call`, without its call
-            return handler(self, f, (x,), {})
-        except Met:
-            return array_subclasses.answer(self, f, (x,), {})
-        except MISFITS:
-            require_arguments(f, (x,), {})
-            raise
+        """Run ``f(x)``, the commonest call."""
+        way = self.rule_ways.get(id(f))
+        if way is not None:
+            y = way.on[1](self, x)
+            if y is not DECLINED:
+                return y
+        return self.call_in_general(f, x)
 
     def method(self, o: Any, name: str, /, *args: Any, **kwargs: Any) -> Any:
         """Run ``o.name(*args, **kwargs)``."""

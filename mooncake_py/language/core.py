@@ -26,7 +26,7 @@ from mooncake_py.rules import epoch, registry
 from mooncake_py.runtime import activity
 from mooncake_py.runtime.numerals import Numerals
 from mooncake_py.runtime.quiet import error_hook, is_strict
-from mooncake_py.runtime.sites import NO_SITE, Passing
+from mooncake_py.runtime.sites import DECLINED, NO_SITE, Passing
 from mooncake_py.tangents.subclasses import Met, named
 
 if TYPE_CHECKING:
@@ -85,7 +85,8 @@ class Core(Ways):
 
     def load_handlers(self) -> None:
         """Take the tables of handlers for the rules that are registered now."""
-        self.rules_version, self.handlers, self.unary_handlers = dispatch.handlers()
+        self.rules_version, self.handlers, self.rule_ways = dispatch.handlers()
+        self.rules = self.rule_ways.token if self.has_gate else None
         self.set_look_up()
         self.heed_settings()
 
@@ -93,7 +94,6 @@ class Core(Ways):
         """Take what is quickest to look up, the handlers by the ids of functions."""
         self.gate, self.epoch, self.modules = None, epoch.number, len(sys.modules)
         self.handlers_at: Any = self.handlers.values_at
-        self.unary_handlers_at: Any = self.unary_handlers.values_at
 
     def heed_settings(self) -> None:
         """Decide whether quick forms may run: rules are unchanged, and NumPy does not raise."""
@@ -116,6 +116,15 @@ class Core(Ways):
 
     def call(self, f: Any, /, *args: Any, **kwargs: Any) -> Any:
         """Run ``f(*args, **kwargs)``."""
+        way = self.rule_ways.get(id(f))
+        if way is not None:
+            y = way.serve(self, args, kwargs)
+            if y is not DECLINED:
+                return y
+        return self.call_in_general(f, *args, **kwargs)
+
+    def call_in_general(self, f: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """Run a call that no way of a rule serves."""
         if self.watches:
             if array_subclasses.takes(self, f, args, kwargs):
                 return array_subclasses.call(self, f, args, kwargs)

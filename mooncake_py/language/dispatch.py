@@ -17,10 +17,10 @@ from numpy import ndarray
 
 from mooncake_py.application import seen_calls
 from mooncake_py.application.apply import handler
-from mooncake_py.application.elementwise import unary_handler
 from mooncake_py.application.foreign import meet
 from mooncake_py.application.native_writes import refuse_other_writes
 from mooncake_py.application.out_argument import named_out, signature_of
+from mooncake_py.application.rule_ways import RuleWays, ways_of
 from mooncake_py.by_identity import ByIdentity
 from mooncake_py.containers import containers, effects, foreign_memory
 from mooncake_py.containers.reach import LRU_WRAPPER
@@ -73,10 +73,10 @@ class Handlers(NamedTuple):
 
     version: tuple[int, tuple[str, ...]]  # of the registry, and what the program has imported
     general: ByIdentity[Handler]
-    unary: ByIdentity[Callable[[Any, Any], Any]]  # ``(context, x)``, of one number or array
+    ways: RuleWays  # how common calls are served, by the ids of functions
 
 
-_handlers = Handlers((-1, ()), ByIdentity(), ByIdentity())
+_handlers = Handlers((-1, ()), ByIdentity(), RuleWays())
 
 _kinds: tuple[Any, frozenset[int]] = None, frozenset()
 
@@ -110,13 +110,7 @@ def handlers() -> Handlers:
 def make_handlers(version: tuple[int, tuple[str, ...]], replaced: Mapping[Any, Any]) -> Handlers:
     """Return the tables for the rules that are registered now, some of them within a block."""
     general = table_of(handler, replaced, scatter.HANDLERS)
-    language = ByIdentity(intrinsics.HANDLERS)
-    unary = ByIdentity(
-        (f, quick)
-        for f, rule in registry.registered()
-        if f not in language and (quick := unary_handler(rule, f)) is not None
-    )
-    return Handlers(version, general, unary)
+    return Handlers(version, general, ways_of(general, registry.registered()))
 
 
 def table_of(

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mooncake_py.application.rule_ways import RuleWays
 from mooncake_py.errors import MooncakeError
 from mooncake_py.frontend.load import Derived, derive, instantiate
 from mooncake_py.language import dispatch, python_calls
@@ -74,6 +75,8 @@ class Ways(Mode):
     epoch: int  # in which the tables were made, and of how many modules
     modules: int
     token: object  # what no other context has
+    rule_ways: RuleWays  # those of functions with rules, which do not depend on the context
+    rules: object  # the token of those that sites may keep, None where there are to be none
     ways: dict[Any, Any] = NOTHING
     sites: Sites | None = None
     slow_calls = 0

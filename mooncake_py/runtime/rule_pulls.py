@@ -25,7 +25,8 @@ from mooncake_py.tangents.lookup import spec_of as tangent_spec
 from mooncake_py.words import with_article
 
 __all__ = [
-    "ADJOINTS", "THUNKS", "careful_cotangent", "pull_bilinear", "pull_linear", "pull_vjp",
+    "ADJOINTS", "THUNKS", "careful_cotangent", "pull_bilinear", "pull_linear", "pull_numbers",
+    "pull_sum", "pull_vjp",
 ]  # fmt: skip
 
 
@@ -85,6 +86,26 @@ def pull_vjp(entry: Entry) -> None:
         most, may_be_list = positional_count(rule.rule), takes_list(nodes[0])
         cotangents = cotangents_in(cotangents, rule, len(nodes), most, may_be_list)
     hand_over_all(nodes, cotangents, fits, g, rule)
+
+
+def pull_sum(entry: Entry) -> None:
+    """Reverse the sum of numbers."""
+    _, y, nodes = entry
+    g = y.grad
+    if g:
+        for node in nodes:
+            node.grad += g
+
+
+@reads
+def pull_numbers(entry: Entry) -> None:
+    """Reverse an array made of numbers, of which those without a node are constant."""
+    _, y, nodes = entry
+    g = y.take()
+    if g is not None:
+        for node, part in zip(nodes, g.ravel().tolist(), strict=True):
+            if node is not None:
+                node.grad += part
 
 
 def hand_over_all(nodes: Any, cotangents: Any, fits: Any, g: Any, rule: Any) -> None:
@@ -226,4 +247,4 @@ def spec_of_node(node: Any) -> Any:
 
 
 # All that change nothing but cotangents.
-ADJOINTS = pulls.ADJOINTS | {pull_linear, pull_bilinear, pull_vjp}
+ADJOINTS = pulls.ADJOINTS | {pull_linear, pull_bilinear, pull_vjp, pull_sum, pull_numbers}

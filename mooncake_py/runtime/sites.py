@@ -14,14 +14,16 @@ from collections.abc import Callable
 from types import MethodType
 from typing import Any, ClassVar
 
+from numpy import ndarray
+
 from mooncake_py.diagnostics.notes import located, without_context
 from mooncake_py.diagnostics.places import GENERATED
 from mooncake_py.errors import MooncakeError
 from mooncake_py.runtime.methods import LookedUp
 
 __all__ = [
-    "CALLING", "MOST", "NO_SITE", "CallSite", "LookedUpSite", "MethodSite", "Passing",
-    "PassingMethod", "Site", "Sites", "Way",
+    "CALLING", "DECLINED", "MOST", "NO_SITE", "CallSite", "LookedUpSite", "MethodSite", "OfRule",
+    "Passing", "PassingMethod", "Site", "Sites", "Way", "decline",
 ]  # fmt: skip
 
 MOST = 5
@@ -56,8 +58,9 @@ class Way:
     condition, body : str
         In these, ``way``, ``site``, ``C`` and ``f`` are what they are above, ``{args}`` passes the
         arguments on after others, ``{alone}`` without others, ``{passed}`` the positional ones,
-        ``{given}`` these before others, ``{named}`` the keyword arguments after others, and
-        ``{keywords}`` these without others.
+        ``{given}`` these before others, ``{named}`` the keyword arguments after others,
+        ``{keywords}`` these without others, and ``{serving}`` and ``{with_self}`` are what serves
+        so many arguments by a rule, or one more.
     """
 
     __slots__ = ()
@@ -92,10 +95,12 @@ def generated(cls: type[Way], name: str) -> Callable[..., Any]:
     """Return a method of a class of ways."""
     if name == "star":
         passed, given, named, general = ", *args", "*args, ", ", **kwargs", "call"
+        serving = with_self = "named"
     else:
         names = [f"a{k}" for k in range(int(name[4:]))]
         passed, given = "".join(f", {a}" for a in names), "".join(f"{a}, " for a in names)
         named, general = "", "call_one" if len(names) == 1 else "call"
+        serving, with_self = f"on[{len(names)}]", f"on[{len(names) + 1}]"
     args = passed + named
     text = f"def {{name}}(way, site, C, f, /{{args}}):{cls.body}"
     if cls.condition:
@@ -106,7 +111,7 @@ def {{name}}(way, site, C, f, /{{args}}):
 """
     text = text.format(
         name=name, args=args, alone=args[2:], passed=passed, given=given, named=named,
-        keywords=named[2:], general=general,
+        keywords=named[2:], general=general, serving=serving, with_self=with_self,
     )  # fmt: skip
     scope = dict(cls.scope)
     exec(compile(text, f"{GENERATED}site of a call>", "exec"), scope)
@@ -172,6 +177,69 @@ class Unregistered(Way):
     body = " return C.call_unregistered(f{args})"
 
 
+DECLINED: Any = type("Declined", (), {"__slots__": ()})()
+"""What is returned in place of a result for arguments that the general way is to serve."""
+
+
+def decline(C: Any, /, *args: Any, **kwargs: Any) -> Any:
+    """Leave all to the general way."""
+    return DECLINED
+
+
+class OfRule(Way):
+    """The common calls of a function that has a rule: of numbers and arrays themselves.
+
+    What serves these looks at the types of the arguments first, and declines the others before it
+    has computed or recorded anything.  It holds nothing of a derivative, so a site keeps it.
+
+    Attributes
+    ----------
+    f : callable
+    rules : object
+        The token of the tables of rules that it is of.
+    on : list of callable
+        What serves so many positional arguments, ``(C, x, y)``.
+    named : callable
+        What serves keyword arguments too, or more of them.
+    """
+
+    __slots__ = ("f", "named", "on", "rules")
+
+    scope = {**Way.scope, "DECLINED": DECLINED}
+    condition = "f is way.f and C.rules is way.rules"
+    body = """
+        y = way.{serving}(C{args})
+        return C.call_in_general(f{args}) if y is DECLINED else y
+"""
+
+    def __init__(self, f: Any, rules: Any) -> None:
+        self.f, self.rules = f, rules
+        self.on: list[Callable[..., Any]] = [decline] * (MOST + 2)
+        self.named: Callable[..., Any] = decline
+
+    def serve(self, C: Any, args: Any, kwargs: Any) -> Any:
+        """Run a call that has not been looked at, or decline."""
+        if kwargs or len(args) > MOST:
+            return self.named(C, *args, **kwargs)
+        return self.on[len(args)](C, *args)
+
+
+class OfArrayMethod(Way):
+    """The same of a method of arrays that has a rule."""
+
+    __slots__ = ("named", "on", "rules")
+
+    scope = {**OfRule.scope, "ndarray": ndarray}
+    condition = "type(f) is ndarray and C.rules is way.rules"
+    body = """
+        y = way.{with_self}(C, f{args})
+        return C.method(f, site.name{args}) if y is DECLINED else y
+"""
+
+    def __init__(self, way: OfRule) -> None:
+        self.on, self.named, self.rules = way.on, way.named, way.rules
+
+
 choosing, GENERAL, GENERAL_METHOD = Choosing(), General(), GeneralMethod()
 UNREGISTERED = Unregistered()
 
@@ -223,6 +291,10 @@ class CallSite(Site):
         """Return the way for a callee, by which the site goes from now on."""
         way = C.ways.get(id(f))
         if way is None or way is self.way:
+            of_rule = C.rule_ways.get(id(f))
+            if of_rule is not None and of_rule.rules is C.rules:
+                self.way = of_rule
+                return of_rule
             if not self.may_choose(C):
                 return GENERAL
             way = C.way_of(f, self.way)
@@ -250,6 +322,10 @@ class MethodSite(Site):
         """Return the way for a receiver, by which the site goes from now on."""
         way = C.ways.get((id(type(o)), self.name))
         if way is None or way is self.way:
+            of_rule = C.rule_ways.get(id(getattr(ndarray, self.name, None)))
+            if of_rule is not None and type(o) is ndarray and of_rule.rules is C.rules:
+                self.way = OfArrayMethod(of_rule)
+                return self.way
             if not self.may_choose(C):
                 return GENERAL_METHOD
             way = C.way_of_method(o, self.name)

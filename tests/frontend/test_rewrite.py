@@ -93,6 +93,7 @@ def test_programs_cover_every_operation_of_the_context():
         "fuses",
         "pushes",
         "several",
+        "rules",
         "unsupported",  # no program runs what it refuses
     } == seen - {"numbers"}
     assert seen.issuperset([*INPLACE, *BINARY])

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mooncake_py.application.lift import in_containers
-from mooncake_py.by_identity import ByIdentity
+from mooncake_py.application.rule_ways import RuleWays
 from mooncake_py.compiler.sites.elsewhere import Elsewhere
 from mooncake_py.diagnostics.notes import locate, note_adjoint
 from mooncake_py.diagnostics.places import Position, place_at, positions_running
@@ -108,8 +108,7 @@ class Checks(ReverseContext):
         super().load_handlers()
         self.handlers: Any = CheckedHandlers(self.handlers)
         self.handlers_at = self.handlers.values_at
-        self.unary_handlers = ByIdentity()
-        self.unary_handlers_at = self.unary_handlers.values_at
+        self.rule_ways = RuleWays()
 
     @override
     def heed_settings(self) -> None:

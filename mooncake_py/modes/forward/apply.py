@@ -27,7 +27,6 @@ from mooncake_py.application.elementwise import (
     require_still,
 )
 from mooncake_py.application.foreign import meet, plain_operand
-from mooncake_py.application.numbers_of_math import on_numbers
 from mooncake_py.application.out_argument import (
     converts,
     fits,
@@ -463,4 +462,4 @@ APPLY: dict[type[Rule], Callable[..., Any]] = {
 
 def handler(rule: Rule) -> Callable[..., Any]:
     """Return the function ``(context, function, args, kwargs)`` that applies a rule."""
-    return on_numbers(rule, partial(APPLY[type(rule)], rule))
+    return apply.applying(rule, APPLY)

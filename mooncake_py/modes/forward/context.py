@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from mooncake_py.language import dispatch
 from mooncake_py.modes.forward.handlers import forward_handlers
-from mooncake_py.modes.forward.operations import Operations
+from mooncake_py.modes.forward.recorder import Recorder
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.forward_mode import ForwardMode
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["ForwardContext"]
 
 
-class ForwardContext(Operations):
+class ForwardContext(Recorder):
     """What each operation of rewritten code means when tangents are wanted."""
 
     has_gate = True
@@ -23,7 +23,7 @@ class ForwardContext(Operations):
     def load_handlers(self) -> None:
         """Take the tables of handlers for the rules that are registered now."""
         self.rules_version = dispatch.handlers().version
-        self.handlers, self.unary_handlers = forward_handlers(self.rules_version)
+        self.handlers, self.ways_found = forward_handlers(self.rules_version)
         self.set_look_up()
         self.heed_settings()
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-from numpy import ndarray
-
+from mooncake_py.application.rule_ways import RuleWays, ways_of
 from mooncake_py.by_identity import ByIdentity
 from mooncake_py.language import domains
 from mooncake_py.language.dispatch import call_unregistered, table_of
@@ -17,23 +15,21 @@ from mooncake_py.modes.forward.dual_call import apply_dual
 from mooncake_py.modes.forward.scatter import HANDLERS
 from mooncake_py.modes.forward.sequences import with_sequences
 from mooncake_py.rules import local, registry
-from mooncake_py.rules.kinds import ElementwiseRule
 
 if TYPE_CHECKING:
-    from mooncake_py.modes.forward.context import ForwardContext
     from mooncake_py.runtime.mode import Handler
 
 __all__ = ["forward_handlers"]
 
 
 class ForwardHandlers(NamedTuple):
-    """What forward mode makes of rules: handlers, and quick ones ``(context, x)`` of one array."""
+    """What forward mode makes of rules: handlers, and how common calls are served."""
 
     general: ByIdentity[Handler]
-    unary: ByIdentity[Callable[[Any, Any], Any]]
+    ways: RuleWays
 
 
-_made: tuple[Any, ForwardHandlers] = (None, ForwardHandlers(ByIdentity(), ByIdentity()))
+_made: tuple[Any, ForwardHandlers] = (None, ForwardHandlers(ByIdentity(), RuleWays()))
 
 
 def forward_handlers(version: Any) -> ForwardHandlers:
@@ -52,31 +48,10 @@ def forward_handlers(version: Any) -> ForwardHandlers:
 
 def make_handlers(replaced: Mapping[Any, Any]) -> ForwardHandlers:
     """Return new tables of handlers, with some rules replaced within a block."""
-    unary: ByIdentity[Callable[[Any, Any], Any]] = ByIdentity(
-        (f, of_one_array(rule, f))
-        for f, rule in registry.registered()
-        if isinstance(f, np.ufunc) and isinstance(rule, ElementwiseRule) and len(rule.partials) == 1
-    )
     table = with_sequences(table_of(handler, replaced, HANDLERS))
     for f, rule in registry.registered_forward():
         within = domains.within(
             lambda rule: partial(apply_dual, rule), table.get(f, call_unregistered)
         )
         table[f] = within(rule)
-        unary.pop(f, None)
-    return ForwardHandlers(table, unary)
-
-
-def of_one_array(rule: ElementwiseRule, f: np.ufunc) -> Callable[[ForwardContext, Any], Any]:
-    """Return the quick way to apply the rule of a function of one array, which falls back.
-
-    Measured: 9 -> 5 us for each call with a few numbers.
-    """
-
-    def run(ctx: ForwardContext, x: Any) -> Any:
-        if type(x) is not ndarray or not ctx.plain:
-            return ctx.call(f, x)
-        t = ctx.pair(x)[1]
-        return ctx.call(f, x) if t is None else ctx.push_elementwise(rule, f(x), (x,), (t,))
-
-    return run
+    return ForwardHandlers(table, ways_of(table, registry.registered()))

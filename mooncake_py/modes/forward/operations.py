@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Operations"]
 
-QUICK = frozenset({ndarray, Active, float, int, np.float64})
+QUICK = frozenset({ndarray, Active, float, int, bool, np.float64, np.int64, np.bool_})
 MATMUL = BINARY["matmul"]
 FLOORDIV = BINARY["floordiv"]
 LINEAR = BINARY["add"], BINARY["sub"]
@@ -66,6 +66,7 @@ class Operations(Levels):
             c = self.tangent_of_numbers(tangent, p, q, t, u, y)
             if quick.fits(c, y):
                 return self.fresh_number(y, c)
+            return self.push_elementwise(op.scalar_rule, y, (p, q), (t, u))
         return super().binary(op, a, b)
 
     def tangent_of_numbers(self, tangent: Any, p: Any, q: Any, t: Any, u: Any, y: Any) -> Any:

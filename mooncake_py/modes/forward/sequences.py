@@ -46,15 +46,20 @@ def is_ours(f: Callable[..., Any]) -> bool:
     return rule is not None and rule.built_in
 
 
-def before(handler: Handler) -> Handler:
-    """Return a handler that serves sequences of numbers and arrays, and leaves the rest."""
+def before(handler: Any) -> Handler:
+    """Return a handler that serves sequences of numbers and arrays, and leaves the rest.
+
+    As to numbers, it still applies the rule and does nothing else.
+    """
 
     def run(ctx: ForwardContext, f: Any, args: Any, kwargs: Any) -> Any:
         if len(args) == 1 and not (kwargs and f is np.array) and is_sequence(args[0]):
             return of_sequence(ctx, args[0], kwargs)
         return handler(ctx, f, args, kwargs)
 
-    return run
+    served: Any = run
+    served.applies = handler.applies
+    return served
 
 
 def is_sequence(value: Any) -> bool:

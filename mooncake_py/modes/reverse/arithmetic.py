@@ -24,6 +24,8 @@ _ADD, _SUB, _MUL, _DIV = BINARY["add"], BINARY["sub"], BINARY["mul"], BINARY["tr
 _SQUARE = BinaryOperator("mul", np.square, "*")  # of an array by itself
 _MATMUL = BINARY["matmul"]
 _FLOORDIV = BINARY["floordiv"]
+FACTORS = REAL_SCALARS | {int, bool, np.int64, np.bool_}
+"""Types of constants that arithmetic makes floats of, with those."""
 _scalar_one, _scalar_two = pulls.pull_scalar_one, pulls.pull_scalar_two
 _quotient = pulls.pull_quotient
 
@@ -41,13 +43,13 @@ def _sum(op: BinaryOperator, slope: float) -> Callable[[Any, Any, Any], Any]:
                     y = active_number(y, self)
                     self.record((_scalar_two, y, a, 1.0, b, slope))
                     return y
-            elif tb in REAL_SCALARS or tb is int:
+            elif tb in FACTORS:
                 y = compute(a.primal, b)
                 if type(y) in REAL_SCALARS:
                     y = active_number(y, self)
                     self.record((_scalar_one, y, a, 1.0))
                     return y
-        elif tb is Active and (ta in REAL_SCALARS or ta is int):
+        elif tb is Active and ta in FACTORS:
             y = compute(a, b.primal)
             if type(y) in REAL_SCALARS:
                 y = active_number(y, self)
@@ -77,13 +79,13 @@ class Arithmetic(Tape):
                     y = active_number(y, self)
                     self.record((_scalar_two, y, a, q, b, p))
                     return y
-            elif tb in REAL_SCALARS or tb is int:
+            elif tb in FACTORS:
                 y = a.primal * b
                 if type(y) in REAL_SCALARS:
                     y = active_number(y, self)
                     self.record((_scalar_one, y, a, b))
                     return y
-        elif tb is Active and (ta in REAL_SCALARS or ta is int):
+        elif tb is Active and ta in FACTORS:
             y = a * b.primal
             if type(y) in REAL_SCALARS:
                 y = active_number(y, self)
@@ -101,13 +103,13 @@ class Arithmetic(Tape):
                     y = active_number(y, self)
                     self.record((_quotient, y, a, b, b.primal))
                     return y
-            elif tb in REAL_SCALARS or tb is int:
+            elif tb in FACTORS:
                 y = a.primal / b
                 if type(y) in REAL_SCALARS:
                     y = active_number(y, self)
                     self.record((_quotient, y, a, None, b))
                     return y
-        elif tb is Active and (ta in REAL_SCALARS or ta is int):
+        elif tb is Active and ta in FACTORS:
             y = a / b.primal
             if type(y) in REAL_SCALARS:
                 y = active_number(y, self)

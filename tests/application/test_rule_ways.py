@@ -1,0 +1,222 @@
+"""Ways of rules give what the general way gives, whatever they are called with."""
+
+import math
+
+import numpy as np
+import pytest
+
+from mooncake_py.language.core import Core
+from tests.application.odd_calls import ARGS, CONTEXTS, PROGRAM, outcome, without_ways
+
+NAMED = np.sin, math.exp, math.hypot, np.maximum, np.power, np.clip, max, min, round, np.where
+
+CALLS = {
+    "maxima": [
+        "np.maximum(x, 1)",
+        "np.maximum(x, x)",
+        "np.maximum(x, np.nan)",
+        "np.maximum(x * np.nan, 1.0)",
+        "np.maximum(v, 0.6)",
+        "np.maximum(v, v)",
+        "np.maximum(v, x)",
+        "np.maximum(x, c)",
+        "np.maximum(v, [0.1, 0.2, 0.9])",
+        "np.maximum(x)",
+        'np.maximum(x, "a")',
+        "np.maximum(x, True)",
+        "np.maximum(x, np.float32(0.5))",
+        "np.maximum(v, i3)",
+        "np.maximum(v, w[:2])",
+        "np.maximum(v, 0.5, out=w)",
+        "np.maximum(x, 10**400)",
+        "np.maximum(v32, 0.5)",
+        "np.fmax(x, np.nan)",
+    ],
+    "powers": [
+        "np.power(x, 2.5)",
+        "np.power(-x, 0.5)",
+        "np.power(0 * x, -1)",
+        "np.power(2, x)",
+        "np.power(x, v[0])",
+        "np.hypot(0 * x, 0.0)",
+        "np.hypot(1e200 * x, 1e200)",
+        "np.arctan2(x, v[0])",
+        "np.arctan2(0 * x, 0 * x)",
+        "np.arctan2(1e200 * x, 1e200)",
+        "np.logaddexp(-np.inf, -np.inf * x)",
+        "np.fmod(x, 0.5)",
+        "np.copysign(x, -1.0)",
+        "np.divide(x, 0 * x)",
+        "np.ldexp(x, 3)",
+        "math.hypot(x, v[0])",
+        "math.hypot(x, 1.0, 2.0)",
+        "math.hypot(0 * x, 0.0)",
+        "math.pow(-x, 3)",
+        "math.atan2(x, np.int64(2))",
+        "math.log(x, 10 * x)",
+        "math.fmod(x, 0)",
+    ],
+    "one number": [
+        "np.sin(x)",
+        "np.sin(v)",
+        "np.sin(2)",
+        "np.sin([x, 1.0])",
+        'np.sin("a")',
+        "np.sin(x, v)",
+        "np.sin(v, out=w)",
+        "np.sin(1j * x).real",
+        "np.sqrt(0.0 * x)",
+        "np.sqrt(-x)",
+        "np.abs(x * np.nan)",
+        "np.abs(-0.0 * x)",
+        "np.fabs(v)",
+        "np.exp(1000 * x)",
+        "math.sin(1j * x)",
+        "math.sqrt(-x)",
+        "math.exp(1000 * x)",
+        "math.log()",
+        "math.exp(x, x)",
+        "np.exp(np.array(0.3)) * x",
+    ],
+    "clip": [
+        "np.clip(x, 0, 1)",
+        "np.clip(x, 0.0, 1.1)",
+        "np.clip(x, None, 1.0)",
+        "np.clip(x, None, None)",
+        "np.clip(x, 2, 1)",
+        "np.clip(v, 0.3, 0.7)",
+        "np.clip(x, x, 2)",
+        "np.clip(x, x, x)",
+        "np.clip(x, v, 2)",
+        "np.clip(x * np.nan, 0, 1)",
+        "np.clip(x, np.nan, 1)",
+        "np.clip(-0.0 * x, 0.0, 1.0)",
+        "np.clip(0.0 * x, -1, -0.0)",
+        "np.clip(v, x, 2 * x)",
+        "np.clip(i3, x, 2.0)",
+        "np.clip(v32, 0.4, 0.7)",
+        "np.clip(v, 0.3, 0.7, out=w)",
+        "np.clip(x, a_min=0.5, a_max=1.0)",
+    ],
+    "choices": [
+        "min(x, 1)",
+        "max(x, x)",
+        "min(x, v[0])",
+        'min(x, "a")',
+        "min(v, v)",
+        "max([x, 1, v[1]])",
+        "min((x, v[0]))",
+        "max([])",
+        "min(x, 2.0, key=lambda t: -t)",
+        "max(x, 2, v[0], 0.5)",
+        "max(x, np.nan)",
+        "max(np.nan, x)",
+        "max(-0.0, 0.0 * x)",
+        "max(x, 1j)",
+        "max({x, 1.0})",
+        "max(True, x)",
+        "round(x, 1) * x",
+        "round(x) * x",
+        "round(1e20 * x)",
+        "round(x, 1.0)",
+        "round(x * np.nan)",
+        "round(x, -1) * x",
+    ],
+    "sums": [
+        "sum([x, 1, v[0]])",
+        "sum([])",
+        "sum([x], 2.0)",
+        "sum([x, x], x)",
+        "sum(v)",
+        "sum([v, v])",
+        "sum(t for t in [x, 1.0])",
+        'sum([x, "a"])',
+        "sum(x)",
+        "sum([x, 1j]).real",
+        "sum([x], start=1.0)",
+        "sum([1e16, x, -1e16])",
+        "sum([x, 10**400])",
+        "sum([x, np.float32(1)])",
+    ],
+    "arrays": [
+        "np.array([x, 1.0])",
+        "np.array((x, v[0], 2))",
+        "np.array([])",
+        "np.array([[x, 1], [2, x]])",
+        "np.array([[x], [1, 2]])",
+        "np.array([x, v])",
+        "np.array([v, c])",
+        "np.array(x)",
+        "np.array([x, 1], dtype=int)",
+        "np.array([x, 1j]).real",
+        "np.array([x, None])",
+        'np.array([x, "a"])',
+        "np.array([1.5, 2]) * x",
+        "np.array([True, x])",
+        "np.array([np.float32(1), x])",
+        "np.array([x, [1]])",
+        "np.array([x, 10**400])",
+        "np.array([[[x]]])",
+        "np.where(x > 1, x, v[0])",
+        "np.where(x > 1, 1.0, v[0])",
+        "np.where(x > 1, x, 1)",
+        "np.where(x > 5, x, 2.0)[()]",
+        "np.where(1, x, 2.0)",
+        "np.where(v > 0.5, v, x)",
+    ],
+    "operators": [
+        "x**2.5", "x**x", "2**x", "(-x) ** 0.5", "(0 * x) ** -1", "x**np.int64(3)", "x**0",
+        "x % 0.4", "(-x) % v[0]", "x % 0", "-x", "-(x * 1j)", "-v[0]", "x**1e5", "0.0**x",
+        "x**True",
+    ],
+}  # fmt: skip
+
+
+def differing(define, runs):
+    """Return the calls of which the outcome differs where ways serve, with both outcomes."""
+    programs = [define(PROGRAM.format(call=call)) for call, _ in runs]
+    derivatives = [CONTEXTS[context](f) for f, (_, context) in zip(programs, runs, strict=True)]
+    found = [outcome(f) for f in derivatives]
+    with without_ways():
+        general = [outcome(f) for f in derivatives]
+    return [
+        (run, *pair) for run, *pair in zip(runs, found, general, strict=True) if pair[0] != pair[1]
+    ]
+
+
+@pytest.mark.parametrize("calls", CALLS.values(), ids=CALLS)
+def test_a_way_gives_what_the_general_way_gives(calls, define):
+    names = list(CONTEXTS)
+    runs = [(call, names[k % len(names)]) for k, call in enumerate(calls[::2])]
+    assert differing(define, runs) == []
+
+
+SERVED = [
+    "np.sin(x)", "math.exp(x)", "math.hypot(x, 2.0)", "np.maximum(x, 0.5)", "np.power(x, 1.5)",
+    "np.clip(x, 0.0, 3.0)", "max(x, 0.5)", "min(x, v[0], 2)", "sum([x, 1])", "round(x, 1) * x",
+    "np.array([x, [1.0, 2.0][0]])", "np.where(x > 1, x, 2.0)", "x**2.5", "np.maximum(v, 0.5)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("context", ["reverse", "forward", "checkpointed"])
+def test_common_calls_are_served(context, define, monkeypatch):
+    general: list[object] = []
+
+    def note(ctx, f, *args, run=Core.call_in_general, **kwargs):
+        general.append(f)
+        return run(ctx, f, *args, **kwargs)
+
+    body = "\n    ".join(f"x = x * 0.9 + 0.01 * np.sum({call})" for call in SERVED)
+    text = "import math\nimport numpy as np\ndef f(x, v, m):\n    " + body + "\n    return x\n"
+    derivative = CONTEXTS[context](define(text))
+    derivative(*ARGS)  # its modules may be imported at first
+    monkeypatch.setattr(Core, "call_in_general", note)
+    derivative(*ARGS)
+    assert not [f for f in NAMED if any(f is g for g in general)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("context", CONTEXTS)
+@pytest.mark.parametrize("calls", CALLS.values(), ids=CALLS)
+def test_each_way_in_each_context(calls, context, define):
+    assert differing(define, [(call, context) for call in calls]) == []
