@@ -110,7 +110,13 @@ def _copied_elements(iterator: Any) -> Any:
 
 
 def reduced(iterator: Any) -> tuple[Any, ...] | None:
-    """Return how an iterator is made again where it is, None if it does not say so."""
+    """Return how an iterator is made again where it is, None if it does not say so.
+
+    What `object` says of a subclass of a class in C is of no use, and calls that class with the
+    iterator: a file would be wrapped in another one, and closed with it.
+    """
+    if type(iterator).__reduce__ is object.__reduce__:
+        return None
     if not WARNS:  # the block takes longer than the method
         return _reduced(iterator)
     with in_silence():

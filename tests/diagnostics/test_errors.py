@@ -314,10 +314,6 @@ def drop_by_bits(x):
     return np.sum(x.view(np.int64).view(float))
 
 
-def drop_by_record(x):
-    return np.sum(np.rec.fromarrays([x], names="u").u)
-
-
 def drop_by_frompyfunc(x):
     return np.sum(np.frompyfunc(math.sin, 1, 1)(x))
 

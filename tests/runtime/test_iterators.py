@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import itertools
 import warnings
 from typing import Any
@@ -86,3 +87,13 @@ def test_the_state_of_another() -> None:
     new = iter([1, 2, 3])
     set_state(new, 2)
     assert list(new) == [3]
+
+
+def test_a_file_stays_open() -> None:
+    class Encoded(io.TextIOWrapper):
+        pass
+
+    file = Encoded(io.BytesIO(b"a\nb\n"))
+    assert next(file) == "a\n"
+    assert reduced(file) is None
+    assert next(file) == "b\n"

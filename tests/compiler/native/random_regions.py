@@ -10,35 +10,61 @@ import numpy as np
 from mooncake_py.compiler.native.regions.region import NativeRegion
 from tests.compiler.native.writing import region
 
-__all__ = ["INPUTS", "random_region", "random_values"]
+__all__ = ["INPUTS", "SIZE", "random_region", "random_values"]
 
 INPUTS = "x:1 y:1 m:2 z:1 a b s n:int k:int l:int f:bool idx:int:1 mask:bool:1"
 SIZE = 6
-"""The length of each axis."""
+"""The length of each axis, if nothing else is said."""
+ODD = (0.0, -0.0, 1e-310, -1e-200, 1e200, -1.7e308, np.inf, -np.inf, np.nan, 1.0, -2.0)
+"""Floats at which formulas fail."""
 INDENT = "    "
 
 
-def random_values(seed: int) -> dict[str, Any]:
-    """Return values for the inputs."""
+def random_values(seed: int, length: int = SIZE, *, odd: bool = False) -> dict[str, Any]:
+    """Return values for the inputs.
+
+    Parameters
+    ----------
+    odd : bool
+        Whether half of the floats are zero, infinite, nan, very small or very large.
+    """
     rng = np.random.default_rng(seed)
-    arrays = {name: rng.normal(size=SIZE) for name in "xyz"}
+    arrays = {name: rng.normal(size=length) for name in "xyz"}
     numbers = {name: np.float64(rng.normal()) for name in "abs"}
-    ints = {name: int(rng.integers(0, SIZE)) for name in "nkl"}
-    return (
-        arrays | numbers | ints
-        | {"m": rng.normal(size=(SIZE, SIZE)), "f": bool(rng.integers(2))}
-        | {"idx": rng.integers(0, SIZE, SIZE), "mask": rng.integers(0, 2, SIZE).astype(bool)}
-    )  # fmt: skip
+    ints = {name: int(rng.integers(0, length)) for name in "nkl"}
+    matrix = {"m": rng.normal(size=(length, length))}
+    others = {
+        "f": bool(rng.integers(2)),
+        "idx": rng.integers(0, length, length),
+        "mask": rng.integers(0, 2, length).astype(bool),
+    }
+    if odd:
+        numbers = {n: np.float64(made_odd(rng, np.array(v))) for n, v in numbers.items()}
+        arrays = {n: made_odd(rng, v) for n, v in arrays.items()}
+        matrix = {"m": made_odd(rng, matrix["m"])}
+    return arrays | numbers | ints | matrix | others
 
 
-def random_region(seed: int, size: int = 8) -> tuple[str, NativeRegion]:
-    """Return the text of a region of so many statements, and the region."""
-    return _Writer(random.Random(seed), size).region()
+def made_odd(rng: np.random.Generator, values: np.ndarray) -> np.ndarray:
+    """Return an array in which about half of the numbers are odd ones."""
+    return np.where(rng.random(values.shape) < 0.5, rng.choice(ODD, values.shape), values)
+
+
+def random_region(seed: int, size: int = 8, length: int = SIZE) -> tuple[str, NativeRegion]:
+    """Return the text of a region of so many statements, and the region.
+
+    Parameters
+    ----------
+    length : int
+        That of each axis: at least 6.
+    """
+    return _Writer(random.Random(seed), size, length).region()
 
 
 class _Writer:
-    def __init__(self, rng: random.Random, size: int) -> None:
+    def __init__(self, rng: random.Random, size: int, length: int) -> None:
         self.rng = rng
+        self.length = length
         self.left = size
         self.count = 0
         self.loops = 0
@@ -73,12 +99,12 @@ class _Writer:
         if pick < 0.5 and known:
             return self.rng.choice(known)
         if pick < 0.6:
-            return str(self.rng.randrange(SIZE))
+            return str(self.rng.randrange(self.length))
         if pick < 0.75:
             return f"idx[{self.index(counters)}]" if self.chance(0.7) else "idx[2]"
         one = self.rng.choice([*self.ints, *known])
         other = self.rng.choice([*self.ints, *known, "3"])
-        return f"({one} + {other}) % {SIZE}" if self.chance(0.6) else f"abs({one}) % {SIZE}"
+        return f"({one} + {other}) % {self.length}" if self.chance(0.6) else f"abs({one}) % {self.length}"
 
     def leaf(self, counters: tuple[str, ...] = (), without: str = "") -> str:
         """Return a float that is read."""
@@ -167,7 +193,7 @@ class _Writer:
 
     def count_of(self, depth: int) -> list[str]:
         ints = [*self.ints, *self.counters]
-        value = f"({self.rng.choice(ints)} * 2 + {self.rng.choice([*ints, '1'])}) % {SIZE + 1}"
+        value = f"({self.rng.choice(ints)} * 2 + {self.rng.choice([*ints, '1'])}) % {self.length + 1}"
         if self.chance(0.15):
             value = f"int(abs({self.leaf()})) % 5"
         if self.chance(0.3):
@@ -187,10 +213,10 @@ class _Writer:
     def data(self, depth: int) -> list[str]:
         if self.chance(0.5):
             q = self.fresh("q")
-            value = self.rng.choice([f"{q}", f"({q} + {self.rng.choice(self.ints)}) % {SIZE}"])
+            value = self.rng.choice([f"{q}", f"({q} + {self.rng.choice(self.ints)}) % {self.length}"])
             if self.chance(0.5):
-                return [f"with all({q}={SIZE}): idx[{q}] = {value}"]
-            return [f"with all({q}={SIZE}): mask[{q}] = {self.leaf((q,))} > 0.2"]
+                return [f"with all({q}={self.length}): idx[{q}] = {value}"]
+            return [f"with all({q}={self.length}): mask[{q}] = {self.leaf((q,))} > 0.2"]
         return [f"idx[{self.index()}] = {self.index()}"]
 
     def elementwise(self, depth: int) -> list[str]:
@@ -198,14 +224,14 @@ class _Writer:
         if self.chance(0.3):
             value = self.float(2, (i, j), "m")
             own = f"m[{i}, {j}]"
-            head = f"with all({i}={SIZE}, {j}={SIZE}): "
+            head = f"with all({i}={self.length}, {j}={self.length}): "
         else:
             target = self.rng.choice(self.vectors)
             value = self.float(3, (i,), target)
             own = f"{target}[{i}]"
-            head = f"with all({i}={self.rng.choice(['6', 'len(y)', 'n', '4'])}): "
+            head = f"with all({i}={self.rng.choice([str(self.length), 'len(y)', 'n', '4'])}): "
             if head.endswith("=n): ") and "n" in self.counters:
-                head = f"with all({i}=6): "
+                head = f"with all({i}={self.length}): "
         forms = [
             f"np.sin({value})", f"{own} * np.sin({value})", f"{own} + {value}",
             f"np.exp(-abs({own})) * {value}", f"np.sqrt({own} * {own} + 0.1)",
@@ -225,19 +251,19 @@ class _Writer:
                 place = f"{target}[idx[{i}]]"
         value = self.float(2, (i, j), target)
         sign = self.rng.choice("+-")
-        return [f"with all({i}={SIZE}, {j}={SIZE}): {place} = {place} {sign} 0.1 * {value}"]
+        return [f"with all({i}={self.length}, {j}={self.length}): {place} = {place} {sign} 0.1 * {value}"]
 
     def temporary(self, depth: int) -> list[str]:
         name, q = self.fresh("w"), self.fresh("q")
-        extent = str(SIZE)
+        extent = str(self.length)
         lines = []
         if self.chance(0.4):
             extent = self.fresh("c")
-            lines.append(f"{extent} = {SIZE} + {self.rng.choice([*self.ints, '0'])} % 3")
+            lines.append(f"{extent} = {self.length} + {self.rng.choice([*self.ints, '0'])} % 3")
         if self.chance(0.5):
             lines.append(f"{name} = zeros({extent})")
         else:
-            value = self.float(2, (q,) if extent == str(SIZE) else ())
+            value = self.float(2, (q,) if extent == str(self.length) else ())
             fill = f"with all({q}={extent}): {name}[{q}] = {value} + float({q})"
             lines += [f"{name} = empty({extent})", fill]
         self.vectors.append(name)

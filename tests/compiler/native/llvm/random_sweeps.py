@@ -8,7 +8,7 @@ import numpy as np
 
 from mooncake_py.compiler.native.regions.region import NativeRegion
 from mooncake_py.compiler.native.sweeps.adjoint import adjoint
-from tests.compiler.native.random_regions import random_values
+from tests.compiler.native.random_regions import SIZE, random_values
 
 __all__ = ["printed", "run"]
 
@@ -27,9 +27,12 @@ def printed(printer: Any, found: NativeRegion, active: set[str]) -> tuple[Any, A
     return printer, sweeps
 
 
-def run(made: Any, found: NativeRegion, sweeps: Any, seed: int) -> list[Any]:
+def run(
+    made: Any, found: NativeRegion, sweeps: Any, seed: int, length: int = SIZE, *, odd: bool = False
+) -> list[Any]:
     """Return all that both sweeps compute."""
-    given = {n: np.array(v) if np.ndim(v) else v for n, v in random_values(seed).items()}
+    values = random_values(seed, length, odd=odd)
+    given = {n: np.array(v) if np.ndim(v) else v for n, v in values.items()}
     scope = {n: given[n] for n in found.inputs}
     ok, stack, top, *results = made["forward"](EMPTY, *scope.values())
     if not ok:
