@@ -206,6 +206,7 @@ ORDERS: dict[str, Callable[..., Any]] = {
 }
 
 
+@pytest.mark.plain
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("step", STEPS)
 def test_memoised_recursion_is_linear_in_each_order(

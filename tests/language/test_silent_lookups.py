@@ -164,6 +164,7 @@ def test_classes_that_note_who_looks_them_up_are_refused(hook: str, mode: str) -
     assert not ASKED
 
 
+@pytest.mark.plain
 def test_instances_of_classes_that_note_look_ups_are_refused() -> None:
     one: Any = type("Meta", (type,), HOOKS)("Kept", (), {"v": 2.0})()
     with pytest.raises(DerivativeDropError, match="compiled code is about to call it"):

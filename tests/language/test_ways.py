@@ -116,6 +116,7 @@ WAYS_TO_END = {
 }
 
 
+@pytest.mark.plain
 @pytest.mark.without_modes("a record keeps alive what must go")
 @pytest.mark.parametrize("end", WAYS_TO_END)
 def test_what_functions_capture_is_freed_however_a_derivative_ends(end: str) -> None:
@@ -168,6 +169,7 @@ def test_patches_between_derivatives_are_seen(monkeypatch: Any) -> None:
         assert_allclose(jvp(simulation, (AT,), (1.0,))[1], expected(), rtol=1e-8)
 
 
+@pytest.mark.plain
 def test_rules_that_come_and_go_while_a_function_runs() -> None:
     def cube(x):
         return x**3

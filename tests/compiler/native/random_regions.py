@@ -50,21 +50,26 @@ def made_odd(rng: np.random.Generator, values: np.ndarray) -> np.ndarray:
     return np.where(rng.random(values.shape) < 0.5, rng.choice(ODD, values.shape), values)
 
 
-def random_region(seed: int, size: int = 8, length: int = SIZE) -> tuple[str, NativeRegion]:
+def random_region(
+    seed: int, size: int = 8, length: int = SIZE, *, hard: bool = False
+) -> tuple[str, NativeRegion]:
     """Return the text of a region of so many statements, and the region.
 
     Parameters
     ----------
     length : int
         That of each axis: at least 6.
+    hard : bool
+        Whether loops may have no pass, or a step of zero, which fails.
     """
-    return _Writer(random.Random(seed), size, length).region()
+    return _Writer(random.Random(seed), size, length, hard=hard).region()
 
 
 class _Writer:
-    def __init__(self, rng: random.Random, size: int, length: int) -> None:
+    def __init__(self, rng: random.Random, size: int, length: int, *, hard: bool) -> None:
         self.rng = rng
         self.length = length
+        self.hard = hard
         self.left = size
         self.count = 0
         self.loops = 0
@@ -104,7 +109,8 @@ class _Writer:
             return f"idx[{self.index(counters)}]" if self.chance(0.7) else "idx[2]"
         one = self.rng.choice([*self.ints, *known])
         other = self.rng.choice([*self.ints, *known, "3"])
-        return f"({one} + {other}) % {self.length}" if self.chance(0.6) else f"abs({one}) % {self.length}"
+        found = f"({one} + {other})" if self.chance(0.6) else f"abs({one})"
+        return f"{found} % {self.length}"
 
     def leaf(self, counters: tuple[str, ...] = (), without: str = "") -> str:
         """Return a float that is read."""
@@ -193,7 +199,8 @@ class _Writer:
 
     def count_of(self, depth: int) -> list[str]:
         ints = [*self.ints, *self.counters]
-        value = f"({self.rng.choice(ints)} * 2 + {self.rng.choice([*ints, '1'])}) % {self.length + 1}"
+        total = f"({self.rng.choice(ints)} * 2 + {self.rng.choice([*ints, '1'])})"
+        value = f"{total} % {self.length + 1}"
         if self.chance(0.15):
             value = f"int(abs({self.leaf()})) % 5"
         if self.chance(0.3):
@@ -213,7 +220,8 @@ class _Writer:
     def data(self, depth: int) -> list[str]:
         if self.chance(0.5):
             q = self.fresh("q")
-            value = self.rng.choice([f"{q}", f"({q} + {self.rng.choice(self.ints)}) % {self.length}"])
+            other = f"({q} + {self.rng.choice(self.ints)}) % {self.length}"
+            value = self.rng.choice([q, other])
             if self.chance(0.5):
                 return [f"with all({q}={self.length}): idx[{q}] = {value}"]
             return [f"with all({q}={self.length}): mask[{q}] = {self.leaf((q,))} > 0.2"]
@@ -251,7 +259,11 @@ class _Writer:
                 place = f"{target}[idx[{i}]]"
         value = self.float(2, (i, j), target)
         sign = self.rng.choice("+-")
-        return [f"with all({i}={self.length}, {j}={self.length}): {place} = {place} {sign} 0.1 * {value}"]
+        ends = [str(self.length)] * 2
+        if self.hard:
+            ends[1] = self.rng.choice([ends[1], "4", "n", "len(y)"])
+        head = f"with all({i}={ends[0]}, {j}={ends[1]}): "
+        return [f"{head}{place} = {place} {sign} 0.1 * {value}"]
 
     def temporary(self, depth: int) -> list[str]:
         name, q = self.fresh("w"), self.fresh("q")
@@ -275,6 +287,12 @@ class _Writer:
             "3", "1, 5", "4, -1, -1", "0, n", "n, 6", "0, 6, 2", "5, 0, -2", "n, -1, -1",
             f"0, {self.rng.choice(self.ints)} % 4", f"0, 6, 1 + {self.rng.choice(self.ints)} % 3",
         ])  # fmt: skip
+        if self.hard and self.chance(0.3):
+            one, other = self.rng.choice(self.ints), self.rng.choice(self.ints)
+            steps = self.rng.choice([
+                f"0, 6, {one} % 4", f"{one} % 3, {other} % 3, 1 + {one} % 2",
+                f"{one} % 3, {other} % 3, -1 - {other} % 2",
+            ])  # fmt: skip
         if i in self.counters or any("," not in steps and c in steps for c in self.counters):
             i = self.fresh("i")
         counters = list(self.counters)
@@ -283,7 +301,7 @@ class _Writer:
         body = self.indented(depth)
         self.loops -= 1
         self.counters = counters
-        if "n" in steps:
+        if "n" in steps and "%" not in steps:
             steps = steps.replace("n", "n % 6")
         return [f"for {i} in range({steps}):", *body]
 

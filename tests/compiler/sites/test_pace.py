@@ -17,6 +17,7 @@ from mooncake_py.runtime.compilation import is_installed
 from tests.support.interpreted import INTERPRETED
 
 pytestmark = [
+    pytest.mark.plain,
     pytest.mark.without_modes("counts how often a function runs either way"),
     pytest.mark.skipif(not is_installed(), reason="compile=True needs llvmlite"),
 ]

@@ -53,6 +53,7 @@ def energy(x: Any) -> Any:
     return total + np.sum(np.exp(0.01 * x) * x)
 
 
+@pytest.mark.plain
 def test_the_best_follows_the_quick_one(levels: list[str]) -> None:
     x = np.linspace(0.0, 1.0, 100)
     f = value_and_grad(energy, compile=True)
@@ -100,6 +101,7 @@ def test_a_best_one_that_fails_changes_nothing(monkeypatch: pytest.MonkeyPatch) 
     np.testing.assert_array_equal(found["reverse"](np.ones(3), 2.0)[0], np.full(3, 2.0))
 
 
+@pytest.mark.plain
 def test_code_is_swapped_while_threads_run_it() -> None:
     x = np.linspace(0.0, 1.0, 50)
     expected = grad(energy)(x)
@@ -117,6 +119,7 @@ def test_code_is_swapped_while_threads_run_it() -> None:
     np.testing.assert_allclose(found[0], expected, rtol=1e-13)
 
 
+@pytest.mark.plain
 def test_prepared_calls_have_the_best(levels: list[str]) -> None:
     def scaled_twice(x: Any) -> Any:
         return np.sum(x * x * 2.0)
