@@ -72,6 +72,15 @@ class Derivative(Generic[P, Given]):
         f, argnums, *_ = self._parts
         return f"<{type(self).name} of {name_of(f)} with respect to {argnums!r}>"
 
+    @property
+    def function(self) -> Callable[..., Any]:
+        """The function that is differentiated."""
+        return self._parts[0]
+
+    def of(self, f: Callable[..., Any]) -> Derivative[..., Any]:
+        """Return the same derivative of another function."""
+        return type(self)(f, *self._parts[1:], self._compile)
+
     @overload
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Given: ...
     @overload

@@ -42,11 +42,14 @@ from mooncake_py.remembered import remembered
 from mooncake_py.runtime.activity import VIEWS, is_iterator
 
 __all__ = [
+    "OF_INTERPRETER",
     "has_unknown_parts",
     "imported_by",
+    "is_of_library",
     "is_users_module",
     "leads_beyond",
     "module_leads_beyond",
+    "names_in",
 ]
 
 NAMES = """

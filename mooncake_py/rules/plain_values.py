@@ -24,6 +24,7 @@ from mooncake_py.rules.kinds import OverlayRule, function_name
 from mooncake_py.tangents.memory import is_same_view
 
 __all__ = [
+    "agree",
     "derived_as",
     "derived_as_writer",
     "plain_result",

@@ -12,7 +12,7 @@ from numpy import ndarray
 
 from mooncake_py.tangents.memory import is_writeable
 
-__all__ = ["held_still", "is_refused_view", "is_refused_write"]
+__all__ = ["has_own_memory", "held_still", "is_refused_view", "is_refused_write"]
 
 
 class held_still:

@@ -33,7 +33,7 @@ from mooncake_py.rules.declare import contextual, from_vjp
 from mooncake_py.runtime.activity import unwrapped
 from mooncake_py.solvers.apart import solved_by_user
 from mooncake_py.solvers.order import order
-from mooncake_py.solvers.run import Run
+from mooncake_py.solvers.start import Solved
 from mooncake_py.words import with_article
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ def with_equation_inside(
 ) -> Any:
     """Give it its derivative; what is evaluated for that the program does not see."""
 
-    def differentiated(run: Run, x: Any) -> Any:
+    def differentiated(run: Solved, x: Any) -> Any:
         require_numbers(solve, x, "solution")
         if run.begin is None:
             return x
@@ -162,7 +162,7 @@ def require_numbers(f: Any, value: Any, what: str) -> None:
     )
 
 
-def at_solution(run: Run, x: Any, residual: Function, guess: Any) -> Any:
+def at_solution(run: Solved, x: Any, residual: Function, guess: Any) -> Any:
     """Return `x`, a constant at which `residual` is zero, with the derivative of that root.
 
     It does not depend on the `guess` from which it was found, if it is an isolated root.
@@ -177,7 +177,7 @@ def at_solution(run: Run, x: Any, residual: Function, guess: Any) -> Any:
 
 
 def moved_along(
-    run: Run, x: Any, residual: Function, tolerance: float = TOLERANCE, guess: Any = None
+    run: Solved, x: Any, residual: Function, tolerance: float = TOLERANCE, guess: Any = None
 ) -> Any:
     """Return `x` with the derivative of the root, for a residual that always starts anew."""
     ctx = run.ctx
@@ -263,10 +263,28 @@ def require_root(residual: Function, x: Any, r: ndarray, matrix: ndarray, tolera
         )
     # In the direction in which the residual changes least its slope must not vanish nearby.
     reach, direction = max(step, REACH * size), np.reshape(right[-1], np.shape(x))[()]
+    row, smallest = left[:, -1] / rows[:, 0], values[-1]
+    if differs_little(residual, x, r, reach * direction, row, smallest):
+        return
     _, slope = jvp(residual, (x + reach * direction,), (direction,))
-    slope = left[:, -1] @ (np.reshape(slope, -1) / rows[:, 0])
-    if not abs(slope - values[-1]) <= AGREEMENT * values[-1]:
+    if not abs(row @ np.reshape(slope, -1) - smallest) <= AGREEMENT * smallest:
         raise singular(x, r)
+
+
+def differs_little(
+    residual: Function, x: Any, r: ndarray, way: Any, row: ndarray, slope: float
+) -> bool:
+    """Return whether the mean slope on a short way shows that no derivative there need be asked.
+
+    It may be imprecise.
+    """
+    try:
+        with np.errstate(all="ignore"):
+            further = row @ (np.reshape(residual(x + 2 * way), -1) - r)
+    except Exception:  # outside of where the function is defined, perhaps
+        return False
+    mean = further / (2 * float(np.linalg.norm(way)))
+    return bool(abs(mean - slope) <= 0.5 * AGREEMENT * slope)
 
 
 def factors(matrix: ndarray) -> Any:

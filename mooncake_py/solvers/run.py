@@ -14,6 +14,7 @@ from mooncake_py.containers.reach import LRU_WRAPPER
 from mooncake_py.containers.reachable import State
 from mooncake_py.diagnostics.notes import located
 from mooncake_py.errors import DerivativeDropError, MooncakeError
+from mooncake_py.overriding import override
 from mooncake_py.recomputation.rehearsal import copied
 from mooncake_py.runtime.classes import recorder
 from mooncake_py.runtime.enclosing import enclosed
@@ -23,7 +24,7 @@ from mooncake_py.solvers.history import agree, depends_on_history, first_call
 from mooncake_py.solvers.iterators import copied_iterator, with_iterators
 from mooncake_py.solvers.left import Left
 from mooncake_py.solvers.logged import Logged
-from mooncake_py.solvers.start import Start, anew
+from mooncake_py.solvers.start import Solved
 from mooncake_py.solvers.unsettled import Iterates
 from mooncake_py.tangents.memory import owner
 from mooncake_py.utilities.copies import plain_copy
@@ -36,7 +37,7 @@ __all__ = ["Run", "natively", "put_all", "sample"]
 Function = Callable[..., Any]
 
 
-class Run:
+class Run(Solved):
     """One call of a solver within a derivative, and the state that it may change.
 
     If its callbacks may reach more than was found, what they change is found in what they record,
@@ -44,7 +45,7 @@ class Run:
     """
 
     def __init__(self, ctx: Mode, *values: Any) -> None:
-        self.ctx = ctx
+        super().__init__(ctx)
         self.state = State(ctx, values)
         self.is_active = self.state.is_active
         if self.state.is_open:  # they may write into any array
@@ -64,7 +65,6 @@ class Run:
         self.calls = Calls()
         self.iterates: Iterates | None = None
         self.first: tuple[Any, Any] | None = None  # a call that comes before those at the solution
-        self.begin: Start | None = None  # None: nothing is active, so that there is no derivative
 
     def runs_natively(self) -> bool:
         """Return whether plain calls of the callbacks can be undone."""
@@ -195,15 +195,13 @@ class Run:
             ctx.caches = self.caches
         return result
 
-    def anew(self, f: Function) -> Function:
-        """Return a function that runs from the state from before the solver each time."""
-        return anew(f, self.begin or [])
+    @property
+    @override
+    def is_native(self) -> bool:
+        return not self.is_derived and self.runs_natively()
 
-    def evaluated(self, f: Function, *args: Any) -> Any:
-        """Return ``f(*args)`` without a derivative, of a function that changes nothing by itself.
-
-        It runs natively, if all that is active can be found.
-        """
+    @override
+    def evaluated(self, f: Function, /, *args: Any) -> Any:
         ctx, state = self.ctx, self.state
         if self.end or not self.runs_natively() or state.changes():
             state = State(ctx, (f, args))

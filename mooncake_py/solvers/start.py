@@ -11,12 +11,40 @@ from mooncake_py.solvers.iterators import with_iterators
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["Start", "anew"]
+__all__ = ["Solved", "Start"]
 
 Start = list[Any]
 """Pairs of a place that a solver has changed, and what it held before; a call in place of the
 last says where the solver has called its callback first, where that matters.
 """
+
+
+class Solved:
+    """A call of a solver within a derivative, for what gives its result a derivative.
+
+    Attributes
+    ----------
+    ctx : Mode
+    begin : list or None
+        None if nothing that the solver reaches is active, so that there is no derivative.
+    """
+
+    def __init__(self, ctx: Mode) -> None:
+        self.ctx = ctx
+        self.begin: Start | None = None
+
+    def anew(self, f: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a function that runs from the state from before the solver each time."""
+        return anew(f, self.begin or [])
+
+    @property
+    def is_native(self) -> bool:
+        """Whether the solver and :meth:`evaluated` run natively."""
+        return True
+
+    def evaluated(self, f: Callable[..., Any], /, *args: Any) -> Any:
+        """Return ``f(*args)`` without a derivative; `f` changes nothing by itself."""
+        raise NotImplementedError
 
 
 def anew(f: Callable[..., Any], start: Start) -> Callable[..., Any]:

@@ -14,9 +14,9 @@ from mooncake_py.jacobians import jacobian
 from mooncake_py.rules.declare import overlay_in_context
 from mooncake_py.rules.plain_values import valued
 from mooncake_py.solvers.apart import solved_apart
-from mooncake_py.solvers.run import Run
-from mooncake_py.solvers.scipy.minima import limits, minimum
+from mooncake_py.solvers.scipy.minima import limits, minimum, reaches_active
 from mooncake_py.solvers.scipy.results import changed, tuple_of
+from mooncake_py.solvers.start import Solved
 from mooncake_py.utilities.copies import plain_copy
 
 if TYPE_CHECKING:
@@ -59,11 +59,11 @@ def least_squares(
     loss, scale = given.get("loss", "linear"), given.get("f_scale", 1.0)
     args, kwargs = tuple_of(given.get("args", ())), given.get("kwargs") or {}
 
-    def differentiated(run: Run, found: Any) -> Any:
+    def differentiated(run: Solved, found: Any) -> Any:
         if run.begin is None:
             return found
         errors = run.anew(lambda x: np.atleast_1d(fun(x, *args, **kwargs)))
-        if not ctx.contains_active((fun, x0, given, bounds, ctx.call(errors, found.x))):
+        if not reaches_active(ctx, (fun, x0, given, bounds), errors, found.x):
             return found
 
         def cost(x: Any) -> Any:
@@ -127,12 +127,11 @@ def curve_fit(
             return r / np.ravel(sigma)
         return linalg.solve_triangular(linalg.cholesky(sigma, lower=True), r, lower=True)
 
-    def differentiated(run: Run, found: Any) -> Any:
+    def differentiated(run: Solved, found: Any) -> Any:
         if run.begin is None:
             return found
         from_start = run.anew(errors)
-        reached = (f, xdata, ydata, p0, sigma, bounds, ctx.call(from_start, found[0]))
-        if not ctx.contains_active(reached):
+        if not reaches_active(ctx, (f, xdata, ydata, p0, sigma, bounds), from_start, found[0]):
             return found
 
         def cost(p: Any) -> Any:

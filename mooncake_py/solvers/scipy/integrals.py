@@ -8,6 +8,7 @@ it.
 
 from __future__ import annotations
 
+import functools
 import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -22,8 +23,9 @@ from mooncake_py.rules.plain_values import valued
 from mooncake_py.runtime.activity import unwrapped
 from mooncake_py.solvers.apart import solved_apart
 from mooncake_py.solvers.order import order
-from mooncake_py.solvers.run import Run, sample
+from mooncake_py.solvers.run import sample
 from mooncake_py.solvers.scipy.results import of_point, tuple_of
+from mooncake_py.solvers.start import Solved
 from mooncake_py.utilities.copies import plain_copy
 
 if TYPE_CHECKING:
@@ -62,7 +64,7 @@ def quad(
         pieces = ({"real": real[2:], "imag": imag[2:]},) if full_output else ()
         return ctx.call(of_parts, real[0], imag[0]), real[1] + 1j * imag[1], *pieces
 
-    def differentiated(run: Run, found: Any) -> Any:
+    def differentiated(run: Solved, found: Any) -> Any:
         if len(found) > 3 and not full_output:
             warnings.warn(found[3], integrate.IntegrationWarning, stacklevel=2)
         rest_of_output = found[1:] if full_output else found[1:2]
@@ -118,7 +120,7 @@ def quad_vec(
 ) -> Any:
     """Run `quad_vec`."""
 
-    def differentiated(run: Run, found: Any) -> Any:
+    def differentiated(run: Solved, found: Any) -> Any:
         output = found if full_output else found[:2]
         if run.begin is None:
             return output
@@ -132,21 +134,24 @@ def quad_vec(
     )  # fmt: skip
 
 
-def integral(run: Run, f: Any, a: Any, b: Any, pieces: ndarray, points: Any, halves: bool) -> Any:
+def integral(
+    run: Solved, f: Any, a: Any, b: Any, pieces: ndarray, points: Any, halves: bool
+) -> Any:
     """Return the integral of a function by a Gauss rule on pieces of the interval.
 
     At the limits, whose positions may be active, the function is evaluated anew.
     """
     ctx = run.ctx
     low, high = float(unwrapped(a)), float(unwrapped(b))
-    place, pieces = substitution(low, high, halves), np.sort(pieces, axis=1)
-    require_no_jump(ctx, f, place, pieces, plain_copy(points))
-    centers, widths = (pieces[:, 0] + pieces[:, 1])[:, None] / 2, np.diff(pieces) / 2
+    place = substitution(low, high, halves)
+    pieces = np.sort(pieces, axis=1)
+    require_no_jump(ctx, f, place, pieces, points if points is None else plain_copy(points))
+    starts, ends = pieces[:, :1], pieces[:, 1:]
+    centers, widths = (starts + ends) / 2, (ends - starts) / 2
     x, weights = place((centers + widths * NODES).ravel(), (widths * WEIGHTS).ravel())
     total = ctx.call(weighted_sum, f, x.tolist(), weights.tolist())
-    ends = [(end, sign) for end, sign in ((b, 1.0), (a, -1.0)) if ctx.contains_active(end)]
-    for end, sign in ends:
-        if np.isfinite(float(unwrapped(end))):
+    for end, sign in ((b, 1.0), (a, -1.0)):
+        if ctx.contains_active(end) and np.isfinite(float(unwrapped(end))):
             total = ctx.call(sliver, total, sign, run.anew(f), end, *ends_rule(ctx, end))
     return total
 
@@ -185,7 +190,7 @@ def require_no_jump(ctx: Mode, f: Any, place: Any, pieces: ndarray, points: Any)
 
     SciPy makes ever smaller pieces around a jump, except at its own division points.
     """
-    if not pieces.size:
+    if len(pieces) < 2:
         return
     low, high = pieces.min(), pieces.max()
     cuts = np.setdiff1d(pieces[:, 0], [low, *(() if points is None else points)])
@@ -218,8 +223,14 @@ def values_at(f: Any, x: list[float]) -> list[Any]:
 
 def ends_rule(ctx: Mode, end: Any) -> tuple[float, list[float], list[float]]:
     """Return a limit, and nodes and weights of a rule for all derivatives in it that are taken."""
-    nodes, weights = np.polynomial.legendre.leggauss(order(ctx) // 2 + 1)
-    return float(unwrapped(end)), nodes.tolist(), weights.tolist()
+    return float(unwrapped(end)), *gauss(order(ctx) // 2 + 1)
+
+
+@functools.cache
+def gauss(n: int) -> tuple[list[float], list[float]]:
+    """Return nodes and weights of the Gauss rule with so many nodes."""
+    nodes, weights = np.polynomial.legendre.leggauss(n)
+    return nodes.tolist(), weights.tolist()
 
 
 def sliver(
@@ -235,8 +246,9 @@ def sliver(
 def with_derivative_of(ctx: Mode, value: Any, computed: Any, error: Any) -> Any:
     """Return a value that SciPy has computed, with the derivative of another formula for it."""
     plain = unwrapped(computed)
-    difference, size = np.max(np.abs(plain - value)), np.max(np.abs(value))
-    if not difference <= AGREEMENT * size + 10 * np.max(np.abs(error)):
+    sizes = abs(plain - value), abs(value), abs(error)
+    difference, size, expected = sizes if isinstance(value, float) else map(np.max, sizes)
+    if not difference <= AGREEMENT * size + 10 * expected:
         raise SolverError(
             "an integral converges too slowly, so that its derivative is not precise",
             why=f"a Gauss rule on the pieces that SciPy has chosen differs from its value by "

@@ -9,22 +9,24 @@ import numpy as np
 from scipy import optimize
 
 from mooncake_py.errors import MissingRuleError
-from mooncake_py.interface import grad
+from mooncake_py.interface import grad, jvp
 from mooncake_py.rules.declare import overlay_in_context, refused
-from mooncake_py.rules.plain_values import same_values, valued
+from mooncake_py.rules.plain_values import agree, same_values, valued
+from mooncake_py.runtime.active import Active
+from mooncake_py.runtime.activity import unwrapped
 from mooncake_py.solvers.apart import solved_apart
 from mooncake_py.solvers.implicit import moved_along
 from mooncake_py.solvers.order import order
 from mooncake_py.solvers.products import correction_by_products
-from mooncake_py.solvers.run import Run
 from mooncake_py.solvers.scipy.constrained import require_isolated
 from mooncake_py.solvers.scipy.results import changed, number, tuple_of
+from mooncake_py.solvers.start import Solved
 from mooncake_py.utilities.copies import plain_copy
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["limits", "minimum"]
+__all__ = ["limits", "minimum", "reaches_active"]
 
 MANY = 200
 """Variables from which on systems with the Hessian are solved without it as a matrix."""
@@ -39,7 +41,7 @@ refused(
 
 
 def minimum(
-    run: Run, x: Any, gradient: Callable[[Any], Any], low: Any, high: Any, guess: Any
+    run: Solved, x: Any, gradient: Callable[[Any], Any], low: Any, high: Any, guess: Any
 ) -> Any:
     """Return a minimum, a constant, with its derivative.
 
@@ -77,7 +79,7 @@ def held_by(gradient: Any, at_low: Any, low: Any, at_high: Any, high: Any) -> An
     return residual
 
 
-def along_products(run: Run, x: Any, gradient: Any, residual: Any, free: Any, guess: Any) -> Any:
+def along_products(run: Solved, x: Any, gradient: Any, residual: Any, free: Any, guess: Any) -> Any:
     """Return a minimum in many variables with its derivative, without a matrix."""
     ctx, start = run.ctx, x
     for _ in range(order(ctx)):
@@ -120,13 +122,13 @@ def minimize(
 ) -> Any:
     """Run `minimize`; its callbacks may give the gradient."""
 
-    def differentiated(run: Run, found: Any) -> Any:
+    def differentiated(run: Solved, found: Any) -> Any:
         if run.begin is None:
             return found
         x = found.x
         value = run.anew(value_of(fun, args, jac))
-        is_free, reached = is_empty(constraints), (fun, args, bounds, ctx.call(value, x))
-        if not ctx.contains_active((reached, constraints)) and not (
+        is_free = is_empty(constraints)
+        if not reaches_active(ctx, (fun, args, bounds, constraints), value, x) and not (
             is_free and ctx.contains_active(x0)
         ):
             if ctx.contains_active(x0):
@@ -141,8 +143,7 @@ def minimize(
             )
         gradient = run.anew(gradient_of(fun, args, jac, bool(run.begin)))
         x = minimum(run, x, gradient, *limits_of(ctx, bounds, x.shape), x0)
-        fun_there = ctx.call(same_values, ctx.call(value, x), found.fun)
-        return changed(ctx, found, x=x, fun=fun_there)
+        return changed(ctx, found, x=x, fun=as_found(ctx, ctx.call(value, x), found.fun))
 
     return solved_apart(
         ctx, differentiated, True,
@@ -191,9 +192,26 @@ def limits_of(ctx: Mode, bounds: Any, shape: Any) -> tuple[Any, Any]:
     return (None, None) if bounds is None else ctx.call(limits, bounds, shape)
 
 
+def as_found(ctx: Mode, value: Any, found: Any) -> Any:
+    """Return the value that the solver has found, with the derivatives of one that is the same."""
+    if type(value) is Active and isinstance(found, float):
+        return ctx.call(valued, value, found) if agree(unwrapped(value), found, 0.5, ()) else value
+    return ctx.call(same_values, value, found)
+
+
+def reaches_active(ctx: Mode, values: Any, f: Callable[[Any], Any], x: Any) -> bool:
+    """Return whether anything that a function reads at `x` is active, or what it returns."""
+    return ctx.contains_active(values) or ctx.contains_active(ctx.call(f, x))
+
+
 def is_empty(constraints: Any) -> bool:
     """Return whether there are no constraints."""
     return isinstance(constraints, (list, tuple)) and len(constraints) == 0
+
+
+def slope_of(value: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return the derivative of a function of one number."""
+    return lambda x: jvp(value, (x,), (1.0,))[1]
 
 
 @overlay_in_context(optimize.minimize_scalar)
@@ -208,16 +226,16 @@ def minimize_scalar(
 ) -> Any:
     """Run `minimize_scalar`."""
 
-    def differentiated(run: Run, found: Any) -> Any:
+    def differentiated(run: Solved, found: Any) -> Any:
         if run.begin is None:
             return found
         value = run.anew(value_of(fun, args, None))
-        if not ctx.contains_active((fun, args, bracket, bounds, ctx.call(value, found.x))):
+        if not reaches_active(ctx, (fun, args, bracket, bounds), value, found.x):
             return found
         low, high = (None, None) if bounds is None else bounds
-        x = minimum(run, float(found.x), grad(value), low, high, bracket)
+        x = minimum(run, float(found.x), slope_of(value), low, high, bracket)
         x = ctx.call(valued, x, found.x)
-        return changed(ctx, found, x=x, fun=ctx.call(same_values, ctx.call(value, x), found.fun))
+        return changed(ctx, found, x=x, fun=as_found(ctx, ctx.call(value, x), found.fun))
 
     return solved_apart(
         ctx, differentiated, True, optimize.minimize_scalar, fun, bracket, bounds, args,

@@ -17,10 +17,13 @@ from mooncake_py.errors import MissingRuleError, SolverError
 from mooncake_py.rules.declare import overlay_in_context
 from mooncake_py.rules.plain_values import valued
 from mooncake_py.rules.sources import without_rule
+from mooncake_py.runtime.activity import unwrapped
 from mooncake_py.solvers.apart import solved_apart
-from mooncake_py.solvers.run import Run
+from mooncake_py.solvers.order import order
+from mooncake_py.solvers.scipy.collocation import FEW, moved_along, solution_along
 from mooncake_py.solvers.scipy.results import changed, tuple_of
 from mooncake_py.solvers.scipy.steady_steps import BDF, DOP853, METHODS
+from mooncake_py.solvers.start import Solved
 from mooncake_py.utilities.copies import plain_copy
 from mooncake_py.utilities.stopping import stop_gradient
 
@@ -54,7 +57,7 @@ def solve_ivp(
             method = METHODS.get(method, method)
         return ctx.call(derived_solve_ivp, fun, t_span, y0, method, t_eval, **given, **options)
 
-    def differentiated(run: Run, found: Any) -> Any:
+    def differentiated(run: Solved, found: Any) -> Any:
         if run.begin is None:
             return found
         if dense_output or events is not None:
@@ -70,12 +73,19 @@ def solve_ivp(
             times = found.t.copy()
             if ctx.contains_active(t_span):
                 times = ctx.call(moved, found.t, *t_span)
-        rtol, atol = options.get("rtol", 1e-3), options.get("atol", 1e-6)
+        tolerances = options.get("rtol", 1e-3), options.get("atol", 1e-6)
+        y, is_stiff = None, found.nlu > 0
+        if not (is_stiff or vectorized):
+            slope = with_further(fun, args or ())
+            y = by_collocation(run, slope, False, y0, times, found.y.T, *tolerances)
+        if y is not None:
+            return changed(ctx, found, t=times, y=ctx.call(np.transpose, y))
         solution = ctx.call(
-            solve_by_derived, fun, t_span, y0, times, found.nlu > 0, rtol, atol, **given
+            solve_by_derived, fun, t_span, y0, times, is_stiff, *tolerances, **given
         )
-        y = ctx.call(with_derivative_of, found.y, solution, rtol, atol)
-        return changed(ctx, found, t=times, y=y)
+        return changed(
+            ctx, found, t=times, y=ctx.call(with_derivative_of, found.y, solution, *tolerances)
+        )
 
     return solved_apart(
         ctx, differentiated, True,
@@ -101,13 +111,18 @@ def odeint(
     tfirst = positional.pop("tfirst", tfirst)
     rtol, atol = positional.pop("rtol", rtol), positional.pop("atol", atol)
 
-    def differentiated(run: Run, found: Any) -> Any:
+    def differentiated(run: Solved, found: Any) -> Any:
         y, info = found
         if run.begin is not None:
-            slope = slope_of(func, tuple_of(args), tfirst)
+            slope = with_further(func, tuple_of(args)), not tfirst
             is_stiff = bool(np.any(info["nje"] > 0))
             tolerances = [TOLERANCE if part is None else part for part in (rtol, atol)]
-            y = ctx.call(at_times, y, slope, y0, t, is_stiff, *tolerances)
+            found_y = None
+            if not is_stiff:
+                found_y = by_collocation(run, *slope, y0, t, y, *tolerances)
+            if found_y is None:
+                found_y = ctx.call(at_times, y, *slope, y0, t, is_stiff, *tolerances)
+            y = found_y
         return (y, info) if full_output else y
 
     return solved_apart(
@@ -116,18 +131,48 @@ def odeint(
     )  # fmt: skip
 
 
-def slope_of(func: Any, further: Any, tfirst: Any) -> Any:
-    """Return a right-hand side as a function of the time and the state."""
-    if tfirst:
-        return (lambda time, y: func(time, y, *further)) if further else func
-    return lambda time, y: func(y, time, *further)
+def with_further(f: Any, further: Any) -> Any:
+    """Return a right-hand side without its further arguments."""
+    return (lambda a, b: f(a, b, *further)) if further else f
 
 
-def at_times(y: Any, slope: Any, y0: Any, t: Any, is_stiff: bool, rtol: Any, atol: Any) -> Any:
+def by_collocation(
+    run: Solved, f: Any, state_first: bool, y0: Any, t: Any, y: ndarray, rtol: Any, atol: Any
+) -> Any:
+    """Return what LSODA has found, in rows by time, with its derivative; None if not for it.
+
+    The times are constants, and the callbacks change nothing.
+    """
+    ctx = run.ctx
+    if run.begin or not run.is_native or order(ctx) > 1 or ctx.contains_active((t, rtol, atol)):
+        return None
+    times = np.asarray(t, dtype=float)
+    if y.shape[1] > FEW or times[0] == times[-1]:
+        return None
+    first = ctx.call(as_state, y0) if ctx.contains_active(y0) else as_state(y0)
+    plain = np.array(unwrapped(first), dtype=float)
+    along = run.evaluated(solution_along, f, state_first, plain, times, rtol, atol)
+    if not along.success:
+        raise unsolved(along.message, "DOP853")
+    require_agreement(along.at_times, y, rtol, atol)
+    y, states, computed = moved_along(run, f, state_first, first, y, along)
+    require_agreement(computed, states, rtol, atol)
+    return y
+
+
+def as_state(y0: Any) -> Any:
+    """Return an initial state as a vector."""
+    return np.atleast_1d(np.asarray(y0)).ravel()
+
+
+def at_times(
+    y: Any, f: Any, state_first: bool, y0: Any, t: Any, is_stiff: bool, rtol: Any, atol: Any
+) -> Any:
     """Return what `odeint` has found at some times, with its derivative."""
-    first, times = np.atleast_1d(np.asarray(y0)).ravel(), np.asarray(t)
+    slope = (lambda time, y: f(y, time)) if state_first else f
+    times = np.asarray(t)
     span = times[0], times[-1]
-    solution = solve_by_derived(slope, span, first, times, is_stiff, rtol, atol)
+    solution = solve_by_derived(slope, span, as_state(y0), times, is_stiff, rtol, atol)
     return with_derivative_of(y, solution.T, rtol, atol)
 
 
@@ -142,16 +187,26 @@ def solve_by_derived(
 
     solution = derived_solve_ivp(slope, t_span, y0, method, times, rtol=rtol, atol=atol, **given)
     if not solution.success:
-        raise SolverError(
-            f"the equation could not be solved for its derivative: {solution.message}",
-            why=f"this is done by {method.__name__}, at the tolerances that were given to LSODA",
-        )
+        raise unsolved(solution.message, method.__name__)
     return solution.y
+
+
+def unsolved(message: str, method: str) -> SolverError:
+    """Return the error where another method fails to solve the equation."""
+    return SolverError(
+        f"the equation could not be solved for its derivative: {message}",
+        why=f"this is done by {method}, at the tolerances that were given to LSODA",
+    )
 
 
 def with_derivative_of(value: Any, computed: Any, rtol: Any, atol: Any) -> Any:
     """Return LSODA's solution with the derivative of another solution."""
-    plain = stop_gradient(computed)
+    require_agreement(stop_gradient(computed), value, rtol, atol)
+    return valued(computed, value)
+
+
+def require_agreement(plain: Any, value: Any, rtol: Any, atol: Any) -> None:
+    """Raise if two methods do not have the same solution."""
     if np.shape(plain) != np.shape(value) or not np.all(
         np.abs(plain - value) <= AGREEMENT * (rtol * np.max(np.abs(value)) + np.max(atol))
     ):
@@ -160,4 +215,3 @@ def with_derivative_of(value: Any, computed: Any, rtol: Any, atol: Any) -> Any:
             why="LSODA computes the value, and the other method computes the derivative",
             fix="set smaller tolerances rtol and atol",
         )
-    return valued(computed, value)

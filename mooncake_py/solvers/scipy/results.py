@@ -44,6 +44,7 @@ def changed(ctx: Mode, result: Any, of: Any = None, /, **fields: Any) -> Any:
     result = copy.copy(result)
     if ctx.contains_active((of, *fields.values())):
         kept = {name: result[name] for name in APPROXIMATE if name in result}
-        result.update(approximated(ctx, kept))
+        if kept:
+            result.update(approximated(ctx, kept))
     result.update(fields)
     return result

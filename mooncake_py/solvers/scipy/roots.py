@@ -11,8 +11,8 @@ from scipy import optimize
 from mooncake_py.rules.declare import overlay_in_context
 from mooncake_py.solvers.apart import solved_apart
 from mooncake_py.solvers.implicit import at_solution
-from mooncake_py.solvers.run import Run
 from mooncake_py.solvers.scipy.results import changed, of_point, tuple_of
+from mooncake_py.solvers.start import Solved
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
@@ -29,7 +29,7 @@ def declare_bracketing(finder: Callable[..., Any]) -> None:
 
     @overlay_in_context(finder)
     def find(ctx: Mode, f: Any, a: Any, b: Any, args: Any = (), *rest: Any, **options: Any) -> Any:
-        def differentiated(run: Run, found: Any) -> Any:
+        def differentiated(run: Solved, found: Any) -> Any:
             root = found[0] if isinstance(found, tuple) else found
             x = at_solution(run, root, of_point(f, args), (a, b))
             return (x, changed(ctx, found[1], root=x)) if isinstance(found, tuple) else x
@@ -42,7 +42,7 @@ def declare_by_jacobian(finder: Callable[..., Any]) -> None:
 
     @overlay_in_context(finder)
     def find(ctx: Mode, F: Any, xin: Any, *rest: Any, **options: Any) -> Any:
-        def differentiated(run: Run, x: Any) -> Any:
+        def differentiated(run: Solved, x: Any) -> Any:
             return at_solution(run, x, F, xin)
 
         return solved_apart(ctx, differentiated, True, finder, F, xin, *rest, **options)
@@ -60,7 +60,7 @@ def newton(
 ) -> Any:
     """Run `newton`; for an array it may return a named tuple."""
 
-    def differentiated(run: Run, found: Any) -> Any:
+    def differentiated(run: Solved, found: Any) -> Any:
         root = found[0] if isinstance(found, tuple) else found
         x = at_solution(run, root, of_point(func, tuple(args)), x0)
         if hasattr(found, "zero_der"):  # of an array: a named tuple
@@ -86,7 +86,7 @@ def root_scalar(
     """Run `root_scalar`; the function may return its slope too."""
     residual = of_point(f, args) if callable(fprime) or not fprime else first_of(f, args)
 
-    def differentiated(run: Run, found: Any) -> Any:
+    def differentiated(run: Solved, found: Any) -> Any:
         root = at_solution(run, found.root, residual, (bracket, rest, options))
         return changed(ctx, found, root=root)
 
@@ -111,7 +111,7 @@ def as_array(f: Callable[[Any], Any]) -> Callable[[Any], Any]:
 def fsolve(ctx: Mode, func: Any, x0: Any, args: Any = (), *rest: Any, **options: Any) -> Any:
     """Run `fsolve`."""
 
-    def differentiated(run: Run, found: Any) -> Any:
+    def differentiated(run: Solved, found: Any) -> Any:
         x = found[0] if isinstance(found, tuple) else found
         x = at_solution(run, x, as_array(of_point(func, args)), x0)
         return (x, changed(ctx, found[1], x), *found[2:]) if isinstance(found, tuple) else x
@@ -129,7 +129,7 @@ def root(
     """Run `root`; the function may return its Jacobian too."""
     residual = as_array(of_point(fun, args) if callable(jac) or not jac else first_of(fun, args))
 
-    def differentiated(run: Run, found: Any) -> Any:
+    def differentiated(run: Solved, found: Any) -> Any:
         return changed(ctx, found, x=at_solution(run, found.x, residual, x0))
 
     return solved_apart(
