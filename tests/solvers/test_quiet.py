@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import math
+import operator
 import random
 import sys
+from collections import namedtuple
 from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
@@ -76,6 +80,47 @@ def of_helpers(a: Any) -> Any:
     return lambda x: inner(x) + abs(x)
 
 
+class Curve:
+    scale = 2.0
+
+    def __init__(self, a: Any) -> None:
+        self.a = a
+
+    @property
+    def twice(self) -> Any:
+        return self.scale * self.a
+
+    def of(self, x: Any) -> Any:
+        return self.twice * x + self.shift(x)
+
+    @staticmethod
+    def shift(x: Any) -> Any:
+        return helper(x)
+
+    def reset(self) -> None:
+        self.a = 0.0
+
+
+class Steep(Curve):
+    def of(self, x: Any) -> Any:
+        return 3.0 * super().of(x)
+
+    def __call__(self, x: Any) -> Any:
+        return self.of(x) ** 2
+
+
+@dataclass
+class Pair:
+    left: Any
+    right: Any
+
+    def __add__(self, x: Any) -> Any:
+        return self.left * x + self.right
+
+
+Named = namedtuple("Named", "k c")
+
+
 READING: dict[str, Callable[[Any], Any]] = {
     "numbers": lambda a: lambda x: x * x - a,
     "default": with_default,
@@ -86,6 +131,13 @@ READING: dict[str, Callable[[Any], Any]] = {
     "local list": with_local_list,
     "local array": with_local_array,
     "helpers": of_helpers,
+    "method": lambda a: Curve(a).of,
+    "object": lambda a: (lambda o: lambda x: o.of(x))(Steep(a)),
+    "callable object": Steep,
+    "dataclass": lambda a: (lambda p: lambda x: p + x)(Pair(a, 1.0)),
+    "objects in objects": lambda a: (lambda p: lambda x: p.left.of(x))(Pair(Curve(a), [1.0])),
+    "named tuple": lambda a: (lambda p: lambda x: p.k * x + p.c)(Named(a, 1.0)),
+    "partial": lambda a: functools.partial(lambda b, x: b * x, a),
     "comprehension": lambda a: lambda x: sum([a * x**k for k in range(3)]),
 }
 
@@ -124,7 +176,7 @@ def active_global(a: Any) -> Any:
     return lambda x: KEPT * x
 
 
-def with_numbers(a: Any) -> Any:
+def of_counting_class(a: Any) -> Any:
     class Model:
         k = 1.0
 
@@ -133,6 +185,62 @@ def with_numbers(a: Any) -> Any:
             return a * x
 
     return Model().f
+
+
+class Cached:
+    def __init__(self, a: Any) -> None:
+        self.a = a
+
+    @functools.cached_property
+    def square(self) -> Any:
+        return self.a**2
+
+    def of(self, x: Any) -> Any:
+        return self.square * x
+
+
+class Logging:
+    calls: list[Any] = []
+
+    def __init__(self, a: Any) -> None:
+        self.a = a
+
+    def of(self, x: Any) -> Any:
+        self.calls.append(x)
+        return self.a * x
+
+
+class Slotted:
+    __slots__ = ("a",)
+
+    def __init__(self, a: Any) -> None:
+        self.a = a
+
+    def of(self, x: Any) -> Any:
+        return self.a * x
+
+
+class Noting(Curve):
+    def __getattribute__(self, name: str) -> Any:
+        object.__setattr__(self, "last", name)
+        return object.__getattribute__(self, name)
+
+
+class Shared:
+    active: Any = None
+
+    def of(self, x: Any) -> Any:
+        return self.active * x
+
+
+def active_in_class(a: Any) -> Any:
+    Shared.active = a
+    return Shared().of
+
+
+def resetting(a: Any) -> Any:
+    curve = Curve(a)
+    return lambda x: (curve.reset(), x * a)[1]
 
 
 def into(memory: Any, write: Callable[[Any, Any], Any]) -> Callable[[Any], Any]:
@@ -152,12 +260,14 @@ CHANGING: dict[str, Callable[[Any], Any]] = {
     "global": counting_globally,
     "attribute": on_itself,
     "active global": active_global,
-    "method": with_numbers,
+    "method": of_counting_class,
     "append": into([], lambda kept, x: kept.append(x)),
     "key": into({}, overwriting),
     "setdefault": into({}, lambda kept, x: kept.setdefault(0, x)),
     "item": into(TABLE.copy(), overwriting),
     "in place": into(TABLE.copy(), adding),
+    "setitem": into({}, lambda kept, x: operator.setitem(kept, 0, x)),
+    "special method": into(TABLE.copy(), lambda b, x: b.__iadd__(x)),
     "fill": into(TABLE.copy(), lambda b, x: b.fill(x)),
     "copyto": into(TABLE.copy(), lambda b, x: np.copyto(b, x)),
     "out": into(TABLE.copy(), lambda b, x: np.add(b, 1.0, out=b)),
@@ -170,6 +280,12 @@ CHANGING: dict[str, Callable[[Any], Any]] = {
     "module": lambda a: lambda x: len(sys.path) + a * x,
     "object": lambda a: (lambda o: lambda x: o.random() * a * x)(random.Random(1)),
     "recursive": lambda a: recursive if a > 0 else None,
+    "cached property": lambda a: Cached(a).of,
+    "list of the class": lambda a: Logging(a).of,
+    "slots": lambda a: Slotted(a).of,
+    "attribute access": lambda a: Noting(a).of,
+    "active in the class": active_in_class,
+    "method that writes": resetting,
     "bytes": lambda a: (lambda b: lambda x: len(b) * a * x)(bytearray(2)),
     "memory of others": into(np.frombuffer(bytearray(16)), lambda b, x: np.add(b, 1.0, b)),
 }
