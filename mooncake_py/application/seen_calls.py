@@ -13,7 +13,7 @@ import itertools
 from array import array
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from types import BuiltinFunctionType, FunctionType, GeneratorType, MethodType
+from types import BuiltinFunctionType, CodeType, FunctionType, GeneratorType, MethodType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +23,8 @@ from mooncake_py.containers.holders import Elements, Place
 from mooncake_py.containers.reachable import Reachable, State
 from mooncake_py.diagnostics.refusals import missing_rule
 from mooncake_py.modules import module_of
+from mooncake_py.remembered import remembered
+from mooncake_py.rooms import PACKAGE
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import INERT, holds_inert, is_iterator
 from mooncake_py.runtime.iterators import reduced
@@ -37,9 +39,11 @@ from mooncake_py.tangents.fields import own_attributes
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["IN_C", "OF_CONTAINERS", "Seen", "call_checked", "call_seen", "is_quiet",
-           "reaches_active",
-           "run_logged", "run_seen", "runs_python", "steps_seen"]  # fmt: skip
+__all__ = [
+    "IN_C", "OF_CONTAINERS", "Seen", "call_checked", "call_seen", "is_derived", "is_quiet",
+    "reaches_active", "run_logged", "run_seen", "runs_python", "steps_seen",
+    "takes_from_containers",
+]  # fmt: skip
 
 CONTAINERS = (list, tuple, dict, set, frozenset, deque)
 NUMBERS = (float, complex, np.inexact, ndarray, array)
@@ -59,6 +63,8 @@ OF_ITERATORS = frozenset({
     itertools.takewhile, itertools.zip_longest,
 })  # fmt: skip
 """Iterators that take items of others, or call a function."""
+PAIRING = frozenset({zip, enumerate})
+PASSING = PAIRING | {map, filter}
 STILL = QUIET | (set(CONTAINERS) - {tuple}) | {ndarray, BuiltinFunctionType, GeneratorType}
 """Classes of parts of such iterators that run no code unseen as these move on."""
 FUNCTIONS = (FunctionType, MethodType, functools.partial)
@@ -125,6 +131,32 @@ def is_still(iterator: Any, depth: int = 0) -> bool:
             if t not in OF_ITERATORS or not is_still(part, depth + 1):
                 return False
     return True
+
+
+def takes_from_containers(iterator: Any) -> bool:
+    """Return whether an iterator only passes on what containers hold and derived code yields."""
+    t = type(iterator)
+    if t in OF_CONTAINERS:
+        return True
+    if t is GeneratorType:
+        return is_derived(iterator.gi_code)
+    if t not in PASSING:
+        return False
+    sources = gc.get_referents(iterator)
+    if t in PAIRING:  # also refer to the tuple that they have returned
+        sources = sources[0] if t is zip else sources[:1]
+    for part in sources:
+        for source in part if type(part) is tuple else (part,):
+            if not (takes_from_containers(source) or runs_derived(source)):
+                return False
+    return True
+
+
+@remembered
+def is_derived(code: CodeType) -> bool:
+    """Return whether a generator runs code that sees that elements are active."""
+    names = (*code.co_varnames, *code.co_freevars)
+    return "_mk_ctx" in names or code.co_filename.startswith(PACKAGE)
 
 
 def flat(parts: Iterable[Any]) -> Iterator[Any]:

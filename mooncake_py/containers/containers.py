@@ -28,8 +28,10 @@ from mooncake_py.tangents.contents import elements_of
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode, Recording
 
-__all__ = ["CONTAINERS", "call_method", "delete_item", "inplace_operator", "module_of", "seeks",
-           "set_item", "snapshot"]  # fmt: skip
+__all__ = [
+    "COMPARES", "CONTAINERS", "INDEXED", "call_method", "delete_item", "inplace_operator",
+    "module_of", "seeks", "set_item", "snapshot",
+]  # fmt: skip
 
 CONTAINERS: dict[type, Any] = {
     list: lists, dict: dicts, set: sets, deque: deques, bytearray: lists,

@@ -148,9 +148,18 @@ def append(ctx: Recording, o: Any, v: Any) -> None:
 
 def pop(ctx: Recording, o: Any, i: Any = -1) -> Any:
     i = position(o, i)
+    if type(o) is list and 0 <= i < len(o):
+        note(ctx, put_back, o, i, o[i], len(o))
+        return o.pop(i)
     if 0 <= i < size_of(o):
         note_part(ctx, o, i, i + 1)
     return methods_of(o).pop(o, i if i >= 0 else -size_of(o) - 1)
+
+
+def put_back(o: list[Any], i: int, old: Any, size: int) -> None:
+    """Put an item back that was taken out of a list of some size."""
+    if len(o) < size:
+        o.insert(i, old)
 
 
 def insert(ctx: Recording, o: Any, i: Any, v: Any) -> None:

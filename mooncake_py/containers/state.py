@@ -211,9 +211,10 @@ def log_names(ctx: Recording, derived: Any, f: FunctionType) -> None:
         old = dicts.value_at(f.__globals__, name)
         note(ctx, dicts.restore_key, f.__globals__, name, old)
     if derived.stored_free:
-        cells = dict(zip(f.__code__.co_freevars, f.__closure__ or (), strict=True))
+        names, cells = f.__code__.co_freevars, f.__closure__ or ()
         for name in derived.stored_free:
-            note(ctx, restore_cell, cells[name], old_cell(cells[name]))
+            cell = cells[names.index(name)]
+            note(ctx, restore_cell, cell, old_cell(cell))
 
 
 def restore_cell(cell: Any, old: Any) -> None:

@@ -141,7 +141,6 @@ class ComprehensionRewriter(LoopRewriter):
         inputs = zip(reading.region.inputs, reading.inputs, strict=True)
         made = "".join([own for own, e in inputs if root(e) == MADE])
         tried = self.injected[name] = TriedComprehension(loop_of(reading, None), made)
-        tried.loop.is_dear = type(node) is not ast.ListComp
         is_given = tried.loop.is_given
         steps = self.visit(loop.iter) if is_given else constant(None, place)
         call = self.run_call(reading, name, "value", steps, place)

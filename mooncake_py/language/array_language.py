@@ -20,6 +20,7 @@ from mooncake_py.language import object_arrays, records, subclass_operators
 from mooncake_py.language.array_protocols import as_array
 from mooncake_py.language.context import Context
 from mooncake_py.language.elements import as_element, is_element, require_number
+from mooncake_py.language.objects import word_in_place
 from mooncake_py.rules import registry
 from mooncake_py.runtime import drops, objects
 from mooncake_py.runtime.active import REAL_SCALARS, Active
@@ -228,9 +229,13 @@ def _define_operators() -> None:
     def make_inplace(op: BinaryOperator) -> Callable[..., Any]:
         def inplace(self: ArrayLanguage, x: Any, v: Any) -> Any:
             t = type(x)
-            if (t is Active or t in NUMBERS) and type(v) in PLAIN:
-                return self.computed_anew(op, x, v)
-            return self.inplace(op, x, v)
+            if (t is not Active and t not in NUMBERS) or type(v) not in PLAIN:
+                return self.inplace(op, x, v)
+            try:  # what is bound to the name where nothing is changed
+                return getattr(self, op.name)(x, v)
+            except TypeError as error:
+                word_in_place(error, op, x, v)
+                raise
 
         return inplace
 

@@ -8,6 +8,7 @@ others.  Calls without such objects cost nothing. The same holds for buffers of 
 
 from __future__ import annotations
 
+import builtins
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +29,7 @@ from mooncake_py.tangents.subclasses import is_instance
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Language, Mode
 
-__all__ = ["arrays_for", "as_array", "watch", "watch_array"]
+__all__ = ["UNWATCHED", "arrays_for", "as_array", "watch", "watch_array"]
 
 
 OF_SEQUENCES = frozenset({"dist", "fsum", "sumprod"})
@@ -37,6 +38,14 @@ OF_INTEGERS = frozenset({
     math.factorial, math.comb, math.perm, math.gcd, math.lcm, math.isqrt,
 })  # fmt: skip
 """Those that ask for ``__index__``, also of what has a ``__float__``."""
+
+
+UNWATCHED = frozenset(
+    id(f)
+    for f in vars(builtins).values()
+    if callable(f) and f in intrinsics.HANDLERS and f not in ANSWERED
+)
+"""The ids of Python's own functions and classes that take any operands as they are."""
 
 
 def arrays_for(ctx: Mode, f: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:

@@ -16,7 +16,7 @@ from mooncake_py.runtime.sites import CallSite
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Handler, Mode
 
-__all__ = ["HANDLERS"]
+__all__ = ["HANDLERS", "Callee"]
 
 
 class Callee(StandIn):

@@ -40,6 +40,7 @@ COMPARED = frozenset({
     int, float, bool, complex, str, bytes, type(None), type, ndarray, np.bool_, np.float64,
     np.float32, np.int64, np.int32, np.uint8, np.complex128, np.dtype, range, slice,
 })  # fmt: skip
+QUIET = COMPARED - {ndarray}
 TESTED = COMPARED | {tuple, list, dict, set, frozenset, deque, FunctionType}
 HASHED = (dict, set, frozenset, type({}.keys()), type({}.items()))
 LISTED = (list, tuple, deque)
@@ -84,6 +85,8 @@ class Comparisons(Attributes):
 
     def compare(self, comparison: Comparison, a: Any, b: Any) -> Any:
         """Run a comparison of which an operand is neither a number nor an array."""
+        if type(a) in ORDERED and type(b) in ORDERED and holds_quiet(a) and holds_quiet(b):
+            return comparison.function(a, b)
         left: Any = None
         method, way = self.special(a, comparison.method)
         if way is not None and is_asked_first(type(a), type(b)):
@@ -362,6 +365,11 @@ class _Counting:
 
 
 AS_ARGUMENT = _Counting().count(object())
+
+
+def holds_quiet(items: Any) -> bool:
+    """Return whether comparing items runs nothing but Python's own code, to a truth value."""
+    return QUIET.issuperset(map(type, items))
 
 
 def is_asked_first(a: type, b: type) -> bool:

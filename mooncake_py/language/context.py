@@ -7,6 +7,8 @@ methods, iterators, context managers), and records how to undo changes to object
 
 from __future__ import annotations
 
+import itertools
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -34,6 +36,17 @@ from mooncake_py.tangents.subclasses import Met
 __all__ = ["Context"]
 
 INT = frozenset({int})
+IN_MEMORY = frozenset({
+    list, tuple, dict, range, str, set, frozenset, deque, bytes,
+    type({}.keys()), type({}.values()), type({}.items()),
+})  # fmt: skip
+FLAT = frozenset([(None,) * n for n in range(10)])
+"""Patterns of targets that are names, each of one item."""
+OF_TUPLES = frozenset({
+    zip, enumerate, itertools.zip_longest, itertools.pairwise, itertools.product,
+    type({}.items()), type(iter({}.items())),
+})  # fmt: skip
+"""Iterators, and what else a loop runs over, of which each item is a tuple."""
 
 
 class Context(Comparisons, Objects):
@@ -102,11 +115,11 @@ class Context(Comparisons, Objects):
         t = type(iterable)
         if t is ndarray:
             found = self.iterate_array(iterable)
-        elif t is list or t is tuple or t is dict or t is range or t is str:
+        elif t in IN_MEMORY:
             found = iterable
         else:
             found = iteration.iterate_object(self, iterable)
-        if pattern is None:
+        if pattern is None or (pattern in FLAT and type(found) in OF_TUPLES):
             return found
         return self.unpacked(found, pattern)
 
@@ -134,8 +147,13 @@ class Context(Comparisons, Objects):
 
     def unpacked(self, items: Iterable[Any], pattern: Any) -> Iterator[Any]:
         """Yield each item unpacked for the targets of a loop."""
+        is_flat = pattern in FLAT
         for item in items:
-            yield self.unpack(item, pattern)
+            t = type(item)
+            if is_flat and (t is tuple or t is list):
+                yield item
+            else:
+                yield self.unpack(item, pattern)
 
     def unpack(self, value: Any, pattern: Any) -> Any:
         """Prepare a value for assignment to a tuple of targets.
@@ -144,7 +162,10 @@ class Context(Comparisons, Objects):
         nested one.
         """
         t = type(value)
-        if t is not tuple and t is not list:
+        if t is tuple or t is list:
+            if pattern in FLAT:
+                return value
+        else:
             if "*" in pattern and python_method(t, "__iter__") is not None:
                 value = iteration.items_for_star(self, value, pattern.index("*"))
             else:
@@ -156,10 +177,10 @@ class Context(Comparisons, Objects):
         if star is not None:
             spread = len(items) - len(pattern) + 1
             pattern = (*pattern[:star], *[None] * spread, *pattern[star + 1 :])
-        return [
-            self.unpack(item, part) if type(part) is tuple else item
-            for item, part in zip(items, pattern, strict=False)
-        ] + items[len(pattern) :]
+        for i, part in enumerate(pattern[: len(items)]):
+            if type(part) is tuple:
+                items[i] = self.unpack(items[i], part)
+        return items
 
     def delegate(self, iterable: Any) -> Any:
         """Return what ``yield from`` delegates to."""

@@ -125,7 +125,7 @@ class Core(Ways):
 
     def call_in_general(self, f: Any, /, *args: Any, **kwargs: Any) -> Any:
         """Run a call that no way of a rule serves."""
-        if self.watches:
+        if self.watches and (self.objects or id(f) not in array_protocols.UNWATCHED):
             if array_subclasses.takes(self, f, args, kwargs):
                 return array_subclasses.call(self, f, args, kwargs)
             if self.objects:

@@ -31,12 +31,12 @@ from mooncake_py.language import (
     calling_iterators,
     conversions,
     copies,
-    extremes,
     iterating,
     iteration,
     operators,
     promotion,
     raising,
+    reductions,
     texts,
 )
 from mooncake_py.language.comparisons import COMPARISONS
@@ -239,11 +239,6 @@ def run_special_method(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     return operators.call_special(ctx, *args)
 
 
-def run_about_to_compare(ctx: Mode, f: Any, args: Any, kwargs: Any) -> None:
-    if not INERT.issuperset(map(type, args[0])):
-        effects.refuse_writers(ctx, args[0], effects.COMPARING)
-
-
 def run_divmod(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     a, b = args
     arrays = type(a) is ndarray or type(b) is ndarray
@@ -352,7 +347,7 @@ HANDLERS: dict[Any, Handler] = {
     **dict.fromkeys(OF_MANY_BITS, run_rounding),
     **iterating.HANDLERS,
     **calling_iterators.HANDLERS,
-    **extremes.HANDLERS,
+    **reductions.HANDLERS,
     **dict.fromkeys((set, frozenset), run_hashing),
     collections.Counter: run_counter,
     **dict.fromkeys((str, repr, ascii), texts.run_text),
@@ -362,7 +357,7 @@ HANDLERS: dict[Any, Handler] = {
     **dict.fromkeys((any, all), run_testing),
     hash: run_hash,
     id: run_id,
-    about_to_compare: run_about_to_compare,
+    about_to_compare: lambda ctx, f, args, kwargs: reductions.are_about_to_compare(ctx, *args),
     special_method: run_special_method,
     operator.length_hint: iteration.run_length_hint,
     divmod_of_others: run_divmod,

@@ -10,9 +10,7 @@ import itertools
 from typing import TYPE_CHECKING, Any
 
 from mooncake_py.containers.positions import position
-from mooncake_py.rules.numbers import NUMBERS
-from mooncake_py.rules.python_builtins import items_of, iterating, numbers_first
-from mooncake_py.runtime.active import Active
+from mooncake_py.rules.python_builtins import items_of, iterating
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Handler, Mode
@@ -49,27 +47,6 @@ def run_repeating(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     return f(*args[:1], *times, **named)
 
 
-def run_numbers_first(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
-    """Run `numbers_first`: the items of a list of numbers are taken at once.
-
-    The rest of a list is read by its place: no iterator is left that runs again would have to find.
-    """
-    (items,) = args
-    if type(items) is list or type(items) is tuple:
-        return (*first_of(items, NUMERIC)[:2], ())
-    return first_of(iter(ctx.iter(items)), NUMERIC)
-
-
-def first_of(iterator: Any, kind: frozenset[Any]) -> tuple[list[Any], Any, Any]:
-    """Return the items of some types that come first, the one after them, and the rest."""
-    found: list[Any] = []
-    for item in iterator:
-        if type(item) not in kind:
-            return found, (item,), iterator
-        found.append(item)
-    return found, (), ()
-
-
 def run_chaining(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run a function that iterates over each item of its argument."""
     (items,) = args
@@ -89,7 +66,6 @@ def run_product(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     return f(*[tuple(ctx.items(v)) for v in args], **named)
 
 
-NUMERIC = NUMBERS | {Active}
 SEQUENCES = frozenset({list, tuple, str, range})
 ITERATING = (
     zip, itertools.zip_longest, itertools.pairwise, itertools.cycle,
@@ -112,7 +88,6 @@ HANDLERS: dict[Any, Handler] = {
     **dict.fromkeys(ITERATING_FIRST, run_iterating_first),
     **dict.fromkeys(ITERATING_TO, run_iterating_to),
     itertools.repeat: run_repeating,
-    numbers_first: run_numbers_first,
     itertools.chain.from_iterable: run_chaining,
     iterating: lambda ctx, f, args, kwargs: iter(ctx.iter(*args)),
     items_of: lambda ctx, f, args, kwargs: [*iter(ctx.iter(*args))],  # no length is asked for

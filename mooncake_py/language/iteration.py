@@ -13,16 +13,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.application.seen_calls import IN_C, OF_CONTAINERS, runs_python, steps_seen
+from mooncake_py.application.seen_calls import (
+    IN_C,
+    is_derived,
+    runs_python,
+    steps_seen,
+    takes_from_containers,
+)
 from mooncake_py.containers.state import note_raised
 from mooncake_py.diagnostics.places import is_library
 from mooncake_py.diagnostics.reporting import dropped
 from mooncake_py.language import outside_iterators, records, subclass_operators
+from mooncake_py.language.calling_iterators import Callee
 from mooncake_py.language.elements import as_element, is_element
 from mooncake_py.language.subclass_instances import dressed
 from mooncake_py.modules import module_of
 from mooncake_py.remembered import remembered
-from mooncake_py.rooms import PACKAGE
 from mooncake_py.runtime import buffers, overlapping
 from mooncake_py.runtime.active import Active, innermost, plain_class
 from mooncake_py.runtime.activity import INERT, contains_active, is_iterator, unwrapped
@@ -49,9 +55,12 @@ def iterate_object(ctx: Mode, iterable: Any) -> Any:
     t = type(iterable)
     if t is Active:
         return innermost(iterable)  # for the error of whoever iterates over it
+    if t is GeneratorType:
+        refuse_foreign(ctx, iterable)
+        return iterable
     if moves_on(t):
         iterable = outside_iterators.in_place_of(ctx, iterable)
-        if t in OF_CONTAINERS:
+        if takes_from_containers(iterable):
             return iterable
         if t in NEXT:
             return iterate_remaining(ctx, iterable)
@@ -72,9 +81,7 @@ def iterate_object(ctx: Mode, iterable: Any) -> Any:
         return subclass_operators.items(ctx, iterable) if runs else iterable
     if records.is_record(iterable):
         return records.fields(ctx, iterable)
-    if t is GeneratorType:
-        refuse_foreign(ctx, iterable)
-    elif issubclass(t, buffers.BUFFERS):
+    if issubclass(t, buffers.BUFFERS):
         refuse_unseen(ctx, iterable, with_article(t.__name__))
     elif (moves_on(t) or module_of(t) in IN_C) and runs_python(iterable):
         return steps_seen(ctx, iter(iterable))
@@ -100,14 +107,9 @@ def refuse_unseen(ctx: Tracking, iterable: Any, kind: str) -> None:
 
 def refuse_foreign(ctx: Tracking, generator: Any) -> None:
     """Raise if a generator that was made outside could read or write arrays unseen."""
-    code = generator.gi_code
-    if "_mk_ctx" in code.co_varnames or "_mk_ctx" in code.co_freevars:
-        return
-    frame = generator.gi_frame
-    if frame is None or code.co_filename.startswith(PACKAGE):
-        return  # exhausted, or an iterator of the engine itself
-    if code.co_name == "<genexpr>" and not computes(code):
-        return  # without operations nothing was rewritten: it may be of the function itself
+    code, frame = generator.gi_code, generator.gi_frame
+    if frame is None or is_derived(code) or not computes(code):
+        return  # one that is exhausted loses nothing
     values = [*frame.f_locals.values(), *globals_read(code, frame.f_globals, set())]
     if any(type(v) is ndarray or contains_active(ctx, v, set()) for v in values):
         raise dropped(
@@ -131,9 +133,15 @@ def globals_read(code: CodeType, scope: dict[str, Any], seen: set[int]) -> Itera
             yield value
 
 
+@remembered
 def computes(code: CodeType) -> bool:
-    """Return whether code does anything but pass values on."""
-    return any(instruction.opname in OPERATIONS for instruction in dis.get_instructions(code))
+    """Return whether a generator does anything but pass values on.
+
+    Of an expression without operations nothing was rewritten: it may be of the function itself.
+    """
+    return code.co_name != "<genexpr>" or any(
+        instruction.opname in OPERATIONS for instruction in dis.get_instructions(code)
+    )
 
 
 OPERATIONS = frozenset({
@@ -217,13 +225,14 @@ def ask_what_is_left(ctx: Mode, generator: GeneratorType[Any, Any, Any]) -> int 
     return max(size - i, 0)
 
 
-def iterate_derived(ctx: Language, iterator: Any) -> Any:
+def iterate_derived(ctx: Mode, iterator: Any) -> Any:
     """Return an iterator whose Python ``__next__``, if it has one, is derived."""
     step = python_method(type(iterator), "__next__")
     if step is None:
         return iterator
     # As often as somebody asks, also after an error or the end: a generator would be at its end.
-    return itertools.starmap(functools.partial(ctx.call, step, iterator), itertools.repeat(()))
+    call = functools.partial(Callee(ctx, step).call_one, iterator)
+    return itertools.starmap(call, itertools.repeat(()))
 
 
 def iterate_by_index(ctx: Language, sequence: Any, i: int = 0) -> Iterator[Any]:

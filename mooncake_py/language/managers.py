@@ -14,6 +14,7 @@ from mooncake_py.diagnostics.warned import enter_block, leave_block
 from mooncake_py.modules import module_of
 from mooncake_py.runtime.active import Active, innermost
 from mooncake_py.runtime.methods import python_method
+from mooncake_py.runtime.sites import GENERAL, NO_SITE
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
@@ -24,18 +25,26 @@ __all__ = ["derived_manager"]
 class DerivedManager:
     """A context manager whose ``__enter__`` and ``__exit__`` run derived."""
 
+    __slots__ = ("_ctx", "_enter", "_enter_way", "_exit", "_exit_way", "_manager")
+
     def __init__(self, ctx: Mode, manager: Any) -> None:
         self._ctx = ctx
         self._manager = manager
         t = type(manager)  # Python looks both up before it calls either
-        self._enter = python_method(t, "__enter__")
-        self._exit = python_method(t, "__exit__") or t.__exit__
+        self._enter, self._enter_way = ctx.special(manager, "__enter__")
+        if self._enter is None:
+            self._enter = python_method(t, "__enter__")
+        self._exit, self._exit_way = ctx.special(manager, "__exit__")
+        if self._exit is None:
+            self._exit = python_method(t, "__exit__") or t.__exit__
 
     def __enter__(self) -> Any:
-        return self._ctx.call(self._enter, self._manager)
+        way = self._enter_way or GENERAL
+        return way.call1(NO_SITE, self._ctx, self._enter, self._manager)
 
     def __exit__(self, *details: Any) -> Any:
-        answer = self._ctx.call(self._exit, self._manager, *details)
+        way = self._exit_way or GENERAL
+        answer = way.call4(NO_SITE, self._ctx, self._exit, self._manager, *details)
         # Python asks for its truth where the block has raised.
         return answer if details[0] is None else self._ctx.truth(answer)
 

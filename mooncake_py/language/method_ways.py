@@ -11,6 +11,7 @@ from numpy import ndarray
 from mooncake_py.containers import lists
 from mooncake_py.containers.containers import CONTAINERS
 from mooncake_py.frontend.load import Derived
+from mooncake_py.language.container_ways import way_of_container, way_of_text
 from mooncake_py.language.function_ways import Holding, holds, running
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.attribute_lookup import MISSING, in_class
@@ -134,7 +135,11 @@ def way_of_method(ctx: Ways, o: Any, name: str) -> Way:
         return way_of_super(ctx, o, name) or PassingMethod(ctx.gate, t)
     if t is list and name == "append":
         return OfAppend(ctx)
-    if t in OTHERS or t in CONTAINERS or issubclass(t, type):
+    if t in CONTAINERS:
+        return way_of_container(ctx, t, name) or PassingMethod(ctx.gate, t)
+    if t is str or t is bytes:
+        return way_of_text(ctx, t, name) or PassingMethod(ctx.gate, t)
+    if t in OTHERS or issubclass(t, type):
         return PassingMethod(ctx.gate, t)
     if ctx.reader(o, name) is not None:
         return PassingMethod(ctx.gate, t)

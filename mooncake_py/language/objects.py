@@ -31,7 +31,7 @@ from mooncake_py.runtime.methods import Bound, is_other, python_method
 from mooncake_py.runtime.sites import NO_SITE
 from mooncake_py.runtime.slots import is_in_c
 
-__all__ = ["Objects"]
+__all__ = ["Objects", "word_in_place"]
 
 
 class Objects(Core):
@@ -180,14 +180,6 @@ class Objects(Core):
             return operators.inplace(self, op, x, v)
         y = way.call2(NO_SITE, self, method, x, v)
         return operators.inplace(self, op, x, v, True) if y is NotImplemented else y
-
-    def computed_anew(self, op: Any, x: Any, v: Any) -> Any:
-        """Run ``x op v``, which is what ``x op= v`` binds a name to where nothing is changed."""
-        try:
-            return getattr(self, op.name)(x, v)
-        except TypeError as error:
-            word_in_place(error, op, x, v)
-            raise
 
 
 SEQUENCES = (list, deque, bytearray, array)

@@ -18,10 +18,10 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy import ndarray
 
+from mooncake_py.application.seen_calls import is_derived, takes_from_containers
 from mooncake_py.diagnostics.reporting import dropped
 from mooncake_py.language import draws
 from mooncake_py.remembered import remembered
-from mooncake_py.rooms import PACKAGE
 from mooncake_py.runtime.activity import INERT, is_iterator
 from mooncake_py.runtime.iterators import reduced, set_state
 from mooncake_py.runtime.users_code import runs_derived
@@ -62,7 +62,7 @@ def in_place_of(ctx: Mode, iterator: Any) -> Any:
     In a second run it starts where the first one has found the iterator.
     """
     iterator = draws.in_place_of(iterator)
-    copies = _copies.get(ctx)
+    copies = _copies.get(ctx) if _copies.data else None
     known = None if copies is None else copies.get(id(iterator))
     if known is not None:
         if known[1] is None:
@@ -71,7 +71,9 @@ def in_place_of(ctx: Mode, iterator: Any) -> Any:
             raise refusal(ctx, iterator, "a second run would not find it where it was")
         return known[1]
     draws.note_iterator(iterator)
-    if type(iterator) not in KINDS or not any(active_vectors(ctx, iterator)):
+    if type(iterator) not in KINDS or takes_from_containers(iterator):
+        return iterator
+    if not any(active_vectors(ctx, iterator)):
         return iterator
     return Copier(ctx, _copies.setdefault(ctx, {})).of(iterator)
 
@@ -108,9 +110,7 @@ def vectors_of(iterator: Any) -> Iterator[ndarray]:
 def is_of_this_call(iterator: Any) -> bool:
     """Return whether an iterator runs derived code, which sees that elements are active."""
     if type(iterator) is GeneratorType:
-        code = iterator.gi_code
-        names = (*code.co_varnames, *code.co_freevars)
-        return "_mk_ctx" in names or code.co_filename.startswith(PACKAGE)
+        return is_derived(iterator.gi_code)
     return any(map(runs_derived, gc.get_referents(iterator)))
 
 

@@ -25,7 +25,7 @@ from mooncake_py.tangents.subclasses import is_instance
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["formatted", "run_format", "run_print", "run_text", "text_of"]
+__all__ = ["CODING", "formatted", "run_format", "run_print", "run_text", "text_of"]
 
 CONVERSIONS = {"r": repr, "s": str, "a": ascii}
 METHODS = {str: ("__str__", "__repr__"), repr: ("__repr__",), ascii: ("__repr__",)}

@@ -41,53 +41,6 @@ def iterating(iterable: Iterable[Any]) -> Iterator[Any]:
 # Sums.
 
 
-@overlay(sum)
-def sum_of(iterable: Any, /, start: Any = 0) -> Any:
-    """Sum with Python's own `sum`, which compensates rounding errors from 3.12 on."""
-    of_numbers = type(iterable) is ndarray and iterable.dtype != object
-    if of_numbers and iterable.ndim and are_numbers([start]):
-        return sum_of_rows(iterable, start)
-    if are_numbers([start]):
-        items, others, iterator = numbers_first(iterable)
-        start = sum_of_numbers(items, start) if items else start
-        if not others:
-            return start
-    else:
-        items, others, iterator = [], (), iterating(iterable)
-        if isinstance(start, (str, bytes, bytearray)):
-            refuse_text(start)
-    for item in others:
-        start = start + item
-    if type(iterable) is list or type(iterable) is tuple:  # which operators of items may change
-        i = len(items) + len(others)
-        while i < len(iterable):
-            start = start + iterable[i]
-            i += 1
-        return start
-    for item in iterator:
-        start = start + item
-    return start
-
-
-def numbers_first(iterable: Iterable[Any]) -> tuple[list[Any], Any, Iterator[Any]]:
-    """Return the numbers that come first, the item after them if there is one, and the rest.
-
-    Instances of subclasses are no numbers: they may have operators of their own.
-    """
-    iterator = iter(iterable)
-    numbers: list[Any] = []
-    for item in iterator:
-        if not are_numbers([item]):
-            return numbers, (item,), iterator
-        numbers.append(item)
-    return numbers, (), iterator
-
-
-def refuse_text(start: Any) -> None:
-    """Raise what `sum` raises for a text; as it is not derived, this `sum` is Python's."""
-    sum((), start)
-
-
 def are_numbers(items: list[Any]) -> bool:
     """Return whether all items are numbers, and none an array or an instance of a subclass."""
     return NUMBERS.issuperset(map(type, items))
@@ -124,70 +77,11 @@ def sum_of_rows_rule(x: ndarray, start: Any) -> tuple[Any, Any]:
     return sum(x, start), lambda dy: (np.broadcast_to(dy, shape), dy)
 
 
-# The smallest, the largest, and order.
-
-
-@overlay(min)
-def min_of(*arguments: Any, key: Any = None, default: Any = MISSING) -> Any:
-    """Return the first smallest element: of several, it alone carries the derivative."""
-    if len(arguments) == 2 and key is None and default is MISSING:
-        first, second = arguments
-        return second if second < first else first
-    return extreme(min, arguments, key, default)
-
-
-@overlay(max)
-def max_of(*arguments: Any, key: Any = None, default: Any = MISSING) -> Any:
-    """Return the first largest element: of several, it alone carries the derivative."""
-    if len(arguments) == 2 and key is None and default is MISSING:
-        first, second = arguments
-        return second if second > first else first
-    return extreme(max, arguments, key, default)
-
-
-def extreme(choose: Callable[..., Any], arguments: Any, key: Any, default: Any) -> Any:
-    """Return the element whose key `choose`, min or max, takes."""
-    name = choose.__name__
-    if not arguments:
-        raise TypeError(f"{name} expected at least 1 argument, got 0")
-    if len(arguments) > 1 and default is not MISSING:
-        raise TypeError(f"Cannot specify a default for {name}() with multiple positional arguments")
-    items = arguments[0] if len(arguments) == 1 else arguments
-    best = best_of(choose, items, key)
-    if best is not MISSING:
-        return best
-    return position_of(choose, ()) if default is MISSING else default  # or what it raises
-
-
-def best_of(choose: Callable[..., Any], items: Iterable[Any], key: Any) -> Any:
-    """Return the first item with the smallest or largest key, MISSING if there is none.
-
-    Python asks for the key of each item, and compares it, before it takes the next one.
-    """
-    best = best_key = MISSING
-    for item in items:
-        value = item if key is None else key(item)
-        if best is MISSING or ((value > best_key) if choose is max else (value < best_key)):
-            best, best_key = item, value
-    return best
-
-
-def position_of(choose: Callable[..., Any], keys: Any) -> int:
-    """Return the first position of the smallest or largest key."""
-    return choose(range(len(keys)), key=keys.__getitem__)
+# Order.
 
 
 def about_to_compare(values: Any) -> None:
     """Notify the engine that compiled code compares values next."""
-
-
-@overlay(sorted)
-def sorted_list(iterable: Iterable[Any], /, *, key: Any = None, reverse: bool = False) -> list[Any]:
-    """Order the elements by their keys; where these tie, the order stays."""
-    items = list(iterable)
-    keys = items if key is None else [key(item) for item in items]
-    about_to_compare(keys)
-    return [items[i] for i in order_of(keys, reverse)]
 
 
 def order_of(keys: list[Any], reverse: bool) -> list[int]:
@@ -280,10 +174,8 @@ zero_derivative(
     are_numbers,
     complex_divmod,
     defines_power,
-    refuse_text,
     order_of,
     order_left,
-    position_of,
     because="returns positions, an answer or nothing",
 )
 zero_derivative(modular_power, rounded, because="piecewise constant")

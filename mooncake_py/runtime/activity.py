@@ -177,7 +177,9 @@ def parts(value: Any) -> Iterable[Any]:
         return [value.py_func] if is_jitted(value) else ()
     if issubclass(t, GeneratorType):
         return list(value.gi_frame.f_locals.values()) if value.gi_frame is not None else ()
-    if is_iterator(t) or issubclass(t, VIEWS):
+    if is_iterator(t):
+        return held_by_iterator(value)
+    if issubclass(t, VIEWS):
         return gc.get_referents(value)
     return own_attributes(value).values()
 
@@ -198,6 +200,16 @@ def elements(value: Any) -> list[Any]:
         factory = [FACTORY.__get__(value)] if has_factory else []
         return [*dict.keys(value), *dict.values(value), *factory]
     return elements_of(value)
+
+
+def held_by_iterator(iterator: Any) -> list[Any]:
+    """Return what an iterator refers to, and what its tuples do.
+
+    That of a `zip_longest` has no object where a source has ended: nobody else may read it.
+    """
+    held = gc.get_referents(iterator)
+    tuples = [part for part in held if type(part) is tuple]
+    return [part for part in held if type(part) is not tuple] + gc.get_referents(*tuples)
 
 
 def held_by_function(f: FunctionType) -> list[Any]:

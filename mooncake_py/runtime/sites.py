@@ -22,8 +22,8 @@ from mooncake_py.errors import MooncakeError
 from mooncake_py.runtime.methods import LookedUp
 
 __all__ = [
-    "CALLING", "DECLINED", "MOST", "NO_SITE", "CallSite", "LookedUpSite", "MethodSite", "OfRule",
-    "Passing", "PassingMethod", "Site", "Sites", "Way", "decline",
+    "CALLING", "DECLINED", "GENERAL", "MOST", "NO_SITE", "CallSite", "LookedUpSite", "MethodSite",
+    "OfRule", "Passing", "PassingMethod", "Site", "Sites", "Way", "decline",
 ]  # fmt: skip
 
 MOST = 5

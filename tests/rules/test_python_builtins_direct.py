@@ -42,43 +42,6 @@ class Modular:
 
 
 CALLS: list[tuple[Any, Any, tuple[Any, ...], dict[str, Any]]] = [
-    (overlays.sum_of, sum, ([1.0, 2.0, 3],), {}),
-    (overlays.sum_of, sum, ([1e16, 1.0, -1e16],), {}),
-    (overlays.sum_of, sum, ([],), {}),
-    (overlays.sum_of, sum, ([], 2.5), {}),
-    (overlays.sum_of, sum, ([1.0],), {"start": 2}),
-    (overlays.sum_of, sum, ([[1], [2]], []), {}),
-    (overlays.sum_of, sum, (["a"], ""), {}),
-    (overlays.sum_of, sum, (["a"],), {}),
-    (overlays.sum_of, sum, ([np.arange(3.0), 1.0],), {}),
-    (overlays.sum_of, sum, (np.arange(6.0).reshape(2, 3),), {}),
-    (overlays.sum_of, sum, (np.arange(6.0).reshape(2, 3), np.ones(3)), {}),
-    (overlays.sum_of, sum, (np.arange(3, dtype=np.float32), 1), {}),
-    (overlays.sum_of, sum, (np.zeros(0),), {}),
-    (overlays.sum_of, sum, (np.array(1.0),), {}),
-    (overlays.sum_of, sum, (3,), {}),
-    (overlays.min_of, min, (3.0, 1.0), {}),
-    (overlays.min_of, min, (NAN, 1.0), {}),
-    (overlays.min_of, min, (1.0, NAN, 0.0), {}),
-    (overlays.min_of, min, ([3.0, 1.0, 2.0],), {}),
-    (overlays.min_of, min, ([3.0, NAN, 2.0],), {}),
-    (overlays.min_of, min, ([],), {}),
-    (overlays.min_of, min, ([],), {"default": None}),
-    (overlays.min_of, min, (1, 2), {"default": 0}),
-    (overlays.min_of, min, (), {}),
-    (overlays.min_of, min, (3,), {}),
-    (overlays.min_of, min, (np.array([3.0, 1.0]),), {}),
-    (overlays.min_of, min, (np.zeros((2, 2)),), {}),
-    (overlays.min_of, min, ({3: "a", 2: "b"},), {}),
-    (overlays.max_of, max, (-0.0, 0.0), {}),
-    (overlays.max_of, max, (1, 2, 3.0), {}),
-    (overlays.max_of, max, (["bb", "a", "cc"],), {"key": len}),
-    (overlays.max_of, max, ("a", "bb"), {"key": len}),
-    (overlays.max_of, max, (1, "a"), {}),
-    (overlays.sorted_list, sorted, ([3.0, 1.0, 2.0],), {}),
-    (overlays.sorted_list, sorted, ("banana",), {"reverse": True}),
-    (overlays.sorted_list, sorted, ([(1, "b"), (0, "c"), (1, "a")],), {"key": lambda p: p[0]}),
-    (overlays.sorted_list, sorted, ([1, "a"],), {}),
     (overlays.divmod_of, divmod, (7.5, 2), {}),
     (overlays.divmod_of, divmod, (-7, 2), {}),
     (overlays.divmod_of, divmod, (1.0, 0.0), {}),
@@ -134,12 +97,6 @@ CALLS: list[tuple[Any, Any, tuple[Any, ...], dict[str, Any]]] = [
 @pytest.mark.parametrize(("ours", "theirs", "args", "kwargs"), CALLS)
 def test_overlay_equals_original(ours: Any, theirs: Any, args: Any, kwargs: Any) -> None:
     assert_same_call(ours, theirs, *args, **kwargs)
-
-
-def test_min_keeps_the_first_of_equal_elements() -> None:
-    first, second = 1.0, 1
-    assert overlays.min_of(first, second) is first
-    assert overlays.max_of([first, second]) is first
 
 
 @pytest.mark.parametrize("key", [None, abs, str], ids=["none", "abs", "str"])

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from numpy import ndarray
 
 from mooncake_py.compiler.reading.callees import Callees
+from mooncake_py.compiler.regions.ir import For, Length, Op
 from mooncake_py.compiler.regions.region import Axes, Region
 from mooncake_py.compiler.sites.elsewhere import Elsewhere
 from mooncake_py.compiler.sites.site import Site
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 __all__ = ["TriedComprehension", "TriedLoop"]
 
 FEW = 3  # passes, that are never worth the way in and out
+ON_ARRAYS = 24  # statements in all passes, that are not worth it if they are on arrays either
+SIZED = frozenset({list, tuple})
 OnArrays = Callable[[Any, Axes], Site | None]
 
 
@@ -40,9 +43,10 @@ class TriedLoop:
     ----------
     site : Site or None
         Where it ran last, if it had a form.
-    is_dear : bool
-        Whether what runs instead, as a generator, takes longer than the way in and out, however
-        little there is to do.
+    over : int or None
+        The input of which the items are iterated over, as far as one alone tells how many.
+    fewest : int
+        The passes from which on a flat loop over such an input may be worth it.
     """
 
     def __init__(
@@ -56,7 +60,9 @@ class TriedLoop:
         self.plain = Site(region, callees)
         self.site: Site | None = self.plain
         self.is_flat = self.plain.effort.is_flat
-        self.is_dear = False
+        self.over = iterated(region) if self.is_flat else None
+        statements = len(region.loop.body)
+        self.fewest = min(self.plain.effort.fewest, max(ON_ARRAYS // max(statements, 1), 1))
         self._on_arrays: dict[Any, Site | None] = {}
 
     def __repr__(self) -> str:
@@ -93,8 +99,12 @@ class TriedLoop:
         if self.outer is not None and self.outer.has_form:
             return Elsewhere
         steps, *rest = values
-        if steps is not None and self.is_flat and len(steps) < FEW and not self.is_dear:
+        if steps is not None and self.is_flat and len(steps) < FEW:
             return Elsewhere
+        if self.over is not None:
+            items = rest[self.over]
+            if type(items) in SIZED and len(items) < self.fewest:
+                return Elsewhere
         if self.callees is not None:
             count = len(functions) - len(self.callees.direct)
             if not self.callees.hold(functions[count:]):
@@ -104,7 +114,7 @@ class TriedLoop:
         site = self.site = self.site_for(functions, inputs)
         if site is None:
             return Elsewhere
-        if not site.serves(inputs) or (not self.is_dear and site.is_short(steps, inputs)):
+        if not site.serves(inputs) or site.is_short(steps, inputs):
             return Elsewhere
         found = ctx.run_region(site, functions, steps, inputs)
         if site is self.plain:
@@ -135,6 +145,14 @@ class TriedLoop:
             return None
         site = self._on_arrays[key] = self.on_arrays(functions, axes)
         return site
+
+
+def iterated(region: Region) -> int | None:
+    """Return the place of the input that a loop over all items of one runs over."""
+    match region.loop:
+        case For(range=Op(op="range", args=(Length(array=array, axis=0),))):
+            return region.inputs.index(array) if array in region.inputs else None
+    return None
 
 
 def is_of_arrays(a: Any) -> bool:

@@ -127,6 +127,17 @@ class Operations(Levels):
             return drops.quotient(self, y, *args) if function is FLOORDIV.function else y
         return self.push_elementwise(rule, y, primals, tuple(t for _, t in pairs))
 
+    def total(self, items: list[Any], start: Any) -> Any:
+        """Run ``sum(items, start)`` of numbers; NotImplemented if some are not real."""
+        pairs = [self.split(v) for v in (start, *items)]
+        tangents = [t for _, t in pairs if t is not None]
+        if not tangents:
+            return self.base.total(items, start)
+        y = self.base.total([p for p, _ in pairs[1:]], pairs[0][0])
+        if y is NotImplemented:
+            return y
+        return self.fresh_number(y, self.lower(sum, tangents, 0.0))
+
     def unary_array(self, function: Any, ufunc: np.ufunc, a: ndarray) -> Any:
         """Run a unary operator on an array."""
         return self.call_one(ufunc, a)

@@ -27,7 +27,8 @@ _FLOORDIV = BINARY["floordiv"]
 FACTORS = REAL_SCALARS | {int, bool, np.int64, np.bool_}
 """Types of constants that arithmetic makes floats of, with those."""
 _scalar_one, _scalar_two = pulls.pull_scalar_one, pulls.pull_scalar_two
-_quotient = pulls.pull_quotient
+_quotient, _total = pulls.pull_quotient, pulls.pull_total
+REAL = REAL_SCALARS | {int}
 
 
 def _sum(op: BinaryOperator, slope: float) -> Callable[[Any, Any, Any], Any]:
@@ -161,3 +162,17 @@ class Arithmetic(Tape):
             return drops.quotient(self, y, *args) if function is _FLOORDIV.function else y
         nodes = tuple(a if type(a) is Active else None for a in args)
         return self.record_elementwise(rule, y, tuple(map(primal_of, args)), nodes)
+
+    def total(self, items: list[Any], start: Any) -> Any:
+        """Run ``sum(items, start)`` of numbers; NotImplemented if some are not real."""
+        operands = [start, *items]
+        primals = [*map(primal_of, operands)]
+        if not REAL.issuperset(map(type, primals)):
+            return NotImplemented
+        y = sum(primals[1:], primals[0])
+        nodes = tuple([v for v in operands if type(v) is Active])
+        if not nodes or type(y) not in REAL_SCALARS:
+            return y
+        y = active_number(y, self)
+        self.record((_total, y, nodes))
+        return y
