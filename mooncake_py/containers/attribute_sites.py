@@ -6,10 +6,11 @@ a method of the site runs.
 
 from __future__ import annotations
 
+from enum import EnumMeta
 from typing import Any
 
 from mooncake_py.containers.state import restore_attribute
-from mooncake_py.runtime.activity import INERT
+from mooncake_py.runtime.activity import INERT, holds_inert
 from mooncake_py.runtime.attribute_lookup import (
     MISSING,
     PLAIN_READS,
@@ -69,7 +70,7 @@ class AttributeSite(Site):
         if (t is kind or o is kind) and C.gate is gate:
             if found is None:
                 return getattr(o, self.name) if o is kind else C.getattr(o, self.name)
-            if getattr(t, self.name, None) is found:
+            if in_class(t, self.name) is found:  # a descriptor would run
                 return self.inner.way.call1(self.inner, C, found.fget, o)  # type: ignore[attr-defined]
         value = C.getattr(o, self.name)
         if self.may_choose(C):
@@ -81,9 +82,8 @@ class AttributeSite(Site):
         t = type(o)
         if issubclass(t, type):
             value = getattr(o, self.name) if C.reader(o, self.name) is None else None
-            lasts = type(value) in INERT or callable(value)  # what else it holds is looked into
             C.sites.add(self)
-            self.property = o if lasts and value is not None else t, C.gate, None
+            self.property = o if lasts(value) and value is not None else t, C.gate, None
             return
         reader = C.readers.get((t, self.name), MISSING)
         if reader is None:
@@ -130,3 +130,17 @@ class AttributeSite(Site):
         else:
             C.sites.add(self)
             self.property = t, C.gate, None
+
+
+def lasts(value: Any) -> bool:
+    """Return whether what a class holds leads to no objects: what else it holds is looked into."""
+    if type(value) in INERT or callable(value):
+        return True
+    if type(type(value)) is EnumMeta:
+        return all(map(is_part_of_member, vars(value).values()))
+    return False
+
+
+def is_part_of_member(value: Any) -> bool:
+    """Return whether what a member of an enumeration keeps leads to no objects."""
+    return type(value) in INERT or callable(value) or (type(value) is tuple and holds_inert(value))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any
@@ -20,7 +21,7 @@ from mooncake_py.language import object_arrays, records, subclass_operators
 from mooncake_py.language.array_protocols import as_array
 from mooncake_py.language.context import Context
 from mooncake_py.language.elements import as_element, is_element, require_number
-from mooncake_py.language.objects import word_in_place
+from mooncake_py.language.objects import is_inert_key, word_in_place
 from mooncake_py.rules import registry
 from mooncake_py.runtime import drops, objects
 from mooncake_py.runtime.active import REAL_SCALARS, Active
@@ -136,6 +137,9 @@ class ArrayLanguage(Context):
 
     def item_of_other(self, o: Any, i: Any) -> Any:
         """Run ``o[i]`` for what is no plain array."""
+        t = type(o)
+        if t is dict or (t is defaultdict and is_inert_key(i) and i in o):
+            return self.item_of_dict(o, i)
         if issubclass(type(o), np.memmap) and self.contains_active(o):
             return self.getitem(o.view(ndarray), i)
         native = is_instance(o) and type(type(o).__getitem__) is not FunctionType
@@ -146,7 +150,7 @@ class ArrayLanguage(Context):
     def setitem(self, o: Any, i: Any, v: Any) -> None:
         """Run ``o[i] = v``."""
         t = type(o)
-        if t is dict and type(i) is str:
+        if (t is dict or t is defaultdict) and (type(i) is str or is_inert_key(i)):
             self.record((pull_key, restore_key, o, i, o.get(i, MISSING)))
             o[i] = v
         elif t is list and type(i) is int and -len(o) <= i < len(o):

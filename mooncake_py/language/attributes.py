@@ -36,7 +36,7 @@ class Attributes(Core):
         super().__init__()
         # By class and name the code in Python that runs, None where there is none; they hold
         # until an attribute of a class is changed.
-        self.readers: dict[Any, attribute_lookup.Reader | None] = {}
+        self.readers: dict[Any, Any] = {}
         self.writers: dict[Any, Any] = {}
         self.flags: array_attributes.Flags = {}
 
@@ -62,10 +62,16 @@ class Attributes(Core):
     def reader(self, o: Any, name: str) -> attribute_lookup.Reader | None:
         """Return what reads ``o.name``, None if no code of the user's runs."""
         t = type(o)
-        hooks.refuse_metaclass(self, o if issubclass(t, type) else t)
-        registries.refuse_originals(self, o if issubclass(t, type) else t, name)
         if issubclass(t, type):
-            return attribute_lookup.class_reader(o, t, name)
+            registries.refuse_originals(self, o, name)
+            known = self.readers.get((id(o), name))
+            if known is None:
+                hooks.refuse_metaclass(self, o)
+                known = attribute_lookup.class_reader(o, t, name), o  # whose id is the key
+                self.readers[id(o), name] = known
+            return known[0]
+        hooks.refuse_metaclass(self, t)
+        registries.refuse_originals(self, t, name)
         if t is super:
             return attribute_lookup.super_reader(o, name)
         read = self.readers[t, name] = attribute_lookup.instance_reader(t, name)

@@ -59,16 +59,17 @@ class OfClass(Holding):
 class OfNative(Way):
     """A class whose instances keep references, and which runs no code of the user's for that."""
 
-    __slots__ = ("f", "gate", "new")
+    __slots__ = ("f", "gate", "init", "new")
 
-    scope = {**Way.scope, "INIT": INIT}
-    condition = "f is way.f and C.gate is way.gate and f.__new__ is way.new and f.__init__ is INIT"
+    condition = (
+        "f is way.f and C.gate is way.gate and f.__new__ is way.new and f.__init__ is way.init"
+    )
     body = """
         return f({alone})
 """
 
     def __init__(self, ctx: Ways, cls: Any) -> None:
-        self.gate, self.f, self.new = ctx.gate, cls, cls.__new__
+        self.gate, self.f, self.new, self.init = ctx.gate, cls, cls.__new__, cls.__init__
 
 
 def way_of_class(ctx: Ways, cls: Any) -> Way | None:
@@ -82,8 +83,9 @@ def way_of_class(ctx: Ways, cls: Any) -> Way | None:
         return None
     make = construct.maker(ctx, cls)
     new, init = cls.__new__, in_class(cls, "__init__")
-    if make is construct.native_instance and new is NEW and init is INIT:
-        return OfNative(ctx, cls)
+    if make is construct.native_instance:
+        is_kept = issubclass(cls, BaseException) and construct.keeps_references(init)
+        return OfNative(ctx, cls) if is_kept or (new is NEW and init is INIT) else None
     if make is not construct.derived_instance:
         return None
     if init is INIT:  # of a named tuple

@@ -87,6 +87,8 @@ class Comparisons(Attributes):
         """Run a comparison of which an operand is neither a number nor an array."""
         if type(a) in ORDERED and type(b) in ORDERED and holds_quiet(a) and holds_quiet(b):
             return comparison.function(a, b)
+        if comparison.symbol in EQUALITY and is_itself(type(a)) and is_itself(type(b)):
+            return self.identical(a, b) is (comparison.symbol == "==")
         left: Any = None
         method, way = self.special(a, comparison.method)
         if way is not None and is_asked_first(type(a), type(b)):
@@ -370,6 +372,11 @@ AS_ARGUMENT = _Counting().count(object())
 def holds_quiet(items: Any) -> bool:
     """Return whether comparing items runs nothing but Python's own code, to a truth value."""
     return QUIET.issuperset(map(type, items))
+
+
+def is_itself(cls: type) -> bool:
+    """Return whether objects of a class are equal to nothing but themselves, which runs no code."""
+    return in_class(cls, "__eq__") is object.__eq__ and in_class(cls, "__ne__") is object.__ne__
 
 
 def is_asked_first(a: type, b: type) -> bool:

@@ -27,6 +27,7 @@ __all__ = [
     "from_keys",
     "has_python_metaclass",
     "instance",
+    "keeps_references",
     "maker",
     "native_instance",
     "own_instance",
@@ -157,9 +158,14 @@ def refuse_reading(ctx: Tracking, f: Any, method: Any, values: Any) -> None:
     What Python's own types are given they keep by reference, or convert to a number, which an
     active one refuses.  Of others no one knows what they compute.
     """
-    of = getattr(method, "__objclass__", None)
-    if of is None or module_of(of) not in KEEPS_REFERENCES:
+    if not keeps_references(method):
         ctx.refuse_if_active(f, values)
+
+
+def keeps_references(method: Any) -> bool:
+    """Return whether a compiled method is of a type of Python's own, which keeps what it gets."""
+    of = getattr(method, "__objclass__", None)
+    return of is not None and module_of(of) in KEEPS_REFERENCES
 
 
 def make(ctx: Mode, cls: type, new: Any, args: Any, kwargs: Any) -> Any:

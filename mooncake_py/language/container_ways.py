@@ -7,7 +7,7 @@ are hashed or read.  Anything else goes the general way.
 from __future__ import annotations
 
 from collections import deque
-from types import MethodDescriptorType
+from types import BuiltinFunctionType, MethodDescriptorType
 from typing import TYPE_CHECKING, Any
 
 from mooncake_py.application.arity import MISFITS, require_arguments
@@ -20,11 +20,24 @@ from mooncake_py.runtime.sites import Way
 if TYPE_CHECKING:
     from mooncake_py.language.ways import Ways
 
-__all__ = ["way_of_container", "way_of_text"]
+__all__ = ["TYPES", "OfBoundMethod", "way_of_container", "way_of_text"]
 
 TYPES = frozenset({list, dict, set, deque})
 UNDER_KEY = frozenset({"get", "pop", "setdefault"})
 """Methods of dicts that take a key, and then a value."""
+
+
+RUNNING = """
+        if INERT.issuperset(map(type, ({{given}})[: way.keys])):
+            change = way.change
+            try:
+                return way.method({o}{{args}}) if change is None else change(C, {o}{{args}})
+            except MISFITS:
+                if change is not None:
+                    require_arguments(way.method, ({o}, {{given}}), dict({{keywords}}))
+                raise
+        return C.{general}{{args}})
+"""
 
 
 class OfContainer(Way):
@@ -45,17 +58,7 @@ class OfContainer(Way):
         **Way.scope, "INERT": INERT, "MISFITS": MISFITS, "require_arguments": require_arguments,
     }  # fmt: skip
     condition = "type(f) is way.t and C.gate is way.gate"
-    body = """
-        if INERT.issuperset(map(type, ({given})[: way.keys])):
-            change = way.change
-            try:
-                return way.method(f{args}) if change is None else change(C, f{args})
-            except MISFITS:
-                if change is not None:
-                    require_arguments(way.method, (f, {given}), dict({keywords}))
-                raise
-        return C.method(f, site.name{args})
-"""
+    body = RUNNING.format(o="f", general="method(f, site.name")
 
     def __init__(self, ctx: Ways, t: type, name: str) -> None:
         self.gate, self.t, self.method = ctx.gate, t, getattr(t, name)
@@ -64,6 +67,23 @@ class OfContainer(Way):
             self.keys = 1 if name in UNDER_KEY else None
         else:
             self.keys = None if t is set else int(name in INDEXED)
+
+
+class OfBoundMethod(OfContainer):
+    """Such a method that is bound."""
+
+    __slots__ = ("name",)
+
+    scope = {**OfContainer.scope, "Bound": BuiltinFunctionType}
+    condition = (
+        "type(f) is Bound and type(f.__self__) is way.t and f.__name__ == way.name"
+        " and C.gate is way.gate"
+    )
+    body = RUNNING.format(o="f.__self__", general="call_unregistered(f")
+
+    def __init__(self, ctx: Ways, t: type, name: str) -> None:
+        super().__init__(ctx, t, name)
+        self.name = name
 
 
 class OfText(Way):
@@ -94,12 +114,14 @@ def are_inert(args: tuple[Any, ...]) -> bool:
 OfText.scope = {**Way.scope, "are_inert": are_inert}
 
 
-def way_of_container(ctx: Ways, t: type, name: str) -> Way | None:
+def way_of_container(
+    ctx: Ways, t: type, name: str, kind: type[OfContainer] = OfContainer
+) -> Way | None:
     """Return the way of a method of a container, None if it compares or iterates."""
     if t not in TYPES or name in COMPARES or (t is set and name in ITERATING):
         return None
     is_method = type(getattr(t, name, None)) is MethodDescriptorType
-    return OfContainer(ctx, t, name) if is_method else None
+    return kind(ctx, t, name) if is_method else None
 
 
 def way_of_text(ctx: Ways, t: type, name: str) -> Way | None:

@@ -231,8 +231,23 @@ def iterate_derived(ctx: Mode, iterator: Any) -> Any:
     if step is None:
         return iterator
     # As often as somebody asks, also after an error or the end: a generator would be at its end.
-    call = functools.partial(Callee(ctx, step).call_one, iterator)
+    call = functools.partial(Step(ctx, step).call_one, iterator)
     return itertools.starmap(call, itertools.repeat(()))
+
+
+class Step(Callee):
+    """The ``__next__`` of an iterator, which Python looks up at each step."""
+
+    __slots__ = ()
+
+    def call_one(self, item: Any) -> Any:
+        """Return the next item of an iterator."""
+        t = type(item)
+        step = in_class(t, "__next__")
+        if step is not self.function:
+            step = python_method(t, "__next__") or t.__next__
+        site: Any = self._site
+        return site.way.call1(site, self._ctx, step, item)
 
 
 def iterate_by_index(ctx: Language, sequence: Any, i: int = 0) -> Iterator[Any]:

@@ -22,7 +22,7 @@ from mooncake_py.runtime.sites import PassingMethod, Way
 if TYPE_CHECKING:
     from mooncake_py.language.ways import Ways
 
-__all__ = ["OfReplace", "is_replace", "way_of_method"]
+__all__ = ["OfBoundReplace", "OfReplace", "is_replace", "way_of_method"]
 
 OTHERS = frozenset({Active, ndarray, LookedUp, ModuleType})
 """Classes of which a method is no attribute that is read, or not the same for all."""
@@ -107,17 +107,26 @@ class OfReplace(Way):
     __slots__ = ("gate", "t")
 
     binds = True
-    scope = {**Way.scope, "MAKE": MAKE, "REPLACE": REPLACE}
+    scope = {**Way.scope, "MAKE": MAKE, "MethodType": MethodType, "REPLACE": REPLACE}
     condition = "type(f) is way.t and C.gate is way.gate"
     body = """
         m = getattr(f, site.name)
         if m.__func__.__code__ is REPLACE and way.t._make.__func__.__code__ is MAKE:
             return m({alone})
-        return C.call(m{args})
+        return C.call_unregistered(m{args})
 """
 
     def __init__(self, ctx: Ways, t: type) -> None:
         self.gate, self.t = ctx.gate, t
+
+
+class OfBoundReplace(OfReplace):
+    """The method of named tuples that makes another one, bound."""
+
+    __slots__ = ()
+
+    condition = "type(f) is MethodType and type(f.__self__) is way.t and C.gate is way.gate"
+    body = OfReplace.body.replace("m = getattr(f, site.name)", "m = f")
 
 
 def is_replace(ctx: Ways, f: FunctionType, t: Any) -> bool:

@@ -31,13 +31,20 @@ from mooncake_py.runtime.methods import Bound, is_other, python_method
 from mooncake_py.runtime.sites import NO_SITE
 from mooncake_py.runtime.slots import is_in_c
 
-__all__ = ["Objects", "word_in_place"]
+__all__ = ["Objects", "is_inert_key", "word_in_place"]
 
 
 class Objects(Core):
     """Containers and instances of classes; special methods written in Python run derived."""
 
     # Items.
+
+    def item_of_dict(self, d: dict[Any, Any], key: Any) -> Any:
+        """Run ``d[key]``."""
+        if is_inert_key(key):
+            return d[key]
+        refuse_other_key(self, d, key)
+        return d[self.key(key)]
 
     def item_of_object(self, o: Any, i: Any) -> Any:
         """Run ``o[i]`` for anything but an array."""
@@ -46,10 +53,7 @@ class Objects(Core):
             i = position(self, i)
             return o[i] if type(i) is not Active else o[i.primal]  # raises
         if t is dict:
-            if type(i) in activity.INERT:
-                return o[i]
-            refuse_other_key(self, o, i)
-            return o[self.key(i)]
+            return self.item_of_dict(o, i)
         if t is np.flatiter:
             return iteration.read_flat(self, o, i)
         if t is Active:
@@ -140,10 +144,10 @@ class Objects(Core):
             method, way, reflected = found[0]
             if method is None:
                 pass
-            elif not reflected and getattr(ta, op.method, None) is method:
+            elif not reflected and in_class(ta, op.method) is method:
                 y = way.call2(NO_SITE, self, method, a, b)
                 return operators.binary(self, op, a, b, True) if y is NotImplemented else y
-            elif reflected and getattr(tb, op.reflected, None) is method and is_of_python(a):
+            elif reflected and in_class(tb, op.reflected) is method and is_of_python(a):
                 y = way.call2(NO_SITE, self, method, b, a)
                 if y is NotImplemented:
                     raise operators.unsupported(op.symbol, a, b)
@@ -185,6 +189,12 @@ class Objects(Core):
 SEQUENCES = (list, deque, bytearray, array)
 OF_PYTHON = frozenset({int, float, bool, complex, str, tuple, list})
 """Types of operands of which no method in Python has a say, nor has NumPy."""
+
+
+def is_inert_key(key: Any) -> bool:
+    """Return whether hashing and comparing a key runs no code of the program."""
+    t = type(key)
+    return t in activity.INERT or (t is tuple and activity.INERT.issuperset(map(type, key)))
 
 
 def is_of_python(a: Any) -> bool:

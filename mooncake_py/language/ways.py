@@ -19,6 +19,7 @@ from mooncake_py.errors import MooncakeError
 from mooncake_py.frontend.load import Derived, derive, instantiate
 from mooncake_py.language import dispatch, python_calls
 from mooncake_py.language.class_ways import way_of_class
+from mooncake_py.language.container_ways import TYPES, OfBoundMethod, way_of_container
 from mooncake_py.language.function_ways import (
     OfBound,
     OfCode,
@@ -27,7 +28,7 @@ from mooncake_py.language.function_ways import (
     OfObject,
     OfPartial,
 )
-from mooncake_py.language.method_ways import way_of_method
+from mooncake_py.language.method_ways import OfBoundReplace, is_replace, way_of_method
 from mooncake_py.modules import DISPATCHER
 from mooncake_py.remembered import Table
 from mooncake_py.rules import epoch, registry
@@ -117,6 +118,8 @@ class Ways(Mode):
             key: Any = id(f.__code__ if f.__code__.co_flags & NESTED else f)
         elif t is MethodType:
             key = MethodType, id(f.__func__)
+        elif t is BuiltinFunctionType and type(f.__self__) in TYPES:
+            key = t, id(type(f.__self__)), f.__name__
         elif t in WITHOUT:
             return Passing(self.gate, f)
         else:
@@ -159,7 +162,7 @@ class Ways(Mode):
             pair = (method, self.way_of(method)) if of_user else NONE
             found = self.remember((name, id(t)), (pair, t))  # a class, of which the id is the key
         method, _ = found[0]
-        return found[0] if method is not None and getattr(t, name, None) is method else NONE
+        return found[0] if method is not None and in_class(t, name) is method else NONE
 
     def new_way(self, f: Any) -> Way | None:
         """Return a way for a callee, None if all questions are to be asked at each call."""
@@ -174,7 +177,11 @@ class Ways(Mode):
         if t is MethodType:
             if self.has_rules_for(t) or not is_of_class(f.__func__, f.__self__):
                 return None
+            if is_replace(self, f.__func__, type(f.__self__)):
+                return OfBoundReplace(self, type(f.__self__))
             return self.way_of_function(OfBound, f, f.__func__)
+        if t is BuiltinFunctionType:
+            return way_of_container(self, type(f.__self__), f.__name__, OfBoundMethod)
         if t is functools.partial:
             return None if self.has_rules_for(t) else OfPartial(self)
         if issubclass(t, type):

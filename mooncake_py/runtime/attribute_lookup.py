@@ -6,6 +6,7 @@ them, in Python's order, and then derives them.
 
 from __future__ import annotations
 
+import enum
 import functools
 import weakref
 from collections import namedtuple
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from numpy import ndarray
 
+from mooncake_py.modules import module_of
 from mooncake_py.runtime import buffers, frames
 from mooncake_py.tangents.fields import instance_dict
 
@@ -97,6 +99,8 @@ def own_reader(t: type, name: str) -> Reader | None:
         return lambda ctx, o: buffers.read_attribute(cast("Any", ctx), o, name)
     if getter is functools.cached_property.__get__:
         return lambda ctx, o: ctx.read_cached(found, o)
+    if kind is enum.property and module_of(found.fget) == enum.__name__:
+        return None  # the name or the value of a member, which it keeps itself
     if in_class(kind, "__set__") is MISSING and in_class(kind, "__delete__") is MISSING:
         return lambda ctx, o: (
             o.__dict__[name] if name in (instance_dict(o) or ()) else ctx.call(getter, found, o, t)
@@ -118,7 +122,12 @@ def class_reader(cls: type, meta: type, name: str) -> Reader | None:
             read = lambda ctx, o: ctx.call(getter, found, None, o)  # noqa: E731
         elif class_property(found) is not None:
             read = lambda ctx, o: ctx.call(class_property(found), o)  # noqa: E731
-    return read if meta is type else with_methods(meta, name, read)
+    if meta is type:
+        return read
+    if read is None and found is own is not MISSING and not hasattr(type(own), "__get__"):
+        meta_reads = in_python(meta, "__getattribute__")
+        return None if meta_reads is None else with_methods(meta, name, None)
+    return with_methods(meta, name, read)
 
 
 def class_property(found: Any) -> Any:

@@ -24,10 +24,19 @@ from mooncake_py import (
     vjp,
     zero_derivative,
 )
-from tests.language.called import classes, functions, instances, rest, specials, values
+from tests.language.called import (
+    classes,
+    contents,
+    functions,
+    instances,
+    iterated,
+    rest,
+    specials,
+    values,
+)
 from tests.language.called.comparing import AT, STEP, check
 
-GROUPS = functions, classes, instances, values, specials, rest
+GROUPS = functions, classes, instances, values, specials, rest, iterated, contents
 
 
 @pytest.mark.without_modes("all modes are compared here")

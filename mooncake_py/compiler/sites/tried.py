@@ -103,7 +103,8 @@ class TriedLoop:
             return Elsewhere
         if self.over is not None:
             items = rest[self.over]
-            if type(items) in SIZED and len(items) < self.fewest:
+            t = type(items)
+            if len(items) < self.fewest if t in SIZED else t is not ndarray:
                 return Elsewhere
         if self.callees is not None:
             count = len(functions) - len(self.callees.direct)

@@ -14,6 +14,7 @@ from numpy import ndarray
 
 from mooncake_py.modes.reverse.tape import Tape
 from mooncake_py.rules.kinds import ElementwiseRule
+from mooncake_py.rules.powers import slope_at_float
 from mooncake_py.runtime import drops, pulls
 from mooncake_py.runtime.active import REAL_SCALARS, Active, active_number, primal_of
 from mooncake_py.runtime.operators import BINARY, BinaryOperator
@@ -22,7 +23,7 @@ __all__ = ["Arithmetic"]
 
 _ADD, _SUB, _MUL, _DIV = BINARY["add"], BINARY["sub"], BINARY["mul"], BINARY["truediv"]
 _SQUARE = BinaryOperator("mul", np.square, "*")  # of an array by itself
-_MATMUL = BINARY["matmul"]
+_MATMUL, _POW = BINARY["matmul"], BINARY["pow"]
 _FLOORDIV = BINARY["floordiv"]
 FACTORS = REAL_SCALARS | {int, bool, np.int64, np.bool_}
 """Types of constants that arithmetic makes floats of, with those."""
@@ -117,6 +118,15 @@ class Arithmetic(Tape):
                 self.record((_quotient, y, None, b, b.primal))
                 return y
         return self.binary(_DIV, a, b)
+
+    def pow(self, a: Any, b: Any) -> Any:
+        """Run ``a ** b``."""
+        slope = slope_at_float(a.primal, b) if type(a) is Active else None
+        if slope is None:
+            return self.binary(_POW, a, b)
+        y = active_number(a.primal**b, self)
+        self.record((_scalar_one, y, a, slope))
+        return y
 
     # Operators in general.
 
