@@ -57,7 +57,9 @@ class RuleWays(dict[int, OfRule]):
         self.token = object()
 
 
-def ways_of(table: Mapping[Any, Any], rules: Iterable[tuple[Any, Rule]]) -> RuleWays:
+def ways_of(
+    table: Mapping[Any, Any], rules: Iterable[tuple[Any, Rule]], language: Mapping[Any, Any]
+) -> RuleWays:
     """Return the ways of functions: where a handler applies a rule, and does nothing else.
 
     Parameters
@@ -66,8 +68,15 @@ def ways_of(table: Mapping[Any, Any], rules: Iterable[tuple[Any, Rule]]) -> Rule
         The handlers by functions, which say by an attribute `applies` what rule is all of them.
     rules : iterable of pairs
         The functions with their rules.
+    language : mapping
+        The handlers of functions that are part of the language.
     """
     found = RuleWays()
+    for f in structural_ways.OF_LANGUAGE:
+        if table.get(f) is language[f]:
+            found[id(f)] = way = OfRule(f, found.token)
+            for count, serve in structural_ways.served_by(f).items():
+                way.on[count] = serve
     for f, rule in rules:
         if getattr(table.get(f), "applies", None) is rule:
             serving = served_by(rule, f)

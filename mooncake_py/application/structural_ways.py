@@ -11,11 +11,13 @@ from mooncake_py.runtime.active import REAL_SCALARS, Active
 from mooncake_py.runtime.sites import DECLINED, MOST
 from mooncake_py.runtime.values import FLOAT64
 
-__all__ = ["served_by"]
+__all__ = ["OF_LANGUAGE", "serve_sum", "served_by"]
 
 Serve = Callable[..., Any]
 PLAIN = REAL_SCALARS | {int, bool}
 DEEP = 4
+OF_LANGUAGE = sum, min, max
+"""Functions that have no rules, but are part of the language."""
 FEW = 1000.0
 
 

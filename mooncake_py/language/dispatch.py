@@ -110,7 +110,7 @@ def handlers() -> Handlers:
 def make_handlers(version: tuple[int, tuple[str, ...]], replaced: Mapping[Any, Any]) -> Handlers:
     """Return the tables for the rules that are registered now, some of them within a block."""
     general = table_of(handler, replaced, scatter.HANDLERS)
-    return Handlers(version, general, ways_of(general, registry.registered()))
+    return Handlers(version, general, ways_of(general, registry.registered(), intrinsics.HANDLERS))
 
 
 def table_of(

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from numpy import ndarray
 
+from mooncake_py.application.structural_ways import serve_sum
 from mooncake_py.containers import effects
 from mooncake_py.rules.numbers import NUMBERS
 from mooncake_py.rules.python_builtins import order_of, sum_of_numbers, sum_of_rows
 from mooncake_py.runtime.active import Active, primal_of
 from mooncake_py.runtime.activity import INERT
-from mooncake_py.runtime.sites import CallSite
+from mooncake_py.runtime.sites import DECLINED, CallSite
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Handler, Mode
@@ -69,8 +70,8 @@ def numbers_first(iterator: Any) -> tuple[list[Any], tuple[Any, ...]]:
 
 def sum_numbers(ctx: Mode, items: list[Any], start: Any) -> Any:
     """Add numbers, as one operation."""
-    y = ctx.total(items, start)
-    return ctx.call(sum_of_numbers, items, start) if y is NotImplemented else y
+    y = DECLINED if ctx.rules is None else serve_sum(ctx, items, start)
+    return ctx.call(sum_of_numbers, items, start) if y is DECLINED else y
 
 
 def sum_rest(ctx: Mode, items: Any, i: int, total: Any) -> Any:

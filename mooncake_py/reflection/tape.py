@@ -40,7 +40,6 @@ OPERATIONS = {
     "pull_one": "elementwise",
     "pull_quotient": "number",
     "pull_replay": "part that runs again",
-    "pull_total": "number",
     "pull_scalar_one": "number",
     "pull_scalar_two": "number",
     "pull_state": "undo: object or container",

@@ -18,10 +18,7 @@ import numpy as np
 from mooncake_py.rules.declare import elementwise
 from mooncake_py.rules.special_functions import inverse, reciprocal
 
-__all__ = ["slope_at_float"]
-
-FLOATS = frozenset({float, np.float64})
-EXPONENTS = frozenset({int, float})
+__all__: list[str] = []
 
 
 def slope(x: Any, p: Any) -> Any:
@@ -66,19 +63,6 @@ def scalar_slope(x: Any, p: Any) -> Any:
     if x == 0 and p.real < 1:
         return math.copysign(math.inf, p.real)
     return p * x ** (p - 1)
-
-
-def slope_at_float(x: Any, p: Any) -> float | None:
-    """Return ``p * x**(p - 1)`` for a float and a constant exponent; None where that is special."""
-    if type(x) not in FLOATS or type(p) not in EXPONENTS or not p:
-        return None
-    if not (x > 0 or (x < 0 and type(p) is int)):
-        return None
-    try:
-        found = p * float(x) ** (p - 1)
-    except ArithmeticError:
-        return None
-    return found if math.isfinite(found) else None
 
 
 def scalar_slope_base_partial(x: Any, p: Any, y: Any) -> Any:

@@ -90,15 +90,6 @@ def pull_quotient(entry: Entry) -> None:
             b.grad -= q * y.primal
 
 
-def pull_total(entry: Entry) -> None:
-    """Reverse a sum of numbers."""
-    _, y, nodes = entry
-    g = y.grad
-    if g:
-        for node in nodes:
-            node.grad += g
-
-
 def _divide(g: Any, divisor: Any) -> Any:
     try:
         return g / divisor

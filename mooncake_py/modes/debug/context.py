@@ -103,10 +103,6 @@ class Checks(ReverseContext):
         self.loops_beside: list[LoopBeside] = []  # that have run, and the loops have not ended yet
         self.is_within_statement = False
 
-    def total(self, items: list[Any], start: Any) -> Any:
-        """Leave sums to their rule, which is checked."""
-        return NotImplemented
-
     def load_handlers(self) -> None:
         """Take the tables of handlers, with checks around each rule."""
         super().load_handlers()

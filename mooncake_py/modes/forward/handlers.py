@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mooncake_py.application.rule_ways import RuleWays, ways_of
 from mooncake_py.by_identity import ByIdentity
-from mooncake_py.language import domains
+from mooncake_py.language import domains, intrinsics
 from mooncake_py.language.dispatch import call_unregistered, table_of
 from mooncake_py.modes.forward.apply import handler
 from mooncake_py.modes.forward.dual_call import apply_dual
@@ -54,4 +54,4 @@ def make_handlers(replaced: Mapping[Any, Any]) -> ForwardHandlers:
             lambda rule: partial(apply_dual, rule), table.get(f, call_unregistered)
         )
         table[f] = within(rule)
-    return ForwardHandlers(table, ways_of(table, registry.registered()))
+    return ForwardHandlers(table, ways_of(table, registry.registered(), intrinsics.HANDLERS))

@@ -17,11 +17,10 @@ from mooncake_py.modes.forward.levels import Levels
 from mooncake_py.modes.reverse.inplace import BINARY_INPLACE
 from mooncake_py.rules.creation import laid_out_copy
 from mooncake_py.rules.kinds import ElementwiseRule
-from mooncake_py.rules.powers import slope_at_float
 from mooncake_py.rules.precision import at_precision_of
 from mooncake_py.runtime import drops
 from mooncake_py.runtime import overlapping as overlapping_writes
-from mooncake_py.runtime.active import REAL_SCALARS, Active, innermost
+from mooncake_py.runtime.active import REAL_SCALARS, Active
 from mooncake_py.runtime.activity import unwrapped
 from mooncake_py.runtime.index_errors import index_error
 from mooncake_py.runtime.late_errors import has_assigned, has_written, refuse_part
@@ -69,17 +68,6 @@ class Operations(Levels):
                 return self.fresh_number(y, c)
             return self.push_elementwise(op.scalar_rule, y, (p, q), (t, u))
         return super().binary(op, a, b)
-
-    def pow(self, a: Any, b: Any) -> Any:
-        """Run ``a ** b``, quick for a number and a constant exponent."""
-        if self.several or type(a) is not Active or slope_at_float(innermost(a), b) is None:
-            return self.binary(BINARY["pow"], a, b)
-        p, t = self.split(a)
-        C = self.operators if t is not None else self.base
-        y = C.pow(p, b)
-        if t is None:
-            return y
-        return self.fresh_number(y, C.mul(t, C.mul(b, C.pow(p, b - 1))))
 
     def tangent_of_numbers(self, tangent: Any, p: Any, q: Any, t: Any, u: Any, y: Any) -> Any:
         """Return the tangent of a result of arithmetic, or None for the general way."""
@@ -138,17 +126,6 @@ class Operations(Levels):
         if rule is None:
             return drops.quotient(self, y, *args) if function is FLOORDIV.function else y
         return self.push_elementwise(rule, y, primals, tuple(t for _, t in pairs))
-
-    def total(self, items: list[Any], start: Any) -> Any:
-        """Run ``sum(items, start)`` of numbers; NotImplemented if some are not real."""
-        pairs = [self.split(v) for v in (start, *items)]
-        tangents = [t for _, t in pairs if t is not None]
-        if not tangents:
-            return self.base.total(items, start)
-        y = self.base.total([p for p, _ in pairs[1:]], pairs[0][0])
-        if y is NotImplemented:
-            return y
-        return self.fresh_number(y, self.lower(sum, tangents, 0.0))
 
     def unary_array(self, function: Any, ufunc: np.ufunc, a: ndarray) -> Any:
         """Run a unary operator on an array."""

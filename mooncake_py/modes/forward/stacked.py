@@ -260,10 +260,6 @@ class StackedContext(ForwardContext):
             loud_again(before)
 
     @override
-    def total(self, items: list[Any], start: Any) -> Any:
-        return NotImplemented if self.blocks.several else super().total(items, start)
-
-    @override
     def array_operator(self, op: BinaryOperator, a: Any, b: Any) -> Any:
         if not self.blocks.several:
             return super().array_operator(op, a, b)

@@ -14,7 +14,6 @@ from numpy import ndarray
 
 from mooncake_py.modes.reverse.tape import Tape
 from mooncake_py.rules.kinds import ElementwiseRule
-from mooncake_py.rules.powers import slope_at_float
 from mooncake_py.runtime import drops, pulls
 from mooncake_py.runtime.active import REAL_SCALARS, Active, active_number, primal_of
 from mooncake_py.runtime.operators import BINARY, BinaryOperator
@@ -23,13 +22,12 @@ __all__ = ["Arithmetic"]
 
 _ADD, _SUB, _MUL, _DIV = BINARY["add"], BINARY["sub"], BINARY["mul"], BINARY["truediv"]
 _SQUARE = BinaryOperator("mul", np.square, "*")  # of an array by itself
-_MATMUL, _POW = BINARY["matmul"], BINARY["pow"]
+_MATMUL = BINARY["matmul"]
 _FLOORDIV = BINARY["floordiv"]
 FACTORS = REAL_SCALARS | {int, bool, np.int64, np.bool_}
 """Types of constants that arithmetic makes floats of, with those."""
 _scalar_one, _scalar_two = pulls.pull_scalar_one, pulls.pull_scalar_two
-_quotient, _total = pulls.pull_quotient, pulls.pull_total
-REAL = REAL_SCALARS | {int}
+_quotient = pulls.pull_quotient
 
 
 def _sum(op: BinaryOperator, slope: float) -> Callable[[Any, Any, Any], Any]:
@@ -119,15 +117,6 @@ class Arithmetic(Tape):
                 return y
         return self.binary(_DIV, a, b)
 
-    def pow(self, a: Any, b: Any) -> Any:
-        """Run ``a ** b``."""
-        slope = slope_at_float(a.primal, b) if type(a) is Active else None
-        if slope is None:
-            return self.binary(_POW, a, b)
-        y = active_number(a.primal**b, self)
-        self.record((_scalar_one, y, a, slope))
-        return y
-
     # Operators in general.
 
     def array_operator(self, op: BinaryOperator, a: Any, b: Any) -> Any:
@@ -172,17 +161,3 @@ class Arithmetic(Tape):
             return drops.quotient(self, y, *args) if function is _FLOORDIV.function else y
         nodes = tuple(a if type(a) is Active else None for a in args)
         return self.record_elementwise(rule, y, tuple(map(primal_of, args)), nodes)
-
-    def total(self, items: list[Any], start: Any) -> Any:
-        """Run ``sum(items, start)`` of numbers; NotImplemented if some are not real."""
-        operands = [start, *items]
-        primals = [*map(primal_of, operands)]
-        if not REAL.issuperset(map(type, primals)):
-            return NotImplemented
-        y = sum(primals[1:], primals[0])
-        nodes = tuple([v for v in operands if type(v) is Active])
-        if not nodes or type(y) not in REAL_SCALARS:
-            return y
-        y = active_number(y, self)
-        self.record((_total, y, nodes))
-        return y
