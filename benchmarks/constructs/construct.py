@@ -18,6 +18,7 @@ ROUNDS = 200
 
 # `it` hides the iterator, so that no loop runs as one piece: what is measured is the construct.
 PRELUDE = """\
+import enum
 import functools
 import math
 from collections import namedtuple
@@ -102,6 +103,26 @@ class M:
 class Child(M):
     def get(self, a):
         return super().get(a)
+
+
+class Steps:
+    def __init__(self, x):
+        self.x = x
+        self.n = 0
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if self.n == 3:
+            raise StopIteration
+        self.n += 1
+        return self.x
+
+
+class E(enum.Enum):
+    A = 1
+    B = 2
 
 
 class V:

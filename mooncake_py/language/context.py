@@ -49,6 +49,21 @@ OF_TUPLES = frozenset({
 """Iterators, and what else a loop runs over, of which each item is a tuple."""
 
 
+def is_unpacked(value: Any, pattern: Any) -> bool:
+    """Return whether a value, and what is in it for targets within, is a tuple or a list."""
+    t = type(value)
+    if t is not tuple and t is not list:
+        return False
+    if pattern in FLAT:
+        return True
+    if "*" in pattern:
+        return False
+    for item, part in zip(value, pattern, strict=False):
+        if part is not None and not is_unpacked(item, part):
+            return False
+    return True
+
+
 class Context(Comparisons, Objects):
     """The part of a differentiated call that does not depend on the mode."""
 
@@ -153,7 +168,7 @@ class Context(Comparisons, Objects):
             if is_flat and (t is tuple or t is list):
                 yield item
             else:
-                yield self.unpack(item, pattern)
+                yield item if is_unpacked(item, pattern) else self.unpack(item, pattern)
 
     def unpack(self, value: Any, pattern: Any) -> Any:
         """Prepare a value for assignment to a tuple of targets.
@@ -163,7 +178,7 @@ class Context(Comparisons, Objects):
         """
         t = type(value)
         if t is tuple or t is list:
-            if pattern in FLAT:
+            if is_unpacked(value, pattern):
                 return value
         else:
             if "*" in pattern and python_method(t, "__iter__") is not None:

@@ -39,8 +39,9 @@ Reader = Callable[["Calling", Any], Any]
 def in_class(cls: type, name: str) -> Any:
     """Return what a class or its bases hold under a name, not bound to anything; or MISSING."""
     for base in cls.__mro__:  # as `in_order`, without its call: each operation comes here
-        if name in base.__dict__:
-            return base.__dict__[name]
+        held = base.__dict__
+        if name in held:
+            return held[name]
     return MISSING
 
 

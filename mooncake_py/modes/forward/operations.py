@@ -20,7 +20,7 @@ from mooncake_py.rules.kinds import ElementwiseRule
 from mooncake_py.rules.precision import at_precision_of
 from mooncake_py.runtime import drops
 from mooncake_py.runtime import overlapping as overlapping_writes
-from mooncake_py.runtime.active import REAL_SCALARS, Active
+from mooncake_py.runtime.active import REAL_SCALARS, Active, active_number
 from mooncake_py.runtime.activity import unwrapped
 from mooncake_py.runtime.index_errors import index_error
 from mooncake_py.runtime.late_errors import has_assigned, has_written, refuse_part
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Operations"]
 
+REAL = REAL_SCALARS | {int}
 QUICK = frozenset({ndarray, Active, float, int, bool, np.float64, np.int64, np.bool_})
 MATMUL = BINARY["matmul"]
 FLOORDIV = BINARY["floordiv"]
@@ -47,10 +48,71 @@ def are_quick(ctx: Levels, a: Any, b: Any) -> bool:
     return type(a) in QUICK and type(b) in QUICK and not meet_objects(ctx, a, b)
 
 
+def of_numbers(name: str, left: Any, right: Any, both: Any) -> Callable[[Any, Any, Any], Any]:
+    """Return what runs an operator, quick for floats along one direction with nothing below.
+
+    The tangents are those of `quick.ARITHMETIC`; what is not finite goes the general way.
+
+    Parameters
+    ----------
+    left, right, both : callable
+        From the operands, the tangents of one or both, and the result to its tangent.
+    """
+    op = BINARY[name]
+    compute = op.function
+
+    def run(self: Operations, a: Any, b: Any) -> Any:
+        p, t = (a.primal, a.grad) if type(a) is Active and a.context is self else (a, None)
+        q, u = (b.primal, b.grad) if type(b) is Active and b.context is self else (b, None)
+        if (
+            type(p) not in REAL
+            or type(q) not in REAL
+            or (t is not None and type(t) not in REAL_SCALARS)
+            or (u is not None and type(u) not in REAL_SCALARS)
+        ):
+            return self.binary(op, a, b)
+        y = compute(p, q)
+        if t is None and u is None:
+            return y
+        try:
+            if u is None:
+                c = left(float(p), float(q), float(t), float(y))
+            elif t is None:
+                c = right(float(p), float(q), float(u), float(y))
+            else:
+                c = both(float(p), float(q), float(t), float(u), float(y))
+        except ArithmeticError:
+            return self.binary(op, a, b)
+        if c - c != 0.0 or type(y) not in REAL_SCALARS:
+            return self.binary(op, a, b)
+        y = active_number(y, self)
+        y.grad = c
+        return y
+
+    return run
+
+
 class Operations(Levels):
     """What each operation of rewritten code means when tangents are wanted."""
 
     # Operators.
+
+    add = of_numbers("add", lambda p, q, t, y: t, lambda p, q, u, y: u, lambda p, q, t, u, y: t + u)
+    sub = of_numbers(
+        "sub", lambda p, q, t, y: t, lambda p, q, u, y: -u, lambda p, q, t, u, y: t - u
+    )
+    mul = of_numbers(
+        "mul",
+        lambda p, q, t, y: t * q,
+        lambda p, q, u, y: p * u,
+        lambda p, q, t, u, y: t * q + p * u,
+    )
+    truediv = of_numbers(
+        "truediv",
+        lambda p, q, t, y: t / q,
+        lambda p, q, u, y: -(y * u / q),
+        lambda p, q, t, u, y: t / q - y * u / q,
+    )
 
     def binary(self, op: BinaryOperator, a: Any, b: Any) -> Any:
         """Run a binary operator on values of any type."""
