@@ -20,13 +20,11 @@ from mooncake_py.modes.forward.lift import (
     TangentLifter,
     apart_from,
     give_tangent,
-    lift_argument,
     moves,
     require_one_tangent,
 )
 from mooncake_py.modes.reverse.context import ReverseContext
 from mooncake_py.modes.reverse.settings import Settings, new_context, settings
-from mooncake_py.runtime.activity import INERT
 from mooncake_py.runtime.enclosing import enclosed, enclosing
 from mooncake_py.runtime.tangent_tree import TangentTree
 from mooncake_py.tangents import NoTangent
@@ -145,12 +143,9 @@ def push_state_forward(
 def lifted(
     ctx: ForwardContext, lifter: TangentLifter, values: Any, tangents: Any, name: str = "tangents"
 ) -> Any:
-    """Return values made active, with their tangents; a number with NoTangent stays as it is."""
+    """Return values made active, with their tangents; what does not move stays as it is."""
     pairs = [
-        (a, None)
-        if type(t) is NoTangent and type(a) in INERT
-        else lift_argument(lifter, a, moves(t))
-        for a, t in zip(values, tangents, strict=True)
+        lifter.visit(a) if moves(t) else (a, None) for a, t in zip(values, tangents, strict=True)
     ]
     give_all(ctx, [tree for _, tree in pairs], tangents, name)
     return tuple(v for v, _ in pairs)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from mooncake_py.modes.forward.context import ForwardContext
 
 __all__ = [
-    "InputLifter", "TangentLifter", "apart_from", "give_tangent", "lift_argument", "moves",
+    "InputLifter", "TangentLifter", "apart_from", "give_tangent", "moves",
     "require_one_tangent",
 ]  # fmt: skip
 
@@ -59,19 +59,6 @@ class InputLifter(TangentLifter):
     def activate(self, value: ndarray) -> Any:
         self.nodes.append(value)
         return super().activate(value)
-
-
-def lift_argument(lifter: TangentLifter, value: Any, moved: bool) -> tuple[Any, Any]:
-    """Return an argument made active, and its tree.
-
-    What cannot be made active is a constant, unless it is moved along a tangent.
-    """
-    try:
-        return lifter.visit(value)
-    except InvalidTangentError:
-        if moved:
-            raise
-        return value, None
 
 
 def apart_from(values: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -16,7 +16,7 @@ from mooncake_py.boundary.outputs import run
 from mooncake_py.language.draws import Draws
 from mooncake_py.modes.forward.call import give_all, push_forward
 from mooncake_py.modes.forward.duals import TangentReader
-from mooncake_py.modes.forward.lift import InputLifter, apart_from, lift_argument, moves
+from mooncake_py.modes.forward.lift import InputLifter, apart_from, moves
 from mooncake_py.modes.forward.stacked import StackedContext
 from mooncake_py.modes.reverse.context import ReverseContext
 from mooncake_py.modes.reverse.settings import settings
@@ -95,7 +95,7 @@ def pushed_along(
     ctx = stacked_context(len(directions))
     with InputLifter(ctx) as lifter, guarded(ctx):
         pairs = [
-            lift_argument(lifter, a, any(moves(t[i]) for t in directions))
+            lifter.visit(a) if any(moves(t[i]) for t in directions) else (a, None)
             for i, a in enumerate(args)
         ]
         trees = [tree for _, tree in pairs]

@@ -1,5 +1,6 @@
 """Arguments of `jvp` that have a tangent, and those that are constants."""
 
+import struct
 from typing import Any
 
 import numpy as np
@@ -118,3 +119,18 @@ def test_what_is_both_within_a_derivative():
 
     a, b = X
     assert_allclose(grad(f)(X), [24.0 * a * a * b, 8.0 * a**3], rtol=1e-14)
+
+
+def test_what_does_not_move_is_constant() -> None:
+    """So code without a rule may read it, and loops over it need no tangents."""
+
+    def f(x: Any, c: Any) -> Any:
+        packed = struct.unpack("2d", struct.pack("2d", *c["list"]))
+        return x * sum(packed) + c["number"]
+
+    c = {"list": [1.0, 2.0], "number": 4.0}
+    assert jvp(f, (5.0, c), (2.0, None)) == (19.0, 6.0)
+    assert jvp(f, (5.0, c), [(2.0, None), (1.0, None)]) == (19.0, [6.0, 3.0])
+    y, dy = jvp(lambda x, c: (x, c), (5.0, c), (2.0, None))
+    assert y == (5.0, c)
+    assert dy == (2.0, {"list": [0.0, 0.0], "number": 0.0})
