@@ -54,6 +54,8 @@ MOVED = "a derivative inside this one would have to move it for both"
 
 _copies: WeakKeyDictionary[Any, dict[int, tuple[Any, Any]]] = WeakKeyDictionary()
 """By the call: the iterators by id, beside what takes their place; None if a call inside has it."""
+_entries: Any = vars(_copies)["data"]
+"""Whose truth, unlike that of the above, needs no call of Python code."""
 
 
 def in_place_of(ctx: Mode, iterator: Any) -> Any:
@@ -62,7 +64,7 @@ def in_place_of(ctx: Mode, iterator: Any) -> Any:
     In a second run it starts where the first one has found the iterator.
     """
     iterator = draws.in_place_of(iterator)
-    copies = _copies.get(ctx) if _copies.data else None
+    copies = _copies.get(ctx) if _entries else None
     known = None if copies is None else copies.get(id(iterator))
     if known is not None:
         if known[1] is None:

@@ -40,7 +40,7 @@ def run_sum(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
             return f((), total)  # raises
     elif t is ndarray and iterable.dtype != object and iterable.ndim:
         return ctx.call(sum_of_rows, iterable, total)
-    iterator = iter(ctx.iter(iterable))
+    iterator, add = iter(ctx.iter(iterable)), getattr(ctx, "add")  # noqa: B009
     if type(total) in NUMERIC:
         numbers, others = numbers_first(iterator)
         if numbers:
@@ -49,9 +49,9 @@ def run_sum(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
             return total
         if t is list or t is tuple:  # which the operators of items may change
             return sum_rest(ctx, iterable, len(numbers), total)
-        total = ctx.add(total, *others)
+        total = add(total, *others)
     for item in iterator:
-        total = ctx.add(total, item)
+        total = add(total, item)
     return total
 
 
@@ -79,8 +79,9 @@ def sum_rest(ctx: Mode, items: Any, i: int, total: Any) -> Any:
 
     No iterator is left that a part which runs again would have to find.
     """
+    add = getattr(ctx, "add")  # noqa: B009
     while i < len(items):
-        total = ctx.add(total, items[i])
+        total = add(total, items[i])
         i += 1
     return total
 
@@ -103,7 +104,7 @@ def is_better(ctx: Mode, choose: Any, value: Any, best: Any) -> bool:
     """Return whether an item, or its key, is to be taken rather than the best one so far."""
     if is_still(value) and is_still(best):
         return value > best if choose is max else value < best
-    return ctx.truth(ctx.gt(value, best) if choose is max else ctx.lt(value, best))
+    return ctx.truth(getattr(ctx, "gt" if choose is max else "lt")(value, best))
 
 
 def best_of(ctx: Mode, choose: Any, items: Any, key: Any) -> Any:

@@ -193,6 +193,7 @@ class Calling(Language, Protocol):
 
     handlers: Any  # from a function to what calls it
     rule_ways: Any  # how common calls of functions with rules are served, by their ids
+    rules: object  # the token of those that sites may keep, None where there are to be none
     rules_version: Any  # of the rules that the tables were made of
     handlers_at: Any  # what is quickest to look up in the first of them, by ids
     gate: Any  # a token while what was found out of callees holds, else None
@@ -210,6 +211,8 @@ class Calling(Language, Protocol):
     # Run a call that no way of a rule serves.
     def call_in_general(self, f: Any, /, *args: Any, **kwargs: Any) -> Any: ...
     def call_function(self, f: FunctionType, args: Any, kwargs: Any) -> Any: ...
+    # Return a special method of the user's and its way, None if there is none to be kept.
+    def special(self, o: Any, name: str) -> tuple[Any, Any]: ...
     # Run a statement operation by operation in this mode, or in one of those over it.
     def run_generally(self, site: Any, functions: Any, values: Any, ctx: Mode) -> Any: ...
     # Write an attribute that the instance keeps itself, by a function such as `setattr`.

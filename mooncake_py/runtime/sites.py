@@ -240,7 +240,8 @@ class OfArrayMethod(Way):
         self.on, self.named, self.rules = way.on, way.named, way.rules
 
 
-choosing, GENERAL, GENERAL_METHOD = Choosing(), General(), GeneralMethod()
+choosing, GENERAL_METHOD = Choosing(), GeneralMethod()
+GENERAL: Any = General()
 UNREGISTERED = Unregistered()
 
 

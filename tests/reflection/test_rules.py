@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -18,7 +19,7 @@ FUNCTIONS = [
     (np.matmul, "a rule by the adjoints of a bilinear map"),
     (np.linalg.svd, "a rule by output and pullback"),
     (math.floor, "a rule that says it has no derivative"),
-    (sorted, "a replacement in Python"),
+    (functools.reduce, "a replacement in Python"),
     (np.average, "derived from its source"),
     (len, "runs as it is, and passes values on"),
     ([].append, "run by the engine, which records what changes"),

@@ -76,6 +76,7 @@ def of_numbers(name: str, left: Any, right: Any, both: Any) -> Callable[[Any, An
             return y
         try:
             if u is None:
+                assert t is not None
                 c = left(float(p), float(q), float(t), float(y))
             elif t is None:
                 c = right(float(p), float(q), float(u), float(y))
