@@ -42,7 +42,7 @@ def interp(x, xp, fp, left=None, right=None, period=None):
 
 
 def of_numbers(value: Any) -> Any:
-    """Return what stands for numbers as an array, as NumPy makes it one."""
+    """Return what stands for numbers as an array, as NumPy makes it one; it refuses iterators."""
     if isinstance(value, (ndarray, *NUMBERS)) or are_numbers(value):
         return value
     if type(value) in (list, tuple) and not any(isinstance(v, NESTED) for v in value):
@@ -54,7 +54,7 @@ def of_numbers(value: Any) -> Any:
         made = np.empty(())
         made[()] = value
         return made[()]
-    return np.asarray(value, np.float64)
+    return value if hasattr(type(value), "__next__") else np.asarray(value, np.float64)
 
 
 def are_numbers(value: Any) -> bool:

@@ -291,7 +291,7 @@ class _Writer:
             one, other = self.rng.choice(self.ints), self.rng.choice(self.ints)
             steps = self.rng.choice([
                 f"0, 6, {one} % 4", f"{one} % 3, {other} % 3, 1 + {one} % 2",
-                f"{one} % 3, {other} % 3, -1 - {other} % 2",
+                f"{one} % 3, {other} % 3, -1 - {other} % 2", f"4 + {one} % 3, 6, 1 + {other} % 2",
             ])  # fmt: skip
         if i in self.counters or any("," not in steps and c in steps for c in self.counters):
             i = self.fresh("i")

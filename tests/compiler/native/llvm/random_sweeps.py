@@ -36,7 +36,7 @@ def run(
     scope = {n: given[n] for n in found.inputs}
     ok, stack, top, *results = made["forward"](EMPTY, *scope.values())
     if not ok:
-        return [ok]
+        return [ok, top]  # the code
     others = [n for n in sweeps.values if n not in (*found.inputs, *found.results)]
     scope |= dict(zip([*found.results, *others], results, strict=True))
     after = [np.array(scope[n]) for n in (*found.inputs, *found.results)]
