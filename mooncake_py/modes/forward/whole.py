@@ -122,7 +122,8 @@ class WholeTangent(WholeSweeps):
         for name, own in self.leaves:
             y, dy = found[name], found[own]
             if type(y) is ndarray:
-                outputs[name] = typed(name, y.copy() if name in self.copied else y, found)
+                y = typed(name, y.copy() if name in self.copied else y, found)
+                outputs[name] = forward.in_order(name, y)
                 moved[name] = typed(own, dy.copy() if own in self.copied else dy, found)
             else:
                 outputs[name] = y = typed(name, y, found)

@@ -194,7 +194,7 @@ class WholeGradient(WholeSweeps):
         y = self.site.typed(self.value.name, found[self.value.name], found)
         if type(y) not in VALUES:
             return None
-        aux = None if self.aux is None else given_back(self.aux, self.copies(found))
+        aux = None if self.aux is None else given_back(self.aux, self.copies(forward))
         gradients = self.pulled(forward, {self.value.name: 1.0}, {}, storage)
         self.give_back(forward, storage)
         return (y if self.aux is None else (y, aux)), gradients

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
 from numpy import ndarray
 
 from mooncake_py.compiler.native.form import Form
@@ -31,12 +32,23 @@ class Forward(NamedTuple):
         The inputs, copies of those that were written, and all that the sweep gave back.
     found : dict of str to object
         What the function gives back, by the names in the region.
+    passed : dict of str to ndarray
+        Of these the arguments in another than C order, as they were passed.
     """
 
     stack: ndarray
     top: int
     values: list[Any]
     found: dict[str, Any]
+    passed: dict[str, ndarray]
+
+    def in_order(self, name: str, y: Any) -> Any:
+        """Return what is given back under a name; of an argument in the order of its elements."""
+        if name not in self.passed:
+            return y
+        found = np.empty_like(self.passed[name])
+        found[...] = y
+        return found
 
 
 class WholeSweeps:
@@ -66,6 +78,7 @@ class WholeSweeps:
         self.checked += [after[name] for name in form.results if name not in given]
         self.saved = [either[name] for name in form.values]
         self.shadows = [(either[name], name) for name in form.shadows]
+        self.given_back = [(given[name], name) for name in form.results if name in site.arrays]
         self.arguments = arguments
         self.chosen = [(given[name], name) for name in names_in(arguments)]
         self.is_structured = any(a.kind not in ("number", "array") for a in arguments)
@@ -81,6 +94,9 @@ class WholeSweeps:
         values = [*inputs]
         if self.apart and not all(are_apart([values[i] for i in part]) for part in self.apart):
             return None
+        passed = {
+            name: values[i] for i, name in self.given_back if not values[i].flags.c_contiguous
+        }
         for i in self.ordered:
             if not values[i].flags.carray:
                 values[i] = in_order(values[i])
@@ -96,12 +112,13 @@ class WholeSweeps:
         if not ok or not all_finite([values[i] for i in self.checked]):
             return None
         self.site.trials.succeed()
-        return Forward(S, p, values, dict(zip(self.form.results, results, strict=False)))
+        return Forward(S, p, values, dict(zip(self.form.results, results, strict=False)), passed)
 
-    def copies(self, found: Mapping[str, Any]) -> dict[str, Any]:
+    def copies(self, forward: Forward) -> dict[str, Any]:
         """Return copies of what the function gives back, as it is before the way back."""
+        found, typed = forward.found, self.site.typed
         return {
-            name: self.site.typed(name, y.copy() if type(y) is ndarray else y, found)
+            name: forward.in_order(name, typed(name, y.copy() if type(y) is ndarray else y, found))
             for name, y in found.items()
         }
 

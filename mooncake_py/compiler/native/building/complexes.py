@@ -1,10 +1,7 @@
 """Complex numbers and arrays in terms of their real and imaginary parts.
 
-    z * w           x * u - y * v,  x * v + y * u
-    z / w           with r = v / u:  (x + y * r) / (u + v * r),  (y - x * r) / (u + v * r)
-                    if w is nearer to the real axis; else the same with the parts exchanged
-
 So a complex derivative becomes a real one, and only the reader handles complex numbers.
+`complex_operators` has what operators make of the parts.
 """
 
 from __future__ import annotations
@@ -34,18 +31,16 @@ from mooncake_py.compiler.native.building.values import (
     complex_array,
     names_as_index,
 )
-from mooncake_py.compiler.native.regions.linear import ZERO
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, FLOAT32, INT
-from mooncake_py.compiler.regions.ir import Call, Compare, Const, Expr, Load, Name, Op, Select, walk
+from mooncake_py.compiler.regions.ir import Call, Const, Expr, Load, Name, Op, Select, walk
 
 __all__ = [
-    "NOTHING", "Part", "compared", "computed", "each", "is_complex", "joined", "negative",
-    "number_of", "operated", "parts_of", "store",
+    "NOTHING", "Part", "computed", "computed_once", "each", "is_complex", "joined", "number_of",
+    "of_one_type", "parts_of", "store",
 ]  # fmt: skip
 
 Part = Number | Array
 NOTHING = Number(Const(0.0), "float")
-LARGEST = 8  # exponent of a power that becomes products
 SIMPLE = 6  # operations of an operand that are done again for each part of a result
 
 
@@ -106,7 +101,8 @@ def each(b: Builder, f: Callable[..., Expr], *parts: Part) -> Part:
     """Return what a function makes of one element of each part."""
     numbers = [part for part in parts if isinstance(part, Number)]
     if len(numbers) == len(parts):
-        return replace(numbers[0], e=f(*[n.e for n in numbers]))
+        strongest = max(numbers, key=lambda n: RANKS.get(n.type, 0))
+        return replace(strongest, e=f(*[n.e for n in numbers]))
     return operations.elementwise(b, f, kind_of_all(b, parts), parts)
 
 
@@ -121,118 +117,6 @@ def computed(b: Builder, part: Part) -> Part:
     return computed_once(b, part) if work > SIMPLE or is_slow else part
 
 
-# Operators.
-
-
-def operated(b: Builder, op: str, x: Value, y: Value) -> Value:
-    """Return ``x op y``, where one of them is complex."""
-    if op == "pow":
-        return power(b, x, y)
-    (a, c), (u, v) = parts_of(b, x), parts_of(b, y)
-    if op in ("add", "sub"):
-        return joined(b, total(b, op, a, u), total(b, op, c, v))
-    if op == "mul":
-        return product(b, (a, c), (u, v))
-    if op == "truediv":
-        if not is_complex(y):
-            return joined(b, *[operations.operated(b, "truediv", part, u) for part in (a, c)])
-        return quotient(b, (a, c), (u, v))
-    raise Unfit("an operator on complex numbers", b.place)
-
-
-def product(b: Builder, x: tuple[Part, Part], y: tuple[Part, Part]) -> Value:
-    """Return a product, given the parts of its factors."""
-    if NOTHING not in (*x, *y):
-        x, y = ((computed(b, re), computed(b, im)) for re, im in (x, y))
-    (a, c), (u, v) = x, y
-    re = summed(b, "sub", multiplied(b, a, u), multiplied(b, c, v))
-    return joined(b, re, summed(b, "add", multiplied(b, a, v), multiplied(b, c, u)))
-
-
-def summed(b: Builder, op: str, x: Part, y: Part) -> Part:
-    """Return a sum or a difference of real numbers; that with nothing is the other one."""
-    if is_written(y, 0.0):
-        return x
-    if is_written(x, 0.0):
-        return y if op == "add" else real(operations.negative(b, y))
-    return real(operations.operated(b, op, x, y))
-
-
-def total(b: Builder, op: str, x: Part, y: Part) -> Part:
-    """Return a sum or a difference of parts, with the sign of zero that a zero in it gives.
-
-    A zero that is written down, as in ``x + 0j``, turns -0.0 into 0.0: ``np.log`` and ``np.angle``
-    tell these apart.
-    """
-    if x is NOTHING or y is NOTHING or (is_written(x, 0.0) and is_written(y, 0.0)):
-        return summed(b, op, x, y)
-    if is_written(x, 0.0) or (op == "add" and is_written(y, 0.0)):
-        return real(operations.operated(b, op, x, y))
-    return summed(b, op, x, y)
-
-
-def multiplied(b: Builder, x: Part, y: Part) -> Part:
-    """Return a product of real numbers; that with nothing is nothing."""
-    if is_written(x, 0.0) or is_written(y, 0.0):
-        return NOTHING
-    if is_written(x, 1.0):
-        return y
-    if is_written(y, 1.0):
-        return x
-    return real(operations.operated(b, "mul", x, y))
-
-
-def is_written(x: Part, value: float) -> bool:
-    """Return True for a float of Python that is written down."""
-    return isinstance(x, Number) and x.type == "float" and x.e == Const(value)
-
-
-def real(x: Value) -> Part:
-    """Return a value that is a real number, or an array of them."""
-    assert isinstance(x, Part)
-    return x
-
-
-def quotient(b: Builder, x: tuple[Part, Part], y: tuple[Part, Part]) -> Value:
-    """Return a quotient by Smith's method, which neither Python nor NumPy does otherwise."""
-    (a, c), (u, v) = ((computed(b, re), computed(b, im)) for re, im in (x, y))
-    if isinstance(u, Number) and isinstance(v, Number):
-        if operations.may_be_of_python(u) and not is_of_numpy(a, c):
-            b.require(Op("or", tuple([Compare(("ne",), (w.e, ZERO)) for w in (u, v)])))
-        if isinstance(a, Number) and isinstance(c, Number):
-            a, c, u, v = of_one_type(b, a, c, u, v)
-
-    def larger(u: Expr, v: Expr) -> Expr:
-        return Compare(("ge",), (Op("abs", (u,)), Op("abs", (v,))))
-
-    def ratio(u: Expr, v: Expr) -> Expr:
-        test = larger(u, v)
-        return Op("truediv", (Select(test, v, u), Select(test, u, v)), place=b.place)
-
-    def divisor(u: Expr, v: Expr, r: Expr) -> Expr:
-        test = larger(u, v)
-        return Op("add", (Select(test, u, v), Op("mul", (Select(test, v, u), r))))
-
-    def re(a: Expr, c: Expr, u: Expr, v: Expr, r: Expr, d: Expr) -> Expr:
-        test = larger(u, v)
-        total = Op("add", (Select(test, a, c), Op("mul", (Select(test, c, a), r))))
-        return Op("truediv", (total, d), place=b.place)
-
-    def im(a: Expr, c: Expr, u: Expr, v: Expr, r: Expr, d: Expr) -> Expr:
-        nearer = Op("sub", (c, Op("mul", (a, r))))
-        farther = Op("sub", (Op("mul", (c, r)), a))
-        return Op("truediv", (Select(larger(u, v), nearer, farther), d), place=b.place)
-
-    r = computed_once(b, each(b, ratio, u, v))
-    d = computed_once(b, each(b, divisor, u, v, r))
-    return joined(b, each(b, re, a, c, u, v, r, d), each(b, im, a, c, u, v, r, d))
-
-
-def is_of_numpy(*parts: Part) -> bool:
-    """Return True if one of some parts is a number of NumPy, or an array."""
-    return any(isinstance(p, Array) or not operations.may_be_of_python(p) for p in parts)
-
-
 def computed_once(b: Builder, part: Part) -> Part:
     """Return a part under a name, or in memory."""
     if isinstance(part, Array):
@@ -240,39 +124,6 @@ def computed_once(b: Builder, part: Part) -> Part:
         b.layouts.is_ours(found, part)
         return found
     return replace(part, e=b.number(part.e, part.kind))
-
-
-def power(b: Builder, x: Value, y: Value) -> Value:
-    """Return a power with an exponent that is a small int."""
-    n = y.e.value if isinstance(y, Number) and isinstance(y.e, Const) else None
-    if type(n) is not int or not 0 < abs(n) <= LARGEST:
-        raise Unfit("a power of complex numbers", b.place)
-    if n < 0:
-        inverse = power(b, x, Number(Const(-n), "int"))
-        return operated(b, "truediv", Number(Const(1.0), "float"), inverse)
-    base = parts_of(b, x)
-    base = computed(b, base[0]), computed(b, base[1])
-    found: Value = joined(b, *base)
-    for _ in range(n - 1):
-        found = product(b, parts_of(b, found), base)
-    return found
-
-
-def negative(b: Builder, x: Value) -> Value:
-    """Return ``-x``."""
-    return joined(b, *[operations.negative(b, part) for part in parts_of(b, x)])
-
-
-def compared(b: Builder, ops: Sequence[str], values: Sequence[Value]) -> Value:
-    """Return ``x == y`` or ``x != y``."""
-    if ops not in (["eq"], ["ne"]):
-        raise Unfit("a comparison of complex numbers", b.place)
-    pairs = zip(*[parts_of(b, v) for v in values], strict=True)
-    x, y = (operations.compared(b, ops, pair) for pair in pairs)
-    op = "and" if ops == ["eq"] else "or"
-    if isinstance(x, Number) and isinstance(y, Number):
-        return Number(Op(op, (x.e, y.e)), "bool_" if "bool_" in (x.type, y.type) else "bool")
-    return operations.elementwise(b, lambda p, q: Op(op, (p, q)), BOOL, (x, y))
 
 
 # Memory.

@@ -37,8 +37,9 @@ from mooncake_py.compiler.regions.ir import Assign, Call, Compare, Const, Expr, 
 from mooncake_py.runtime.values import is_of_math
 
 __all__ = [
-    "applied", "broadcast_to", "chosen", "compared", "int_of_python", "length", "negative",
-    "operated", "require_all_rounded", "require_exact", "require_rounded", "shape_of_all",
+    "added_to_nothing", "applied", "broadcast_to", "chosen", "compared", "int_of_python",
+    "length", "negative", "operated", "require_all_rounded", "require_exact", "require_rounded",
+    "shape_of_all",
 ]  # fmt: skip
 
 Element = Callable[..., Expr]
@@ -109,6 +110,8 @@ def operated(b: Builder, op: str, x: Value, y: Value) -> Value:
         return on_numbers(b, op, x, y)
     if x.kind == y.kind == BOOL:
         raise Unfit("arithmetic on truths", b.place)
+    if op == "pow" and x.kind == BOOL:
+        raise Unfit("a power of truths, whose square is of int8", b.place)
     kind = kind_of_all(b, (x, y))
     if kind == INT and op == "pow":
         return powers_of_ints(b, x, y)
@@ -118,6 +121,13 @@ def operated(b: Builder, op: str, x: Value, y: Value) -> Value:
     if op == "floordiv" and kind in REAL:
         require_all_rounded(b, found)
     return found
+
+
+def added_to_nothing(b: Builder, x: Value) -> Value:
+    """Return what is added to zeros, as in products of BLAS: floats, of which none is -0.0."""
+    if isinstance(x, Number | Array) and x.kind in REAL:
+        return operated(b, "add", x, Number(Const(0.0), "float"))
+    return x
 
 
 def on_numbers(b: Builder, op: str, x: Number, y: Number) -> Number:
@@ -446,7 +456,7 @@ def length(b: Builder, squares: Value) -> Value:
 
 
 def of_numpy(b: Builder, value: Value) -> Value:
-    """Return the result of a function of NumPy, which is a number of NumPy."""
+    """Return a number as one of NumPy, as its functions give back, and some take all numbers."""
     if isinstance(value, Number) and value.narrow:
         raise Unfit("a function of NumPy on what may be a float32", b.place)
     return Number(value.e, NUMPY_TYPES[value.kind]) if isinstance(value, Number) else value

@@ -11,17 +11,14 @@ import numpy as np
 from mooncake_py.compiler.native.building import operations
 from mooncake_py.compiler.native.building.arguments import Given, Reader
 from mooncake_py.compiler.native.building.builder import Builder
+from mooncake_py.compiler.native.building.complex_operators import compared, negative, operated
 from mooncake_py.compiler.native.building.complexes import (
     NOTHING,
     Part,
-    compared,
     computed,
     each,
     joined,
-    negative,
-    operated,
     parts_of,
-    real,
 )
 from mooncake_py.compiler.native.building.narrow import as_float64
 from mooncake_py.compiler.native.building.values import (
@@ -34,7 +31,6 @@ from mooncake_py.compiler.native.building.values import (
 )
 from mooncake_py.compiler.native.functions import reductions
 from mooncake_py.compiler.native.regions.linear import ZERO
-from mooncake_py.compiler.native.regions.region import FLOAT
 from mooncake_py.compiler.regions.ir import Call, Check, Compare, Const, Expr, Op, Select
 
 __all__ = ["COMPLEX_FUNCTIONS", "COMPLEX_METHODS", "chosen", "new_number", "product"]
@@ -49,9 +45,7 @@ def of_values(f: Callable[..., Value], count: int, is_ufunc: bool = False) -> Re
         if given or len(args) != count:
             raise Unfit("options of a function of complex numbers", b.place)
         found = f(b, *args)
-        if is_ufunc and isinstance(found, ComplexNumber) and found.re.kind == FLOAT:
-            return joined(b, *[Number(part.e, "float64") for part in (found.re, found.im)])
-        return found
+        return of_numpy(b, found) if is_ufunc and isinstance(found, ComplexNumber) else found
 
     return read
 
@@ -71,6 +65,12 @@ def function(f: Any, b: Builder, *parts: Part) -> Part:
 def times(b: Builder, x: Part, y: Part) -> Part:
     """Return a product of real numbers."""
     return real(operations.operated(b, "mul", x, y))
+
+
+def real(x: Value) -> Part:
+    """Return a value that is a real number, or an array of them."""
+    assert isinstance(x, Part)
+    return x
 
 
 # Of one number.
@@ -169,8 +169,12 @@ def root(b: Builder, z: Value) -> Value:
     re, im, size = of_one_type(computed(b, function(np.hypot, b, re, im)), re, im)
     require_nonzero(b, size)
 
+    def is_right(x: Expr) -> Expr:
+        return Compare(("ge",), (x, ZERO))
+
     def larger(x: Expr, r: Expr) -> Expr:
-        half = Op("mul", (HALF, Op("add", (Op("abs", (x,)), r))))
+        distance = Select(is_right(x), x, Op("neg", (x,)))  # no `abs`: its slope at zero is zero
+        half = Op("mul", (HALF, Op("add", (distance, r))))
         return Call(np.sqrt, (half,), place=b.place)
 
     t = computed(b, each(b, larger, re, size))
@@ -183,9 +187,6 @@ def root(b: Builder, z: Value) -> Value:
 
     def sign(y: Expr) -> Expr:
         return Call(np.copysign, (Const(1.0), y))
-
-    def is_right(x: Expr) -> Expr:
-        return Compare(("ge",), (x, ZERO))
 
     first = each(
         b, lambda x, y, t, s: Select(is_right(x), t, Op("mul", (sign(y), s))), re, im, t, s
@@ -209,6 +210,13 @@ def require_nonzero(b: Builder, x: Part) -> None:
 # Of several.
 
 
+def of_numpy(b: Builder, v: Value) -> Value:
+    """Return a number as NumPy makes an array of it, others unchanged."""
+    if isinstance(v, ComplexNumber):
+        return joined(b, *[operations.of_numpy(b, part) for part in (v.re, v.im)])
+    return operations.of_numpy(b, v)
+
+
 def new_number(b: Builder, re: Value, im: Value = NOTHING) -> Value:
     """Read ``complex(x, y)``."""
     if isinstance(re, ComplexNumber) and im is NOTHING:
@@ -226,17 +234,20 @@ def chosen(b: Builder, test: Value, x: Value, y: Value) -> Value:
 
 def product(b: Builder, x: Value, y: Value) -> Value:
     """Read ``np.dot(x, y)``; with a number it is the product of all elements by it."""
+    x, y = (of_numpy(b, v) for v in (x, y))
     (a, c), (u, v) = parts_of(b, x), parts_of(b, y)
-    if isinstance(x, Number) or isinstance(y, Number) or not isinstance(a, Array):
-        return operated(b, "mul", x, y)
+    if not (isinstance(a, Array) and isinstance(u, Array)):
+        found = operated(b, "mul", x, y)
+        if isinstance(found, ComplexNumber):
+            return found
+        return joined(b, *[operations.added_to_nothing(b, p) for p in parts_of(b, found)])
 
     def part(p: Part, q: Part) -> Part | None:
         is_none = isinstance(p, Number) or isinstance(q, Number)
         return None if is_none else real(reductions.product(b, p, q))
 
     aa, cc, av, cu = part(a, u), part(c, v), part(a, v), part(c, u)
-    if aa is None:
-        raise Unfit("a product of an array and a complex number", b.place)
+    assert aa is not None
     re = aa if cc is None else operations.operated(b, "sub", aa, cc)
     both = [p for p in (av, cu) if p is not None]
     im = both[0] if len(both) == 1 else operations.operated(b, "add", *both)

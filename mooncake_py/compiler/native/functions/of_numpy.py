@@ -24,6 +24,7 @@ from mooncake_py.compiler.native.building.arguments import (
 from mooncake_py.compiler.native.building.builder import Builder
 from mooncake_py.compiler.native.building.complexes import is_complex, joined
 from mooncake_py.compiler.native.building.indexing import diagonal, flipped, transposed, viewed
+from mooncake_py.compiler.native.building.operations import added_to_nothing, may_be_of_python
 from mooncake_py.compiler.native.building.values import (
     PARTS,
     Array,
@@ -110,14 +111,16 @@ MEAN = reduction(reductions.mean)
 
 
 def product(b: Builder, args: Sequence[Value], given: Given) -> Value:
-    """Read ``np.dot(a, b)``; of numbers it is their product."""
+    """Read ``np.dot(a, b)``; of numbers, which NumPy makes arrays of, it is their product."""
     x, y = arranged(b, args, given, "a b")
     if x is None or y is None:
         raise Unfit("a product of one operand", b.place)
     if is_complex(x, y):
         return complex_functions.product(b, x, y)
     if isinstance(x, Number) or isinstance(y, Number):
-        return operations.of_numpy(b, operations.operated(b, "mul", x, y))
+        x, y = (operations.of_numpy(b, v) for v in (x, y))
+        found = operations.operated(b, "mul", x, y)
+        return found if isinstance(found, Number) else added_to_nothing(b, found)
     return reductions.product(b, x, y)
 
 
@@ -132,10 +135,18 @@ def matmul(b: Builder, args: Sequence[Value], given: Given) -> Value:
 
 
 def inner(b: Builder, args: Sequence[Value], given: Given) -> Value:
-    """Read ``np.inner(a, b)`` and ``np.vdot(a, b)`` of vectors."""
+    """Read ``np.inner(a, b)`` of vectors, or of a vector and a number."""
     if any(isinstance(a, Array) and len(a.shape) != 1 for a in args):
         raise Unfit("an inner product of what are no vectors", b.place)
     return product(b, args, given)
+
+
+def flat_inner(b: Builder, args: Sequence[Value], given: Given) -> Value:
+    """Read ``np.vdot(a, b)`` of vectors, or of numbers, which are vectors of one element."""
+    if len({type(a) for a in args}) > 1:
+        raise Unfit("an inner product of a vector and a number", b.place)
+    found = inner(b, args, given)
+    return added_to_nothing(b, found) if isinstance(args[0], Number) else found
 
 
 def outer(b: Builder, args: Sequence[Value], given: Given) -> Value:
@@ -399,7 +410,7 @@ def cross(b: Builder, args: Sequence[Value], given: Given) -> Value:
 
 FUNCTIONS: dict[Any, Reader] = {
     np.sum: reduction(added_up), np.mean: reduction(reductions.mean),
-    np.dot: product, np.matmul: matmul, np.vdot: inner, np.inner: inner, np.outer: outer,
+    np.dot: product, np.matmul: matmul, np.vdot: flat_inner, np.inner: inner, np.outer: outer,
     np.linalg.norm: norm,
     np.zeros: filled(0.0), np.empty: filled(None), np.ones: filled(1.0),
     np.zeros_like: filled_like(0.0), np.empty_like: filled_like(None),
@@ -412,7 +423,7 @@ FUNCTIONS: dict[Any, Reader] = {
     np.any: truths.of_all("or"), np.all: truths.of_all("and"),
     np.count_nonzero: truths.count_nonzero, np.nonzero: nonzero, np.flatnonzero: flat_nonzero,
     np.clip: clip,
-    np.prod: cumulative.product_of_all, np.cumsum: cumulative.cumulated("add", 0.0),
+    np.prod: cumulative.product_of_all, np.cumsum: cumulative.cumulated("add", -0.0),
     np.cumprod: cumulative.cumulated("mul", 1.0), np.diff: cumulative.difference,
     np.array: joining.array, np.asarray: joining.as_array,
     np.concatenate: joining.concatenated, np.stack: joining.stacked,
@@ -438,7 +449,7 @@ METHODS: dict[str, Reader] = {
     "max": extrema.extremum("gt"), "min": extrema.extremum("lt"),
     "argmax": extrema.place_of_extremum("gt"), "argmin": extrema.place_of_extremum("lt"),
     "any": truths.of_all("or"), "all": truths.of_all("and"), "clip": clip,
-    "prod": cumulative.product_of_all, "cumsum": cumulative.cumulated("add", 0.0),
+    "prod": cumulative.product_of_all, "cumsum": cumulative.cumulated("add", -0.0),
     "cumprod": cumulative.cumulated("mul", 1.0), "flatten": joining.flat_copy,
     "searchsorted": searching.searched, "trace": trace,
     "reshape": reshaped_method, "ravel": raveled, "round": rounded, "nonzero": nonzero,
@@ -447,8 +458,11 @@ METHODS: dict[str, Reader] = {
 
 def method_of(a: Array | ComplexNumber, name: str) -> Reader | None:
     """Return the reader of a method of an array or a complex number, None if there is none."""
+    if isinstance(a, ComplexNumber):
+        is_there = name == "conjugate" or (name == "conj" and not may_be_of_python(a.re))
+        return COMPLEX_METHODS[name] if is_there else None
     own = COMPLEX_METHODS.get(name) if is_complex(a) else None
-    return own or (METHODS.get(name) if isinstance(a, Array) else None)
+    return own or METHODS.get(name)
 
 
 def attribute(b: Builder, a: Array, name: str) -> Value:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from mooncake_py.compiler.native.building import complexes, operations
+from mooncake_py.compiler.native.building import complex_operators, complexes, operations
 from mooncake_py.compiler.native.building.builder import Builder
 from mooncake_py.compiler.native.building.findings import Again, Findings
 from mooncake_py.compiler.native.building.indexing import Part, Slice, viewed
@@ -214,7 +214,7 @@ class ExpressionReader(ConditionReader):
         if type(op) not in OPERATORS:
             raise Unfit("an operator on bits", self.b.place)
         if complexes.is_complex(x, y):
-            return complexes.operated(self.b, OPERATORS[type(op)], x, y)
+            return complex_operators.operated(self.b, OPERATORS[type(op)], x, y)
         return operations.operated(self.b, OPERATORS[type(op)], x, y)
 
     def both(self, op: str, x: Value, y: Value) -> Value:
@@ -231,7 +231,7 @@ class ExpressionReader(ConditionReader):
         if picked.are_picked((x,)):
             return picked.operated(self.b, lambda p: self.prefixed(op, p), (x,))
         if isinstance(op, ast.USub) and complexes.is_complex(x):
-            return complexes.negative(self.b, x)
+            return complex_operators.negative(self.b, x)
         if isinstance(op, ast.USub):
             return operations.negative(self.b, x)
         if isinstance(op, ast.UAdd) and isinstance(x, Number) and x.kind != BOOL:
@@ -270,7 +270,7 @@ class ExpressionReader(ConditionReader):
             raise Unfit("a comparison of what are no numbers", self.b.place)
         names = [COMPARISONS[type(op)] for op in ops]
         if complexes.is_complex(*values):
-            return complexes.compared(self.b, names, values)
+            return complex_operators.compared(self.b, names, values)
         return operations.compared(self.b, names, values, tested)
 
     def same(self, x: Value, y: Value) -> bool:
@@ -297,8 +297,8 @@ class ExpressionReader(ConditionReader):
             return base.re if name == "real" else base.im
         if isinstance(base, Number) and name == "real":
             return self.prefixed(ast.UAdd(), base)
-        if isinstance(base, Number) and name == "imag" and base.rank is None:
-            return Number(Const(0 if base.kind == "int" else 0.0), base.kind)
+        if isinstance(base, Number) and name == "imag" and base.rank is None and base.kind != BOOL:
+            return Number(Const(0 if base.kind == INT else 0.0), base.type)
         if isinstance(base, Object):
             return self.attribute_of(base, name)
         raise Unfit(f"the attribute {name}", self.b.place)
