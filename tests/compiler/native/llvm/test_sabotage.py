@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import os
 import re
 import signal
@@ -123,6 +124,7 @@ def finds(case: Case, sabotage: Sabotage | None) -> bool:
     if child == 0:
         code = 1
         try:
+            faulthandler.disable()
             signal.alarm(SECONDS)
             os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
             code = int(is_other(case, sabotage))
