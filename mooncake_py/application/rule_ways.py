@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.application import structural_ways
+from mooncake_py.application import array_ways, structural_ways
 from mooncake_py.application.numbers_of_math import COMPLEX, number_of
 from mooncake_py.compiler.derivatives.declared import partial_for_one
 from mooncake_py.compiler.derivatives.number_functions import (
@@ -32,6 +32,7 @@ from mooncake_py.compiler.derivatives.number_functions import (
 )
 from mooncake_py.rules import registry
 from mooncake_py.rules.clipping import CLIP
+from mooncake_py.rules.complex_parts import scalar_absolute_partial
 from mooncake_py.rules.kinds import ElementwiseRule, Rule
 from mooncake_py.runtime.active import REAL_SCALARS, Active
 from mooncake_py.runtime.sites import DECLINED, OfRule, decline
@@ -82,13 +83,14 @@ def ways_of(
             serving = served_by(rule, f)
             if serving:  # no site keeps a function of the program's alive
                 found[id(f)] = way = OfRule(f, found.token if rule.built_in else object())
+                way.named = serving.pop("named", decline)
                 for count, serve in serving.items():
                     way.on[count] = serve
     return found
 
 
-def served_by(rule: Rule, f: Any) -> dict[int, Serve]:
-    """Return what serves a function, by the number of arguments."""
+def served_by(rule: Rule, f: Any) -> dict[Any, Serve]:
+    """Return what serves a function, by the number of arguments; keywords too if "named"."""
     if isinstance(rule, ElementwiseRule):
         return of_elementwise(rule, f)
     if not rule.built_in:
@@ -99,15 +101,15 @@ def served_by(rule: Rule, f: Any) -> dict[int, Serve]:
     pair = slopes_of_two(f) if registry.are_first() else None
     if pair is not None:  # `math.hypot`
         return {2: of_two(None, f, pair)}
-    return structural_ways.served_by(f)
+    return structural_ways.served_by(f) or array_ways.served_by(rule, f)
 
 
 # Functions of numbers, and elementwise functions of arrays.
 
 
-def of_elementwise(rule: ElementwiseRule, f: Any) -> dict[int, Serve]:
+def of_elementwise(rule: ElementwiseRule, f: Any) -> dict[Any, Serve]:
     """Return what serves an elementwise function."""
-    serving: dict[int, Serve] = {}
+    serving: dict[Any, Serve] = {}
     one = of_one(rule, f)
     if one is not None:
         serving[1] = one
@@ -124,17 +126,19 @@ def of_one(rule: ElementwiseRule, f: Any) -> Serve | None:
     """
     if is_of_math(f):
         slope = partial_for_one(rule)
-        return None if slope is None else of_one_number(rule, f, slope, float, decline)
+        return None if slope is None else of_one_number(rule, f, slope, {float}, decline)
     if len(rule.partials) != 1:
         return None
     if number_of(f) is not None:  # of `cmath`, which makes numbers of others
         return of_one_array(rule, f, COMPLEX)
     array = of_one_array(rule, f)
+    if f is abs and rule.built_in:  # which keeps the type of a number
+        return of_one_number(rule, f, scalar_absolute_partial, REAL_SCALARS, array)
     if registry.are_first():
         if f in NUMPY_FUNCTIONS:
-            return of_one_number(rule, f, slope_of(f), np.float64, array)
+            return of_one_number(rule, f, slope_of(f), {np.float64}, array)
         if f in OF_REALS:
-            return of_one_number(rule, f, sign, np.float64, array)
+            return of_one_number(rule, f, sign, {np.float64}, array)
     return array
 
 
@@ -160,7 +164,7 @@ def of_one_array(rule: ElementwiseRule, f: Any, types: Collection[type] | None =
 
 
 def of_one_number(
-    rule: ElementwiseRule, f: Any, slope: Any, result: type, otherwise: Serve
+    rule: ElementwiseRule, f: Any, slope: Any, results: Collection[type], otherwise: Serve
 ) -> Serve:
     """Return what serves a float, whose slope is a float that is known at once.
 
@@ -174,7 +178,7 @@ def of_one_number(
         if type(value) not in REAL_SCALARS:
             return otherwise(C, x)
         y = f(value)
-        if type(y) is not result:
+        if type(y) not in results:
             return C.record_one(rule, y, value, x)
         try:
             p = slope(float(value), float(y))

@@ -16,7 +16,7 @@ import numpy as np
 from mooncake_py.rules.declare import elementwise, linear
 from mooncake_py.rules.holomorphic import wirtinger
 
-__all__ = ["complex_number"]
+__all__ = ["complex_number", "scalar_absolute_partial"]
 
 
 def complex_number(real: Any = 0.0, imag: Any = 0.0) -> complex:

@@ -15,7 +15,7 @@ from mooncake_py.rules.declare import from_vjp, overlay
 from mooncake_py.rules.exact_zeros import surely_finite
 from mooncake_py.rules.no_value import NoValue, given
 
-__all__ = ["extremum_cotangent", "extremum_tangent"]
+__all__ = ["extremum_cotangent", "extremum_jvp", "extremum_tangent"]
 
 
 # Functions.  The position of `initial` follows that of `out` and `keepdims`.

@@ -25,9 +25,12 @@ from mooncake_py.tangents.lookup import spec_of as tangent_spec
 from mooncake_py.words import with_article
 
 __all__ = [
-    "ADJOINTS", "THUNKS", "careful_cotangent", "pull_bilinear", "pull_linear", "pull_numbers",
-    "pull_sum", "pull_vjp",
+    "ADJOINTS", "THUNKS", "careful_cotangent", "pull_bilinear", "pull_dot", "pull_extremum",
+    "pull_linear", "pull_numbers", "pull_sum", "pull_total", "pull_vjp",
 ]  # fmt: skip
+
+
+INFINITY = float("inf")
 
 
 @reads
@@ -106,6 +109,40 @@ def pull_numbers(entry: Entry) -> None:
         for node, part in zip(nodes, g.ravel().tolist(), strict=True):
             if node is not None:
                 node.grad += part
+
+
+def pull_total(entry: Entry) -> None:
+    """Reverse the sum of all elements, divided by a number."""
+    _, y, node, shape, number = entry
+    g = y.grad
+    if g:
+        node.add(np.full(shape, g / number))
+
+
+def pull_extremum(entry: Entry) -> None:
+    """Reverse the extremum of all elements, among which those that tie share the cotangent."""
+    _, y, node, a, extremum = entry
+    g = y.grad
+    if g:
+        tied = a == extremum
+        node.add(np.where(tied, g / max(int(np.count_nonzero(tied)), 1), 0))
+
+
+def pull_dot(entry: Entry) -> None:
+    """Reverse the product of two vectors; the layout is that of `pull_bilinear`."""
+    _, y, _, _, (na, nb), _, (of_a, of_b), _ = entry
+    g = y.grad
+    if not g:
+        return
+    a = None if na is None else g * of_a[1]
+    b = None if nb is None else g * of_b[0]
+    if all(c is None or abs(c.dot(c)) < INFINITY for c in (a, b)):
+        if a is not None:
+            na.add(a)
+        if b is not None:
+            nb.add(b)
+    else:
+        pull_bilinear(entry)
 
 
 def hand_over_all(nodes: Any, cotangents: Any, fits: Any, g: Any, rule: Any) -> None:
@@ -247,4 +284,7 @@ def spec_of_node(node: Any) -> Any:
 
 
 # All that change nothing but cotangents.
-ADJOINTS = pulls.ADJOINTS | {pull_linear, pull_bilinear, pull_vjp, pull_sum, pull_numbers}
+ADJOINTS = pulls.ADJOINTS | {
+    pull_linear, pull_bilinear, pull_vjp, pull_sum, pull_numbers, pull_total, pull_extremum,
+    pull_dot,
+}  # fmt: skip

@@ -8,7 +8,10 @@ import pytest
 from mooncake_py.language.core import Core
 from tests.application.odd_calls import ARGS, CONTEXTS, PROGRAM, outcome, without_ways
 
-NAMED = np.sin, math.exp, math.hypot, np.maximum, np.power, np.clip, max, min, round, np.where
+NAMED = (
+    np.sin, math.exp, math.hypot, np.maximum, np.power, np.clip, max, min, round, np.where,
+    np.max, np.dot, np.cumsum, np.ndarray.copy, np.ndarray.sum,
+)  # fmt: skip
 
 CALLS = {
     "maxima": [
@@ -164,6 +167,20 @@ CALLS = {
         "np.where(1, x, 2.0)",
         "np.where(v > 0.5, v, x)",
     ],
+    "sums and products of arrays": [
+        "np.sum(v)", "np.sum(m, axis=1)", "np.sum(m, (0, 1))", "np.sum(m, 5)", "np.sum(v, w=1)",
+        "np.sum(v, dtype=np.float32)", "np.sum(v, initial=x)",
+        "np.sum(v, 0, None, None, False, 2.0)",
+        "np.sum(v, where=v > 0.5)", "np.sum(v, out=np.zeros(()))", "np.sum(v[:0])", "np.sum(v32)",
+        "np.sum(v * np.inf)", "np.sum(m.T)", "v.sum()", "m.sum(1)", "m.mean(axis=0)", "v.mean()",
+        "np.mean(v[:0])", "v.sum(1, 2, 3, 4, 5)", "v.copy()", "m.T.copy()", "m.reshape(-1)",
+        "m.reshape(4, 1)", "v.reshape(2)", "v.cumsum()", "np.cumsum(m, axis=1)", "v.astype(int)",
+        "v.astype(np.float32)", "v.astype(object)", "np.max(v)", "np.max(np.array([x, x]))",
+        "np.max(v * np.nan)", "np.max(v[:0])", "np.max(m, axis=0)", "v.min()", "np.max(i3)",
+        "np.dot(v, c)", "np.dot(v, v)", "np.dot(v, c * np.inf)", "np.dot(v, w[:2])", "m @ v[:2]",
+        "np.dot(v * 0.0, c * np.inf)", "v @ i3", "np.dot(x, v)", "np.vdot(v, c)", "np.inner(m, m)",
+        "np.outer(v, v)", "np.matmul(m, m)", "(v * 1e200) @ (v * 1e200)", "np.dot(v, v, out=w[:0])",
+    ],
     "operators": [
         "x**2.5", "x**x", "2**x", "(-x) ** 0.5", "(0 * x) ** -1", "x**np.int64(3)", "x**0",
         "x % 0.4", "(-x) % v[0]", "x % 0", "-x", "-(x * 1j)", "-v[0]", "x**1e5", "0.0**x",
@@ -195,6 +212,8 @@ SERVED = [
     "np.sin(x)", "math.exp(x)", "math.hypot(x, 2.0)", "np.maximum(x, 0.5)", "np.power(x, 1.5)",
     "np.clip(x, 0.0, 3.0)", "max(x, 0.5)", "min(x, v[0], 2)", "sum([x, 1])", "round(x, 1) * x",
     "np.array([x, [1.0, 2.0][0]])", "np.where(x > 1, x, 2.0)", "x**2.5", "np.maximum(v, 0.5)",
+    "np.sum(v)", "np.sum(m, axis=0)", "v.sum()", "np.max(v)", "np.dot(v, v)", "np.cumsum(v)",
+    "v.copy()",
 ]  # fmt: skip
 
 

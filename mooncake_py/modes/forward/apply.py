@@ -14,10 +14,10 @@ from mooncake_py.application import apply, marshalling
 from mooncake_py.application.apply import (
     arguments_of_vjp,
     by_position,
-    is_of_array,
     refuse_other_active,
     require_copy,
 )
+from mooncake_py.application.array_ways import PLACES
 from mooncake_py.application.codual_call import container_written
 from mooncake_py.application.elementwise import (
     as_arrays,
@@ -75,15 +75,10 @@ from mooncake_py.words import with_article
 if TYPE_CHECKING:
     from mooncake_py.modes.forward.context import ForwardContext
 
-__all__ = ["handler"]
+__all__ = ["handler", "is_view"]
 
 ARITHMETIC = frozenset({ndarray, Active, *NUMBERS})
 SPLIT = (*ARITHMETIC, list, tuple)
-PLACES = frozenset({
-    "axes", "axis", "axis1", "axis2", "copy", "destination", "dtype", "indices", "k", "keepdims",
-    "n", "newshape", "offset", "order", "repeats", "reps", "shape", "shift", "source", "subok",
-})  # fmt: skip
-"""Names of parameters that say where numbers go, or how they are stored."""
 
 
 def operands(ctx: ForwardContext, f: Any, args: Any) -> tuple[Any, Any, bool]:
@@ -181,11 +176,6 @@ def apply_elementwise(
 @without_out
 def apply_linear(rule: LinearRule, ctx: ForwardContext, f: Any, args: Any, kwargs: Any) -> Any:
     """Apply the rule of a function that is linear in some arguments."""
-    is_quick = ctx.plain and not ctx.several and ctx.numerals is None
-    if is_quick and is_of_array(rule, args, kwargs):
-        t = ctx.blocks.tangent_of(args[0])
-        if t is not None and adds_nothing(rule.adjoint, len(args), kwargs):
-            return linear_in_array(rule, ctx, f, t, args, kwargs)
     if kwargs or not PLAIN.issuperset(map(type, args)):
         meet(f, args, kwargs)
     if kwargs:
@@ -217,29 +207,6 @@ def apply_linear(rule: LinearRule, ctx: ForwardContext, f: Any, args: Any, kwarg
         moved[i] = fixed[i] if t is None else t
     t = ctx.lower(pushforward.of_linear, f, tuple(moved), tuple(fixed), kwargs, y)
     return ctx.fresh(y, t)
-
-
-def adds_nothing(adjoint: Any, count: int, kwargs: Any) -> bool:
-    """Return True if arguments but the first say where numbers go, and none is added."""
-    if count > 1:
-        code = getattr(adjoint, "__code__", None)
-        if code is None or code.co_argcount <= count:
-            return False
-        if not PLACES.issuperset(code.co_varnames[2 : count + 1]):
-            return False
-    return not kwargs or PLACES.issuperset(kwargs)
-
-
-def linear_in_array(
-    rule: LinearRule, ctx: ForwardContext, f: Any, t: Any, args: Any, kwargs: Any
-) -> Any:
-    """Return what a linear function makes of an array that has a tangent."""
-    y = f(*args, **kwargs)
-    if not is_inexact(y):
-        return drops.output(ctx, rule, y, args)
-    if is_view(y, args, {0: t}):
-        return y
-    return ctx.fresh(y, ctx.lower(pushforward.of_linear_only, f, (t, *args[1:]), kwargs, y))
 
 
 def zero_of(value: Any) -> Any:

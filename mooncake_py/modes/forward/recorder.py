@@ -12,13 +12,18 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.application.rule_ways import RuleWays
+from mooncake_py.modes.forward import pushforward
+from mooncake_py.modes.forward.apply import is_view
 from mooncake_py.modes.forward.operations import Operations
 from mooncake_py.rules.exact_zeros import pushed
+from mooncake_py.rules.extrema import extremum_jvp
+from mooncake_py.runtime import drops
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.quiet import Quiet
+from mooncake_py.runtime.values import is_inexact
 
 if TYPE_CHECKING:
-    from mooncake_py.rules.kinds import ElementwiseRule
+    from mooncake_py.rules.kinds import BilinearRule, ElementwiseRule, LinearRule
 
 __all__ = ["Recorder"]
 
@@ -28,6 +33,7 @@ NONE = RuleWays()
 class Recorder(Operations):
     """What reverse mode records, with tangents."""
 
+    is_linear_only = True  # what a linear function adds would be added to its tangent
     ways_found: RuleWays
 
     @property
@@ -68,6 +74,38 @@ class Recorder(Operations):
     def record_elementwise(self, rule: ElementwiseRule, y: Any, args: Any, nodes: Any) -> Any:
         """Return ``y = f(*args)`` for an elementwise rule."""
         return self.push_elementwise(rule, y, args, tuple(map(tangent_of, nodes)))
+
+    def record_linear(
+        self, rule: LinearRule, f: Any, y: Any, node: Any, args: Any, kwargs: Any
+    ) -> Any:
+        """Return what a linear function has made of an array, the first argument."""
+        if not is_inexact(y):
+            return drops.output(self, rule, y, args)
+        if is_view(y, args, {0: node}):
+            return y
+        t = self.lower(pushforward.of_linear_only, f, (node, *args[1:]), kwargs, y)
+        return self.fresh(y, t)
+
+    def record_total(self, f: Any, y: Any, a: ndarray, node: Any, number: int) -> Any:
+        """Return the sum of all elements of an array, divided by a number."""
+        return self.fresh(y, self.lower(pushforward.of_linear_only, f, (node,), {}, y))
+
+    def record_extremum(self, y: Any, a: ndarray, node: Any) -> Any:
+        """Return the largest or the smallest of all elements of an array."""
+        tied = a == y
+        with Quiet():
+            t = np.add.reduce(np.where(tied, node, 0), axis=None)
+            t = t / max(int(np.count_nonzero(tied)), 1)
+        if t - t != 0:
+            t = self.lower(pushforward.of_jvp, extremum_jvp, (node,), y, (a,))
+        return self.fresh_number(y, t)
+
+    def record_product(
+        self, rule: BilinearRule, f: Any, y: Any, a: Any, b: Any, na: Any, nb: Any
+    ) -> Any:
+        """Return the product of two arrays, of which one has a tangent."""
+        t = self.lower(pushforward.of_bilinear, f, a, b, na, nb, (), {}, y)
+        return self.fresh(y, t)
 
 
 def along(a: Active, p: float) -> float:

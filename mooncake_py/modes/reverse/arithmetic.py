@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.modes.reverse.tape import Tape
+from mooncake_py.modes.reverse.recorder import Recorder
 from mooncake_py.rules.kinds import ElementwiseRule
 from mooncake_py.runtime import drops, pulls
 from mooncake_py.runtime.active import REAL_SCALARS, Active, active_number, primal_of
@@ -60,7 +60,7 @@ def _sum(op: BinaryOperator, slope: float) -> Callable[[Any, Any, Any], Any]:
     return run
 
 
-class Arithmetic(Tape):
+class Arithmetic(Recorder):
     """Operators that return a new value."""
 
     # The four operators of arithmetic, quick for floats.
@@ -140,7 +140,10 @@ class Arithmetic(Tape):
             # Two products at a time would take twice the memory, and the time.
             return self.record_one(_SQUARE.array_rule, a * a, a, na)
         if op is _MATMUL:
-            return self.record_bilinear(op.array_rule, op.function(a, b), a, b, (na, nb), (), {})
+            y = op.function(a, b)
+            if type(a) is ndarray and type(b) is ndarray:
+                return self.record_product(op.array_rule, op.function, y, a, b, na, nb)
+            return self.record_bilinear(op.array_rule, y, a, b, (na, nb), (), {})
         if type(op.array_rule) is not ElementwiseRule:
             y = op.function(a, b)  # piecewise constant
             return drops.quotient(self, y, a, b) if op is _FLOORDIV else y

@@ -80,30 +80,6 @@ class Tape(ArrayLanguage, ReversePass):
 
     # Recording.
 
-    def record_slope(self, y: Any, a: Active, p: float) -> Active:
-        """Record a number that moves with another one, by its slope; return it, active."""
-        y = active_number(y, self)
-        self.record((pulls.pull_scalar_one, y, a, p))
-        return y
-
-    def record_slopes(self, y: Any, a: Active, p: float, b: Active, q: float) -> Active:
-        """Record a number that moves with two others, by its slopes; return it, active."""
-        y = active_number(y, self)
-        self.record((pulls.pull_scalar_two, y, a, p, b, q))
-        return y
-
-    def record_sum(self, y: Any, nodes: list[Active]) -> Active:
-        """Record the sum of numbers; return it, active."""
-        y = active_number(y, self)
-        self.record((rule_pulls.pull_sum, y, nodes))
-        return y
-
-    def record_array(self, y: ndarray, nodes: list[Active | None]) -> ndarray:
-        """Record an array made of numbers; return it, active."""
-        memory = self.known[id(y)] = Memory.of(y)
-        self.record((rule_pulls.pull_numbers, memory, nodes))
-        return y
-
     def record_elementwise(
         self,
         rule: Any,
