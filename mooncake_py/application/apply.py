@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
     from mooncake_py.runtime.reverse_mode import ReverseMode
 
-__all__ = ["APPLY", "applying", "handler", "shares_memory"]
+__all__ = ["APPLY", "applying", "handler", "shares_memory", "without_derivative"]
 
 
 # Functions that return new memory which nobody else can see.
@@ -367,6 +367,11 @@ def apply_zero(rule: Rule, ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         return ctx.call(method, *args)
     # a sequence or a formatter of the user's, perhaps
     y = call_seen(ctx, f, tuple(map(activity.unwrapped, args)), activity.unwrapped(kwargs))
+    return without_derivative(ctx, f, y, args, kwargs)
+
+
+def without_derivative(ctx: Mode, f: Any, y: Any, args: Any, kwargs: Any) -> Any:
+    """Return what a function without a derivative has made of active data, perhaps."""
     if type(y) is ndarray and y.base is None and f in CREATES:
         ctx.registry.memory_of(y).protected = False
     if type(y) is int:

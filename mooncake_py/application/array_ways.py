@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
+from mooncake_py.application.apply import without_derivative
 from mooncake_py.application.out_argument import WITHOUT_KEYWORDS, out_position
-from mooncake_py.rules.kinds import BilinearRule, LinearRule, Rule
+from mooncake_py.rules.kinds import BilinearRule, LinearRule, Rule, ZeroDerivativeRule
 from mooncake_py.runtime import drops
+from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import INERT
 from mooncake_py.runtime.sites import DECLINED, MOST
 from mooncake_py.runtime.values import FLOAT64
@@ -45,6 +47,8 @@ def served_by(rule: Rule, f: Any) -> dict[int | str, Serve]:
         return serving
     if isinstance(rule, BilinearRule):
         return {2: product(rule, f)}
+    if isinstance(rule, ZeroDerivativeRule):
+        return dict.fromkeys((*range(1, MOST + 1), "named"), zero(f))
     return {1: extremum(EXTREMA[f])} if f in EXTREMA else {}
 
 
@@ -93,6 +97,37 @@ def adds_nothing(adjoint: Any, count: int, kwargs: Any) -> bool:
         if not PLACES.issuperset(code.co_varnames[2 : count + 1]):
             return False
     return not kwargs or PLACES.issuperset(kwargs)
+
+
+def zero(f: Any) -> Serve:
+    """Return what serves a function without a derivative, of numbers, arrays and shapes."""
+    position = out_position(f)
+    most = MOST if position is None else position
+
+    def serve(C: Any, *args: Any, **kwargs: Any) -> Any:
+        if len(args) > most or (
+            kwargs and ("out" in kwargs or not INERT.issuperset(map(type, kwargs.values())))
+        ):
+            return DECLINED
+        primals = []
+        for a in args:
+            t = type(a)
+            if t is Active:
+                while type(a) is Active:  # at any level
+                    a = a.primal
+            elif t is ndarray:
+                if a.dtype.hasobject:
+                    return DECLINED
+            elif t not in INERT and not (t is tuple and INERT.issuperset(map(type, a))):
+                return DECLINED
+            primals.append(a)
+        try:
+            y = f(*primals, **kwargs)
+        except (TypeError, ValueError):  # raised again, in the general way
+            return DECLINED
+        return without_derivative(C, f, y, args, kwargs)
+
+    return serve
 
 
 def total(f: Any) -> Serve:

@@ -20,6 +20,7 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.application import array_ways, structural_ways
+from mooncake_py.application.interpolation_ways import serve_interp
 from mooncake_py.application.numbers_of_math import COMPLEX, number_of
 from mooncake_py.compiler.derivatives.declared import partial_for_one
 from mooncake_py.compiler.derivatives.number_functions import (
@@ -31,7 +32,7 @@ from mooncake_py.compiler.derivatives.number_functions import (
     slopes_of,
 )
 from mooncake_py.rules import registry
-from mooncake_py.rules.clipping import CLIP
+from mooncake_py.rules.clipping import CLIP, clip_between
 from mooncake_py.rules.complex_parts import scalar_absolute_partial
 from mooncake_py.rules.kinds import ElementwiseRule, Rule
 from mooncake_py.runtime.active import REAL_SCALARS, Active
@@ -95,13 +96,28 @@ def served_by(rule: Rule, f: Any) -> dict[Any, Serve]:
         return of_elementwise(rule, f)
     if not rule.built_in:
         return {}
-    if f is np.clip:
-        inner = registry.find(getattr(rule, "direct"))  # noqa: B009
+    if f is np.clip or f is ndarray.clip:
+        inner = registry.find(clip_between)
         return {3: between(inner)} if isinstance(inner, ElementwiseRule) else {}
+    if f is np.interp:
+        return {3: serve_interp}
     pair = slopes_of_two(f) if registry.are_first() else None
     if pair is not None:  # `math.hypot`
         return {2: of_two(None, f, pair)}
-    return structural_ways.served_by(f) or array_ways.served_by(rule, f)
+    serving = array_ways.served_by(rule, f)
+    for count, serve in structural_ways.served_by(f).items():
+        serving[count] = one_or_other(serve, serving[count]) if count in serving else serve
+    return serving
+
+
+def one_or_other(first: Serve, second: Serve) -> Serve:
+    """Return what serves what one of two does."""
+
+    def serve(C: Any, *args: Any, **kwargs: Any) -> Any:
+        y = first(C, *args, **kwargs)
+        return second(C, *args, **kwargs) if y is DECLINED else y
+
+    return serve
 
 
 # Functions of numbers, and elementwise functions of arrays.
@@ -137,6 +153,8 @@ def of_one(rule: ElementwiseRule, f: Any) -> Serve | None:
     if registry.are_first():
         if f in NUMPY_FUNCTIONS:
             return of_one_number(rule, f, slope_of(f), {np.float64}, array)
+        if f is np.sign:
+            return of_one_number(rule, f, lambda x, y: 0.0, {np.float64}, array)
         if f in OF_REALS:
             return of_one_number(rule, f, sign, {np.float64}, array)
     return array

@@ -6,12 +6,15 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy import ndarray
 
+from mooncake_py.rules import registry
+from mooncake_py.rules.creation import convert
 from mooncake_py.runtime.active import REAL_SCALARS, Active
 from mooncake_py.runtime.sites import DECLINED, MOST
 from mooncake_py.runtime.values import FLOAT64
 
-__all__ = ["OF_LANGUAGE", "serve_sum", "served_by"]
+__all__ = ["OF_LANGUAGE", "PLAIN", "serve_array", "serve_sum", "served_by"]
 
 Serve = Callable[..., Any]
 PLAIN = REAL_SCALARS | {int, bool}
@@ -21,11 +24,11 @@ OF_LANGUAGE = sum, min, max
 FEW = 1000.0
 
 
-def served_by(f: Any) -> dict[int, Serve]:
+def served_by(f: Any) -> dict[Any, Serve]:
     """Return what serves one of these functions, by the number of arguments."""
     if f is min or f is max:
         return {1: choosing_of(f), 2: choosing(f), **dict.fromkeys(range(3, MOST + 1), among(f))}
-    return SERVED.get(f, {})
+    return dict(SERVED.get(f, {}))
 
 
 # Choices: one of the arguments, which keeps its derivative.
@@ -117,21 +120,47 @@ def serve_sum(C: Any, items: Any, start: Any = 0) -> Any:
     return C.record_sum(y, nodes) if type(y) in REAL_SCALARS else DECLINED
 
 
-def serve_array(C: Any, items: Any) -> Any:
+def serve_array(C: Any, items: Any, dtype: Any = None) -> Any:
     """Serve `np.array` of nested lists and tuples of numbers."""
-    if type(items) is not list and type(items) is not tuple:
+    if dtype is not None and dtype is not float and dtype is not np.float64:
         return DECLINED
     primals: list[Any] = []
     nodes: list[Any] = []
+    if type(items) is Active:
+        if not collected(C, (items,), primals, nodes, 0):
+            return DECLINED
+        return C.record_array(np.array(*primals), nodes)
+    if type(items) is not list and type(items) is not tuple:
+        return DECLINED
     if not collected(C, items, primals, nodes, DEEP):
         return DECLINED
     try:
-        y = np.array(primals)
+        y = np.array(primals, dtype)
     except ValueError:  # of lists of several lengths
         return DECLINED
     if nodes.count(None) == len(nodes):
         return DECLINED if y.dtype.hasobject else y
     return C.record_array(y, nodes) if y.dtype is FLOAT64 and y.size == len(nodes) else DECLINED
+
+
+def serve_named_array(C: Any, *args: Any, **kwargs: Any) -> Any:
+    """Serve the same with a dtype by name."""
+    if len(args) != 1 or len(kwargs) != 1 or "dtype" not in kwargs:
+        return DECLINED
+    return serve_array(C, *args, **kwargs)
+
+
+def serve_copy(C: Any, items: Any) -> Any:
+    """Serve `np.array` of one argument, also of an array."""
+    if type(items) is not ndarray:
+        return serve_array(C, items)
+    if items.dtype is not FLOAT64:
+        return DECLINED
+    y = np.array(items)
+    node = C.find(items)
+    if node is None:
+        return y
+    return C.record_linear(registry.find(convert), convert, y, node, (items,), {})
 
 
 def serve_where(C: Any, condition: Any, x: Any, y: Any) -> Any:
@@ -164,9 +193,10 @@ def serve_rounding(C: Any, x: Any, digits: Any = None) -> Any:
     return DECLINED
 
 
-SERVED: dict[Any, dict[int, Serve]] = {
+SERVED: dict[Any, dict[Any, Serve]] = {
     sum: {1: serve_sum, 2: serve_sum},
-    np.array: {1: serve_array},
+    np.array: {1: serve_copy, 2: serve_array, "named": serve_named_array},
+    np.asarray: {1: serve_array, 2: serve_array, "named": serve_named_array},
     np.where: {3: serve_where},
     round: {1: serve_rounding, 2: serve_rounding},
 }

@@ -13,7 +13,7 @@ from mooncake_py.rules.kinds import AtOnce
 from mooncake_py.rules.no_value import NoValue
 from mooncake_py.rules.piecewise import weight_above
 
-__all__: list[str] = []
+__all__ = ["CLIP", "clip_between"]
 
 
 @overlay(np.corrcoef)

@@ -15,7 +15,7 @@ from mooncake_py.rules.declare import from_vjp, linear, overlay, zero_derivative
 from mooncake_py.rules.sequences import distribute, nesting
 from mooncake_py.tangents.memory import has_overlaps, is_writeable, zeros_like_owner
 
-__all__ = ["assemble", "laid_out_copy"]
+__all__ = ["assemble", "convert", "laid_out_copy"]
 
 zero_derivative(
     *(np.zeros, np.ones, np.empty, np.eye, np.identity),

@@ -128,6 +128,8 @@ def is_in(primal: Any, ints: ndarray) -> bool:
 def step(ctx: Mode, f: Any, y: Any, args: Any) -> Any:
     """Return what a function without a derivative has made, unless it had nothing to round."""
     if f in ROUNDING:
+        if type(y) is np.float64 and type(args[0]) is Active and -LARGE < y < LARGE:
+            return y  # of a number that has digits to round
         return whole(ctx, y, [x for x in args if type(x) is Active or ctx.contains_active(x)])
     if f is np.floor_divide and ctx.contains_active(args):
         return quotient(ctx, y, *args[:2])

@@ -25,12 +25,14 @@ from mooncake_py.tangents.lookup import spec_of as tangent_spec
 from mooncake_py.words import with_article
 
 __all__ = [
-    "ADJOINTS", "THUNKS", "careful_cotangent", "pull_bilinear", "pull_dot", "pull_extremum",
-    "pull_linear", "pull_numbers", "pull_sum", "pull_total", "pull_vjp",
+    "ADJOINTS", "NOWHERE", "THUNKS", "careful_cotangent", "pull_bilinear", "pull_dot",
+    "pull_extremum", "pull_interpolated", "pull_linear", "pull_numbers", "pull_sum", "pull_total",
+    "pull_vjp",
 ]  # fmt: skip
 
 
 INFINITY = float("inf")
+NOWHERE = 2  # nan is on no side of any node
 
 
 @reads
@@ -134,15 +136,40 @@ def pull_dot(entry: Entry) -> None:
     g = y.grad
     if not g:
         return
-    a = None if na is None else g * of_a[1]
-    b = None if nb is None else g * of_b[0]
+    a = g * of_a[1] if na else None
+    b = g * of_b[0] if nb else None
     if all(c is None or abs(c.dot(c)) < INFINITY for c in (a, b)):
-        if a is not None:
+        if na:
             na.add(a)
-        if b is not None:
+        if nb:
             nb.add(b)
     else:
         pull_bilinear(entry)
+
+
+def pull_interpolated(entry: Entry) -> None:
+    """Reverse an interpolation at one place, between two nodes or beyond all of them.
+
+    The last part of an entry is of `application.interpolation_ways.Place`.
+    """
+    _, y, x, of_xp, of_fp, (side, k, after, t, slope) = entry
+    g = y.grad
+    if not g:
+        return
+    moved = 0.0 if side else g * slope
+    if x is not None:
+        x.grad += moved
+    if of_xp is not None:
+        shadow = of_xp.shadow()
+        shadow[k] += (t - 1.0) * moved
+        shadow[after] -= t * moved
+    if of_fp is not None:
+        shadow = of_fp.shadow()
+        if side == 0:
+            shadow[k] += (1.0 - t) * g
+            shadow[after] += t * g
+        elif side != NOWHERE:
+            shadow[0 if side < 0 else -1] += g
 
 
 def hand_over_all(nodes: Any, cotangents: Any, fits: Any, g: Any, rule: Any) -> None:
@@ -286,5 +313,5 @@ def spec_of_node(node: Any) -> Any:
 # All that change nothing but cotangents.
 ADJOINTS = pulls.ADJOINTS | {
     pull_linear, pull_bilinear, pull_vjp, pull_sum, pull_numbers, pull_total, pull_extremum,
-    pull_dot,
+    pull_dot, pull_interpolated,
 }  # fmt: skip

@@ -10,7 +10,7 @@ from tests.application.odd_calls import ARGS, CONTEXTS, PROGRAM, outcome, withou
 
 NAMED = (
     np.sin, math.exp, math.hypot, np.maximum, np.power, np.clip, max, min, round, np.where,
-    np.max, np.dot, np.cumsum, np.ndarray.copy, np.ndarray.sum,
+    np.interp, np.max, np.dot, np.cumsum, np.ndarray.copy, np.ndarray.sum,
 )  # fmt: skip
 
 CALLS = {
@@ -181,6 +181,26 @@ CALLS = {
         "np.dot(v * 0.0, c * np.inf)", "v @ i3", "np.dot(x, v)", "np.vdot(v, c)", "np.inner(m, m)",
         "np.outer(v, v)", "np.matmul(m, m)", "(v * 1e200) @ (v * 1e200)", "np.dot(v, v, out=w[:0])",
     ],
+    "without a derivative": [
+        "np.floor(1e17 * x)", "np.floor(x)", "np.rint(np.float32(3e7) * x)", "np.floor(v, out=w)",
+        "np.zeros((2, x))", "np.zeros((2, 3), int) * x", "np.zeros([2, 2]) * x", "np.zeros(-1)",
+        "np.zeros_like([x, 1]) * x", "np.argmax(v, axis=5)", "np.argmax([x, 1]) * x",
+        "np.isnan('a')", "math.floor(1e300 * x)", "math.floor(x * np.inf)", "math.floor(v)",
+        "float(np.format_float_positional(x))", "np.sign(x * np.nan)", "np.nonzero(v)[0] * x",
+        "np.searchsorted(c, x, side='right') * x", "np.array(x, dtype=int) * x", "np.array(m.T)",
+        "np.asarray([[x], [1.0]])", "np.asarray(v)", "np.array([x, 1], dtype=float)",
+        "np.asarray(x)",
+        "np.array([x, 1], dtype='f8')", "np.array([x, 1], dtype=float, copy=True)", "v.clip(0.3)",
+        "v @ v.astype(np.float16)",
+    ],
+    "interpolations": [
+        "np.interp(x, c, v)", "np.interp(0.5, c, v)", "np.interp(x, v, c)", "np.interp(v, c, v)",
+        "np.interp(x, [0, 1, 2], [x, 1, 2])", "np.interp(-5 * x, c, v)", "np.interp(50 * x, c, v)",
+        "np.interp(x * np.nan, c, v)", "np.interp(c[1] + 0 * x, c, v)", "np.interp(x, c, v[:2])",
+        "np.interp(x, c[:1], v[:1])", "np.interp(x, c, v, period=2.0)", "np.interp(x, c[::-1], v)",
+        "np.interp(x, i3, v)", "np.interp(x, c, v * np.inf)", "np.interp(v[1], c, v)",
+        "np.interp(x, [1, 1, 2], v)", "np.interp(x, v, v)", "np.interp(x, [], [])",
+    ],
     "operators": [
         "x**2.5", "x**x", "2**x", "(-x) ** 0.5", "(0 * x) ** -1", "x**np.int64(3)", "x**0",
         "x % 0.4", "(-x) % v[0]", "x % 0", "-x", "-(x * 1j)", "-v[0]", "x**1e5", "0.0**x",
@@ -211,7 +231,8 @@ def test_a_way_gives_what_the_general_way_gives(calls, define):
 SERVED = [
     "np.sin(x)", "math.exp(x)", "math.hypot(x, 2.0)", "np.maximum(x, 0.5)", "np.power(x, 1.5)",
     "np.clip(x, 0.0, 3.0)", "max(x, 0.5)", "min(x, v[0], 2)", "sum([x, 1])", "round(x, 1) * x",
-    "np.array([x, [1.0, 2.0][0]])", "np.where(x > 1, x, 2.0)", "x**2.5", "np.maximum(v, 0.5)",
+    "np.array([x, [1.0, 2.0][0]])", "np.interp(x, [0.0, 2.0], [1.0, 3.0])",
+    "np.where(x > 1, x, 2.0)", "x**2.5", "np.maximum(v, 0.5)",
     "np.sum(v)", "np.sum(m, axis=0)", "v.sum()", "np.max(v)", "np.dot(v, v)", "np.cumsum(v)",
     "v.copy()",
 ]  # fmt: skip

@@ -20,6 +20,7 @@ from mooncake_py.rules.extrema import extremum_jvp
 from mooncake_py.runtime import drops
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.quiet import Quiet
+from mooncake_py.runtime.rule_pulls import NOWHERE
 from mooncake_py.runtime.values import is_inexact
 
 if TYPE_CHECKING:
@@ -107,10 +108,31 @@ class Recorder(Operations):
         t = self.lower(pushforward.of_bilinear, f, a, b, na, nb, (), {}, y)
         return self.fresh(y, t)
 
+    def record_interpolated(
+        self, y: Any, x: Any, xp: ndarray, of_xp: Any, fp: ndarray, of_fp: Any, place: Any
+    ) -> Active:
+        """Return an interpolation at one number, by where that is among the nodes."""
+        side, k, after, t, slope = place
+        total = 0.0
+        if side == 0:
+            moved = 0.0 if x is None else float(x.grad)
+            if of_xp is not None:
+                moved -= (1.0 - t) * of_xp.item(k) + t * of_xp.item(after)
+            total = product(moved, slope)
+            if of_fp is not None:
+                total += (1.0 - t) * of_fp.item(k) + t * of_fp.item(after)
+        elif side != NOWHERE and of_fp is not None:
+            total = of_fp.item(0 if side < 0 else -1)
+        return self.fresh_number(y, total)
+
 
 def along(a: Active, p: float) -> float:
     """Return the tangent that a slope makes of that of a number."""
-    t = float(a.grad)
+    return product(float(a.grad), p)
+
+
+def product(t: float, p: float) -> float:
+    """Return ``t * p``, zero where one is zero and the other one is not finite."""
     c = t * p
     if c - c == 0.0:
         return c

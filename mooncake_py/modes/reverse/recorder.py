@@ -86,7 +86,8 @@ class Recorder(Tape):
         self, rule: BilinearRule, f: Any, y: Any, a: ndarray, b: ndarray, na: Any, nb: Any
     ) -> Any:
         """Record the product of two arrays, of which one is active."""
-        if type(y) is not np.float64 or a.ndim != 1 or a.dtype is not FLOAT64 is not b.dtype:
+        of_floats = a.dtype is FLOAT64 and b.dtype is FLOAT64
+        if type(y) is not np.float64 or a.ndim != 1 or not of_floats:
             return self.record_bilinear(rule, y, a, b, (na, nb), (), {})
         of_a = of_b = None
         if na is not None:
@@ -97,6 +98,16 @@ class Recorder(Tape):
         fits = (a.shape, FLOAT64), (b.shape, FLOAT64)
         pull = rule_pulls.pull_dot
         self.record((pull, result, rule, rule.adjoints, (na, nb), fits, (of_a, of_b), {}))
+        return result
+
+    def record_interpolated(
+        self, y: Any, x: Any, xp: ndarray, of_xp: Any, fp: ndarray, of_fp: Any, place: Any
+    ) -> Active:
+        """Record an interpolation at one number, by where that is among the nodes."""
+        result = active_number(y, self)
+        nodes = None if of_xp is None else self.registry.activate(xp)
+        values = None if of_fp is None else self.registry.activate(fp)
+        self.record((rule_pulls.pull_interpolated, result, x, nodes, values, place))
         return result
 
     def as_kept(self, a: ndarray, node: Any) -> ndarray:
