@@ -43,13 +43,13 @@ def served_by(rule: Rule, f: Any) -> dict[int | str, Serve]:
         serve = linear(rule, f)
         serving: dict[int | str, Serve] = dict.fromkeys((*range(1, MOST + 1), "named"), serve)
         if f in SUMS or f in MEANS:
-            serving[1] = total(f)
+            serving[1] = total(rule, f)
         return serving
     if isinstance(rule, BilinearRule):
         return {2: product(rule, f)}
     if isinstance(rule, ZeroDerivativeRule):
         return dict.fromkeys((*range(1, MOST + 1), "named"), zero(f))
-    return {1: extremum(EXTREMA[f])} if f in EXTREMA else {}
+    return {1: extremum(rule, EXTREMA[f])} if f in EXTREMA else {}
 
 
 def linear(rule: LinearRule, f: Any) -> Serve:
@@ -130,7 +130,7 @@ def zero(f: Any) -> Serve:
     return serve
 
 
-def total(f: Any) -> Serve:
+def total(rule: LinearRule, f: Any) -> Serve:
     """Return what serves the sum or the mean of all elements.
 
     The ufunc that NumPy calls in the end gives the same bits, in a third of the time.
@@ -144,12 +144,12 @@ def total(f: Any) -> Serve:
         if is_mean:
             y = y / a.size
         node = C.find(a)
-        return y if node is None else C.record_total(f, y, a, node, a.size if is_mean else 1)
+        return y if node is None else C.record_total(rule, f, y, a, node, a.size if is_mean else 1)
 
     return serve
 
 
-def extremum(choose: np.ufunc) -> Serve:
+def extremum(rule: Rule, choose: np.ufunc) -> Serve:
     """Return what serves the largest or the smallest of all elements."""
     reduce = choose.reduce
 
@@ -158,7 +158,7 @@ def extremum(choose: np.ufunc) -> Serve:
             return DECLINED
         y = reduce(a, axis=None)
         node = C.find(a)
-        return y if node is None else C.record_extremum(y, a, node)
+        return y if node is None else C.record_extremum(rule, y, a, node)
 
     return serve
 

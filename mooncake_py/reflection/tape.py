@@ -35,7 +35,7 @@ OPERATIONS = {
     "pull_inplace_linear": "+= or -=",
     "pull_inplace_scale": "*= or /=",
     "pull_inplace_scale_active": "*= or /=",
-    "pull_interpolated": "rule",
+    "pull_interpolated": "interpolation",
     "pull_linear": "linear",
     "pull_native": "compiled function",
     "pull_region": "loop",

@@ -115,7 +115,7 @@ def pull_numbers(entry: Entry) -> None:
 
 def pull_total(entry: Entry) -> None:
     """Reverse the sum of all elements, divided by a number."""
-    _, y, node, shape, number = entry
+    _, y, _, node, shape, number = entry
     g = y.grad
     if g:
         node.add(np.full(shape, g / number))
@@ -123,7 +123,7 @@ def pull_total(entry: Entry) -> None:
 
 def pull_extremum(entry: Entry) -> None:
     """Reverse the extremum of all elements, among which those that tie share the cotangent."""
-    _, y, node, a, extremum = entry
+    _, y, _, node, a, extremum = entry
     g = y.grad
     if g:
         tied = a == extremum

@@ -11,7 +11,7 @@ import numpy as np
 
 import mooncake_py as mp
 from mooncake_py import jvp, value_and_grad, vjp
-from mooncake_py.application import rule_ways
+from mooncake_py.application import rule_ways, structural_ways
 from mooncake_py.language import array_language, dispatch
 from mooncake_py.modes.forward import handlers as forward_handlers
 from mooncake_py.runtime.sites import decline
@@ -128,6 +128,7 @@ def without_ways() -> Iterator[None]:
     """Let all calls go the general way in a block."""
     with (
         patch.object(rule_ways, "served_by", lambda rule, f: {}),
+        patch.object(structural_ways, "OF_LANGUAGE", ()),
         patch.object(array_language, "of_operator", lambda rule, f: decline),
         patch.dict(array_language.SERVED, clear=True),
     ):

@@ -24,7 +24,7 @@ from mooncake_py.runtime.rule_pulls import NOWHERE
 from mooncake_py.runtime.values import is_inexact
 
 if TYPE_CHECKING:
-    from mooncake_py.rules.kinds import BilinearRule, ElementwiseRule, LinearRule
+    from mooncake_py.rules.kinds import BilinearRule, ElementwiseRule, LinearRule, Rule
 
 __all__ = ["Recorder"]
 
@@ -87,11 +87,13 @@ class Recorder(Operations):
         t = self.lower(pushforward.of_linear_only, f, (node, *args[1:]), kwargs, y)
         return self.fresh(y, t)
 
-    def record_total(self, f: Any, y: Any, a: ndarray, node: Any, number: int) -> Any:
+    def record_total(
+        self, rule: LinearRule, f: Any, y: Any, a: ndarray, node: Any, number: int
+    ) -> Any:
         """Return the sum of all elements of an array, divided by a number."""
         return self.fresh(y, self.lower(pushforward.of_linear_only, f, (node,), {}, y))
 
-    def record_extremum(self, y: Any, a: ndarray, node: Any) -> Any:
+    def record_extremum(self, rule: Rule, y: Any, a: ndarray, node: Any) -> Any:
         """Return the largest or the smallest of all elements of an array."""
         tied = a == y
         with Quiet():

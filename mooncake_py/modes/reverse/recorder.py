@@ -16,7 +16,7 @@ from mooncake_py.runtime.memory import Memory
 from mooncake_py.runtime.values import FLOAT64, is_inexact, like
 
 if TYPE_CHECKING:
-    from mooncake_py.rules.kinds import BilinearRule, LinearRule
+    from mooncake_py.rules.kinds import BilinearRule, LinearRule, Rule
 
 __all__ = ["Recorder"]
 
@@ -69,17 +69,19 @@ class Recorder(Tape):
         self.record((rule_pulls.pull_linear, out, rule, rule.adjoint, (node,), fits, saved, kwargs))
         return result
 
-    def record_total(self, f: Any, y: Any, a: ndarray, node: Any, number: int) -> Active:
+    def record_total(
+        self, rule: LinearRule, f: Any, y: Any, a: ndarray, node: Any, number: int
+    ) -> Active:
         """Record the sum of all elements of an array, divided by a number."""
         result = active_number(y, self)
-        self.record((rule_pulls.pull_total, result, node, a.shape, number))
+        self.record((rule_pulls.pull_total, result, rule, node, a.shape, number))
         return result
 
-    def record_extremum(self, y: Any, a: ndarray, node: Any) -> Active:
+    def record_extremum(self, rule: Rule, y: Any, a: ndarray, node: Any) -> Active:
         """Record the largest or the smallest of all elements of an array."""
         result = active_number(y, self)
         node.protect()
-        self.record((rule_pulls.pull_extremum, result, node, a, y))
+        self.record((rule_pulls.pull_extremum, result, rule, node, a, y))
         return result
 
     def record_product(
