@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import INERT
 from mooncake_py.runtime.methods import derivable
+from mooncake_py.runtime.slots import type_name
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
@@ -23,5 +24,5 @@ def position(ctx: Mode, i: Any) -> Any:
         return i
     found = ctx.call(method, i)
     if not isinstance(found, int):
-        raise TypeError(f"__index__ returned non-int (type {type(found).__name__})")
+        raise TypeError(f"__index__ returned non-int (type {type_name(type(found))})")
     return found

@@ -251,7 +251,7 @@ class Comparisons(Attributes):
         if method is not None:
             result = way.call1(NO_SITE, self, method, value) if way else self.call(method, value)
             if type(result) is not bool:
-                raise TypeError(f"__bool__ should return bool, returned {type(result).__name__}")
+                raise TypeError(f"__bool__ should return bool, returned {type_name(type(result))}")
             return result
         if getattr(type(value), "__bool__", None) is None and derivable(value, "__len__"):
             return self.len(value) > 0

@@ -16,8 +16,10 @@ from mooncake_py.diagnostics.native_modules import is_constant_library, is_nativ
 from mooncake_py.language import array_protocols, constant_libraries, dispatch
 from mooncake_py.language.subclass_instances import new_array
 from mooncake_py.modules import module_of
+from mooncake_py.runtime.active import plain_class
 from mooncake_py.runtime.activity import INERT, unwrapped
 from mooncake_py.runtime.attribute_lookup import in_class
+from mooncake_py.runtime.slots import type_name
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Handler, Language, Mode, Tracking
@@ -198,4 +200,4 @@ def initialize(ctx: Language, made: Any, args: Any, kwargs: Any) -> None:
 
 def not_none(result: Any) -> TypeError:
     """Return Python's error for an ``__init__`` that returns something."""
-    return TypeError(f"__init__() should return None, not '{result.__class__.__name__}'")
+    return TypeError(f"__init__() should return None, not '{type_name(plain_class(result))}'")

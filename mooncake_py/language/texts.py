@@ -46,7 +46,7 @@ def shown(ctx: Mode, function: Any, value: Any) -> str:
         if method is not None:
             result = ctx.call(method, value)
             if not isinstance(result, str):
-                raise TypeError(f"{name} returned non-string (type {type(result).__name__})")
+                raise TypeError(f"{name} returned non-string (type {type_name(type(result))})")
             return ascii(result)[1:-1] if function is ascii else result
         if getattr(t, name) is not getattr(object, name):
             break

@@ -89,21 +89,23 @@ class ObjectReader(StatementReader):
     @override
     def constructed(self, cls: type, args: Sequence[Value], given: dict[str, Value]) -> Value:
         scope = self.scope
-        found = {name: scope.of_class(cls, name) for name in SPECIAL}
-        start = found["__init__"]
+        special = {name: scope.of_class(cls, name) for name in SPECIAL}
+        start = special["__init__"]
         if (
             type(cls) is not type
             or type(start) is not FunctionType
-            or found["__new__"] is not object.__new__
+            or special["__new__"] is not object.__new__
             or not is_one_of(cls.__getattribute__, PLAIN_READS)
             or not is_one_of(cls.__setattr__, PLAIN_WRITES)
-            or found["__getattr__"] is not MISSING
-            or found["__slots__"] is not MISSING
-            or found["__del__"] is not MISSING
+            or special["__getattr__"] is not MISSING
+            or special["__slots__"] is not MISSING
+            or special["__del__"] is not MISSING
         ):
             raise Unfit(f"the class {cls.__name__}", self.b.place)
         o = Object(self.b.fresh("o"), cls, ObjectType(weakref.ref(cls), True, ()), ())
-        self.inlined(start, [o, *args], given)
+        found = self.inlined(start, [o, *args], given)
+        if not isinstance(found, Known) or found.value is not None:
+            raise Unfit(f"the class {cls.__name__}, whose __init__ returns something", self.b.place)
         return o
 
     @override
