@@ -9,7 +9,7 @@ from numpy import ndarray
 
 from mooncake_py.errors import DerivativeDropError, InvalidTangentError
 
-__all__ = ["fit", "unbroadcast"]
+__all__ = ["fit", "fit_to_parts", "unbroadcast"]
 
 
 def unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
@@ -64,12 +64,22 @@ def fit(g: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> ndarray:
     if g.dtype.kind == "c" and dtype.kind != "c":
         g = np.real(g)
     if g.shape != shape:
-        g = g.reshape(shape) if g.size == 1 == _count(shape) else unbroadcast(g, shape)
+        g = fit_to_parts(g, shape)
     if g.dtype != dtype:
         if dtype.kind in "biuSUT":
             raise bytes_of_floats(dtype)
         g = g.astype(dtype)
     return g
+
+
+def fit_to_parts(g: Any, shape: tuple[int, ...]) -> Any:
+    """Return the cotangent of an array in the shape of the nested sequence that it was made of.
+
+    Broadcasting adds axes on the left, where sequences are taken apart.
+    """
+    if g.shape == shape:
+        return g
+    return g.reshape(shape) if g.size == 1 == _count(shape) else unbroadcast(g, shape)
 
 
 def bytes_of_floats(dtype: np.dtype[Any]) -> DerivativeDropError:

@@ -69,7 +69,7 @@ def spread_cotangents(
         da = da if surely_finite(da) else np.where((dy == 0) & np.isnan(da), 0, da)
         return of_arguments(da, None)
     center = np.mean(a, axis, keepdims=True, where=where) if mean is NoValue else mean
-    dy = keep(dy, axis, a.shape)
+    dy = keep(dy, axis, np.broadcast_shapes(a.shape, np.shape(center)))
     freedom = np.maximum(count(a.shape, axis, where) - ddof, 0)
     da = select(where, scaled(2 * dy / freedom.astype(dy.real.dtype), a - center))
     return of_arguments(da, lambda: -da)

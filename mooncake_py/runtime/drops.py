@@ -145,7 +145,7 @@ def quotient(ctx: Reporting, q: Any, a: Any, b: Any) -> Any:
     elif not isinstance(q, (np.floating, ndarray)):
         return q
     with np.errstate(all="ignore"):
-        exact = np.true_divide(innermost(a), innermost(b))
+        exact = np.true_divide(unwrapped(a), unwrapped(b))
     return whole(ctx, q, (exact,))
 
 

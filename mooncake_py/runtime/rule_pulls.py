@@ -10,6 +10,7 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.errors import InvalidTangentError, MissingRuleError
+from mooncake_py.rules.broadcasting import fit_to_parts
 from mooncake_py.rules.exact_zeros import is_sound, sum_of_products
 from mooncake_py.rules.kinds import NotImplementedDerivative
 from mooncake_py.rules.returned import cotangents_in, positional_count
@@ -231,6 +232,8 @@ def hand_over(node: Any, c: Any, spec: Any, g: Any, rule: Any, position: int) ->
         raise c.fail(rule.name, position)
     if type(node) is list:
         parts: Any = c() if callable(c) else c
+        if type(parts) is ndarray:
+            parts = fit_to_parts(parts, shape_of_parts(node, spec))
         for inner, part, inner_spec in zip(node, parts, spec, strict=True):
             t = type(inner)
             if t is Active and type(part) in REALS:  # as in lists of numbers mostly
@@ -246,6 +249,16 @@ def hand_over(node: Any, c: Any, spec: Any, g: Any, rule: Any, position: int) ->
             hand_over(node, c, spec, g, rule, position)
             return
     deliver(node, c, spec, c is g or not rule.built_in)
+
+
+def shape_of_parts(nodes: Any, specs: Any) -> tuple[int, ...]:
+    """Return the shape of the array that a nested sequence makes, known by any active element."""
+    for node, spec in zip(nodes, specs, strict=True):
+        if type(node) is list:
+            return (len(nodes), *shape_of_parts(node, spec))
+        if node is not None:
+            return (len(nodes), *spec[0]) if type(spec) is tuple else (len(nodes),)
+    raise AssertionError("no element is active")
 
 
 # An object's cotangent may itself be callable.

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mooncake_py.rules.broadcasting import fit_to_parts
 from mooncake_py.rules.declare import contextual
 from mooncake_py.rules.exact_zeros import pushed, pushed_linearly, sum_of_pushed
 from mooncake_py.rules.holomorphic import Wirtinger
@@ -219,8 +220,17 @@ def inner(c: Any, t: Any) -> Any:
         return 0.0
     if isinstance(t, list):
         total = 0.0
+        if isinstance(c, np.ndarray):
+            c = fit_to_parts(c, shape_of_parts(t))
         for part, tangent in zip(c, t, strict=True):
             total = total + inner(part, tangent)
         return total
     total = np.sum(np.real(np.conj(c) * t))
     return total if np.isfinite(total) else np.sum(np.real(pushed(t, np.conj(c))))
+
+
+def shape_of_parts(tangents: Any) -> tuple[int, ...]:
+    """Return the shape of the array that a nested sequence makes, by the tangent of an element."""
+    first = next(t for t in tangents if t is not None)
+    shape = shape_of_parts(first) if isinstance(first, list) else np.shape(first)
+    return len(tangents), *shape

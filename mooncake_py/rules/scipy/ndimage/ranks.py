@@ -8,14 +8,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.ndimage._filters as plain
+import scipy.ndimage._filters as filters
 from numpy import ndarray
 
+from mooncake_py.errors import MissingRuleError
 from mooncake_py.rules.declare import overlay, zero_derivative
+from mooncake_py.rules.plain_values import plain_written, valued
 from mooncake_py.rules.scipy.ndimage.borders import NAMES, compiled
 from mooncake_py.rules.scipy.ndimage.correlations import positions
 
-__all__: list[str] = []
+__all__ = ["ranked"]
 
 
 def sources(shape: tuple[int, ...], footprint: ndarray, mode: Any, origins: Any) -> ndarray:
@@ -41,37 +43,66 @@ def sources(shape: tuple[int, ...], footprint: ndarray, mode: Any, origins: Any)
 
 
 def picked(
-    x: ndarray, footprint: ndarray, added: Any, rank: int, mode: Any, cval: Any, origins: Any
-) -> tuple[ndarray, ndarray]:
-    """Return which elements of the image, and of the window, have a rank among the window."""
+    y: ndarray, x: ndarray, footprint: ndarray, added: Any, rank: int, mode: Any, cval: Any,
+    origins: Any,
+) -> tuple[ndarray, ndarray]:  # fmt: skip
+    """Return which elements of the image, and of the window, a filter that returned `y` has picked.
+
+    It is the one of the rank, or the first one that is equal: SciPy has several algorithms, which
+    order nan differently.
+    """
     found = sources(x.shape, footprint, mode, origins)
     values = np.where(found < 0, cval, x.reshape(-1)[found])
     if added is not None:
         values = values + added.reshape(-1, *[1] * x.ndim)
     chosen = np.argsort(values, axis=0, kind="stable")[rank][None]
+    with np.errstate(all="ignore"):
+        values = values.astype(y.dtype)
+    other = ~are_equal(np.take_along_axis(values, chosen, 0), y)
+    if other.any():
+        equal = are_equal(values, y)
+        if not equal.any(axis=0).all():
+            raise MissingRuleError(
+                "the derivative of this filter is not implemented for this image",
+                why="SciPy returned a number that is no element of the window",
+                fix="hold the image constant, or replace what is not finite in it",
+            )
+        chosen = np.where(other, equal.argmax(axis=0), chosen)
     return np.take_along_axis(found, chosen, 0)[0], chosen[0]
+
+
+def are_equal(a: ndarray, b: ndarray) -> ndarray:
+    """Return which elements are the same numbers, or both nan."""
+    return (a == b) | ((a != a) & (b != b))
 
 
 zero_derivative(sources, picked, because="returns indices")
 
 
 def ranked(
-    x: Any, footprint: Any, added: Any, rank: int, mode: Any, cval: Any, origins: Any
-) -> Any:
-    """Return the elements of a rank; `added` is added to each window, one number an element."""
-    found, chosen = picked(x, footprint, added, rank, mode, cval, origins)
+    plain: ndarray, x: Any, footprint: Any, added: Any, rank: int, mode: Any, cval: Any,
+    origins: Any,
+) -> Any:  # fmt: skip
+    """Return the `plain` values with the derivatives of the elements that they are.
+
+    What is `added` to each window is one number an element.
+    """
+    found, chosen = picked(plain, x, footprint, added, rank, mode, cval, origins)
     y = np.where(found < 0, cval, np.reshape(x, -1)[found])
-    return y if added is None else y + added[chosen]
+    y = y if added is None else y + added[chosen]
+    return valued(y, plain) if plain.dtype.kind == "f" else plain
 
 
 @overlay(compiled.min_or_max_filter1d)
 def min_or_max_filter1d(
     x: Any, size: int, axis: int, output: Any, mode: int, cval: Any, origin: int, minimum: int
 ) -> None:
+    args = x, size, axis, output, mode, cval, origin, minimum
+    (plain,) = plain_written(compiled.min_or_max_filter1d, args, (3,))
     shape, origins = [1] * x.ndim, [0] * x.ndim
     shape[axis], origins[axis] = size, origin
     rank = 0 if minimum else -1
-    output[...] = ranked(x, np.ones(shape, bool), None, rank, mode, cval, origins)
+    output[...] = ranked(plain, x, np.ones(shape, bool), None, rank, mode, cval, origins)
 
 
 @overlay(compiled.min_or_max_filter)
@@ -80,27 +111,40 @@ def min_or_max_filter(
     minimum: int,
 ) -> None:  # fmt: skip
     """Take the smallest after the structure was subtracted, or the largest after it was added."""
+    args = x, footprint, structure, output, mode, cval, origins, minimum
+    (plain,) = plain_written(compiled.min_or_max_filter, args, (3,))
     added = None
     if structure is not None:
         inside = structure[footprint]
         added = -inside if minimum else inside
-    output[...] = ranked(x, footprint, added, 0 if minimum else -1, mode, cval, origins)
+    rank = 0 if minimum else -1
+    output[...] = ranked(plain, x, footprint, added, rank, mode, cval, origins)
 
 
 @overlay(compiled.rank_filter)
 def rank_filter(
     x: Any, rank: int, footprint: Any, output: Any, mode: Any, cval: Any, origins: Any
 ) -> None:
-    output[...] = ranked(x, footprint, None, rank, mode, cval, origins)
+    args = x, rank, footprint, output, mode, cval, origins
+    (plain,) = plain_written(compiled.rank_filter, args, (3,))
+    output[...] = ranked(plain, x, footprint, None, rank, mode, cval, origins)
 
 
-if hasattr(plain, "_rank_filter_1d"):
+if hasattr(filters, "_rank_filter_1d"):
 
-    @overlay(plain._rank_filter_1d.rank_filter)
+    @overlay(filters._rank_filter_1d.rank_filter)
     def rank_filter_1d(
         x: Any, rank: int, size: int, output: Any, mode: int, cval: Any, origin: int
     ) -> None:
-        output[...] = ranked(x, np.ones(size, bool), None, rank, mode, cval, [origin])
+        if x.dtype != output.dtype:  # the compiled function writes beyond the end of `output`
+            raise MissingRuleError(
+                f"SciPy cannot write the ranks of {x.dtype} into an array of {output.dtype}",
+                why="its filter of one axis writes elements of the dtype of the image",
+                fix="filter without `output`, and convert the result with astype",
+            )
+        args = x, rank, size, output, mode, cval, origin
+        (plain,) = plain_written(filters._rank_filter_1d.rank_filter, args, (3,))
+        output[...] = ranked(plain, x, np.ones(size, bool), None, rank, mode, cval, [origin])
 
 
 # Filters by a function.

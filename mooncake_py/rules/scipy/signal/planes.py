@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.ndimage as nd
 import scipy.signal as sg
 import scipy.signal._signaltools as plain
 
 from mooncake_py.errors import MissingRuleError
 from mooncake_py.rules.declare import overlay
-from mooncake_py.rules.plain_values import derived_as
+from mooncake_py.rules.plain_values import derived_as, plain_result
+from mooncake_py.rules.scipy.ndimage.borders import CONSTANT
+from mooncake_py.rules.scipy.ndimage.ranks import ranked
 
 __all__: list[str] = []
 
@@ -46,4 +47,6 @@ def convolve2d(x: Any, kernel: Any, flip: int, mode: int, boundary: int, fillval
 
 @overlay(compiled._medfilt2d)
 def medfilt2d(x: Any, size: Any) -> Any:
-    return nd.median_filter(x, tuple(int(k) for k in size), mode="constant")
+    plain = plain_result(compiled._medfilt2d, (x, size), {})
+    window = np.ones([int(k) for k in size], bool)
+    return ranked(plain, x, window, None, window.size // 2, CONSTANT, 0.0, [0, 0])
