@@ -12,7 +12,7 @@ from numpy import ndarray
 from mooncake_py.rules.contraction import conj
 from mooncake_py.rules.declare import from_vjp
 from mooncake_py.rules.linalg import quiet
-from mooncake_py.rules.scipy.linalg.systems import ONE_MATRIX
+from mooncake_py.rules.scipy.linalg.stacks import VECTORS, over_stacks
 
 __all__: list[str] = []
 
@@ -34,6 +34,7 @@ def product_at(g: ndarray, x: ndarray, rows: ndarray, columns: ndarray) -> ndarr
 
 
 @from_vjp(sl.solve_banded, permits=PERMITS)
+@over_stacks(sl.solve_banded, (0, 0), 2, VECTORS)
 def solve_banded_rule(
     l_and_u: Any,
     ab: Any,
@@ -43,13 +44,11 @@ def solve_banded_rule(
     check_finite: bool = True,
 ) -> Rule:
     """X = A^-1 B:  dB = A^-H dX,  dA = -dB X^H on the diagonals."""
-    low, up = l_and_u
+    low, up = map(int, l_and_u)
     ab = np.asarray(ab)
     x = sl.solve_banded(l_and_u, ab, b, check_finite=check_finite)
 
     def solve_banded_pullback(dx: ndarray) -> Any:
-        if ab.ndim > 2:
-            return None, ONE_MATRIX, ONE_MATRIX
         n = ab.shape[-1]
         adjoint = np.zeros_like(ab)
         for k, rows, columns in diagonals(n, low, up):
@@ -64,6 +63,7 @@ def solve_banded_rule(
 
 
 @from_vjp(sl.solveh_banded, permits=PERMITS)
+@over_stacks(sl.solveh_banded, 2, VECTORS)
 def solveh_banded_rule(
     ab: Any,
     b: Any,
@@ -77,8 +77,6 @@ def solveh_banded_rule(
     x = sl.solveh_banded(ab, b, lower=lower, check_finite=check_finite)
 
     def solveh_banded_pullback(dx: ndarray) -> Any:
-        if ab.ndim > 2:
-            return ONE_MATRIX, ONE_MATRIX
         db = sl.solveh_banded(ab, dx, lower=lower, check_finite=False)
         dab = np.zeros(ab.shape, db.dtype)
         width = len(ab) - 1
@@ -113,6 +111,7 @@ def exchanged(half: ndarray, other: ndarray, lower: bool) -> ndarray:
 
 
 @from_vjp(sl.cholesky_banded, permits=PERMITS)
+@over_stacks(sl.cholesky_banded, 2)
 def cholesky_banded_rule(
     ab: Any, overwrite_ab: bool = False, lower: bool = False, check_finite: bool = True
 ) -> Rule:
@@ -124,8 +123,6 @@ def cholesky_banded_rule(
     c: Any = sl.cholesky_banded(ab, lower=lower, check_finite=check_finite)
 
     def cholesky_banded_pullback(dc: ndarray) -> Any:
-        if ab.ndim > 2:
-            return ONE_MATRIX
         factor, d = lower_half(c, lower), lower_half(dc, lower)
         width, n = len(factor) - 1, factor.shape[1]
         for j in range(n)[::-1]:
@@ -145,6 +142,7 @@ def cholesky_banded_rule(
 
 
 @from_vjp(sl.cho_solve_banded, permits=("overwrite_b",))
+@over_stacks(sl.cho_solve_banded, (2, 0), VECTORS)
 def cho_solve_banded_rule(
     cb_and_lower: Any, b: Any, overwrite_b: bool = False, check_finite: bool = True
 ) -> Rule:
@@ -154,8 +152,6 @@ def cho_solve_banded_rule(
     x: Any = sl.cho_solve_banded(cb_and_lower, b, check_finite=check_finite)
 
     def cho_solve_banded_pullback(dx: ndarray) -> Any:
-        if half.ndim > 2:
-            return ONE_MATRIX, ONE_MATRIX
         db: Any = sl.cho_solve_banded((half, lower), dx, check_finite=False)
         factor = lower_half(half, lower)
         n = half.shape[1]

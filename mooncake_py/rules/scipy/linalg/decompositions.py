@@ -14,7 +14,8 @@ from mooncake_py.rules.eigen import hermitian_cotangent
 from mooncake_py.rules.factorizations import qr_cotangent
 from mooncake_py.rules.gauge import inverse_differences, vectors_of_values
 from mooncake_py.rules.matrices import fold_triangle
-from mooncake_py.rules.scipy.linalg.systems import ONE_MATRIX, overwrite_a, overwrite_b
+from mooncake_py.rules.scipy.linalg.stacks import over_stacks
+from mooncake_py.rules.scipy.linalg.systems import overwrite_a, overwrite_b
 from mooncake_py.rules.singular_values import svd_cotangent, values_cotangent
 
 __all__: list[str] = []
@@ -33,13 +34,13 @@ def qr_rule(
 ) -> Rule:
     """Differentiate A = Q R, or A[:, p] = Q R with the permutation held fixed."""
     a = np.asarray(a)
+    if pivoting and a.ndim > 2:
+        return pivoted_stack(a, False, lwork, mode, pivoting, check_finite)
     result: Any = sl.qr(a, False, lwork, mode, pivoting, check_finite)
 
     def qr_pullback(dy: Any) -> Any:
         if mode == "raw":
             return not_implemented("the reflections of mode='raw'")
-        if pivoting and a.ndim > 2:
-            return ONE_MATRIX
         p = result[-1] if pivoting else slice(None)
         columns = a[..., p]
         factors: Any = sl.qr(columns, mode="economic") if mode == "r" else result
@@ -53,6 +54,9 @@ def qr_rule(
         return da
 
     return result, qr_pullback
+
+
+pivoted_stack: Any = over_stacks(sl.qr, 2)(qr_rule)  # each matrix has its own permutation
 
 
 @from_vjp(sl.svd, permits=overwrite_a)
@@ -121,13 +125,14 @@ def metric_cotangent(w: ndarray, v: ndarray, dw: Any, dv: Any, *, lower: bool) -
 
     S = -V ((diag(dw) + F * (V^H dV)) diag(w) + diag(V^H dV) / 2) V^H, with F as for A alone.
     """
-    inner = np.zeros((v.shape[-1],) * 2, v.dtype)
+    n = v.shape[-1]
+    inner = np.zeros((*v.shape[:-2], n, n), v.dtype)
     if dv is not None:
         projected = adjoint_matrix(v) @ dv
         inverses, _ = inverse_differences(w)
-        inner -= inverses * projected * w + np.diag(0.5 * np.real(np.diag(projected)))
+        inner -= inverses * projected * w[..., None, :] + 0.5 * np.eye(n) * np.real(projected)
     if dw is not None:
-        inner -= np.diag(w * dw)
+        inner -= np.eye(n) * (w * dw)[..., None, :]
     return fold_triangle(v @ inner @ adjoint_matrix(v), lower)
 
 

@@ -16,7 +16,8 @@ from mooncake_py.rules.contraction import adjoint_matrix
 from mooncake_py.rules.declare import from_vjp
 from mooncake_py.rules.linalg import quiet
 from mooncake_py.rules.matrices import diagonal, fold_triangle
-from mooncake_py.rules.scipy.linalg.systems import ONE_MATRIX, outer, overwrite_a, overwrite_b
+from mooncake_py.rules.scipy.linalg.stacks import VECTORS, over_stacks
+from mooncake_py.rules.scipy.linalg.systems import outer, overwrite_a, overwrite_b
 
 __all__: list[str] = []
 
@@ -62,6 +63,7 @@ def cho_factor_rule(
 
 
 @from_vjp(sl.cho_solve, permits=overwrite_b)
+@over_stacks(sl.cho_solve, (2, 0), VECTORS)
 def cho_solve_rule(
     c_and_lower: Any, b: Any, overwrite_b: bool = False, check_finite: bool = True
 ) -> Rule:
@@ -70,8 +72,6 @@ def cho_solve_rule(
     x = sl.cho_solve(c_and_lower, b, check_finite=check_finite)
 
     def cho_solve_pullback(dx: ndarray) -> Any:
-        if np.ndim(c) > 2:
-            return [ONE_MATRIX, None], ONE_MATRIX
         db = sl.cho_solve((c, lower), dx, check_finite=False)
         s = -outer(db, x)
         both = s + adjoint_matrix(s)
@@ -106,6 +106,7 @@ def lu_cotangent(lower: ndarray, upper: ndarray, dl: ndarray, du: ndarray) -> nd
 
 
 @from_vjp(sl.lu, permits=overwrite_a)
+@over_stacks(sl.lu, 2)
 def lu_rule(
     a: Any,
     permute_l: bool = False,
@@ -118,8 +119,6 @@ def lu_rule(
     result = sl.lu(a, permute_l, check_finite=check_finite, p_indices=p_indices)
 
     def lu_pullback(dy: tuple[Any, ...]) -> Any:
-        if a.ndim > 2:
-            return ONE_MATRIX
         factors: Any = sl.lu(a, check_finite=False)
         p, lower, upper = factors
         dl, du = (
@@ -133,14 +132,13 @@ def lu_rule(
 
 
 @from_vjp(sl.lu_factor, permits=overwrite_a)
+@over_stacks(sl.lu_factor, 2)
 def lu_factor_rule(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> Rule:
     """Differentiate A = P L U with L and U in one matrix."""
     result = sl.lu_factor(a, check_finite=check_finite)
 
     def lu_factor_pullback(dy: tuple[Any, ...]) -> Any:
         both, pivots = result
-        if both.ndim > 2:
-            return ONE_MATRIX
         if both.ndim < 2:  # SciPy takes the elements of a vector for a column
             both, dy = both.reshape(-1, 1), (dy[0].reshape(-1, 1), None)
         lower, upper = split(both)
@@ -166,6 +164,7 @@ def permutation(pivots: ndarray, n: int) -> ndarray:
 
 
 @from_vjp(sl.lu_solve, permits=overwrite_b)
+@over_stacks(sl.lu_solve, (2, 1), VECTORS)
 def lu_solve_rule(
     lu_and_piv: Any, b: Any, trans: Any = 0, overwrite_b: bool = False, check_finite: bool = True
 ) -> Rule:
@@ -174,8 +173,6 @@ def lu_solve_rule(
     x = sl.lu_solve(lu_and_piv, b, trans, check_finite=check_finite)
 
     def lu_solve_pullback(dx: ndarray) -> Any:
-        if np.ndim(both) > 2:
-            return [ONE_MATRIX, None], ONE_MATRIX
         if trans == 1:
             db = np.conj(sl.lu_solve((both, pivots), np.conj(dx), 0, check_finite=False))
         else:

@@ -87,20 +87,31 @@ def logarithm_at(a: Any, y: Any) -> Any:
 
 @from_vjp(logarithm_at)
 def logarithm_at_rule(a: ndarray, y: Any) -> Rule:
-    """Y = log(A):  dA is the corner of log([[A^H, dY], [0, A^H]])."""
+    """Y = log(A)."""
 
     def logm_pullback(dy: ndarray) -> Any:
-        scale = np.abs(dy).max(initial=0) / np.abs(a).max(initial=1)  # the derivative is linear
-        if scale == 0:
-            return np.zeros_like(dy)
-        if any(map(is_double_on_cut, np.linalg.eigvals(a).reshape(-1, a.shape[-1]))):
+        if dy.any() and any(
+            map(is_double_on_cut, np.linalg.eigvals(a).reshape(-1, a.shape[-1]))
+        ):
             return ON_CUT
-        n = a.shape[-1]
-        adjoint = adjoint_matrix(a)
-        block = np.block([[adjoint, dy / scale], [np.zeros_like(adjoint), adjoint]])
-        return scale * logarithm(block)[..., :n, n:]
+        return corner(logarithm, a, dy)
 
     return y, logm_pullback
+
+
+def corner(function: Any, a: ndarray, dy: ndarray) -> ndarray:
+    """Return the adjoint of the derivative of a function of matrices, along `dy`.
+
+    It is the conjugate of the derivative at A^T along conj(dY), on either side of a branch cut:
+    the corner of the function of [[A^T, conj(dY)], [0, A^T]].
+    """
+    n, transposed = a.shape[-1], a.swapaxes(-1, -2)
+    scale = np.abs(dy).max(initial=0) / np.abs(a).max(initial=1)  # the derivative is linear
+    if scale == 0:
+        return np.zeros_like(dy)
+    along = np.conj(dy) / scale
+    block = np.block([[transposed, along], [np.zeros_like(transposed), transposed]])
+    return scale * np.conj(np.asarray(function(block))[..., :n, n:])
 
 
 SINGULAR = not_implemented(
@@ -144,17 +155,9 @@ def sqrtm_rule(A: Any, disp: Any = True, blocksize: Any = None) -> Rule:
     return y, sqrtm_pullback
 
 
-# By the corner of the function of a block matrix, as for the logarithm.
-
-
-def corner(function: Any, a: ndarray, dy: ndarray) -> ndarray:
-    """Return the derivative of a function of matrices at the adjoint matrix, along `dy`."""
-    n, adjoint = len(a), adjoint_matrix(a)
-    scale = np.abs(dy).max(initial=0) / np.abs(a).max(initial=1)  # the derivative is linear
-    if scale == 0:
-        return np.zeros_like(dy)
-    block = np.block([[adjoint, dy / scale], [np.zeros_like(adjoint), adjoint]])
-    return scale * np.asarray(function(block))[:n, n:]
+def largest(w: ndarray) -> ndarray:
+    """Return the size of the largest eigenvalue of each matrix."""
+    return np.abs(w).max(axis=-1, keepdims=True, initial=0)
 
 
 ON_AXIS = not_implemented("the sign of a matrix jumps where an eigenvalue crosses the axis")
@@ -165,17 +168,23 @@ NOT_POSITIVE = not_implemented(
 
 @from_vjp(sl.signm)
 def signm_rule(A: Any, disp: Any = True) -> Rule:
-    """Y = sign(A), for eigenvalues off the imaginary axis."""
+    """Y = sign(A), for eigenvalues off the imaginary axis.
+
+    With N = Y A:  N dY + dY N = dA - Y dA Y  (Higham 2008, theorem 5.3).
+    """
     refuse_estimate(disp)
     a = np.asarray(A)
+    y = sl.signm(a)
 
     def signm_pullback(dy: ndarray) -> Any:
         w = np.linalg.eigvals(a)
-        if np.any(np.abs(w.real) <= 1e-10 * np.abs(w).max(initial=0)):
+        if np.any(np.abs(w.real) <= 1e-10 * largest(w)):
             return ON_AXIS
-        return corner(sl.signm, a, dy)
+        n, adjoint = adjoint_matrix(y @ a), adjoint_matrix(y)
+        g = sl.solve_sylvester(n, n, dy)
+        return g - adjoint @ g @ adjoint
 
-    return sl.signm(a), signm_pullback
+    return y, signm_pullback
 
 
 EXPONENT = not_implemented("the exponent of fractional_matrix_power", fix="use expm(t * logm(A))")
@@ -208,7 +217,7 @@ def power_at_rule(a: ndarray, t: Any, y: Any) -> Rule:
 
     def fractional_matrix_power_pullback(dy: ndarray) -> Any:
         w = np.linalg.eigvals(a)
-        small = np.abs(w) <= 1e-10 * np.abs(w).max(initial=0)
+        small = np.abs(w) <= 1e-10 * largest(w)
         negative = (w.real < 0) & (np.abs(w.imag) <= 1e-10 * np.abs(w))
         if t != int(t) and np.any(small | negative):
             return NOT_POSITIVE, EXPONENT

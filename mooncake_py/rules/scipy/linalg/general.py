@@ -22,7 +22,8 @@ from mooncake_py.rules.gauge import (
     rounding,
     vectors_of_values,
 )
-from mooncake_py.rules.scipy.linalg.systems import ONE_MATRIX, overwrite_a, overwrite_b
+from mooncake_py.rules.scipy.linalg.stacks import over_stacks
+from mooncake_py.rules.scipy.linalg.systems import overwrite_a, overwrite_b
 
 __all__: list[str] = []
 
@@ -36,6 +37,7 @@ zero_derivative(sl.bandwidth, sl.issymmetric, sl.ishermitian, because="structure
 
 
 @from_vjp(sl.eig, permits=overwrite_a + overwrite_b)
+@over_stacks(sl.eig, 2, 2)
 def eig_rule(
     a: Any, b: Any = None, left: bool = False, right: bool = True, overwrite_a: bool = False,
     overwrite_b: bool = False, check_finite: bool = True, homogeneous_eigvals: bool = False,
@@ -48,8 +50,6 @@ def eig_rule(
     def eig_pullback(dy: Any) -> Any:
         if homogeneous_eigvals or left:
             return (HOMOGENEOUS if homogeneous_eigvals else LEFT,) * 2
-        if a.ndim > 2:
-            return ONE_MATRIX, ONE_MATRIX
         m = a if b is None else np.linalg.solve(b, a)
         if right:
             (w, v), (dw, dv) = result, dy
@@ -74,6 +74,7 @@ def standard_cotangent(w: ndarray, v: ndarray, dw: Any, dv: Any, scaled: bool) -
 
 
 @from_vjp(sl.eigvals, permits=overwrite_a)
+@over_stacks(sl.eigvals, 2, 2)
 def eigvals_rule(a: Any, b: Any = None, **options: Any) -> Rule:
     """Differentiate the eigenvalues alone."""
     return eig_rule(a, b, right=False, **options)
@@ -88,6 +89,7 @@ SORTED = not_implemented("a sorted Schur form")
 
 
 @from_vjp(sl.schur, permits=overwrite_a)
+@over_stacks(sl.schur, 2)
 def schur_rule(
     a: Any, output: str = "real", lwork: Any = None, overwrite_a: bool = False, sort: Any = None,
     check_finite: bool = True,
@@ -100,8 +102,8 @@ def schur_rule(
     result: Any = sl.schur(a, output, lwork, False, sort, check_finite)
 
     def schur_pullback(dy: Any) -> Any:
-        if sort is not None or a.ndim > 2:
-            return ONE_MATRIX if sort is None else SORTED
+        if sort is not None:
+            return SORTED
         (t, z), (dt, dz) = result, dy
         if np.any(np.diagonal(t, -1)):
             return BLOCKS

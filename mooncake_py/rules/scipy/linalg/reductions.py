@@ -12,7 +12,8 @@ from mooncake_py.rules.contraction import adjoint_matrix
 from mooncake_py.rules.declare import from_vjp, not_implemented, zero_derivative
 from mooncake_py.rules.matrices import fold_triangle
 from mooncake_py.rules.plain_values import derived_as
-from mooncake_py.rules.scipy.linalg.systems import ONE_MATRIX, overwrite_a
+from mooncake_py.rules.scipy.linalg.stacks import over_stacks
+from mooncake_py.rules.scipy.linalg.systems import overwrite_a
 
 __all__: list[str] = []
 
@@ -23,10 +24,15 @@ Rule = tuple[Any, Any]
 def hessenberg(
     a: Any, calc_q: bool = False, overwrite_a: bool = False, check_finite: bool = True
 ) -> Any:
-    """Reflect one column after the other, as LAPACK does."""
     a = np.asarray(a)
     if a.ndim > 2:
         return hessenberg_of_stack(a, calc_q)
+    h, q = reduced(a)
+    return (h, q) if calc_q else h
+
+
+def reduced(a: ndarray) -> tuple[ndarray, ndarray]:
+    """Reflect one column after the other, as LAPACK does; return the form and the reflections."""
     h = np.array(a, np.result_type(a, np.float32))
     n = len(h)
     q = np.eye(n, dtype=h.dtype)
@@ -43,24 +49,21 @@ def hessenberg(
         h[j + 1 :] = h[j + 1 :] - np.conj(tau) * np.outer(v, np.conj(v) @ h[j + 1 :])
         h[:, j + 1 :] = h[:, j + 1 :] - tau * np.outer(h[:, j + 1 :] @ v, np.conj(v))
         q[:, j + 1 :] = q[:, j + 1 :] - tau * np.outer(q[:, j + 1 :] @ v, np.conj(v))
-    h = np.triu(h, -1)
-    return (h, q) if calc_q else h
+    return np.triu(h, -1), q
 
 
-def hessenberg_of_stack(a: Any, calc_q: bool) -> Any:
+def hessenberg_of_stack(a: ndarray, calc_q: bool) -> Any:
     """Reduce each matrix of a stack."""
-    return sl.hessenberg(a, calc_q)
-
-
-@from_vjp(hessenberg_of_stack)
-def hessenberg_of_stack_rule(a: Any, calc_q: bool) -> Rule:
-    return hessenberg_of_stack(a, calc_q), lambda dy: (ONE_MATRIX,)
+    found = [reduced(matrix) for matrix in np.reshape(a, (-1, *a.shape[-2:]))]
+    h, q = [np.reshape(np.stack(parts), a.shape) for parts in zip(*found, strict=True)]
+    return (h, q) if calc_q else h
 
 
 COMPLEX_SYMMETRIC = not_implemented("the factors of a complex matrix that is not Hermitian")
 
 
 @from_vjp(sl.ldl, permits=overwrite_a)
+@over_stacks(sl.ldl, 2)
 def ldl_rule(
     A: Any, lower: bool = True, hermitian: bool = True, overwrite_a: bool = False,
     check_finite: bool = True,
@@ -73,8 +76,6 @@ def ldl_rule(
     result: Any = sl.ldl(a, lower, hermitian, False, check_finite)
 
     def ldl_pullback(dy: Any) -> Any:
-        if a.ndim > 2:
-            return ONE_MATRIX
         if np.iscomplexobj(a) and not hermitian:
             return COMPLEX_SYMMETRIC
         lu, d, perm = result

@@ -16,6 +16,7 @@ from mooncake_py.rules.declare import from_vjp, not_implemented
 from mooncake_py.rules.linalg import cofactors, quiet
 from mooncake_py.rules.matrices import diagonal, fold_triangle
 from mooncake_py.rules.norms import norm_rule
+from mooncake_py.rules.scipy.linalg.stacks import VECTORS, over_stacks
 from mooncake_py.rules.singular_values import lstsq_rule, pinv_cotangent
 
 __all__ = ["outer", "overwrite_a", "overwrite_b"]
@@ -134,17 +135,18 @@ def solve_triangular_rule(
     return x, solve_triangular_pullback
 
 
-ONE_MATRIX = not_implemented("this rule is for one matrix", fix="loop over the stack")
+GELSY = not_implemented("lapack_driver='gelsy'", fix="use another driver")
 
 
 @from_vjp(sl.lstsq, permits=overwrite_a + overwrite_b)
+@over_stacks(sl.lstsq, 2, VECTORS)
 def lstsq_of_scipy_rule(a: Any, b: Any, cond: Any = None, **options: Any) -> Rule:
     """Use the pullback of NumPy's `lstsq`."""
     result = sl.lstsq(a, b, cond, **options)
 
     def lstsq_pullback(dy: Any) -> Any:
-        if np.ndim(a) > 2 or options.get("lapack_driver") == "gelsy":
-            return ONE_MATRIX, ONE_MATRIX
+        if options.get("lapack_driver") == "gelsy":
+            return GELSY, GELSY
         _, pullback = lstsq_rule(a, b, cond)
         return pullback(dy)[:2]
 

@@ -9,30 +9,37 @@ import scipy.linalg as sl
 from numpy import ndarray
 
 from mooncake_py.rules.contraction import conj
-from mooncake_py.rules.declare import from_vjp
-from mooncake_py.rules.scipy.linalg.systems import ONE_MATRIX
+from mooncake_py.rules.declare import from_vjp, overlay
+from mooncake_py.rules.scipy.linalg.stacks import VECTORS, over_stacks
 
 __all__: list[str] = []
 
 
-@from_vjp(sl.solve_toeplitz)
-def solve_toeplitz_rule(c_or_cr: Any, b: Any, check_finite: bool = True) -> tuple[Any, Any]:
-    """X = T^-1 B:  dB = T^-H dX,  dT = -dB X^H, of which each diagonal is summed.
+@overlay(sl.solve_toeplitz)
+def solve_toeplitz(c_or_cr: Any, b: Any, check_finite: bool = True) -> Any:
+    """Take the conjugate of the first column for the first row that is not given."""
+    column, row = c_or_cr if isinstance(c_or_cr, tuple) else (c_or_cr, np.conj(c_or_cr))
+    return solve_by_column_and_row(column, row, b, check_finite)
 
-    Without a first row that is the conjugate of the first column.
-    """
-    both = isinstance(c_or_cr, tuple)
-    column, row = map(np.asarray, c_or_cr if both else (c_or_cr, np.conj(c_or_cr)))
-    x: Any = sl.solve_toeplitz(c_or_cr, b, check_finite)
+
+def solve_by_column_and_row(column: Any, row: Any, b: Any, check_finite: bool) -> Any:
+    """Return T^-1 B."""
+    return sl.solve_toeplitz((column, row), b, check_finite)
+
+
+@from_vjp(solve_by_column_and_row)
+@over_stacks(solve_by_column_and_row, 1, 1, VECTORS)
+def solve_toeplitz_rule(column: Any, row: Any, b: Any, check_finite: bool) -> tuple[Any, Any]:
+    """X = T^-1 B:  dB = T^-H dX,  dT = -dB X^H, of which each diagonal is summed."""
+    column, row = np.asarray(column), np.asarray(row)
+    x: Any = sl.solve_toeplitz((column, row), b, check_finite)
 
     def solve_toeplitz_pullback(dx: ndarray) -> Any:
-        if column.ndim > 1:
-            return ONE_MATRIX, ONE_MATRIX
         adjoint = np.append(column[:1], row[1:]), column
         db: Any = sl.solve_toeplitz(tuple(map(conj, adjoint)), dx, check_finite)
         below, above = diagonal_sums(-db, x)
         above[0] = 0  # the corner is that of the column
-        return [below, above] if both else below + conj(above), db
+        return below, above, db
 
     return x, solve_toeplitz_pullback
 
