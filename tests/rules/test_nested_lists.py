@@ -53,10 +53,9 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "scale of gamma": lambda a, b: np.random.default_rng(0).gamma(2.0, b, (5, 3, 2, 2)),
     "location of vonmises": lambda a, b: np.random.default_rng(0).vonmises(a, 2.0, (5, 3, 2, 2)),
     "triangular": lambda a, b: np.random.default_rng(0).triangular(a, 3.0, np.add(b, 5)),
-    **{
-        name: draw_by_one(name) for name in ("exponential", "rayleigh", "weibull", "power", "pareto")
-    },
-}  # fmt: skip
+    **{name: draw_by_one(name) for name in ("exponential", "rayleigh", "weibull", "pareto")},
+    "power": draw_by_one("power"),
+}
 
 FORMS: dict[str, Callable[..., Any]] = {
     "rows": lambda x: [[x[0], 1.1], [2.0, x[1]]],

@@ -95,5 +95,5 @@ def check_filter(f: Callable[..., Any], x: np.ndarray) -> None:
 
 def require_same(y: Any, expected: np.ndarray) -> None:
     """Require the same bits, type and layout."""
-    assert type(y) is type(expected) and y.dtype == expected.dtype
-    assert y.strides == expected.strides and y.tobytes() == expected.tobytes()
+    assert (type(y), y.dtype, y.strides) == (type(expected), expected.dtype, expected.strides)
+    assert y.tobytes() == expected.tobytes()

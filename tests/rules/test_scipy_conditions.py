@@ -38,9 +38,6 @@ REFUSED: dict[str, tuple[Any, Any, str]] = {
         lambda a: sl.ldl((a + a.T) * (1 + 1j), hermitian=False)[1].real.sum(), TURNING,
         "not Hermitian",
     ),
-    "Hessenberg forms of a stack": (
-        lambda a: sl.hessenberg(np.stack([a, a])).sum(), TURNING, "one matrix",
-    ),
 }  # fmt: skip
 
 

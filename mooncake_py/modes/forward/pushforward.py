@@ -178,11 +178,9 @@ def weighted(g: Any, pullback: Callable[..., Any], tangents: Any, rule: VjpRule)
     cotangents = cotangents_in(found, rule, least, most, takes_list)
     total = 0.0
     for position, (c, t) in enumerate(zip(cotangents, tangents, strict=False)):
-        if isinstance(c, NotImplementedDerivative) and t is not None:
-            raise c.fail(rule.name, position)
         if isinstance(t, np.ndarray) and issubclass(type(c), np.ndarray):
             require_shape(c, t, rule, position)
-        total = total + inner(c, t)
+        total = total + inner(c, t, rule, position)
     return total
 
 
@@ -210,12 +208,14 @@ def with_cotangents_inside(ctx: ForwardContext, y: Any, cotangent: Any) -> list[
     return [pair for pair in pairs if ctx.contains_active(pair[0])]
 
 
-def inner(c: Any, t: Any) -> Any:
+def inner(c: Any, t: Any, rule: VjpRule, position: int) -> Any:
     """Return Re<c, t>, summed over sequences; a cotangent may still be spread over more axes."""
     if t is None:
         return 0.0
     if callable(c):
         c = c()
+    if isinstance(c, NotImplementedDerivative):
+        raise c.fail(rule.name, position)
     if c is None:
         return 0.0
     if isinstance(t, list):
@@ -223,7 +223,7 @@ def inner(c: Any, t: Any) -> Any:
         if isinstance(c, np.ndarray):
             c = fit_to_parts(c, shape_of_parts(t))
         for part, tangent in zip(c, t, strict=True):
-            total = total + inner(part, tangent)
+            total = total + inner(part, tangent, rule, position)
         return total
     total = np.sum(np.real(np.conj(c) * t))
     return total if np.isfinite(total) else np.sum(np.real(pushed(t, np.conj(c))))

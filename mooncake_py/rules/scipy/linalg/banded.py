@@ -10,7 +10,7 @@ import scipy.linalg as sl
 from numpy import ndarray
 
 from mooncake_py.rules.contraction import conj
-from mooncake_py.rules.declare import from_vjp
+from mooncake_py.rules.declare import from_vjp, not_implemented
 from mooncake_py.rules.linalg import quiet
 from mooncake_py.rules.scipy.linalg.stacks import VECTORS, over_stacks
 
@@ -77,6 +77,8 @@ def solveh_banded_rule(
     x = sl.solveh_banded(ab, b, lower=lower, check_finite=check_finite)
 
     def solveh_banded_pullback(dx: ndarray) -> Any:
+        if ab.ndim < 2:
+            return OF_VECTOR, OF_VECTOR
         db = sl.solveh_banded(ab, dx, lower=lower, check_finite=False)
         dab = np.zeros(ab.shape, db.dtype)
         width = len(ab) - 1
@@ -89,6 +91,17 @@ def solveh_banded_rule(
         return quiet(dab, dx), db
 
     return x, solveh_banded_pullback
+
+
+def as_column(half: Any) -> ndarray:
+    """Return what SciPy takes a vector, or a number, of diagonals for: those of one column."""
+    half = np.asarray(half)
+    return half if half.ndim > 1 else half.reshape(-1, 1)
+
+
+OF_VECTOR = not_implemented(
+    "SciPy takes the vector for the diagonals of one column", fix="give the diagonals as rows"
+)
 
 
 # Cholesky factors, with the diagonals as in `solveh_banded`.
@@ -119,11 +132,12 @@ def cholesky_banded_rule(
 
     Source: I. Murray, "Differentiation of the Cholesky decomposition" (arXiv:1602.07527).
     """
-    ab = np.asarray(ab)
     c: Any = sl.cholesky_banded(ab, lower=lower, check_finite=check_finite)
 
     def cholesky_banded_pullback(dc: ndarray) -> Any:
-        factor, d = lower_half(c, lower), lower_half(dc, lower)
+        if c.ndim < 2:
+            dc = as_column(dc)
+        factor, d = lower_half(as_column(c), lower), lower_half(dc, lower)
         width, n = len(factor) - 1, factor.shape[1]
         for j in range(n)[::-1]:
             size = min(width, n - 1 - j)
@@ -136,7 +150,8 @@ def cholesky_banded_rule(
             inner = np.real(np.vdot(column, below)) / pivot
             d[0, j] = (np.real(d[0, j]) - inner) / (2 * pivot)
             d[1 : size + 1, j] = below / pivot
-        return quiet(d if lower else exchanged(d, np.array(dc), True), dc)
+        dab = quiet(d if lower else exchanged(d, np.array(dc), True), dc)
+        return np.reshape(dab, np.shape(ab))
 
     return c, cholesky_banded_pullback
 
@@ -152,6 +167,8 @@ def cho_solve_banded_rule(
     x: Any = sl.cho_solve_banded(cb_and_lower, b, check_finite=check_finite)
 
     def cho_solve_banded_pullback(dx: ndarray) -> Any:
+        if half.ndim < 2:
+            return [OF_VECTOR, None], OF_VECTOR
         db: Any = sl.cho_solve_banded((half, lower), dx, check_finite=False)
         factor = lower_half(half, lower)
         n = half.shape[1]

@@ -40,8 +40,8 @@ def solve_sylvester_rule(a: Any, b: Any, q: Any) -> Rule:
 @from_vjp(sl.solve_continuous_lyapunov)
 def solve_continuous_lyapunov_rule(a: Any, q: Any) -> Rule:
     """Differentiate A X + X A^H = Q:  A^H G + G A = dX,  dA = -(G X^H + G^H X),  dQ = G."""
-    a = np.asarray(a)
     x = sl.solve_continuous_lyapunov(a, q)
+    a = np.atleast_2d(a)  # SciPy takes a number for a matrix
 
     def solve_continuous_lyapunov_pullback(dx: ndarray) -> tuple[Any, Any]:
         g = sl.solve_continuous_lyapunov(adjoint_matrix(a), dx)
@@ -53,11 +53,11 @@ def solve_continuous_lyapunov_rule(a: Any, q: Any) -> Rule:
 @from_vjp(sl.solve_discrete_lyapunov)
 def solve_discrete_lyapunov_rule(a: Any, q: Any, method: Any = None) -> Rule:
     """X = A X A^H + Q:  G = A^H G A + dX,  dA = G A X^H + G^H A X,  dQ = G."""
-    a = np.asarray(a)
-    x = sl.solve_discrete_lyapunov(a, q, method)
+    y = sl.solve_discrete_lyapunov(a, q, method)
+    a, x = np.atleast_2d(a), np.atleast_2d(y)
 
     def solve_discrete_lyapunov_pullback(dx: ndarray) -> tuple[Any, Any, None]:
-        g = sl.solve_discrete_lyapunov(adjoint_matrix(a), dx, method)
+        g = sl.solve_discrete_lyapunov(adjoint_matrix(a), np.atleast_2d(dx), method)
         return g @ a @ adjoint_matrix(x) + adjoint_matrix(g) @ a @ x, g, None
 
-    return x, solve_discrete_lyapunov_pullback
+    return y, solve_discrete_lyapunov_pullback

@@ -169,7 +169,8 @@ def lu_solve_rule(
     lu_and_piv: Any, b: Any, trans: Any = 0, overwrite_b: bool = False, check_finite: bool = True
 ) -> Rule:
     """X = op(A)^-1 B:  d op(A) = -dB X^H,  and of P^T A = L U:  dL = S U^H,  dU = L^H S."""
-    both, pivots = lu_and_piv
+    both, pivots = np.asarray(lu_and_piv[0]), lu_and_piv[1]
+    both = both if both.ndim > 1 else both.reshape(-1, 1)
     x = sl.lu_solve(lu_and_piv, b, trans, check_finite=check_finite)
 
     def lu_solve_pullback(dx: ndarray) -> Any:

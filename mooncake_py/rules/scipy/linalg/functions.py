@@ -90,9 +90,7 @@ def logarithm_at_rule(a: ndarray, y: Any) -> Rule:
     """Y = log(A)."""
 
     def logm_pullback(dy: ndarray) -> Any:
-        if dy.any() and any(
-            map(is_double_on_cut, np.linalg.eigvals(a).reshape(-1, a.shape[-1]))
-        ):
+        if dy.any() and any(map(is_double_on_cut, np.linalg.eigvals(a).reshape(-1, a.shape[-1]))):
             return ON_CUT
         return corner(logarithm, a, dy)
 

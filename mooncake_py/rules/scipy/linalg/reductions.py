@@ -72,8 +72,8 @@ def ldl_rule(
 
     With M = L^-1 dA L^-H:  dD is M in the blocks,  L^-1 dL is M D^-1 below them.
     """
-    a = np.asarray(A)
-    result: Any = sl.ldl(a, lower, hermitian, False, check_finite)
+    a = np.atleast_2d(A)
+    result: Any = sl.ldl(A, lower, hermitian, False, check_finite)
 
     def ldl_pullback(dy: Any) -> Any:
         if np.iscomplexobj(a) and not hermitian:
@@ -127,7 +127,7 @@ def matrix_balance(
     overwrite_a: bool = False,
 ) -> Any:  # fmt: skip
     """T^-1 A T with T constant between the matrices at which it changes."""
-    a = np.asarray(A)
+    a = np.atleast_2d(A)
     t = balancing(a, permute, scale)
     b = np.linalg.solve(t, a @ t)
     return b, scaling_and_permutation(a, permute, scale) if separate else t

@@ -24,11 +24,11 @@ plain_continuous, plain_discrete = sl.solve_continuous_are, sl.solve_discrete_ar
 
 def standard(b: Any, a: Any, q: Any, e: Any, s: Any) -> tuple[Any, Any, Any]:
     """Return A E^-1, E^-H Q E^-1 and E^-H S, with S = 0 if there is none."""
-    a, q, shape = np.asarray(a), np.asarray(q), np.shape(b)
-    s = np.zeros(shape) if s is None else s
+    a, q = np.atleast_2d(a), np.atleast_2d(q)  # numbers stand for matrices
+    s = np.zeros(np.shape(b)) if s is None else np.atleast_2d(s)
     if e is None:
         return a, q, s
-    adjoint = adjoint_matrix(np.asarray(e))
+    adjoint = adjoint_matrix(np.atleast_2d(e))
     a = adjoint_matrix(np.linalg.solve(adjoint, adjoint_matrix(a)))
     q = np.linalg.solve(adjoint, adjoint_matrix(np.linalg.solve(adjoint, q)))
     return a, (q + adjoint_matrix(q)) / 2, np.linalg.solve(adjoint, s)
@@ -38,16 +38,18 @@ def standard(b: Any, a: Any, q: Any, e: Any, s: Any) -> tuple[Any, Any, Any]:
 def solve_continuous_are(
     a: Any, b: Any, q: Any, r: Any, e: Any = None, s: Any = None, balanced: bool = True
 ) -> Any:
+    b, r = np.atleast_2d(b), np.atleast_2d(r)
     a, q, s = standard(b, a, q, e, s)
-    return continuous(a, np.asarray(b), q, np.asarray(r), s, balanced)
+    return continuous(a, b, q, r, s, balanced)
 
 
 @derived_as(sl.solve_discrete_are)
 def solve_discrete_are(
     a: Any, b: Any, q: Any, r: Any, e: Any = None, s: Any = None, balanced: bool = True
 ) -> Any:
+    b, r = np.atleast_2d(b), np.atleast_2d(r)
     a, q, s = standard(b, a, q, e, s)
-    return discrete(a, np.asarray(b), q, np.asarray(r), s, balanced)
+    return discrete(a, b, q, r, s, balanced)
 
 
 def continuous(a: ndarray, b: ndarray, q: ndarray, r: ndarray, s: ndarray, balanced: bool) -> Any:

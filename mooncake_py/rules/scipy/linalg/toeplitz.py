@@ -48,5 +48,6 @@ def diagonal_sums(g: ndarray, x: ndarray) -> tuple[ndarray, ndarray]:
     """Sum the diagonals of G X^H: from the main one downwards, and upwards."""
     n = len(x)
     pairs = zip(g.reshape(n, -1).T, x.reshape(n, -1).T, strict=True)
-    sums: Any = sum(np.correlate(left, right, "full") for left, right in pairs)
+    none = np.zeros(2 * n - 1, np.result_type(g, x))
+    sums: Any = sum((np.correlate(left, right, "full") for left, right in pairs), none)
     return sums[n - 1 :], sums[n - 1 :: -1].copy()
