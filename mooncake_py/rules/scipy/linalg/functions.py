@@ -172,7 +172,7 @@ def signm_rule(A: Any, disp: Any = True) -> Rule:
     """
     refuse_estimate(disp)
     a = np.asarray(A)
-    y = sl.signm(a)
+    y: Any = sl.signm(a)
 
     def signm_pullback(dy: ndarray) -> Any:
         w = np.linalg.eigvals(a)

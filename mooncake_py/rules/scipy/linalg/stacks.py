@@ -103,5 +103,6 @@ def joined(parts: Any, whole: Shape) -> Any:
         return None
     if isinstance(first, (tuple, list)):
         return [joined(inner, whole) for inner in zip(*parts, strict=True)]
-    stack = np.stack([part() if callable(part) else part for part in parts])
+    arrays: list[Any] = [part() if callable(part) else part for part in parts]
+    stack = np.stack(arrays)
     return np.reshape(stack, (*whole, *stack.shape[1:]))
