@@ -13,7 +13,7 @@ from mooncake_py.containers.reach import names_read
 from mooncake_py.diagnostics.places import is_library
 from mooncake_py.remembered import remembered
 
-__all__ = ["Effects", "effects_of"]
+__all__ = ["WRITERS", "Effects", "effects_of"]
 
 BY_NAME = beyond.OF_INTERPRETER | {"getattr", "setattr", "delattr"}
 BY_ATTRIBUTE = frozenset({"__setattr__", "__delattr__", "__setstate__"})

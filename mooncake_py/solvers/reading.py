@@ -19,7 +19,7 @@ from mooncake_py.modules import DISPATCHER, module_of
 from mooncake_py.remembered import remembered
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import INERT
-from mooncake_py.solvers.effects import effects_of
+from mooncake_py.solvers.effects import WRITERS, effects_of
 from mooncake_py.solvers.held_still import has_own_memory
 from mooncake_py.tangents.fields import instance_dict, slots
 from mooncake_py.tangents.memory import is_writeable
@@ -104,7 +104,10 @@ class Reader:
             return not value.__dict__ and all(map(self.reads, parts))
         if is_simple(t):
             return self.holder_reads(value, self.object_reads)
-        return computes_only(value)
+        if not computes_only(value):
+            return False
+        self.writes |= value.__name__ in WRITERS  # whatever the variable is called
+        return True
 
     def is_of_these(self, value: Any) -> bool:
         """Return whether a number is one of a derivative that is running."""

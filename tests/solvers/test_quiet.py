@@ -255,6 +255,7 @@ def adding(b: Any, x: Any) -> Any:
     b += x
 
 
+put, grow = operator.setitem, operator.iadd
 CHANGING: dict[str, Callable[[Any], Any]] = {
     "nonlocal": counting,
     "global": counting_globally,
@@ -267,6 +268,8 @@ CHANGING: dict[str, Callable[[Any], Any]] = {
     "item": into(TABLE.copy(), overwriting),
     "in place": into(TABLE.copy(), adding),
     "setitem": into({}, lambda kept, x: operator.setitem(kept, 0, x)),
+    "setitem, renamed": into({}, lambda kept, x: put(kept, 0, x)),
+    "iadd, renamed": into([], lambda kept, x: grow(kept, [x])),
     "special method": into(TABLE.copy(), lambda b, x: b.__iadd__(x)),
     "fill": into(TABLE.copy(), lambda b, x: b.fill(x)),
     "copyto": into(TABLE.copy(), lambda b, x: np.copyto(b, x)),
