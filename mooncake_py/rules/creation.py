@@ -282,7 +282,20 @@ def arange_rule(start=None, stop=None, step=None, **options) -> tuple[ndarray, A
     return y, arange_pullback
 
 
-@from_vjp(np.linspace)
+def linspace_jvp(
+    tangents, y, start, stop, num=50, endpoint=True, retstep: Any = False, dtype=None, axis=0, *,
+    device=None,
+) -> Any:  # fmt: skip
+    """Return the samples between the tangents of the ends."""
+    ends = [
+        np.zeros_like(end) if t is None else t
+        for t, end in zip(tangents, (start, stop), strict=False)
+    ]
+    step: Any = retstep
+    return np.linspace(ends[0], ends[1], num, endpoint, step, None, axis)
+
+
+@from_vjp(np.linspace, jvp=linspace_jvp)
 def linspace_rule(
     start, stop, num=50, endpoint=True, retstep: Any = False, dtype=None, axis=0, *, device=None
 ) -> tuple[Any, Callable[[Any], Any]]:

@@ -238,6 +238,23 @@ def from_vjp(
     return declare
 
 
+def plain_jvp(*functions: Hashable) -> Callable[[F], F]:
+    """Declare the tangent of functions that have a rule by `from_vjp`, for the plainest case.
+
+    Decorates ``jvp(tangents, y, *args, **kwargs)``, which gets real arguments only, with tangents
+    that are numbers and arrays.  It returns NotImplemented where the pullback is to be transposed.
+    """
+
+    def declare(jvp: F) -> F:
+        for function in functions:
+            rule = registry.find(function)
+            assert isinstance(rule, VjpRule)
+            rule.plain_jvp = jvp
+        return jvp
+
+    return declare
+
+
 def read_shapes_only(*functions: Hashable) -> None:
     """Note that the pullbacks of functions, declared by `from_vjp`, read no values of arrays."""
     for function in functions:

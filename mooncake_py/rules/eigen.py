@@ -16,7 +16,7 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.rules.contraction import adjoint_matrix, conj
-from mooncake_py.rules.declare import from_vjp, not_implemented
+from mooncake_py.rules.declare import from_vjp, not_implemented, plain_jvp
 from mooncake_py.rules.gauge import (
     ON_PHASE,
     UNDETERMINED,
@@ -27,7 +27,12 @@ from mooncake_py.rules.gauge import (
     used,
     vectors_of_values,
 )
-from mooncake_py.rules.matrices import diagonal, fold_triangle, inverse_or_nan
+from mooncake_py.rules.matrices import (
+    complete_triangle,
+    diagonal,
+    fold_triangle,
+    inverse_or_nan,
+)
 
 __all__ = ["hermitian_cotangent"]
 
@@ -51,6 +56,18 @@ def eigh_rule(a: Any, UPLO: Any = "L") -> Rule:
         return hermitian_cotangent(w, v, *dy, lower=UPLO.upper() == "L"), None
 
     return result, eigh_pullback
+
+
+@plain_jvp(np.linalg.eigh)
+def eigh_jvp(tangents: Any, y: Any, a: Any, UPLO: Any = "L") -> Any:
+    """Return dw = diag(V^T dA V) and dV = V (F * (V^T dA V)), where no eigenvalues coincide."""
+    w, v = y
+    da = np.asarray(tangents[0])
+    inverses, coincide = inverse_differences(w)
+    if v.dtype.kind != "f" or np.count_nonzero(coincide) != w.size:
+        return NotImplemented
+    inner = v.swapaxes(-1, -2) @ complete_triangle(da, UPLO.upper() == "L") @ v
+    return diagonal(inner).copy(), v @ (inverses * inner)
 
 
 def hermitian_cotangent(w: ndarray, v: ndarray, dw: Any, dv: Any, *, lower: bool) -> Any:
@@ -82,6 +99,15 @@ def eigvalsh_rule(a: Any, UPLO: Any = "L") -> Rule:
     return np.linalg.eigvalsh(a, UPLO), eigvalsh_pullback
 
 
+@plain_jvp(np.linalg.eigvalsh)
+def eigvalsh_jvp(tangents: Any, y: ndarray, a: Any, UPLO: Any = "L") -> Any:
+    da = complete_triangle(np.asarray(tangents[0]), UPLO.upper() == "L")
+    v = np.linalg.eigh(a, UPLO)[1]
+    if v.dtype.kind != "f":
+        return NotImplemented
+    return np.sum(v * (da @ v), axis=-2)
+
+
 # General matrices.
 
 DEFECTIVE = not_implemented(
@@ -105,6 +131,20 @@ def eig_rule(a: Any) -> Rule:
         return eig_cotangent(w, v, *dy, v.dtype)
 
     return result, eig_pullback
+
+
+@plain_jvp(np.linalg.eig)
+def eig_jvp(tangents: Any, y: Any, a: Any) -> Any:
+    """Return dw = diag(V^-1 dA V), and dV by dU = V (F * (V^-1 dA V)): V is U with unit columns."""
+    w, v = y
+    inverses, coincide = inverse_differences(w)
+    inverse = inverse_or_nan(v)
+    is_basis = np.all(norms(inverse) * norms(v) < 0.01 / np.finfo(v.dtype).eps)
+    if v.dtype.kind != "f" or not is_basis or np.count_nonzero(coincide) != w.size:
+        return NotImplemented
+    inner = inverse @ np.asarray(tangents[0]) @ v
+    du = v @ (inverses * inner)
+    return diagonal(inner).copy(), du - v * np.sum(v * du, axis=-2, keepdims=True)
 
 
 def eig_cotangent(w: ndarray, v: ndarray, dw: Any, dv: Any, dtype: Any) -> Any:

@@ -18,7 +18,7 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.rules.contraction import adjoint_matrix
-from mooncake_py.rules.declare import from_vjp, not_implemented
+from mooncake_py.rules.declare import from_vjp, not_implemented, plain_jvp
 from mooncake_py.rules.gauge import ON_BASIS, depends_on_basis, rounding, without_complement
 from mooncake_py.rules.householder import raw_cotangent
 from mooncake_py.rules.matrices import (
@@ -84,6 +84,35 @@ def qr_rule(a: Any, mode: Any = "reduced") -> Rule:
         return (quiet(da, dq, dr) if isinstance(da, ndarray) else da), None
 
     return result, raw_pullback if mode == "raw" else qr_pullback
+
+
+@plain_jvp(np.linalg.qr)
+def qr_jvp(tangents: Any, y: Any, a: Any, mode: Any = "reduced") -> Any:
+    """Differentiate A = Q R for square R: dQ = Q S + (1 - Q Q^T) dA R^-1,  dR = (M - S) R.
+
+    M = Q^T dA R^-1, and S is the skew-symmetric matrix with its lower triangle.  Further columns
+    of a wide A are A_2 = Q R_2.
+    """
+    if mode not in ("reduced", "r", "complete"):
+        return NotImplemented
+    a, da = np.asarray(a), np.asarray(tangents[0])
+    q, r = np.linalg.qr(a) if mode == "r" else y
+    k = min(a.shape[-2:])
+    pivots = np.abs(diagonal(r[..., :k, :k]))
+    if q.dtype.kind != "f" or q.shape[-1] != k or np.any(pivots <= rounding(pivots)):
+        return NotImplemented
+    qt, square = q.swapaxes(-1, -2), r[..., :k, :k]
+    scaled = np.linalg.solve(square.swapaxes(-1, -2), da[..., :k].swapaxes(-1, -2))
+    scaled = scaled.swapaxes(-1, -2)  # dA R^-1
+    inner = qt @ scaled
+    low = np.tril(inner, -1)
+    upper = inner - low + low.swapaxes(-1, -2)  # M - S
+    dq = scaled - q @ upper
+    dr = np.triu(upper @ square)
+    if r.shape[-1] > k:
+        further = dq.swapaxes(-1, -2) @ a[..., k:] + qt @ da[..., k:]
+        dr = np.concatenate([dr, further], axis=-1)
+    return dr if mode == "r" else (dq, dr)
 
 
 def qr_cotangent(a: ndarray, q: ndarray, r: ndarray, dq: Any, dr: Any) -> Any:

@@ -291,11 +291,14 @@ class VjpRule(Rule):
         Options that allow the function to overwrite arguments; they are never granted.
     jvp : callable or None
         ``jvp(tangents, output, *args, **kwargs)``; None if forward mode transposes the pullback.
+    plain_jvp : callable or None
+        The same for real numbers where nothing else is differentiated; it returns NotImplemented
+        where the pullback must tell whether there is a derivative.
     reads_shapes_only : bool
         Whether the pullback reads no values of arrays: these may be overwritten without a log.
     """
 
-    __slots__ = ("jvp", "permits", "reads_shapes_only", "rule")
+    __slots__ = ("jvp", "permits", "plain_jvp", "reads_shapes_only", "rule")
     declaration = "from_vjp"
     in_words = "a rule by output and pullback"
 
@@ -311,6 +314,7 @@ class VjpRule(Rule):
         self.rule = rule
         self.permits = permits
         self.jvp = jvp
+        self.plain_jvp: Callable[..., Any] | None = None
         self.reads_shapes_only = False
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.rules.contraction import adjoint_matrix, conj
-from mooncake_py.rules.declare import from_vjp, overlay, zero_derivative
+from mooncake_py.rules.declare import from_vjp, overlay, plain_jvp, zero_derivative
 from mooncake_py.rules.exact_zeros import scaled, sum_of_products
 from mooncake_py.rules.gauge import norms
 from mooncake_py.rules.matrices import diagonal, inverse_or_nan, quiet
@@ -115,6 +115,11 @@ def det_rule(a: Any) -> Rule:
     return y, det_pullback
 
 
+@plain_jvp(np.linalg.det)
+def det_jvp(tangents: Any, y: Any, a: Any) -> Any:
+    return np.sum(cofactors(np.asarray(a), y) * tangents[0], axis=(-2, -1))
+
+
 WELL_CONDITIONED = 1e5
 
 
@@ -186,3 +191,13 @@ def slogdet_rule(a: Any) -> Rule:
         return np.where(singular, 0, da)
 
     return result, slogdet_pullback
+
+
+@plain_jvp(np.linalg.slogdet)
+def slogdet_jvp(tangents: Any, y: Any, a: Any) -> Any:
+    """Return dl = tr(A^-1 dA) of regular matrices, of which the sign stays."""
+    inverse = inverse_or_nan(np.asarray(a))
+    if inverse.dtype.kind != "f":
+        return NotImplemented
+    dl = np.sum(inverse * np.swapaxes(tangents[0], -1, -2), axis=(-2, -1))
+    return np.zeros_like(y[0])[()], dl

@@ -19,7 +19,7 @@ from mooncake_py.rules.axes import (
     single,
     to_lines,
 )
-from mooncake_py.rules.declare import from_vjp
+from mooncake_py.rules.declare import from_vjp, plain_jvp
 from mooncake_py.rules.exact_zeros import scaled
 from mooncake_py.rules.no_value import NoValue, given
 
@@ -49,6 +49,18 @@ def nanprod_rule(
 ) -> Result:
     options = given(keepdims=keepdims, initial=initial, where=where)
     return product(np.nanprod(a, axis, dtype, **options), a, axis, initial, counted(a, where))
+
+
+@plain_jvp(np.prod, np.ndarray.prod)
+def prod_jvp(
+    tangents, y, a, axis=None, dtype=None, out=None, keepdims=False, initial=NoValue, where=True
+) -> Any:
+    """Return the sum of the tangents, each times the product of the other factors."""
+    a = np.asarray(a)
+    if initial is not NoValue or where is not True or dtype is not None or a.dtype.kind != "f":
+        return NotImplemented
+    others = from_lines(products_of_others(to_lines(a, axis)), axis, a.shape)
+    return np.sum(tangents[0] * others, axis, keepdims=bool(keepdims))
 
 
 def product(y: Any, a: Any, axis: Axes, initial: Any, where: Any) -> Result:
@@ -91,6 +103,16 @@ def cumprod_rule(a, axis=None, dtype=None, out=None) -> Result:
     a = np.asarray(a)
     y, line_pullback = cumulative_product(*flatten(a, axis), dtype)
     return y, lambda dy: line_pullback(dy).reshape(a.shape)
+
+
+@plain_jvp(np.cumprod, np.ndarray.cumprod)
+def cumprod_jvp(tangents, y, a, axis=None, dtype=None, out=None) -> Any:
+    """Return y times the sums of dx / x until each element, where no product is zero."""
+    a, k = flatten(np.asarray(a), axis)
+    if dtype is not None or a.dtype.kind != "f" or not (np.all(y) and np.all(np.isfinite(y))):
+        return NotImplemented
+    shares = flatten(np.asarray(tangents[0]), axis)[0] / a
+    return y * np.add.accumulate(shares, k)
 
 
 @from_vjp(np.multiply.accumulate)

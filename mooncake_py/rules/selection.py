@@ -9,9 +9,9 @@ from numpy import ndarray
 
 from mooncake_py.rules.axes import shaped
 from mooncake_py.rules.broadcasting import unbroadcast
-from mooncake_py.rules.declare import from_vjp, linear, overlay
+from mooncake_py.rules.declare import from_vjp, linear, overlay, plain_jvp
 from mooncake_py.rules.inplace import written
-from mooncake_py.rules.sequences import distribute
+from mooncake_py.rules.sequences import distribute, filled, of_sequences
 
 __all__ = []
 
@@ -139,3 +139,13 @@ def select_rule(condlist, choicelist, default=0):
         return None, dchoices, np.where(left, dy, 0)
 
     return np.select(condlist, choicelist, default), select_pullback
+
+
+@plain_jvp(np.select)
+@of_sequences
+def select_jvp(tangents, y, condlist, choicelist, default=0):
+    """Select among the tangents of the choices."""
+    _, dchoices, ddefault = (*tangents, None)[:3]
+    if not isinstance(choicelist, (list, tuple)):
+        return NotImplemented
+    return np.select(condlist, filled(dchoices, choicelist), filled(ddefault, default))

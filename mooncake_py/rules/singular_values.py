@@ -14,7 +14,7 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.rules.contraction import adjoint_matrix
-from mooncake_py.rules.declare import from_vjp
+from mooncake_py.rules.declare import from_vjp, plain_jvp
 from mooncake_py.rules.eigen import hermitian_cotangent
 from mooncake_py.rules.gauge import (
     ON_BASIS,
@@ -58,6 +58,45 @@ def svd_rule(
         return cotangent(u, s, adjoint_matrix(vh), du, ds, dv)
 
     return result, svd_pullback if compute_uv else values_pullback
+
+
+@plain_jvp(np.linalg.svd)
+def svd_jvp(
+    tangents: Any,
+    y: Any,
+    a: Any,
+    full_matrices: bool = True,
+    compute_uv: bool = True,
+    hermitian: bool = False,
+) -> Any:
+    """Return the tangents where no singular values coincide or are zero (Townsend 2016).
+
+    With P = U^T dA V, the vectors of a pair turn together by (P + P^T) / (s_j - s_i), and against
+    each other by (P - P^T) / (s_j + s_i); U leaves its space by (1 - U U^T) dA V s^-1.
+    """
+    a, da = np.asarray(a), np.asarray(tangents[0])
+    u, s, vh = y if compute_uv else np.linalg.svd(a, full_matrices=False)
+    k = s.shape[-1]
+    if hermitian or u.dtype.kind != "f" or u.shape[-1] != k or vh.shape[-2] != k:
+        return NotImplemented
+    ut, v = u.swapaxes(-1, -2), vh.swapaxes(-1, -2)
+    moved = da @ v
+    inner = ut @ moved
+    ds = diagonal(inner).copy()
+    if not compute_uv:
+        return ds
+    differences, coincide = inverse_differences(s)
+    if np.any(s <= rounding(s)) or np.count_nonzero(coincide) != s.size:
+        return NotImplemented
+    mirrored = inner.swapaxes(-1, -2)
+    together = 0.5 * (inner + mirrored) * differences
+    against = 0.5 * (inner - mirrored) / (s[..., None, :] + s[..., :, None])
+    du, dv = u @ (together + against), v @ (together - against)
+    if u.shape[-2] > k:
+        du += (moved - u @ inner) / s[..., None, :]
+    if v.shape[-2] > k:
+        dv += (da.swapaxes(-1, -2) @ u - v @ mirrored) / s[..., None, :]
+    return du, ds, dv.swapaxes(-1, -2)
 
 
 def values_cotangent(u: ndarray, s: ndarray, vh: ndarray, ds: ndarray) -> ndarray:
@@ -155,6 +194,34 @@ def pinv_rule(a: Any, rcond: Any = None, hermitian: bool = False, **options: Any
     return p, pinv_pullback
 
 
+@plain_jvp(np.linalg.pinv)
+def pinv_jvp(
+    tangents: Any, p: ndarray, a: Any, rcond: Any = None, hermitian: bool = False, **options: Any
+) -> Any:
+    """Return the tangent of the pseudoinverse of a matrix of full rank.
+
+    dP = -P dA P + P P^T dA^T (1 - A P) + (1 - P A) dA^T P^T P,  for A^T of a stack of matrices.
+    """
+    a, da = np.asarray(a), np.asarray(tangents[0])
+    if hermitian or p.dtype.kind != "f" or not a.size or not is_of_full_rank(a, p):
+        return NotImplemented
+    pt, dat = p.swapaxes(-1, -2), da.swapaxes(-1, -2)
+    dp = -p @ da @ p
+    if a.shape[-2] > a.shape[-1]:
+        moved = p @ pt @ dat
+        dp += moved - moved @ a @ p
+    elif a.shape[-2] < a.shape[-1]:
+        moved = dat @ pt @ p
+        dp += moved - p @ (a @ moved)
+    return dp
+
+
+def is_of_full_rank(a: ndarray, p: ndarray) -> bool:
+    """Return whether a pseudoinverse inverts all that it can: the trace of P A is the rank."""
+    kept = np.sum(p * a.swapaxes(-1, -2), axis=(-2, -1))
+    return bool(np.all(kept > min(a.shape[-2:]) - 0.5))
+
+
 def pinv_cotangent(u: ndarray, s: ndarray, vh: ndarray, kept: ndarray, dp: ndarray) -> ndarray:
     """Return the cotangent of A = U diag(s) V^H for P = V diag(f) U^H, f = 1/s where kept.
 
@@ -216,3 +283,31 @@ def lstsq_rule(a: Any, b: Any, rcond: Any = None) -> Rule:
         return da, db.reshape(b.shape), None
 
     return result, lstsq_pullback
+
+
+@plain_jvp(np.linalg.lstsq)
+def lstsq_jvp(tangents: Any, y: Any, a: Any, b: Any, rcond: Any = None) -> Any:
+    """Return the tangents for a matrix of full rank.
+
+    dX = P (dB - dA X) + P P^T dA^T R + (1 - P A) dA^T P^T X,  with P = A^+ and R = B - A X.
+    """
+    x, squares, rank, s = y
+    da, db = (None if t is None else np.asarray(t) for t in tangents[:2])
+    a, b = np.asarray(a), np.asarray(b)
+    if rank != min(a.shape) or x.dtype.kind != "f":
+        return NotImplemented
+    x, b = (v[:, None] if b.ndim == 1 else v for v in (x, b))
+    db = np.zeros_like(b, x.dtype) if db is None else db.reshape(b.shape)
+    u, _, vh = np.linalg.svd(a, full_matrices=False)
+    inverse = (vh.T / s) @ u.T
+    rest = b - a @ x
+    moved = db if da is None else db - da @ x
+    dx = inverse @ moved
+    ds = np.zeros_like(s)
+    if da is not None:
+        dx += inverse @ (inverse.T @ (da.T @ rest))
+        outside = da.T @ (inverse.T @ x)
+        dx += outside - inverse @ (a @ outside)
+        ds = np.sum(u * (da @ vh.T), axis=0)
+    dsquares = 2 * np.sum(rest * moved, axis=0)
+    return dx.reshape(y[0].shape), dsquares if squares.size else np.zeros_like(squares), None, ds

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from inspect import unwrap
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.rules.axes import Axes, flatten, from_lines, keep, shaped, to_lines
-from mooncake_py.rules.declare import from_vjp, overlay
+from mooncake_py.rules.declare import from_vjp, overlay, plain_jvp
 from mooncake_py.rules.inplace import written
 
 __all__ = ["nanmedian_of"]
@@ -47,6 +47,15 @@ def partition_rule(
 ) -> tuple[ndarray, Pullback]:
     y = np.partition(a, kth, axis, kind, order)
     return y, _unsorting(np.asarray(a), y, axis)
+
+
+@plain_jvp(np.partition)
+def partition_jvp(tangents, y, a, kth, axis=-1, kind: Any = "introselect", order=None) -> ndarray:
+    """Move the tangents as the elements; equal ones keep their order."""
+    flat, k = flatten(np.asarray(a), axis)
+    before, after = np.argsort(flat, k, kind="stable"), np.argsort(y, k, kind="stable")
+    moved = np.take_along_axis(flatten(np.asarray(tangents[0]), axis)[0], before, k)
+    return _put(after, moved, k)
 
 
 # With `overwrite_input` NumPy's own source is derived, which partitions the array in place.
@@ -109,20 +118,32 @@ def nanmedian_rule(a, axis, keepdims) -> tuple[Any, Pullback]:
     return nanmedian_of(a, axis, keepdims), nanmedian_pullback
 
 
+@plain_jvp(median_of)
+def median_jvp(tangents, y, a, axis, keepdims) -> Any:
+    a = np.asarray(a)
+    if a.ndim != 1 or not a.size or keepdims or np.isnan(y):
+        return NotImplemented
+    return sum(tangents[0][place] / 2 for place in _middle_places(a))
+
+
 def _middle_of_line(dy: Any, line: ndarray) -> ndarray:
     """Do the same for a single line, which need not be sorted for it."""
-    n = line.size
-    middle = (n - 1) // 2, n // 2
-    dx = np.zeros(n, np.result_type(dy, line))
-    for k, value in zip(middle, np.partition(line, middle)[list(middle)], strict=True):
-        equal = np.flatnonzero(line == value)  # in order; nan, which is last, equals nothing
-        place = (
-            equal[k - np.count_nonzero(line < value)]
-            if value == value
-            else (np.argsort(line, kind="stable")[k])
-        )
+    dx = np.zeros(line.size, np.result_type(dy, line))
+    for place in _middle_places(line):
         dx[place] += np.reshape(dy, ()) / 2
     return dx
+
+
+def _middle_places(line: ndarray) -> Iterator[Any]:
+    """Yield the places of the two middle elements, which may be the same."""
+    middle = (line.size - 1) // 2, line.size // 2
+    for k, value in zip(middle, np.partition(line, middle)[list(middle)], strict=True):
+        equal = np.flatnonzero(line == value)  # in order; nan, which is last, equals nothing
+        yield (
+            equal[k - np.count_nonzero(line < value)]
+            if value == value
+            else np.argsort(line, kind="stable")[k]
+        )
 
 
 def _middle_cotangent(dy: Any, a: ndarray, axis: Axes, lines: ndarray, number: ndarray) -> ndarray:

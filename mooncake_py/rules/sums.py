@@ -19,7 +19,7 @@ from mooncake_py.rules.axes import (
     single,
     spread,
 )
-from mooncake_py.rules.declare import from_vjp, linear
+from mooncake_py.rules.declare import from_vjp, linear, plain_jvp
 from mooncake_py.rules.no_value import NoValue, given
 
 __all__: list[str] = []
@@ -53,6 +53,15 @@ def nansum_rule(
     return y, nansum_pullback
 
 
+@plain_jvp(np.nansum)
+def nansum_jvp(
+    tangents, y, a, axis=None, dtype=None, out=None, keepdims=False, initial=NoValue, where=True
+) -> Any:
+    if initial is not NoValue or dtype is not None:
+        return NotImplemented
+    return np.sum(select(counted(a, where), tangents[0]), axis, keepdims=bool(keepdims))
+
+
 # Means.
 
 
@@ -71,6 +80,17 @@ def nanmean_rule(a, axis=None, dtype=None, out=None, keepdims=False, *, where=Tr
         return mean_cotangent(dy, a.shape, axis, counted(a, where))
 
     return y, nanmean_pullback
+
+
+@plain_jvp(np.nanmean)
+def nanmean_jvp(
+    tangents, y, a, axis=None, dtype=None, out=None, keepdims=False, *, where=True
+) -> Any:
+    if dtype is not None:
+        return NotImplemented
+    taken, keepdims = counted(a, where), bool(keepdims)
+    total = np.sum(select(taken, tangents[0]), axis, keepdims=keepdims)
+    return total / np.maximum(np.sum(taken, axis, keepdims=keepdims), 1)
 
 
 def mean_cotangent(dy: Any, shape: tuple[int, ...], axis: Axes, where: Any) -> ndarray:
@@ -105,3 +125,8 @@ def nancumsum_rule(a, axis=None, dtype=None, out=None) -> Result:
         return select(counted(a), sums.reshape(a.shape))
 
     return np.nancumsum(a, axis, dtype), nancumsum_pullback
+
+
+@plain_jvp(np.nancumsum)
+def nancumsum_jvp(tangents, y, a, axis=None, dtype=None, out=None) -> Any:
+    return NotImplemented if dtype is not None else np.cumsum(select(counted(a), tangents[0]), axis)

@@ -42,7 +42,7 @@ class Pushed(NamedTuple):
 
 def push_flat(rule: VjpRule, ctx: ForwardContext, f: Any, args: Any, kwargs: Any) -> Pushed | None:
     """Return what a rule makes of its arguments; None for the general way."""
-    jvp = rule.jvp
+    jvp = rule.jvp or rule.plain_jvp
     if (
         jvp is None
         or not rule.built_in
@@ -62,12 +62,19 @@ def push_flat(rule: VjpRule, ctx: ForwardContext, f: Any, args: Any, kwargs: Any
     y = f(*primals, **kwargs)
     with Quiet():
         t = jvp(tuple(tangents), y, *primals, **kwargs)
+        if t is NotImplemented:
+            return None
         if type(y) is ndarray:
             if type(t) is ndarray and t.dtype is FLOAT64 and surely_finite(t):
                 alike = t.dtype is y.dtype and t.strides == y.strides and t.shape == y.shape
                 return Pushed(y, t, alike and t.base is None and y.base is None, primals)
         elif (type(y) is float or type(y) is np.float64) and type(t) in NUMBERS and t - t == 0:
             return Pushed(y, type(y)(t), True, primals)
+        if rule.jvp is None:
+            parts = t if type(t) is tuple else (t,)
+            if not all(part is None or surely_finite(part) for part in parts):
+                return None
+            return Pushed(y, t, False, primals)
         t = of_jvp(lambda ts, y, *ps: jvp(ts, y, *ps, **kwargs), tuple(tangents), y, primals)
     return Pushed(y, t, False, primals)
 
