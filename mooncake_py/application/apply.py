@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
     from mooncake_py.runtime.reverse_mode import ReverseMode
 
-__all__ = ["APPLY", "applying", "handler", "shares_memory", "without_derivative"]
+__all__ = ["APPLY", "applying", "handler", "shares_memory", "vjp_of_flat", "without_derivative"]
 
 
 # Functions that return new memory which nobody else can see.
@@ -215,7 +215,7 @@ def apply_vjp(rule: VjpRule, ctx: ReverseMode, f: Any, args: Any, kwargs: Any) -
     """Apply a rule given by output and pullback."""
     found = flat(rule, ctx, f, args, kwargs)
     if found is not None:
-        return vjp_of_flat(rule, ctx, found, kwargs)
+        return vjp_of_flat(rule, ctx, found, rule.rule(*found.primals, **found.kwargs))
     if kwargs or not PLAIN.issuperset(map(type, args)):
         meet(f, args, kwargs)
     args, kwargs = arguments_of_vjp(rule, ctx, f, args, kwargs)
@@ -254,9 +254,9 @@ def apply_vjp(rule: VjpRule, ctx: ReverseMode, f: Any, args: Any, kwargs: Any) -
     return result
 
 
-def vjp_of_flat(rule: VjpRule, ctx: ReverseMode, given: Flat, kwargs: Any) -> Any:
-    """Apply a rule of ours to numbers, arrays and sequences of these, some of them active."""
-    y, pullback = rule.rule(*given.primals, **kwargs)
+def vjp_of_flat(rule: VjpRule, ctx: ReverseMode, given: Flat, found: Any) -> Any:
+    """Record output and pullback that a rule of ours has found for arguments of known classes."""
+    y, pullback = found
     if not rule.reads_shapes_only:
         given.protect(ctx)
     result, outputs = registered(ctx, y) or register_outputs(

@@ -15,6 +15,7 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.rules.kinds import VjpRule
+from mooncake_py.rules.shortcuts import Shortcut
 from mooncake_py.runtime.active import Active, active_number
 from mooncake_py.runtime.activity import INERT
 from mooncake_py.runtime.memory import Memory
@@ -35,15 +36,18 @@ class Flat:
 
     Attributes
     ----------
+    kwargs : dict
+        What is given by name.
     primals, nodes, fits : list
         For each argument, lists for sequences; the nodes of constants are None.
     arrays : list of tuple
         All arrays, with their nodes.
     """
 
-    __slots__ = ("arrays", "fits", "nodes", "primals")
+    __slots__ = ("arrays", "fits", "kwargs", "nodes", "primals")
 
-    def __init__(self) -> None:
+    def __init__(self, kwargs: dict[str, Any]) -> None:
+        self.kwargs = kwargs
         self.primals: list[Any] = []
         self.nodes: list[Any] = []
         self.fits: list[Any] = []
@@ -60,6 +64,8 @@ class Flat:
 
 def flat(rule: VjpRule, ctx: ReverseMode, f: Any, args: Any, kwargs: Any) -> Flat | None:
     """Return what a rule of ours takes, or None for the general way: nothing is active, perhaps."""
+    if type(rule) is Shortcut and kwargs:
+        args, kwargs = rule.by_position(args, kwargs)
     if (
         not rule.built_in
         or rule.permits
@@ -70,7 +76,7 @@ def flat(rule: VjpRule, ctx: ReverseMode, f: Any, args: Any, kwargs: Any) -> Fla
         or (type(f) is MethodDescriptorType and type(args[0] if args else None) is not ndarray)
     ):
         return None
-    found = Flat()
+    found = Flat(kwargs)
     last = survey(ctx, args, found.primals, found.nodes, found.fits, found.arrays)
     if not last:
         return None

@@ -21,6 +21,7 @@ from mooncake_py.application.foreign import meet
 from mooncake_py.application.native_writes import refuse_other_writes
 from mooncake_py.application.out_argument import named_out, signature_of
 from mooncake_py.application.rule_ways import RuleWays, ways_of
+from mooncake_py.application.shortcut_calls import shortcut_handlers
 from mooncake_py.by_identity import ByIdentity
 from mooncake_py.containers import containers, effects, foreign_memory
 from mooncake_py.containers.reach import LRU_WRAPPER
@@ -54,6 +55,7 @@ from mooncake_py.language.subclass_instances import is_array_class, new_array, v
 from mooncake_py.language.subclass_protocols import ask_function
 from mooncake_py.modules import DISPATCHER, package_of
 from mooncake_py.rules import local, registry
+from mooncake_py.rules.shortcuts import SHORTCUTS
 from mooncake_py.runtime import activity, numerals, scatter
 from mooncake_py.runtime.active import Active, innermost
 from mooncake_py.runtime.methods import DESCRIPTORS, Bound, python_method
@@ -109,7 +111,7 @@ def handlers() -> Handlers:
 
 def make_handlers(version: tuple[int, tuple[str, ...]], replaced: Mapping[Any, Any]) -> Handlers:
     """Return the tables for the rules that are registered now, some of them within a block."""
-    general = table_of(handler, replaced, scatter.HANDLERS)
+    general = table_of(handler, replaced, {**scatter.HANDLERS, **shortcut_handlers()})
     return Handlers(version, general, ways_of(general, registry.registered(), intrinsics.HANDLERS))
 
 
@@ -128,7 +130,10 @@ def table_of(
     table = ByIdentity((f, noting(rule, within(rule))) for f, rule in rules)
     for f, quicker in own.items():
         rule = registry.find(f)
-        if rule is not None and rule.built_in:
+        if f in SHORTCUTS:  # what runs instead may call functions whose rules are replaced
+            if registry.are_first():
+                table[f] = quicker(table.get(f, call_unregistered))
+        elif rule is not None and rule.built_in:
             table[f] = quicker(table[f])
     table.update(language_handlers(imported_later.imported()))
     table.update((f, noting(rule, within(rule))) for f, rule in rules if rule.by_user)

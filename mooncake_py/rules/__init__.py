@@ -23,14 +23,17 @@ from mooncake_py.rules import interpolation as interpolation
 from mooncake_py.rules import joining as joining
 from mooncake_py.rules import linalg as linalg
 from mooncake_py.rules import math_functions as math_functions
+from mooncake_py.rules import meshes as meshes
 from mooncake_py.rules import nditer as nditer
 from mooncake_py.rules import nondifferentiable as nondifferentiable
 from mooncake_py.rules import norms as norms
 from mooncake_py.rules import operators as operators
+from mooncake_py.rules import passing_on as passing_on
 from mooncake_py.rules import piecewise as piecewise
 from mooncake_py.rules import powers as powers
 from mooncake_py.rules import products as products
 from mooncake_py.rules import python_builtins as python_builtins
+from mooncake_py.rules import quantiles as quantiles
 from mooncake_py.rules import repeating as repeating
 from mooncake_py.rules import running as running
 from mooncake_py.rules import selection as selection
@@ -45,6 +48,7 @@ from mooncake_py.rules import ufunc_methods as ufunc_methods
 from mooncake_py.rules import undrawn as undrawn
 from mooncake_py.rules import variances as variances
 from mooncake_py.rules import vectorizing as vectorizing
+from mooncake_py.rules import weighted_means as weighted_means
 from mooncake_py.rules.steady import hold_functions
 
 hold_functions()

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy import ndarray
 
 from mooncake_py.rules import direct
 from mooncake_py.rules.declare import bilinear, linear, overlay
 from mooncake_py.rules.no_value import NoValue
+from mooncake_py.rules.shortcuts import are_floats, shortcut
 
 __all__ = ["difference"]
 
@@ -54,6 +57,32 @@ def difference_adjoint(dy, a, n=1, axis=-1):
 
 
 direct.calls(np.diff, difference)
+
+
+def are_differences(a, n=1, axis=-1) -> bool:
+    """Return whether neighbours are subtracted, with nothing before or after them."""
+    return are_floats(a) and type(n) is int and n > 0
+
+
+def diff_jvp(tangents, y, a, n=1, axis=-1) -> ndarray:
+    return np.diff(tangents[0], n, axis)
+
+
+@shortcut(np.diff, serves=are_differences, jvp=diff_jvp, wrt=(0,))
+def diff_rule(a, n=1, axis=-1) -> tuple[ndarray, Any]:
+    y = np.diff(a, n, axis)
+    if y.ndim == n == 1 and y.size:
+        return y, difference_of_line
+
+    return y, lambda dy: difference_adjoint(dy, a, n, axis)
+
+
+def difference_of_line(dy: ndarray) -> ndarray:
+    """Return the cotangent of a vector for that of its differences."""
+    dx = np.empty(dy.size + 1, dy.dtype)
+    dx[0], dx[-1] = -dy[0], dy[-1]
+    np.subtract(dy[:-1], dy[1:], out=dx[1:-1])
+    return dx
 
 
 @overlay(np.ediff1d)

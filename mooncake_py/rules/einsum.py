@@ -20,6 +20,7 @@ from mooncake_py.rules import direct
 from mooncake_py.rules.declare import from_vjp, linear, overlay, zero_derivative
 from mooncake_py.rules.exact_zeros import sum_of_products
 from mooncake_py.rules.kinds import Like
+from mooncake_py.rules.shortcuts import are_floats, shortcut
 
 __all__ = ["einsum_of_several"]
 
@@ -164,3 +165,11 @@ def operand_cotangent(
     full = np.zeros(shape, g.dtype)
     np.einsum(f"{term}->{''.join(sizes)}", full)[...] = g  # a view of the diagonal
     return full
+
+
+def are_several(subscripts: Any, *operands: Any, optimize: Any = False) -> bool:
+    """Return whether two or more arrays of floats are contracted by a string."""
+    return isinstance(subscripts, str) and len(operands) > 1 and are_floats(*operands)
+
+
+shortcut(np.einsum, serves=are_several, jvp=einsum_of_several_jvp)(einsum_of_several_rule)

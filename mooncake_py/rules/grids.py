@@ -11,6 +11,7 @@ from numpy import ndarray
 from mooncake_py.rules import direct
 from mooncake_py.rules.declare import from_vjp, overlay
 from mooncake_py.rules.exact_zeros import scaled
+from mooncake_py.rules.shortcuts import are_floats, shortcut
 
 __all__ = ["area", "slope"]
 
@@ -89,6 +90,16 @@ def slope_rule(f, h=1.0, *, axis=None, edge_order=1) -> Pulled:
 direct.calls(np.gradient, slope)
 
 
+def is_along_axis(f, h=1.0, *, axis=None, edge_order=1) -> bool:
+    """Return whether a distance is a number, and there is one axis."""
+    if not are_floats(f) or type(h) not in (float, np.float64):
+        return False
+    return f.ndim == 1 if axis is None else type(axis) is int and -f.ndim <= axis < f.ndim
+
+
+shortcut(np.gradient, serves=is_along_axis, jvp=slope_jvp)(slope_rule)
+
+
 # Integrals by trapezoids.
 
 
@@ -152,3 +163,13 @@ def area_rule(y, x=None, dx=1.0, axis=-1) -> Pulled:
 
 
 direct.calls(np.trapezoid, area)
+
+
+def is_over_places(y, x=None, dx=1.0, axis=-1) -> bool:
+    """Return whether an array is integrated over a vector of places, or at equal distances."""
+    if not are_floats(y) or type(dx) not in (float, np.float64) or type(axis) is not int:
+        return False
+    return bool(y.ndim) and (x is None or (are_floats(x) and x.ndim == 1))
+
+
+shortcut(np.trapezoid, serves=is_over_places, jvp=area_jvp)(area_rule)

@@ -14,6 +14,7 @@ from numpy import ndarray
 
 from mooncake_py.rules.declare import from_vjp, linear, read_shapes_only
 from mooncake_py.rules.sequences import distribute_all, filled, of_sequences
+from mooncake_py.rules.shortcuts import are_floats, shortcut
 
 __all__ = ["JOINS"]
 
@@ -89,6 +90,30 @@ JOINS = (np.concatenate, np.vstack, np.hstack, np.dstack, np.column_stack, np.st
 """Functions that are linear in a sequence of arrays."""
 
 read_shapes_only(np.concatenate.__wrapped__, *JOINS)  # type: ignore[attr-defined]
+
+
+def is_appended(arr, values, axis=None) -> bool:
+    """Return whether arrays of floats or numbers are put one after the other."""
+    if axis is not None:
+        return are_floats(arr, values) and type(axis) is int
+    return all(are_floats(v) or type(v) in (float, np.float64) for v in (arr, values))
+
+
+def append_jvp(tangents, y, arr, values, axis=None) -> ndarray:
+    ends = [filled(t, v) for t, v in zip(tangents, (arr, values), strict=False)]
+    return np.append(*ends, axis)
+
+
+@shortcut(np.append, serves=is_appended, jvp=append_jvp)
+def append_rule(arr, values, axis=None) -> tuple[ndarray, Pullback]:
+    y = np.append(arr, values, axis)
+    shapes = _shapes((arr, values))
+    if axis is None:
+        widths = [math.prod(shape) for shape in shapes]
+    else:
+        widths = [shape[axis] for shape in shapes]
+    cut = _cutting((arr, values), shapes, axis or 0, widths)
+    return y, lambda dy: tuple(cut(dy)[0])
 
 
 def _shapes(arrays: Any) -> Shapes:

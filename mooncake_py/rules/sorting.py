@@ -12,6 +12,7 @@ from numpy import ndarray
 from mooncake_py.rules.axes import Axes, flatten, from_lines, keep, shaped, to_lines
 from mooncake_py.rules.declare import from_vjp, overlay, plain_jvp
 from mooncake_py.rules.inplace import written
+from mooncake_py.rules.shortcuts import are_floats, shortcut
 
 __all__ = ["nanmedian_of"]
 
@@ -104,6 +105,24 @@ def median_rule(a, axis, keepdims) -> tuple[Any, Pullback]:
         return _middle_cotangent(dy, a, axis, lines, number)
 
     return median_of(a, axis, keepdims), median_pullback
+
+
+def is_median(a, axis=None, out=None, overwrite_input=False, keepdims=False) -> bool:
+    """Return whether the array stays as it is, and the result is new."""
+    return are_floats(a) and out is None and overwrite_input is False and type(keepdims) is bool
+
+
+def whole_median_jvp(
+    tangents, y, a, axis=None, out=None, overwrite_input=False, keepdims=False
+) -> Any:
+    return median_jvp(tangents, y, a, axis, keepdims)
+
+
+@shortcut(np.median, serves=is_median, jvp=whole_median_jvp, wrt=(0,))
+def whole_median_rule(
+    a, axis=None, out=None, overwrite_input=False, keepdims=False
+) -> tuple[Any, Pullback]:
+    return median_rule(a, axis, keepdims)
 
 
 @from_vjp(nanmedian_of)

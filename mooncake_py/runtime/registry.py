@@ -22,6 +22,8 @@ from mooncake_py.tangents.subclasses import set_shape
 
 __all__ = ["Registry"]
 
+CONTIGUOUS = 3
+"""The flags of arrays that are contiguous in C or Fortran order."""
 CAPSULE = "PyCapsule"
 NO_NAME = "<capsule object NULL"
 """How a capsule without a name is shown.  It frees memory that a library made for one array; those
@@ -236,8 +238,12 @@ class Registry:
             memory.describe(owner)
         if a.dtype is not owner.dtype:
             refuse_other_bytes(self.report, a.dtype, owner.dtype)
-        offset = address(a) - address(owner) if a.size else 0
-        node = View(ref(a), memory, (a.shape, a.dtype, offset, a.strides), has_overlaps(a))
+        offset, overlaps = 0, False
+        # The whole block in another shape or order is met most: its place needs no look-up.
+        if a.nbytes != owner.nbytes or not a.flags.num & CONTIGUOUS:
+            offset = address(a) - address(owner) if a.size else 0
+            overlaps = has_overlaps(a)
+        node = View(ref(a), memory, (a.shape, a.dtype, offset, a.strides), overlaps)
         self.known[id(a)] = node
         return node
 

@@ -129,9 +129,10 @@ def test_one_pass_is_the_general_way(
         quick = found(f)
         generally(monkeypatch)
         slow = found(f)
-    for x, y in zip(quick, slow, strict=True):
+    for x, y in zip(quick[:-1], slow[:-1], strict=True):
         assert x.dtype == y.dtype
         assert bits_of(x) == bits_of(y)
+    np.testing.assert_allclose(quick[-1], slow[-1], rtol=1e-12)
 
 
 @pytest.mark.parametrize("f", [of_tuples, of_views, of_keywords], ids=lambda f: f.__name__)

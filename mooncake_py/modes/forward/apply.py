@@ -43,7 +43,7 @@ from mooncake_py.diagnostics.reporting import unsupported
 from mooncake_py.errors import MissingRuleError
 from mooncake_py.modes.forward import pushforward
 from mooncake_py.modes.forward.dual_call import on_constants
-from mooncake_py.modes.forward.flat_operands import push_flat
+from mooncake_py.modes.forward.flat_operands import Pushed, push_flat
 from mooncake_py.modes.forward.transposed import tangent_below
 from mooncake_py.modes.reverse.differentiate import gradient_of_first
 from mooncake_py.modules import draws_numbers
@@ -75,7 +75,7 @@ from mooncake_py.words import with_article
 if TYPE_CHECKING:
     from mooncake_py.modes.forward.context import ForwardContext
 
-__all__ = ["handler", "is_view"]
+__all__ = ["finished", "handler", "is_view"]
 
 ARITHMETIC = frozenset({ndarray, Active, *NUMBERS})
 SPLIT = (*ARITHMETIC, list, tuple)
@@ -260,10 +260,7 @@ def apply_vjp(rule: VjpRule, ctx: ForwardContext, f: Any, args: Any, kwargs: Any
     """Apply a rule given by output and pullback, by the transpose of the pullback."""
     found = push_flat(rule, ctx, f, args, kwargs)
     if found is not None:
-        y, t = found.y, found.t
-        if found.alike:
-            return ctx.fresh_array(y, t) if type(y) is ndarray else ctx.fresh_number(y, t)
-        return result_of_vjp(rule, ctx, f, y, t, found.primals)
+        return finished(rule, ctx, f, found)
     if kwargs or not PLAIN.issuperset(map(type, args)):
         meet(f, args, kwargs)
     given = kwargs
@@ -304,6 +301,14 @@ def apply_vjp(rule: VjpRule, ctx: ForwardContext, f: Any, args: Any, kwargs: Any
         t = tangent_below(ctx, rule, primals, kwargs, tuple(tangents))
     if before is not None and before.changed():
         raise container_written(rule, ctx)
+    return result_of_vjp(rule, ctx, f, y, t, primals)
+
+
+def finished(rule: VjpRule, ctx: ForwardContext, f: Any, found: Pushed) -> Any:
+    """Return the output of a rule of ours for arguments of known classes."""
+    y, t, alike, primals = found
+    if alike:
+        return ctx.fresh_array(y, t) if type(y) is ndarray else ctx.fresh_number(y, t)
     return result_of_vjp(rule, ctx, f, y, t, primals)
 
 

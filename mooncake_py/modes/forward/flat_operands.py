@@ -16,6 +16,7 @@ from mooncake_py.modes.forward.pushforward import of_jvp
 from mooncake_py.rules.exact_zeros import surely_finite
 from mooncake_py.rules.kinds import VjpRule
 from mooncake_py.rules.sequences import takes_sequences
+from mooncake_py.rules.shortcuts import Shortcut, are_finite
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import INERT
 from mooncake_py.runtime.quiet import Quiet
@@ -43,6 +44,9 @@ class Pushed(NamedTuple):
 def push_flat(rule: VjpRule, ctx: ForwardContext, f: Any, args: Any, kwargs: Any) -> Pushed | None:
     """Return what a rule makes of its arguments; None for the general way."""
     jvp = rule.jvp or rule.plain_jvp
+    is_short = type(rule) is Shortcut
+    if is_short and kwargs:
+        args, kwargs = rule.by_position(args, kwargs)
     if (
         jvp is None
         or not rule.built_in
@@ -59,10 +63,12 @@ def push_flat(rule: VjpRule, ctx: ForwardContext, f: Any, args: Any, kwargs: Any
     tangents: list[Any] = []
     if not survey(ctx, args, primals, tangents, takes_sequences(jvp)):
         return None
+    if is_short and not rule.takes(primals, tangents, kwargs):
+        return None
     y = f(*primals, **kwargs)
     with Quiet():
         t = jvp(tuple(tangents), y, *primals, **kwargs)
-        if t is NotImplemented:
+        if t is NotImplemented or (is_short and not are_finite((y,))):
             return None
         if type(y) is ndarray:
             if type(t) is ndarray and t.dtype is FLOAT64 and surely_finite(t):
@@ -70,11 +76,8 @@ def push_flat(rule: VjpRule, ctx: ForwardContext, f: Any, args: Any, kwargs: Any
                 return Pushed(y, t, alike and t.base is None and y.base is None, primals)
         elif (type(y) is float or type(y) is np.float64) and type(t) in NUMBERS and t - t == 0:
             return Pushed(y, type(y)(t), True, primals)
-        if rule.jvp is None:
-            parts = t if type(t) is tuple else (t,)
-            if not all(part is None or surely_finite(part) for part in parts):
-                return None
-            return Pushed(y, t, False, primals)
+        if rule.jvp is None or is_short:
+            return Pushed(y, t, False, primals) if are_finite((t,)) else None
         t = of_jvp(lambda ts, y, *ps: jvp(ts, y, *ps, **kwargs), tuple(tangents), y, primals)
     return Pushed(y, t, False, primals)
 

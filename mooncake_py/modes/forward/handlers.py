@@ -14,6 +14,7 @@ from mooncake_py.modes.forward.apply import handler
 from mooncake_py.modes.forward.dual_call import apply_dual
 from mooncake_py.modes.forward.scatter import HANDLERS
 from mooncake_py.modes.forward.sequences import with_sequences
+from mooncake_py.modes.forward.shortcut_calls import shortcut_handlers
 from mooncake_py.rules import local, registry
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def forward_handlers(version: Any) -> ForwardHandlers:
 
 def make_handlers(replaced: Mapping[Any, Any]) -> ForwardHandlers:
     """Return new tables of handlers, with some rules replaced within a block."""
-    table = with_sequences(table_of(handler, replaced, HANDLERS))
+    table = with_sequences(table_of(handler, replaced, {**HANDLERS, **shortcut_handlers()}))
     for f, rule in registry.registered_forward():
         within = domains.within(
             lambda rule: partial(apply_dual, rule), table.get(f, call_unregistered)
