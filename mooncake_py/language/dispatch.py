@@ -55,7 +55,7 @@ from mooncake_py.language.subclass_instances import is_array_class, new_array, v
 from mooncake_py.language.subclass_protocols import ask_function
 from mooncake_py.modules import DISPATCHER, package_of
 from mooncake_py.rules import local, registry
-from mooncake_py.rules.shortcuts import SHORTCUTS
+from mooncake_py.rules.shortcuts import SHORTCUTS, VIEWS
 from mooncake_py.runtime import activity, numerals, scatter
 from mooncake_py.runtime.active import Active, innermost
 from mooncake_py.runtime.methods import DESCRIPTORS, Bound, python_method
@@ -130,7 +130,9 @@ def table_of(
     table = ByIdentity((f, noting(rule, within(rule))) for f, rule in rules)
     for f, quicker in own.items():
         rule = registry.find(f)
-        if f in SHORTCUTS:  # what runs instead may call functions whose rules are replaced
+        if (
+            f in SHORTCUTS or f in VIEWS
+        ):  # what runs instead may call functions whose rules are replaced
             if registry.are_first():
                 table[f] = quicker(table.get(f, call_unregistered))
         elif rule is not None and rule.built_in:

@@ -11,6 +11,7 @@ from mooncake_py.rules import direct
 from mooncake_py.rules.axes import Result
 from mooncake_py.rules.declare import from_vjp, overlay
 from mooncake_py.rules.exact_zeros import pushed, scaled
+from mooncake_py.rules.shortcuts import are_floats, shortcut
 
 __all__ = ["interpolated"]
 
@@ -95,12 +96,7 @@ def interpolated_rule(x, xp, fp, left=None, right=None) -> Result:
     def interp_pullback(dy):
         if not np.size(x):  # there need be no nodes then (NumPy 2.5 and newer)
             return (None,) * 5
-        dx, dxp, dfp, dleft, dright = interp_cotangents(dy, *map(np.asarray, (x, xp, fp)))
-        if left is None:
-            dfp[0] += dleft
-        if right is None:
-            dfp[-1] += dright
-        return dx, dxp, dfp, None if left is None else dleft, None if right is None else dright
+        return cotangents(dy, *map(np.asarray, (x, xp, fp)), left is None, right is None)
 
     return np.interp(x, xp, fp, left, right), interp_pullback
 
@@ -132,15 +128,57 @@ def places(x: ndarray, xp: ndarray) -> tuple[Any, ...]:
     return x < xp[0], x > xp[-1], inside, k, after, width, t
 
 
-def interp_cotangents(dy: Any, x: ndarray, xp: ndarray, fp: ndarray) -> tuple[Any, ...]:
-    """Return the cotangents of x, xp, fp, left and right.
+def cotangents(
+    dy: Any, x: ndarray, xp: ndarray, fp: ndarray, left: bool, right: bool
+) -> tuple[Any, ...]:
+    """Return what gives the cotangents of x, xp, fp, left and right; the ends of fp may be these.
 
     Between nodes y = (1 - t) fp[k] + t fp[k+1] with t = (x - xp[k]) / (xp[k+1] - xp[k]).
     """
     n = xp.size
     below, above, inside, k, after, width, t = places(x, xp)
-    dinside, slope = np.where(inside, dy, 0), (fp[after] - fp[k]) / width
-    dx = scaled(dinside, slope.conj())
-    dxp = sums_at(k, (t - 1) * dx, n) - sums_at(after, t * dx, n)
-    dfp = sums_at(k, (1 - t) * dinside, n) + sums_at(after, t * dinside, n)
-    return dx, dxp, dfp, np.sum(np.where(below, dy, 0)), np.sum(np.where(above, dy, 0))
+    dinside = np.where(inside, dy, 0)
+
+    def of_places() -> Any:
+        slope = (fp[after] - fp[k]) / width
+        return scaled(dinside, slope.conj())
+
+    def of_nodes() -> Any:
+        dx = of_places()
+        return sums_at(k, (t - 1) * dx, n) - sums_at(after, t * dx, n)
+
+    def of_values() -> Any:
+        dfp = sums_at(k, (1 - t) * dinside, n) + sums_at(after, t * dinside, n)
+        if left:
+            dfp[0] += beyond(below)
+        if right:
+            dfp[-1] += beyond(above)
+        return dfp
+
+    def beyond(there: Any) -> Any:
+        return np.sum(np.where(there, dy, 0))
+
+    return (
+        of_places,
+        of_nodes,
+        of_values,
+        None if left else lambda: beyond(below),
+        None if right else lambda: beyond(above),
+    )
+
+
+def is_interpolated(x, xp, fp, left=None, right=None, period=None) -> bool:
+    """Return whether an array is interpolated between nodes that are arrays or lists of floats."""
+    for nodes in (xp, fp):
+        if not (are_floats(nodes) if type(nodes) is ndarray else type(nodes) is list):
+            return False
+    return are_floats(x) and x.size > 0 and period is None and np.ndim(xp) == np.ndim(fp) == 1
+
+
+def interp_jvp(tangents, y, x, xp, fp, left=None, right=None, period=None) -> Any:
+    return interpolated_jvp(tangents[:5], y, x, xp, fp, left, right)
+
+
+@shortcut(np.interp, serves=is_interpolated, jvp=interp_jvp, wrt=(0, 1, 2))
+def interp_rule(x, xp, fp, left=None, right=None, period=None) -> Result:
+    return interpolated_rule(x, xp, fp, left, right)

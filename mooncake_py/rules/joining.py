@@ -100,8 +100,7 @@ def is_appended(arr, values, axis=None) -> bool:
 
 
 def append_jvp(tangents, y, arr, values, axis=None) -> ndarray:
-    ends = [filled(t, v) for t, v in zip(tangents, (arr, values), strict=False)]
-    return np.append(*ends, axis)
+    return np.append(filled(tangents[0], arr), filled(tangents[1], values), axis)
 
 
 @shortcut(np.append, serves=is_appended, jvp=append_jvp)
@@ -114,6 +113,29 @@ def append_rule(arr, values, axis=None) -> tuple[ndarray, Pullback]:
         widths = [shape[axis] for shape in shapes]
     cut = _cutting((arr, values), shapes, axis or 0, widths)
     return y, lambda dy: tuple(cut(dy)[0])
+
+
+def is_blocks(arrays) -> bool:
+    """Return whether arrays of floats with as many axes, all but numbers, are put side by side."""
+    return (
+        type(arrays) is list
+        and len(arrays) > 0
+        and are_floats(*arrays)
+        and len({a.ndim for a in arrays}) == 1
+        and arrays[0].ndim > 0
+    )
+
+
+@of_sequences
+def block_jvp(tangents, y, arrays) -> ndarray:
+    return np.block(filled(tangents[0], arrays))
+
+
+@shortcut(np.block, serves=is_blocks, jvp=block_jvp)
+def block_rule(arrays) -> tuple[ndarray, Pullback]:
+    y = np.block(arrays)
+    shapes = _shapes(arrays)
+    return y, _cutting(arrays, shapes, -1, [shape[-1] for shape in shapes])
 
 
 def _shapes(arrays: Any) -> Shapes:

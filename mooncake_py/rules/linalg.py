@@ -20,6 +20,8 @@ from mooncake_py.rules.exact_zeros import scaled, sum_of_products
 from mooncake_py.rules.gauge import norms
 from mooncake_py.rules.matrices import diagonal, inverse_or_nan, quiet
 from mooncake_py.rules.products import products_of_others
+from mooncake_py.rules.sequences import of_sequences
+from mooncake_py.rules.shortcuts import are_floats, shortcut
 
 __all__: list[str] = []
 
@@ -201,3 +203,95 @@ def slogdet_jvp(tangents: Any, y: Any, a: Any) -> Any:
         return NotImplemented
     dl = np.sum(inverse * np.swapaxes(tangents[0], -1, -2), axis=(-2, -1))
     return np.zeros_like(y[0])[()], dl
+
+
+# Products of several matrices.
+
+
+def are_factors(arrays, *, out=None) -> bool:
+    """Return whether matrices, or vectors at the ends, are so small that any order serves."""
+    return (
+        type(arrays) in (list, tuple)
+        and len(arrays) > 1
+        and out is None
+        and are_floats(*arrays)
+        and all(a.ndim == 2 for a in arrays[1:-1])
+        and all(a.ndim in (1, 2) for a in (arrays[0], arrays[-1]))
+        and sum(a.size for a in arrays) < SMALL
+    )
+
+
+SMALL = 1000
+
+
+def around(arrays: Any) -> tuple[list[Any], list[Any], list[ndarray]]:
+    """Return what stands left and right of each factor, None for nothing, and these as matrices."""
+    first = arrays[0][None] if arrays[0].ndim == 1 else arrays[0]
+    last = arrays[-1][:, None] if arrays[-1].ndim == 1 else arrays[-1]
+    matrices = [first, *arrays[1:-1], last]
+    left: list[Any] = [None, first]
+    right: list[Any] = [None, last]
+    for k in range(1, len(matrices) - 1):
+        left.append(left[-1] @ matrices[k])
+        right.append(matrices[-1 - k] @ right[-1])
+    return left, right[::-1], matrices
+
+
+@of_sequences
+def multi_dot_jvp(tangents, y, arrays, *, out=None) -> Any:
+    """Return the sum of the products with one factor replaced by its tangent."""
+    left, right, matrices = around(arrays)
+    total: Any = 0.0
+    for before, after, x, t in zip(left, right, matrices, tangents[0], strict=True):
+        if t is not None:
+            c = np.reshape(t, x.shape)
+            c = c if before is None else before @ c
+            total = total + (c if after is None else c @ after)
+    return np.reshape(total, np.shape(y))
+
+
+@shortcut(np.linalg.multi_dot, serves=are_factors, jvp=multi_dot_jvp)
+def multi_dot_rule(arrays, *, out=None) -> Rule:
+    """Return dA = L^T dY R^T, for what stands left and right of A."""
+
+    def multi_dot_pullback(dy: Any) -> tuple[list[ndarray]]:
+        left, right, matrices = around(arrays)
+        g = np.reshape(dy, (matrices[0].shape[0], matrices[-1].shape[1]))
+        found = []
+        for before, after, a in zip(left, right, arrays, strict=True):
+            c = g if before is None else before.T @ g
+            found.append(np.reshape(c if after is None else c @ after.T, a.shape))
+        return (found,)
+
+    return np.linalg.multi_dot(arrays), multi_dot_pullback
+
+
+def is_power(a, n) -> bool:
+    """Return whether a matrix is multiplied by itself a few times."""
+    return are_floats(a) and a.ndim == 2 and type(n) is int and 1 < n <= 4
+
+
+def powers(a: ndarray, n: int) -> list[Any]:
+    """Return A, A^2, ... up to the power n - 1."""
+    found = [a]
+    for _ in range(n - 2):
+        found.append(found[-1] @ a)
+    return found
+
+
+def summed_products(p: list[Any], x: ndarray, n: int) -> ndarray:
+    """Return the sum of A^k X A^(n-1-k) over all k, given the powers of A."""
+    total = x @ p[n - 2] + p[n - 2] @ x
+    for k in range(1, n - 1):
+        total += p[k - 1] @ x @ p[n - 2 - k]
+    return total
+
+
+def matrix_power_jvp(tangents, y, a, n) -> Any:
+    return summed_products(powers(a, n), tangents[0], n)
+
+
+@shortcut(np.linalg.matrix_power, serves=is_power, jvp=matrix_power_jvp, wrt=(0,))
+def matrix_power_rule(a, n) -> Rule:
+    y = np.linalg.matrix_power(a, n)
+    return y, lambda dy: summed_products([p.T for p in powers(a, n)], dy, n)

@@ -34,13 +34,13 @@ def axis_of(i: int, indexing: str) -> int:
     return 1 - i if i < 2 and indexing == "xy" else i
 
 
-def meshgrid_jvp(tangents, y, *xi, copy=True, sparse=False, indexing="xy") -> Any:
+def meshgrid_jvp(tangents, y, *xi, copy=True, sparse=False, indexing: Any = "xy") -> Any:
     moved = [np.zeros_like(x) if t is None else t for t, x in zip(tangents, xi, strict=True)]
     return np.meshgrid(*moved, indexing=indexing)
 
 
 @shortcut(np.meshgrid, serves=meshes, jvp=meshgrid_jvp)
-def meshgrid_rule(*xi, copy=True, sparse=False, indexing="xy") -> Result:
+def meshgrid_rule(*xi, copy=True, sparse=False, indexing: Any = "xy") -> Result:
     def meshgrid_pullback(dy):
         sums = []
         for i, g in enumerate(dy):

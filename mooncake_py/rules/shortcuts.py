@@ -19,7 +19,7 @@ from mooncake_py.rules import registry
 from mooncake_py.rules.exact_zeros import surely_finite
 from mooncake_py.rules.kinds import VjpRule
 
-__all__ = ["SHORTCUTS", "Shortcut", "are_finite", "are_floats", "shortcut"]
+__all__ = ["SHORTCUTS", "VIEWS", "Shortcut", "are_finite", "are_floats", "shortcut"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -85,6 +85,16 @@ def is_moved(name: str, value: Any, names: Any) -> bool:
 
 NUMBERS = frozenset({int, float, bool, str, type(None)})
 SHORTCUTS: dict[Any, Shortcut] = {}
+
+
+VIEWS = frozenset({
+    np.split, np.array_split, np.hsplit, np.vsplit, np.dsplit, np.atleast_1d, np.atleast_2d,
+    np.atleast_3d, np.broadcast_to, np.expand_dims, np.squeeze, np.moveaxis, np.rollaxis,
+    np.swapaxes, np.transpose, np.matrix_transpose, np.flip, np.fliplr, np.flipud, np.rot90,
+    np.diagonal, ndarray.squeeze, ndarray.swapaxes, ndarray.transpose, ndarray.diagonal,
+    *filter(None, [getattr(np, "unstack", None)]),
+})  # fmt: skip
+"""Functions of one array that return views of it, or lists of these, but for odd arguments."""
 
 
 def shortcut(

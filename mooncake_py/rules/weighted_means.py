@@ -34,6 +34,7 @@ def average_jvp(
     tangents, y, a, axis=None, weights=None, returned=False, *, keepdims=NoValue
 ) -> Any:
     """Return the average of the tangents, and what the weights move."""
+    da: Any
     da, _, dweights = (*tangents, None, None)[:3]
     kept = keepdims is not NoValue and bool(keepdims)
     if weights is None:
@@ -46,7 +47,7 @@ def average_jvp(
 
 
 @shortcut(np.average, serves=averages, jvp=average_jvp, wrt=(0, 2))
-def average_rule(a, axis=None, weights=None, returned=False, *, keepdims=NoValue) -> Result:
+def average_rule(a, axis=None, weights=None, returned: Any = False, *, keepdims=NoValue) -> Result:
     y = np.average(a, axis, weights, returned, keepdims=keepdims)
 
     def average_pullback(dy):

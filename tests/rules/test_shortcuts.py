@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import pkgutil
 from collections.abc import Callable, Iterator
@@ -14,11 +15,12 @@ from mooncake_py import MooncakeError, jvp, local_rules, overlay, value_and_grad
 from mooncake_py.application import apply, shortcut_calls
 from mooncake_py.modes.forward import shortcut_calls as forward_calls
 from mooncake_py.rules.kinds import function_name
-from mooncake_py.rules.shortcuts import SHORTCUTS
+from mooncake_py.rules.shortcuts import SHORTCUTS, VIEWS
 from mooncake_py.tangents.bits import bits_of
 from tests.rules import cases
 from tests.rules.cases.drawing import draw
 
+LINALG = np.linalg
 ROW, TABLE, PLACES = draw(5), draw(4, 5), np.array([0.0, 0.3, 0.9, 1.3, 2.0])
 WEIGHTS = np.abs(draw(5, seed=1)) + 0.1
 THREE = draw(3), draw(3, seed=1)
@@ -98,10 +100,60 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "unwrap": (lambda a: np.unwrap(4 * a), (TABLE,)),
     "unwrap, axis": (lambda a: np.unwrap(4 * a, axis=0, period=2.0), (TABLE,)),
     "unwrap, active": (lambda a, p: np.unwrap(4 * a, period=p), (TABLE, 2.0)),
+    "block": (lambda a, b: np.block([a, b, a[1:]]), (ROW, THREE[0])),
+    "block, matrices": (lambda a, b: np.block([a, b[:4]]), LINES),
+    "block, table": (lambda a: np.block([[a, a], [a, a * a]]), (TABLE,)),
+    "block, numbers": (lambda a, s: np.block([a, s]), (ROW, 1.5)),
+    "multi_dot": (lambda a, b: LINALG.multi_dot([a, b, a[:3, :3]]), LINES),
+    "multi_dot, vectors": (lambda a, b, v: LINALG.multi_dot((b[:, 0], b, a[:3], v)), (*LINES, ROW)),
+    "multi_dot, two": (lambda a, b: LINALG.multi_dot([a, b]), LINES),
+    "matrix_power": (lambda a: LINALG.matrix_power(a[:, :4], 3), (TABLE,)),
+    "matrix_power, square": (lambda a: LINALG.matrix_power(a[:, :4], 2), (TABLE,)),
+    "matrix_power, inverse": (lambda a: LINALG.matrix_power(a[:, :4], -2), (TABLE,)),
+    "interp": (lambda x, xp, fp: np.interp(x, xp, fp), (0.7 * ROW, PLACES, ROW)),
+    "interp, beyond": (lambda x, fp, s: np.interp(x, PLACES, fp, s, right=s * s), (ROW, ROW, 0.5)),
+    "interp, lists": (lambda x: np.interp(x, [0.0, 0.5, 1.0], [1.0, 2, -1.0]), (TABLE,)),
+    "interp, list": (lambda x, s: np.interp(x, [0.0, 0.5, 1.0], [s, 2.0, s]), (TABLE, 1.5)),
+    "interp, period": (lambda x, fp: np.interp(x, PLACES, fp, period=2.5), (TABLE, ROW)),
+    "interp, nodes": (lambda x: np.interp(x, PLACES, np.cos(PLACES)), (PLACES,)),
     "nan_to_num": (np.nan_to_num, (TABLE,)),
     "nan_to_num, odd": (lambda a: np.nan_to_num(a / np.round(a), nan=1.0), (TABLE,)),
     "nan_to_num, in place": (lambda a: np.nan_to_num(a * 2.0, copy=False), (TABLE,)),
 }  # fmt: skip
+
+
+VIEWED: dict[str, Callable[[Any], Any]] = {
+    "split": lambda a: np.split(a, 2)[1],
+    "array_split": lambda a: np.array_split(a, [1, 3], axis=1)[1],
+    "hsplit": lambda a: np.hsplit(a, [2])[0],
+    "vsplit": lambda a: np.vsplit(a, 4)[3],
+    "dsplit": lambda a: np.dsplit(a[:, :, None], 1)[0],
+    "atleast_1d": np.atleast_1d,
+    "atleast_2d": lambda a: np.atleast_2d(a[1]),
+    "atleast_3d": np.atleast_3d,
+    "broadcast_to": lambda a: np.broadcast_to(a[:1], (2, 5)) * 1.0,
+    "expand_dims": lambda a: np.expand_dims(a, (0, 2)),
+    "squeeze": lambda a: np.squeeze(a[:, None], axis=1),
+    "moveaxis": lambda a: np.moveaxis(a, [0], [1]),
+    "rollaxis": lambda a: np.rollaxis(a, 1),
+    "swapaxes": lambda a: np.swapaxes(a, 0, -1),
+    "transpose": lambda a: np.transpose(a, axes=(1, 0)),
+    "matrix_transpose": np.matrix_transpose,
+    "flip": lambda a: np.flip(a, axis=0),
+    "fliplr": np.fliplr,
+    "flipud": np.flipud,
+    "rot90": lambda a: np.rot90(a, 3),
+    "diagonal": lambda a: np.diagonal(a, 1) * 1.0,
+    "unstack": lambda a: getattr(np, "unstack", list)(a)[2],
+    "method squeeze": lambda a: a[None].squeeze(0),
+    "method swapaxes": lambda a: a.swapaxes(0, 1),
+    "method transpose": lambda a: a.transpose((1, 0)),
+    "method diagonal": lambda a: a.diagonal() * 1.0,
+    "several": lambda a: np.atleast_1d(a[0], 2.0)[0],
+    "in another order": lambda a: a.T.reshape(2, 10, order="F").T,
+    "of a part": lambda a: a[1:3].reshape(-1)[2:].reshape(4, 2),
+    "complex": lambda a: np.transpose(a * 1j).imag,
+}
 
 
 def variants() -> Iterator[Any]:
@@ -212,6 +264,31 @@ def test_values_are_the_same_to_the_bit() -> None:
         assert layouts == expected, name
         for a, b in zip(numbers(y), numbers(plain), strict=True):
             assert bits_of(np.asarray(a)) == bits_of(np.asarray(b)), name
+
+
+@pytest.mark.parametrize("view", VIEWED.values(), ids=list(VIEWED))
+def test_views_are_followed_without_an_entry(view: Callable[[Any], Any]) -> None:
+    def f(a: Any, s: Any) -> Any:
+        y = view(a)
+        y[0] *= s
+        z = np.sum(np.cos(np.arange(float(y.size))) * np.ravel(y) ** 2)
+        a[1] += s
+        return z + np.sum(view(a)) * s
+
+    results = []
+    for block in (contextlib.nullcontext(), local_rules()):
+        with block:
+            args = TABLE.copy(), 1.5
+            y, grads = value_and_grad(f, argnums=(0, 1))(*args)
+            results.append([y, *grads, *jvp(f, args, (np.sin(TABLE), 0.5))])
+            assert bits_of(args[0]) == bits_of(TABLE)
+    for quick, general in zip(*results, strict=True):
+        np.testing.assert_allclose(quick, general, rtol=1e-13)
+    assert np.shape(f(TABLE.copy(), 1.5)) == ()
+
+
+def test_functions_of_views_are_all_tested() -> None:
+    assert {f.__name__ for f in VIEWS} <= {name.removeprefix("method ") for name in VIEWED}
 
 
 def test_rules_of_users_come_first() -> None:

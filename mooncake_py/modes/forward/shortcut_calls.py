@@ -5,9 +5,10 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from mooncake_py.application.shortcut_calls import like, viewing
 from mooncake_py.modes.forward.apply import finished
 from mooncake_py.modes.forward.flat_operands import push_flat
-from mooncake_py.rules.shortcuts import SHORTCUTS, Shortcut
+from mooncake_py.rules.shortcuts import SHORTCUTS, VIEWS, Shortcut
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,7 +21,8 @@ __all__ = ["shortcut_handlers"]
 
 def shortcut_handlers() -> dict[Any, Callable[[Handler], Handler]]:
     """Return what makes handlers of functions with a shortcut, given those for other calls."""
-    return {f: partial(handler, rule) for f, rule in SHORTCUTS.items()}
+    made = {f: partial(handler, rule) for f, rule in SHORTCUTS.items()}
+    return {**made, **dict.fromkeys(VIEWS, viewing)}
 
 
 def handler(rule: Shortcut, general: Handler) -> Handler:
@@ -32,4 +34,4 @@ def handler(rule: Shortcut, general: Handler) -> Handler:
             return general(ctx, f, args, kwargs)
         return finished(rule, ctx, f, found)
 
-    return run
+    return like(general, run)
