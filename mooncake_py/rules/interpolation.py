@@ -96,7 +96,8 @@ def interpolated_rule(x, xp, fp, left=None, right=None) -> Result:
     def interp_pullback(dy):
         if not np.size(x):  # there need be no nodes then (NumPy 2.5 and newer)
             return (None,) * 5
-        return cotangents(dy, *map(np.asarray, (x, xp, fp)), left is None, right is None)
+        arrays = np.asarray(x), np.asarray(xp), np.asarray(fp)
+        return cotangents(dy, *arrays, left is None, right is None)
 
     return np.interp(x, xp, fp, left, right), interp_pullback
 

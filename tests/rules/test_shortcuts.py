@@ -152,7 +152,7 @@ VIEWED: dict[str, Callable[[Any], Any]] = {
     "several": lambda a: np.atleast_1d(a[0], 2.0)[0],
     "in another order": lambda a: a.T.reshape(2, 10, order="F").T,
     "of a part": lambda a: a[1:3].reshape(-1)[2:].reshape(4, 2),
-    "complex": lambda a: np.transpose(a * 1j).imag,
+    "complex": lambda a: np.imag(np.transpose(a * 1j)),
 }
 
 
