@@ -9,7 +9,7 @@ from numpy import ndarray
 
 from mooncake_py.application.apply import vjp_of_flat
 from mooncake_py.application.flat_operands import flat
-from mooncake_py.rules.shortcuts import SHORTCUTS, VIEWS, Shortcut, are_finite
+from mooncake_py.rules.shortcuts import SHORTCUTS, VIEWS, VIEWS_OF_CONTIGUOUS, Shortcut, are_finite
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,7 +23,7 @@ __all__ = ["like", "shortcut_handlers", "viewing"]
 def shortcut_handlers() -> dict[Any, Callable[[Handler], Handler]]:
     """Return what makes handlers of functions with a shortcut, given those for other calls."""
     made = {f: partial(handler, rule) for f, rule in SHORTCUTS.items()}
-    return {**made, **dict.fromkeys(VIEWS, viewing)}
+    return {**made, **dict.fromkeys(VIEWS | VIEWS_OF_CONTIGUOUS, viewing)}
 
 
 def handler(rule: Shortcut, general: Handler) -> Handler:
@@ -59,6 +59,7 @@ def viewing(general: Handler) -> Handler:
             type(a) is ndarray
             and a.dtype.kind in "fc"
             and ctx.has_gate
+            and (f not in VIEWS_OF_CONTIGUOUS or a.flags.num & 1)  # contiguous in the order of C
             and all(map(is_place, args[1:]))
             and (not kwargs or all(map(is_place, kwargs.values())))
         ):

@@ -55,7 +55,6 @@ from mooncake_py.language.subclass_instances import is_array_class, new_array, v
 from mooncake_py.language.subclass_protocols import ask_function
 from mooncake_py.modules import DISPATCHER, package_of
 from mooncake_py.rules import local, registry
-from mooncake_py.rules.shortcuts import SHORTCUTS, VIEWS
 from mooncake_py.runtime import activity, numerals, scatter
 from mooncake_py.runtime.active import Active, innermost
 from mooncake_py.runtime.methods import DESCRIPTORS, Bound, python_method
@@ -111,7 +110,7 @@ def handlers() -> Handlers:
 
 def make_handlers(version: tuple[int, tuple[str, ...]], replaced: Mapping[Any, Any]) -> Handlers:
     """Return the tables for the rules that are registered now, some of them within a block."""
-    general = table_of(handler, replaced, {**scatter.HANDLERS, **shortcut_handlers()})
+    general = table_of(handler, replaced, scatter.HANDLERS, shortcut_handlers())
     return Handlers(version, general, ways_of(general, registry.registered(), intrinsics.HANDLERS))
 
 
@@ -119,24 +118,23 @@ def table_of(
     handler: Callable[[Any], Handler],
     replaced: Mapping[Any, Any],
     own: dict[Any, Callable[[Handler], Handler]],
+    shortcuts: dict[Any, Callable[[Handler], Handler]],
 ) -> ByIdentity[Handler]:
     """Return a table of handlers, the same for each mode but for what it makes of a rule.
 
     Rules that hold within a block replace others; what is the mode's `own` makes handlers that are
-    quicker than those of this package's rules, which they are given for other arguments.
+    quicker than those of this package's rules, which they are given for other arguments.  Those of
+    `shortcuts` may be of functions without a rule.
     """
     within = domains.within(handler, call_unregistered)
     rules = list(registry.registered())
     table = ByIdentity((f, noting(rule, within(rule))) for f, rule in rules)
     for f, quicker in own.items():
         rule = registry.find(f)
-        if (
-            f in SHORTCUTS or f in VIEWS
-        ):  # what runs instead may call functions whose rules are replaced
-            if registry.are_first():
-                table[f] = quicker(table.get(f, call_unregistered))
-        elif rule is not None and rule.built_in:
+        if rule is not None and rule.built_in:
             table[f] = quicker(table[f])
+    if registry.are_first():  # what runs in their place may call functions whose rules are replaced
+        table.update((f, short(table.get(f, call_unregistered))) for f, short in shortcuts.items())
     table.update(language_handlers(imported_later.imported()))
     table.update((f, noting(rule, within(rule))) for f, rule in rules if rule.by_user)
     table.update((f, within(rule)) for f, rule in replaced.items() if rule is not None)

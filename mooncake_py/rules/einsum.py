@@ -167,9 +167,9 @@ def operand_cotangent(
     return full
 
 
-def are_several(subscripts: Any, *operands: Any, optimize: Any = False) -> bool:
-    """Return whether two or more arrays of floats are contracted by a string."""
-    return isinstance(subscripts, str) and len(operands) > 1 and are_floats(*operands)
+def are_contracted(subscripts: Any, *operands: Any, optimize: Any = False) -> bool:
+    """Return whether arrays of floats are contracted by a string, or one is looked at otherwise."""
+    return type(subscripts) is str and len(operands) > 0 and are_floats(*operands)
 
 
-shortcut(np.einsum, serves=are_several, jvp=einsum_of_several_jvp)(einsum_of_several_rule)
+shortcut(np.einsum, serves=are_contracted, jvp=einsum_of_several_jvp)(einsum_of_several_rule)

@@ -19,7 +19,15 @@ from mooncake_py.rules import registry
 from mooncake_py.rules.exact_zeros import surely_finite
 from mooncake_py.rules.kinds import VjpRule
 
-__all__ = ["SHORTCUTS", "VIEWS", "Shortcut", "are_finite", "are_floats", "shortcut"]
+__all__ = [
+    "SHORTCUTS",
+    "VIEWS",
+    "VIEWS_OF_CONTIGUOUS",
+    "Shortcut",
+    "are_finite",
+    "are_floats",
+    "shortcut",
+]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -95,6 +103,8 @@ VIEWS = frozenset({
     *filter(None, [getattr(np, "unstack", None)]),
 })  # fmt: skip
 """Functions of one array that return views of it, or lists of these, but for odd arguments."""
+VIEWS_OF_CONTIGUOUS = frozenset({np.reshape, np.ravel, ndarray.reshape, ndarray.ravel})
+"""Functions that do so for an array in the order of C, and may copy any other."""
 
 
 def shortcut(

@@ -16,14 +16,18 @@ from mooncake_py.runtime.mapped import mapped
 from mooncake_py.runtime.memory import Memory
 from mooncake_py.runtime.originals import LookUp, Original
 from mooncake_py.runtime.views import View
-from mooncake_py.tangents.memory import address, has_overlaps, is_in_other_field, is_writeable
+from mooncake_py.tangents.memory import (
+    CONTIGUOUS,
+    address,
+    has_overlaps,
+    is_in_other_field,
+    is_writeable,
+)
 from mooncake_py.tangents.memory import owner as owner_of
 from mooncake_py.tangents.subclasses import set_shape
 
 __all__ = ["Registry"]
 
-CONTIGUOUS = 3
-"""The flags of arrays that are contiguous in C or Fortran order."""
 CAPSULE = "PyCapsule"
 NO_NAME = "<capsule object NULL"
 """How a capsule without a name is shown.  It frees memory that a library made for one array; those

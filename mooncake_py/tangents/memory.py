@@ -27,6 +27,8 @@ __all__ = [
     "zeros_like_owner",
 ]  # fmt: skip
 
+CONTIGUOUS = 3
+"""The flags of arrays that are contiguous in C or Fortran order."""
 WRITEABLE = 0x400  # NPY_ARRAY_WRITEABLE
 MAX_WORK = 10_000  # of the exact test whether two arrays overlap: microseconds
 
@@ -153,7 +155,9 @@ def shadow_view(shadow: ndarray, owner: ndarray, view: ndarray) -> ndarray:
     if not view.size:
         return np.zeros(view.shape, view.dtype)
     store, start = _store(shadow)
-    return ndarray(view.shape, view.dtype, store, address(view) - address(owner) + start, strides)
+    if view.nbytes != owner.nbytes or not view.flags.num & CONTIGUOUS:  # else it is the whole block
+        start += address(view) - address(owner)
+    return ndarray(view.shape, view.dtype, store, start, strides)
 
 
 class Shadows:

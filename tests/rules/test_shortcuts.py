@@ -15,7 +15,7 @@ from mooncake_py import MooncakeError, jvp, local_rules, overlay, value_and_grad
 from mooncake_py.application import apply, shortcut_calls
 from mooncake_py.modes.forward import shortcut_calls as forward_calls
 from mooncake_py.rules.kinds import function_name
-from mooncake_py.rules.shortcuts import SHORTCUTS, VIEWS
+from mooncake_py.rules.shortcuts import SHORTCUTS, VIEWS, VIEWS_OF_CONTIGUOUS
 from mooncake_py.tangents.bits import bits_of
 from tests.rules import cases
 from tests.rules.cases.drawing import draw
@@ -100,6 +100,15 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "unwrap": (lambda a: np.unwrap(4 * a), (TABLE,)),
     "unwrap, axis": (lambda a: np.unwrap(4 * a, axis=0, period=2.0), (TABLE,)),
     "unwrap, active": (lambda a, p: np.unwrap(4 * a, period=p), (TABLE, 2.0)),
+    "einsum, one": (lambda a: np.einsum("ij->", a), (TABLE,)),
+    "einsum, one transposed": (lambda a: np.einsum("ij->ji", a) * 1.0, (TABLE,)),
+    "sum": (lambda a: sum([a, a * a, a]), (TABLE,)),
+    "sum, started": (lambda a, b: sum((a, b), a), (ROW, WEIGHTS)),
+    "sum, of one": (lambda a: sum([a]) * a, (ROW,)),
+    "sum, broadcast": (lambda a, b: sum([a, b]), (TABLE, ROW)),
+    "sum, numbers": (lambda a, s: sum([a, s], s), (ROW, 1.5)),
+    "sum, constants": (lambda a: sum([a, PLACES, np.arange(5)]), (ROW,)),
+    "sum, without axes": (lambda a: sum([np.asarray(a[0]), np.asarray(a[1])]), (ROW,)),
     "block": (lambda a, b: np.block([a, b, a[1:]]), (ROW, THREE[0])),
     "block, matrices": (lambda a, b: np.block([a, b[:4]]), LINES),
     "block, table": (lambda a: np.block([[a, a], [a, a * a]]), (TABLE,)),
@@ -145,6 +154,13 @@ VIEWED: dict[str, Callable[[Any], Any]] = {
     "rot90": lambda a: np.rot90(a, 3),
     "diagonal": lambda a: np.diagonal(a, 1) * 1.0,
     "unstack": lambda a: getattr(np, "unstack", list)(a)[2],
+    "reshape": lambda a: np.reshape(a, (5, 4)),
+    "reshape, order": lambda a: np.reshape(a, (5, 4), order="F") * 1.0,
+    "reshape, copied": lambda a: np.reshape(a.T, (4, 5)) * 1.0,
+    "ravel": lambda a: np.ravel(a).reshape(10, 2),
+    "method reshape": lambda a: a.reshape(2, -1),
+    "method ravel": lambda a: a[1:].ravel().reshape(3, 5),
+    "method ravel, copied": lambda a: a.T.ravel().reshape(4, 5) * 1.0,
     "method squeeze": lambda a: a[None].squeeze(0),
     "method swapaxes": lambda a: a.swapaxes(0, 1),
     "method transpose": lambda a: a.transpose((1, 0)),
@@ -288,7 +304,9 @@ def test_views_are_followed_without_an_entry(view: Callable[[Any], Any]) -> None
 
 
 def test_functions_of_views_are_all_tested() -> None:
-    assert {f.__name__ for f in VIEWS} <= {name.removeprefix("method ") for name in VIEWED}
+    assert {f.__name__ for f in VIEWS | VIEWS_OF_CONTIGUOUS} <= {
+        name.removeprefix("method ") for name in VIEWED
+    }
 
 
 def test_rules_of_users_come_first() -> None:

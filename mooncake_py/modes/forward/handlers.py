@@ -49,7 +49,7 @@ def forward_handlers(version: Any) -> ForwardHandlers:
 
 def make_handlers(replaced: Mapping[Any, Any]) -> ForwardHandlers:
     """Return new tables of handlers, with some rules replaced within a block."""
-    table = with_sequences(table_of(handler, replaced, {**HANDLERS, **shortcut_handlers()}))
+    table = with_sequences(table_of(handler, replaced, HANDLERS, shortcut_handlers()))
     for f, rule in registry.registered_forward():
         within = domains.within(
             lambda rule: partial(apply_dual, rule), table.get(f, call_unregistered)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from mooncake_py.application.shortcut_calls import like, viewing
 from mooncake_py.modes.forward.apply import finished
 from mooncake_py.modes.forward.flat_operands import push_flat
-from mooncake_py.rules.shortcuts import SHORTCUTS, VIEWS, Shortcut
+from mooncake_py.rules.shortcuts import SHORTCUTS, VIEWS, VIEWS_OF_CONTIGUOUS, Shortcut
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,7 +22,7 @@ __all__ = ["shortcut_handlers"]
 def shortcut_handlers() -> dict[Any, Callable[[Handler], Handler]]:
     """Return what makes handlers of functions with a shortcut, given those for other calls."""
     made = {f: partial(handler, rule) for f, rule in SHORTCUTS.items()}
-    return {**made, **dict.fromkeys(VIEWS, viewing)}
+    return {**made, **dict.fromkeys(VIEWS | VIEWS_OF_CONTIGUOUS, viewing)}
 
 
 def handler(rule: Shortcut, general: Handler) -> Handler:
