@@ -20,6 +20,7 @@ __all__ = ["JOINS"]
 
 Pullback = Callable[[Any], Any]
 Shapes = list[tuple[int, ...]]
+NESTED = frozenset({list, tuple})
 
 
 def joining(f: Callable[..., Any]) -> Callable[..., Any]:
@@ -144,7 +145,7 @@ def _shapes(arrays: Any) -> Shapes:
 
 def _cutting(arrays: Any, shapes: Shapes, axis: int, widths: Sequence[int]) -> Pullback:
     """Return the pullback that cuts `dy` along an axis into pieces of the given widths."""
-    is_flat = type(arrays) in (list, tuple) and not any(type(a) in (list, tuple) for a in arrays)
+    is_flat = type(arrays) in NESTED and NESTED.isdisjoint(map(type, arrays))
     nested = None if is_flat else arrays
 
     def cut_pullback(dy):

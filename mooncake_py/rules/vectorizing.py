@@ -123,7 +123,27 @@ zero_derivative(path, because="returns indices")
 
 @overlay(np.apply_along_axis)
 def apply_along_axis(func1d: Any, axis: Any, arr: Any, *args: Any, **kwargs: Any) -> Any:
-    """Call `func1d` for each vector along an axis."""
+    """Call `func1d` for each vector along an axis; of vectors and matrices without indices."""
+    is_common = type(arr) is ndarray and 0 < arr.ndim < 3 and arr.size and type(axis) is int
+    if not is_common or not -arr.ndim <= axis < arr.ndim:
+        return along_any_axis(func1d, axis, arr, *args, **kwargs)
+    if arr.ndim == 1:
+        found = np.asanyarray(func1d(arr[...], *args, **kwargs))
+        results = room_for(found, ())
+        results[...] = found
+        return np.transpose(results, range(results.ndim))
+    lines = arr if axis % 2 else arr.T
+    found = np.asanyarray(func1d(lines[0, ...], *args, **kwargs))
+    results = room_for(found, lines.shape[:1])
+    results[0, ...] = found
+    for i in range(1, len(lines)):
+        results[i, ...] = np.asanyarray(func1d(lines[i, ...], *args, **kwargs))
+    order = range(results.ndim)
+    return np.transpose(results, order if axis % 2 else (*order[1:], 0))
+
+
+def along_any_axis(func1d: Any, axis: Any, arr: Any, *args: Any, **kwargs: Any) -> Any:
+    """Do the same for any array and axis, or raise."""
     arr = np.asanyarray(arr)
     axis = np.lib.array_utils.normalize_axis_index(axis, arr.ndim)
     vectors = np.moveaxis(arr, axis, -1)
@@ -131,10 +151,17 @@ def apply_along_axis(func1d: Any, axis: Any, arr: Any, *args: Any, **kwargs: Any
     if not indices:
         raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
     first = np.asanyarray(func1d(vectors[indices[0]], *args, **kwargs))
-    results = np.zeros_like(first, shape=vectors.shape[:-1] + first.shape)
+    results = room_for(first, vectors.shape[:-1])
     results[indices[0]] = first
     for index in indices[1:]:
         results[index] = np.asanyarray(func1d(vectors[index], *args, **kwargs))
     order = list(range(results.ndim))
     stop = results.ndim - first.ndim
     return np.transpose(results, order[:axis] + order[stop:] + order[axis:stop])
+
+
+def room_for(found: Any, lines: tuple[int, ...]) -> Any:
+    """Return an array for the results of all lines, given that for one."""
+    if issubclass(type(found), np.matrix):
+        return np.zeros(lines + found.shape, found.dtype)
+    return np.zeros_like(found, shape=lines + found.shape)
