@@ -10,6 +10,7 @@ from numpy import ndarray
 from mooncake_py.application.apply import vjp_of_flat
 from mooncake_py.application.flat_operands import flat
 from mooncake_py.rules.shortcuts import SHORTCUTS, VIEWS, VIEWS_OF_CONTIGUOUS, Shortcut, are_finite
+from mooncake_py.runtime.quiet import Quiet
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,10 +32,16 @@ def handler(rule: Shortcut, general: Handler) -> Handler:
 
     def run(ctx: ReverseMode, f: Any, args: Any, kwargs: Any) -> Any:
         given = flat(rule, ctx, f, args, kwargs)
-        if given is None or not rule.takes(given.primals, given.nodes, given.kwargs):
+        if given is None:
+            return general(ctx, f, args, kwargs)
+        with Quiet():
+            serves = rule.takes(given.primals, given.nodes, given.kwargs)
+        if not serves:
             return general(ctx, f, args, kwargs)
         found = rule.rule(*given.primals, **given.kwargs)
-        if not are_finite(found[:1]):
+        with Quiet():
+            is_sound = are_finite(found[:1])
+        if not is_sound:
             return general(ctx, f, args, kwargs)
         return vjp_of_flat(rule, ctx, given, found)
 

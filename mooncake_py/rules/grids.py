@@ -92,7 +92,7 @@ direct.calls(np.gradient, slope)
 
 def is_along_axis(f, h=1.0, *, axis=None, edge_order=1) -> bool:
     """Return whether a distance is a number, and there is one axis."""
-    if not are_floats(f) or type(h) not in (float, np.float64):
+    if not are_floats(f) or type(h) not in (float, np.float64) or not h:
         return False
     return f.ndim == 1 if axis is None else type(axis) is int and -f.ndim <= axis < f.ndim
 

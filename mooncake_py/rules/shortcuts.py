@@ -8,6 +8,7 @@ it, and so do calls whose rules users have replaced, and results that are not fi
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable
 from typing import Any, TypeVar
 
@@ -132,7 +133,7 @@ def are_finite(values: Any) -> bool:
             if value.dtype.kind in "fc" and not surely_finite(value):
                 return False
         elif t is float or t is np.float64:
-            if value - value != 0:
+            if not math.isfinite(value):
                 return False
         elif issubclass(t, (list, tuple)) and not are_finite(value):
             return False

@@ -73,7 +73,9 @@ def covariances(m, y=None, rowvar=True, bias=False, ddof=None, *more, dtype=None
         return False
     if y is not None and not (are_floats(y) and y.ndim == np.ndim(m) == 1):
         return False
-    return are_floats(m) and m.ndim in (1, 2) and m.size > 1 and type(rowvar) is bool
+    if not (are_floats(m) and m.ndim in (1, 2) and m.size > 1 and type(rowvar) is bool):
+        return False
+    return freedom(rows_of(m, y, rowvar), bias, ddof) > 0  # else NumPy warns
 
 
 def rows_of(m: Any, y: Any, rowvar: bool) -> ndarray:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import pkgutil
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -280,6 +281,33 @@ def test_values_are_the_same_to_the_bit() -> None:
         assert layouts == expected, name
         for a, b in zip(numbers(y), numbers(plain), strict=True):
             assert bits_of(np.asarray(a)) == bits_of(np.asarray(b)), name
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e160])
+def test_warnings_are_those_of_numpy(scale: float) -> None:
+    for name in (
+        "average, weights",
+        "cov, two",
+        "quantile",
+        "diff",
+        "append",
+        "unwrap",
+        "trapezoid",
+    ):
+        f, args = CALLS[name]
+        args = tuple(scale * a for a in args)
+
+        def warned(run: Callable[[], Any]) -> list[str]:
+            with warnings.catch_warnings(record=True) as found:
+                warnings.simplefilter("always")
+                run()
+            return sorted({str(w.message) for w in found})
+
+        plain = warned(lambda f=f, args=args: f(*args))
+        assert warned(lambda f=f, args=args: jvp(f, args, args)) == plain, name
+        if not plain:
+            with np.errstate(over="raise", invalid="raise"):
+                assert warned(lambda f=f, args=args: jvp(f, args, args)) == [], name
 
 
 @pytest.mark.parametrize("view", VIEWED.values(), ids=list(VIEWED))

@@ -63,8 +63,11 @@ def push_flat(rule: VjpRule, ctx: ForwardContext, f: Any, args: Any, kwargs: Any
     tangents: list[Any] = []
     if not survey(ctx, args, primals, tangents, takes_sequences(jvp)):
         return None
-    if is_short and not rule.takes(primals, tangents, kwargs):
-        return None
+    if is_short:
+        with Quiet():
+            serves = rule.takes(primals, tangents, kwargs)
+        if not serves:
+            return None
     y = f(*primals, **kwargs)
     with Quiet():
         t = jvp(tuple(tangents), y, *primals, **kwargs)
