@@ -21,7 +21,6 @@ from numpy import ndarray
 from mooncake_py.rules.declare import from_vjp, overlay, zero_derivative
 from mooncake_py.rules.numbers import NUMBERS
 from mooncake_py.rules.sequences import of_sequences
-from mooncake_py.rules.shortcuts import are_floats, shortcut
 from mooncake_py.rules.stand_ins import standing_for
 
 __all__: list[str] = []
@@ -64,28 +63,6 @@ def sum_tangent(tangents: Any, y: Any, items: list[Any], start: Any) -> Any:
 def sum_of_numbers_rule(items: list[Any], start: Any) -> tuple[Any, Any]:
     """Pass the whole cotangent to each number."""
     return sum(items, start), lambda dy: ([dy] * len(items), dy)
-
-
-def are_alike(iterable: Any, /, start: Any = 0) -> bool:
-    """Return whether arrays of floats of one shape are added up, to nothing or to another one."""
-    if type(iterable) not in (list, tuple) or not iterable or not are_floats(*iterable):
-        return False
-    shape, dtype = iterable[0].shape, iterable[0].dtype
-    arrays = iterable if type(start) is int and start == 0 else (*iterable, start)
-    return all(type(a) is ndarray and a.shape == shape and a.dtype is dtype for a in arrays)
-
-
-@of_sequences
-def sum_of_arrays_tangent(tangents: Any, y: Any, iterable: Any, /, start: Any = 0) -> Any:
-    parts, t = (*tangents, None)[:2]
-    kept = [part for part in (t, *(parts or ())) if part is not None]
-    return sum(kept[1:], kept[0]) if len(kept) > 1 else kept[0].copy()
-
-
-@shortcut(sum, serves=are_alike, jvp=sum_of_arrays_tangent)
-def sum_of_arrays_rule(iterable: Any, /, start: Any = 0) -> tuple[Any, Any]:
-    """Pass the whole cotangent to each array."""
-    return sum(iterable, start), lambda dy: ([dy] * len(iterable), dy)
 
 
 def sum_of_rows(x: ndarray, start: Any) -> Any:
