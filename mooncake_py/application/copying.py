@@ -19,12 +19,13 @@ from mooncake_py.rules import registry
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import INERT
 from mooncake_py.tangents.contents import add_items
+from mooncake_py.tangents.fields import own_attributes, set_own_attributes
 from mooncake_py.tangents.kinds import Fields, NoFData, NoRData, NoTangent
 from mooncake_py.tangents.lookup import spec_of
 from mooncake_py.tangents.memory import address, is_writeable, owner, zeros_like_owner
 from mooncake_py.tangents.subclasses import is_instance, plain, with_attributes
 
-__all__ = ["Convert", "Copier", "copy_jointly", "same_view"]
+__all__ = ["Convert", "Copier", "copied_exception", "copy_jointly", "same_view"]
 
 T = TypeVar("T")
 Convert = Callable[[Any], Any]
@@ -161,6 +162,9 @@ class Copier:
             return value
         if type(value) is types.FunctionType:
             return self.copy_function(value)
+        if issubclass(type(value), BaseException):
+            error: Any = value
+            return copied_exception(error, self.copy, self.remember)
         spec = spec_of(value)
         if issubclass(type(value), BY_HIDDEN_PARTS):
             anew = issubclass(type(value), set) and not self.share_others
@@ -222,6 +226,22 @@ class Copier:
             return self.remember(value, value)
         spec.fill(new, parts)
         return new
+
+
+def copied_exception(
+    error: BaseException, copy: Convert, remember: Callable[[Any, Any], Any]
+) -> BaseException:
+    """Return a copy of an exception that is a value, with those that it tells of."""
+    base: Any = next(b for b in type(error).__mro__ if b.__module__ == "builtins")
+    arguments = copy(error.args)
+    new = base.__new__(type(error), *arguments)
+    base.__init__(new, *arguments)
+    remember(error, new)
+    new.__cause__, new.__context__ = copy(error.__cause__), copy(error.__context__)
+    new.__suppress_context__ = error.__suppress_context__
+    attributes = own_attributes(error)
+    set_own_attributes(new, {name: copy(part) for name, part in attributes.items()})
+    return new.with_traceback(error.__traceback__)
 
 
 def _shareable(cell: types.CellType, parts: dict[str, Any]) -> bool:

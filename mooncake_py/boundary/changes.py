@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from types import FunctionType, ModuleType
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from numpy import ndarray
 
-from mooncake_py.boundary.more_parts import all_parts, is_imported
 from mooncake_py.runtime import pulls
 from mooncake_py.runtime.active import Active
-from mooncake_py.runtime.activity import INERT
-from mooncake_py.runtime.classes import recorder
+from mooncake_py.runtime.activity import CLOSED, parts
+from mooncake_py.runtime.classes import is_made_by, made_inside, recorder
 from mooncake_py.tangents.memory import owner
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
 __all__ = ["Changes"]
-
-OPAQUE = INERT - {type, ModuleType}
 
 
 class Changes:
@@ -34,7 +31,7 @@ class Changes:
         if self.found is None:
             tape = recorder(self.ctx).tape
             states = [entry[1:] for entry in tape if entry[0] in pulls.RESTORES]
-            changed = [part for entry in states for part in entry if type(part) not in OPAQUE]
+            changed = [part for entry in states for part in entry if type(part) not in CLOSED]
             blocks = [owner(part) for part in changed if issubclass(type(part), ndarray)]
             self.found = set(map(id, (*changed, *blocks)))
         return self.found
@@ -47,16 +44,15 @@ class Changes:
         while todo:
             part = todo.pop()
             t = type(part)
-            if t in OPAQUE or t is Active or id(part) in seen:
-                continue
-            if t is ModuleType and is_imported(part):
+            if t in CLOSED or t is Active or id(part) in seen:
                 continue
             seen.add(id(part))
             if id(part) in changed or (issubclass(t, ndarray) and id(owner(part)) in changed):
                 return True
             if t is FunctionType and not changed.isdisjoint(map(id, part.__closure__ or ())):
                 return True
-            todo += all_parts(self.ctx, part)
+            keeps = made_inside and is_made_by(self.ctx, t)
+            todo += [held for held in parts(part) if held is not t or keeps]
         return False
 
     def keep(self, value: Any) -> None:

@@ -20,8 +20,11 @@ from mooncake_py.boundary.outgoing import Copier, Handover
 from mooncake_py.errors import NestedDerivativeError
 from mooncake_py.overriding import override
 from mooncake_py.runtime.active import Active
-from mooncake_py.runtime.activity import INERT, parts, unwrapped
+from mooncake_py.runtime.activity import CLOSED, parts, unwrapped
 from mooncake_py.tangents.builtin_specs import differentiable_array
+from mooncake_py.tangents.fields import own_attributes
+from mooncake_py.tangents.memory import fields_of, owner
+from mooncake_py.tangents.subclasses import is_instance, plain
 from mooncake_py.words import with_article
 
 if TYPE_CHECKING:
@@ -34,7 +37,8 @@ __all__ = [
     "with_tangent", "zero_like",
 ]  # fmt: skip
 
-Path = tuple[int, ...]
+Path = tuple[int | str | tuple[Any], ...]
+"""Positions of parts within parts; of arrays names of fields, and of attributes in a tuple."""
 
 
 def active_parts(
@@ -46,13 +50,13 @@ def active_parts(
 ) -> list[tuple[Path, Any]]:
     """Return the active numbers and arrays in the part of a value at a path, each with its path."""
     seen = set() if seen is None else seen
-    if type(value) in INERT or id(value) in seen:
+    if type(value) in CLOSED or id(value) in seen:
         return []
     seen.add(id(value))
     if type(value) is Active:
         return [(path, value)]
     if issubclass(type(value), ndarray) and value.dtype.kind != "O":
-        return [(path, value)] if type(value) is ndarray and is_active(value) else []
+        return active_arrays(ctx, value, is_active, path, seen)
     held = ordered(value)
     found = [
         leaf
@@ -64,11 +68,34 @@ def active_parts(
     return found
 
 
+def active_arrays(
+    ctx: Reporting,
+    value: ndarray,
+    is_active: Callable[[ndarray], bool],
+    path: Path,
+    seen: set[int],
+) -> list[tuple[Path, Any]]:
+    """Return an array if it is active, or the fields of records, and what its attributes hold."""
+    a = plain(value)
+    found: list[tuple[Path, Any]] = []
+    if is_active(a):
+        found = [(path, a)]
+        if a.dtype.names is not None:
+            found = [((*path, *names), field) for names, field in fields_of(a).items()]
+    if a is not value:
+        for name, part in own_attributes(value).items():
+            found += active_parts(ctx, part, is_active, (*path, (name,)), seen)
+    return found
+
+
 def part_at(value: Any, path: Path) -> Any:
     """Return the part of a value at a path; raise LookupError if there is none."""
     for i in path:
-        value = ordered(value)[i]
-    return value
+        if isinstance(i, tuple):
+            value = own_attributes(value)[i[0]]
+        else:
+            value = plain(value)[i] if isinstance(i, str) else ordered(value)[i]
+    return plain(value) if is_instance(value) else value
 
 
 def ordered(value: Any) -> list[Any]:
@@ -128,7 +155,7 @@ class Shell(Handover):
         self.value = self.copy(value)
         self.leaves: list[Any] = []
         self.paths: list[Path] = []
-        for path, leaf in active_parts(ctx, self.value, lambda a: id(a) in self.arrays):
+        for path, leaf in active_parts(ctx, self.value, lambda a: id(owner(a)) in self.arrays):
             self.paths.append(path)
             self.leaves.append(leaf)
 

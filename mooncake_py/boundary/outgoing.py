@@ -12,7 +12,6 @@ from array import array
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable
 from contextlib import suppress
-from enum import Enum
 from types import (
     BuiltinMethodType,
     CellType,
@@ -27,8 +26,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy import ndarray
 
+from mooncake_py.application.copying import copied_exception
 from mooncake_py.boundary.changes import Changes
-from mooncake_py.boundary.wrapping import COPIED, copied_as, keep_class
+from mooncake_py.boundary.wrapping import copied_as, keep_class
 from mooncake_py.diagnostics.native_modules import is_native_module
 from mooncake_py.diagnostics.reporting import Reporting, dropped
 from mooncake_py.errors import DerivativeDropError
@@ -36,7 +36,7 @@ from mooncake_py.modules import module_of
 from mooncake_py.overriding import override
 from mooncake_py.rules import registry
 from mooncake_py.runtime.active import Active, active_number
-from mooncake_py.runtime.activity import INERT, VIEWS, is_iterator, unwrapped
+from mooncake_py.runtime.activity import CLOSED, VIEWS, is_iterator, parts, unwrapped
 from mooncake_py.tangents.contents import FACTORY, MAXLEN, elements_of
 from mooncake_py.tangents.fields import own_attributes, set_own_attributes
 from mooncake_py.tangents.subclasses import is_instance, plain, with_attributes
@@ -45,7 +45,7 @@ from mooncake_py.words import with_article
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["Copier", "Handover", "independent", "unfinished"]
+__all__ = ["Copier", "Handover", "independent", "name_of_object", "unfinished"]
 
 BASES = frozenset({
     object, list, dict, OrderedDict, defaultdict, set, deque, bytearray, SimpleNamespace,
@@ -87,7 +87,10 @@ class Copier:
 
     def same(self, value: Any) -> Any:
         """Return an object that cannot be copied, unless something active would leave with it."""
-        if self.ctx.contains_active(value):
+        t = type(value)
+        is_undone = id(t) in self.changes.changed()  # what the class holds is as before
+        held = [part for part in parts(value) if part is not t] if is_undone else value
+        if self.ctx.contains_active(held):
             raise not_copied(self.ctx, value)
         if self.changes.reach(value):
             what = f"{name_of_object(value)} that leads to it"
@@ -103,7 +106,7 @@ class Copier:
         t = type(value)
         if t is Active:
             return self.number(value)
-        if (t in INERT and t not in COPIED) or issubclass(t, Enum):
+        if t in CLOSED:
             return value
         known = self.memo.get(id(value))
         if known is not None:
@@ -219,9 +222,9 @@ class Copier:
 
     def copy_object(self, value: Any) -> Any:
         """Copy a container or an object past its own methods."""
-        fields = own_attributes(value)
         if issubclass(type(value), BaseException):
-            return self.copy_exception(value, fields)
+            return copied_exception(value, self.copy, self.remember)
+        fields = own_attributes(value)
         new = blank(value, fields)
         if new is None:
             return self.same(value)
@@ -229,16 +232,6 @@ class Copier:
         set_own_attributes(new, self.copied(fields))
         self.copy_contents(value, new)
         return new
-
-    def copy_exception(self, error: BaseException, fields: dict[Any, Any]) -> BaseException:
-        """Copy an exception that is a value."""
-        base = next(b for b in type(error).__mro__ if b.__module__ == "builtins")
-        new = base.__new__(type(error), *self.copy(error.args))
-        self.remember(error, new)
-        new.__cause__, new.__context__ = self.copy(error.__cause__), self.copy(error.__context__)
-        new.__suppress_context__ = error.__suppress_context__
-        set_own_attributes(new, self.copied(fields))
-        return new.with_traceback(error.__traceback__)
 
     def copy_contents(self, value: Any, new: Any) -> None:
         """Fill a container, or an object that is one as well."""
@@ -283,7 +276,7 @@ class Handover(Copier):
 
     @override
     def array(self, value: ndarray) -> ndarray:
-        if value.dtype.kind not in "fc" or not self.ctx.contains_active(value):
+        if value.dtype.kind not in "fcV" or not self.ctx.contains_active(value):
             return super().array(value)
         self.handed += 1
         return self.activated(np.array(value))  # of a memory map, too

@@ -7,16 +7,24 @@ others are made anew around copies of what they hold, if that has changed.
 from __future__ import annotations
 
 import functools
+import operator
 import weakref
 from collections.abc import Callable, Iterable
+from enum import Enum
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from mooncake_py.boundary.more_parts import CACHED, WRAPPERS, all_parts, class_parts, is_imported
 from mooncake_py.containers.state import CHANGERS_OF_CLASSES
 from mooncake_py.remembered import remembered
-from mooncake_py.runtime.classes import hand_over, is_made_by, made_inside
-from mooncake_py.tangents.fields import own_attributes
+from mooncake_py.runtime.classes import (
+    class_parts,
+    hand_over,
+    is_imported,
+    is_made_by,
+    made_inside,
+)
+from mooncake_py.runtime.classes import leads as may_lead
+from mooncake_py.tangents.fields import own_attributes, set_own_attributes
 
 if TYPE_CHECKING:
     from mooncake_py.boundary.outgoing import Copier
@@ -26,7 +34,7 @@ __all__ = ["COPIED", "copied_as", "keep_class"]
 
 def keep_class(copier: Copier, cls: type) -> type:
     """Return a class; if the call has made it, with its changes made for good."""
-    if not made_inside or not is_made_by(copier.ctx, cls) or id(cls) in copier.memo:
+    if id(cls) in copier.memo or not is_of_call(copier, cls):
         return cls
     copier.remember(cls, cls)
     for base in (type(cls), *cls.__mro__[1:]):
@@ -43,6 +51,20 @@ def keep_class(copier: Copier, cls: type) -> type:
     return cls
 
 
+def is_of_call(copier: Copier, cls: type) -> bool:
+    """Return whether a call has made a class, and has not only changed it.
+
+    One that code in C has made, where it went unnoticed, is known by what is active in it.
+    """
+    if made_inside and is_made_by(copier.ctx, cls):
+        return True
+    return (
+        may_lead(cls)
+        and id(cls) not in copier.changes.changed()
+        and copier.ctx.contains_active(class_parts(cls))
+    )
+
+
 def copies_of(copier: Copier, held: dict[str, Any]) -> dict[str, Any]:
     """Return the values of a dict, with copies of those that are not the same after the call."""
     return {name: copier.copy(part) if leads(copier, part) else part for name, part in held.items()}
@@ -56,22 +78,16 @@ def leads(copier: Copier, part: Any) -> bool:
 def copied_module(copier: Copier, module: ModuleType) -> Any:
     """Copy a module that nobody can import."""
     held = vars(module)
-    if is_imported(module) or not any_leads(copier, module):
+    if is_imported(module) or not leads(copier, module):
         return copier.remember(module, module)
     new = copier.remember(module, ModuleType.__new__(type(module)))
     vars(new).update(copier.hidden(module, lambda: copies_of(copier, held)))
     return new
 
 
-def any_leads(copier: Copier, value: Any) -> bool:
-    """Return whether a value has changed, or leads to something that is not as after the call."""
-    held = all_parts(copier.ctx, value)
-    return copier.changes.reach(value) or any(map(copier.ctx.contains_active, held))
-
-
 def copied_wrapper(copier: Copier, value: Any, make: Callable[[list[Any]], Any]) -> Any:
     """Make something anew around copies of what it holds."""
-    if not any_leads(copier, value):
+    if not leads(copier, value):
         return copier.remember(value, value)
     attributes = own_attributes(value)
     held: Iterable[Any] = wrapped_by(value)
@@ -89,6 +105,27 @@ def wrapped_by(value: Any) -> list[Any]:
     if issubclass(type(value), property):
         return [value.fget, value.fset, value.fdel, value.__doc__]
     return [value.__wrapped__]
+
+
+def copied_slice(copier: Copier, value: slice) -> slice:
+    """Copy a slice."""
+    old = value.start, value.stop, value.step
+    new = tuple(map(copier.copy, old))
+    return value if all(map(operator.is_, old, new)) else slice(*new)
+
+
+def kept_member(copier: Copier, member: Enum) -> Enum:
+    """Return a member of an enumeration; if the call has made it, with its attributes."""
+    cls = type(member)
+    if not leads(copier, member):
+        return copier.remember(member, member)
+    if id(cls) not in copier.memo:  # it is not of the call
+        return copier.same(member)
+    copier.remember(member, member)
+    copier.changes.keep(member)
+    fields = own_attributes(member)
+    set_own_attributes(member, copier.hidden(member, lambda: copier.copied(fields)))
+    return member
 
 
 def copied_property(copier: Copier, value: property) -> Any:
@@ -139,10 +176,12 @@ def copied_collection(copier: Copier, value: Any) -> Any:
 COLLECTIONS = (weakref.WeakValueDictionary, weakref.WeakKeyDictionary, weakref.WeakSet)
 COPIED: dict[type, Callable[[Any, Any], Any]] = {
     type: keep_class,
+    Enum: kept_member,
+    slice: copied_slice,
     ModuleType: copied_module,
     property: copied_property,
-    **dict.fromkeys(WRAPPERS, copied_method),
-    CACHED: copied_cached,
+    **dict.fromkeys((staticmethod, classmethod), copied_method),
+    type(functools.lru_cache(len)): copied_cached,
     weakref.ref: copied_reference,
     **dict.fromkeys(COLLECTIONS, copied_collection),
 }

@@ -17,6 +17,7 @@ from mooncake_py.containers import containers, dicts, state
 from mooncake_py.containers.undo import note
 from mooncake_py.overriding import override
 from mooncake_py.runtime.attribute_lookup import MISSING
+from mooncake_py.runtime.classes import note_changed
 from mooncake_py.tangents.bits import bits_of
 from mooncake_py.tangents.fields import instance_dict, own_attributes, set_own_attributes
 from mooncake_py.tangents.subclasses import plain
@@ -211,6 +212,7 @@ class ClassAttributes(Attributes):
     @override
     def record(self, ctx: Mode) -> None:
         state.CHANGERS_OF_CLASSES.add(ctx)
+        note_changed(self.holder)
         note(ctx, restore_class, self.holder, self.read())
 
     @override

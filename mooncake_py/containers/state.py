@@ -19,6 +19,7 @@ from mooncake_py.containers import dicts, foreign_memory, hooks
 from mooncake_py.containers.undo import PLAIN, note
 from mooncake_py.runtime.attribute_lookup import MISSING, in_class
 from mooncake_py.runtime.buffers import CDATA
+from mooncake_py.runtime.classes import note_changed
 from mooncake_py.tangents.fields import instance_dict
 
 if TYPE_CHECKING:
@@ -60,6 +61,8 @@ def set_attribute(ctx: Mode, setter: Callable[..., None], o: Any, name: str, v: 
     else:
         if o is sys and name == "unraisablehook":
             hooks.refuse_if_changing(ctx, v)
+        if issubclass(type(o), type):
+            note_changed(o)
         note(ctx, restore_attribute, o, name, old_attribute(o, name))
     setter(o, name, v)
 

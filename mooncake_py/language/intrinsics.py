@@ -53,6 +53,7 @@ from mooncake_py.rules.stand_ins import StandIn, class_of, standing_for
 from mooncake_py.runtime import drops, frames
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import INERT, unwrapped
+from mooncake_py.runtime.classes import note_class
 from mooncake_py.runtime.identities import identity_of, original_of
 from mooncake_py.runtime.methods import derivable
 from mooncake_py.runtime.operators import BINARY, DIVMOD, UNARY
@@ -166,7 +167,9 @@ def run_type(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     if len(args) == 3 and isinstance(args[2], dict) and "__module__" not in args[2]:
         module = frames.user_frame().f_globals.get("__name__", "builtins")
         args = (*args[:2], {**args[2], "__module__": module})  # Python asks the frame for it
-    return call_seen(ctx, type, args, kwargs)
+    made = call_seen(ctx, type, args, kwargs)
+    note_class(ctx, made)
+    return made
 
 
 def run_id(ctx: Mode, f: Any, args: Any, kwargs: Any) -> int:

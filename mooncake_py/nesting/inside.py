@@ -121,10 +121,11 @@ def along(ctx: InnerContext, call: Call, value: Any, gradients: Any) -> tuple[An
         for key, tree, v in zip(call.chosen, trees, gradients, strict=True):
             give_tangent(forward, tree, v, f"argument {key}", cotangents=cotangents)
         with enclosed(None):
-            output = plain_parts(forward.call(call.f, *args, **kwargs))
+            output = forward.call(call.f, *args, **kwargs)
         if forward.failure is not None:
             raise forward.failure
     output, aux = value_and_auxiliary(call, output)
+    output = plain_parts(output)
     primal, tangent = forward.split(output)
     seeds = [(primal, value)]
     if tangent is not None:
@@ -295,7 +296,8 @@ def gradient_in_forward_mode(
         ]
         with computing_on(outer, ctx), Replacer(ctx, active) as replacer:
             args, kwargs, _ = call.lift(replacer)
-            output, aux = value_and_auxiliary(call, plain_parts(run(outer, f, args, kwargs)))
+            output, aux = value_and_auxiliary(call, run(outer, f, args, kwargs))
+            output = plain_parts(output)
             scalar_value(f, unwrapped(output))
             if not shells:
                 shells.append(Shell(outer, aux))

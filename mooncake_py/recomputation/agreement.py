@@ -18,6 +18,7 @@ from mooncake_py.modules import module_of
 from mooncake_py.recomputation.structures import is_leaf
 from mooncake_py.runtime.activity import parts, unwrapped
 from mooncake_py.runtime.enclosing import enclosing
+from mooncake_py.tangents.subclasses import is_instance, plain
 
 __all__ = ["Fingerprint", "Runs", "repeating", "something_else", "something_later"]
 
@@ -123,7 +124,11 @@ def noise_of(tangents: Any, arguments: Any) -> float:
 
 
 def numbers_in(value: Any, seen: set[int]) -> Iterator[Any]:
-    """Yield the numbers and arrays in containers and objects, not what functions captured."""
+    """Yield the numbers and arrays in containers and objects, not what functions captured.
+
+    Instances of subclasses count as plain arrays: the results of one run may be these.
+    """
+    value = plain(value) if is_instance(value) else value
     if is_leaf(value):
         yield value
     elif id(value) not in seen and not issubclass(type(value), LEFT_OUT):

@@ -15,6 +15,7 @@ from typing import Any
 from mooncake_py.application.walker import replace_parts
 from mooncake_py.containers import containers, dicts, lists, sets, state
 from mooncake_py.recomputation.places import place_of
+from mooncake_py.runtime import objects
 from mooncake_py.runtime.attribute_lookup import in_class
 from mooncake_py.runtime.pulls import pull_state
 from mooncake_py.runtime.references import references_beside
@@ -179,6 +180,8 @@ def part_of(entry: Entry) -> Any:
     _, inverse, _, *details = entry
     if inverse is list.__setitem__ and type(details[0]) is int:
         return details[0]
+    if inverse is objects.put:
+        return inverse, *details[0]
     place = place_of(entry)
     return None if place.inverse in (None, replace_parts) else place[1:]
 

@@ -21,11 +21,14 @@ from mooncake_py.diagnostics.reporting import Reporting, dropped
 from mooncake_py.errors import DerivativeDropError
 from mooncake_py.recomputation.places import Place
 from mooncake_py.runtime.active import Active
-from mooncake_py.runtime.activity import INERT, contains_active, is_iterator, parts
+from mooncake_py.runtime.activity import CLOSED, INERT, contains_active, is_iterator, parts
+from mooncake_py.runtime.classes import is_lasting
 from mooncake_py.runtime.memory import Memory, undo_assign
+from mooncake_py.runtime.views import View
 from mooncake_py.tangents import subclasses as arrays
 from mooncake_py.tangents.bits import bits_of
 from mooncake_py.tangents.fields import own_attributes
+from mooncake_py.tangents.memory import fields_of
 from mooncake_py.tangents.memory import owner as owner_of
 from mooncake_py.words import with_article
 
@@ -55,7 +58,7 @@ class Outcome:
     ) -> None:
         self.ctx = ctx
         self.unchanged = unchanged  # owners of arrays that are the same in both runs, by id
-        self.nodes: list[Active | Memory | None] = []
+        self.nodes: list[Active | Memory | View | None] = []
         self.tokens: list[Any] = []
         self.known = known  # the ids of what was visited before, and is left out
         self.seen: set[int] = set()
@@ -105,7 +108,7 @@ class Outcome:
         elif t in NUMBERS:
             self.nodes.append(None)
             self.tokens.append((t, plain(value)))
-        elif t in INERT:
+        elif t in CLOSED:
             self.tokens.append(t)
         elif id(value) not in self.seen and id(value) not in self.known:
             self.seen.add(id(value))
@@ -125,6 +128,7 @@ class Outcome:
             self.todo.append(own_attributes(a))
         node = self.ctx.find(a) if a.dtype.kind in "fc" else None
         self.nodes.append(None if node is None else node.memory)
+        self.nodes += [self.ctx.find(field) for field in fields_of(arrays.plain(a)).values()]
         self.tokens.append((a.shape, a.dtype, checksum(a)))
         if a.dtype.kind == "O":
             self.todo.extend(reversed(a.ravel().tolist()))
@@ -140,16 +144,18 @@ class Outcome:
             if contains_active(self.ctx, value, set()):
                 raise unordered(self.ctx, value)
             held = []
-        self.tokens.append((t, len(held)))
+        self.tokens.append((t if is_lasting(t) else t.__qualname__, len(held)))
         self.todo.extend(reversed(held))
 
 
 def state_at(place: Place) -> Any:
     """Return what tells whether a place is changed: its objects, or a checksum of an array."""
-    if place.inverse is undo_assign:
-        return checksum(place.o)
-    contents = place.read()
-    held = parts(contents) if containers.module_of(contents) is not None else [contents]
+    contents = place.o if place.inverse is undo_assign else place.read()
+    is_array = issubclass(type(contents), ndarray)
+    if is_array and contents.dtype.kind != "O":
+        return checksum(contents)
+    has_parts = is_array or containers.module_of(contents) is not None
+    held = parts(contents) if has_parts else [contents]
     return type(contents), list(held)
 
 
@@ -170,6 +176,8 @@ def checksum(a: ndarray) -> Any:
 
     One pass over the memory; a change of the order changes it as well.
     """
+    if a.dtype.names is not None:  # what is between the fields may be anything
+        return tuple([checksum(arrays.plain(a)[name]) for name in a.dtype.names]), b""
     if a.dtype.kind in "OV":  # bytes that copies do not keep
         return None, b""
     a = arrays.plain(a)

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from mooncake_py.application.walker import parts_apart, replace_parts
 from mooncake_py.containers import containers, dicts, state
 from mooncake_py.containers.undo import is_plain_key
+from mooncake_py.runtime import objects
 from mooncake_py.runtime.memory import undo_assign
 from mooncake_py.tangents.fields import own_attributes, set_own_attributes
 from mooncake_py.tangents.memory import owner
@@ -82,6 +83,8 @@ def place_of(entry: tuple[Any, ...]) -> Place:
     _, inverse, o, *details = entry
     if inverse is state.restore_cell:
         return Place(o, inverse)
+    if inverse is objects.put:
+        return Place(o, undo_assign)
     if inverse is state.restore_shape:
         return Place(o, inverse, details[-1])
     if inverse is dicts.restore_key and not is_plain_key(details[0]):

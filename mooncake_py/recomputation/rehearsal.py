@@ -10,6 +10,7 @@ import copy
 from typing import TYPE_CHECKING, Any, Self
 from weakref import ref
 
+import numpy as np
 from numpy import ndarray
 
 from mooncake_py.containers import containers
@@ -17,6 +18,7 @@ from mooncake_py.containers.undo import note
 from mooncake_py.recomputation.changes import Changes
 from mooncake_py.recomputation.setting import Setting
 from mooncake_py.rules.kinds import CoDualRule
+from mooncake_py.runtime import objects
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import INERT, parts
 from mooncake_py.runtime.interrupts import through_interrupts
@@ -114,6 +116,10 @@ class Rehearsal:
 
         A block is kept as a whole when half of it was overwritten.
         """
+        if o.dtype.kind == "O":  # in order with what stores active objects
+            o = plain(o)
+            numbers = np.ravel(objects.places_in(o, i)).tolist()
+            return objects.overwritten(o, numbers)
         owner = memory.ref()
         if memory in self.whole or owner is None:
             memory.protected = False
@@ -123,7 +129,7 @@ class Rehearsal:
             if hasattr(memory, "logged"):
                 self.meet(owner, memory)
             return NOTHING
-        if is_basic(i) and o.dtype.kind != "O":
+        if is_basic(i):
             old = o[i]
             total = self.logged[memory] = self.logged.get(memory, 0) + old.nbytes
             if 2 * total < owner.nbytes:

@@ -8,14 +8,19 @@ import gc
 import weakref
 from collections.abc import Callable, Collection, Iterable, Iterator
 from types import (
+    AsyncGeneratorType,
     BuiltinFunctionType,
     CellType,
+    CodeType,
+    CoroutineType,
+    FrameType,
     FunctionType,
     GeneratorType,
     MappingProxyType,
     MethodType,
     MethodWrapperType,
     ModuleType,
+    TracebackType,
     WrapperDescriptorType,
 )
 from typing import TYPE_CHECKING, Any
@@ -24,25 +29,29 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.jitted import is_jitted, is_of_numba
+from mooncake_py.remembered import remembered
 from mooncake_py.rules.kinds import Like
 from mooncake_py.runtime import buffers
 from mooncake_py.runtime.active import Active
+from mooncake_py.runtime.classes import class_parts, is_imported, leads, may_be_active
 from mooncake_py.tangents.contents import FACTORY, elements_of
-from mooncake_py.tangents.fields import instance_dict, own_attributes
+from mooncake_py.tangents.fields import instance_dict, own_attributes, slots
 from mooncake_py.tangents.subclasses import plain
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Tracking
 
-__all__ = ["CONTAINERS", "INERT", "are_numbers", "contains_active", "elements", "holds_inert",
-           "parts", "unwrapped", "windows", "within"]  # fmt: skip
+__all__ = ["CLOSED", "CONTAINERS", "INERT", "are_numbers", "contains_active", "elements",
+           "holds_inert", "parts", "unwrapped", "windows", "within"]  # fmt: skip
 
 INERT = frozenset({
     int, float, complex, bool, str, bytes, type(None), type, slice, range, type(Ellipsis),
     np.dtype, np.bool_, np.int64, np.int32, np.intp, np.float64, np.float32, np.complex128,
     type(NotImplemented), np.ufunc, ModuleType, Like,
 })  # fmt: skip
-
+"""Types of operands that have no derivative."""
+CLOSED = INERT - {type, slice, ModuleType}
+"""Types of values that hold nothing at all."""
 
 NUMBERS = frozenset({int, float, np.float64})
 ACTIVE_TOO = NUMBERS | {Active}
@@ -98,7 +107,7 @@ def unwrapped_graph(value: Any, known: dict[int, Any]) -> Any:
 def contains_active(ctx: Tracking, value: Any, seen: set[int]) -> bool:
     """Return whether a value is active, or holds something active at any depth."""
     t = type(value)
-    if t in INERT:
+    if t in CLOSED:
         return False
     if t is Active:
         return True
@@ -107,19 +116,16 @@ def contains_active(ctx: Tracking, value: Any, seen: set[int]) -> bool:
             return ctx.find(value) is not None
         if ctx.find(plain(value)) is not None:
             return True
-        return bool(instance_dict(value)) and holds_active(ctx, value, seen)
+        return bool(instance_dict(value)) and holds_active(ctx, value, seen, attributes)
     if issubclass(t, buffers.BUFFERS) and buffers.is_active(ctx, value):
         return True
     return holds_active(ctx, value, seen, parts)
 
 
 def holds_active(
-    ctx: Tracking,
-    value: Any,
-    seen: set[int],
-    parts: Callable[[Any], Iterable[Any]] = lambda value: own_attributes(value).values(),
+    ctx: Tracking, value: Any, seen: set[int], parts: Callable[[Any], Iterable[Any]]
 ) -> bool:
-    """Return whether a part of a value is active; its attributes are parts of an array."""
+    """Return whether a part of a value is active."""
     if id(value) in seen:
         return False
     seen.add(id(value))
@@ -130,7 +136,7 @@ def within(value: Any, is_leaf: Callable[[Any], bool], seen: set[int]) -> Iterat
     """Yield the leaves in a value, at any depth; what was seen is not looked into again."""
     if is_leaf(value):
         yield value
-    elif type(value) not in INERT and id(value) not in seen:
+    elif type(value) not in CLOSED and id(value) not in seen:
         seen.add(id(value))
         for part in parts(value):
             yield from within(part, is_leaf, seen)
@@ -146,43 +152,56 @@ def holds_inert(container: Any) -> bool:
 
 
 def parts(value: Any) -> Iterable[Any]:
-    """Return what a container, object or function holds, in an order that copies share."""
+    """Return what a value holds, in an order that copies share.
+
+    This is all that it holds: of objects in C that have no other reader what the collector of
+    garbage finds, and with an object its class if that may hold something active.
+    """
     t = type(value)
     if t is list or t is tuple:
         return list(value)
     if t is dict:
         return [*value, *value.values()]
-    if issubclass(t, CONTAINERS):
-        return [*elements(value), *own_attributes(value).values()]
-    if issubclass(t, ndarray):
-        return value.ravel().tolist()  # the objects of an array of objects
-    if issubclass(t, FunctionType):
-        return held_by_function(value)
-    if issubclass(t, MethodType):
-        return [value.__self__, value.__func__]
-    if issubclass(t, (np.flatiter, np.broadcast, memoryview, np.void)):
-        return windows(value)
-    if issubclass(t, (BuiltinFunctionType, MethodWrapperType)):
-        return [value.__self__]
-    if issubclass(t, CellType):
-        return [value.cell_contents] if _filled(value) else ()
-    if issubclass(t, BaseException):
-        causes = value.__cause__, value.__context__
-        return [*value.args, *own_attributes(value).values(), *causes]
-    if issubclass(t, weakref.ref):
-        return [value(), *own_attributes(value).values()]
-    if issubclass(t, (type, ModuleType)):
-        return ()
+    held = reader_of(t)(value)
+    return [*held, t] if leads(t) else held
+
+
+@remembered
+def reader_of(t: type) -> Callable[[Any], Iterable[Any]]:
+    """Return the function that reads what the objects of a class hold."""
+    for kinds, read in READERS:
+        if issubclass(t, kinds):
+            return read
     if is_of_numba(t):
-        return [value.py_func] if is_jitted(value) else ()
-    if issubclass(t, GeneratorType):
-        return list(value.gi_frame.f_locals.values()) if value.gi_frame is not None else ()
+        return lambda value: [value.py_func] if is_jitted(value) else ()
     if is_iterator(t):
-        return held_by_iterator(value)
-    if issubclass(t, VIEWS):
-        return gc.get_referents(value)
+        return held_by_iterator
+    return referents if has_hidden_parts(t) else attributes
+
+
+def attributes(value: Any) -> Iterable[Any]:
+    """Return what an object holds in attributes."""
     return own_attributes(value).values()
 
+
+def referents(value: Any) -> list[Any]:
+    """Return what an object in C refers to, and the attributes that a class in Python adds."""
+    left_out = type(value), instance_dict(value)  # a dict that is made when it is asked for
+    held = [part for part in gc.get_referents(value) if not any(part is o for o in left_out)]
+    return [*held, *own_attributes(value).values()]
+
+
+def has_hidden_parts(t: type) -> bool:
+    """Return whether the objects of a class may refer to more than their attributes, in C."""
+    if not t.__flags__ & HAS_REFERENTS:
+        return False
+    visible = object.__basicsize__ + POINTER * len(slots(t))
+    visible += POINTER * ((t.__dictoffset__ > 0) + (t.__weakrefoffset__ > 0))
+    return t.__basicsize__ > visible
+
+
+HAS_REFERENTS = 1 << 14  # Py_TPFLAGS_HAVE_GC
+POINTER = np.dtype(np.intp).itemsize
 
 CONTAINERS = (
     list, tuple, dict, set, frozenset, collections.deque, functools.partial, MappingProxyType,
@@ -212,6 +231,12 @@ def held_by_iterator(iterator: Any) -> list[Any]:
     return [part for part in held if type(part) is not tuple] + gc.get_referents(*tuples)
 
 
+def held_by_array(a: ndarray) -> list[Any]:
+    """Return the elements of an array: numbers, objects, tuples of fields; and its attributes."""
+    held = plain(a).ravel().tolist()
+    return held if type(a) is ndarray else [*held, *own_attributes(a).values()]
+
+
 def held_by_function(f: FunctionType) -> list[Any]:
     """Return what a function captured, its defaults and its attributes."""
     captured = [c.cell_contents for c in f.__closure__ or () if _filled(c)]
@@ -219,7 +244,49 @@ def held_by_function(f: FunctionType) -> list[Any]:
     return [*captured, *(f.__defaults__ or ()), *keyword_only, *f.__dict__.values()]
 
 
+def held_by_class(cls: type) -> Iterable[Any]:
+    """Return what a class holds that may be active, and its bases."""
+    return [*class_parts(cls).values(), *cls.__mro__[1:]] if may_be_active(cls) else ()
+
+
+def held_by_module(module: ModuleType) -> Iterable[Any]:
+    """Return what a module holds that the program has made."""
+    return () if is_imported(module) else vars(module).values()
+
+
+def held_by_exception(error: BaseException) -> list[Any]:
+    """Return the arguments of an exception, its attributes, and other exceptions it tells of."""
+    return [*error.args, *own_attributes(error).values(), error.__cause__, error.__context__]
+
+
+def held_by_frame(value: Any) -> Iterable[Any]:
+    """Return the local variables of a generator or a coroutine that has not ended."""
+    frame = next(getattr(value, name) for name in FRAMES if hasattr(value, name))
+    return () if frame is None else list(frame.f_locals.values())
+
+
+FRAMES = ("gi_frame", "cr_frame", "ag_frame")
 VIEWS = (type({}.keys()), type({}.values()), type({}.items()))
+READERS: tuple[tuple[Any, Callable[[Any], Iterable[Any]]], ...] = (
+    (CONTAINERS, lambda value: [*elements(value), *own_attributes(value).values()]),
+    (ndarray, held_by_array),
+    (FunctionType, held_by_function),
+    (MethodType, lambda method: [method.__self__, method.__func__]),
+    ((np.flatiter, np.broadcast, memoryview, np.void), lambda value: windows(value)),
+    ((BuiltinFunctionType, MethodWrapperType), lambda method: [method.__self__]),
+    (CellType, lambda cell: [cell.cell_contents] if _filled(cell) else ()),
+    (BaseException, held_by_exception),
+    (weakref.ProxyTypes, attributes),  # those of what it stands for
+    (weakref.ref, lambda value: [value(), *own_attributes(value).values()]),
+    (slice, lambda value: [value.start, value.stop, value.step]),
+    (type, held_by_class),
+    (ModuleType, held_by_module),
+    ((GeneratorType, CoroutineType, AsyncGeneratorType), held_by_frame),
+    (type(functools.lru_cache(len)), attributes),  # a call knows the results of its own
+    (np.nditer, lambda it: it.operands),
+    ((FrameType, TracebackType, CodeType), lambda value: ()),
+)  # fmt: skip
+"""How to read what objects of these classes hold, the first that fits."""
 
 
 def is_iterator(t: type) -> bool:

@@ -11,6 +11,8 @@ from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import within
 from mooncake_py.runtime.memory import undo_assign
 from mooncake_py.runtime.pulls import STATES
+from mooncake_py.tangents.fields import own_attributes
+from mooncake_py.tangents.subclasses import is_instance, plain
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
@@ -40,7 +42,10 @@ def foreign_numbers(ctx: Mode, entry: tuple[Any, ...]) -> Iterator[Active]:
 def held_foreign(ctx: Mode | None, value: Any, seen: set[int]) -> Iterator[Any]:
     """Yield the numbers of other calls than this, and the arrays, that a value is or holds."""
     for leaf in within(value, is_leaf, seen):
-        if type(leaf) is not Active or leaf.context is not ctx:
+        if is_instance(leaf):
+            yield plain(leaf)
+            yield from held_foreign(ctx, own_attributes(leaf), seen)
+        elif type(leaf) is not Active or leaf.context is not ctx:
             yield leaf
 
 

@@ -17,12 +17,13 @@ from mooncake_py.runtime.pulls import pull_state
 from mooncake_py.runtime.users_code import has_methods
 from mooncake_py.runtime.values import NUMBERS
 from mooncake_py.tangents.memory import owner
+from mooncake_py.tangents.subclasses import plain
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
 __all__ = ["OBJECT", "PLAIN", "as_objects", "holds_numbers", "is_of_objects", "is_seen", "mark",
-           "meet_objects",           "store"]  # fmt: skip
+           "meet_objects", "overwritten", "places_in", "store"]  # fmt: skip
 
 OBJECT = np.dtype(object)
 PYTHON = {"f": float, "c": complex}  # what `astype(object)` makes of elements up to 64 bits
@@ -99,7 +100,7 @@ def as_python(ctx: Mode, number: Any, dtype: np.dtype[Any]) -> Any:
 def store(ctx: Mode, o: ndarray, index: Any, value: Any) -> None:
     """Run ``o[index] = value`` for an array of objects, and record what it overwrites."""
     mark(ctx)
-    places = np.arange(o.size).reshape(o.shape)[index]
+    places = places_in(o, index)
     if issubclass(type(places), ndarray):
         values = as_objects(ctx, value, places.ndim)
         while values.ndim > places.ndim and values.shape[0] == 1:
@@ -108,14 +109,24 @@ def store(ctx: Mode, o: ndarray, index: Any, value: Any) -> None:
         numbers = places.ravel().tolist()
     else:
         new, numbers = [value], [int(places)]
+    ctx.record(overwritten(o, numbers))
+    put(o, numbers, new)
+
+
+def places_in(o: ndarray, index: Any) -> Any:
+    """Return the numbers, in the order of C, of the elements ``o[index]``."""
+    return np.arange(o.size).reshape(o.shape)[index]
+
+
+def overwritten(o: ndarray, numbers: list[int]) -> tuple[Any, ...]:
+    """Return the entry that undoes a write to elements of an array, which is about to happen."""
     whole = owner(o)
     if whole is o:
         old = [o[np.unravel_index(n, o.shape)] for n in numbers]
-        ctx.record((pull_state, put, o, numbers, old))
-    else:  # the view may be gone when this is undone
-        old = whole.ravel().tolist()
-        ctx.record((pull_state, put, whole, range(whole.size), old))
-    put(o, numbers, new)
+        return pull_state, put, o, numbers, old
+    # The view may be gone when this is undone.
+    whole = plain(whole)
+    return pull_state, put, whole, range(whole.size), whole.ravel().tolist()
 
 
 def put(o: ndarray, places: Any, values: Any) -> None:

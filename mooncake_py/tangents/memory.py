@@ -17,6 +17,7 @@ __all__ = [
     "Shadows",
     "address",
     "cells",
+    "fields_of",
     "has_overlaps",
     "is_owned",
     "is_same_view",
@@ -68,6 +69,19 @@ def address(a: ndarray) -> int:
 def is_writeable(a: ndarray) -> bool:
     """Return the flag; NumPy warns where that of `np.broadcast_arrays` is asked by its name."""
     return bool(a.flags.num & WRITEABLE)
+
+
+def fields_of(a: ndarray) -> dict[tuple[str, ...], ndarray]:
+    """Return views of the fields of a structured array that hold numbers with a derivative.
+
+    The keys are their names; those of records within records have more than one.
+    """
+    found: dict[tuple[str, ...], ndarray] = {}
+    for name in a.dtype.names or ():
+        field = a[name]
+        inner = {(): field} if field.dtype.kind in "fc" else fields_of(field)
+        found.update(((name, *names), part) for names, part in inner.items())
+    return found
 
 
 def is_in_other_field(a: ndarray, owner: ndarray) -> bool:

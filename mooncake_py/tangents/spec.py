@@ -12,8 +12,9 @@ from contextlib import suppress
 from typing import Any, TypeVar
 
 from mooncake_py.overriding import override
-from mooncake_py.remembered import Table
+from mooncake_py.remembered import Table, remembered
 from mooncake_py.tangents.annotations import annotated_fields
+from mooncake_py.tangents.fields import instance_dict
 from mooncake_py.tangents.kinds import MutableTangent, Tangent
 
 __all__ = ["ObjectSpec", "TangentSpec", "register_tangent"]
@@ -77,8 +78,12 @@ class TangentSpec:
 
     def fill(self, blank: Any, fields: Mapping[Any, Any]) -> None:
         """Set the fields of what :meth:`blank` returned."""
+        beside = beside_properties(type(blank))
         for name, value in fields.items():
-            object.__setattr__(blank, name, value)
+            if name in beside:
+                instance_dict(blank)[name] = value
+            else:
+                object.__setattr__(blank, name, value)
 
     def field_types(self, cls: type) -> Mapping[str, Any] | None:
         """Return the type keys of the fields, if the class alone tells; by default None."""
@@ -143,6 +148,17 @@ def register_tangent(cls: type) -> Callable[[S], S]:
 # What users registered, and what was found for a class so far.
 registered: dict[type, TangentSpec] = {}
 found_specs: Table[TangentSpec] = Table()
+
+
+@remembered
+def beside_properties(cls: type) -> frozenset[str]:
+    """Return the names that a class keeps for properties, which its objects may use as well."""
+    return frozenset(
+        name
+        for base in cls.__mro__
+        for name, part in base.__dict__.items()
+        if hasattr(type(part), "__set__") and type(part) is not types.MemberDescriptorType
+    ) - {"__dict__", "__class__", "__weakref__"}
 
 
 def _attributes(x: Any) -> dict[str, Any]:

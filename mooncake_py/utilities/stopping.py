@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TypeVar
 
+from mooncake_py.boundary.outgoing import name_of_object
 from mooncake_py.diagnostics.reporting import Reporting, dropped
 from mooncake_py.rules.declare import contextual
 from mooncake_py.utilities.copies import plain_copy
-from mooncake_py.words import with_article
 
 __all__ = ["stop_gradient"]
 
@@ -31,8 +31,8 @@ def stop_gradient(x: T) -> T:
     Raises
     ------
     DerivativeDropError
-        If `x` holds an active value in a set, an iterator or an array of objects, where it cannot
-        be replaced.
+        If `x` holds an active value in a set, an iterator, an array of objects or a class, where it
+        cannot be replaced.
 
     Examples
     --------
@@ -50,8 +50,9 @@ def stop_gradient_inside(ctx: Reporting, x: T) -> T:
     if ctx.contains_active(y):
         raise dropped(
             ctx,
-            f"stop_gradient cannot reach all numbers in {with_article(type(x).__name__)}",
-            why="it holds active numbers in a set, an iterator, an array of objects or the like",
+            f"stop_gradient cannot reach all numbers in {name_of_object(x)}",
+            why="it holds active numbers in a set, an iterator, an array of objects, a class or "
+            "the like",
             fix="pass the numbers themselves, in a list or an array",
         )
     return y

@@ -158,7 +158,7 @@ def that_calls_python(x: Any) -> Any:
 
 
 REFUSED = {
-    of_points_that_became_active: "active data through what it was given",
+    of_points_that_became_active: "called with .active cKDTree",
     of_an_array_that_it_keeps_for_itself: "has kept",
     that_calls_python: "calls Convertible.__array__",
 }

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from mooncake_py import DerivativeDropError, grad, stop_gradient, value_and_grad, vjp
+from tests.support.carriers import CARRIERS, read_from
 from tests.utilities.support import WAYS
 
 pytestmark = pytest.mark.without_modes("the derivative left out is none of the function", "inside")
@@ -147,6 +148,25 @@ def test_what_cannot_be_copied_is_shared() -> None:
 def test_generator_of_active_numbers_is_an_error_that_says_so() -> None:
     with pytest.raises(DerivativeDropError, match="cannot reach all numbers in a generator"):
         grad(lambda x: sum(stop_gradient(v for v in x)))(X)
+
+
+COPIED = {
+    "array of a subclass", "cached_property", "cell", "exception", "made dataclass", "masked array",
+    "method of a list", "named tuple", "partial", "poly1d", "recarray", "records in records",
+    "structured array",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", sorted(CARRIERS))
+def test_of_carriers_of_any_kind(name: str) -> None:
+    f = read_from(name, lambda make, v: stop_gradient(make(v)))
+    if name in COPIED:
+        make, read = CARRIERS[name]
+        assert read(stop_gradient(make(2.0))) == 2.0
+        np.testing.assert_allclose(grad(f)(np.array([2.0, 3.0])), [0.0, 4.0])
+    else:
+        with pytest.raises(DerivativeDropError, match="stop_gradient cannot reach all numbers in"):
+            grad(f)(np.array([2.0, 3.0]))
 
 
 def test_integers_and_text_pass() -> None:

@@ -104,7 +104,7 @@ class InnerContext(ReverseContext):
         for part in held_foreign(self, value, set()):
             if type(part) is Active:
                 self.meet(part)
-            elif type(part) is ndarray:
+            else:
                 self.find(part)
 
     @override
@@ -118,7 +118,7 @@ class InnerContext(ReverseContext):
         return any(
             part.context in self.outers
             if type(part) is Active
-            else type(part) is ndarray and self.find(part) is not None and self.is_captured(part)
+            else self.find(part) is not None and self.is_captured(part)
             for part in held_foreign(self, value, set())
         )
 
