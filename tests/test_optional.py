@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 import tomllib
 from pathlib import Path
 
 import pytest
 
-from mooncake_py.optional import import_optional, installation
+from mooncake_py.optional import import_extension, import_optional, installation
 
 ROOT = Path(__file__).parents[1]
 
@@ -55,3 +56,43 @@ def test_extras_that_are_named_exist() -> None:
         listed = project["optional-dependencies"][extra]
         assert [requirement.partition(">=")[0] for requirement in listed] == list(packages)
         assert f'".[{extra}]"' in installation(extra, *packages)
+
+
+# Extension modules without their packages.
+
+LATER = """
+import sys
+from mooncake_py.optional import import_extension
+own = import_extension("scipy.linalg", "cython_blas")
+assert "dgemm" in own.__pyx_capi__ and "scipy.linalg" not in sys.modules
+assert import_extension("scipy.linalg", "cython_blas") is own
+import numpy as np
+import scipy.linalg.cython_blas, scipy.linalg.cython_lapack
+assert scipy.linalg.cython_blas is own is sys.modules["scipy.linalg.cython_blas"]
+assert import_extension("scipy.linalg", "cython_lapack") is scipy.linalg.cython_lapack
+assert np.array_equal(scipy.linalg.solve(2.0 * np.eye(2), np.ones(2)), [0.5, 0.5])
+"""
+BOTH = """
+import sys, threading
+from mooncake_py.optional import import_extension
+found = []
+def run():
+    found.append("dgesv" in import_extension("scipy.linalg", "cython_lapack").__pyx_capi__)
+threads = [threading.Thread(target=run) for _ in range(8)]
+[t.start() for t in threads], [t.join() for t in threads]
+assert found == [True] * 8
+"""
+
+
+@pytest.mark.parametrize("text", [LATER, BOTH])
+def test_package_is_imported_later(text: str) -> None:
+    pytest.importorskip("scipy")
+    subprocess.run([sys.executable, "-c", text], check=True)
+
+
+def test_what_is_not_there() -> None:
+    with pytest.raises(ImportError):
+        import_extension("nothing.like_it", "fast")
+    pytest.importorskip("scipy")
+    with pytest.raises(ImportError):
+        import_extension("scipy.linalg", "nothing_like_it")

@@ -123,13 +123,20 @@ def problem() -> str:
     """
     if not is_installed():
         return "llvmlite is not installed"
-    from importlib import metadata  # here: it brings modules that imports must not
+    found = re.search(r"(?m)^llvmlite-([\d.]+)\.dist-info$", "\n".join(beside_compiler()))
+    return is_older(found[1]) if found else ""  # else it tells when it is imported
 
+
+def beside_compiler() -> list[str]:
+    """Return what lies beside the compiler, where installers note the versions of packages.
+
+    `importlib.metadata` takes longer to import than all of this.
+    """
+    spec = find_spec("llvmlite")
     try:
-        found = metadata.version("llvmlite")
-    except metadata.PackageNotFoundError:
-        return ""  # a copy of its own
-    return is_older(found)
+        return os.listdir(os.path.dirname(os.path.dirname(spec.origin or ""))) if spec else []
+    except OSError:  # in a zip file, say
+        return []
 
 
 def is_older(version: str) -> str:

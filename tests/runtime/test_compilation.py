@@ -7,7 +7,6 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from importlib import metadata
 from inspect import Parameter, signature
 from typing import Any
 
@@ -307,7 +306,7 @@ def test_without_a_compiler_it_is_said_once(
 def test_it_is_said_before_anything_runs(
     maker: Callable[..., Any], fresh: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(metadata, "version", lambda name: "0.43.0")
+    monkeypatch.setattr(compilation, "beside_compiler", lambda: ["llvmlite-0.43.0.dist-info"])
     monkeypatch.setattr(compilation, "is_installed", lambda: True)
     with pytest.warns(MooncakeWarning, match=r"llvmlite 0\.43\.0 is older than 0\.45"):
         maker(energy, compile=True)
@@ -342,16 +341,14 @@ def test_a_compiler_that_does_not_work_is_asked_once(
 
 
 PROGRAM = """
-import sys, warnings
+import importlib.machinery, sys, warnings
 if {blocked}:
     sys.modules["llvmlite"] = None
 else:
     sys.modules["llvmlite"] = type(sys)("llvmlite")
-    sys.modules["llvmlite"].__spec__ = "here"
+    sys.modules["llvmlite"].__spec__ = importlib.machinery.ModuleSpec("llvmlite", None)
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
-    from importlib import metadata
-    metadata.version = lambda name: "0.50"
     from mooncake_py import compile_mode, grad
     from mooncake_py.modes.reverse.context import ReverseContext
     grad(abs)(1.0), grad(abs)(1.0)

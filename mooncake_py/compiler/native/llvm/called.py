@@ -8,7 +8,6 @@ import math
 import operator
 from collections.abc import Iterator
 from functools import cache
-from importlib import import_module
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any
 
@@ -16,6 +15,7 @@ import numpy as np
 
 from mooncake_py.compiler.derivatives.number_functions import NUMPY_FUNCTIONS
 from mooncake_py.compiler.native.regions import helpers
+from mooncake_py.optional import import_extension
 from mooncake_py.rules.math_functions import hypotenuse
 
 __all__ = ["digest", "fingerprint", "has_blas", "instead", "names_read"]
@@ -44,7 +44,7 @@ def instead(f: Any) -> Any:
 def has_blas() -> bool:
     """Return True if there is SciPy, whose BLAS multiplies matrices.  Imports a part of it."""
     try:
-        import_module("scipy.linalg.cython_blas")
+        import_extension("scipy.linalg", "cython_blas")
     except ImportError:
         return False
     return True

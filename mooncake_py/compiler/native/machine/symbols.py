@@ -6,10 +6,10 @@ import ctypes
 import sys
 from collections.abc import Iterable
 from functools import cache
-from importlib import import_module
 from typing import Any
 
 from mooncake_py.compiler.native.regions.refused import CannotCompile
+from mooncake_py.optional import import_extension
 
 __all__ = ["OWN", "address_of", "addresses", "capsule"]
 
@@ -47,9 +47,9 @@ def of_c(name: str) -> int | None:
 
 def of_scipy(name: str) -> int | None:
     """Return the address of a function of BLAS or LAPACK."""
-    for module in ("scipy.linalg.cython_blas", "scipy.linalg.cython_lapack"):
+    for module in ("cython_blas", "cython_lapack"):
         try:
-            found = import_module(module).__pyx_capi__
+            found = import_extension("scipy.linalg", module).__pyx_capi__
         except (ImportError, AttributeError):
             return None
         if name in found:
