@@ -29,7 +29,7 @@ from mooncake_py.rules.matrices import (
     quiet,
 )
 
-__all__: list[str] = []
+__all__ = ["cholesky_jvp"]
 
 Rule = tuple[Any, Any]
 

@@ -139,7 +139,22 @@ def of_vjp(
         t = element_by_element(g, pullback, tangents, rule)
         if np.isfinite(t).all():
             return y, t
+    elif rule.built_in and type(g) is tuple and NUMBERS.issuperset(map(type, g)):
+        found = [
+            None if part is None else weighted(alone(g, k), pullback, tangents, rule)
+            for k, part in enumerate(g)
+        ]
+        if all(t is None or np.isfinite(t) for t in found):
+            return y, tuple(found)
     return y, transposed(g, pullback, tangents, rule, gradient)
+
+
+NUMBERS = frozenset({float, np.float64, type(None)})
+
+
+def alone(g: tuple[Any, ...], k: int) -> tuple[Any, ...]:
+    """Return cotangents of several outputs of which only one has any."""
+    return tuple([part if i == k else None for i, part in enumerate(g)])
 
 
 FEW = 8
@@ -149,7 +164,7 @@ FEW = 8
 def element_by_element(g: Any, pullback: Any, tangents: Any, rule: VjpRule) -> Any:
     """Return the tangent of an array, of which each number is <pullback(cotangent), tangents>.
 
-    Several outputs do not go by this: what they depend on shows in all their cotangents.
+    Several arrays do not go by this: what they depend on shows in all their cotangents.
     """
     units = (1.0, 1.0j) if g.dtype.kind == "c" else (1.0,)
     total = np.zeros_like(g)

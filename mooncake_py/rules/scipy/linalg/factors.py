@@ -14,6 +14,7 @@ from numpy import ndarray
 
 from mooncake_py.rules.contraction import adjoint_matrix
 from mooncake_py.rules.declare import from_vjp
+from mooncake_py.rules.factorizations import cholesky_jvp
 from mooncake_py.rules.linalg import quiet
 from mooncake_py.rules.matrices import diagonal, fold_triangle
 from mooncake_py.rules.scipy.linalg.stacks import VECTORS, over_stacks
@@ -38,7 +39,19 @@ def cholesky_cotangent(c: ndarray, dc: ndarray, lower: bool) -> ndarray:
     return fold_triangle(s, lower=lower)
 
 
-@from_vjp(sl.cholesky, permits=overwrite_a)
+def cholesky_of_scipy_jvp(
+    tangents: Any,
+    y: Any,
+    a: Any,
+    lower: bool = False,
+    overwrite_a: bool = False,
+    check_finite: bool = True,
+) -> ndarray:
+    """Use the tangent of NumPy's `cholesky`."""
+    return cholesky_jvp(tangents, y, a, upper=not lower)
+
+
+@from_vjp(sl.cholesky, permits=overwrite_a, jvp=cholesky_of_scipy_jvp)
 def cholesky_rule(
     a: Any, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True
 ) -> Rule:

@@ -14,7 +14,7 @@ from numpy import ndarray
 from mooncake_py.rules.contraction import adjoint_matrix, conj
 from mooncake_py.rules.declare import from_vjp, not_implemented
 from mooncake_py.rules.linalg import cofactors, quiet
-from mooncake_py.rules.matrices import diagonal, fold_triangle
+from mooncake_py.rules.matrices import complete_triangle, diagonal, fold_triangle
 from mooncake_py.rules.norms import norm_rule
 from mooncake_py.rules.scipy.linalg.stacks import VECTORS, over_stacks
 from mooncake_py.rules.singular_values import lstsq_rule, pinv_cotangent
@@ -49,7 +49,39 @@ def part_read(da: ndarray, assume_a: Any, lower: bool) -> Any:
     return da
 
 
-@from_vjp(sl.solve, permits=overwrite_a + overwrite_b)
+def whole_read(da: ndarray, assume_a: Any, lower: bool) -> Any:
+    """Return what the matrix changes by that a structure stands for: the transpose of the above."""
+    if assume_a in ("pos", "positive definite", "her", "hermitian"):
+        return complete_triangle(da, lower=lower)
+    if assume_a in ("sym", "symmetric"):
+        strict = np.tril(da, -1) if lower else np.triu(da, 1)
+        both = strict + strict.swapaxes(-1, -2)
+        diagonal(both)[...] = diagonal(da)
+        return both
+    return part_read(da, assume_a, lower)
+
+
+def solve_jvp(
+    tangents: Any, y: Any, a: Any, b: Any, lower: bool = False, **options: Any
+) -> ndarray:
+    """Differentiate A Y = B:  dY = A^-1 (dB - dA Y)."""
+    a, b = np.asarray(a), np.asarray(b)
+    da, db, *_ = tangents
+    moved = np.zeros(np.shape(y), np.result_type(a, b)) if db is None else np.reshape(db, b.shape)
+    if a.size == 1:
+        moved = moved if da is None else moved - da.reshape(()) * y
+        return moved / a.reshape(())
+    vectors = b.ndim == 1  # one for all matrices of a stack
+    moved, columns = (v[..., None] if vectors else v for v in (moved, y))
+    if da is not None:
+        whole = whole_read(np.asarray(da), options.get("assume_a"), lower)
+        moved = moved - (whole.swapaxes(-1, -2) if options.get("transposed") else whole) @ columns
+    kept = {name: v for name, v in options.items() if not name.startswith("overwrite")}
+    found = sl.solve(a, moved, lower, **kept)
+    return found[..., 0] if vectors else found
+
+
+@from_vjp(sl.solve, permits=overwrite_a + overwrite_b, jvp=solve_jvp)
 def solve_rule(a: Any, b: Any, lower: bool = False, **options: Any) -> Rule:
     """Y = A^-1 B, or A^-T B:  dB = A^-H dY,  dA = -dB Y^H, of which a structure reads a part."""
     a, b = np.asarray(a), np.asarray(b)
@@ -82,7 +114,14 @@ def whole_inverse(a: ndarray, assume_a: Any, lower: bool) -> ndarray:
     return sl.solve(a, np.eye(a.shape[-1], dtype=a.dtype), **options)
 
 
-@from_vjp(sl.inv, permits=overwrite_a)
+def inv_jvp(tangents: Any, y: Any, a: Any, **options: Any) -> ndarray:
+    """Differentiate Y = A^-1:  dY = -Y dA Y."""
+    da = np.asarray(tangents[0])
+    whole = whole_read(da, options.get("assume_a"), options.get("lower", False))
+    return quiet(-y @ whole @ y, da)
+
+
+@from_vjp(sl.inv, permits=overwrite_a, jvp=inv_jvp)
 def inv_rule(a: Any, **options: Any) -> Rule:
     """Y = A^-1:  dA = -Y^H dY Y^H."""
     y = sl.inv(a, **options)
@@ -103,7 +142,36 @@ def det_rule(a: Any, overwrite_a: Any = False, check_finite: bool = True) -> Rul
     return y, lambda dy: (np.asarray(dy)[..., None, None] * conj(cofactors(a, y)),)
 
 
-@from_vjp(sl.solve_triangular, permits=overwrite_b)
+KINDS: dict[Any, int] = {"N": 0, "T": 1, "C": 2}
+
+
+def solve_triangular_jvp(
+    tangents: Any,
+    x: Any,
+    a: Any,
+    b: Any,
+    trans: Any = 0,
+    lower: bool = False,
+    unit_diagonal: bool = False,
+    overwrite_b: bool = False,
+    check_finite: bool = True,
+) -> ndarray:
+    """Differentiate op(A) X = B:  dX = op(A)^-1 (dB - op(dA) X), of the triangle that is read."""
+    a, b = np.asarray(a), np.asarray(b)
+    da, db, *_ = tangents
+    moved = np.zeros(np.shape(x), np.result_type(a, b)) if db is None else np.asarray(db)
+    vectors = b.ndim == 1  # one for all matrices of a stack
+    moved, solutions = (v[..., None] if vectors else v for v in (moved, x))
+    if da is not None:
+        offset = 1 if unit_diagonal else 0
+        part = np.tril(da, -offset) if lower else np.triu(da, offset)
+        kind = KINDS.get(trans, trans)
+        moved = moved - (part, part.swapaxes(-1, -2), adjoint_matrix(part))[kind] @ solutions
+    found = sl.solve_triangular(a, moved, trans, lower, unit_diagonal, check_finite=False)
+    return found[..., 0] if vectors else found
+
+
+@from_vjp(sl.solve_triangular, permits=overwrite_b, jvp=solve_triangular_jvp)
 def solve_triangular_rule(
     a: Any,
     b: Any,
@@ -116,7 +184,7 @@ def solve_triangular_rule(
     """X = op(A)^-1 B:  dB = op(A)^-H dX,  d op(A) = -dB X^H, in the triangle that is read."""
     a, b = np.asarray(a), np.asarray(b)
     x = sl.solve_triangular(a, b, trans, lower, unit_diagonal, check_finite=check_finite)
-    kind: Any = {"N": 0, "T": 1, "C": 2}.get(trans, trans)
+    kind: Any = KINDS.get(trans, trans)
 
     def solve_triangular_pullback(dx: ndarray) -> tuple[Any, Any]:
         adjoint = conj(a) if kind == 1 else a
