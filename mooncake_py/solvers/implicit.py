@@ -312,7 +312,7 @@ def shown(x: Any) -> str:
 
 def moved(x: Any, r: Any, matrix: ndarray) -> Any:
     """Return `x`, with the derivatives of ``x - solve(matrix, r)``."""
-    return x + r * 0.0
+    return x.copy() if isinstance(x, ndarray) else x
 
 
 def push_moved(tangents: Any, y: Any, x: Any, r: Any, matrix: ndarray) -> Any:
@@ -325,7 +325,7 @@ def push_moved(tangents: Any, y: Any, x: Any, r: Any, matrix: ndarray) -> Any:
 @from_vjp(moved, jvp=push_moved)
 def moved_rule(x: Any, r: Any, matrix: ndarray) -> Any:
     """Y = x - J^-1 r, with r = 0.   dx = dy,   dr = -J^-T dy."""
-    return x + r * 0.0, lambda dy: (dy, -solved(matrix.T, dy), None)
+    return moved(x, r, matrix), lambda dy: (dy, -solved(matrix.T, dy), None)
 
 
 def solved(matrix: ndarray, b: Any) -> Any:

@@ -326,6 +326,17 @@ def test_derivatives(name: str) -> None:
     assert grad(f, debug=True)(1.3) == near
 
 
+def test_a_root_is_of_the_type_that_the_solver_returns() -> None:
+    def f(a: Any) -> Any:
+        x = optimize.brentq(lambda x: x**3 - np.sum(a), 0.0, 2.0)
+        return x, type(x)
+
+    value, found = f(np.ones(2))
+    g, inside = grad(f, has_aux=True)(np.ones(2))
+    assert inside is found is float
+    assert g == pytest.approx(1 / (3 * value**2))
+
+
 def test_a_write_that_only_the_array_tells() -> None:
     """The third argument of a function of NumPy is where it writes."""
     buffer = np.zeros(1)
