@@ -165,7 +165,7 @@ def solve_triangular_jvp(
     if da is not None:
         offset = 1 if unit_diagonal else 0
         part = np.tril(da, -offset) if lower else np.triu(da, offset)
-        kind = KINDS.get(trans, trans)
+        kind: Any = KINDS.get(trans, trans)
         moved = moved - (part, part.swapaxes(-1, -2), adjoint_matrix(part))[kind] @ solutions
     found = sl.solve_triangular(a, moved, trans, lower, unit_diagonal, check_finite=False)
     return found[..., 0] if vectors else found
