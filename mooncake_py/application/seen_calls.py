@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
 __all__ = [
-    "IN_C", "OF_CONTAINERS", "Seen", "call_checked", "call_seen", "is_derived", "is_quiet",
-    "reaches_active", "run_logged", "run_seen", "runs_python", "steps_seen",
+    "IN_C", "OF_CONTAINERS", "PASSING", "Seen", "call_checked", "call_seen", "is_derived",
+    "is_quiet", "reaches_active", "run_logged", "run_seen", "runs_python", "steps_seen",
     "takes_from_containers",
 ]  # fmt: skip
 
@@ -65,6 +65,7 @@ OF_ITERATORS = frozenset({
 """Iterators that take items of others, or call a function."""
 PAIRING = frozenset({zip, enumerate})
 PASSING = PAIRING | {map, filter}
+"""Iterators that have no length, and pass on what others give, or a function returns."""
 STILL = QUIET | (set(CONTAINERS) - {tuple}) | {ndarray, BuiltinFunctionType, GeneratorType}
 """Classes of parts of such iterators that run no code unseen as these move on."""
 FUNCTIONS = (FunctionType, MethodType, functools.partial)

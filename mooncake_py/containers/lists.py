@@ -225,7 +225,7 @@ def sort(ctx: Mode, o: list[Any], *, key: Any = None, reverse: bool = False) -> 
     list.clear(o)
     result, error = items, None
     try:
-        order, error = ctx.call_function(sorting_order, (items, key, reverse), {})
+        order, error = ctx.call(sorting_order, items, key, reverse)
         result = [items[i] for i in order]
     finally:
         is_changed = list.__len__(o) > 0

@@ -15,6 +15,7 @@ from typing import Any
 from numpy import ndarray
 
 from mooncake_py.application.arity import MISFITS, require_arguments
+from mooncake_py.application.seen_calls import OF_CONTAINERS, PASSING
 from mooncake_py.containers import containers
 from mooncake_py.containers.containers import CONTAINERS
 from mooncake_py.containers.positions import position
@@ -142,7 +143,7 @@ class Context(Comparisons, Objects):
         """Return what a list of all items is made of: an object is asked for its length too."""
         found = self.iter(iterable)
         t = type(iterable)
-        if t in CONTAINERS or t is tuple or t is ndarray:
+        if t in CONTAINERS or t is tuple or t is ndarray or t in PASSING or t in OF_CONTAINERS:
             return found
         return found if iteration.ask_length(self, iterable) is None else iter(found)
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import copy
 import copyreg
+import dataclasses
+from abc import ABCMeta
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
@@ -19,10 +21,17 @@ from mooncake_py.runtime.activity import INERT
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Calling, Language, Mode
 
-__all__ = ["reduced", "run_copy", "run_deepcopy"]
+__all__ = ["reduced", "run_copy", "run_deepcopy", "run_replace"]
 
 UNCHANGED = INERT | {Active, FunctionType}
 SHALLOW = frozenset({list, tuple, dict, set, frozenset, bytearray})
+HEAP_TYPE = 1 << 9
+OWN_COPIES = frozenset({
+    "__reduce_ex__", "__reduce__", "__getstate__", "__setstate__", "__getnewargs__",
+    "__getnewargs_ex__", "__new__", "__del__", "__getattribute__", "__getattr__", "__class__",
+})  # fmt: skip
+"""Methods by which a class has a say in how its objects are copied."""
+OF_INSTANCES: Any = getattr(dataclasses, "_FIELD")  # noqa: B009
 
 
 def run_copy(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
@@ -32,7 +41,48 @@ def run_copy(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         return ctx.call(ndarray.copy, args[0], "K")
     if t is Active:
         return args[0]
-    return f(*args) if t in SHALLOW else ctx.call_function(f, args, kwargs)
+    if t in SHALLOW:
+        return f(*args)
+    if t is not None and is_its_dict(t, "__copy__") and len(args) == 1 and not kwargs:
+        made = object.__new__(t)
+        made.__dict__.update(args[0].__dict__)
+        return made
+    return ctx.call_function(f, args, kwargs)
+
+
+def is_its_dict(t: Any, hook: str) -> bool:
+    """Return whether an object is copied by its attributes alone, and runs no code for it."""
+    return (
+        type(t) in (type, ABCMeta)
+        and t not in copyreg.dispatch_table
+        and all(base is object or is_plain(base, hook) for base in t.__mro__)
+    )
+
+
+def is_plain(cls: type, hook: str) -> bool:
+    """Return whether a class adds nothing to how objects are copied, nor keeps them elsewhere."""
+    held = cls.__dict__
+    return (
+        cls.__flags__ & HEAP_TYPE > 0
+        and hook not in held
+        and "__slots__" not in held
+        and OWN_COPIES.isdisjoint(held)
+    )
+
+
+def run_replace(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run ``dataclasses.replace``: fields that are not given are read of the object."""
+    fields = getattr(type(args[0]), "__dataclass_fields__", None) if len(args) == 1 else None
+    if not fields or not all(is_given(field) for field in fields.values()):
+        return ctx.call_function(f, args, kwargs)
+    (o,) = args
+    others = {name: ctx.getattr(o, name) for name in fields if name not in kwargs}
+    return ctx.call(o.__class__, **kwargs, **others)
+
+
+def is_given(field: Any) -> bool:
+    """Return whether a field is one that ``__init__`` takes and the object keeps."""
+    return field.init and field._field_type is OF_INSTANCES
 
 
 def run_deepcopy(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
@@ -59,6 +109,11 @@ def deep_copied(ctx: Calling, x: Any, memo: Any = None) -> Any:
     elif t is dict:
         result = memo[id(x)] = {}
         result.update((deep_copied(ctx, k, memo), deep_copied(ctx, v, memo)) for k, v in x.items())
+    elif is_its_dict(t, "__deepcopy__"):
+        result = memo[id(x)] = object.__new__(t)
+        state = x.__dict__
+        if state:
+            result.__dict__.update(deep_copied(ctx, state, memo))
     else:
         return ctx.call_function(copy.deepcopy, (x, memo), {})
     memo[id(x)] = result

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import copy
+import dataclasses
 import functools
 import heapq
 import inspect
@@ -45,13 +46,12 @@ from mooncake_py.rules.bisection import IN_PYTHON
 from mooncake_py.rules.declare import not_implemented
 from mooncake_py.rules.local import local_rules
 from mooncake_py.rules.python_builtins import (
-    about_to_compare,
     divmod_of_others,
     special_method,
 )
 from mooncake_py.rules.stand_ins import StandIn, class_of, standing_for
 from mooncake_py.runtime import drops, frames
-from mooncake_py.runtime.active import Active
+from mooncake_py.runtime.active import Active, plain_class
 from mooncake_py.runtime.activity import INERT, unwrapped
 from mooncake_py.runtime.classes import note_class
 from mooncake_py.runtime.identities import identity_of, original_of
@@ -64,6 +64,8 @@ if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Handler, Mode
 
 __all__ = ["HANDLERS"]
+
+CLASSES = frozenset({type})
 
 # Handlers: (context, function, args, kwargs) -> result.
 
@@ -180,11 +182,14 @@ def run_id(ctx: Mode, f: Any, args: Any, kwargs: Any) -> int:
 def run_isinstance(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run ``isinstance`` or ``issubclass``, which a metaclass may answer."""
     value, classes = args
-    if f is isinstance and type(value) is classes:
+    t, meta = type(value), type(classes)
+    if f is isinstance and t is classes:
         return True  # as in Python, without hooks
-    meta = type(classes)
-    if meta is type and type(value) is not Active and type(value) is not GeneratorType:
-        return f(value, classes)  # without hooks
+    if t is not GeneratorType and (meta is type or (meta is tuple and are_plain(classes))):
+        if t is not Active:
+            return f(value, classes)  # without hooks
+        if f is isinstance:
+            return issubclass(plain_class(value), classes)
     if meta is tuple:
         return any(run_isinstance(ctx, f, (value, cls), {}) for cls in classes)
     check = getattr(meta, "__instancecheck__" if f is isinstance else "__subclasscheck__", None)
@@ -197,6 +202,11 @@ def run_isinstance(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     if type(hook) is MethodType:
         hooks.refuse_if_changing(ctx, hook.__func__)  # Python calls it once, and remembers
     return f(value, classes)  # a protocol may ask
+
+
+def are_plain(classes: tuple[Any, ...]) -> bool:
+    """Return whether no metaclass has a say in what is an instance of some classes."""
+    return CLASSES.issuperset(map(type, classes))
 
 
 def run_getattr(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
@@ -360,7 +370,6 @@ HANDLERS: dict[Any, Handler] = {
     **dict.fromkeys((any, all), run_testing),
     hash: run_hash,
     id: run_id,
-    about_to_compare: lambda ctx, f, args, kwargs: reductions.are_about_to_compare(ctx, *args),
     special_method: run_special_method,
     operator.length_hint: iteration.run_length_hint,
     divmod_of_others: run_divmod,
@@ -387,6 +396,7 @@ HANDLERS: dict[Any, Handler] = {
     **dict.fromkeys(REARRANGING, run_rearranging),
     copy.deepcopy: copies.run_deepcopy,
     copy.copy: copies.run_copy,
+    dataclasses.replace: copies.run_replace,
     **{getattr(operator, name): by_name(name) for name in OPERATORS},
     operator.concat: by_name("add"),
     operator.iconcat: by_name("iadd"),

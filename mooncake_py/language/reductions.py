@@ -13,7 +13,13 @@ from numpy import ndarray
 from mooncake_py.application.structural_ways import serve_sum
 from mooncake_py.containers import effects
 from mooncake_py.rules.numbers import NUMBERS
-from mooncake_py.rules.python_builtins import order_of, sum_of_numbers, sum_of_rows
+from mooncake_py.rules.python_builtins import (
+    order_left,
+    order_of,
+    sorting_order,
+    sum_of_numbers,
+    sum_of_rows,
+)
 from mooncake_py.runtime.active import Active, primal_of
 from mooncake_py.runtime.activity import INERT
 from mooncake_py.runtime.sites import DECLINED, CallSite
@@ -21,7 +27,7 @@ from mooncake_py.runtime.sites import DECLINED, CallSite
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Handler, Mode
 
-__all__ = ["HANDLERS", "are_about_to_compare"]
+__all__ = ["HANDLERS"]
 
 NUMERIC = NUMBERS | {Active}
 STILL = NUMERIC | {str}
@@ -146,11 +152,22 @@ def run_sorted(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         return f(*args, **kwargs)  # raises
     items = list(ctx.items(args[0]))
     keys = keys_of(ctx, items, kwargs.get("key"))
-    reverse = kwargs.get("reverse", False)
+    return [items[i] for i in ordered(ctx, order_of, keys, kwargs.get("reverse", False))]
+
+
+def run_sorting_order(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run `sorting_order`, by which lists are sorted in place."""
+    items, key, reverse = args
+    return ordered(ctx, order_left, keys_of(ctx, items, key), reverse)
+
+
+def ordered(ctx: Mode, order: Any, keys: list[Any], reverse: Any) -> Any:
+    """Return what one of two functions returns that order keys by compiled code."""
     if type(reverse) is bool and all(map(is_still, keys)):
-        return [items[i] for i in order_of([*map(primal_of, keys)], reverse)]
-    are_about_to_compare(ctx, keys)
-    return [items[i] for i in ctx.call(order_of, keys, reverse)]
+        return order([*map(primal_of, keys)], reverse)
+    if not INERT.issuperset(map(type, keys)):
+        effects.refuse_writers(ctx, keys, effects.COMPARING)
+    return ctx.call(order, keys, reverse)
 
 
 def keys_of(ctx: Mode, items: list[Any], key: Any) -> list[Any]:
@@ -161,15 +178,10 @@ def keys_of(ctx: Mode, items: list[Any], key: Any) -> list[Any]:
     return [site.way.call1(site, ctx, key, item) for item in items]
 
 
-def are_about_to_compare(ctx: Mode, values: Any) -> None:
-    """Refuse values of which compiled code that compares them would run methods that write."""
-    if not INERT.issuperset(map(type, values)):
-        effects.refuse_writers(ctx, values, effects.COMPARING)
-
-
 HANDLERS: dict[Any, Handler] = {
     sum: run_sum,
     max: run_extreme,
     min: run_extreme,
     sorted: run_sorted,
+    sorting_order: run_sorting_order,
 }

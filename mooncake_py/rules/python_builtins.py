@@ -80,10 +80,6 @@ def sum_of_rows_rule(x: ndarray, start: Any) -> tuple[Any, Any]:
 # Order.
 
 
-def about_to_compare(values: Any) -> None:
-    """Notify the engine that compiled code compares values next."""
-
-
 def order_of(keys: list[Any], reverse: bool) -> list[int]:
     """Return the positions of the keys in sorted order."""
     return sorted(range(len(keys)), key=keys.__getitem__, reverse=reverse)
@@ -93,9 +89,7 @@ def sorting_order(
     items: list[Any], key: Any = None, reverse: bool = False
 ) -> tuple[list[int], Exception | None]:
     """Return in which order `list.sort` leaves items, and the error of a comparison or None."""
-    keys = items if key is None else [key(item) for item in items]
-    about_to_compare(keys)
-    return order_left(keys, reverse)
+    return order_left(items if key is None else [key(item) for item in items], reverse)
 
 
 def order_left(keys: list[Any], reverse: bool) -> tuple[list[int], Exception | None]:

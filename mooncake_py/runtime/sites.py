@@ -11,7 +11,7 @@ forget them.
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import MethodType
+from types import FunctionType, MethodType
 from typing import Any, ClassVar
 
 from numpy import ndarray
@@ -291,6 +291,8 @@ class CallSite(Site):
     def choose(self, C: Any, f: Any) -> Any:
         """Return the way for a callee, by which the site goes from now on."""
         way = C.ways.get(id(f))
+        if way is None and type(f) is FunctionType:  # made anew of code that has a way
+            way = C.ways.get(id(f.__code__))
         if way is None or way is self.way:
             of_rule = C.rule_ways.get(id(f))
             if of_rule is not None and of_rule.rules is C.rules:

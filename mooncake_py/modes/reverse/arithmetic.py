@@ -55,6 +55,8 @@ def _sum(op: BinaryOperator, slope: float) -> Callable[[Any, Any, Any], Any]:
                 y = active_number(y, self)
                 self.record((_scalar_one, y, b, slope))
                 return y
+        elif ta in FACTORS and tb in FACTORS:
+            return compute(a, b)
         return self.binary(op, a, b)
 
     return run
@@ -91,6 +93,8 @@ class Arithmetic(Recorder):
                 y = active_number(y, self)
                 self.record((_scalar_one, y, b, a))
                 return y
+        elif ta in FACTORS and tb in FACTORS:
+            return a * b
         return self.binary(_MUL, a, b)
 
     def truediv(self, a: Any, b: Any) -> Any:
@@ -115,6 +119,8 @@ class Arithmetic(Recorder):
                 y = active_number(y, self)
                 self.record((_quotient, y, None, b, b.primal))
                 return y
+        elif ta in FACTORS and tb in FACTORS:
+            return a / b
         return self.binary(_DIV, a, b)
 
     # Operators in general.
