@@ -19,7 +19,7 @@ from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.memory import Memory
 from mooncake_py.runtime.pulls import Entry, deliver, reads
 from mooncake_py.runtime.tangent_tree import TangentTree
-from mooncake_py.runtime.views import View
+from mooncake_py.runtime.views import IndexView, View
 from mooncake_py.tangents.containers import is_number, parts_of
 from mooncake_py.tangents.kinds import Fields, NoTangent, Tangent
 from mooncake_py.tangents.lookup import spec_of as tangent_spec
@@ -33,6 +33,7 @@ __all__ = [
 
 
 INFINITY = float("inf")
+OF_ARRAYS = frozenset({Memory, View, IndexView})
 NOWHERE = 2  # nan is on no side of any node
 
 
@@ -47,6 +48,9 @@ def pull_linear(entry: Entry) -> None:
     if rule.by_user:  # those of the package are tested
         most, may_be_list = len(rule.wrt), takes_list(nodes[0])
         cotangents = cotangents_in(cotangents, rule, len(nodes), most, may_be_list)
+    elif type(cotangents) is ndarray and type(nodes[0]) in OF_ARRAYS and len(nodes) == 1:
+        deliver(nodes[0], cotangents, fits[0], cotangents is g)
+        return
     hand_over_all(nodes, cotangents, fits, g, rule)
 
 
@@ -66,6 +70,9 @@ def pull_bilinear(entry: Entry) -> None:
                 c = c(g, *args[position], **kwargs)
                 if not is_sound(c, args[position][1 - position]):
                     c = careful_cotangent(adjoints[position], position, g, args[position], kwargs)
+                elif type(c) is ndarray and type(nodes[position]) in OF_ARRAYS:
+                    deliver(nodes[position], c, fits[position], c is g or not rule.built_in)
+                    continue
             hand_over(nodes[position], c, fits[position], g, rule, position)
 
 

@@ -21,6 +21,9 @@ from mooncake_py.runtime.values import FLOAT64
 __all__ = ["ARITHMETIC", "evaluated", "fits", "matmul", "of_partials"]
 
 
+BOOL = np.dtype(bool)
+
+
 def add(C: Any, p: Any, q: Any, t: Any, u: Any, y: Any) -> Any:
     """Serve ``a + b``."""
     if t is None or u is None:
@@ -65,12 +68,12 @@ def of_partials(C: Any, call: Any, partials: Any, primals: Any, tangents: Any, y
     """Return the sum of partial * tangent, or None if a partial is not a number or an array."""
     total: Any = None
     for partial, t in evaluated(call, partials, primals, tangents, y):
-        if type(partial) is ndarray:
-            if partial.dtype is not FLOAT64:
-                return None
-        elif type(partial) not in NUMBERS:
+        if type(partial) is ndarray and partial.dtype is BOOL:
+            c = call(np.where, partial, t, 0.0)  # a choice: a product has zeros of another sign
+        elif partial.dtype is FLOAT64 if type(partial) is ndarray else type(partial) in NUMBERS:
+            c = C.mul(t, partial)
+        else:
             return None
-        c = C.mul(t, partial)
         total = c if total is None else C.add(total, c)
     return total
 

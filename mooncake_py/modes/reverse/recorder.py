@@ -13,7 +13,7 @@ from mooncake_py.rules.kinds import Like
 from mooncake_py.runtime import drops, pulls, rule_pulls
 from mooncake_py.runtime.active import Active, active_number
 from mooncake_py.runtime.memory import Memory
-from mooncake_py.runtime.values import FLOAT64, is_inexact, like
+from mooncake_py.runtime.values import FLOAT64, is_inexact
 
 if TYPE_CHECKING:
     from mooncake_py.rules.kinds import BilinearRule, LinearRule, Rule
@@ -59,13 +59,21 @@ class Recorder(Tape):
     ) -> Any:
         """Record what a linear function has made of an array, the first argument."""
         a = args[0]
-        if not is_inexact(y):
+        t = type(y)
+        if t is ndarray and y.dtype is FLOAT64 and y.base is None and y is not a:
+            result = y
+            out: Any = Memory.of(y)
+            self.known[id(y)] = out
+        elif t is np.float64:
+            out = result = active_number(y, self)
+        elif not is_inexact(y):
             return drops.output(self, rule, y, args)
-        if shares_memory(self, y, (node,), args, (0,)):
+        elif shares_memory(self, y, (node,), args, (0,)):
             return y
-        result, out = self.fresh_output(y)
-        saved = like(a), *args[1:]
-        fits = ((a.shape, a.dtype),)
+        else:
+            result, out = self.fresh_output(y)
+        saved = Like(a.shape, FLOAT64, a.strides), *args[1:]
+        fits = ((a.shape, FLOAT64),)
         self.record((rule_pulls.pull_linear, out, rule, rule.adjoint, (node,), fits, saved, kwargs))
         return result
 
@@ -88,18 +96,27 @@ class Recorder(Tape):
         self, rule: BilinearRule, f: Any, y: Any, a: ndarray, b: ndarray, na: Any, nb: Any
     ) -> Any:
         """Record the product of two arrays, of which one is active."""
-        of_floats = a.dtype is FLOAT64 and b.dtype is FLOAT64
-        if type(y) is not np.float64 or a.ndim != 1 or not of_floats:
+        t = type(y)
+        if t is ndarray:
+            is_usual = y.dtype is FLOAT64 and y.base is None
+        else:
+            is_usual = t is np.float64
+        if not is_usual or a.dtype is not FLOAT64 or b.dtype is not FLOAT64:
             return self.record_bilinear(rule, y, a, b, (na, nb), (), {})
         of_a = of_b = None
         if na is not None:
             of_a = Like(a.shape, FLOAT64, a.strides), self.as_kept(b, nb)
         if nb is not None:
             of_b = self.as_kept(a, na), Like(b.shape, FLOAT64, b.strides)
-        result = active_number(y, self)
+        if t is ndarray:
+            pull, result = rule_pulls.pull_bilinear, y
+            node: Any = Memory.of(y)
+            self.known[id(y)] = node
+        else:
+            pull = rule_pulls.pull_dot if a.ndim == b.ndim == 1 else rule_pulls.pull_bilinear
+            node = result = active_number(y, self)
         fits = (a.shape, FLOAT64), (b.shape, FLOAT64)
-        pull = rule_pulls.pull_dot
-        self.record((pull, result, rule, rule.adjoints, (na, nb), fits, (of_a, of_b), {}))
+        self.record((pull, node, rule, rule.adjoints, (na, nb), fits, (of_a, of_b), {}))
         return result
 
     def record_interpolated(
