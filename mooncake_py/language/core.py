@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable
-from functools import cache
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -20,6 +19,7 @@ from mooncake_py.diagnostics.places import current_place, name_library
 from mooncake_py.errors import Location, MooncakeError, SourceUnavailableError
 from mooncake_py.frontend.load import derive, derive_given, instantiate
 from mooncake_py.language import array_protocols, array_subclasses, dispatch, object_arrays
+from mooncake_py.language.compiled_ways import compiled_calls
 from mooncake_py.language.stored_files import StoredFiles
 from mooncake_py.language.ways import Ways
 from mooncake_py.rules import epoch, registry
@@ -37,14 +37,6 @@ __all__ = ["BoundNames", "Core"]
 
 BoundNames = tuple[tuple[str, ...], tuple[str, ...]]
 """The local and the global names that the body of a loop binds."""
-
-
-@cache
-def compiled_calls() -> Any:
-    """Return the module that runs a function as one compiled region, which few programs need."""
-    from mooncake_py.compiler.native import site
-
-    return site
 
 
 class Core(Ways):

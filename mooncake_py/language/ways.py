@@ -19,6 +19,7 @@ from mooncake_py.errors import MooncakeError
 from mooncake_py.frontend.load import Derived, derive, instantiate
 from mooncake_py.language import dispatch, python_calls
 from mooncake_py.language.class_ways import way_of_class
+from mooncake_py.language.compiled_ways import either, through
 from mooncake_py.language.container_ways import TYPES, OfBoundMethod, way_of_container
 from mooncake_py.language.function_ways import (
     OfBound,
@@ -219,7 +220,8 @@ class Ways(Mode):
     def form(self, f: FunctionType, derived: Derived) -> Any:
         """Return what runs a function, given the context as `_mk_ctx`."""
         if self.is_special(derived):
-            return through(f)
+            plainly = not derived.asked and self.meter is None and self.rehearsal is None
+            return either(f, derived) if plainly and self.compiles else through(f)
         self.entering(f)
         return instantiate(derived, f)
 
@@ -239,12 +241,3 @@ def is_of_class(f: Any, o: Any) -> bool:
     classes = (*o.__mro__, *type(o).__mro__) if issubclass(type(o), type) else type(o).__mro__
     found = [vars(cls).get(f.__name__) for cls in classes]
     return any(f is part or f is getattr(part, "__func__", None) for part in found)
-
-
-def through(f: FunctionType) -> Any:
-    """Return what runs a function as `call_function` does, at each call anew."""
-
-    def run(*args: Any, _mk_ctx: Any, **kwargs: Any) -> Any:
-        return _mk_ctx.call_function(f, args, kwargs)
-
-    return run

@@ -47,6 +47,8 @@ class Pace:
     ----------
     is_left : bool
         Whether the function is left to its derived form.
+    rest : int
+        How many calls of such a function follow of which none is timed.
     """
 
     __slots__ = (
@@ -59,10 +61,12 @@ class Pace:
         "_plain",
         "_strikes",
         "is_left",
+        "rest",
     )
 
     def __init__(self) -> None:
         self.is_left = False
+        self.rest = 0
         self._is_decided = False
         self._is_kept = False
         self._calls = 0
@@ -78,8 +82,11 @@ class Pace:
             self._is_kept = self._is_kept or is_repeated(ctx)
             return PLAINLY if self.is_left else COMPILED
         if self.is_left:
-            self._calls += 1
-            return PLAINLY if self._calls % WATCHED else TIMED_PLAINLY
+            if self.rest:
+                self.rest -= 1
+                return PLAINLY
+            self.rest = WATCHED - 1
+            return TIMED_PLAINLY
         if self._misses > FIRST:
             self._misses += 1
             return PLAINLY if self._misses & (self._misses - 1) else COMPILED
@@ -127,3 +134,4 @@ class Pace:
             self._strikes = 0
             self._compiled, self._plain = [], []
             self._is_decided = self.is_left = False
+            self.rest = 0
