@@ -136,6 +136,7 @@ def area_jvp(tangents, y, values, x=None, dx=1.0, axis=-1) -> Any:
 
 @from_vjp(area, jvp=area_jvp)
 def area_rule(y, x=None, dx=1.0, axis=-1) -> Pulled:
+    total = area(y, x, dx, axis)  # first: it raises what NumPy raises
     values = np.moveaxis(y, axis, -1)
 
     def means() -> Any:
@@ -159,7 +160,7 @@ def area_rule(y, x=None, dx=1.0, axis=-1) -> Pulled:
 
         return (dy, None, of_distance) if x is None else (dy, of_places, None)
 
-    return area(y, x, dx, axis), area_pullback
+    return total, area_pullback
 
 
 direct.calls(np.trapezoid, area)

@@ -27,7 +27,10 @@ def averages(a, axis=None, weights=None, returned=False, *, keepdims=NoValue) ->
         or not (axis is None or type(axis) is int)
     ):
         return False
-    return weights is None or np.shape(weights) == a.shape
+    if weights is None:
+        return True
+    w = np.asarray(weights)
+    return w.shape == a.shape and w.dtype.kind in "fiu"
 
 
 def average_jvp(
@@ -135,13 +138,12 @@ def cov_rule(m, y=None, rowvar=True, bias=False, ddof=None, *more, dtype=None) -
 
 
 def correlations(x, y=None, rowvar=True, *, dtype=None) -> bool:
-    """Return whether no two variables are proportional: there NumPy clips the correlation."""
+    """Return whether there are several variables, and none are proportional: NumPy clips there."""
     if not covariances(x, y, rowvar, dtype=dtype):
         return False
-    with np.errstate(all="ignore"):
-        z = scaled_rows(rows_of(x, y, rowvar))[0]
-        r = np.abs(z @ z.T)
-    return bool((r - np.eye(len(r), dtype=r.dtype) < 1 - 1e-4).all())
+    z = scaled_rows(rows_of(x, y, rowvar))[0]
+    r = np.abs(z @ z.T)
+    return len(r) > 1 and bool((r - np.eye(len(r), dtype=r.dtype) < 1 - 1e-4).all())
 
 
 def scaled_rows(x: ndarray) -> tuple[ndarray, ndarray]:
