@@ -1,10 +1,13 @@
 """Ways of rules give what the general way gives, whatever they are called with."""
 
+import gc
 import math
+import weakref
 
 import numpy as np
 import pytest
 
+from mooncake_py import elementwise, grad, jvp, local_rules
 from mooncake_py.language.core import Core
 from tests.application.odd_calls import ARGS, CONTEXTS, PROGRAM, outcome, without_ways
 
@@ -260,3 +263,39 @@ def test_common_calls_are_served(context, define, monkeypatch):
 @pytest.mark.parametrize("calls", CALLS.values(), ids=CALLS)
 def test_each_way_in_each_context(calls, context, define):
     assert differing(define, [(call, context) for call in calls]) == []
+
+
+def test_a_site_goes_by_the_rules_of_now(define):
+    f = define("import numpy as np\ndef f(x):\n    return np.sin(x) + np.maximum(x, 0.5)\n")
+    expected = np.cos(1.0) + 1.0
+    assert grad(f)(1.0) == pytest.approx(expected)
+    with local_rules():
+        elementwise(np.sin, 100.0)
+        assert grad(f)(1.0) == pytest.approx(101.0)
+        assert jvp(f, (1.0,), (1.0,))[1] == pytest.approx(101.0)
+    assert grad(f)(1.0) == pytest.approx(expected)
+    assert jvp(f, (1.0,), (1.0,))[1] == pytest.approx(expected)
+
+
+def test_a_site_calls_what_is_there_now(define):
+    f = define("def f(x, g):\n    y = 0.0\n    for h in g:\n        y = y + h(x)\n    return y\n")
+    g = [np.sin, math.exp, lambda x: x * x, np.sin, abs]
+    expected = 2.0 * np.cos(0.5) + np.exp(0.5) + 1.0 + 1.0
+    assert grad(f)(0.5, g) == pytest.approx(expected)
+    assert jvp(f, (0.5, g), (1.0, None))[1] == pytest.approx(expected)
+
+
+def test_no_site_keeps_a_function_of_a_block(define):
+    f = define("def f(x, cube):\n    for _ in range(3):\n        x = cube(x) * 0.5\n    return x\n")
+
+    def cube(x):
+        return x**3
+
+    with local_rules():
+        elementwise(cube, lambda x, y: 3.0 * x * x)
+        grad(f)(1.1, cube)
+        jvp(f, (1.1, cube), (1.0, None))
+    reference = weakref.ref(cube)
+    del cube
+    gc.collect()
+    assert reference() is None
