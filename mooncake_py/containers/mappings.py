@@ -15,11 +15,15 @@ __all__ = ["filling", "run_defaultdict", "run_dict"]
 
 def run_dict(ctx: Language, f: Any, args: Any, kwargs: Any) -> Any:
     """Run ``dict(mapping or pairs)``."""
+    if len(args) > 1:
+        return f(*args, **kwargs)  # raises
     return f(*[filling(ctx, a, issubclass(f, OrderedDict)) for a in args], **kwargs)
 
 
 def run_defaultdict(ctx: Language, f: Any, args: Any, kwargs: Any) -> Any:
     """Run ``defaultdict(factory, mapping or pairs)``."""
+    if len(args) > 2:
+        return f(*args, **kwargs)  # raises
     return f(*args[:1], *[filling(ctx, a) for a in args[1:]], **kwargs)
 
 

@@ -14,6 +14,7 @@ from mooncake_py.application.rule_ways import of_operator
 from mooncake_py.application.seen_calls import call_seen
 from mooncake_py.containers import effects
 from mooncake_py.containers.dicts import restore_key
+from mooncake_py.containers.lists import truncate
 from mooncake_py.containers.sequences import SUBSCRIPTS, plain_subscript, readable
 from mooncake_py.diagnostics.reporting import dropped
 from mooncake_py.errors import DerivativeDropError
@@ -31,7 +32,7 @@ from mooncake_py.runtime.index_errors import index_error
 from mooncake_py.runtime.late_errors import refuse_part
 from mooncake_py.runtime.objects import OBJECT, is_seen, meet_objects
 from mooncake_py.runtime.operators import BINARY, UNARY, BinaryOperator
-from mooncake_py.runtime.pulls import pull_item, pull_key
+from mooncake_py.runtime.pulls import pull_appended, pull_item, pull_key
 from mooncake_py.runtime.sites import DECLINED
 from mooncake_py.runtime.values import NUMBERS, SEQUENCES
 from mooncake_py.tangents.subclasses import is_instance, plain_parts
@@ -113,6 +114,10 @@ class ArrayLanguage(Context):
 
     def inplace(self, op: BinaryOperator, x: Any, v: Any) -> Any:
         """Run ``x op= v`` and return what the name is bound to afterwards."""
+        if type(x) is type(v) is list and op.name == "add":
+            self.record((pull_appended, truncate, x, len(x)))
+            x.extend(v)
+            return x
         if type(x) is ndarray:
             if type(v) not in PLAIN:
                 return self.inplace_of_objects(op, x, v)

@@ -59,8 +59,9 @@ def iterate_object(ctx: Mode, iterable: Any) -> Any:
         refuse_foreign(ctx, iterable)
         return iterable
     if moves_on(t):
-        iterable = outside_iterators.in_place_of(ctx, iterable)
-        if takes_from_containers(iterable):
+        passes_on = takes_from_containers(iterable)
+        iterable = outside_iterators.in_place_of(ctx, iterable, passes_on)
+        if passes_on:
             return iterable
         if t in NEXT:
             return iterate_remaining(ctx, iterable)

@@ -18,7 +18,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.application.seen_calls import is_derived, takes_from_containers
+from mooncake_py.application.seen_calls import is_derived
 from mooncake_py.diagnostics.reporting import dropped
 from mooncake_py.language import draws
 from mooncake_py.remembered import remembered
@@ -58,10 +58,11 @@ _entries: Any = vars(_copies)["data"]
 """Whose truth, unlike that of the above, needs no call of Python code."""
 
 
-def in_place_of(ctx: Mode, iterator: Any) -> Any:
+def in_place_of(ctx: Mode, iterator: Any, passes_on: bool = False) -> Any:
     """Return what a call uses in place of an iterator: a copy if that loses derivatives.
 
-    In a second run it starts where the first one has found the iterator.
+    In a second run it starts where the first one has found the iterator.  One that only passes on
+    what containers hold loses none.
     """
     iterator = draws.in_place_of(iterator)
     copies = _copies.get(ctx) if _entries else None
@@ -73,9 +74,7 @@ def in_place_of(ctx: Mode, iterator: Any) -> Any:
             raise refusal(ctx, iterator, "a second run would not find it where it was")
         return known[1]
     draws.note_iterator(iterator)
-    if type(iterator) not in KINDS or takes_from_containers(iterator):
-        return iterator
-    if not any(active_vectors(ctx, iterator)):
+    if passes_on or type(iterator) not in KINDS or not any(active_vectors(ctx, iterator)):
         return iterator
     return Copier(ctx, _copies.setdefault(ctx, {})).of(iterator)
 

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mooncake_py.application.arity import MISFITS, require_arguments
 from mooncake_py.application.rule_ways import RuleWays
 from mooncake_py.errors import MooncakeError
 from mooncake_py.frontend.load import Derived, derive, instantiate
-from mooncake_py.language import dispatch, python_calls
+from mooncake_py.language import array_subclasses, dispatch, python_calls
 from mooncake_py.language.class_ways import way_of_class
 from mooncake_py.language.compiled_ways import either, through
 from mooncake_py.language.container_ways import TYPES, OfBoundMethod, way_of_container
@@ -37,6 +38,7 @@ from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.attribute_lookup import in_class
 from mooncake_py.runtime.methods import DESCRIPTORS, derivable
 from mooncake_py.runtime.sites import Passing, Sites, Way
+from mooncake_py.tangents.subclasses import Met
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
@@ -55,6 +57,33 @@ DERIVED: Table[tuple[str | None, str | None]] = Table()
 """Of code that is derived wherever it is called, the modules of the function and its globals."""
 WITHOUT = frozenset({Active, BuiltinFunctionType, np.ufunc, DISPATCHER, *DESCRIPTORS})
 """Classes of callees that never have a way."""
+
+
+class OfHandler(Way):
+    """Something that a handler runs, which the tables of rules keep alive."""
+
+    __slots__ = ("gate", "handler", "place")
+
+    scope = {
+        **Way.scope, "MISFITS": MISFITS, "Met": Met, "answer": array_subclasses.answer,
+        "require_arguments": require_arguments,
+    }  # fmt: skip
+    condition = "id(f) == way.place and C.gate is way.gate"
+    body = """
+        if C.watches:
+            return C.call_in_general(f{args})
+        try:
+            return way.handler(C, f, ({given}), {{{keywords}}})
+        except Met:
+            pass
+        except MISFITS:
+            require_arguments(f, ({given}), {{{keywords}}})
+            raise
+        return answer(C, f, ({given}), {{{keywords}}})
+"""
+
+    def __init__(self, gate: Any, f: Any, handler: Any) -> None:
+        self.gate, self.place, self.handler = gate, id(f), handler
 
 
 class Ways(Mode):
@@ -114,6 +143,9 @@ class Ways(Mode):
 
     def way_of(self, f: Any, stale: Way | None = None) -> Way:
         """Return the way of a callee, other than one that did not fit."""
+        handler = self.handlers_at.get(id(f))
+        if handler is not None and id(f) not in self.rule_ways:
+            return self.remember(id(f), OfHandler(self.gate, f, handler))
         t = type(f)
         if t is FunctionType:
             key: Any = id(f.__code__ if f.__code__.co_flags & NESTED else f)

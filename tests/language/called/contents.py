@@ -727,3 +727,37 @@ def kinds_of_values(x):
 @program
 def kinds_that_are_none(x):
     return isinstance(x, (float, 3)) * x + isinstance(x, (3, float)) * x  # type: ignore[arg-type]
+
+
+@program
+def builtins_in_turn(x):
+    total = 0.0
+    for k in range(4):
+        for f in (list, tuple, sorted, sum, max, len, type, callable, iter, reversed, id, repr):
+            y = f([x, 2.0])
+            total = total + (y if isinstance(y, float) else k * x)
+        total = total + [isinstance, issubclass][k % 2]([x, int][k % 2], object) * x
+    return total
+
+
+@program
+def builtins_given_too_much(x):
+    total = 0.0
+    for k in range(4):
+        for f in (isinstance, getattr, type, zip, sorted, iter, dict, enumerate):
+            try:
+                f(*[x] * (k * 2))
+            except (TypeError, ValueError) as error:
+                total = total + len(str(error)) * x
+    return total
+
+
+@program
+def builtins_that_are_shadowed(x):
+    isinstance, total = type(x).__instancecheck__ if False else (lambda a, b: x), 0.0  # noqa: A001
+    for k in range(4):
+        total = total + isinstance(x, k)
+        if k == 1:
+            isinstance = __builtins__["isinstance"] if type(__builtins__) is dict else None  # noqa: A001
+            return total + isinstance(x, float)
+    return total
