@@ -34,7 +34,7 @@ class Function:
         Of arrays.
     known : Known
         Kinds of expressions.
-    asks, grows, is_count : bool
+    asks, grows, is_count, listens : bool
         See `Statements` and `Stack`.
     """
 
@@ -49,6 +49,7 @@ class Function:
         asks: bool = False,
         grows: bool = False,
         is_count: bool = False,
+        listens: bool = False,
     ) -> None:
         self.module = module
         self.kinds = kinds
@@ -58,7 +59,9 @@ class Function:
         self.to = Expressions(self.writer, kinds, axes, known)
         self.memory = Memory(self.to, body, can_leave=asks)
         self.stack = Stack(self.to, self.memory, grows=grows)
-        self.statements = Statements(self.to, self.memory, self.stack, asks=asks, is_count=is_count)
+        self.statements = Statements(
+            self.to, self.memory, self.stack, asks=asks, is_count=is_count, listens=listens
+        )
 
     # What all functions have.
 

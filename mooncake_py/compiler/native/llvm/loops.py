@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from mooncake_py.compiler.native.llvm.listening import listen, listens
 from mooncake_py.compiler.native.llvm.marks import Passes, are_apart, marks
 from mooncake_py.compiler.native.llvm.nests import nested
 from mooncake_py.compiler.native.llvm.products import product_by_blas
@@ -14,7 +15,6 @@ from mooncake_py.compiler.native.regions.contractions import Contraction
 from mooncake_py.compiler.native.regions.refused import CannotCompile
 from mooncake_py.compiler.native.regions.region import INT
 from mooncake_py.compiler.regions.ir import (
-    Block,
     Const,
     For,
     ForAll,
@@ -52,7 +52,7 @@ class Loops:
         self.writer.begin(head)
         self.writer.branch(self.to.truth(s.test), body, end)
         self.writer.begin(body)
-        self.passes(s.body, end)
+        self.passes(s, end)
         self.writer.go(head)
         self.writer.begin(end)
 
@@ -72,7 +72,7 @@ class Loops:
     def one_pass(self, s: For, i: str, end: str) -> None:
         """Write one pass of a loop over a range."""
         self.to.set(s.name, i)
-        self.passes(s.body, end)
+        self.passes(s, end)
 
     def stepped(self, s: For, lo: str, hi: str, step: str) -> None:
         """Write a loop with steps of any size: how many passes there are is known before.
@@ -129,10 +129,12 @@ class Loops:
         writer.branch(more, inner, end, marks(writer.module, how, group))
         writer.begin(end)
 
-    def passes(self, block: Block, end: str) -> None:
+    def passes(self, s: For | While, end: str) -> None:
         """Write the body of a loop."""
+        if self.all.listens and listens(s, is_outermost=not self._ends):
+            listen(self.writer)
         self._ends.append(end)
-        self.all.passes(block)
+        self.all.passes(s.body)
         self._ends.pop()
 
     def leave(self) -> None:

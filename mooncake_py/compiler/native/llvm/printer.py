@@ -84,14 +84,14 @@ class Printer:
 
         The stack grows, unless `count` was printed before and tells how large it must be.
         """
-        function = self._function(body, asks=True, grows=not self._has_count)
+        function = self._function(body, asks=True, grows=not self._has_count, listens=True)
         signature = self._signature("forward", [STACK, *inputs], [STACK, TOP, *results])
         function.kernel(signature, has_count=self._has_count)
 
     def reverse(self, body: Block, inputs: Sequence[str], results: Sequence[str]) -> None:
         """Print ``reverse``: it takes the stack and its top first."""
         signature = self._signature("reverse", [STACK, TOP, *inputs], results)
-        self._function(body).kernel(signature, has_count=False)
+        self._function(body, listens=True).kernel(signature, has_count=False)
 
     def alone(self, body: Block, inputs: Sequence[str], results: Sequence[str]) -> None:
         """Print ``alone``: a function that saves nothing, and may be left."""
@@ -99,11 +99,17 @@ class Printer:
         self._function(body, asks=True).kernel(signature, has_count=False)
 
     def _function(
-        self, body: Block, *, asks: bool = False, grows: bool = False, is_count: bool = False
+        self,
+        body: Block,
+        *,
+        asks: bool = False,
+        grows: bool = False,
+        is_count: bool = False,
+        listens: bool = False,
     ) -> Function:
         return Function(
             self._module, self.kinds, self.arrays, self._known, body,
-            asks=asks, grows=grows, is_count=is_count,
+            asks=asks, grows=grows, is_count=is_count, listens=listens,
         )  # fmt: skip
 
     def _signature(self, name: str, inputs: Sequence[str], outputs: Sequence[str]) -> Signature:

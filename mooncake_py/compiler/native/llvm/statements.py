@@ -60,10 +60,19 @@ class Statements:
         Whether it is left where a function of arrays fails: the way back does not ask.
     is_count : bool
         Whether of what is pushed only the size counts.
+    listens : bool
+        Whether loops look for signals.
     """
 
     def __init__(
-        self, to: Expressions, memory: Memory, stack: Stack, *, asks: bool, is_count: bool
+        self,
+        to: Expressions,
+        memory: Memory,
+        stack: Stack,
+        *,
+        asks: bool,
+        is_count: bool,
+        listens: bool,
     ) -> None:
         self.to = to
         self.writer = to.writer
@@ -71,6 +80,7 @@ class Statements:
         self.stack = stack
         self.loops = Loops(self)
         self.is_count = is_count
+        self.listens = listens
         self._asks = asks
         self._known: frozenset[Expr] = frozenset()
 

@@ -12,6 +12,7 @@ Numbers of axes are one more than there are; 0 for a number.
 
 from __future__ import annotations
 
+from mooncake_py.compiler.native.llvm.listening import INTERRUPTED
 from mooncake_py.compiler.native.machine.layouts import DATA, DIMENSIONS, NUMBER_OF_AXES, TYPE
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, FLOAT32, INT
 
@@ -44,6 +45,7 @@ def entry_text() -> str:
     for name, value in {
         "DATA": DATA, "DIMENSIONS": DIMENSIONS, "AXES": NUMBER_OF_AXES, "TYPE": TYPE,
         "FLAGS": WRITEABLE, "HEAD": HEAD, "PER_INPUT": PER_INPUT, "PER_OUTPUT": PER_OUTPUT,
+        "INTERRUPTED": INTERRUPTED,
     }.items():  # fmt: skip
         text = text.replace(f"<{name}>", str(value))
     return text
@@ -401,6 +403,9 @@ ended:
   br i1 %no_memory, label %memory, label %check
 memory:
   call void @mc_drop(ptr %outputs, ptr %out, i64 0, i64 0, i64 %tells)
+  %interrupted = icmp eq i32 %code, <INTERRUPTED>
+  br i1 %interrupted, label %fail, label %full
+full:
   %never = call ptr @PyErr_NoMemory()
   ret ptr null
 check:

@@ -82,7 +82,10 @@ class SlowEntry:
         for slot, value in zip(inputs, args, strict=True):
             self.take(slot, value, taken)
         given = np.zeros(words_of(outputs), np.int64)
-        code = self.kernel(taken.ctypes.data, given.ctypes.data)
+        try:
+            code = self.kernel(taken.ctypes.data, given.ctypes.data)
+        except SystemError as error:  # it was left for a signal
+            raise error.__cause__ or error from None
         if code == 0:
             found = [self.result(slot, given, args) for slot in outputs]
             if not self.tells:

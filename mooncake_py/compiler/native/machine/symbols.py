@@ -36,8 +36,8 @@ def address_of(name: str) -> int | None:
 
 
 def of_c(name: str) -> int | None:
-    """Return the address of a function of C, or of its mathematics."""
-    for library in libraries():
+    """Return the address of a function of C, of its mathematics, or of Python's."""
+    for library in (ctypes.pythonapi,) if name.startswith("Py") else libraries():
         try:
             return ctypes.cast(getattr(library, name), ctypes.c_void_p).value
         except AttributeError:
