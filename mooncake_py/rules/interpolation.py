@@ -111,8 +111,8 @@ def sums_at(places: Any, values: Any, n: int) -> ndarray:
         sums = np.zeros(n, values.dtype)
         np.add.at(sums, places, values)
         return sums
-    values = np.asarray(np.ravel(values), np.float64)  # all that `bincount` takes
-    return np.bincount(np.ravel(places), values, n)  # a fifth of the time
+    values = np.asarray(values, np.float64).reshape(-1)  # all that `bincount` takes
+    return np.bincount(np.asarray(places).reshape(-1), values, n)  # a fifth of the time
 
 
 def places(x: ndarray, xp: ndarray) -> tuple[Any, ...]:
@@ -122,10 +122,12 @@ def places(x: ndarray, xp: ndarray) -> tuple[Any, ...]:
     """
     n = xp.size
     inside = (x >= xp[0]) & (x <= xp[-1])  # and not nan
-    k = np.clip(np.searchsorted(xp, x, side="right") - 1, 0, max(n - 2, 0))
+    k = np.minimum(np.maximum(xp.searchsorted(x, "right") - 1, 0), max(n - 2, 0))
     after = np.minimum(k + 1, n - 1)
-    width = np.where(xp[after] > xp[k], xp[after] - xp[k], 1)
-    t = np.where(inside, (x - xp[k]) / width, 0)
+    before = xp[k]
+    width = xp[after] - before
+    width = np.where(width > 0, width, 1)
+    t = np.where(inside, (x - before) / width, 0)
     return x < xp[0], x > xp[-1], inside, k, after, width, t
 
 
