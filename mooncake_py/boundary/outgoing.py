@@ -122,7 +122,8 @@ class Copier:
         if t is FunctionType:
             return self.copy_function(value)
         if t is MethodType:
-            return self.remember(value, MethodType(value.__func__, self.copy(value.__self__)))
+            owner = self.copy(value.__self__)  # first: it may be what holds the function
+            return self.remember(value, MethodType(self.copy(value.__func__), owner))
         if issubclass(type(value), (BuiltinMethodType, MethodWrapperType)):
             return self.copy_builtin_method(value)
         if issubclass(type(value), functools.partial):

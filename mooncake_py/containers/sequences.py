@@ -110,10 +110,12 @@ def plain_subscript(ctx: Mode, i: Any) -> Any:
         return tuple([plain_subscript(ctx, v) for v in i])
     if issubclass(t, int):
         return int.__index__(i)  # as NumPy does, whatever methods the class has
-    effects.refuse_writers(ctx, (i,), effects.READING)
     if type(getattr(t, "__index__", None)) is FunctionType:
+        effects.refuse_writers(ctx, (i,), effects.INDEXING)
         try:
             return operator.index(i)
         except Exception:
-            raise IndexError(NO_INDEX) from None  # as NumPy has it, whatever the error was
+            if not is_sequence(i):
+                raise IndexError(NO_INDEX) from None  # as NumPy has it, whatever the error was
+    effects.refuse_writers(ctx, (i,), effects.READING)
     return list(i) if is_sequence(i) else i

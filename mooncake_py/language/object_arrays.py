@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from types import BuiltinFunctionType, MethodDescriptorType
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -58,9 +59,11 @@ def binary(ctx: Mode, name: str, a: Any, b: Any) -> Any:
     objects.mark(ctx)
     if name == "matmul":
         y = call(ctx, np.matmul, (a, b), {})
-        if y is NotImplemented:
-            raise missing_rule(ctx, np.matmul, (a, b), "it calls methods of objects unseen")
-        return y
+        if y is not NotImplemented:
+            return y
+        if not ctx.contains_active((a, b)):
+            return ctx.call(np.matmul, a, b)
+        return product(ctx, np.matmul, a, b)
     return elementwise(ctx, getattr(ctx, name), (a, b))
 
 
@@ -78,6 +81,23 @@ def elementwise(ctx: Mode, run: Callable[..., Any], operands: tuple[Any, ...]) -
     for index, parts in zip(np.ndindex(shape), zip(*columns, strict=True), strict=True):
         y[index] = run(*parts)
     return y if shape else y[()]
+
+
+PRODUCTS = (np.matmul, np.dot)  # of two operands, the same for vectors and matrices
+
+
+def product(ctx: Mode, f: Any, a: Any, b: Any) -> Any:
+    """Return the product of vectors and matrices, sums of products in the order of NumPy."""
+    left, right = as_objects(ctx, a), as_objects(ctx, b)
+    if not (left.ndim in (1, 2) and right.ndim in (1, 2) and left.size and right.size):
+        raise missing_rule(ctx, f, (a, b), "it calls methods of objects unseen")
+    shape = np.matmul(np.empty(left.shape), np.empty(right.shape)).shape
+    rows, columns = left.reshape(-1, left.shape[-1]), right.reshape(len(right), -1).T
+    y = np.empty((len(rows), len(columns)), OBJECT)
+    for i, j in np.ndindex(y.shape):
+        terms = (ctx.mul(p, q) for p, q in zip(rows[i], columns[j], strict=True))
+        y[i, j] = functools.reduce(ctx.add, terms)
+    return y.reshape(shape) if shape else y[0, 0]
 
 
 # Functions.
@@ -102,6 +122,8 @@ def call(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     if not known:
         return run_plainly(ctx, f, args, kwargs)
     if not all(map(holds_operands, arrays_of_objects(values))):
+        if f in PRODUCTS and not kwargs and len(args) == len(PRODUCTS):
+            return product(ctx, f, *args)
         return NotImplemented
     return with_boxes(ctx, f, args, kwargs)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ from mooncake_py import (
     grad,
     hessian,
     jacobian,
+    jvp,
+    value_and_grad,
 )  # fmt: skip
 from tests.support.gradients import Program, Programs
 
@@ -300,3 +303,28 @@ class Inner(Holder):
 def test_what_would_be_lost_is_refused(f: Any) -> None:
     with pytest.raises(MissingRuleError):
         grad(f)(X)
+
+
+HALVES = np.array([Fraction(1, 2), Fraction(1, 3)])
+MATRIX = np.array([[Fraction(1, 2), 2], [3, Fraction(1, 3)]])
+
+PRODUCTS: list[Any] = [
+    lambda x: x[0] * (MATRIX @ MATRIX)[0, 1],
+    lambda x: x[1] * (HALVES @ MATRIX)[0],
+    lambda x: x[:2] @ HALVES,
+    lambda x: (x[:2] @ MATRIX).sum() * x[0],
+    lambda x: (MATRIX @ (x[:2, None] * x[None, 1:]))[0, 1],
+    lambda x: np.dot(np.array([x[0], x[1]], dtype=object), HALVES),
+]
+
+
+@pytest.mark.parametrize("f", PRODUCTS)
+def test_products_of_objects_that_are_no_floats(f: Any) -> None:
+    x = np.array([2.0, 3.0, 5.0])
+    value, g = value_and_grad(f)(x)
+    steps = 1e-6 * np.eye(3)
+    assert float(value) == float(f(x))
+    expected = [(float(f(x + d)) - float(f(x - d))) / 2e-6 for d in steps]
+    np.testing.assert_allclose(g, expected, rtol=1e-7, atol=1e-7)
+    _, slope = jvp(f, (x,), (np.ones(3),))
+    np.testing.assert_allclose(float(slope), np.sum(g))

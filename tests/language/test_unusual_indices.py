@@ -117,6 +117,40 @@ def a_quotient_without_dimensions(x):
     return np.sum(np.tanh(y)) + np.tanh(z)
 
 
+class Counting(Position):
+    read = 0
+
+    def __float__(self):
+        self.read += 1
+        return 1.0
+
+
+class NoPosition:
+    def __index__(self):
+        raise ValueError
+
+    def __len__(self):
+        return 2
+
+    def __getitem__(self, i):
+        return [2, 0][i]
+
+
+COUNTING, NO_POSITION = Counting(), NoPosition()
+
+
+@programs(X)
+def of_objects_with_other_methods(x):
+    y = x * 2.0
+    y[COUNTING] = x[0] * x[COUNTING]
+    return np.sum(y**2) + (y[:, None] * x)[COUNTING, COUNTING] + np.sum(x[NO_POSITION] ** 3)
+
+
+def test_only_the_position_of_an_object_is_asked_for() -> None:
+    grad(of_objects_with_other_methods)(X)
+    assert COUNTING.read == 0
+
+
 @pytest.mark.parametrize("program", programs, ids=str)
 def test_index(program: Program) -> None:
     program.check()

@@ -15,7 +15,7 @@ X = np.array([2.0, 3.0])
 REFUSED = {
     "record", "class", "instance", "instance of a derived class", "class with a metaclass",
     "class by type", "class that is changed", "default of one", "module", "member of an enum",
-    "property", "staticmethod", "classmethod", "methodcaller", "cell",
+    "method of an instance", "property", "staticmethod", "classmethod", "methodcaller", "cell",
 }  # fmt: skip
 NOT_COPIED = {"record", "methodcaller", "cell"}
 UNFOLLOWED = {"super"}  # of an object that the inner function has changed

@@ -63,6 +63,14 @@ def closing_class(v: Any) -> Any:
     return Model()
 
 
+def closing_method(v: Any) -> Any:
+    class Model:
+        def get(self) -> Any:
+            return v
+
+    return Model
+
+
 def derived_class(v: Any) -> Any:
     class Base:
         rate = v
@@ -151,6 +159,7 @@ CARRIERS: dict[str, Carrier] = {
     "class": (own_class, lambda o: o.rate),
     "instance": (closing_class, lambda o: o.rate),
     "instance of a derived class": (derived_class, lambda o: o.rate),
+    "method of an instance": (lambda v: closing_method(v)().get, lambda o: o()),
     "class with a metaclass": (class_with_metaclass, lambda o: o.rate),
     "class by type": (lambda v: type("T", (), {"a": [v]}), lambda o: o.a[0]),
     "class that is changed": (changed_later, lambda o: o.a),
