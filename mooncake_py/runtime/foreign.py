@@ -50,4 +50,5 @@ def held_foreign(ctx: Mode | None, value: Any, seen: set[int]) -> Iterator[Any]:
 
 
 def is_leaf(value: Any) -> bool:
-    return type(value) is Active or issubclass(type(value), ndarray)
+    is_array = issubclass(type(value), ndarray) and value.dtype.kind != "O"
+    return is_array or type(value) is Active

@@ -25,6 +25,26 @@ def auxiliary(make: Any, v: Any) -> Any:
     return grad(lambda z: (z * z, make(v)), has_aux=True)(1.0)[1]
 
 
+def by_forward_mode(make: Any, v: Any) -> Any:
+    return grad(lambda z: (z * z, make(v)), has_aux=True, mode="forward")(1.0)[1]
+
+
+def passed_through(make: Any, v: Any) -> Any:
+    made = make(v)
+    return grad(lambda z: (z * z, made), has_aux=True)(1.0)[1]
+
+
+@pytest.mark.parametrize("way", [by_forward_mode, passed_through])
+@pytest.mark.parametrize("name", sorted(set(CARRIERS) - UNFOLLOWED))
+def test_other_ways_out(name: str, way: Any) -> None:
+    f = read_from(name, way)
+    if name in REFUSED:
+        with pytest.raises(DerivativeDropError, match="holds active values leaves"):
+            grad(f)(X)
+    else:
+        np.testing.assert_allclose(grad(f)(X), [12.0, 4.0])
+
+
 @pytest.mark.parametrize("name", sorted(set(CARRIERS) - UNFOLLOWED))
 def test_what_an_inner_derivative_returns(name: str) -> None:
     f = read_from(name, auxiliary)

@@ -153,8 +153,8 @@ def along_inside(
         ctx = ForwardContext(below, plain=False)
         guard(ctx)
         with InputLifter(ctx) as lifter, enclosed(None):
-            output = plain_parts(run_moved(ctx, lifter, call, direction))
-            output, aux = value_and_auxiliary(call, output)
+            output, aux = value_and_auxiliary(call, run_moved(ctx, lifter, call, direction))
+            output = plain_parts(output)
         scalar_value(call.f, unwrapped(output))
         _, slope = ctx.split(output)
         return (output, aux if whole else None), 0.0 if slope is None else slope
