@@ -55,7 +55,7 @@ def active_parts(
     seen.add(id(value))
     if type(value) is Active:
         return [(path, value)]
-    if issubclass(type(value), ndarray) and value.dtype.kind != "O":
+    if issubclass(type(value), ndarray):
         return active_arrays(ctx, value, is_active, path, seen)
     held = ordered(value)
     found = [
@@ -82,6 +82,10 @@ def active_arrays(
         found = [(path, a)]
         if a.dtype.names is not None:
             found = [((*path, *names), field) for names, field in fields_of(a).items()]
+    for i, part in enumerate(parts(value) if a.dtype.hasobject else ()):
+        found += active_parts(ctx, part, is_active, (*path, i), seen)
+    if a.dtype.hasobject:  # with the attributes
+        return found
     if a is not value:
         for name, part in own_attributes(value).items():
             found += active_parts(ctx, part, is_active, (*path, (name,)), seen)

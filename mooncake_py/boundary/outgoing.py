@@ -39,6 +39,7 @@ from mooncake_py.runtime.active import Active, active_number
 from mooncake_py.runtime.activity import CLOSED, VIEWS, is_iterator, parts, unwrapped
 from mooncake_py.tangents.contents import FACTORY, MAXLEN, elements_of
 from mooncake_py.tangents.fields import own_attributes, set_own_attributes
+from mooncake_py.tangents.memory import objects_in
 from mooncake_py.tangents.subclasses import is_instance, plain, with_attributes
 from mooncake_py.words import with_article
 
@@ -116,7 +117,7 @@ class Copier:
         if copied is not None:
             return copied(self, value)
         if issubclass(type(value), ndarray):
-            return self.remember(value, self.copy_array(value))
+            return self.copy_array(value)
         if issubclass(type(value), (tuple, frozenset)):
             return self.copy_immutable(value)
         if t is FunctionType:
@@ -152,12 +153,13 @@ class Copier:
         if value is np.ma.masked:
             return value  # of which there is only one
         if is_instance(value):
-            new = self.array(plain(value))
-            return with_attributes(new, value, self.copied(own_attributes(value)))
-        new = self.array(value)
-        if new.dtype == object:
-            for index in np.ndindex(new.shape):
-                new[index] = self.copy(new[index])
+            new = self.copy_array(plain(value))
+            copy = with_attributes(new, value, self.copied(own_attributes(value)))
+            return self.remember(value, copy)
+        new = self.remember(value, self.array(value))
+        for place in objects_in(new):
+            for index in np.ndindex(place.shape):
+                place[index] = self.copy(place[index])
         return new
 
     def copy_immutable(self, value: Any) -> Any:

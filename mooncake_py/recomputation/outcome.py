@@ -28,7 +28,7 @@ from mooncake_py.runtime.views import View
 from mooncake_py.tangents import subclasses as arrays
 from mooncake_py.tangents.bits import bits_of
 from mooncake_py.tangents.fields import own_attributes
-from mooncake_py.tangents.memory import fields_of
+from mooncake_py.tangents.memory import fields_of, objects_in
 from mooncake_py.tangents.memory import owner as owner_of
 from mooncake_py.words import with_article
 
@@ -130,8 +130,8 @@ class Outcome:
         self.nodes.append(None if node is None else node.memory)
         self.nodes += [self.ctx.find(field) for field in fields_of(arrays.plain(a)).values()]
         self.tokens.append((a.shape, a.dtype, checksum(a)))
-        if a.dtype.kind == "O":
-            self.todo.extend(reversed(a.ravel().tolist()))
+        for place in objects_in(arrays.plain(a)):
+            self.todo.extend(reversed(place.ravel().tolist()))
 
     def visit_parts(self, value: Any) -> None:
         """Note a container, an object or a function."""

@@ -36,6 +36,7 @@ from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.classes import class_parts, is_imported, leads, may_be_active
 from mooncake_py.tangents.contents import FACTORY, elements_of
 from mooncake_py.tangents.fields import instance_dict, own_attributes, slots
+from mooncake_py.tangents.memory import objects_in
 from mooncake_py.tangents.subclasses import plain
 
 if TYPE_CHECKING:
@@ -111,12 +112,14 @@ def contains_active(ctx: Tracking, value: Any, seen: set[int]) -> bool:
         return False
     if t is Active:
         return True
-    if issubclass(t, ndarray) and value.dtype.kind != "O":
+    if issubclass(t, ndarray) and not value.dtype.hasobject:
         if t is ndarray:
             return ctx.find(value) is not None
         if ctx.find(plain(value)) is not None:
             return True
         return bool(instance_dict(value)) and holds_active(ctx, value, seen, attributes)
+    if issubclass(t, ndarray) and value.dtype.names and ctx.find(plain(value)) is not None:
+        return True
     if issubclass(t, buffers.BUFFERS) and buffers.is_active(ctx, value):
         return True
     return holds_active(ctx, value, seen, parts)
@@ -232,8 +235,10 @@ def held_by_iterator(iterator: Any) -> list[Any]:
 
 
 def held_by_array(a: ndarray) -> list[Any]:
-    """Return the elements of an array: numbers, objects, tuples of fields; and its attributes."""
-    held = plain(a).ravel().tolist()
+    """Return the elements of an array, and its attributes; of records with objects the objects."""
+    own = plain(a)
+    places = objects_in(own) if own.dtype.hasobject else (own,)
+    held = [part for place in places for part in place.ravel().tolist()]
     return held if type(a) is ndarray else [*held, *own_attributes(a).values()]
 
 

@@ -12,7 +12,8 @@ from mooncake_py.runtime.activity import within
 from mooncake_py.runtime.memory import undo_assign
 from mooncake_py.runtime.pulls import STATES
 from mooncake_py.tangents.fields import own_attributes
-from mooncake_py.tangents.subclasses import is_instance, plain
+from mooncake_py.tangents.memory import objects_in
+from mooncake_py.tangents.subclasses import plain
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
@@ -42,13 +43,20 @@ def foreign_numbers(ctx: Mode, entry: tuple[Any, ...]) -> Iterator[Active]:
 def held_foreign(ctx: Mode | None, value: Any, seen: set[int]) -> Iterator[Any]:
     """Yield the numbers of other calls than this, and the arrays, that a value is or holds."""
     for leaf in within(value, is_leaf, seen):
-        if is_instance(leaf):
-            yield plain(leaf)
-            yield from held_foreign(ctx, own_attributes(leaf), seen)
-        elif type(leaf) is not Active or leaf.context is not ctx:
-            yield leaf
+        if type(leaf) is Active:
+            if leaf.context is not ctx:
+                yield leaf
+            continue
+        a = plain(leaf)
+        if a.dtype.kind != "O":
+            yield a
+        inner = [part for place in objects_in(a) for part in place.ravel().tolist()]
+        if a is not leaf:
+            inner += own_attributes(leaf).values()
+        if inner and id(leaf) not in seen:
+            seen.add(id(leaf))
+            yield from held_foreign(ctx, inner, seen)
 
 
 def is_leaf(value: Any) -> bool:
-    is_array = issubclass(type(value), ndarray) and value.dtype.kind != "O"
-    return is_array or type(value) is Active
+    return type(value) is Active or issubclass(type(value), ndarray)

@@ -22,6 +22,7 @@ __all__ = [
     "is_owned",
     "is_same_view",
     "is_writeable",
+    "objects_in",
     "overlap",
     "owner",
     "shadow_view",
@@ -71,17 +72,23 @@ def is_writeable(a: ndarray) -> bool:
     return bool(a.flags.num & WRITEABLE)
 
 
-def fields_of(a: ndarray) -> dict[tuple[str, ...], ndarray]:
+def fields_of(a: ndarray, kinds: str = "fc") -> dict[tuple[str, ...], ndarray]:
     """Return views of the fields of a structured array that hold numbers with a derivative.
 
-    The keys are their names; those of records within records have more than one.
+    The keys are their names; those of records within records have more than one.  For the fields
+    that hold objects, ``kinds`` is "O".
     """
     found: dict[tuple[str, ...], ndarray] = {}
     for name in a.dtype.names or ():
         field = a[name]
-        inner = {(): field} if field.dtype.kind in "fc" else fields_of(field)
+        inner = {(): field} if field.dtype.kind in kinds else fields_of(field, kinds)
         found.update(((name, *names), part) for names, part in inner.items())
     return found
+
+
+def objects_in(a: ndarray) -> list[ndarray]:
+    """Return an array of objects itself, or views of the fields of records that hold objects."""
+    return [a] if a.dtype.kind == "O" else list(fields_of(a, "O").values())
 
 
 def is_in_other_field(a: ndarray, owner: ndarray) -> bool:

@@ -15,7 +15,7 @@ from mooncake_py.runtime.activity import contains_active
 from mooncake_py.runtime.classes import leads
 from tests.support.carriers import CARRIERS, Kept
 
-OF_ARRAYS = {"structured array", "records in records", "recarray", "record", "masked array",
+OF_ARRAYS = {"records with objects", "masked objects", "structured array", "records in records", "recarray", "record", "masked array",
              "array of a subclass", "poly1d"}  # fmt: skip
 
 

@@ -136,6 +136,19 @@ def with_attribute(v: Any) -> Any:
     return a
 
 
+def records_with_objects(v: Any) -> Any:
+    a = np.zeros(2, dtype=[("label", object), ("inner", [("what", object), ("n", int)])])
+    a["label"][0] = [v]
+    a["inner"]["what"][1] = v
+    return a
+
+
+def masked_objects(v: Any) -> Any:
+    a = np.ma.array([1.0, 2.0], dtype=object, mask=[False, True])
+    a[0] = v
+    return a
+
+
 def masked(v: Any) -> Any:
     return np.ma.array([v, v, 1.0], mask=[False, True, False])
 
@@ -152,6 +165,11 @@ CARRIERS: dict[str, Carrier] = {
     "recarray": (record_array, lambda o: o.mass[0]),
     "record": (lambda v: structured(v)[0], lambda o: o["mass"]),
     "array of objects": (objects, lambda o: 0.5 * (o[0][0] + o[1][0])),
+    "records with objects": (
+        records_with_objects,
+        lambda o: 0.5 * (o["label"][0][0] + o["inner"]["what"][1]),
+    ),
+    "masked objects": (masked_objects, lambda o: o[0]),
     "masked array": (masked, lambda o: o.sum() - 1.0),
     "attribute of an array": (with_attribute, lambda o: o.w),
     "array of a subclass": (lambda v: np.array([v]).view(Attributed), lambda o: np.asarray(o)[0]),
