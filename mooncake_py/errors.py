@@ -293,7 +293,7 @@ class NonFiniteDerivativeError(MooncakeError, FloatingPointError):
 class CheckpointError(MooncakeError, RuntimeError):
     """The second run of a checkpointed part of a program differs from the first.
 
-    The cause is external state that has changed: a generator from outside, a file, the clock.
+    The cause is external state that has changed: a file, the clock.
     Random numbers are the same in both runs, and the engine restores all other state. Fix: pass the
     external data as an argument, or remove the checkpoint.
     """

@@ -152,14 +152,7 @@ class Context(Comparisons, Objects):
         # A constant vector may become active within the loop; integers cannot.
         if a.ndim != 1 or a.dtype.kind not in "fcV":
             return a
-        return self.iterate_elements(a)
-
-    def iterate_elements(self, a: ndarray) -> Iterator[Any]:
-        """Yield the elements of a vector one by one, as a loop over it would read them."""
-        i = 0
-        while i < len(a):
-            yield self.getitem(a, i)
-            i += 1
+        return iteration.iterate_elements(self, a)
 
     def unpacked(self, items: Iterable[Any], pattern: Any) -> Iterator[Any]:
         """Yield each item unpacked for the targets of a loop."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import GeneratorType
 from typing import TYPE_CHECKING, Any
 
-from mooncake_py.language import iteration
+from mooncake_py.language import iteration, moved
 from mooncake_py.rooms import PACKAGE
 from mooncake_py.rules.stand_ins import class_of
 from mooncake_py.runtime.methods import python_method
@@ -78,7 +78,11 @@ def delegate(ctx: Mode, iterable: Any) -> Any:
     t = type(iterable)
     if t in IN_MEMORY:
         return iterable
-    iterator = iterable if t is GeneratorType else ctx.call(iter, iterable)
+    if t is GeneratorType:
+        iteration.refuse_foreign(ctx, iterable)
+        moved.let_go(ctx, iterable)
+        return iterable
+    iterator = ctx.call(iter, iterable)
     step = python_method(type(iterator), "__next__")
     if step is not None:
         return Delegate(ctx, iterator, step)

@@ -1,8 +1,8 @@
 """Random generators and iterators from outside in parts of a program that run twice.
 
 The first run saves the state of each generator that it uses, so that the second run draws the same
-numbers.  Of each iterator in C it keeps a copy from before it takes an item, which the second run
-takes the items from.  It also keeps what functions have returned that run once only, out of sight.
+numbers.  It keeps the iterators that it moves on (see `moved`), and what functions have returned
+that run once only, out of sight.
 """
 
 from __future__ import annotations
@@ -13,20 +13,23 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any, Self
 
+from mooncake_py.language.moved import Moved
 from mooncake_py.modules import draws_numbers
 from mooncake_py.rooms import PACKAGE
 from mooncake_py.rules.kinds import Rule
 from mooncake_py.runtime.attribute_lookup import MISSING
-from mooncake_py.runtime.iterators import copied
-from mooncake_py.runtime.references import references_beside
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
 __all__ = [
-    "Draws", "in_place_of", "is_noted", "note", "note_iterator", "noting", "once", "repeats",
+    "Draws",
+    "note",
+    "noting",
+    "once",
+    "repeats",
     "source_of",
-]  # fmt: skip
+]
 
 FILES = frozenset(
     os.path.join(PACKAGE, "rules", name)
@@ -34,18 +37,11 @@ FILES = frozenset(
 )
 
 
-FEW = 32
-
-Copies = dict[int, tuple[Any, Any]]
-"""Iterators by id, each with a copy."""
-
-
 class _Thread(threading.local):
     """The runs of this thread that take note, one within the other, and those that run again."""
 
     def __init__(self) -> None:
         self.noting: list[Draws] = []
-        self.again: list[Copies] = []
         self.results: list[Iterator[Any]] = []
 
 
@@ -55,11 +51,10 @@ _thread = _Thread()
 class Draws:
     """What a run draws from, with the states before; takes note while it is entered."""
 
-    def __init__(self) -> None:
+    def __init__(self, part: Mode | None = None) -> None:
         self.states: dict[int, tuple[Any, Any]] = {}
-        self.iterators: Copies = {}
+        self.moved = Moved(part)
         self.results: list[Any] = []
-        self.limit = FEW
         self.entered = False
 
     def run(self) -> AbstractContextManager[Any]:
@@ -69,26 +64,17 @@ class Draws:
     def __enter__(self) -> Self:
         self.entered = True
         _thread.noting.append(self)
+        self.moved.__enter__()
         return self
 
     def __exit__(self, *exception: object) -> None:
+        self.moved.__exit__()
         _thread.noting.remove(self)
 
     def note(self, source: Any) -> None:
         """Note something that is about to be drawn from."""
         if id(source) not in self.states:
             self.states[id(source)] = source, state_of(source)
-
-    def note_iterator(self, iterator: Any, copy: Any) -> None:
-        """Note an iterator that an item is about to be taken from, and a copy of it."""
-        self.iterators[id(iterator)] = iterator, copy
-        if len(self.iterators) > self.limit:  # those that the run has made, and nobody has any more
-            self.iterators = {
-                key: pair
-                for key, pair in self.iterators.items()
-                if references_beside([pair[0]]) > 1
-            }
-            self.limit = FEW + 2 * len(self.iterators)
 
     def rewind(self) -> None:
         """Put all generators into their states before the run."""
@@ -100,13 +86,11 @@ class Draws:
         """Let a block draw what the run has drawn; the generators go on as if it had not."""
         now = [(source, state_of(source)) for source, _ in self.states.values()]
         self.rewind()
-        copies = {key: (it, copied(copy)) for key, (it, copy) in self.iterators.items()}
-        _thread.again.append(copies)
         _thread.results.append(iter(self.results.copy()))
         try:
-            yield
+            with self.moved.again():
+                yield
         finally:
-            _thread.again.pop()
             _thread.results.pop()
             for source, state in now:
                 set_state(source, state)
@@ -135,28 +119,6 @@ def once(run: Callable[[], tuple[Any, Any]], has_run: Callable[[Any], bool]) -> 
 def repeats() -> bool:
     """Return whether a part runs that will run again, or does so."""
     return bool(_thread.noting or _thread.results)
-
-
-def in_place_of(iterator: Any) -> Any:
-    """Return what a second run takes in place of an iterator: a copy from before the first run."""
-    for copies in _thread.again:
-        known = copies.get(id(iterator))
-        if known is not None:
-            iterator = known[1]
-    return iterator
-
-
-def note_iterator(iterator: Any) -> None:
-    """Let all runs that take note know that an item is about to be taken from an iterator."""
-    if _thread.noting and not is_noted(iterator) and (copy := copied(iterator)) is not None:
-        for draws in _thread.noting:
-            if id(iterator) not in draws.iterators:
-                draws.note_iterator(iterator, copy)
-
-
-def is_noted(iterator: Any) -> bool:
-    """Return whether all runs that take note know an iterator."""
-    return all(id(iterator) in draws.iterators for draws in _thread.noting)
 
 
 def noting(rule: Rule, handler: Callable[..., Any]) -> Callable[..., Any]:

@@ -23,7 +23,7 @@ from mooncake_py.application.seen_calls import (
 from mooncake_py.containers.state import note_raised
 from mooncake_py.diagnostics.places import is_library
 from mooncake_py.diagnostics.reporting import dropped
-from mooncake_py.language import outside_iterators, records, subclass_operators
+from mooncake_py.language import moved, outside_iterators, records, subclass_operators
 from mooncake_py.language.calling_iterators import Callee
 from mooncake_py.language.elements import as_element, is_element
 from mooncake_py.language.subclass_instances import dressed
@@ -33,6 +33,7 @@ from mooncake_py.runtime import buffers, overlapping
 from mooncake_py.runtime.active import Active, innermost, plain_class
 from mooncake_py.runtime.activity import INERT, contains_active, is_iterator, unwrapped
 from mooncake_py.runtime.attribute_lookup import MISSING, in_class
+from mooncake_py.runtime.iterators import resumable
 from mooncake_py.runtime.late_errors import refuse_if_written, unusual
 from mooncake_py.runtime.methods import derivable, python_method
 from mooncake_py.runtime.slots import type_name
@@ -45,8 +46,9 @@ if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Language, Mode, Tracking
 
 __all__ = [
-    "ask_length", "assign_flat", "has_own_items", "items_for_star", "iterate_object", "read_flat",
-    "run_generator_method", "run_iter", "run_length_hint", "run_next", "run_reversed",
+    "ask_length", "assign_flat", "has_own_items", "items_for_star", "iterate_elements",
+    "iterate_object", "read_flat", "refuse_foreign", "run_generator_method", "run_iter",
+    "run_length_hint", "run_next", "run_reversed",
 ]  # fmt: skip
 
 
@@ -57,12 +59,13 @@ def iterate_object(ctx: Mode, iterable: Any) -> Any:
         return innermost(iterable)  # for the error of whoever iterates over it
     if t is GeneratorType:
         refuse_foreign(ctx, iterable)
-        return iterable
+        return moved.items_of(ctx, iterable)
+    given = iterable
     if moves_on(t):
         passes_on = takes_from_containers(iterable)
         iterable = outside_iterators.in_place_of(ctx, iterable, passes_on)
         if passes_on:
-            return iterable
+            return moved.recorded(ctx, given, iterable)
         if t in NEXT:
             return iterate_remaining(ctx, iterable)
     method = python_method(t, "__iter__")
@@ -85,8 +88,8 @@ def iterate_object(ctx: Mode, iterable: Any) -> Any:
     if issubclass(t, buffers.BUFFERS):
         refuse_unseen(ctx, iterable, with_article(t.__name__))
     elif (moves_on(t) or module_of(t) in IN_C) and runs_python(iterable):
-        return steps_seen(ctx, iter(iterable))
-    return iterable
+        iterable = steps_seen(ctx, iter(iterable))
+    return moved.recorded(ctx, given, iterable) if moves_on(t) else iterable
 
 
 @remembered
@@ -251,6 +254,16 @@ class Step(Callee):
         return site.way.call1(site, self._ctx, step, item)
 
 
+@resumable
+def iterate_elements(ctx: Language, a: ndarray, i: int = 0) -> Iterator[Any]:
+    """Yield the elements of a vector one by one, as a loop over it would read them."""
+    while i < len(a):
+        item = ctx.getitem(a, i)
+        i += 1
+        yield item
+
+
+@resumable
 def iterate_by_index(ctx: Language, sequence: Any, i: int = 0) -> Iterator[Any]:
     """Yield ``sequence[0]``, ``sequence[1]``, ... until IndexError."""
     while True:
@@ -284,6 +297,7 @@ def next_flat(ctx: Mode, flat: np.flatiter[Any]) -> Any:
 NEXT: dict[type, Any] = {np.flatiter: next_flat, np.broadcast: next_broadcast}
 
 
+@resumable
 def iterate_remaining(ctx: Language, iterator: Any) -> Iterator[Any]:
     """Yield what is left of ``array.flat`` or of arrays that are broadcast together."""
     step = NEXT[type(iterator)]
@@ -381,7 +395,7 @@ def run_iter(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         if not callable(args[0]):
             return f(*args)  # raises
         return iterate_calls(ctx, *args)
-    if type(args[0]) is np.flatiter:
+    if type(args[0]) is np.flatiter or type(args[0]) is GeneratorType:
         return args[0]
     method = python_method(type(args[0]), "__iter__")
     if method is not None:
@@ -389,6 +403,7 @@ def run_iter(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     return iter(ctx.iter(args[0]))
 
 
+@resumable
 def iterate_calls(ctx: Language, function: Any, sentinel: Any) -> Iterator[Any]:
     """Yield the results of a function until it returns the sentinel."""
     while True:
@@ -416,6 +431,7 @@ def run_reversed(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     return reversed(innermost(args[0]))
 
 
+@resumable
 def iterate_backwards(ctx: Language, sequence: Any, i: int) -> Iterator[Any]:
     """Yield the elements of an array or a sequence before `i`, each as it is by then."""
     while i > 0:
@@ -430,6 +446,7 @@ def iterate_backwards(ctx: Language, sequence: Any, i: int) -> Iterator[Any]:
 def run_generator_method(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run ``generator.send(value)`` and similar."""
     refuse_foreign(ctx, args[0])
+    moved.let_go(ctx, args[0])
     for value in args[1:]:
         if issubclass(type(value), BaseException):  # that is thrown
             note_raised(ctx, value)

@@ -18,13 +18,11 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.application.seen_calls import is_derived
 from mooncake_py.diagnostics.reporting import dropped
-from mooncake_py.language import draws
+from mooncake_py.language import moved
 from mooncake_py.remembered import remembered
 from mooncake_py.runtime.activity import INERT, is_iterator
-from mooncake_py.runtime.iterators import reduced, set_state
-from mooncake_py.runtime.users_code import runs_derived
+from mooncake_py.runtime.iterators import contexts_of, reduced, set_state
 from mooncake_py.words import with_article
 
 if TYPE_CHECKING:
@@ -64,16 +62,16 @@ def in_place_of(ctx: Mode, iterator: Any, passes_on: bool = False) -> Any:
     In a second run it starts where the first one has found the iterator.  One that only passes on
     what containers hold loses none.
     """
-    iterator = draws.in_place_of(iterator)
+    original, iterator, noting = moved.meet(ctx, iterator)
     copies = _copies.get(ctx) if _entries else None
     known = None if copies is None else copies.get(id(iterator))
     if known is not None:
         if known[1] is None:
             raise refusal(ctx, iterator, MOVED)
-        if not draws.is_noted(iterator):  # it is not where its copy is
+        if not moved.is_noted(original, noting):  # it is not where its copy is
             raise refusal(ctx, iterator, "a second run would not find it where it was")
         return known[1]
-    draws.note_iterator(iterator)
+    moved.note(ctx, original, iterator, noting)
     if passes_on or type(iterator) not in KINDS or not any(active_vectors(ctx, iterator)):
         return iterator
     return Copier(ctx, _copies.setdefault(ctx, {})).of(iterator)
@@ -94,7 +92,7 @@ def vectors_of(iterator: Any) -> Iterator[ndarray]:
     while todo and len(seen) < MOST:
         value, level = todo.pop()  # how many levels of what it holds are iterated over
         t = type(value)
-        if (t is GeneratorType or t in CALLING) and is_of_this_call(value):
+        if (t is GeneratorType or t in CALLING) and contexts_of(value):
             continue
         if issubclass(type(value), ndarray):
             if level and value.ndim == 1 and value.dtype.kind in "fc":
@@ -106,13 +104,6 @@ def vectors_of(iterator: Any) -> Iterator[ndarray]:
                 if kind not in INERT and id(part) not in seen and leads_on(kind):
                     seen.add(id(part))
                     todo.append((part, level))
-
-
-def is_of_this_call(iterator: Any) -> bool:
-    """Return whether an iterator runs derived code, which sees that elements are active."""
-    if type(iterator) is GeneratorType:
-        return is_derived(iterator.gi_code)
-    return any(map(runs_derived, gc.get_referents(iterator)))
 
 
 @remembered

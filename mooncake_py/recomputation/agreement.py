@@ -31,7 +31,7 @@ NOISE = 1e-10  # of what arguments contribute, relative to them: rounding, where
 
 AGAIN = (
     "a derivative inside another one runs its function again, and here it does not find what\n"
-    "the first run has found: a generator from outside that moved on, a file, the clock, or,\n"
+    "the first run has found: a file, the clock, or,\n"
     "for a pullback, arrays, lists or attributes that were changed after the call of vjp"
 )
 LATER = (
@@ -41,7 +41,7 @@ LATER = (
 )
 SEVERAL = (
     "this derivative takes a run for each number of the arguments, and a later run does not find "
-    "what\nthe first one has found: a generator from outside that moved on, a file, the clock"
+    "what\nthe first one has found: a file, the clock"
 )
 
 

@@ -17,7 +17,7 @@ from mooncake_py.containers import containers, dicts, lists, sets, state
 from mooncake_py.recomputation.places import place_of
 from mooncake_py.runtime import objects
 from mooncake_py.runtime.attribute_lookup import in_class
-from mooncake_py.runtime.pulls import pull_state
+from mooncake_py.runtime.pulls import pull_key, pull_state
 from mooncake_py.runtime.references import references_beside
 from mooncake_py.tangents.fields import instance_dict
 
@@ -168,7 +168,7 @@ def of_shared_attributes(entry: Entry) -> Entry:
     held = instance_dict(o)
     if type(held) is not dict or sys.getrefcount(held) <= OF_ONE:
         return entry
-    return entry[0], dicts.restore_key, held, name, old
+    return pull_key, dicts.restore_key, held, name, old
 
 
 OF_ONE = 3

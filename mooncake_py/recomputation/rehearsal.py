@@ -52,7 +52,7 @@ class Rehearsal:
         self.met: dict[int, tuple[ref[ndarray], ndarray, Memory]] = {}
         self.limit = FEW
         self.changes = Changes()
-        self.setting = Setting(ctx)
+        self.setting = Setting(ctx, part=ctx)
         self.caches = copied(ctx.caches)
         self.failed = True  # until it has ended well
         self.ending: list[Entry] | None = None  # what is still to be handed to the context

@@ -33,8 +33,8 @@ __all__ = ["pull_replay", "run_unrecorded"]
 Run = Callable[[], Any]
 
 CAUSES = (
-    "a generator from outside that moves on, a file, the clock, a generator of\n"
-    "random numbers in compiled code, or a change that the engine has not seen"
+    "a file, the clock, a generator of random numbers in compiled code, or a change\n"
+    "that the engine has not seen"
 )
 FIX = "take what changes as an argument, or leave the checkpoint out"
 
@@ -73,7 +73,11 @@ def run_to_error(
     ctx.caches = copied(rehearsal.caches)
     where = ctx.user_location()
     with rehearsal.setting.draws.again():
-        run()  # raises
+        try:
+            run()  # raises
+        except Exception:
+            rehearsal.setting.draws.moved.refuse_carrying(ctx)
+            raise
     raise ctx.failed(
         CheckpointError(
             f"a checkpointed part raised {type(error).__name__}, and not when it was run again",
@@ -120,6 +124,8 @@ class Replay:
         for a in self.arrays:
             del existing[id(a)]
         self.unchanged = existing
+        self.moved = self.setting.draws.moved
+        self.iterators = self.moved.carrying(ctx)
         self.main, self.changed = self.outcome(value)
 
     def outcome(self, value: Any) -> tuple[Outcome, list[Outcome]]:
@@ -134,6 +140,7 @@ class Replay:
             self.places = [place for place in self.places if id(place[0]) not in main.seen]
         known = frozenset(main.seen)
         held = [p.o if p.inverse is undo_assign else p.read() for p in self.places]
+        held += map(self.moved.held_by, self.iterators)
         changed = [Outcome(ctx, (value,), unchanged, known) for value in held]
         return main, changed
 
@@ -153,6 +160,7 @@ class Replay:
             if lifted != (Lifter.liftings, 0):
                 refuse_shared(ctx, ctx.tape[start:])
             main, changed = self.outcome(value)
+            used = list(filter(self.moved.is_used, self.iterators))
         if not self.main.equals(main):
             raise self.other()
         self.main.hand_over(main)
@@ -167,7 +175,10 @@ class Replay:
         for i in others:
             # An object that the first run has made, and that nothing leads to any more, stays as
             # it was before; so would one that the second run has missed, but for its cotangents.
-            untouched = same_state(before[i], state_at(self.places[i]))
+            if i < len(before):
+                untouched = same_state(before[i], state_at(self.places[i]))
+            else:
+                untouched = self.iterators[i - len(before)] not in used
             if not untouched or not self.changed[i].is_spent(met):
                 raise self.other()
         settle_kept(ctx)

@@ -30,13 +30,16 @@ Name = tuple[Callable[[], Any], Callable[[Any], None], Any]
 
 
 class Setting:
-    """The setting of a first run, a part of some calls, for a second one."""
+    """The setting of a first run, a part of some calls, for a second one.
 
-    def __init__(self, *contexts: Mode) -> None:
+    A `part` that is checkpointed is one of this call.
+    """
+
+    def __init__(self, *contexts: Mode, part: Mode | None = None) -> None:
         self.rules = local.current()
         self.compiles = compiles()
         self.errors = {**np.geterr(), "call": np.geterrcall()}  # the reverse pass is silent
-        self.draws = Draws()
+        self.draws = Draws(part)
         self.flags = Flags()
         # By id, captured variables of functions that ran: those that they are local to bind them
         # anew without anybody being told.
