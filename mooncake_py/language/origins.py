@@ -94,7 +94,7 @@ def found_origin(value: Active, known: dict[int, Any], depth: int) -> Any:
 
 def are_alike(a: Any, b: Any) -> bool:
     """Return whether two numbers, or tangents along several directions, are equal."""
-    if type(a) is not type(b):
+    if type(a) is not type(b) or a is NOTHING:
         return False
     if type(a) in (Moving, Origin):
         return have_one_origin(a, b)

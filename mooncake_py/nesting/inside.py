@@ -56,7 +56,7 @@ from mooncake_py.modes.reverse.differentiate import run_both_ways
 from mooncake_py.modes.reverse.inner import InnerContext, refuse_to_catch
 from mooncake_py.modes.reverse.settings import new_context, settings
 from mooncake_py.recomputation.agreement import Fingerprint, repeating, something_else
-from mooncake_py.recomputation.setting import Setting
+from mooncake_py.recomputation.setting import Setting, copied
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import unwrapped
 from mooncake_py.runtime.enclosing import enclosed, enclosing
@@ -173,9 +173,6 @@ def recorded(
     so in the outer call already.  A run `again`, from the cotangent of `computed`, returns the
     first value in it, what gets out, and further cotangents.
     """
-    for number, _ in inner.numbers.values():
-        if number.context is not outer:
-            outer.meet(number)
     outer.registry.protect_all()  # the second run reads it again
     with Lifter(outer) as lifter:
         computed, tree = lifter.visit(computed)
@@ -282,6 +279,7 @@ def gradient_in_forward_mode(
     _, _, trees = call.lift(leaves)
     pairs = [outer.split(part) for part, _ in leaves.found]
     shells: list[Shell] = []
+    caches = copied(outer.caches)
 
     def run_on(z: Any) -> tuple[Any, Any]:
         """Run the function in forward mode, on primals of the context that is running.
@@ -294,7 +292,7 @@ def gradient_in_forward_mode(
             outer.fresh_number(p, t) if type(p) is not ndarray else p
             for p, (_, t) in zip(z, pairs, strict=True)
         ]
-        with computing_on(outer, ctx), Replacer(ctx, active) as replacer:
+        with computing_on(outer, ctx, caches), Replacer(ctx, active) as replacer:
             args, kwargs, _ = call.lift(replacer)
             output, aux = value_and_auxiliary(call, run(outer, f, args, kwargs))
             output = plain_parts(output)
@@ -331,9 +329,10 @@ def run_inside_forward_mode(
 ) -> Any:
     """Run something in its own context inside forward mode."""
     shells: list[Shell] = []
+    caches = copied(outer.caches)
 
     def run_below(ctx: Mode) -> Any:
-        with computing_on(outer, ctx):
+        with computing_on(outer, ctx, caches):
             output = call(outer)
             if not shells:
                 shells.append(Shell(outer, output))
@@ -344,8 +343,13 @@ def run_inside_forward_mode(
 
 
 @contextmanager
-def computing_on(outer: ForwardContext, ctx: Mode) -> Iterator[None]:
-    """Let a forward-mode call compute on top of another context meanwhile."""
+def computing_on(outer: ForwardContext, ctx: Mode, caches: dict[int, Any]) -> Iterator[None]:
+    """Let a forward-mode call compute on top of another context meanwhile.
+
+    What it caches then is active there, and is computed anew elsewhere.  Each run finds the caches
+    of the first one.
+    """
+    kept, outer.caches = outer.caches, copied(caches)
     try:
         with outer.based_on(ctx), enclosed(None):
             yield
@@ -354,6 +358,8 @@ def computing_on(outer: ForwardContext, ctx: Mode) -> Iterator[None]:
         if not isinstance(error, MooncakeError) and holds_tangents(outer, held):
             refuse_to_catch((outer, *outer.outers), error, outer.user_location())
         raise
+    finally:
+        outer.caches = kept
 
 
 def holds_tangents(outer: ForwardContext, held: Any) -> bool:

@@ -16,7 +16,7 @@ from numpy import ndarray
 from mooncake_py.containers import containers
 from mooncake_py.containers.undo import note
 from mooncake_py.recomputation.changes import Changes
-from mooncake_py.recomputation.setting import Setting
+from mooncake_py.recomputation.setting import Setting, copied
 from mooncake_py.rules.kinds import CoDualRule
 from mooncake_py.runtime import objects
 from mooncake_py.runtime.active import Active
@@ -31,7 +31,7 @@ from mooncake_py.tangents.subclasses import plain
 if TYPE_CHECKING:
     from mooncake_py.runtime.reverse_mode import ReverseMode
 
-__all__ = ["Rehearsal", "copied"]
+__all__ = ["Rehearsal"]
 
 Entry = tuple[Any, ...]
 
@@ -193,8 +193,3 @@ class Rehearsal:
             note(self.ctx, set_own_attributes, value, fields)
         for part in parts(value):
             self.keep(part, seen)
-
-
-def copied(caches: dict[int, Any]) -> dict[int, Any]:
-    """Return the caches of a call as they are now."""
-    return {key: cache.copy() for key, cache in caches.items()}

@@ -22,7 +22,8 @@ from mooncake_py.errors import CheckpointError, Location, MooncakeError
 from mooncake_py.recomputation.agreement import repeating
 from mooncake_py.recomputation.outcome import Outcome, same_state, state_at
 from mooncake_py.recomputation.places import LAYOUT, places_of
-from mooncake_py.recomputation.rehearsal import Rehearsal, copied
+from mooncake_py.recomputation.rehearsal import Rehearsal
+from mooncake_py.recomputation.setting import copied
 from mooncake_py.runtime.memory import undo_assign
 
 if TYPE_CHECKING:

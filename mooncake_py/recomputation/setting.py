@@ -21,12 +21,17 @@ from mooncake_py.runtime.compilation import compiles, using
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["Setting"]
+__all__ = ["Setting", "copied"]
 
 FEW = 32
 
 Name = tuple[Callable[[], Any], Callable[[Any], None], Any]
 """How to read and to bind a name, and what it was bound to."""
+
+
+def copied(caches: dict[int, Any]) -> dict[int, Any]:
+    """Return the caches of a call as they are now."""
+    return {key: cache.copy() for key, cache in caches.items()}
 
 
 class Setting:
@@ -45,6 +50,7 @@ class Setting:
         # anew without anybody being told.
         self.cells: dict[int, tuple[CellType, Any]] = {}
         self.limit = FEW
+        self.caches = [(ctx, copied(ctx.caches)) for ctx in contexts if part is None]
         self.globals: list[Name] = [
             (read := partial(value_at, scope, name), partial(restore_key, scope, name), read())
             for ctx in contexts
@@ -80,7 +86,10 @@ class Setting:
         ]
         names = [*cells, *self.globals]
         now = [read() for read, _, _ in names]
+        caches = [(ctx, ctx.caches) for ctx, _ in self.caches]
         try:
+            for ctx, before in self.caches:
+                ctx.caches = copied(before)
             for _, bind, value in names:
                 bind(value)
             self.flags.put_back()
@@ -92,6 +101,8 @@ class Setting:
             ):
                 yield
         finally:
+            for ctx, after in caches:
+                ctx.caches = after
             for (read, bind, then), value in zip(names, now, strict=True):
                 if not keeps_bindings or read() is then:
                     bind(value)

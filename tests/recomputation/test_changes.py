@@ -141,7 +141,7 @@ def new_and_old(o: Any, x: Any) -> Any:
     for each in (new := Counter(x), new, o):
         each.n = each.n + 2
         each.__dict__["e"] = x * each.n
-    return new.e * o.e
+    return vars(new)["e"] * vars(o)["e"]
 
 
 def cached(o: Any, x: Any) -> Any:

@@ -93,7 +93,11 @@ class InnerContext(ReverseContext):
             raise shared_number(number)
         if not self.follows:
             raise self.refusal()
-        self.numbers.setdefault(id(number), (number, number.grad))
+        if id(number) not in self.numbers:
+            self.numbers[id(number)] = number, number.grad
+            # At once: in a second run an outer number may be a new one, of what runs outside.
+            if number.context is not self.outers[0]:
+                self.outers[0].meet(number)
 
     def refusal(self) -> NestedDerivativeError:
         """Return the error for the use of outer active data."""
