@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy import ndarray
 
+from mooncake_py.application.walker import replace_parts
 from mooncake_py.boundary.outgoing import unfinished
 from mooncake_py.containers import containers
 from mooncake_py.diagnostics.reporting import Reporting, dropped
@@ -39,6 +40,7 @@ __all__ = ["Outcome", "same_state", "state_at"]
 
 CONSTANTS = frozenset({int, bool, str, bytes, type(None)})
 NUMBERS = frozenset({float, complex, np.float64, np.float32, np.complex128})
+WHOLE = (None, replace_parts, undo_assign)
 COLUMNS = 61
 PART = "a part that is checkpointed"  # and so is run again
 
@@ -151,6 +153,8 @@ class Outcome:
 def state_at(place: Place) -> Any:
     """Return what tells whether a place is changed: its objects, or a checksum of an array."""
     contents = place.o if place.inverse is undo_assign else place.read()
+    if place.inverse not in WHOLE:  # what an attribute or a variable holds has its own places
+        return type(contents), [contents]
     is_array = issubclass(type(contents), ndarray)
     if is_array and contents.dtype.kind != "O":
         return checksum(contents)

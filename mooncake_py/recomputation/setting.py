@@ -50,7 +50,6 @@ class Setting:
         # anew without anybody being told.
         self.cells: dict[int, tuple[CellType, Any]] = {}
         self.limit = FEW
-        self.caches = [(ctx, copied(ctx.caches)) for ctx in contexts if part is None]
         self.globals: list[Name] = [
             (read := partial(value_at, scope, name), partial(restore_key, scope, name), read())
             for ctx in contexts
@@ -86,10 +85,7 @@ class Setting:
         ]
         names = [*cells, *self.globals]
         now = [read() for read, _, _ in names]
-        caches = [(ctx, ctx.caches) for ctx, _ in self.caches]
         try:
-            for ctx, before in self.caches:
-                ctx.caches = copied(before)
             for _, bind, value in names:
                 bind(value)
             self.flags.put_back()
@@ -101,8 +97,6 @@ class Setting:
             ):
                 yield
         finally:
-            for ctx, after in caches:
-                ctx.caches = after
             for (read, bind, then), value in zip(names, now, strict=True):
                 if not keeps_bindings or read() is then:
                     bind(value)

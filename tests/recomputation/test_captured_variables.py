@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 from mooncake_py import checkpoint, checkpointed, grad, value_and_grad, vjp
@@ -100,3 +101,26 @@ def test_errors_leave_no_change() -> None:
     with pytest.raises(ValueError, match="of the part"):
         grad(lambda x: checkpoint(f, x) * 1.0)(2.0)
     assert counter.read() == 0
+
+
+@pytest.mark.parametrize("changed", [[1.0], {0: 1.0}, np.ones(1)], ids=["list", "dict", "array"])
+@pytest.mark.parametrize("at_once", [True, False])
+def test_a_variable_of_a_part_within_a_part_held_what_that_has_changed(
+    changed: Any, at_once: bool
+) -> None:
+    def f(x):
+        def change():
+            changed[0] = 2.0
+
+        change() if at_once else checkpoint(change)
+        q = changed
+
+        def rebinds(w):
+            nonlocal q
+            q = None
+            return w * x
+
+        return checkpoint(rebinds, x) if q is changed else None
+
+    assert value_and_grad(lambda x: checkpoint(f, x) * 1.0)(2.0) == (4.0, 4.0)
+    assert changed[0] == 1.0
