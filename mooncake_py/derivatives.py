@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from mooncake_py.modes.reverse.storage import Workspace
     from mooncake_py.prepared import Prepared
 
-__all__ = ["Derivative", "ForwardGrad", "ForwardValueAndGrad", "Grad", "Mode", "ValueAndGrad"]
+__all__ = [
+    "Derivative", "ForwardGrad", "ForwardValueAndGrad", "Grad", "Mode", "ValueAndGrad", "of_mapped",
+]  # fmt: skip
 
 P = ParamSpec("P")
 Given = TypeVar("Given")
@@ -71,15 +73,6 @@ class Derivative(Generic[P, Given]):
     def __repr__(self) -> str:
         f, argnums, *_ = self._parts
         return f"<{type(self).name} of {name_of(f)} with respect to {argnums!r}>"
-
-    @property
-    def function(self) -> Callable[..., Any]:
-        """The function that is differentiated."""
-        return self._parts[0]
-
-    def of(self, f: Callable[..., Any]) -> Derivative[..., Any]:
-        """Return the same derivative of another function."""
-        return type(self)(f, *self._parts[1:], self._compile)
 
     @overload
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Given: ...
@@ -143,6 +136,15 @@ class Derivative(Generic[P, Given]):
         """Return the context manager that sets compilation for a run."""
         _, _, _, debug = self._parts
         return compiling(self._compile, debug)
+
+
+def of_mapped(
+    derivative: Derivative[..., Any], change: Callable[[Any], Any]
+) -> Derivative[..., Any]:
+    """Return the same derivative of what `change` makes of its function."""
+    f, argnums, has_aux, debug = derivative._parts  # pyright: ignore[reportPrivateUsage]
+    compile = derivative._compile  # pyright: ignore[reportPrivateUsage]
+    return type(derivative)(change(f), argnums, has_aux, debug, compile)
 
 
 class ValueAndGrad(Derivative[P, Given]):

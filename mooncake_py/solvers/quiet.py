@@ -11,7 +11,7 @@ from collections.abc import Callable
 from types import CellType, FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
-from mooncake_py.derivatives import Derivative
+from mooncake_py.derivatives import Derivative, of_mapped
 from mooncake_py.overriding import override
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import unwrapped
@@ -108,7 +108,7 @@ class Bare:
             f, args, named = (self.of(p) for p in (value.func, value.args, value.keywords))
             return functools.partial(f, *args, **named)
         if isinstance(value, Derivative):
-            return value.of(self.of(value.function))
+            return of_mapped(value, self.of)
         if id(t) in self.classes:
             held = self.names(vars(value))
             if held is not vars(value):
