@@ -101,6 +101,7 @@ def numbers(value: Any) -> list[Any]:
     return [value]
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(("f", "a"), [pytest.param(f, a, id=name) for name, f, a in cases()])
 def test_tangents_are_those_of_the_pullback(

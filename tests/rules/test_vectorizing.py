@@ -30,6 +30,7 @@ LINES = {
 }
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("axis", [0, 1, -1, -2, 2])
 @pytest.mark.parametrize("name", LINES)
