@@ -15,6 +15,7 @@ from mooncake_py.application.native_writes import refuse_other_writes
 from mooncake_py.application.out_argument import (
     converts,
     named_out,
+    number_in,
     signature_of,
     single_output,
     unrounded,
@@ -130,7 +131,8 @@ def elementwise_with_options(
         raise
     if out is not None:
         y = ctx.record_elementwise(rule, y, primals, nodes) if active else y
-        return write_into(ctx, out, y, where=True if where is None else where)
+        write_into(ctx, out, y, where=True if where is None else where)
+        return number_in(ctx, f, primals, kwargs, out)
     if not active:
         return drops.computed(ctx, f, args, y)
     return ctx.record_elementwise(rule, y, primals, nodes, None if where is True else where)

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
 __all__ = [
-    "converts", "fits", "named_out", "result_dtype", "run_into", "signature_of", "single_output",
-    "unrounded", "without_out", "write_into",
+    "converts", "fits", "named_out", "number_in", "result_dtype", "run_into", "signature_of",
+    "single_output", "unrounded", "without_out", "write_into",
 ]  # fmt: skip
 
 # Where functions that add up or multiply take `dtype` by position: by default that of `out`.
@@ -223,7 +223,7 @@ def run_into(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     pairs = zip(out, scratch, strict=True) if type(out) is tuple else [(out, scratch)]
     for part, written in pairs:
         store(ctx, part, written, where)
-    return out
+    return number_in(ctx, f, args, kwargs, out)
 
 
 def write_steps(ctx: Mode, f: Any, args: Any, kwargs: Any, out: ndarray) -> ndarray:
@@ -301,12 +301,40 @@ def without_out(apply: Callable[..., Any]) -> Callable[..., Any]:
             ctx.refuse_subclasses(out if type(out) is tuple else (out,))
         where = given.get("where", True) if is_elementwise else True
         try:
-            return compute_into(partial(apply, rule), ctx, f, args, kwargs, out, where)
+            y = compute_into(partial(apply, rule), ctx, f, args, kwargs, out, where)
+            return number_in(ctx, f, args, kwargs, y) if y is out else y
         except Exception as error:
             refuse_other_writes(ctx, error, f, args, given)
             raise
 
     return apply_and_write
+
+
+def laid_out(ctx: Mode, f: Any, args: Any, kwargs: Any, out: Any, y: Any) -> Any:
+    """Return results of which some have an output, the others in the shape and layout of NumPy.
+
+    It broadcasts all operands with the outputs.
+    """
+    args, kwargs = activity.unwrapped((tuple(args), kwargs))
+    copies = tuple(None if into is None else into.copy("K") for into in out)
+    with np.errstate(all="ignore"):
+        plain = f(*args, **kwargs, out=copies)
+    return tuple(
+        [
+            like(ctx, part, model) if into is None and type(model) is ndarray else part
+            for part, into, model in zip(y, out, plain, strict=True)
+        ]
+    )
+
+
+def like(ctx: Mode, part: Any, model: ndarray) -> Any:
+    """Return a result in the shape and layout of an array; itself if it has them."""
+    plain = activity.unwrapped(part)
+    if type(plain) is ndarray and (plain.shape, plain.strides) == (model.shape, model.strides):
+        return part
+    whole = np.empty_like(model)
+    ctx.assign(whole, Ellipsis, part)
+    return whole
 
 
 def as_arrays(ctx: Mode, y: Any) -> Any:
@@ -321,7 +349,11 @@ def compute_into(
 ) -> Any:
     """Write the result of a function into its argument `out`, which is not among the keywords."""
     if type(out) is tuple:
-        return write_into(ctx, out, apply(ctx, f, args, kwargs), where=where)
+        y = apply(ctx, f, args, kwargs)
+        if any(into is None for into in out):
+            options = kwargs if where is True else {**kwargs, "where": where}
+            y = laid_out(ctx, f, args, options, out, y)
+        return write_into(ctx, out, y, where=where)
     if issubclass(type(out), ndarray) and out.dtype.kind in "biu":
         return write_steps(ctx, f, args, kwargs, out)
     if f in overlapping.JOINS and overlapping.holds_part_of(out, args[0]):
@@ -338,6 +370,19 @@ def compute_into(
         return write_into(ctx, out, y, casting)
     index = place_in(f, args, kwargs, out, activity.unwrapped(y))
     write_into(ctx, out[index], y, "unsafe" if f.__name__ in ACCUMULATES else casting)
-    if f.__name__ == "dot" and not out.ndim:
-        return ctx.getitem(out, ())
     return out
+
+
+def number_in(ctx: Mode, f: Any, args: Any, kwargs: Any, out: Any) -> Any:
+    """Return the output, or the number in it where NumPy returns that, as for NumPy's scalars."""
+    if type(out) is not ndarray or out.ndim or isinstance(f, np.ufunc):
+        return out
+    args, kwargs = activity.unwrapped((list(args), kwargs))
+    position = out_position(f)
+    if position is not None and len(args) > position:
+        args[position] = out.copy()
+    else:
+        kwargs["out"] = out.copy()
+    with np.errstate(all="ignore"):
+        plain = f(*args, **kwargs)
+    return out if type(plain) is ndarray else ctx.getitem(out, ())

@@ -16,6 +16,7 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.rules.holomorphic import Wirtinger
+from mooncake_py.tangents.kinds import NoTangent
 
 __all__ = [
     "ONE_THREAD",
@@ -155,8 +156,8 @@ def each_part(f: Callable[[Any], Any], value: Any) -> Any:
 
 def chosen(depends: Any, t: Any, rest: Any) -> Any:
     """Return numbers and arrays, in each part those of one of two structures."""
-    if t is None:
-        return None
+    if t is None or type(t) is NoTangent:  # of an output that is an int
+        return t
     if isinstance(t, (list, tuple)):
         return [chosen(*parts) for parts in zip(depends, t, rest, strict=True)]
     kept = np.where(depends != 0, t, rest)

@@ -58,6 +58,12 @@ def of_numbers(value: Any) -> Any:
     return value if hasattr(type(value), "__next__") else np.asarray(value, np.float64)
 
 
+def as_numeric(value: Any) -> ndarray:
+    """Return an array that can be subtracted: booleans are numbers here."""
+    a = np.asarray(value)
+    return a.astype(np.float64) if a.dtype.kind == "b" else a
+
+
 def are_numbers(value: Any) -> bool:
     """Return whether a sequence holds nothing but numbers."""
     return type(value) in (list, tuple) and all(isinstance(part, NUMBERS) for part in value)
@@ -70,7 +76,7 @@ def interpolated(x, xp, fp, left=None, right=None):
 
 def interpolated_jvp(tangents, y, x, xp, fp, left=None, right=None) -> Any:
     """Move the place, the nodes, the values at them, and those beyond the ends."""
-    x, xp, fp = map(np.asarray, (x, xp, fp))
+    x, xp, fp = map(as_numeric, (x, xp, fp))
     if not x.size:
         return np.zeros_like(y)
     dx, dxp, dfp, dleft, dright = (*tangents, None, None)[:5]
@@ -96,7 +102,7 @@ def interpolated_rule(x, xp, fp, left=None, right=None) -> Result:
     def interp_pullback(dy):
         if not np.size(x):  # there need be no nodes then (NumPy 2.5 and newer)
             return (None,) * 5
-        arrays = np.asarray(x), np.asarray(xp), np.asarray(fp)
+        arrays = as_numeric(x), as_numeric(xp), as_numeric(fp)
         return cotangents(dy, *arrays, left is None, right is None)
 
     return np.interp(x, xp, fp, left, right), interp_pullback

@@ -68,7 +68,7 @@ median_source, nanmedian_source = unwrap(np.median), unwrap(np.nanmedian)
 def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
     if overwrite_input:
         return median_source(a, axis, out, overwrite_input, keepdims)
-    result = median_of(a, axis, bool(keepdims))
+    result = median_of(a, hashable(axis), bool(keepdims))
     return result if out is None else written(out, result)
 
 
@@ -77,11 +77,16 @@ def nanmedian(a, axis=None, out=None, overwrite_input=False, keepdims=False):
     if overwrite_input:
         return nanmedian_source(a, axis, out, overwrite_input, keepdims)
     keeps = False if keepdims is np._NoValue else bool(keepdims)
-    result = nanmedian_of(a, axis, keeps)
+    result = nanmedian_of(a, hashable(axis), keeps)
     if out is None:
         return result
     out[...] = result  # broadcast to it
     return out
+
+
+def hashable(axis: Any) -> Any:
+    """Return axes that may be a list, as medians take them."""
+    return tuple(axis) if isinstance(axis, list) else axis
 
 
 def median_of(a: Any, axis: Axes, keepdims: bool) -> Any:

@@ -31,6 +31,7 @@ from mooncake_py.application.out_argument import (
     converts,
     fits,
     named_out,
+    number_in,
     result_dtype,
     signature_of,
     single_output,
@@ -162,7 +163,9 @@ def apply_elementwise(
                 y = ctx.call(np.where, mask, y, out)
             elif (t := ctx.blocks.tangent_of(y)) is not None:
                 ctx.write(t, ~mask, 0.0)
-        return y if out is None else write_into(ctx, out, y, casting)
+        if out is None:
+            return y
+        return number_in(ctx, f, primals, kwargs, write_into(ctx, out, y, casting))
 
     try:
         return compute()

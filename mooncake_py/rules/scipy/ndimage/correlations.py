@@ -24,7 +24,9 @@ __all__: list[str] = []
 
 def positions(n: int, size: int, mode: str, origin: int) -> ndarray:
     """Return which element of a line each element of the extended line is, -1 for the constant."""
-    extended = np.empty(n + size - 1, np.intp)
+    extended = np.full(n + size - 1, -1, np.intp)
+    if not n:  # SciPy reads beyond the ends
+        return extended
     for k in range(size):
         unit = np.zeros(size)
         unit[k] = 1
@@ -60,6 +62,8 @@ def cotangents(
 ) -> Any:
     """Return functions for the cotangents of `x`, of weights with the same axes, and of `cval`."""
     sizes, shape = weights.shape, x.shape
+    if not x.size:
+        return lambda: np.zeros(shape), lambda: np.zeros(weights.size), lambda: 0.0
     places = [
         positions(n, size, mode, origin)
         for n, size, origin in zip(shape, sizes, origins, strict=True)

@@ -18,6 +18,8 @@ GAUSSIAN, UNIFORM, ELLIPSOID = range(3)
 
 def frequencies(n: int, whole: int, halved: bool) -> ndarray:
     """Return the frequencies of a transform, in steps of one element; `halved` is that of rfft."""
+    if not n:
+        return np.zeros(0)
     return np.arange(n) / whole if halved else np.fft.fftfreq(n)
 
 

@@ -24,6 +24,8 @@ BOUNDARIES = {0: "constant", 4: "symmetric", 8: "wrap"}
 @derived_as(compiled._convolve2d)
 def convolve2d(x: Any, kernel: Any, flip: int, mode: int, boundary: int, fillvalue: Any) -> Any:
     """Extend the image by the boundary, and cut out what the mode asks for."""
+    if not x.size or not kernel.size:
+        return plain_result(compiled._convolve2d, (x, kernel, flip, mode, boundary, fillvalue), {})
     n, m = np.array(x.shape), np.array(kernel.shape)
     if boundary and np.any(m - 1 > n):
         raise MissingRuleError(

@@ -45,10 +45,10 @@ elementwise(
 elementwise(
     ss.yv, lambda v, z, y: in_order(ss.yv, v, z), lambda v, z, y: half_difference(ss.yv, v, z)
 )
-elementwise(ss.yn, ORDER, lambda v, z, y: half_difference(ss.yv, v, z))
+elementwise(ss.yn, ORDER, lambda n, z, y: half_difference(ss.yv, np.trunc(n), z))
 elementwise(ss.iv, lambda v, z, y: in_order(ss.iv, v, z), lambda v, z, y: half_sum(ss.iv, v, z))
 elementwise(ss.kv, lambda v, z, y: in_order(ss.kv, v, z), lambda v, z, y: -half_sum(ss.kv, v, z))
-elementwise(ss.kn, ORDER, lambda v, z, y: -half_sum(ss.kv, v, z))
+elementwise(ss.kn, ORDER, lambda n, z, y: -half_sum(ss.kv, np.trunc(n), z))
 elementwise(
     ss.hankel1,
     lambda v, z, y: in_order(ss.hankel1, v, z),

@@ -345,10 +345,17 @@ def tukey_slope(k: Any, p: Any) -> Any:
     return p ** (k - 1) + (1 - p) ** (k - 1)
 
 
+def inside(x: Any, k: Any, slope: Any) -> Any:
+    """Return a slope where the distribution has a density: it ends at 1 / k for positive k."""
+    return np.where(np.abs(x) * k > 1, 0, slope)
+
+
 elementwise(
     ss.tklmbda,
-    lambda x, k, p: 1 / tukey_slope(k, p),
-    lambda x, k, p: (in_exponent(np.log1p(-p), k) - in_exponent(np.log(p), k)) / tukey_slope(k, p),
+    lambda x, k, p: inside(x, k, 1 / tukey_slope(k, p)),
+    lambda x, k, p: inside(
+        x, k, (in_exponent(np.log1p(-p), k) - in_exponent(np.log(p), k)) / tukey_slope(k, p)
+    ),
 )
 
 elementwise(

@@ -78,7 +78,8 @@ def exprel_slope(x: Any) -> Any:
 
 def expn_slope(n: Any, x: Any, y: Any) -> Any:
     """Return -E_(n-1)(x); E_0 = e^-x / x."""
-    return np.where(np.asarray(n) == 0, -(1 + 1 / x) * y, -ss.expn(np.maximum(n, 1) - 1, x))
+    n = np.trunc(n)  # as SciPy does
+    return np.where(n == 0, -(1 + 1 / x) * y, -ss.expn(np.maximum(n, 1) - 1, x))
 
 
 # Box and Cox: y = (x^p - 1) / p = log(x) exprel(p log(x)).

@@ -72,6 +72,7 @@ def ellipj_rule(u: Any, m: Any) -> tuple[Any, Any]:
     """Use sn' = cn dn,  cn' = -sn dn,  dn' = -m sn cn,  am' = dn in u  (22.13.1, 22.16.1)."""
     ys = ss.ellipj(u, m)
     sn, cn, dn, _ = ys
+    m = np.asarray(m)
 
     def ellipj_pullback(dys: tuple[Any, ...]) -> tuple[Any, Any]:
         slopes = cn * dn, -sn * dn, -m * sn * cn, dn

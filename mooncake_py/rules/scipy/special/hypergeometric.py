@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from scipy import special as ss
 
 from mooncake_py.rules.declare import elementwise
@@ -25,11 +26,19 @@ elementwise(
     lambda b, z, y: in_parameter(ss.hyp0f1, 0, b, z),
     lambda b, z, y: ss.hyp0f1(b + 1, z) / b,
 )
+
+
+def kummer(a: Any, b: Any, z: Any) -> Any:
+    """Return M(a, b, z), where M(0, -n, z) = 1, as in the derivative of M(-1, -n - 1, z)."""
+    ends = np.equal(a, 0) & np.less_equal(b, 0) & np.equal(b, np.trunc(b))
+    return np.where(ends, 1, ss.hyp1f1(a, np.where(ends, 1, b), z))
+
+
 elementwise(
     ss.hyp1f1,
     lambda a, b, z, y: in_parameter(ss.hyp1f1, 0, a, b, z),
     lambda a, b, z, y: in_parameter(ss.hyp1f1, 1, a, b, z),
-    lambda a, b, z, y: a / b * ss.hyp1f1(a + 1, b + 1, z),
+    lambda a, b, z, y: a / b * kummer(a + 1, b + 1, z),
 )
 elementwise(
     ss.hyperu,

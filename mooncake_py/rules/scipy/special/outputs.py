@@ -19,6 +19,7 @@ def outputs(ufunc: np.ufunc, slopes: Callable[[Any, Any], tuple[Any, ...]]) -> N
     @from_vjp(ufunc)
     def rule(x: Any) -> tuple[Any, Any]:
         ys = ufunc(x)
+        x = np.asarray(x) if isinstance(x, (list, tuple)) else x
 
         def pullback(dys: tuple[Any, ...]) -> Any:
             pairs = zip(dys, slopes(x, ys), strict=True)

@@ -36,12 +36,19 @@ def chebyt_slope(n: Any, x: Any) -> Any:
 
 
 def chebyu_slope(n: Any, x: Any) -> Any:
-    """Return the derivative of the Chebyshev polynomial U_n."""
-    return 2 * lower(ss.eval_gegenbauer, n, 2.0, x)
+    """Return the derivative of the Chebyshev polynomial U_n, which is -U_(-2-n)."""
+    mirrored = np.less(n, -1)
+    slope = 2 * lower(ss.eval_gegenbauer, np.where(mirrored, -2 - n, n), 2.0, x)
+    return np.where(mirrored, -slope, slope)
 
 
-elementwise(ss.eval_legendre, DEGREE, lambda n, x, y: jacobi_slope(n, 0.0, 0.0, x))
-elementwise(ss.eval_sh_legendre, DEGREE, lambda n, x, y: 2 * jacobi_slope(n, 0.0, 0.0, 2 * x - 1))
+def legendre_slope(n: Any, x: Any) -> Any:
+    """Return the derivative of the Legendre polynomial P_n, which is P_(-1-n)."""
+    return jacobi_slope(np.where(np.less(n, 0), -1 - n, n), 0.0, 0.0, x)
+
+
+elementwise(ss.eval_legendre, DEGREE, lambda n, x, y: legendre_slope(n, x))
+elementwise(ss.eval_sh_legendre, DEGREE, lambda n, x, y: 2 * legendre_slope(n, 2 * x - 1))
 elementwise(
     ss.eval_jacobi, DEGREE, PARAMETER, PARAMETER, lambda n, a, b, x, y: jacobi_slope(n, a, b, x)
 )

@@ -1,0 +1,79 @@
+"""Arguments that functions take in forms which few programs use: lists, booleans, empty arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mooncake_py import grad, jvp
+
+X = np.array([1.3, 0.7, 2.1])
+
+NUMPY: list[Callable[[Any], Any]] = [
+    lambda x: np.interp(x, [0.0, 1.0, 3.0], [False, True, False]).sum(),
+    lambda x: np.interp(x[0] - 1, [False, True], x[:2]),
+    lambda x: np.interp([x[0] - 1], [0.0, 1.0], np.array([True, False])).sum(),
+    lambda x: np.median(np.outer(x, x), axis=[0]).sum(),
+    lambda x: np.nanmedian(np.outer(x, x), axis=[0, 1], keepdims=True).sum(),
+    lambda x: np.frexp(np.array([1.0, np.inf]) * x[0])[0][0],
+    lambda x: np.floor_divide([x[0], x[1]], 0.3).sum() * x[1],
+    lambda x: np.floor_divide([[x[0]], [1.0]], [x[1], x[2]]).sum() * x[1],
+]
+
+
+@pytest.mark.parametrize("f", NUMPY)
+def test_numpy(f: Callable[[Any], Any]) -> None:
+    check(f)
+
+
+IMAGES: list[Callable[[Any, Any], Any]] = [
+    lambda nd, e: nd.gaussian_filter(e, 1.0),
+    lambda nd, e: nd.sobel(e),
+    lambda nd, e: nd.laplace(e),
+    lambda nd, e: nd.uniform_filter(e, 3),
+    lambda nd, e: nd.convolve(e, [1.0, 2.0, 1.0]),
+    lambda nd, e: nd.correlate1d(e, [1.0, 2.0, 1.0]),
+    lambda nd, e: nd.maximum_filter(e, 3),
+    lambda nd, e: nd.minimum_filter1d(e, 3),
+    lambda nd, e: nd.fourier_gaussian(e, 0.5).real,
+]
+
+
+@pytest.mark.parametrize("f", IMAGES)
+def test_filters_of_empty_images(f: Callable[[Any, Any], Any]) -> None:
+    nd = pytest.importorskip("scipy.ndimage")
+    check(lambda x: f(nd, x[x > 9]).sum() + x[0])
+
+
+def test_convolutions_with_an_empty_kernel() -> None:
+    sg = pytest.importorskip("scipy.signal")
+    check(lambda x: sg.convolve2d(np.outer(x, x), np.ones((2, 0))).sum() + x[0])
+
+
+LISTS: list[Callable[[Any, Any], Any]] = [
+    lambda sp, x: sp.fresnel([x[0], 2.0])[0],
+    lambda sp, x: sp.sici((x[0], x[1]))[1],
+    lambda sp, x: sp.shichi([[x[0], 2.0], [1.0, x[2]]])[0],
+    lambda sp, x: sp.ellipj([x[0], x[1]], [[0.3], [0.5]])[2],
+    lambda sp, x: sp.airy([x[0], x[1]])[3],
+]
+
+
+@pytest.mark.parametrize("f", LISTS)
+def test_special_functions_of_lists(f: Callable[[Any, Any], Any]) -> None:
+    sp = pytest.importorskip("scipy.special")
+    check(lambda x: (f(sp, x) * np.array([1.0, 2.0])).sum())
+
+
+def check(f: Callable[[Any], Any]) -> None:
+    """Compare value, gradient and tangents with the plain function and its differences."""
+    h = 1e-6
+    expected = [(f(X + h * e) - f(X - h * e)) / (2 * h) for e in np.eye(3)]
+    np.testing.assert_allclose(grad(f)(X), expected, rtol=1e-6, atol=1e-8)
+    for e, slope in zip(np.eye(3), expected, strict=True):
+        y, dy = jvp(f, (X,), (e,))
+        assert y == f(X)
+        np.testing.assert_allclose(dy, slope, rtol=1e-6, atol=1e-8)
