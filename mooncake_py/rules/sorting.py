@@ -68,7 +68,7 @@ median_source, nanmedian_source = unwrap(np.median), unwrap(np.nanmedian)
 def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
     if overwrite_input:
         return median_source(a, axis, out, overwrite_input, keepdims)
-    result = median_of(a, hashable(axis), bool(keepdims))
+    result = median_of(a, axis, bool(keepdims))
     return result if out is None else written(out, result)
 
 
@@ -77,7 +77,7 @@ def nanmedian(a, axis=None, out=None, overwrite_input=False, keepdims=False):
     if overwrite_input:
         return nanmedian_source(a, axis, out, overwrite_input, keepdims)
     keeps = False if keepdims is np._NoValue else bool(keepdims)
-    result = nanmedian_of(a, hashable(axis), keeps)
+    result = nanmedian_of(a, axis, keeps)
     if out is None:
         return result
     out[...] = result  # broadcast to it
@@ -100,7 +100,7 @@ def nanmedian_of(a: Any, axis: Axes, keepdims: bool) -> Any:
 
 @from_vjp(median_of)
 def median_rule(a, axis, keepdims) -> tuple[Any, Pullback]:
-    a = np.asarray(a)
+    a, axis = np.asarray(a), hashable(axis)
 
     def median_pullback(dy):
         lines = to_lines(a, axis)
@@ -132,7 +132,7 @@ def whole_median_rule(
 
 @from_vjp(nanmedian_of)
 def nanmedian_rule(a, axis, keepdims) -> tuple[Any, Pullback]:
-    a = np.asarray(a)
+    a, axis = np.asarray(a), hashable(axis)
 
     def nanmedian_pullback(dy):
         lines = to_lines(a, axis)

@@ -48,7 +48,8 @@ def cholesky_of_scipy_jvp(
     check_finite: bool = True,
 ) -> ndarray:
     """Use the tangent of NumPy's `cholesky`."""
-    return cholesky_jvp(tangents, y, a, upper=not lower)
+    da = np.atleast_2d(tangents[0])  # SciPy takes a number for a matrix
+    return cholesky_jvp((da,), y, np.atleast_2d(a), upper=not lower)
 
 
 @from_vjp(sl.cholesky, permits=overwrite_a, jvp=cholesky_of_scipy_jvp)
