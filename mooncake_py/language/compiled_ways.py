@@ -45,19 +45,19 @@ def either(f: FunctionType, derived: Derived) -> Callable[..., Any]:
         if own.rest and True in forms and not site.loops:
             own.rest -= 1
             return forms[True](*args, _mk_ctx=_mk_ctx, **kwargs)
-        y = call(_mk_ctx, f, args, kwargs)
-        t = type(y)
-        if y is not InParts and y is not Elsewhere and t is not pace.Pace:
+        y: Any = call(_mk_ctx, f, args, kwargs)
+        timed = y if type(y) is pace.Pace else None
+        if y is not InParts and y is not Elsewhere and timed is None:
             return y
         in_parts = y is not Elsewhere
         form = forms.get(in_parts)
         if form is None:
             form = forms[in_parts] = derived_form(f, derived, in_parts)
-        if t is not pace.Pace:
+        if timed is None:
             return form(*args, _mk_ctx=_mk_ctx, **kwargs)
         begin = pace.clock()
         result = form(*args, _mk_ctx=_mk_ctx, **kwargs)
-        y.took_plainly(pace.clock() - begin)
+        timed.took_plainly(pace.clock() - begin)
         return result
 
     return run

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
@@ -11,11 +11,13 @@ from mooncake_py.diagnostics.native_modules import is_native_module
 from mooncake_py.diagnostics.places import definition_of
 from mooncake_py.errors import Location, file_and_line
 from mooncake_py.jitted import is_jitted
-from mooncake_py.language.dispatch import CALL, CONTAINERS, handlers
+from mooncake_py.language import imported_later
+from mooncake_py.language.dispatch import CALL, CONTAINERS, handlers, language_handlers
 from mooncake_py.language.intrinsics import HANDLERS as NATIVES
 from mooncake_py.modules import DISPATCHER, module_of
 from mooncake_py.rules import local, registry
 from mooncake_py.rules.kinds import Rule, function_name
+from mooncake_py.rules.shortcuts import SHORTCUTS
 
 __all__ = ["RuleUse", "rule_in_use"]
 
@@ -77,9 +79,12 @@ def rule_in_use(f: Any) -> RuleUse:
         return RuleUse(name, "runs as it is, and passes values on")
     if rule is not None:
         return RuleUse(name, rule.in_words, rule.origin, rule)
-    if known:
-        return RuleUse(name, "run by the engine itself")
-    return unregistered(name, f)
+    if not known:
+        return unregistered(name, f)
+    if f in SHORTCUTS and f not in language_handlers(imported_later.imported()):
+        found = unregistered(name, f)
+        return replace(found, kind=f"{found.kind}; its commonest calls have a rule")
+    return RuleUse(name, "run by the engine itself")
 
 
 def unregistered(name: str, f: Any) -> RuleUse:

@@ -14,6 +14,7 @@ from numpy import ndarray
 from mooncake_py.application import apply, elementwise
 from mooncake_py.compiler.statements import array_forms
 from mooncake_py.containers import state
+from mooncake_py.containers.reachable import State
 from mooncake_py.language import draws, operators, outside_iterators
 from mooncake_py.rules import local
 from mooncake_py.rules.declare import overlay
@@ -21,7 +22,6 @@ from mooncake_py.rules.scipy.interpolate import piecewise
 from mooncake_py.runtime import elsewhere
 from mooncake_py.runtime.active import plain_class
 from mooncake_py.runtime.slots import GENERIC, slot_of
-from mooncake_py.solvers import apart
 from tests.programs.breaking import Change, Patch, register, seed_that_finds, tell
 from tests.programs.brought.checking import check_in
 from tests.programs.brought.generator import brought_program
@@ -60,7 +60,7 @@ def program_that_finds(change: Change, most: int = 300) -> int | None:
 
 @shown_by("solver_with_memory")
 def evaluations_at_solutions_find_what_the_solver_left(patch: Patch) -> None:
-    patch.setattr(apart.State, "put_back", lambda self: [])
+    patch.setattr(State, "put_back", lambda self: [])
 
 
 @shown_by("captured_iterator")
