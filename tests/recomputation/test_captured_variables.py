@@ -124,3 +124,41 @@ def test_a_variable_of_a_part_within_a_part_held_what_that_has_changed(
 
     assert value_and_grad(lambda x: checkpoint(f, x) * 1.0)(2.0) == (4.0, 4.0)
     assert changed[0] == 1.0
+
+
+class Kept:
+    def __init__(self, x: Any) -> None:
+        self.x = x
+
+
+class Read(Kept):
+    @property
+    def x(self) -> Any:
+        return self.held
+
+    @x.setter
+    def x(self, value: Any) -> None:
+        self.held = value
+
+
+class Writing(Kept):
+    def __setattr__(self, name: str, value: Any) -> None:
+        object.__setattr__(self, name, value)
+
+
+@pytest.mark.parametrize("kinds", [(Read, Kept, Read), (Writing, Kept, Writing, Read)])
+def test_parts_in_a_derivative_inside_find_the_variables_of_their_loop(kinds: Any) -> None:
+    cells = [kind(0.4) for kind in kinds]
+
+    def f(z):
+        for cell in cells:
+
+            def update(u):
+                cell.x = np.sin(u)  # noqa: B023
+                return u * 1.0
+
+            z = z + checkpoint(update, z) + cell.x
+        return z
+
+    slope = (grad(f)(0.7 + 1e-5) - grad(f)(0.7 - 1e-5)) / 2e-5
+    assert grad(grad(f))(0.7) == pytest.approx(slope, rel=1e-6)

@@ -132,6 +132,7 @@ class InnerContext(ReverseContext):
 
     @override
     def entering(self, f: FunctionType) -> None:
+        super().entering(f)
         self.setting.entering(f)
         self.outers[0].entering(f)
 
