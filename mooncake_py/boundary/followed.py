@@ -30,9 +30,13 @@ class FollowedCopier(Copier):
     """
 
     def __init__(
-        self, outer: Mode | None, share_others: bool = False, apart: Collection[int] = ()
+        self,
+        outer: Mode | None,
+        share_others: bool = False,
+        apart: Collection[int] = (),
+        keep_views: bool = True,
     ) -> None:
-        super().__init__(None, share_others=share_others)
+        super().__init__(None, keep_views, share_others)
         self.outer = outer
         self.apart = apart
         self.arrays: list[tuple[ndarray, ndarray]] = []  # with their copies, views too
@@ -62,7 +66,8 @@ class FollowedCopier(Copier):
         if self.outer is None or self.outer.find(root) is None:
             return super().copy_owner(root)
         new = zeros_like_owner(root)
-        self.outer.assign(new, Ellipsis, root)
+        store = self.outer.assign if root.dtype.names is None else self.outer.setitem
+        store(new, Ellipsis, root)
         new.flags.writeable = is_writeable(root)
         return new
 

@@ -93,10 +93,11 @@ def product(ctx: Mode, f: Any, a: Any, b: Any) -> Any:
         raise missing_rule(ctx, f, (a, b), "it calls methods of objects unseen")
     shape = np.matmul(np.empty(left.shape), np.empty(right.shape)).shape
     rows, columns = left.reshape(-1, left.shape[-1]), right.reshape(len(right), -1).T
+    times, plus = (getattr(ctx, OPERATORS[f]) for f in (np.multiply, np.add))
     y = np.empty((len(rows), len(columns)), OBJECT)
     for i, j in np.ndindex(y.shape):
-        terms = (ctx.mul(p, q) for p, q in zip(rows[i], columns[j], strict=True))
-        y[i, j] = functools.reduce(ctx.add, terms)
+        terms = (times(p, q) for p, q in zip(rows[i], columns[j], strict=True))
+        y[i, j] = functools.reduce(plus, terms)
     return y.reshape(shape) if shape else y[0, 0]
 
 

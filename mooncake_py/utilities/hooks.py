@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from mooncake_py.boundary.followed import FollowedCopier
 from mooncake_py.boundary.hooked import hooked
 from mooncake_py.errors import NestedDerivativeError
 from mooncake_py.modes.reverse.context import ReverseContext
@@ -84,7 +84,7 @@ def hook_inside(ctx: Mode, fn: Callable[[Any], Any], x: T) -> T:
     if not isinstance(ctx, ReverseContext):
         if is_reversed(ctx) and ctx.contains_active(x):
             raise second_order(ctx)
-        return ctx.call(copy.deepcopy, x)
+        return FollowedCopier(ctx, keep_views=False).copy_whole(x)
     return hooked(ctx, registry.find(hook), fn, x, partial(Apart, ctx, fn))
 
 

@@ -15,8 +15,10 @@ from mooncake_py.runtime.activity import contains_active
 from mooncake_py.runtime.classes import leads
 from tests.support.carriers import CARRIERS, Kept
 
-OF_ARRAYS = {"records with objects", "masked objects", "structured array", "records in records", "recarray", "record", "masked array",
-             "array of a subclass", "poly1d"}  # fmt: skip
+OF_ARRAYS = {
+    "records with objects", "masked objects", "structured array", "records in records", "recarray",
+    "record", "masked array", "array of a subclass", "poly1d",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", sorted(set(CARRIERS) - OF_ARRAYS))

@@ -19,9 +19,11 @@ from mooncake_py import (
     grad,
     gradient,
     hook,
+    jvp,
     value_and_grad,
     vjp,
 )
+from tests.support.carriers import CARRIERS, read_from
 from tests.utilities.support import WAYS
 
 pytestmark = pytest.mark.without_modes(
@@ -381,3 +383,10 @@ def test_bounds_that_make_no_sense(options: dict[str, float], error: type) -> No
         clip_gradient(1.0, **options)
     with pytest.raises(error):
         grad(lambda x: clip_gradient(x, **options))(1.0)
+
+
+@pytest.mark.parametrize("name", sorted(CARRIERS))
+def test_forward_mode_copies_values_of_any_kind(name: str) -> None:
+    f = read_from(name, lambda make, v: hook(lambda g: g, make(v)))
+    _, slope = jvp(f, (np.array([2.0, 3.0]),), (np.array([1.0, 0.5]),))
+    np.testing.assert_allclose(slope, 14.0)
