@@ -318,7 +318,7 @@ AS_THEY_ARE = (
     type(functools.lru_cache(len)), object.__new__, object.__init__,
     functools.partial.__setstate__,  # pyright: ignore[reportAttributeAccessIssue]
     BaseException.__setstate__, BaseException.__reduce__,
-    inspect.getattr_static, np.frompyfunc,
+    inspect.getattr_static, np.frompyfunc, ContextVar.get,
     standing_for,
     not_implemented,  # in rules whose pullback is itself differentiated
     *(part for t in (operator.itemgetter, operator.attrgetter, operator.methodcaller)
