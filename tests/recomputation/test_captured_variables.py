@@ -120,7 +120,8 @@ def test_a_variable_of_a_part_within_a_part_held_what_that_has_changed(
             q = None
             return w * x
 
-        return checkpoint(rebinds, x) if q is changed else None
+        assert q is changed
+        return checkpoint(rebinds, x)
 
     assert value_and_grad(lambda x: checkpoint(f, x) * 1.0)(2.0) == (4.0, 4.0)
     assert changed[0] == 1.0
