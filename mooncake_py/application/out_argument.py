@@ -295,6 +295,8 @@ def without_out(apply: Callable[..., Any]) -> Callable[..., Any]:
         out = single_output(kwargs["out"])
         kwargs = {name: v for name, v in kwargs.items() if name != "out"}
         if out is None:
+            if given["out"] is Ellipsis and not isinstance(f, np.ufunc):  # few take it
+                f(*activity.unwrapped(tuple(args)), **activity.unwrapped(given))  # or raises
             y = apply(rule, ctx, f, args, kwargs)
             return as_arrays(ctx, y) if given["out"] is Ellipsis else y
         if not ctx.watches:
@@ -356,6 +358,8 @@ def compute_into(
         return write_into(ctx, out, y, where=where)
     if issubclass(type(out), ndarray) and out.dtype.kind in "biu":
         return write_steps(ctx, f, args, kwargs, out)
+    if f in overlapping.JOINS and kwargs.get("dtype") is not None:
+        f(*activity.unwrapped(tuple(args)), **kwargs, out=activity.unwrapped(out))  # raises
     if f in overlapping.JOINS and overlapping.holds_part_of(out, args[0]):
         return overlapping.join_into(ctx, f, out, *args, **kwargs)
     if f in AVERAGES and args and getattr(args[0], "dtype", None) != out.dtype:

@@ -108,3 +108,31 @@ def test_an_output_without_axes(name: str, operand: str) -> None:
     assert (got, found) == (value, kind)
     got, _ = jvp(lambda x: program(x)[0], (X,), (X,))
     assert got == value
+
+
+# What NumPy refuses.
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: np.sum(x, out=...),
+        lambda x: np.sum([1, 2], out=...) * x[0],
+        lambda x: np.mean(x, out=...),
+        lambda x: np.var(x, out=...),
+        lambda x: np.concatenate([x], out=np.zeros(2), dtype=float).sum(),
+    ],
+)
+def test_outputs_that_numpy_refuses(f: Callable[[Any], Any]) -> None:
+    try:
+        f(X)
+    except TypeError as error:
+        text = str(error)
+    else:
+        pytest.skip("this version of NumPy takes it")
+    with pytest.raises(TypeError) as found:
+        value_and_grad(f)(X)
+    assert str(found.value) == text
+    with pytest.raises(TypeError) as found:
+        jvp(f, (X,), (X,))
+    assert str(found.value) == text
