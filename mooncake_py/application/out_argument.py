@@ -158,9 +158,8 @@ def place_in(f: Any, args: Any, kwargs: Any, out: Any, y: Any) -> Any:
         )
     if np.shape(y) == np.shape(out) and not (converts and f.__name__ in CASTS_SAFELY):
         return Ellipsis
-    given, old = activity.unwrapped((args, kwargs)), out.copy()
-    native = out.copy()
-    f(*given[0], **given[1], out=native)  # raises
+    native, old = out.copy(), out.copy()
+    call_with(f, args, kwargs, native)  # raises
     places: list[Any] = [Ellipsis]
     if f.__name__ in ACCUMULATES and f.__name__ not in CASTS_SAFELY:
         places.append(along(kwargs.get("axis", args[1] if len(args) > 1 else 0), y))
@@ -176,6 +175,17 @@ def place_in(f: Any, args: Any, kwargs: Any, out: Any, y: Any) -> Any:
         f"output array is not acceptable: shape {np.shape(out)} and strides {out.strides} "
         f"for a result of shape {np.shape(y)}"
     )
+
+
+def call_with(f: Any, args: Any, kwargs: Any, out: Any) -> Any:
+    """Call a function with plain arguments and an output, by position if others come after it."""
+    args, kwargs = activity.unwrapped((list(args), kwargs))
+    position = out_position(f)
+    if position is not None and len(args) > position:
+        args[position] = out
+    else:
+        kwargs["out"] = out
+    return f(*args, **kwargs)
 
 
 def along(axis: Any, y: Any) -> Any:
@@ -381,12 +391,6 @@ def number_in(ctx: Mode, f: Any, args: Any, kwargs: Any, out: Any) -> Any:
     """Return the output, or the number in it where NumPy returns that, as for NumPy's scalars."""
     if type(out) is not ndarray or out.ndim or isinstance(f, np.ufunc):
         return out
-    args, kwargs = activity.unwrapped((list(args), kwargs))
-    position = out_position(f)
-    if position is not None and len(args) > position:
-        args[position] = out.copy()
-    else:
-        kwargs["out"] = out.copy()
     with np.errstate(all="ignore"):
-        plain = f(*args, **kwargs)
+        plain = call_with(f, args, kwargs, out.copy())
     return out if type(plain) is ndarray else ctx.getitem(out, ())
