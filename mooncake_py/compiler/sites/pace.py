@@ -5,7 +5,7 @@ that a method of three lines does.  After a few calls some run either way in tur
 where compiled code takes longer the function is left to its derived form from then on.  A function
 that could not be compiled for what it was called with is asked again ever more seldom.
 
-Times are those of the forward pass.  They decide on speed alone: results are those of either way.
+Times are those of the forward pass, of which compiled code must save a good part.  They decide on speed alone: results are those of either way.
 """
 
 from __future__ import annotations
@@ -26,8 +26,9 @@ clock: Callable[[], float] = time.perf_counter
 """Tests replace it to decide."""
 
 FIRST = 10  # calls before any is timed: forms are made, and code is loaded
-SAMPLES = 3  # of each way
+SAMPLES = 8  # of each way: the first plain ones meet what is new to their sites
 LONG = 3e-4  # seconds of a call from which on what surrounds it does not matter
+GAIN = 0.6  # of the time of the derived form: on the way back compiled code costs more beside it
 SLOWER = 2.0  # than compiled code was: a function is no longer left after some such calls in a row
 STRIKES = 4
 WATCHED = 8  # of so many calls of what is left one is timed
@@ -125,7 +126,7 @@ class Pace:
         if len(self._plain) >= SAMPLES and not self._is_decided:
             self._is_decided = True
             self._limit = SLOWER * min(self._compiled, default=0.0)
-            self.is_left = self._limit > SLOWER * min(self._plain)
+            self.is_left = min(self._compiled, default=0.0) > GAIN * min(self._plain)
 
     def _watch(self, seconds: float) -> None:
         """Measure anew if a function that was left takes far longer than compiled code took."""

@@ -12,7 +12,15 @@ from mooncake_py.compiler.native import form
 from mooncake_py.compiler.native.machine.background import WORKER, Worker
 from mooncake_py.compiler.native.site import site_of
 from mooncake_py.compiler.sites import pace
-from mooncake_py.compiler.sites.pace import COMPILED, FIRST, PLAINLY, TIMED, TIMED_PLAINLY, Pace
+from mooncake_py.compiler.sites.pace import (
+    COMPILED,
+    FIRST,
+    PLAINLY,
+    SAMPLES,
+    TIMED,
+    TIMED_PLAINLY,
+    Pace,
+)
 from mooncake_py.runtime.compilation import is_installed
 from tests.support.interpreted import INTERPRETED
 
@@ -35,7 +43,7 @@ def at_rest() -> None:
 def decided(compiled: float, plain: float) -> Pace:
     """Return a pace after calls that took so long."""
     own = Pace()
-    for _ in range(FIRST + 10):
+    for _ in range(FIRST + 3 * SAMPLES):
         way = own.way(ONCE)  # type: ignore[arg-type]
         if way == TIMED:
             own.took(compiled)
@@ -67,7 +75,7 @@ def test_what_was_left_is_measured_anew_if_it_takes_far_longer():
 
 def test_nothing_changes_where_parts_of_a_call_run_twice():
     own = Pace()
-    for _ in range(FIRST + 10):
+    for _ in range(FIRST + 3 * SAMPLES):
         assert own.way(AGAIN) == COMPILED  # type: ignore[arg-type]
     assert own.way(ONCE) == COMPILED  # type: ignore[arg-type]
     left = decided(2e-5, 1e-5)
