@@ -32,7 +32,8 @@ def declare(function: Any, *methods: Any, skips_nan: bool = False, root: bool = 
         freedom = ddof if correction is NoValue else correction
         held = counted(a, where) if skips_nan else where
         dmean = tangents[MEAN] if len(tangents) > MEAN else None
-        dv = variance_tangent((tangents[0], dmean), a, axis, freedom, held, mean)
+        center = center_of(a, axis, dtype, held, mean)
+        dv = variance_tangent((tangents[0], dmean), a, axis, freedom, held, center)
         dv = np.reshape(dv, np.shape(y))
         return root_cotangent(dv, y) if root else dv
 
@@ -50,29 +51,38 @@ def declare(function: Any, *methods: Any, skips_nan: bool = False, root: bool = 
         def pullback(dy):
             dv = root_cotangent(dy, y) if root else dy
             held = counted(a, where) if skips_nan else where
-            return spread_cotangents(dv, a, axis, freedom, held, mean)
+            return spread_cotangents(dv, a, axis, freedom, held, mean, dtype)
 
         return y, pullback
 
 
 def spread_cotangents(
-    dy: Any, a: Any, axis: Axes, ddof: float, where: Any, mean: Any
+    dy: Any, a: Any, axis: Axes, ddof: float, where: Any, mean: Any, dtype: Any
 ) -> tuple[Any, ...]:
     """Return da = 2 (a - mean) dy / (n - ddof), and dmean, minus the sum of that.
 
     The mean of the elements itself contributes nothing: the deviations from it add up to zero.
     """
     a = np.asarray(a)
-    if axis is None and where is True and mean is NoValue and np.ndim(dy) == 0 and a.size > ddof:
+    is_plain = where is True and mean is NoValue and dtype is None
+    if axis is None and is_plain and np.ndim(dy) == 0 and a.size > ddof:
         # In one expression, which NumPy computes in the memory of the difference.
         da = (a - np.mean(a)) * (2 * dy / (a.size - ddof))
         da = da if surely_finite(da) else np.where((dy == 0) & np.isnan(da), 0, da)
         return of_arguments(da, None)
-    center = np.mean(a, axis, keepdims=True, where=where) if mean is NoValue else mean
+    center = center_of(a, axis, dtype, where, mean)
     dy = keep(dy, axis, np.broadcast_shapes(a.shape, np.shape(center)))
     freedom = np.maximum(count(a.shape, axis, where) - ddof, 0)
     da = select(where, scaled(2 * dy / freedom.astype(dy.real.dtype), a - center))
     return of_arguments(da, lambda: -da)
+
+
+def center_of(a: Any, axis: Axes, dtype: Any, where: Any, mean: Any) -> Any:
+    """Return what deviations are from: the mean, whose imaginary part a real `dtype` drops."""
+    if mean is not NoValue:
+        return mean
+    center = np.mean(a, axis, keepdims=True, where=where)
+    return center if dtype is None or np.dtype(dtype).kind == "c" else np.real(center)
 
 
 def of_arguments(da: Any, dmean: Any) -> tuple[Any, ...]:
@@ -80,11 +90,12 @@ def of_arguments(da: Any, dmean: Any) -> tuple[Any, ...]:
     return da, None, None, None, OF_FREEDOM, None, None, dmean, OF_FREEDOM
 
 
-def variance_tangent(tangents: Any, a: Any, axis: Axes, ddof: float, where: Any, mean: Any) -> Any:
+def variance_tangent(
+    tangents: Any, a: Any, axis: Axes, ddof: float, where: Any, center: Any
+) -> Any:
     """Return the sum of 2 (a - mean) (da - dmean) / (n - ddof), with the axes kept."""
     da, dmean = tangents
     a = np.asarray(a)
-    center = np.mean(a, axis, keepdims=True, where=where) if mean is NoValue else mean
     moved = -dmean if da is None else da if dmean is None else da - dmean
     terms = np.real(scaled(moved, np.conj(a - center)))
     freedom = np.maximum(count(a.shape, axis, where) - ddof, 0)

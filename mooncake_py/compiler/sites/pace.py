@@ -5,7 +5,8 @@ that a method of three lines does.  After a few calls some run either way in tur
 where compiled code takes longer the function is left to its derived form from then on.  A function
 that could not be compiled for what it was called with is asked again ever more seldom.
 
-Times are those of the forward pass, of which compiled code must save a good part.  They decide on speed alone: results are those of either way.
+Times are those of the forward pass, of which compiled code must save a good part.  They decide on
+speed alone: results are those of either way.
 """
 
 from __future__ import annotations
