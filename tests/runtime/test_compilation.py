@@ -63,11 +63,11 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Calls:
     """Return the modes that asked for functions to be compiled, and the names of these."""
     calls: Calls = []
 
-    def call(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    def call(_: Any, ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
         calls.append((type(ctx).__name__, f.__name__))
         return Elsewhere
 
-    monkeypatch.setattr(site, "call", call)
+    monkeypatch.setattr(site.FunctionSite, "call", call)
     monkeypatch.setattr(site.FunctionSite, "matched", lambda *_: None)  # no way without a mode
     monkeypatch.setattr(compilation, "can_compile", lambda: True)
     return calls
@@ -134,7 +134,10 @@ def test_the_outermost_function_and_those_that_it_calls_are_asked_for(asked: Cal
 
 
 def test_what_comes_back_is_the_result(monkeypatch: pytest.MonkeyPatch, asked: Calls) -> None:
-    monkeypatch.setattr(site, "call", lambda ctx, f, args, kwargs: 7.0 if f is half else Elsewhere)
+    def call(_: Any, ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+        return 7.0 if f is half else Elsewhere
+
+    monkeypatch.setattr(site.FunctionSite, "call", call)
     assert value_and_grad(energy, compile=True)(X)[0] == 49.0
 
 
