@@ -128,8 +128,10 @@ WELL_CONDITIONED = 1e5
 def cofactors(a: ndarray, det: Any) -> ndarray:
     """Return the derivative of the determinant, also at singular matrices."""
     inverse = inverse_or_nan(a)
-    condition = norms(a) * norms(inverse)
-    if np.all(condition < WELL_CONDITIONED) or not np.all(np.isfinite(det)):
+    size = norms(a)
+    condition = size * norms(inverse)
+    is_finite = np.all(np.isfinite(det)) and np.all(np.isfinite(size))
+    if np.all(condition < WELL_CONDITIONED) or not is_finite:
         return np.asarray(det)[..., None, None] * inverse.swapaxes(-1, -2)
     return singular_cofactors(a)
 

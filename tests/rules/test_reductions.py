@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
 import pytest
 
+from mooncake_py import grad, jvp
 from tests.rules.cases import Case, parameters
 from tests.rules.cases.reductions import cases
 
@@ -12,3 +16,17 @@ from tests.rules.cases.reductions import cases
 @pytest.mark.parametrize("case", parameters(cases()), ids=lambda case: case.id)
 def test_reductions_follow_their_rules(case: Case) -> None:
     case.check()
+
+
+@pytest.mark.filterwarnings("ignore:Casting complex")
+@pytest.mark.parametrize("f", [np.var, np.std, np.nanvar, np.nanstd])
+@pytest.mark.parametrize("options", [{}, {"axis": 0, "ddof": 1}])
+def test_complex_deviations_from_a_real_mean(f: Any, options: Any) -> None:
+    x = np.array([0.31, 1.73, 0.92])
+
+    def g(b: Any) -> Any:
+        return f(x + (0.2 + 0.5j) * b * x**2 + 0.1j * b, dtype=float, **options)
+
+    expected = (g(1.37 + 1e-6) - g(1.37 - 1e-6)) / 2e-6
+    np.testing.assert_allclose(grad(g)(1.37), expected, rtol=1e-7)
+    np.testing.assert_allclose(jvp(g, (1.37,), (1.0,))[1], expected, rtol=1e-7)
