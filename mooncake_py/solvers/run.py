@@ -84,7 +84,8 @@ class Run(Solved):
             has_written = bool(self.still) and is_refused_write(error)
             changes = state.put_back()
             has_met = self.is_active and may_have_met_active(error)
-            is_derived = has_written or has_met or (self.is_active and changes)
+            carries = self.is_active and isinstance(error, Exception)  # numbers out of a callback
+            is_derived = has_written or has_met or carries or (self.is_active and changes)
             is_final = isinstance(error, MooncakeError) or not isinstance(error, Exception | None)
             if (is_final and not has_met) or not is_derived:
                 self.end = changes
