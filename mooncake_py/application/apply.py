@@ -15,7 +15,7 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.application import marshalling
-from mooncake_py.application.codual_call import apply_codual, container_written
+from mooncake_py.application.codual_call import apply_codual, container_written, shared_output
 from mooncake_py.application.elementwise import apply_elementwise, operands
 from mooncake_py.application.flat_operands import Flat, flat, registered
 from mooncake_py.application.foreign import meet
@@ -110,6 +110,8 @@ def apply_linear(rule: LinearRule, ctx: ReverseMode, f: Any, args: Any, kwargs: 
         return drops.output(ctx, rule, y, primals)
     if ctx.numerals is not None:  # in other arguments
         numerals.checked(ctx, f, args, y)
+    if rule.by_user and type(y) is ndarray and ctx.find(y) is not None:
+        raise shared_output(rule, ctx)
     if shares_memory(ctx, y, nodes, primals, rule.wrt):
         return y
     saved = list(primals)
@@ -342,6 +344,8 @@ def register_outputs(
     if type(y) is ndarray:
         node = ctx.find(y)
         if node is not None:  # memory of another output, or of an argument
+            if rule.by_user and not is_owned(y, others):
+                raise shared_output(rule, ctx)
             return y, node if is_owned(y, others) else None
         y = ctx.registry.independent(y)
         node = ctx.registry.fresh(y)
@@ -367,6 +371,8 @@ def apply_zero(rule: Rule, ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         return ctx.call(method, *args)
     # a sequence or a formatter of the user's, perhaps
     y = call_seen(ctx, f, tuple(map(activity.unwrapped, args)), activity.unwrapped(kwargs))
+    if rule.by_user and type(y) is ndarray and ctx.find(y) is not None:
+        raise shared_output(rule, ctx)
     return without_derivative(ctx, f, y, args, kwargs)
 
 

@@ -115,6 +115,17 @@ def container_written(rule: Rule, ctx: Reporting) -> MissingRuleError:
     )
 
 
+def shared_output(rule: Rule, ctx: Reporting) -> MissingRuleError:
+    """Return the error for a rule of the user's that returns memory of an active argument."""
+    return unsupported(
+        ctx,
+        f"the rule of {rule.name} returns an argument, or a view of one",
+        why="memory has one cotangent: that of the output would go to the argument as it is, past\n"
+        f"what the rule, declared at {rule.origin}, says of it",
+        fix="let the function and its rule return a copy, as by x.copy()",
+    )
+
+
 def codual_of(ctx: Mode, value: Any, written: bool, active: bool) -> CoDual:
     """Pair an argument with its shadow; a constant that may be written becomes active.
 

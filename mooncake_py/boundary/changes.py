@@ -51,7 +51,7 @@ class Changes:
                 return True
             if t is FunctionType and not changed.isdisjoint(map(id, part.__closure__ or ())):
                 return True
-            keeps = made_inside and is_made_by(self.ctx, t)
+            keeps = made_inside.found and is_made_by(self.ctx, t)
             todo += [held for held in parts(part) if held is not t or keeps]
         return False
 

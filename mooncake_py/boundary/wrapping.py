@@ -56,7 +56,7 @@ def is_of_call(copier: Copier, cls: type) -> bool:
 
     One that code in C has made, where it went unnoticed, is known by what is active in it.
     """
-    if made_inside and is_made_by(copier.ctx, cls):
+    if made_inside.found and is_made_by(copier.ctx, cls):
         return True
     return (
         may_lead(cls)

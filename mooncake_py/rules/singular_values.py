@@ -275,7 +275,7 @@ def lstsq_rule(a: Any, b: Any, rcond: Any = None) -> Rule:
             f = np.divide(1, s, out=np.zeros_like(s), where=kept)
             db = db + (u * f) @ (vh @ dx)
             da = da + pinv_cotangent(u, s, vh, kept, dx @ adjoint_matrix(columns))
-        if dr is not None and dr.size:
+        if dr is not None and np.size(dr):
             scaled = 2 * dr * (columns - a @ x)
             db, da = db + scaled, da - scaled @ adjoint_matrix(x)
         if ds is not None:

@@ -19,7 +19,7 @@ from types import (
     WrapperDescriptorType,
 )
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary, ref
+from weakref import ref
 
 from mooncake_py.diagnostics.places import is_library
 from mooncake_py.modules import module_of, package_of
@@ -34,7 +34,7 @@ __all__ = [
     "may_be_active", "note_changed", "note_class", "recorder",
 ]  # fmt: skip
 
-made_inside: WeakKeyDictionary[type, ref[Any]] = WeakKeyDictionary()
+made_inside: Table[ref[Any]] = Table()
 """The contexts whose tapes have the changes of classes that were made inside."""
 changed: Table[bool] = Table()
 """The classes of which a call has set an attribute."""
@@ -70,7 +70,7 @@ def recorder(ctx: Mode) -> ReverseMode:
 
 def note_class(ctx: Mode, cls: type) -> None:
     """Note a class that a call has made."""
-    made_inside[cls] = ref(recorder(ctx))
+    made_inside.set(cls, ref(recorder(ctx)))
 
 
 def note_changed(cls: type) -> None:
@@ -83,14 +83,14 @@ def note_changed(cls: type) -> None:
 
 def is_made_by(ctx: Mode, cls: type) -> bool:
     """Return whether a call that still runs has made a class, which has not left it."""
-    maker = made_inside.get(cls) if made_inside else None
+    maker = made_inside.found.get(id(cls))
     return maker is not None and maker() is recorder(ctx)
 
 
 def hand_over(cls: type, receiver: Mode | None) -> None:
     """Note that a class leaves its call, for the one round it or for the user."""
     if receiver is None:
-        made_inside.pop(cls, None)
+        made_inside.found.pop(id(cls), None)
     else:
         note_class(receiver, cls)
 
@@ -109,7 +109,7 @@ def is_lasting(cls: type) -> bool:
     """Return whether a class is found where it says that it was defined, by its name."""
     if not cls.__flags__ & HEAP_TYPE:
         return True
-    if made_inside and cls in made_inside:
+    if id(cls) in made_inside.found:
         return False
     found: Any = sys.modules.get(module_of(cls))
     for name in cls.__qualname__.split("."):

@@ -126,7 +126,7 @@ def pull_total(entry: Entry) -> None:
     _, y, _, node, shape, number = entry
     g = y.grad
     if g:
-        node.add(np.full(shape, g / number))
+        node.add(np.full(shape, g / number, np.float64))  # of any number
 
 
 def pull_extremum(entry: Entry) -> None:
@@ -135,7 +135,7 @@ def pull_extremum(entry: Entry) -> None:
     g = y.grad
     if g:
         tied = a == extremum
-        node.add(np.where(tied, g / max(int(np.count_nonzero(tied)), 1), 0))
+        node.add(np.where(tied, np.float64(g) / max(int(np.count_nonzero(tied)), 1), 0))
 
 
 def pull_dot(entry: Entry) -> None:

@@ -281,9 +281,9 @@ def differs_little(
     try:
         with np.errstate(all="ignore"):
             further = row @ (np.reshape(residual(x + 2 * way), -1) - r)
+            mean = further / (2 * float(np.linalg.norm(way)))
     except Exception:  # outside of where the function is defined, perhaps
         return False
-    mean = further / (2 * float(np.linalg.norm(way)))
     return bool(abs(mean - slope) <= 0.5 * AGREEMENT * slope)
 
 

@@ -30,3 +30,10 @@ def test_complex_deviations_from_a_real_mean(f: Any, options: Any) -> None:
     expected = (g(1.37 + 1e-6) - g(1.37 - 1e-6)) / 2e-6
     np.testing.assert_allclose(grad(g)(1.37), expected, rtol=1e-7)
     np.testing.assert_allclose(jvp(g, (1.37,), (1.0,))[1], expected, rtol=1e-7)
+
+
+@pytest.mark.parametrize("f", [np.sum, np.mean, np.max])
+def test_cotangents_of_double_precision_stay_so(f: Any) -> None:
+    x, z = np.ones(3, np.float32), np.arange(3.0)
+    dx, dz = grad(lambda x, z: np.sum(x) * f(z * z), (0, 1))(x, z)
+    assert (dx.dtype, dz.dtype) == (np.float32, np.float64)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -137,7 +138,7 @@ def checked_bilinear(rule: BilinearRule) -> BilinearRule:
 
 def checked_vjp(rule: VjpRule) -> VjpRule:
     """Return the rule with checks of its results and those of its pullback."""
-    code = getattr(rule.rule, "__code__", None)
+    code = getattr(inspect.unwrap(rule.rule), "__code__", None)
     positional = 0 if code is None else code.co_argcount
 
     @functools.wraps(rule.rule)

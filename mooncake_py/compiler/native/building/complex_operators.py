@@ -37,7 +37,7 @@ from mooncake_py.compiler.native.building.values import (
     Value,
 )
 from mooncake_py.compiler.native.regions.linear import ZERO
-from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, INT
+from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, FLOAT32, INT
 from mooncake_py.compiler.regions.ir import Compare, Const, Expr, Op, Select
 
 __all__ = ["compared", "negative", "operated"]
@@ -179,6 +179,8 @@ def quotient(b: Builder, x: Pair, y: Pair, *, checked: bool = True) -> Pair:
         Whether NumPy looks if the divisor is zero, and divides by that then.
     """
     (a, c), (u, v) = ((computed(b, re), computed(b, im)) for re, im in (x, y))
+    if FLOAT in {a.kind, c.kind} and FLOAT32 in {u.kind, v.kind}:
+        raise Unfit("a complex number divided by one of less precision", b.place)
     by_inverse = is_of_numpy((a, u))
     if isinstance(u, Number) and isinstance(v, Number) and not by_inverse:
         b.require(Op("or", tuple([Compare(("ne",), (w.e, ZERO)) for w in (u, v)])))

@@ -215,7 +215,7 @@ def lstsq_of_scipy_rule(a: Any, b: Any, cond: Any = None, **options: Any) -> Rul
     def lstsq_pullback(dy: Any) -> Any:
         if options.get("lapack_driver") == "gelsy":
             return GELSY, GELSY
-        _, pullback = lstsq_rule(a, b, cond)
+        _, pullback = lstsq_rule(np.asarray(a), np.asarray(b), cond)
         return pullback(dy)[:2]
 
     return result, lstsq_pullback
