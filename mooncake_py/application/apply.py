@@ -110,8 +110,7 @@ def apply_linear(rule: LinearRule, ctx: ReverseMode, f: Any, args: Any, kwargs: 
         return drops.output(ctx, rule, y, primals)
     if ctx.numerals is not None:  # in other arguments
         numerals.checked(ctx, f, args, y)
-    if rule.by_user and type(y) is ndarray and ctx.find(y) is not None:
-        raise shared_output(rule, ctx)
+    refuse_shared(rule, ctx, y)
     if shares_memory(ctx, y, nodes, primals, rule.wrt):
         return y
     saved = list(primals)
@@ -194,6 +193,12 @@ def no_derivative(rule: Rule, ctx: Reporting, args: Any, kwargs: Any, argument: 
         why=f"that argument is active; the rule is declared at {rule.origin}",
         fix="hold the argument constant, or register a rule with replace=True",
     )
+
+
+def refuse_shared(rule: Rule, ctx: Mode, y: Any) -> None:
+    """Raise if a rule of the user's returns active memory, which has a cotangent already."""
+    if rule.by_user and type(y) is ndarray and ctx.find(y) is not None:
+        raise shared_output(rule, ctx)
 
 
 def shares_memory(ctx: Mode, y: Any, nodes: Any, primals: Any, wrt: Any) -> bool:
@@ -371,8 +376,7 @@ def apply_zero(rule: Rule, ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         return ctx.call(method, *args)
     # a sequence or a formatter of the user's, perhaps
     y = call_seen(ctx, f, tuple(map(activity.unwrapped, args)), activity.unwrapped(kwargs))
-    if rule.by_user and type(y) is ndarray and ctx.find(y) is not None:
-        raise shared_output(rule, ctx)
+    refuse_shared(rule, ctx, y)
     return without_derivative(ctx, f, y, args, kwargs)
 
 

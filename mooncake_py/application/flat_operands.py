@@ -22,9 +22,10 @@ from mooncake_py.runtime.memory import Memory
 from mooncake_py.runtime.values import FLOAT64
 
 if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Mode
     from mooncake_py.runtime.reverse_mode import ReverseMode
 
-__all__ = ["Flat", "flat", "registered"]
+__all__ = ["INEXACT", "NUMBERS", "NUMERIC", "Flat", "flat", "is_usual", "registered"]
 
 NUMBERS = frozenset({int, float, np.float64})
 NUMERIC = frozenset("fciub")
@@ -66,15 +67,7 @@ def flat(rule: VjpRule, ctx: ReverseMode, f: Any, args: Any, kwargs: Any) -> Fla
     """Return what a rule of ours takes, or None for the general way: nothing is active, perhaps."""
     if type(rule) is Shortcut and kwargs:
         args, kwargs = rule.by_position(args, kwargs)
-    if (
-        not rule.built_in
-        or rule.permits
-        or not ctx.has_gate
-        or ctx.numerals is not None
-        or (kwargs and not INERT.issuperset(map(type, kwargs.values())))
-        or f is np.divmod
-        or (type(f) is MethodDescriptorType and type(args[0] if args else None) is not ndarray)
-    ):
+    if f is np.divmod or not is_usual(rule, ctx, f, args, kwargs):
         return None
     found = Flat(kwargs)
     last = survey(ctx, args, found.primals, found.nodes, found.fits, found.arrays)
@@ -82,6 +75,18 @@ def flat(rule: VjpRule, ctx: ReverseMode, f: Any, args: Any, kwargs: Any) -> Fla
         return None
     del found.nodes[last:]
     return found
+
+
+def is_usual(rule: VjpRule, ctx: Mode, f: Any, args: Any, kwargs: Any) -> bool:
+    """Return whether one pass over the arguments is all that a call may need."""
+    return (
+        rule.built_in
+        and not rule.permits
+        and ctx.has_gate
+        and ctx.numerals is None
+        and (not kwargs or INERT.issuperset(map(type, kwargs.values())))
+        and (type(f) is not MethodDescriptorType or type(args[0] if args else None) is ndarray)
+    )
 
 
 def survey(

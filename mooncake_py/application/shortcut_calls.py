@@ -18,17 +18,25 @@ if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Handler, Mode
     from mooncake_py.runtime.reverse_mode import ReverseMode
 
-__all__ = ["like", "shortcut_handlers", "viewing"]
+__all__ = ["like", "recorded", "shortcut_handlers"]
 
 
-def shortcut_handlers() -> dict[Any, Callable[[Handler], Handler]]:
-    """Return what makes handlers of functions with a shortcut, given those for other calls."""
+def shortcut_handlers(
+    handler: Callable[[Shortcut, Handler], Handler],
+) -> dict[Any, Callable[[Handler], Handler]]:
+    """Return what makes handlers of functions with a shortcut, given those for other calls.
+
+    Parameters
+    ----------
+    handler : callable
+        What a mode makes of a shortcut, and of the handler for other calls.
+    """
     made = {f: partial(handler, rule) for f, rule in SHORTCUTS.items()}
     return {**made, **dict.fromkeys(VIEWS | VIEWS_OF_CONTIGUOUS, viewing)}
 
 
-def handler(rule: Shortcut, general: Handler) -> Handler:
-    """Return the handler ``(context, function, args, kwargs)`` of a function with a shortcut."""
+def recorded(rule: Shortcut, general: Handler) -> Handler:
+    """Return the handler ``(context, function, args, kwargs)`` that records on the tape."""
 
     def run(ctx: ReverseMode, f: Any, args: Any, kwargs: Any) -> Any:
         given = flat(rule, ctx, f, args, kwargs)

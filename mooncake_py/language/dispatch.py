@@ -21,7 +21,7 @@ from mooncake_py.application.foreign import meet
 from mooncake_py.application.native_writes import refuse_other_writes
 from mooncake_py.application.out_argument import named_out, signature_of
 from mooncake_py.application.rule_ways import RuleWays, ways_of
-from mooncake_py.application.shortcut_calls import shortcut_handlers
+from mooncake_py.application.shortcut_calls import recorded, shortcut_handlers
 from mooncake_py.by_identity import ByIdentity
 from mooncake_py.containers import containers, effects, foreign_memory
 from mooncake_py.containers.reach import LRU_WRAPPER
@@ -110,7 +110,7 @@ def handlers() -> Handlers:
 
 def make_handlers(version: tuple[int, tuple[str, ...]], replaced: Mapping[Any, Any]) -> Handlers:
     """Return the tables for the rules that are registered now, some of them within a block."""
-    general = table_of(handler, replaced, scatter.HANDLERS, shortcut_handlers())
+    general = table_of(handler, replaced, scatter.HANDLERS, shortcut_handlers(recorded))
     return Handlers(version, general, ways_of(general, registry.registered(), intrinsics.HANDLERS))
 
 

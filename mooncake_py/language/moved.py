@@ -22,6 +22,7 @@ from numpy import ndarray
 from mooncake_py.diagnostics.reporting import dropped
 from mooncake_py.modules import module_of
 from mooncake_py.runtime.activity import INERT, within
+from mooncake_py.runtime.classes import recorder
 from mooncake_py.runtime.iterators import Copies, contexts_of, holds
 from mooncake_py.runtime.pulls import UNDOES
 from mooncake_py.runtime.references import references_beside
@@ -296,9 +297,7 @@ class Taking:
 
     def step(self, _: int) -> Any:
         """Return the next item."""
-        below: Any = self.ctx
-        while hasattr(below, "base"):
-            below = below.base
+        below = recorder(self.ctx)
         tape = () if below is self.ctx else below.tape
         start = len(tape)
         outcome: Any = None

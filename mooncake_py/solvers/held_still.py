@@ -12,7 +12,7 @@ from numpy import ndarray
 
 from mooncake_py.tangents.memory import is_writeable
 
-__all__ = ["has_own_memory", "held_still", "is_refused_view", "is_refused_write"]
+__all__ = ["has_own_memory", "held_still", "is_refused_view"]
 
 
 class held_still:
@@ -46,11 +46,7 @@ def depth(a: ndarray) -> int:
     return count
 
 
-def is_refused_write(error: BaseException | None) -> bool:
-    """Return whether an error is that of NumPy for a write into a read-only array."""
-    return isinstance(error, ValueError) and "read-only" in str(error)
-
-
 def is_refused_view(error: BaseException | None) -> bool:
     """Return whether compiled code has only asked for memory that it could write."""
-    return is_refused_write(error) and "buffer source" in str(error)
+    text = str(error)
+    return isinstance(error, ValueError) and "read-only" in text and "buffer source" in text

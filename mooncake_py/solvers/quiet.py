@@ -16,7 +16,7 @@ from mooncake_py.overriding import override
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import unwrapped
 from mooncake_py.runtime.enclosing import enclosed
-from mooncake_py.solvers.held_still import held_still, is_refused_write
+from mooncake_py.solvers.held_still import held_still
 from mooncake_py.solvers.reading import DATA, Reader, is_named_tuple
 from mooncake_py.solvers.start import Solved
 
@@ -41,10 +41,10 @@ class Quiet(Solved):
         try:
             with held_still(self.arrays):
                 return self.evaluated(f, *args, **kwargs)
-        except Exception as error:  # which may carry numbers out of a callback
-            if self.reader.is_active or (self.arrays and is_refused_write(error)):
-                return NotImplemented
-            raise
+        except Exception:  # of a refused write, or one that carries numbers out of a callback
+            if self.begin is None:
+                raise
+            return NotImplemented
 
     @override
     def evaluated(self, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:

@@ -19,7 +19,7 @@ from mooncake_py.recomputation.rehearsal import copied
 from mooncake_py.runtime.classes import recorder
 from mooncake_py.runtime.enclosing import enclosed
 from mooncake_py.solvers.callbacks import Calls
-from mooncake_py.solvers.held_still import held_still, is_refused_view, is_refused_write
+from mooncake_py.solvers.held_still import held_still, is_refused_view
 from mooncake_py.solvers.history import agree, depends_on_history, first_call
 from mooncake_py.solvers.iterators import copied_iterator, with_iterators
 from mooncake_py.solvers.left import Left
@@ -81,11 +81,10 @@ class Run(Solved):
             found, error = self.attempt(solve_natively, self.still)
             if is_refused_view(error):
                 found, error = self.attempt(solve_natively, [])
-            has_written = bool(self.still) and is_refused_write(error)
             changes = state.put_back()
             has_met = self.is_active and may_have_met_active(error)
-            carries = self.is_active and isinstance(error, Exception)  # numbers out of a callback
-            is_derived = has_written or has_met or carries or (self.is_active and changes)
+            # An error may be that of a refused write, or carry numbers out of a callback.
+            is_derived = self.is_active and (isinstance(error, Exception) or changes)
             is_final = isinstance(error, MooncakeError) or not isinstance(error, Exception | None)
             if (is_final and not has_met) or not is_derived:
                 self.end = changes

@@ -27,16 +27,29 @@ from mooncake_py import (
 from tests.language.called import (
     classes,
     contents,
+    copied,
     functions,
     instances,
     iterated,
+    protocols,
     rest,
     specials,
     values,
 )
 from tests.language.called.comparing import AT, STEP, check
 
-GROUPS = functions, classes, instances, values, specials, rest, iterated, contents
+GROUPS = (
+    functions,
+    classes,
+    instances,
+    values,
+    specials,
+    rest,
+    iterated,
+    contents,
+    protocols,
+    copied,
+)
 
 
 @pytest.mark.without_modes("all modes are compared here")

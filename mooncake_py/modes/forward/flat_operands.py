@@ -6,12 +6,12 @@ Measured: the tangent of `np.concatenate` of two arrays of three elements 31 to 
 
 from __future__ import annotations
 
-from types import MethodDescriptorType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy import ndarray
 
+from mooncake_py.application.flat_operands import INEXACT, NUMBERS, NUMERIC, is_usual
 from mooncake_py.modes.forward.pushforward import of_jvp
 from mooncake_py.rules.exact_zeros import surely_finite
 from mooncake_py.rules.kinds import VjpRule
@@ -26,10 +26,6 @@ if TYPE_CHECKING:
     from mooncake_py.modes.forward.context import ForwardContext
 
 __all__ = ["Pushed", "push_flat"]
-
-NUMBERS = frozenset({int, float, np.float64})
-NUMERIC = frozenset("fciub")
-INEXACT = frozenset("fc")
 
 
 class Pushed(NamedTuple):
@@ -47,17 +43,7 @@ def push_flat(rule: VjpRule, ctx: ForwardContext, f: Any, args: Any, kwargs: Any
     is_short = type(rule) is Shortcut
     if is_short and kwargs:
         args, kwargs = rule.by_position(args, kwargs)
-    if (
-        jvp is None
-        or not rule.built_in
-        or rule.permits
-        or not ctx.plain
-        or not ctx.has_gate
-        or ctx.several
-        or ctx.numerals is not None
-        or (kwargs and not INERT.issuperset(map(type, kwargs.values())))
-        or (type(f) is MethodDescriptorType and type(args[0] if args else None) is not ndarray)
-    ):
+    if jvp is None or not ctx.plain or ctx.several or not is_usual(rule, ctx, f, args, kwargs):
         return None
     primals: list[Any] = []
     tangents: list[Any] = []

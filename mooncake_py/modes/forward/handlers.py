@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mooncake_py.application.rule_ways import RuleWays, ways_of
+from mooncake_py.application.shortcut_calls import shortcut_handlers
 from mooncake_py.by_identity import ByIdentity
 from mooncake_py.language import domains, intrinsics
 from mooncake_py.language.dispatch import call_unregistered, table_of
@@ -14,7 +15,7 @@ from mooncake_py.modes.forward.apply import handler
 from mooncake_py.modes.forward.dual_call import apply_dual
 from mooncake_py.modes.forward.scatter import HANDLERS
 from mooncake_py.modes.forward.sequences import with_sequences
-from mooncake_py.modes.forward.shortcut_calls import shortcut_handlers
+from mooncake_py.modes.forward.shortcut_calls import pushed
 from mooncake_py.rules import local, registry
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def forward_handlers(version: Any) -> ForwardHandlers:
 
 def make_handlers(replaced: Mapping[Any, Any]) -> ForwardHandlers:
     """Return new tables of handlers, with some rules replaced within a block."""
-    table = with_sequences(table_of(handler, replaced, HANDLERS, shortcut_handlers()))
+    table = with_sequences(table_of(handler, replaced, HANDLERS, shortcut_handlers(pushed)))
     for f, rule in registry.registered_forward():
         within = domains.within(
             lambda rule: partial(apply_dual, rule), table.get(f, call_unregistered)

@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from mooncake_py.application.shortcut_calls import like, viewing
+from mooncake_py.application.shortcut_calls import like
 from mooncake_py.modes.forward.apply import finished
 from mooncake_py.modes.forward.flat_operands import push_flat
-from mooncake_py.rules.shortcuts import SHORTCUTS, VIEWS, VIEWS_OF_CONTIGUOUS, Shortcut
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from mooncake_py.modes.forward.context import ForwardContext
+    from mooncake_py.rules.shortcuts import Shortcut
     from mooncake_py.runtime.mode import Handler
 
-__all__ = ["shortcut_handlers"]
+__all__ = ["pushed"]
 
 
-def shortcut_handlers() -> dict[Any, Callable[[Handler], Handler]]:
-    """Return what makes handlers of functions with a shortcut, given those for other calls."""
-    made = {f: partial(handler, rule) for f, rule in SHORTCUTS.items()}
-    return {**made, **dict.fromkeys(VIEWS | VIEWS_OF_CONTIGUOUS, viewing)}
-
-
-def handler(rule: Shortcut, general: Handler) -> Handler:
-    """Return the handler ``(context, function, args, kwargs)`` of a function with a shortcut."""
+def pushed(rule: Shortcut, general: Handler) -> Handler:
+    """Return the handler ``(context, function, args, kwargs)`` that pushes tangents."""
 
     def run(ctx: ForwardContext, f: Any, args: Any, kwargs: Any) -> Any:
         found = push_flat(rule, ctx, f, args, kwargs)
