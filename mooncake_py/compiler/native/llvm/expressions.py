@@ -38,6 +38,7 @@ FEW = 12
 """Fewer parts than these may be computed in vain."""
 OF_FLOATS = {"lt": "olt", "le": "ole", "gt": "ogt", "ge": "oge", "eq": "oeq", "ne": "une"}
 OF_INTS = {"lt": "slt", "le": "sle", "gt": "sgt", "ge": "sge", "eq": "eq", "ne": "ne"}
+ORDERS = OF_FLOATS.keys() - {"eq", "ne"}
 ARITHMETIC = {"add": "fadd", "sub": "fsub", "mul": "fmul", "truediv": "fdiv"}
 
 
@@ -220,6 +221,8 @@ class Expressions:
     def compared(self, op: str, kind: str, a: str, b: str) -> str:
         """Return whether two numbers compare so."""
         if kind in REAL:
+            if op in ORDERS:
+                a, b = self.writer.hidden(kind, a), self.writer.hidden(kind, b)
             return self.writer.do(f"fcmp {OF_FLOATS[op]} {REGISTER[kind]} {a}, {b}")
         return self.writer.do(f"icmp {OF_INTS[op]} {REGISTER[kind]} {a}, {b}")
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, FLOAT32, INT
 
-__all__ = ["IN_MEMORY", "REGISTER", "SIZE", "SUFFIX", "ZERO", "constant", "joined"]
+__all__ = ["IN_MEMORY", "REGISTER", "SIZE", "SUFFIX", "ZERO", "ZEROS", "constant", "joined"]
 
 REGISTER = {FLOAT: "double", FLOAT32: "float", INT: "i64", BOOL: "i1"}
 """The type of a number that is reckoned with."""
@@ -33,6 +33,10 @@ def constant(value: float, kind: str) -> str:
         with np.errstate(over="ignore"):
             x = float(np.float32(x))
     return f"0x{struct.unpack('<Q', struct.pack('<d', x))[0]:016X}"
+
+
+ZEROS = frozenset({ZERO[FLOAT], constant(0.0, FLOAT), constant(-0.0, FLOAT)})
+"""Zeros of floats as they are written."""
 
 
 def joined(kinds: Iterable[str]) -> str:

@@ -143,9 +143,10 @@ class Statements:
         if isinstance(value, Op) and value.op in ("add", "sub") and value.args[0] == target:
             self.bump(target, value.args[1], value.op)
             return
-        found = self.to.as_kind(value, self.to.kind(target))
-        if isinstance(target, Name):
-            self.to.set(target.name, found)
+        kind = self.to.kind(target)
+        found = self.to.as_kind(value, kind)
+        if isinstance(target, Name):  # which may be compared
+            self.to.set(target.name, self.writer.hidden(kind, found))
         else:
             self.store(target, found)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mooncake_py.compiler.native.llvm.module import Module
-from mooncake_py.compiler.native.llvm.numbers import REGISTER, SUFFIX
+from mooncake_py.compiler.native.llvm.numbers import REGISTER, SUFFIX, ZEROS
 from mooncake_py.compiler.native.llvm.texts import declaration
-from mooncake_py.compiler.native.regions.region import FLOAT
+from mooncake_py.compiler.native.regions.region import FLOAT, REAL
 from mooncake_py.compiler.regions.ir import Statement
 
 __all__ = ["NO_MEMORY", "Writer"]
@@ -145,6 +145,23 @@ class Writer:
             name = "llvm.memset.p0.i64"
             self.module.declare(name, declaration(name))
             self._head.append(f"  call void @{name}(ptr {found}, i8 0, i64 {size}, i1 false)")
+        return found
+
+    def hidden(self, kind: str, value: str) -> str:
+        """Return a number that may be compared: LLVM may not know of a float that it is zero.
+
+        It takes ``x < 0.0 ? 0.0 : x`` for a maximum, and loses the sign of -0.0: where the
+        comparison is of a float32 and the choice of float64, and on some machines everywhere.
+        """
+        if kind not in REAL or value not in ZEROS:
+            return value
+        key = "zero", kind, value
+        found = self._slots.get(key)
+        if found is None:
+            found = self._slots[key] = f"%zero{len(self._slots)}"
+            t, name = REGISTER[kind], f"llvm.arithmetic.fence.{SUFFIX[kind]}"
+            self.module.declare(name, f"declare {t} @{name}({t})")
+            self._head.append(f"  {found} = call {t} @{name}({t} {value})")
         return found
 
     def read(self, key: object, type_: str, zero: str) -> str:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -109,6 +111,43 @@ def test_floats(a: float) -> None:
             np.testing.assert_array_equal(got[name], value, err_msg=f"{name} {b}")
             if value == value and name not in ("maximum", "minimum"):
                 assert math.copysign(1.0, got[name]) == math.copysign(1.0, value), (name, b)
+
+
+COMPARED: dict[str, Callable[[Any, Any], bool]] = {
+    "lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge,
+    "eq": operator.eq, "ne": operator.ne,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("named", [False, True])
+@pytest.mark.parametrize(("kind", "to"), [("float32", "float"), ("float", "float32")])
+def test_choices_beside_zero_keep_its_sign(kind: str, to: str, named: bool) -> None:
+    cases: dict[str, Expr] = {}
+    expected: dict[str, Callable[[float], float]] = {}
+    wide: Expr = Op(to, (A,))
+    for zero, (op, holds), of, flip in product((0.0, -0.0), COMPARED.items(), (A, wide), (0, 1)):
+        constant: Expr = Name(f"zero{zero}") if named else Const(zero)
+        test = Compare((op,), (constant, of)[:: 1 - 2 * flip])
+        e = Select(test, wide, constant), Select(test, constant, wide)
+        for k, chosen in enumerate(e):
+            name = f"{op} {zero} {of is A} {flip} {k}"
+            cases[name] = chosen
+
+            def choice(x: float, zero: float = zero, holds: Any = holds, k: int = k) -> float:
+                return x if holds(zero, x) != bool(k) else zero
+
+            def flipped(x: float, zero: float = zero, holds: Any = holds, k: int = k) -> float:
+                return x if holds(x, zero) != bool(k) else zero
+
+            expected[name] = flipped if flip else choice
+    before: dict[str, Expr] = {"zero0.0": Const(0.0), "zero-0.0": Const(-0.0)} if named else {}
+    of_all = computed(before | cases, {"a": kind, **dict.fromkeys(before, to)})
+    for x in (0.0, -0.0, 1.0, -2.0, math.nan):
+        got = of_all(x, 0.0)
+        for name, value in expected.items():
+            np.testing.assert_array_equal(got[name], value(x), err_msg=name)
+            if x == x:
+                assert math.copysign(1.0, got[name]) == math.copysign(1.0, value(x)), (name, x)
 
 
 ONE_NUMBER = (
