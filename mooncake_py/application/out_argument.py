@@ -181,7 +181,9 @@ def call_with(f: Any, args: Any, kwargs: Any, out: Any) -> Any:
     """Call a function with plain arguments and an output, by position if others come after it."""
     args, kwargs = activity.unwrapped((list(args), kwargs))
     position = out_position(f)
-    if position is not None and len(args) > position:
+    if f in WITHOUT_KEYWORDS:
+        args[1:] = [out]
+    elif position is not None and len(args) > position:
         args[position] = out
     else:
         kwargs["out"] = out

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gc
 import io
+import operator
 import sys
 from array import array
 from collections import defaultdict
@@ -106,6 +107,8 @@ class Reachable(Walk):
     ----------
     is_active : bool
         Whether anything that was met is.
+    has_numbers : bool
+        Whether active numbers of a derivative that is running were met.
     hides_active : bool
         Whether active numbers are where no plain ones can stand for them, as in an iterator.
     is_open : bool
@@ -117,7 +120,8 @@ class Reachable(Walk):
     def __init__(self, ctx: Mode, values: Any) -> None:
         self.ctx = ctx
         self.places: list[Place] = []
-        self.is_active = False
+        self.is_active = self.has_numbers = False
+        self.running = (ctx, *ctx.outers)
         self.hides_active = False
         self.is_open = False
         self.streams: list[Any] = []
@@ -151,9 +155,12 @@ class Reachable(Walk):
         if t in INERT and t is not type:
             if t is ModuleType:
                 self.meet_module(value)
+            elif t is slice:
+                self.todo.extend((path, part) for part in (value.start, value.stop, value.step))
             return
         if t is Active:
             self.is_active = True
+            self.has_numbers |= value.context in self.running
             return
         if value is MISSING or id(value) in self.known:
             return
@@ -249,6 +256,7 @@ READERS: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
     (defaultdict, lambda d: (FACTORY.__get__(d),)),
     ((CellType, ref, BaseException, MappingProxyType, memoryview, *VIEWS), parts),
     ((np.flatiter, np.broadcast, np.void), parts),
+    (operator.methodcaller, gc.get_referents),
 )  # fmt: skip
 """How to read what objects hold that is neither an item nor an attribute."""
 
@@ -268,6 +276,7 @@ class State:
         found = Reachable(ctx, values)
         self.is_active, self.streams, self.known = found.is_active, found.streams, found.known
         self.is_open, self.hides_active = found.is_open, found.hides_active
+        self.has_numbers = found.has_numbers
         self.fills_caches = any(type(stream) is LRU_WRAPPER for stream in self.streams)
         self.kept = [(place, place.read()) for place in found.places]
         self.active_arrays = [

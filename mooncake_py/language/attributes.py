@@ -10,7 +10,13 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.containers import hooks, state
-from mooncake_py.language import array_attributes, array_protocols, array_subclasses, registries
+from mooncake_py.language import (
+    array_attributes,
+    array_protocols,
+    array_subclasses,
+    registries,
+    special,
+)
 from mooncake_py.language.core import Core
 from mooncake_py.runtime import attribute_lookup
 from mooncake_py.runtime.active import Active, innermost, part_of_real
@@ -25,7 +31,8 @@ INTS = frozenset({int, np.int64})
 
 
 OF_NODES = frozenset({"add", "add_shared", "keep", "protect", "take"})
-"""Methods of active numbers that numbers of NumPy lack, or mean something else by."""
+OF_NUMBERS = OF_NODES | special.OPERATIONS.keys()
+"""Methods that active numbers have for the engine: the numbers have none, or others."""
 COUNTS = frozenset({"ndim", "size"})  # of an array, which are ints
 
 
@@ -49,7 +56,7 @@ class Attributes(Core):
             return getattr(o, name)
         if t is Active:
             getattr(unwrapped(o), name)  # raises where the number has none, but `Active` has
-            own = hasattr(Active, name) and name not in OF_NODES
+            own = hasattr(Active, name) and name not in OF_NUMBERS
             return getattr(o, name) if own else self.scalar_attribute(o, name)
         if t is ModuleType:
             return self.module_attribute(o, name)

@@ -21,6 +21,7 @@ from mooncake_py.containers import effects, hooks
 from mooncake_py.containers.state import note_raised
 from mooncake_py.language import import_hooks, numpy_operators, operators, raising, texts
 from mooncake_py.language.attributes import Attributes
+from mooncake_py.language.elements import as_array
 from mooncake_py.language.matching import Matching
 from mooncake_py.language.subclass_operators import takes_part
 from mooncake_py.modules import package_of
@@ -107,6 +108,10 @@ class Comparisons(Attributes):
                 if found is not MISSING:
                     return found
             effects.refuse_writers(self, (a, b), effects.COMPARING)
+            if issubclass(plain_class(b), (ndarray, np.generic)) and type(a) in ORDERED:
+                comparison, a, b = COMPARISONS[comparison.reflected[2:-2]], b, a
+            if issubclass(plain_class(a), (ndarray, np.generic)):
+                b = as_array(self, b)
             return call_checked(self, comparison.function, primal_of(a), primal_of(b))
         return self.compare_derived(comparison, a, b, left, right)
 

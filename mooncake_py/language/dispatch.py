@@ -46,6 +46,7 @@ from mooncake_py.language import (
     object_arrays,
     python_calls,
     records,
+    scalars,
     special,
     stored_files,
     texts,
@@ -189,7 +190,9 @@ def call_unregistered(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     if t is FunctionType:
         return python_calls.call(ctx, f, args, kwargs)
     if t is MethodType:
-        if type(f.__self__) is Active:
+        if scalars.is_named_method(f):
+            return ctx.method(f.__self__, f.__name__, *args, **kwargs)
+        if type(f.__self__) is Active and getattr(Active, f.__name__, None) is f.__func__:
             return f(*args, **kwargs)
         return type(ctx).call(ctx, f.__func__, f.__self__, *args, **kwargs)
     if NUMBA in sys.modules and (is_of_numba(t) or (issubclass(t, type) and is_of_numba(f))):

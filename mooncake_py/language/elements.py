@@ -22,10 +22,18 @@ from mooncake_py.runtime.activity import unwrapped
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["as_element", "converts_itself", "is_element", "require_number"]
+__all__ = ["as_array", "as_element", "converts_itself", "is_element", "require_number"]
 
 KINDS: dict[str, Any] = {"f": float, "c": complex, "i": int, "u": int, "b": bool}
+LISTED = (list, tuple)
 SCALARS = (np.generic, str, bytes, float, complex, int)
+
+
+def as_array(ctx: Mode, value: Any) -> Any:
+    """Return an array for a list or a tuple of active numbers, of which NumPy makes one itself."""
+    return (
+        ctx.call(np.array, value) if type(value) in LISTED and ctx.contains_active(value) else value
+    )
 
 
 def as_element(ctx: Mode, dtype: np.dtype[Any], value: Any) -> Any:

@@ -19,6 +19,7 @@ from mooncake_py.application.seen_calls import call_seen
 from mooncake_py.containers import effects
 from mooncake_py.containers.sequences import readable
 from mooncake_py.language import object_arrays, subclass_operators
+from mooncake_py.language.elements import as_array
 from mooncake_py.language.foreign_operands import as_input
 from mooncake_py.runtime.active import Active, plain_class, primal_of
 from mooncake_py.runtime.attribute_lookup import in_class
@@ -266,7 +267,7 @@ def compare(ctx: Mode, name: str, a: Any, b: Any) -> Any:
         return NotImplemented if defers(ctx, a, b) else compared(ctx, name, of_python(ctx, a), b)
     if not is_instance(a) and not subclass_operators.takes_part(b):
         effects.refuse_writers(ctx, (b,), effects.COMPARING)  # whose methods it calls unseen
-        return getattr(plain_class(a), name)(primal_of(a), primal_of(b))
+        return getattr(plain_class(a), name)(primal_of(a), primal_of(as_array(ctx, b)))
     if defers(ctx, a, b):
         return NotImplemented
     if issubclass(type(a), ndarray):

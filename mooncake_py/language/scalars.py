@@ -6,6 +6,8 @@ refused.
 
 from __future__ import annotations
 
+import functools
+from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,13 +17,13 @@ from mooncake_py.diagnostics.refusals import missing_rule
 from mooncake_py.diagnostics.reporting import dropped
 from mooncake_py.language import special
 from mooncake_py.runtime import activity, drops
-from mooncake_py.runtime.active import Active, part_of_real
+from mooncake_py.runtime.active import Active, innermost_context, part_of_real
 from mooncake_py.tangents.subclasses import plain_parts
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Language, Mode
 
-__all__ = ["call_scalar_method", "scalar_attribute"]
+__all__ = ["call_scalar_method", "is_named_method", "scalar_attribute"]
 
 UNCHANGED = frozenset({
     "conjugate", "conj", "copy", "squeeze", "__copy__", "__deepcopy__", "__pos__",
@@ -36,6 +38,9 @@ def call_scalar_method(ctx: Mode, value: Active, name: str, args: Any, kwargs: A
     if not callable(method):
         return method(*args, **kwargs)  # raises
     if name in UNCHANGED and (args or kwargs):
+        into = args and is_of_arrays(primal, name) and issubclass(type(args[0]), ndarray)
+        if into and name in ("conjugate", "conj"):
+            return ctx.call(np.conjugate, value, *args, **kwargs)
         method(*map(activity.unwrapped, args), **activity.unwrapped(kwargs))  # raises if it does
     if name in ("conjugate", "conj"):
         if not np.iscomplexobj(primal):
@@ -61,7 +66,7 @@ def call_scalar_method(ctx: Mode, value: Active, name: str, args: Any, kwargs: A
     if name == "__class__":
         return ctx.call(value.__class__, *args, **kwargs)
     if name in special.OPERATIONS:
-        return special.run(ctx, value, name, args)
+        return method(**kwargs) if kwargs else special.run(ctx, value, name, args)
     if is_of_arrays(primal, name):
         y = plain_parts(ctx.method(ctx.call(np.asarray, value), name, *args, **kwargs))
         return ctx.getitem(y, ()) if type(y) is ndarray and y.ndim == 0 else y
@@ -85,6 +90,29 @@ def holds_number(y: Any) -> bool:
     return isinstance(y, HOLD_NUMBERS) or (issubclass(type(y), ndarray) and y.dtype.kind in "fcOV")
 
 
+@functools.cache
+def method_named(name: str) -> FunctionType:
+    """Return the function behind a bound method of an active number; a plain one may replace it."""
+
+    def method(number: Any, /, *args: Any, **kwargs: Any) -> Any:
+        active = [v for v in (number, *args) if type(v) is Active]
+        if not active:
+            return getattr(number, name)(*args, **kwargs)
+        return innermost_context(active[0], active).method(number, name, *args, **kwargs)
+
+    method.__name__ = name
+    return method
+
+
+CODE = method_named("").__code__
+
+
+def is_named_method(method: MethodType) -> bool:
+    """Return whether a bound method is one of these."""
+    f = method.__func__
+    return type(f) is FunctionType and f.__code__ is CODE
+
+
 def scalar_attribute(ctx: Mode, value: Active, name: str) -> Any:
     """Return an attribute of an active scalar."""
     part = part_of_real(value, name)
@@ -101,7 +129,7 @@ def scalar_attribute(ctx: Mode, value: Active, name: str) -> Any:
         return value
     attribute = getattr(primal, name)
     if callable(attribute):
-        return lambda *args, **kwargs: call_scalar_method(ctx, value, name, args, kwargs)
+        return MethodType(method_named(name), value)
     if holds_number(attribute) and is_of_arrays(primal, name):
         return ctx.getattr(ctx.call(np.asarray, value), name)
     return attribute

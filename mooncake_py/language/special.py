@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -18,10 +19,15 @@ if TYPE_CHECKING:
 __all__ = ["OPERATIONS", "run"]
 
 Operation = Callable[..., Any]
+CONVERSIONS: tuple[Any, ...] = (
+    abs, float, complex, int, bool, math.trunc, math.floor, math.ceil,
+)  # fmt: skip
 
 
 def run(ctx: Mode, receiver: Any, name: str, args: Any) -> Any:
     """Run a special method as the operator that it stands for."""
+    if len(args) not in COUNTS.get(name, ONE):
+        return getattr(plain_class(receiver), name)(primal_of(receiver), *args)  # raises
     return OPERATIONS[name](ctx, receiver, *args)
 
 
@@ -32,7 +38,9 @@ def binary(name: str) -> Operation:
 def method(name: str) -> Operation:
     """Return what runs the method of a binary operator, which may return NotImplemented."""
 
-    def run_method(ctx: Mode, a: Any, b: Any) -> Any:
+    def run_method(ctx: Mode, a: Any, b: Any, modulus: Any = None) -> Any:
+        if modulus is not None:
+            return getattr(plain_class(a), name)(primal_of(a), primal_of(b), modulus)  # raises
         owner = in_class(plain_class(a), name).__objclass__
         return operators.by_name(ctx, name, owner, a, b)
 
@@ -67,10 +75,18 @@ def table() -> dict[str, Operation]:
     for name in ("__lt__", "__le__", "__eq__", "__ne__", "__gt__", "__ge__"):
         found[name] = comparison(name)
     found["__contains__"] = function(operator.contains)
-    for f in (abs, float, complex, int, bool, len, round, repr, str, format, hash):
+    for f in (*CONVERSIONS, len, round, repr, str, format, hash):
         found[f"__{f.__name__}__"] = function(f)
     found["__setitem__"] = lambda ctx, a, i, v: ctx.setitem(a, i, v)
     return found
 
 
 OPERATIONS = table()
+NONE, ONE = range(1), range(1, 2)
+COUNTS = {
+    **{special: NONE for _, _, special in UNARY.values()},
+    **{f"__{f.__name__}__": NONE for f in (*CONVERSIONS, iter, len, repr, str, hash)},
+    "__round__": range(2),
+    "__pow__": range(1, 3), "__rpow__": range(1, 3), "__setitem__": range(2, 3),
+}  # fmt: skip
+"""How many arguments special methods take; the others take one."""

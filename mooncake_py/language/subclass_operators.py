@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.language.elements import as_element, is_element
+from mooncake_py.language.elements import as_array, as_element, is_element
 from mooncake_py.language.subclass_instances import dressed, wrapped, wrapping
 from mooncake_py.language.subclass_protocols import call_ufunc, overriding, wraps_itself
 from mooncake_py.runtime.active import primal_of
@@ -73,6 +73,7 @@ def compare(ctx: Mode, name: str, a: Any, b: Any) -> Any:
     """Run a comparison of arrays, of which an operand's class may take it over."""
     if overriding((a, b), "__array_ufunc__"):
         return call_ufunc(ctx, COMPARING[name], "__call__", (a, b), {})
+    b = as_array(ctx, b)
     y = getattr(ndarray, name)(plain(a), primal_of(plain_parts(exact(b))))
     x = wrapping((a, b))
     if x is None or not isinstance(y, (ndarray, np.bool_)):

@@ -77,7 +77,7 @@ def harmonic_mean_rule(data: list[Any], weights: Any) -> tuple[Any, Any]:
 
     def harmonic_mean_pullback(dy):
         if not h:  # a datum is zero, where the function has a kink
-            return None
+            return None, None
         ws = [1.0] * len(data) if weights is None else weights
         scale = dy * h / sum(ws)
         dweights = None if weights is None else [scale * (1 - h / x) for x in data]
@@ -105,7 +105,7 @@ def declare_spread(function: Callable[..., Any], lost: int, root: bool) -> None:
 
         def spread_pullback(dy):
             if root and not y:  # a kink
-                return None
+                return None, None
             middle = statistics.fmean(data) if center is None else center
             scale = dy / (len(data) - lost) * (1 / y if root else 2)
             dx = [scale * (x - middle) for x in data]

@@ -17,7 +17,7 @@ from mooncake_py.errors import MissingRuleError
 from mooncake_py.rules.declare import from_vjp, not_implemented, overlay, zero_derivative
 from mooncake_py.tangents.memory import address, has_overlaps
 
-__all__ = ["refuse_overlaps", "written"]
+__all__ = ["refuse_overlaps", "refuse_read_only", "written"]
 
 
 def written(out: Any, result: Any) -> Any:
@@ -216,6 +216,19 @@ def refuse_overlaps(a: ndarray) -> None:
         )
 
 
+def refuse_read_only(a: Any, indices: Any) -> None:
+    """Raise for the method `at` of a ufunc of a read-only array, which NumPy mostly writes to."""
+    if isinstance(a, ndarray) and not a.flags.writeable:
+        still = a.copy()
+        still.flags.writeable = False
+        np.add.at(still, indices, 0)  # raises, or does what it should not
+        raise MissingRuleError(
+            "a write by the method `at` of a ufunc to a read-only array",
+            why="NumPy before 2.5 writes to it by mistake; NumPy 2.5 raises a ValueError",
+            fix="write to the array that owns the memory, or set flags.writeable",
+        )
+
+
 def flat_positions(a: ndarray, indices: Any, mode: str) -> ndarray:
     """Return flat positions for indices that may be negative or out of bounds, as `mode` says."""
     if isinstance(indices, ndarray):
@@ -293,8 +306,8 @@ def diagonal(a: ndarray, wrap: bool) -> slice:
 zero_derivative(
     put_nothing,
     check_copy, check_fill, check_safe, check_shapes, copies_in_turn, copying_order,
-    reads_what_it_writes, refuse_overlaps, masked_positions, flat_positions, index_along_axis,
-    diagonal,
+    reads_what_it_writes, refuse_overlaps, refuse_read_only, masked_positions, flat_positions,
+    index_along_axis, diagonal,
     because="returns positions, or nothing",
 )  # fmt: skip
 

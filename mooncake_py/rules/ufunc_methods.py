@@ -18,7 +18,7 @@ from mooncake_py.errors import MissingRuleError
 from mooncake_py.rules import direct, registry
 from mooncake_py.rules.contraction import conj
 from mooncake_py.rules.declare import bilinear, linear, overlay, zero_derivative
-from mooncake_py.rules.inplace import refuse_overlaps, written
+from mooncake_py.rules.inplace import refuse_overlaps, refuse_read_only, written
 from mooncake_py.rules.kinds import Like, ZeroDerivativeRule
 from mooncake_py.rules.no_value import NoValue
 from mooncake_py.rules.plain_values import same_values
@@ -104,6 +104,7 @@ linear(subtract_from_slots, wrt=(0, 2))(lambda dy, slots, which, values: (dy, -d
 @overlay(np.add.at)
 def add_at(a: ndarray, indices: Any, b: Any) -> None:
     refuse_overlaps(a)
+    refuse_read_only(a, indices)
     a = a if a.ndim else np.reshape(a, 1)
     index, which = slots_of(a.shape, indices)
     a[index] = add_to_slots(a[index], which, b)
@@ -112,6 +113,7 @@ def add_at(a: ndarray, indices: Any, b: Any) -> None:
 @overlay(np.subtract.at)
 def subtract_at(a: ndarray, indices: Any, b: Any) -> None:
     refuse_overlaps(a)
+    refuse_read_only(a, indices)
     a = a if a.ndim else np.reshape(a, 1)
     index, which = slots_of(a.shape, indices)
     a[index] = subtract_from_slots(a[index], which, b)
@@ -124,6 +126,7 @@ def subtract_at(a: ndarray, indices: Any, b: Any) -> None:
 def ufunc_at(ufunc: np.ufunc, a: ndarray, indices: Any, *operand: Any) -> None:
     """Apply in rounds: the first use of each element, then the second, and so on."""
     refuse_overlaps(a)
+    refuse_read_only(a, indices)
     if ufunc.signature is not None:
         natively(ufunc, "at", a, indices, *operand)  # raises
     if len(operand) != ufunc.nin - 1:

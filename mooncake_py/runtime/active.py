@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
 __all__ = [
-    "WHOLE_FROM", "Active", "active_number", "innermost", "part_of_real", "plain_class",
-    "primal_of", "shared_number", "whole_from",
+    "WHOLE_FROM", "Active", "active_number", "innermost", "innermost_context", "part_of_real",
+    "plain_class", "primal_of", "shared_number", "whole_from",
 ]  # fmt: skip
 
 
@@ -120,10 +120,10 @@ class Active:
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         function = ufunc if method == "__call__" else getattr(ufunc, method)
-        return _innermost(self, inputs).call(function, *inputs, **kwargs)
+        return innermost_context(self, inputs).call(function, *inputs, **kwargs)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        return _innermost(self, args).call(function, *args, **kwargs)
+        return innermost_context(self, args).call(function, *args, **kwargs)
 
 
 # In the errors of CPython, an active number is what the user takes it for.
@@ -230,7 +230,7 @@ def _dropped(value: Active, what: str) -> DerivativeDropError:
     )
 
 
-def _innermost(value: Active, others: Any) -> Mode:
+def innermost_context(value: Active, others: Any) -> Mode:
     """Return the context of the innermost derivative among those of some operands."""
     ctx = _context(value)
     for other in others:
@@ -241,16 +241,24 @@ def _innermost(value: Active, others: Any) -> Mode:
 
 def _forward(name: str) -> Callable[[Active, Any], Any]:
     def method(self: Active, other: Any) -> Any:
-        return getattr(_innermost(self, (other,)), name)(self, other)
+        return getattr(innermost_context(self, (other,)), name)(self, other)
 
     return method
 
 
 def _reflected(name: str) -> Callable[[Active, Any], Any]:
     def method(self: Active, other: Any) -> Any:
-        return getattr(_innermost(self, (other,)), name)(other, self)
+        return getattr(innermost_context(self, (other,)), name)(other, self)
 
     return method
+
+
+def _divided(self: Active, other: Any) -> Any:
+    return innermost_context(self, (other,)).call(divmod, self, other)
+
+
+def _dividing(self: Active, other: Any) -> Any:
+    return innermost_context(self, (other,)).call(divmod, other, self)
 
 
 def _unary(name: str) -> Callable[[Active], Any]:
@@ -279,15 +287,11 @@ for _name in {n for t in (float, complex, np.float64, np.complex128) for n in di
 for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul"):
     setattr(Active, f"__{_name}__", _forward(_name))
     setattr(Active, f"__r{_name}__", _reflected(_name))
+setattr(Active, "__divmod__", _divided)  # noqa: B010
+setattr(Active, "__rdivmod__", _dividing)  # noqa: B010
 for _name in ("neg", "pos"):
     setattr(Active, f"__{_name}__", _unary(_name))
 setattr(Active, "__abs__", lambda self: _context(self).call(abs, self))  # noqa: B010
-setattr(  # noqa: B010
-    Active, "__divmod__", lambda self, other: _innermost(self, (other,)).call(divmod, self, other)
-)
-setattr(  # noqa: B010
-    Active, "__rdivmod__", lambda self, other: _innermost(self, (other,)).call(divmod, other, self)
-)
 for _name in ("lt", "le", "gt", "ge", "eq", "ne"):
     setattr(Active, f"__{_name}__", _comparison(getattr(operator, _name)))
 

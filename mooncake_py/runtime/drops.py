@@ -97,7 +97,7 @@ def whole(ctx: Reporting, y: Any, operands: Any) -> Any:
         if any(type(x) is Active and is_itself(x, y) for x in operands):
             raise ctx.failed(of_bits(ctx))
         return y
-    ints = np.asarray(y)
+    ints = np.asarray(innermost(y))
     for x in operands if ints.size else ():
         primal = numbers_of(x) if type(x) in (list, tuple) else innermost(x)
         if isinstance(primal, (ndarray, float, np.floating)) and is_in(primal, ints):

@@ -98,6 +98,8 @@ def quietly(f: Function, /, *args: Any, **kwargs: Any) -> Any:
 class Outside:
     """What stands for a mode outside of derivatives, where nothing is active."""
 
+    outers = ()
+
     def contains_active(self, value: Any) -> bool:
         """Return False."""
         return False

@@ -102,8 +102,9 @@ class Bare:
         if t is dict:
             return self.names(value)
         if t is MethodType:
-            o = self.of(value.__self__)
-            return value if o is value.__self__ else MethodType(value.__func__, o)
+            f, o = self.of(value.__func__), self.of(value.__self__)
+            same = f is value.__func__ and o is value.__self__
+            return value if same else MethodType(f, o)
         if t is functools.partial:
             f, args, named = (self.of(p) for p in (value.func, value.args, value.keywords))
             return functools.partial(f, *args, **named)

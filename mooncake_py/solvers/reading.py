@@ -80,7 +80,9 @@ class Reader:
         """Return whether a value is data, or a function that only reads."""
         t = type(value)
         if t in DATA:
-            return True
+            return t is not slice or DATA.issuperset(
+                map(type, (value.start, value.stop, value.step))
+            )
         if t is Active:
             self.numbers += 1
             return self.is_of_these(value)

@@ -11,7 +11,7 @@ from mooncake_py.boundary.detached import Bare
 from mooncake_py.containers.bared import Bared
 from mooncake_py.containers.holders import Place
 from mooncake_py.containers.reach import LRU_WRAPPER
-from mooncake_py.containers.reachable import State
+from mooncake_py.containers.reachable import Reachable, State
 from mooncake_py.diagnostics.notes import located
 from mooncake_py.errors import DerivativeDropError, MooncakeError
 from mooncake_py.overriding import override
@@ -46,7 +46,7 @@ class Run(Solved):
 
     def __init__(self, ctx: Mode, *values: Any) -> None:
         super().__init__(ctx)
-        self.state = State(ctx, values)
+        self.state = state_of(ctx, values)
         self.is_active = self.state.is_active
         if self.state.is_open:  # they may write into any array
             self.state = State(ctx, (*values, recorder(ctx).registry.alive()))
@@ -204,7 +204,7 @@ class Run(Solved):
     def evaluated(self, f: Function, /, *args: Any) -> Any:
         ctx, state = self.ctx, self.state
         if self.end or not self.runs_natively() or state.changes():
-            state = State(ctx, (f, args))
+            state = state_of(ctx, (f, args))
         if state.is_open or state.hides_active:
             return sample(ctx, f, *args)
         try:
@@ -226,6 +226,19 @@ def put_all(ctx: Mode, contents: list[tuple[Place, Any]]) -> None:
     """Set what some places hold."""
     for place, held in contents:
         place.put(ctx, held)
+
+
+def state_of(ctx: Mode, values: Any) -> State:
+    """Return what can be reached from some values, and whether it hides active numbers.
+
+    As of a class within a class, or of a slice: there no plain numbers can stand for them.
+    """
+    state = State(ctx, values)
+    if state.has_numbers and not (state.is_open or state.hides_active):
+        with Bared(state.kept), Bare(ctx) as bare:
+            plain = [bare.visit(value)[0] for value in values]
+            state.hides_active = Reachable(ctx, plain).has_numbers
+    return state
 
 
 def natively(ctx: Mode, state: State, f: Function, args: Any, kwargs: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import random
 from collections.abc import Callable
 from typing import Any, cast
@@ -9,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from mooncake_py import DerivativeDropError, checkpoint, jvp, value_and_grad
+from mooncake_py import DerivativeDropError, checkpoint, jvp, value_and_grad, vjp
 
 X = np.array([1.0, 2.0, 3.0])
 T = np.array([0.3, 0.5, -0.7])
@@ -73,6 +74,11 @@ RIGHT: dict[str, Callable[[Any], Any]] = {
     "items with axes": lambda x: np.sum(np.add(x, [Converted([1.0]), Converted([2.0]), [4.0]])),
     "a generator made here": lambda x: drawn(x[0]),
     "a generator made in a checkpoint": lambda x: checkpoint(drawn, x[1]),
+    "the largest of a list and an array": lambda x: max([x[0]], x[1:2] * 2)[0],  # type: ignore[operator]
+    "the smaller one of a tuple and an array": lambda x: min((x[2],), x[1:2])[0],
+    "a list beside a matrix": lambda x: np.sum(([x[0], x[1]] < x[1:].view(np.matrix)) * x[0]),
+    "a list beside a number": lambda x: np.sum((x[1] >= [x[0], x[2]]) * x[0]),  # type: ignore[operator]
+    "nan by None": lambda x: np.nansum(np.full_like(x, cast(Any, None))) + x[0],
     "indices that are floats": lambda x: np.sum(np.take(x, [2.0, 0.0]) * x[1]),
 }
 
@@ -112,3 +118,26 @@ def test_places_of_interp_may_be_objects() -> None:
     assert y == f(X)
     slopes = [(f(X + d) - f(X - d)) / 2e-6 for d in 1e-6 * np.eye(X.size)]
     np.testing.assert_allclose(slope, slopes, atol=1e-8)
+
+
+@pytest.mark.parametrize("name", ["lt", "le", "gt", "ge", "eq", "ne"])
+def test_lists_are_compared_with_arrays_as_by_numpy(name: str) -> None:
+    compare = getattr(operator, name)
+    lists = (lambda x: [x[0], x[2]], lambda x: (x[:2], x[1:]), lambda x: [x[0], "a"])
+    others = (lambda x: x[1:], lambda x: x[1], lambda x: np.ma.array(x[:2], mask=[False, True]))
+    pairs = [(a, b) for a in lists for b in others]
+    for first, second in [*pairs, *((b, a) for a, b in pairs)]:
+
+        def f(x: Any, first: Any = first, second: Any = second) -> Any:
+            y = compare(first(x), second(x))
+            return [x * 1, y, type(y).__name__]
+
+        def outcome(run: Any) -> str:
+            try:
+                return repr(run())
+            except TypeError as error:
+                return str(error)
+
+        expected = outcome(lambda f=f: f(X))
+        assert outcome(lambda f=f: vjp(f, X)[0]) == expected
+        assert outcome(lambda f=f: jvp(f, (X,), (T,))[0]) == expected

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
+from mooncake_py import MissingRuleError, grad, jvp
 from tests.rules.cases import Case
 from tests.rules.cases.ufunc_methods import cases
 
@@ -12,3 +14,28 @@ from tests.rules.cases.ufunc_methods import cases
 @pytest.mark.parametrize("case", cases(), ids=lambda case: case.id)
 def test_ufunc_methods_follow_their_rules(case: Case) -> None:
     case.check()
+
+
+RAISED = ValueError if np.lib.NumpyVersion(np.__version__) >= "2.5.0" else MissingRuleError
+
+
+@pytest.mark.parametrize("ufunc", [np.add, np.subtract, np.multiply])
+def test_what_numpy_writes_by_mistake_is_refused(ufunc):
+    def f(x):
+        y = np.diagonal(np.outer(x, x))
+        ufunc.at(y, [0, 0], 0.5)
+        return y[0]
+
+    for derivative in (lambda: grad(f)(np.ones(3)), lambda: jvp(f, (np.ones(3),), (np.ones(3),))):
+        with pytest.raises(RAISED, match="read-only"):
+            derivative()
+
+
+def test_slices_of_read_only_arrays_raise_as_in_numpy():
+    def f(x):
+        y = np.diagonal(np.outer(x, x))
+        np.add.at(y, slice(0, 2), 0.5)  # type: ignore[arg-type]
+        return y[0]
+
+    with pytest.raises(ValueError, match="read-only"):
+        grad(f)(np.ones(3))

@@ -43,7 +43,7 @@ def on_items(site: StatementSite, values: Any) -> tuple[OnItems, tuple[Any, ...]
         return None
     statement, bases = site.statement, frozenset(held)
     target = statement.target
-    if isinstance(target, tuple) and target[0] in bases:
+    if (target[0] if isinstance(target, tuple) else target) in bases:
         return None
     if any(isinstance(part, View) and part.base in bases for part in statement.layout):
         return None

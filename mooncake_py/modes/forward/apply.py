@@ -213,11 +213,11 @@ def apply_linear(rule: LinearRule, ctx: ForwardContext, f: Any, args: Any, kwarg
 
 
 def zero_of(value: Any) -> Any:
-    """Return the zero that stands for a constant number or sequence."""
-    if issubclass(type(value), (list, tuple, range)):
-        return np.zeros(np.shape(value))
+    """Return the zero that stands for a constant: a number, a sequence, or None for nan."""
     if value is NoValue:
         return value
+    if value is None or issubclass(type(value), (list, tuple, range)):
+        return np.zeros(np.shape(value))
     return type(activity.unwrapped(value))(0)
 
 

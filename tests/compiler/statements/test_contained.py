@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -176,3 +178,17 @@ def test_within_attributes_and_several_lines():
     slope = 1.0 - np.tanh(X @ (2.0 * M) + X) ** 2
     assert_array_equal(gradients[1].shape, (4, 4))
     assert_allclose(gradients[1], 2.0 * np.outer(X, slope))
+
+
+@pytest.mark.parametrize("out", [tuple, list])
+def test_a_sequence_that_is_written_as_a_whole_is_no_operand(out):
+    def f(x):
+        r = out((x[:2], x[2:]))
+        np.multiply(r, 2.0, out=r)
+        return np.sum(x)
+
+    with pytest.raises((ValueError, TypeError)) as plain:
+        f(X.copy())
+    for derivative in (lambda: grad(f)(X), lambda: jvp(f, (X,), (X,))):
+        with pytest.raises(plain.type, match=re.escape(str(plain.value))):
+            derivative()
