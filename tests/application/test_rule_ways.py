@@ -241,6 +241,7 @@ SERVED = [
 ]  # fmt: skip
 
 
+@pytest.mark.plain
 @pytest.mark.parametrize("context", ["reverse", "forward", "checkpointed"])
 def test_common_calls_are_served(context, define, monkeypatch):
     general: list[object] = []

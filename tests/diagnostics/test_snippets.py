@@ -108,16 +108,17 @@ def test_function_that_cannot_have_a_rule():
 
 
 def test_keywords():
-    def f(x):
-        return np.sum(np.frombuffer(x, dtype=float, count=3) * 3.0)
+    del registry._rules[np.bincount]
+    registry._version += 1
+    places = np.arange(3)
 
-    error = message(f, X.copy())
-    call = "numpy.frombuffer(x, **options)"
-    assert call in error.fix
-    error.fix = error.fix.replace(call, f"{call}.copy()")  # else it is a view of the argument
-    text = declare(error, "1.0")
+    def f(x):
+        return np.sum(np.bincount(places, x, minlength=3) * 3.0)
+
+    text = declare(message(f, X.copy()), "1.0")
     assert "import numpy\n" in text
-    assert "def rule(x, **options):" in text
+    assert "def rule(x, y, **options):" in text
+    assert "numpy.bincount(x, y, **options)" in text
     np.testing.assert_array_equal(grad(f)(X.copy()), 3.0)
 
 

@@ -71,6 +71,19 @@ def test_recursion_is_as_deep_in_forward_mode_and_at_second_order():
     assert jvp(grad(power), (1.0, N), (1.0, None))[1] == N * (N - 1)
 
 
+class Product:
+    def __init__(self, n):
+        self.n = n
+
+    def __mul__(self, x):
+        return x if self.n == 0 else Product(self.n - 1) * (x * 1.0)
+
+
+@pytest.mark.parametrize("f", [power, Countdown().run, lambda x, n: Product(n) * x])
+def test_recursion_is_as_deep_in_debug_mode(f):
+    assert grad(f, debug=True)(1.0, 800) == (800 if f is power else 1.0)
+
+
 class Node:
     def __init__(self, value: float, rest: Node | None) -> None:
         self.value = value

@@ -132,7 +132,7 @@ def test_a_handler_that_returns(alarm: Any) -> None:
     alarm(lambda *_: seen.append(time.monotonic()))
     value, _ = value_and_grad(endless, compile=True)(x, 3)  # 3e8 passes
     assert value == pytest.approx(1.0)
-    assert time.monotonic() - seen[0] > 0.5
+    assert time.monotonic() - seen[0] > 0.1  # it was called within the loop
 
 
 TEXT = """
