@@ -14,12 +14,14 @@ Example::
                                                 if _mk_exit0 is None: v = 0.0
 
 The names are those that the body binds, local and global ones.  It returns None to go on, False
-for ``break``, and a tuple of one for ``return``.
+for ``break``, and a tuple of one for ``return``.  A name that is not bound yet is a free variable
+there, of which Python raises a `NameError`: see `CheckpointedLoop.guarded`.
 """
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from typing import Any
 
 from mooncake_py.checkpointing import checkpointed
@@ -44,6 +46,7 @@ from mooncake_py.syntax.trees import children, walk
 __all__ = ["CheckpointedLoop", "is_checkpointed"]
 
 ITEM = f"{PREFIX}item"
+ERROR = f"{PREFIX}error"
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
@@ -89,6 +92,7 @@ class CheckpointedLoop:
         """Return what stands for the loop, of rewritten parts."""
         place = self.place
         scope: list[ast.stmt] = []
+        body = self.guarded(Guards(self.guarded).visit_all(body))
         if self.globals:
             scope.append(located(ast.Global(self.globals), place))
         if self.bound:
@@ -118,6 +122,18 @@ class CheckpointedLoop:
             result.append(when(test, orelse, [], place))
         return result
 
+    def guarded(self, body: list[ast.stmt]) -> list[ast.stmt]:
+        """Return statements in which names that are not bound yet raise what local ones raise.
+
+        ``try: body`` ``except NameError as e: C.unbound(e, names); raise``
+        """
+        place = self.place
+        names = constant(tuple(sorted(self.found.steady() | set(self.bound))), place)
+        told = context_call("unbound", [load(ERROR, place), names], place)
+        again: list[ast.stmt] = [located(ast.Expr(told), place), located(ast.Raise(), place)]
+        handler = located(ast.ExceptHandler(load("NameError", place), ERROR, again), place)
+        return [located(ast.Try(body, [handler], [], []), place)]
+
     def declarations(self, place: Place) -> list[ast.stmt]:
         """Return a statement that never runs: it makes the names those of the outer function."""
         own = [name for name in self.bound if name not in self.found.nonlocal_names]
@@ -143,6 +159,21 @@ def in_scope(nodes: list[Any]) -> list[ast.AST]:
             continue
         todo += children(item)
     return found
+
+
+class Guards(Rebuilder):
+    """Guards what stands under ``try`` in the body of a loop; see `CheckpointedLoop.guarded`."""
+
+    def __init__(self, guarded: Callable[[list[ast.stmt]], list[ast.stmt]]) -> None:
+        self.guarded = guarded
+
+    def visit(self, node: Any) -> Any:
+        if isinstance(node, _SCOPES):
+            return node
+        node = super().visit(node)
+        if isinstance(node, (ast.Try, ast.TryStar)) and node.handlers:
+            return replaced(node, body=self.guarded(node.body))
+        return node
 
 
 class _Exits(Rebuilder):

@@ -314,6 +314,10 @@ class Comparisons(Attributes):
         """The block around an ``import`` statement."""
         return import_hooks.seen(self)
 
+    def unbound(self, error: NameError, names: tuple[str, ...]) -> None:
+        """Raise the error for a local variable that is not bound, if it is one of these."""
+        raising.require_bound(error, names)
+
     def raised(self, error: Any, *causes: Any) -> Any:
         """Return what ``raise error`` or ``raise error from cause`` is about to raise.
 

@@ -10,7 +10,7 @@ from mooncake_py.language.iteration import run_generator_method
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Language, Mode
 
-__all__ = ["raised", "run_throw"]
+__all__ = ["raised", "require_bound", "run_throw"]
 
 
 set_cause: Any = vars(BaseException)["__cause__"].__set__
@@ -25,6 +25,21 @@ def raised(ctx: Language, error: Any, *causes: Any) -> Any:
             raise TypeError("exception causes must derive from BaseException")
         set_cause(error, cause)
     return error
+
+
+def require_bound(error: NameError, names: tuple[str, ...]) -> None:
+    """Raise an `UnboundLocalError` for a name among these that the failing frame did not find."""
+    traceback = error.__traceback__
+    is_own = traceback is not None and traceback.tb_next is None
+    if type(error) is not NameError or error.name not in names or not is_own:
+        return
+    new = UnboundLocalError(
+        f"cannot access local variable {error.name!r} where it is not associated with a value"
+    )
+    try:
+        raise new.with_traceback(traceback)
+    finally:
+        new.__context__ = error.__context__
 
 
 def instance(ctx: Language, error: Any, *args: Any) -> Any:

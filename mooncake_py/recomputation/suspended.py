@@ -17,7 +17,7 @@ from mooncake_py.application.codual_call import pull_codual
 from mooncake_py.containers import dicts, state
 from mooncake_py.containers.undo import is_plain_key
 from mooncake_py.errors import InvalidTangentError
-from mooncake_py.recomputation.places import places_of
+from mooncake_py.recomputation.places import Place, places_of
 from mooncake_py.runtime import pulls
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import INERT
@@ -49,7 +49,8 @@ class Suspended:
             ctx.roll_back()
             return
         changes_of_shape = [e for e in changes if e[1] is state.restore_shape]
-        self.at_exit = [(p, p.read()) for p in places_of(changes_of_shape + changes)]
+        places = [*places_of(changes_of_shape + changes), *replaced_dicts(changes)]
+        self.at_exit = [(place, place.read()) for place in places]
 
         def undo() -> None:
             while changes:
@@ -82,6 +83,19 @@ class Suspended:
             yield
         finally:
             through_interrupts(restore)
+
+
+def replaced_dicts(changes: Iterable[tuple[Any, ...]]) -> list[Place]:
+    """Return the dicts that held the attributes of objects until ``o.__dict__ = d``.
+
+    Entries from before that tell of the object, which leads to another dict at the end.
+    """
+    found = [
+        entry[4]
+        for entry in changes
+        if entry[1] is state.restore_attribute and entry[3] == "__dict__"
+    ]
+    return [Place(old) for old in found if type(old) is dict]
 
 
 def compares_keys(entry: tuple[Any, ...]) -> bool:

@@ -246,3 +246,57 @@ def plain(items):
         return total
 
     return f
+
+
+def in_the_first_pass(x):
+    for _ in checkpointed(range(3), slots=1):
+        try:
+            x = x * y  # noqa: F821
+            del w  # noqa: F821
+        except UnboundLocalError as error:
+            x = x * len(str(error))
+        finally:
+            x = x * 1.5
+        y = w = 0.5  # noqa: F841
+    return x * y
+
+
+def of_an_inner_function(x):
+    def read():
+        return y
+
+    for _ in checkpointed(range(3), slots=1):
+        try:
+            x = x * read()
+        except UnboundLocalError:
+            x = x * 100
+        except NameError:
+            x = x * 5
+        y = 0.5
+    return x * y
+
+
+def never_bound(x):
+    for k in checkpointed(range(3), slots=1):
+        if k == 1:
+            x = x + y  # noqa: F821
+        if k == 2:
+            y = x  # noqa: F841
+    return x
+
+
+@pytest.mark.parametrize("f", [in_the_first_pass, of_an_inner_function])
+def test_names_that_are_not_bound_yet_raise_as_in_the_plain_loop(f):
+    for value, slope in (value_and_grad(f)(1.25), jvp(f, (1.25,), (1.0,))):
+        assert value == f(1.25)
+        np.testing.assert_allclose(slope, f(1.25) / 1.25)
+
+
+def test_names_that_are_never_bound_raise_as_in_the_plain_loop():
+    with pytest.raises(UnboundLocalError) as plain:
+        never_bound(1.0)
+    for derivative in (lambda: grad(never_bound)(1.0), lambda: jvp(never_bound, (1.0,), (1.0,))):
+        with pytest.raises(UnboundLocalError) as found:
+            derivative()
+        assert str(found.value) == str(plain.value)
+        assert found.value.__context__ is None

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mooncake_py import CoDual, NoFData, NoRData, grad, jvp, rrule, vjp
+from mooncake_py import CoDual, NoFData, NoRData, checkpointed, grad, jvp, rrule, vjp
 from mooncake_py.errors import InvalidTangentError
 
 X = np.array([1.0, 2.0, 3.0])
@@ -220,3 +220,25 @@ def test_parts_that_are_no_attributes_are_brought_forth_for_the_first_pullback()
 
     _, pullback = vjp(f, 0.7)
     assert [pullback(1.0)[0] for _ in range(2)] == [pytest.approx(64 * 0.7 / 2)] * 2
+
+
+@pytest.mark.parametrize("loop", [range, checkpointed])
+def test_attributes_in_a_dict_that_is_replaced_later(loop):
+    class Held:
+        pass
+
+    held: Any = Held()
+    held.x, held.n = 1.0, 0
+
+    def f(v):
+        for _ in loop(range(3)) if loop is checkpointed else loop(3):
+            held.__dict__ = dict(held.__dict__, x=held.x * v)
+            held.n += 1
+            held.x *= held.n
+        return held.x * held.n
+
+    y, pullback = vjp(f, 1.5)
+    assert (y, vars(held)) == (60.75, {"x": 1.0, "n": 0})
+    for _ in range(2):
+        assert pullback(1.0) == (121.5,)
+        assert vars(held) == {"x": 1.0, "n": 0}

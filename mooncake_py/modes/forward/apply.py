@@ -216,7 +216,9 @@ def zero_of(value: Any) -> Any:
     """Return the zero that stands for a constant: a number, a sequence, or None for nan."""
     if value is NoValue:
         return value
-    if value is None or issubclass(type(value), (list, tuple, range)):
+    if value is None:
+        return 0.0
+    if issubclass(type(value), (list, tuple, range)):
         return np.zeros(np.shape(value))
     return type(activity.unwrapped(value))(0)
 
