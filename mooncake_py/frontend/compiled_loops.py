@@ -10,6 +10,7 @@
                                     _mk_part0 = _mk_else
                                 if _mk_part0 is _mk_else:
                                     for i in ...            in any other way
+                                    _mk_compiled0.passed()
                                 else:
                                     (i, s) = _mk_part0      what is read afterwards
                                 del _mk_part0, _mk_given0
@@ -104,7 +105,10 @@ class CompiledLoops:
         served = located(ast.Compare(load(part, place), [ast.Is()], [load(ELSE, place)]), place)
         targets: list[ast.expr] = [store(name, place) for name in loop.results]
         bound = assign(located(ast.Tuple(targets, ast.Store()), place), load(part, place), place)
-        return [*first, trial, when(served, plain, [bound], place), forget(temporaries, place)]
+        passed = located(ast.Attribute(load(site, place), "passed", ast.Load()), place)
+        done = located(ast.Expr(located(ast.Call(passed, [], []), place)), place)
+        otherwise = [*plain, done]
+        return [*first, trial, when(served, otherwise, [bound], place), forget(temporaries, place)]
 
 
 def loops_in(root: Any) -> list[ast.For | ast.While]:

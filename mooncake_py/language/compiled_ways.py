@@ -5,14 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 from types import FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mooncake_py.compiler.sites import pace
 from mooncake_py.compiler.sites.elsewhere import Elsewhere, InParts
+from mooncake_py.compiler.sites.trials import is_repeated
 from mooncake_py.errors import MooncakeError
 from mooncake_py.frontend.load import Derived, derive, instantiate
 
-__all__ = ["compiled_calls", "either", "through"]
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Mode
+
+__all__ = ["WATCHED", "compiled_calls", "either", "is_left", "through"]
+
+WATCHED = 5
+"""Calls by a way of a function that is left, of which some are timed."""
 
 
 @cache
@@ -32,27 +39,37 @@ def through(f: FunctionType) -> Callable[..., Any]:
     return run
 
 
-def either(f: FunctionType, derived: Derived) -> Callable[..., Any]:
-    """Return the same, but for what is found out at the first call and holds as `derived` does."""
-    forms: dict[bool, Callable[..., Any]] = {}
+def either(ctx: Mode, way: Any, f: FunctionType, derived: Derived) -> Callable[..., Any]:
+    """Return the same, but for what is found out at the first call and holds as `derived` does.
+
+    Parameters
+    ----------
+    way : Holding
+        The way by which the function is called.  Once the function is left to run as it would
+        without ``compile=True``, the way does no more than it would then.
+    """
+    ctx.entering(f)
+    plain = instantiate(derived, f)
     site = compiled_calls().site_of(f)
     if site is None:
-        return derived_form(f, derived, in_parts=False)
-    call, paces = site.call, site.paces
+        return plain
+    call, own = site.call, site.paces[type(ctx)]
+    in_parts: Any = None
+    left = 0
 
     def run(*args: Any, _mk_ctx: Any, **kwargs: Any) -> Any:
-        own = paces[type(_mk_ctx)]
-        if own.rest and True in forms and not site.loops:
-            own.rest -= 1
-            return forms[True](*args, _mk_ctx=_mk_ctx, **kwargs)
+        nonlocal in_parts, left
         y: Any = call(_mk_ctx, f, args, kwargs)
         timed = y if type(y) is pace.Pace else None
-        if y is not InParts and y is not Elsewhere and timed is None:
+        if timed is None and y is not InParts and y is not Elsewhere:
             return y
-        in_parts = y is not Elsewhere
-        form = forms.get(in_parts)
-        if form is None:
-            form = forms[in_parts] = derived_form(f, derived, in_parts)
+        form = plain
+        if own.is_left:
+            left += 1
+            if left >= WATCHED:
+                way.run = plain
+        elif y is InParts or (timed is not None and timed.in_parts):
+            form = in_parts = in_parts or derived_form(f, derived)
         if timed is None:
             return form(*args, _mk_ctx=_mk_ctx, **kwargs)
         begin = pace.clock()
@@ -63,8 +80,19 @@ def either(f: FunctionType, derived: Derived) -> Callable[..., Any]:
     return run
 
 
-def derived_form(f: FunctionType, like: Derived, in_parts: bool) -> Callable[..., Any]:
-    """Return a derived form of a function, or what derives it at each call.
+def is_left(ctx: Mode, f: FunctionType) -> bool:
+    """Return whether a function runs as it would without ``compile=True``."""
+    site = compiled_calls().site_of(f)
+    if site is None:
+        return True
+    own = site.paces[type(ctx)]
+    if own.is_left and is_repeated(ctx):
+        own.keep()
+    return own.is_left
+
+
+def derived_form(f: FunctionType, like: Derived) -> Callable[..., Any]:
+    """Return the derived form of a function of which loops are tried, or what makes it anew.
 
     Parameters
     ----------
@@ -72,10 +100,10 @@ def derived_form(f: FunctionType, like: Derived, in_parts: bool) -> Callable[...
         The form of which all assumptions are known to hold.
     """
     try:
-        found = derive(f.__code__, f.__globals__, in_parts)
+        found = derive(f.__code__, f.__globals__, in_parts=True)
     except MooncakeError:
         return through(f)
-    if found is not like and (found.asked or not assumptions(found) <= assumptions(like)):
+    if found.asked or not assumptions(found) <= assumptions(like):
         return through(f)
     return instantiate(found, f)
 

@@ -167,10 +167,11 @@ class Core(Ways):
         if self.compiles:
             y = compiled_calls().call(self, f, args, kwargs)
             if type(y) is pace.Pace:
-                timed, begin = y, pace.clock()
-            elif y is not InParts and y is not Elsewhere:
+                timed, begin, in_parts = y, pace.clock(), y.in_parts
+            elif y is InParts:
+                in_parts = True
+            elif y is not Elsewhere:
                 return y
-            in_parts = y is not Elsewhere
         try:
             derived = derive(f.__code__, f.__globals__, in_parts, self.meter is not None)
             if derived.asked:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from mooncake_py.containers.state import log_names
 from mooncake_py.frontend.load import Derived
+from mooncake_py.language.compiled_ways import WATCHED, is_left
 from mooncake_py.rules import elsewhere
 from mooncake_py.runtime.sites import CALLING, NO_SITE, Way
 from mooncake_py.syntax.names import MISSING
@@ -56,7 +57,7 @@ class Holding(Way):
         self.code, self.defaults, self.kwdefaults = f.__code__, f.__defaults__, f.__kwdefaults__
         self.assumed = () if derived is None else assumed_by(derived)
         self.logs = None if derived is None else binding(derived)
-        self.run: Any = None if derived is None else ctx.form(f, derived)
+        self.run: Any = None if derived is None else ctx.form(f, derived, self)
 
 
 class OfFunction(Holding):
@@ -149,19 +150,28 @@ class OfCode(Way):
 class OfCodeInParts(Way):
     """Such functions that the context does more for than to run their derived forms."""
 
-    __slots__ = ("code", "gate", "module")
+    __slots__ = ("code", "gate", "left", "module")
 
-    scope = {**Way.scope, "FunctionType": FunctionType, "MARK": elsewhere.MARK}
+    scope = {
+        **Way.scope, "FunctionType": FunctionType, "MARK": elsewhere.MARK, "WATCHED": WATCHED,
+        "is_left": is_left,
+    }  # fmt: skip
     condition = """(
         type(f) is FunctionType and f.__code__ is way.code and C.gate is way.gate
         and f.__module__ is way.module and id(f) not in C.handlers_at and MARK not in f.__dict__
     )"""
     body = """
+        if C.compiles and is_left(C, f):
+            way.left += 1
+            if way.left >= WATCHED:
+                way.gate = None
+                C.way_of(f, way)
         return C.call_function(f, ({given}), dict({keywords}))
 """
 
     def __init__(self, ctx: Ways, f: FunctionType) -> None:
         self.gate, self.code, self.module = ctx.gate, f.__code__, f.__module__
+        self.left = 0
 
 
 class OfPartial(Way):

@@ -20,7 +20,7 @@ from mooncake_py.errors import MooncakeError
 from mooncake_py.frontend.load import Derived, derive, instantiate
 from mooncake_py.language import array_subclasses, dispatch, python_calls
 from mooncake_py.language.class_ways import way_of_class
-from mooncake_py.language.compiled_ways import either, through
+from mooncake_py.language.compiled_ways import either, is_left, through
 from mooncake_py.language.container_ways import TYPES, OfBoundMethod, way_of_container
 from mooncake_py.language.function_ways import (
     OfBound,
@@ -206,7 +206,9 @@ class Ways(Mode):
                 return None
             if not f.__code__.co_flags & NESTED:
                 return OfFunction(self, f, derived)
-            return OfCodeInParts(self, f) if self.is_special(derived) else OfCode(self, f, derived)
+            if self.is_special(derived) and not self.was_left(f, derived):
+                return OfCodeInParts(self, f)
+            return OfCode(self, f, derived)
         if t is MethodType:
             if self.has_rules_for(t) or not is_of_class(f.__func__, f.__self__):
                 return None
@@ -249,13 +251,23 @@ class Ways(Mode):
         except MooncakeError:
             return None  # it is raised where the function is called
 
-    def form(self, f: FunctionType, derived: Derived) -> Any:
-        """Return what runs a function, given the context as `_mk_ctx`."""
-        if self.is_special(derived):
-            plainly = not derived.asked and self.meter is None and self.rehearsal is None
-            return either(f, derived) if plainly and self.compiles else through(f)
+    def form(self, f: FunctionType, derived: Derived, way: Way) -> Any:
+        """Return what runs a function by a way, given the context as `_mk_ctx`."""
+        if derived.asked or self.meter is not None:
+            return through(f)
+        if self.compiles:
+            if self.rehearsal is None:
+                return either(self, way, f, derived)
+            if not is_left(self, f):
+                return through(f)
         self.entering(f)
         return instantiate(derived, f)
+
+    def was_left(self, f: FunctionType, derived: Derived) -> bool:
+        """Return whether a function that is made anew was left by now: see `either`."""
+        if derived.asked or self.meter is not None or not is_left(self, f):
+            return False
+        return self.rehearsal is not None or type(self.ways.get(id(f.__code__))) is OfCodeInParts
 
     def is_special(self, derived: Derived) -> bool:
         """Return whether the context does more for a function than to run its derived form."""

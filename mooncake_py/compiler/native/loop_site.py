@@ -18,12 +18,15 @@ from mooncake_py.compiler.native.building.types import (
     type_of,
 )
 from mooncake_py.compiler.native.effort import Effort
+from mooncake_py.compiler.native.machine.background import WORKER
 from mooncake_py.compiler.native.reading.loop_names import Loop
 from mooncake_py.compiler.native.reading.loop_reader import read_loop
 from mooncake_py.compiler.native.reading.reader import Reading
 from mooncake_py.compiler.native.region_site import RegionSite
 from mooncake_py.compiler.native.site import Refusal, Site, known_site
+from mooncake_py.compiler.sites import pace
 from mooncake_py.compiler.sites.elsewhere import Elsewhere
+from mooncake_py.compiler.sites.pace import PLAINLY, TIMED, TIMED_PLAINLY, Pace, Paces
 from mooncake_py.errors import file_and_line
 from mooncake_py.overriding import override
 from mooncake_py.rules import registry
@@ -35,8 +38,6 @@ if TYPE_CHECKING:
 
 __all__ = ["LoopSite", "site_of_loop"]
 
-FEW = 4  # runs in which the loop could not be read, after which it is not tried each time
-REFUSALS = 64  # runs after which it is not tried any more
 SHORT = "it has few passes, or copies far more than it computes"
 EMPTY = ListType(NumberType(""))  # a list that may gain numbers of one type
 FIXED = ModuleType, BuiltinFunctionType
@@ -71,7 +72,8 @@ class LoopSite(Site):
         name = f"{code.co_qualname}, loop at line {line}"
         super().__init__(name, f"{name} ({file_and_line(code.co_filename, line)})")
         self.loop = loop
-        self.refusals = 0
+        self.paces = Paces()
+        self.begun: tuple[Pace, float] | None = None  # a run as it is written, which is timed
         self.efforts: dict[int, Effort] = {}  # by the id of the region's site
         for shared in sorted(loop.shared):
             why = f"{shared}, which stands for something outside of the loop too"
@@ -91,16 +93,42 @@ class LoopSite(Site):
         values : tuple
             Of the variables that are given, `MISSING` for those that are not bound.
         """
-        if not registry.are_first() or (not self.readings and self.is_refused()):
+        own = self.paces[type(ctx)]
+        way = own.way(ctx, WORKER.is_busy)
+        self.begun = None
+        if way == PLAINLY:
             return Elsewhere
-        f = FunctionType(self.code, sys._getframe(1).f_globals)
+        begin = pace.clock()
+        if way == TIMED_PLAINLY:
+            self.begun = own, begin
+            return Elsewhere
+        result = self.run_whole(ctx, values, sys._getframe(1).f_globals)
+        if result is Elsewhere:
+            own.missed(pace.clock() - begin)
+            return result
+        own.ran()
+        if way == TIMED:
+            own.took(pace.clock() - begin)
+        return result
+
+    def passed(self) -> None:
+        """Note that a run of the loop as it is written has come to its end."""
+        begun, self.begun = self.begun, None
+        if begun is not None:
+            own, begin = begun
+            own.took_plainly(pace.clock() - begin)
+
+    def run_whole(self, ctx: Mode, values: Sequence[Any], scope: dict[str, Any]) -> Any:
+        """Run the loop as one region, or return `Elsewhere`."""
+        if not registry.are_first():
+            return Elsewhere
+        f = FunctionType(self.code, scope)
         met: set[int] = set()
         types = tuple(
             [self.type_of(*pair, met) for pair in zip(self.loop.given, values, strict=True)]
         )
         reading = self.reading(f, types)
         if reading is None:
-            self.refusals += 1
             return Elsewhere
         served = [(v, t) for v, t in zip(values, types, strict=True) if type(t) is not Unpassed]
         given = [v for v, _ in served]
@@ -108,21 +136,6 @@ class LoopSite(Site):
         if not self.pays(reading.site, inputs):
             return Elsewhere
         return self.run(ctx, reading, inputs, given)
-
-    @property
-    def was_refused(self) -> bool:
-        """Whether the loop was never read, though it was met several times."""
-        return not self.readings and (self.refusals >= FEW or () in self.refused)
-
-    def is_refused(self) -> bool:
-        """Return True if a loop that was refused so far is left alone in this call.
-
-        It is asked ever more seldom: to find the types of what it reads takes as long as a pass.
-        """
-        if self.refusals < FEW:
-            return False
-        self.refusals += 1
-        return self.refusals > REFUSALS or bool(self.refusals & (self.refusals - 1))
 
     def type_of(self, name: str, value: Any, met: set[int]) -> Any:
         """Return the type of a variable; `met` are the objects among others."""

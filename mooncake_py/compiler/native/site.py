@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import weakref
-from collections import Counter, defaultdict
-from collections.abc import Sequence
+from dis import opmap
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -35,7 +36,7 @@ from mooncake_py.compiler.regions.ir import Assign, Check, Let, statements
 from mooncake_py.compiler.sites import pace
 from mooncake_py.compiler.sites.elsewhere import Elsewhere, InParts
 from mooncake_py.compiler.sites.items import put_into
-from mooncake_py.compiler.sites.pace import COMPILED, PLAINLY, TIMED, TIMED_PLAINLY, Pace
+from mooncake_py.compiler.sites.pace import PLAINLY, TIMED, TIMED_PLAINLY, Pace, Paces
 from mooncake_py.errors import file_and_line
 from mooncake_py.jitted import python_function
 from mooncake_py.overriding import override
@@ -62,6 +63,7 @@ TYPES: dict[str, type] = {
 }  # fmt: skip
 
 CONTAINERS = frozenset({tuple, list, dict})
+BACKWARD = frozenset(op for name, op in opmap.items() if "BACKWARD" in name or name == "FOR_ITER")
 LEFT = " but left in the last call: it met something unusual, such as a number that is not finite"
 IS_FIT = not is_replaced()
 """Whether the functions of NumPy were those of their names when tables of them were made: now."""
@@ -294,38 +296,38 @@ class FunctionSite(Site):
         self.keywords = frozenset(self.parameters[code.co_posonlyargcount :])
         self.loops: dict[Place, Any] = {}
         self.last: tuple[list[Any] | None, Reread | None] = None, None
-        self.paces: defaultdict[type, Pace] = defaultdict(Pace)
-        self.refusals = 0  # calls in which each loop had been refused before
+        self.has_loops = has_loops(code)
+        self.paces = Paces(self.parts)
 
     def call(self, ctx: Mode, f: FunctionType, args: Any, kwargs: Any) -> Any:
         """Run as one region, or return `Elsewhere`, `InParts`, or a `Pace`.
 
-        That is as `InParts`, and is to be told how long the function takes then.
+        That is as either of these, as it says, and is to be told how long the function takes then.
         """
         own = self.paces[type(ctx)]
-        way = own.way(ctx)
-        if way in (TIMED, TIMED_PLAINLY) and WORKER.is_busy:  # code will be better soon
-            way = PLAINLY if own.is_left else COMPILED
-        if way == TIMED_PLAINLY:
-            return own
+        way = own.way(ctx, WORKER.is_busy)
         if way == PLAINLY:
-            return self.in_parts() if self.loops else InParts
-        begin = pace.clock() if way == TIMED else 0.0
+            return self.in_parts(own)
+        if way == TIMED_PLAINLY:
+            own.in_parts = own.in_parts and self.has_loops
+            return own
+        begin = pace.clock()
         result = self.run_whole(ctx, f, args, kwargs)
         if result is Elsewhere or result is InParts:
-            own.missed()
-            return result if result is Elsewhere else self.in_parts()
+            own.missed(pace.clock() - begin)
+            return result if result is Elsewhere else self.in_parts(own)
         own.ran()
         if way == TIMED:
             own.took(pace.clock() - begin)
         return result
 
-    def in_parts(self) -> Any:
-        """Return `InParts`; most often `Elsewhere` if each loop was refused so far."""
-        if not self.loops or not all(loop.was_refused for loop in self.loops.values()):
-            return InParts
-        self.refusals += 1
-        return Elsewhere if self.refusals & (self.refusals - 1) else InParts
+    def in_parts(self, own: Pace) -> Any:
+        """Return `InParts` if loops are tried."""
+        return Elsewhere if own.is_left or not self.has_loops else InParts
+
+    def parts(self, mode: type) -> Iterator[Pace]:
+        """Yield the paces of the loops that are tried."""
+        return (loop.paces[mode] for loop in self.loops.values() if not loop.loop.shared)
 
     def run_whole(self, ctx: Mode, f: FunctionType, args: Any, kwargs: Any) -> Any:
         """Run as one region, or return `Elsewhere` or `InParts`."""
@@ -410,6 +412,11 @@ class FunctionSite(Site):
         if len(found) != len(self.parameters):
             return None
         return [found[name] for name in self.parameters]
+
+
+def has_loops(code: CodeType) -> bool:
+    """Return whether code jumps back; some other bytes are taken for such jumps."""
+    return not BACKWARD.isdisjoint(code.co_code[::2])
 
 
 def is_small(region: NativeRegion) -> bool:

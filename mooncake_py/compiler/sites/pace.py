@@ -1,9 +1,10 @@
-"""Whether a function runs faster as compiled code than by its derived form, as its calls show.
+"""Whether code runs faster compiled than as it would without, as its runs show.
 
-A call of compiled code takes tens of microseconds to match, to pass and to record: more than all
-that a method of three lines does.  After a few calls some run either way in turn, and are timed;
-where compiled code takes longer the function is left to its derived form from then on.  A function
-that could not be compiled for what it was called with is asked again ever more seldom.
+A run of compiled code takes tens of microseconds to match, to pass and to record: more than all
+that a method of three lines does.  After a few runs some go either way in turn, and are timed;
+where compiled code takes longer the function or loop is left: it runs as it would without
+``compile=True``, at the same cost.  So it is where nothing could be compiled for what it was run
+with.  Now and then such a run is timed too: what takes far longer than before is tried again.
 
 Times are those of the forward pass, of which compiled code must save a good part.  They decide on
 speed alone: results are those of either way.
@@ -11,9 +12,9 @@ speed alone: results are those of either way.
 
 from __future__ import annotations
 
-import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from mooncake_py.compiler.sites.trials import is_repeated
@@ -21,119 +22,185 @@ from mooncake_py.compiler.sites.trials import is_repeated
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["COMPILED", "PLAINLY", "TIMED", "TIMED_PLAINLY", "Pace"]
+__all__ = ["COMPILED", "PLAINLY", "TIMED", "TIMED_PLAINLY", "Pace", "Paces"]
 
 clock: Callable[[], float] = time.perf_counter
 """Tests replace it to decide."""
 
-FIRST = 10  # calls before any is timed: forms are made, and code is loaded
+FIRST = 6  # runs before any is timed: forms are made, and code is loaded
 SAMPLES = 8  # of each way: the first plain ones meet what is new to their sites
-LONG = 3e-4  # seconds of a call from which on what surrounds it does not matter
-GAIN = 0.6  # of the time of the derived form: on the way back compiled code costs more beside it
-SLOWER = 2.0  # than compiled code was: a function is no longer left after some such calls in a row
+LONG = 3e-4  # seconds of a run from which on what surrounds it does not matter
+GAIN = 0.6  # of the time without: on the way back compiled code costs more beside it
+SLOWER = 2.0  # than compiled code was: it is no longer left after some such runs in a row
 STRIKES = 4
-WATCHED = 8  # of so many calls of what is left one is timed
+REST = 8  # of so many runs of what is left one is timed
+SHARE = 50  # times as long as a trial that failed must plain runs take before the next one
 
 
 COMPILED, TIMED, TIMED_PLAINLY, PLAINLY = range(4)
-"""How a call runs: as compiled code if that can be, so and timed, or by the derived form."""
+"""How a run goes: as compiled code if that can be, so and timed, or as it would without."""
 
 
 class Pace:
-    """The pace of one function in one mode.
+    """The pace of one function or loop in one mode.
 
-    Where parts of a call run twice nothing is tried, and nothing changes any more: the second run
-    must do what the first one did.
+    Where parts of a call run twice nothing is measured, and nothing changes any more but that what
+    was never compiled is given up: the second run must do what the first one did.
+
+    Parameters
+    ----------
+    parts : callable, optional
+        Returns the paces of the loops of a function, which are tried where it is not.
 
     Attributes
     ----------
     is_left : bool
-        Whether the function is left to its derived form.
-    rest : int
-        How many calls of such a function follow of which none is timed.
+        Whether it is left to run as it would without.
+    in_parts : bool
+        Whether loops of a function that is not compiled are tried.
     """
 
     __slots__ = (
-        "_calls",
         "_compiled",
+        "_cost",
+        "_has_run",
         "_is_decided",
         "_is_kept",
         "_limit",
         "_misses",
+        "_parts",
         "_plain",
+        "_rest",
+        "_runs",
+        "_spent",
         "_strikes",
+        "in_parts",
         "is_left",
-        "rest",
     )
 
-    def __init__(self) -> None:
+    def __init__(self, parts: Callable[[], Iterable[Pace]] = tuple) -> None:
         self.is_left = False
-        self.rest = 0
-        self._is_decided = False
-        self._is_kept = False
-        self._calls = 0
-        self._misses = 0
-        self._strikes = 0
-        self._limit = 0.0
+        self.in_parts = False
+        self._parts = parts
+        self._has_run = self._is_decided = self._is_kept = False
+        self._runs = self._rest = self._misses = self._strikes = 0
+        self._cost = self._spent = self._limit = 0.0
         self._compiled: list[float] = []
         self._plain: list[float] = []
 
-    def way(self, ctx: Mode) -> int:
-        """Return how a call is to run."""
-        if self._is_kept or ctx.outers or ctx.rehearsal is not None or ctx.repeats:
+    def like(self, others: Iterable[Pace]) -> Pace:
+        """Begin with what was decided in another mode, and return this pace."""
+        for other in others:
+            if other._is_decided:
+                self.is_left, self._is_decided, self._limit = other.is_left, True, other._limit
+        return self
+
+    def way(self, ctx: Mode, is_busy: bool = False) -> int:
+        """Return how a run is to go; nothing is timed while code is made better."""
+        if self._is_kept or ctx.repeats or ctx.rehearsal is not None or ctx.outers:
             self._is_kept = self._is_kept or is_repeated(ctx)
-            return PLAINLY if self.is_left else COMPILED
-        if self.is_left:
-            if self.rest:
-                self.rest -= 1
+            if self._is_kept:
+                return PLAINLY if self.is_left or self._misses > FIRST else COMPILED
+        if self.is_left or self._misses > FIRST:
+            self._rest -= 1
+            if self._rest >= 0 or is_busy:
                 return PLAINLY
-            self.rest = WATCHED - 1
+            self._rest = REST - 1
+            self.is_left = self.is_left or all([part.is_left for part in self._parts()])
+            self.in_parts = not self.is_left
             return TIMED_PLAINLY
-        if self._misses > FIRST:
-            self._misses += 1
-            return PLAINLY if self._misses & (self._misses - 1) else COMPILED
-        if self._is_decided:
+        if self._is_decided or is_busy:
             return COMPILED
-        self._calls += 1
-        if self._calls <= FIRST:
+        self._runs += 1
+        if self._runs <= FIRST:
+            return COMPILED
+        if self._runs > FIRST + 4 * SAMPLES:  # plain runs end in another way, and are not timed
+            self._is_decided = True
             return COMPILED
         turns = len(self._plain) < len(self._compiled)
-        if turns and min(self._compiled, default=math.inf) <= LONG:
+        if turns and min(self._compiled) <= LONG:
+            self.in_parts = False
             return TIMED_PLAINLY
         return TIMED
 
-    def missed(self) -> None:
-        """Note that a call did not run as compiled code."""
+    def missed(self, seconds: float) -> None:
+        """Note that a run did not go as compiled code, and how long it took to find that out."""
+        if self._is_kept and self._has_run:
+            return
         self._misses += 1
+        self._cost, self._spent = seconds, 0.0
+        if self._misses > FIRST and all([part.is_left for part in self._parts()]):
+            self.is_left = True
 
     def ran(self) -> None:
-        """Note that a call ran as compiled code."""
+        """Note that a run went as compiled code."""
         self._misses = 0
+        self._has_run = True
+
+    def retry(self) -> None:
+        """Try again once what could not be compiled, and its parts."""
+        if self._misses > FIRST and not self._is_kept:
+            self.is_left = False
+            self._misses = FIRST
+            for part in self._parts():
+                part.retry()
+
+    def keep(self) -> None:
+        """Change nothing any more."""
+        self._is_kept = True
 
     def took(self, seconds: float) -> None:
-        """Note how long a call of compiled code took."""
+        """Note how long a run of compiled code took."""
         self._compiled.append(seconds)
-        if len(self._compiled) >= SAMPLES and min(self._compiled, default=0.0) > LONG:
+        if len(self._compiled) >= SAMPLES and min(self._compiled) > LONG:
             self._is_decided = True
 
     def took_plainly(self, seconds: float) -> None:
-        """Note how long a call took by the derived form; one that raises is none."""
+        """Note how long a run without took; one that raises is none."""
         if self._is_kept:
             return
-        if self.is_left:
+        if self._misses > FIRST:
+            self._spent += seconds
+            if self._spent > SHARE * self._cost:
+                self.retry()
+        elif self.is_left:
             self._watch(seconds)
-            return
+        else:
+            self._compare(seconds)
+
+    def _compare(self, seconds: float) -> None:
+        """Decide, after enough runs of either way."""
         self._plain.append(seconds)
         if len(self._plain) >= SAMPLES and not self._is_decided:
             self._is_decided = True
-            self._limit = SLOWER * min(self._compiled, default=0.0)
-            self.is_left = min(self._compiled, default=0.0) > GAIN * min(self._plain)
+            best = min(self._compiled, default=0.0)
+            self._limit = SLOWER * best
+            self.is_left = best > GAIN * min(self._plain)
 
     def _watch(self, seconds: float) -> None:
-        """Measure anew if a function that was left takes far longer than compiled code took."""
+        """Measure anew if what was left takes far longer than compiled code took."""
         self._strikes = self._strikes + 1 if seconds > self._limit else 0
         if self._strikes >= STRIKES:
             self._strikes = 0
             self._compiled, self._plain = [], []
             self._is_decided = self.is_left = False
-            self.rest = 0
+            self._runs = FIRST
+
+
+class Paces(dict[type, Pace]):
+    """The paces of one function or loop by the types of contexts.
+
+    Parameters
+    ----------
+    parts : callable
+        From the type of a context to the paces of the loops of a function.
+    """
+
+    def __init__(self, parts: Callable[[type], Iterable[Pace]] = lambda _: ()) -> None:
+        super().__init__()
+        self.parts = parts
+
+    def __missing__(self, mode: type) -> Pace:
+        own = Pace(partial(self.parts, mode)).like(self.values())
+        self[mode] = own
+        return own
