@@ -94,6 +94,8 @@ class LoopSite(Site):
             Of the variables that are given, `MISSING` for those that are not bound.
         """
         own = self.paces[type(ctx)]
+        if own.rests(ctx):
+            return Elsewhere
         way = own.way(ctx, WORKER.is_busy)
         self.begun = None
         if way == PLAINLY:

@@ -79,7 +79,9 @@ def call(ctx: Mode, f: FunctionType, args: Any, kwargs: Any) -> Any:
     done; `InParts` says besides that its loops may be compiled.
     """
     site = site_of(f)
-    return Elsewhere if site is None else site.call(ctx, f, args, kwargs)
+    if site is None or site.paces[type(ctx)].rests(ctx):
+        return Elsewhere
+    return site.call(ctx, f, args, kwargs)
 
 
 def report(f: Any) -> list[str]:
@@ -326,8 +328,8 @@ class FunctionSite(Site):
         return Elsewhere if own.is_left or not self.has_loops else InParts
 
     def parts(self, mode: type) -> Iterator[Pace]:
-        """Yield the paces of the loops that are tried."""
-        return (loop.paces[mode] for loop in self.loops.values() if not loop.loop.shared)
+        """Yield the paces of the loops that were reached."""
+        return (loop.paces[mode] for loop in self.loops.values() if mode in loop.paces)
 
     def run_whole(self, ctx: Mode, f: FunctionType, args: Any, kwargs: Any) -> Any:
         """Run as one region, or return `Elsewhere` or `InParts`."""

@@ -28,13 +28,15 @@ clock: Callable[[], float] = time.perf_counter
 """Tests replace it to decide."""
 
 FIRST = 6  # runs before any is timed: forms are made, and code is loaded
+MISSES = 6  # in a row, after which nothing is compiled
 SAMPLES = 8  # of each way: the first plain ones meet what is new to their sites
 LONG = 3e-4  # seconds of a run from which on what surrounds it does not matter
 GAIN = 0.6  # of the time without: on the way back compiled code costs more beside it
 SLOWER = 2.0  # than compiled code was: it is no longer left after some such runs in a row
 STRIKES = 4
 REST = 8  # of so many runs of what is left one is timed
-SHARE = 50  # times as long as a trial that failed must plain runs take before the next one
+SHARE = 1  # times as long as a trial that failed must plain runs take before the next one: twice
+# as many each time
 
 
 COMPILED, TIMED, TIMED_PLAINLY, PLAINLY = range(4)
@@ -72,8 +74,10 @@ class Pace:
         "_plain",
         "_rest",
         "_runs",
+        "_share",
         "_spent",
         "_strikes",
+        "_turns",
         "in_parts",
         "is_left",
     )
@@ -83,7 +87,8 @@ class Pace:
         self.in_parts = False
         self._parts = parts
         self._has_run = self._is_decided = self._is_kept = False
-        self._runs = self._rest = self._misses = self._strikes = 0
+        self._runs = self._turns = self._rest = self._misses = self._strikes = 0
+        self._share = SHARE
         self._cost = self._spent = self._limit = 0.0
         self._compiled: list[float] = []
         self._plain: list[float] = []
@@ -95,13 +100,22 @@ class Pace:
                 self.is_left, self._is_decided, self._limit = other.is_left, True, other._limit
         return self
 
+    def rests(self, ctx: Mode) -> bool:
+        """Return whether what is left runs once more as it would without, without a question."""
+        if not self.is_left or self._rest <= 0 or ctx.repeats or ctx.rehearsal is not None:
+            return False
+        if ctx.outers:
+            return False
+        self._rest -= 1
+        return True
+
     def way(self, ctx: Mode, is_busy: bool = False) -> int:
         """Return how a run is to go; nothing is timed while code is made better."""
         if self._is_kept or ctx.repeats or ctx.rehearsal is not None or ctx.outers:
             self._is_kept = self._is_kept or is_repeated(ctx)
             if self._is_kept:
-                return PLAINLY if self.is_left or self._misses > FIRST else COMPILED
-        if self.is_left or self._misses > FIRST:
+                return PLAINLY if self.is_left or self._misses > MISSES else COMPILED
+        if self.is_left or self._misses > MISSES:
             self._rest -= 1
             if self._rest >= 0 or is_busy:
                 return PLAINLY
@@ -111,37 +125,40 @@ class Pace:
             return TIMED_PLAINLY
         if self._is_decided or is_busy:
             return COMPILED
-        self._runs += 1
-        if self._runs <= FIRST:
-            return COMPILED
-        if self._runs > FIRST + 4 * SAMPLES:  # plain runs end in another way, and are not timed
-            self._is_decided = True
+        if self._runs < FIRST:
             return COMPILED
         turns = len(self._plain) < len(self._compiled)
-        if turns and min(self._compiled) <= LONG:
-            self.in_parts = False
-            return TIMED_PLAINLY
-        return TIMED
+        if not turns or min(self._compiled) > LONG:
+            return TIMED
+        self._turns += 1
+        if self._turns > 3 * SAMPLES:  # most end in a way that is not timed
+            self._is_decided = True
+            return COMPILED
+        self.in_parts = False
+        return TIMED_PLAINLY
 
     def missed(self, seconds: float) -> None:
         """Note that a run did not go as compiled code, and how long it took to find that out."""
         if self._is_kept and self._has_run:
             return
         self._misses += 1
-        self._cost, self._spent = seconds, 0.0
-        if self._misses > FIRST and all([part.is_left for part in self._parts()]):
+        self._cost, self._spent, self._rest = seconds, 0.0, 0
+        self._share *= 2
+        if self._misses > MISSES and all([part.is_left for part in self._parts()]):
             self.is_left = True
 
     def ran(self) -> None:
         """Note that a run went as compiled code."""
+        self._runs += 1
         self._misses = 0
+        self._share = SHARE
         self._has_run = True
 
     def retry(self) -> None:
         """Try again once what could not be compiled, and its parts."""
-        if self._misses > FIRST and not self._is_kept:
+        if self._misses > MISSES and not self._is_kept:
             self.is_left = False
-            self._misses = FIRST
+            self._misses = MISSES
             for part in self._parts():
                 part.retry()
 
@@ -159,9 +176,9 @@ class Pace:
         """Note how long a run without took; one that raises is none."""
         if self._is_kept:
             return
-        if self._misses > FIRST:
+        if self._misses > MISSES:
             self._spent += seconds
-            if self._spent > SHARE * self._cost:
+            if self._spent > self._share * self._cost:
                 self.retry()
         elif self.is_left:
             self._watch(seconds)
@@ -184,7 +201,7 @@ class Pace:
             self._strikes = 0
             self._compiled, self._plain = [], []
             self._is_decided = self.is_left = False
-            self._runs = FIRST
+            self._turns = 0
 
 
 class Paces(dict[type, Pace]):

@@ -8,6 +8,7 @@ import pytest
 
 from mooncake_py.compiler.native import form
 from mooncake_py.compiler.native.region_site import RegionSite
+from mooncake_py.compiler.sites import pace
 from mooncake_py.modes.forward.whole import WholeTangent
 from mooncake_py.modes.reverse.whole import WholeGradient
 from mooncake_py.runtime.compilation import is_installed
@@ -22,6 +23,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if HERE in item.path.parents:
             item.add_marker(pytest.mark.without_modes("in all modes by themselves"))
+
+
+@pytest.fixture(autouse=True)
+def untimed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave nothing because it is slow: interpreted it always is."""
+    monkeypatch.setattr(pace, "FIRST", 10**9)
 
 
 @pytest.fixture

@@ -15,11 +15,14 @@ from mooncake_py.compiler.sites import pace
 from mooncake_py.compiler.sites.pace import (
     COMPILED,
     FIRST,
+    MISSES,
     PLAINLY,
+    REST,
     SAMPLES,
     TIMED,
     TIMED_PLAINLY,
     Pace,
+    Paces,
 )
 from mooncake_py.runtime.compilation import is_installed
 from tests.support.interpreted import INTERPRETED
@@ -45,6 +48,8 @@ def decided(compiled: float, plain: float) -> Pace:
     own = Pace()
     for _ in range(FIRST + 3 * SAMPLES):
         way = own.way(ONCE)  # type: ignore[arg-type]
+        if way in (COMPILED, TIMED):
+            own.ran()
         if way == TIMED:
             own.took(compiled)
         elif way == TIMED_PLAINLY and not own.is_left:
@@ -73,11 +78,43 @@ def test_what_was_left_is_measured_anew_if_it_takes_far_longer():
     assert own.way(ONCE) == TIMED  # type: ignore[arg-type]
 
 
+def test_what_never_comes_to_its_end_as_it_is_written_stays_compiled():
+    own = Pace()
+    ways = []
+    for _ in range(FIRST + 6 * SAMPLES):
+        ways.append(own.way(ONCE))  # type: ignore[arg-type]
+        if ways[-1] in (COMPILED, TIMED):
+            own.ran()
+        if ways[-1] == TIMED:
+            own.took(1e-5)
+    assert ways.count(TIMED_PLAINLY) == 3 * SAMPLES
+    assert ways[-1] == COMPILED
+
+
+def test_another_mode_begins_with_what_was_decided():
+    paces = Paces()
+    paces[int] = decided(2e-5, 1e-5)
+    assert paces[float].is_left
+    paces = Paces()
+    paces[int] = Pace()
+    assert not paces[float].is_left
+
+
 def test_nothing_changes_where_parts_of_a_call_run_twice():
     own = Pace()
     for _ in range(FIRST + 3 * SAMPLES):
         assert own.way(AGAIN) == COMPILED  # type: ignore[arg-type]
+        own.ran()
+    for _ in range(2 * MISSES):
+        own.missed(1.0)
     assert own.way(ONCE) == COMPILED  # type: ignore[arg-type]
+    never = Pace()
+    for _ in range(2 * MISSES):
+        assert never.way(AGAIN) in (COMPILED, PLAINLY)  # type: ignore[arg-type]
+        never.missed(1.0)
+    assert never.is_left
+    never.took_plainly(1e9)
+    assert never.way(ONCE) == PLAINLY  # type: ignore[arg-type]
     left = decided(2e-5, 1e-5)
     assert left.way(AGAIN) == PLAINLY  # type: ignore[arg-type]
     for _ in range(10):
@@ -88,11 +125,46 @@ def test_nothing_changes_where_parts_of_a_call_run_twice():
 def test_what_cannot_be_compiled_is_asked_ever_more_seldom():
     own = Pace()
     asked = 0
-    for _ in range(1000):
-        if own.way(ONCE) != PLAINLY:  # type: ignore[arg-type]
+    for _ in range(10000):
+        way = own.way(ONCE)  # type: ignore[arg-type]
+        if way == COMPILED:
             asked += 1
-            own.missed()
-    assert asked < 3 * FIRST
+            own.missed(1.0)
+        elif way == TIMED_PLAINLY:
+            own.took_plainly(10.0)
+    assert MISSES < asked < 3 * MISSES
+    assert own.is_left
+
+
+def test_what_is_left_is_asked_once_in_a_while():
+    own = Pace()
+    for _ in range(MISSES + 1):
+        own.missed(1.0)
+    assert own.way(ONCE) == TIMED_PLAINLY  # type: ignore[arg-type]
+    assert [own.rests(ONCE) for _ in range(REST)] == [True] * (REST - 1) + [False]  # type: ignore[arg-type]
+    assert not own.rests(AGAIN)  # type: ignore[arg-type]
+
+
+def test_a_function_is_left_with_its_loops_and_tried_again_with_them():
+    loops = [Pace(), Pace()]
+    own = Pace(lambda: loops)
+    for part in (own, *loops[:1]):
+        for _ in range(MISSES + 1):
+            part.missed(1.0)
+    assert not own.is_left
+    assert own.way(ONCE) == TIMED_PLAINLY  # type: ignore[arg-type]
+    assert own.in_parts
+    for _ in range(MISSES + 1):
+        loops[1].missed(1.0)
+    while own.way(ONCE) == PLAINLY:  # type: ignore[arg-type]
+        pass
+    assert own.is_left
+    assert not own.in_parts
+    own.took_plainly(1e9)
+    assert not any(part.is_left for part in (own, *loops))
+    for part in (own, *loops):
+        part.missed(1.0)
+    assert all(part.is_left for part in loops)
 
 
 class Tank:
@@ -158,7 +230,7 @@ def test_nothing_is_timed_while_code_becomes_better(monkeypatch):
     for _ in range(2):
         value_and_grad(tanks, compile=True)(0.3, 50, ThirdTank)
     (own,) = site_of(ThirdTank.settle).paces.values()  # type: ignore[union-attr]
-    assert own._calls > 2 * FIRST
+    assert own._runs > 2 * FIRST
     assert not own._compiled
     assert not own._plain
     monkeypatch.undo()
