@@ -26,7 +26,7 @@ from mooncake_py.compiler.native.region_site import RegionSite
 from mooncake_py.compiler.native.site import Refusal, Site, known_site
 from mooncake_py.compiler.sites import pace
 from mooncake_py.compiler.sites.elsewhere import Elsewhere
-from mooncake_py.compiler.sites.pace import PLAINLY, TIMED, TIMED_PLAINLY, Pace, Paces
+from mooncake_py.compiler.sites.pace import PLAINLY, TIMED, TIMED_PLAINLY, Pace
 from mooncake_py.errors import file_and_line
 from mooncake_py.overriding import override
 from mooncake_py.rules import registry
@@ -72,7 +72,6 @@ class LoopSite(Site):
         name = f"{code.co_qualname}, loop at line {line}"
         super().__init__(name, f"{name} ({file_and_line(code.co_filename, line)})")
         self.loop = loop
-        self.paces = Paces()
         self.begun: tuple[Pace, float] | None = None  # a run as it is written, which is timed
         self.efforts: dict[int, Effort] = {}  # by the id of the region's site
         for shared in sorted(loop.shared):

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import weakref
-from dis import opmap
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -25,7 +24,8 @@ from mooncake_py.compiler.native.building.types import (
 from mooncake_py.compiler.native.building.values import Unfit
 from mooncake_py.compiler.native.machine.background import WORKER
 from mooncake_py.compiler.native.passed import numbers_in
-from mooncake_py.compiler.native.reading.objects import Path
+from mooncake_py.compiler.native.reading.loop_names import has_loops
+from mooncake_py.compiler.native.reading.objects import found_at
 from mooncake_py.compiler.native.reading.outputs import Output
 from mooncake_py.compiler.native.reading.reader import Captured, Reading, read_function
 from mooncake_py.compiler.native.region_site import RegionSite, warn_of
@@ -62,8 +62,6 @@ TYPES: dict[str, type] = {
     "bool": bool, "bool_": np.bool_,
 }  # fmt: skip
 
-CONTAINERS = frozenset({tuple, list, dict})
-BACKWARD = frozenset(op for name, op in opmap.items() if "BACKWARD" in name or name == "FOR_ITER")
 LEFT = " but left in the last call: it met something unusual, such as a number that is not finite"
 IS_FIT = not is_replaced()
 """Whether the functions of NumPy were those of their names when tables of them were made: now."""
@@ -204,10 +202,15 @@ class Site:
         self.refused: dict[tuple[Type, ...], Refusal] = {}
         self.alike: Counter[tuple[Any, ...]] = Counter()
         self.unserved = ""  # the name of the type of an argument
+        self.paces = Paces(self.parts)
 
     def read(self, f: FunctionType, types: tuple[Type, ...]) -> Reading:
         """Read what is compiled; raise `Unfit` where that cannot be."""
         raise NotImplementedError
+
+    def parts(self, mode: type) -> Iterable[Pace]:
+        """Return the paces of the loops that are tried where this is not, and were reached."""
+        return ()
 
     def reading(self, f: FunctionType, types: tuple[Type, ...]) -> Reread | None:
         """Return what is read for these types, None if it cannot be compiled."""
@@ -274,6 +277,8 @@ class Site:
             lines.append(f"{self.where}: not compiled: {at}{why}")
         if not lines and self.unserved:
             lines.append(f"{self.where}: not compiled: an argument of type {self.unserved}")
+        if any(own.is_slower for own in self.paces.values()):
+            lines.append(f"{self.where}: left to its derived form, which was faster")
         return list(dict.fromkeys(lines))
 
 
@@ -299,7 +304,6 @@ class FunctionSite(Site):
         self.loops: dict[Place, Any] = {}
         self.last: tuple[list[Any] | None, Reread | None] = None, None
         self.has_loops = has_loops(code)
-        self.paces = Paces(self.parts)
 
     def call(self, ctx: Mode, f: FunctionType, args: Any, kwargs: Any) -> Any:
         """Run as one region, or return `Elsewhere`, `InParts`, or a `Pace`.
@@ -327,8 +331,8 @@ class FunctionSite(Site):
         """Return `InParts` if loops are tried."""
         return Elsewhere if own.is_left or not self.has_loops else InParts
 
-    def parts(self, mode: type) -> Iterator[Pace]:
-        """Yield the paces of the loops that were reached."""
+    @override
+    def parts(self, mode: type) -> Iterable[Pace]:
         return (loop.paces[mode] for loop in self.loops.values() if mode in loop.paces)
 
     def run_whole(self, ctx: Mode, f: FunctionType, args: Any, kwargs: Any) -> Any:
@@ -394,8 +398,6 @@ class FunctionSite(Site):
     def report(self) -> list[str]:
         loops = [self.loops[place] for place in sorted(self.loops)]
         own = super().report()
-        if any(found.is_left for found in self.paces.values()):
-            own.append(f"{self.where}: left to its derived form, which was faster")
         return own + [line for loop in loops for line in loop.report()]
 
     def arguments(self, f: FunctionType, args: Any, kwargs: Any) -> Sequence[Any] | None:
@@ -414,11 +416,6 @@ class FunctionSite(Site):
         if len(found) != len(self.parameters):
             return None
         return [found[name] for name in self.parameters]
-
-
-def has_loops(code: CodeType) -> bool:
-    """Return whether code jumps back; some other bytes are taken for such jumps."""
-    return not BACKWARD.isdisjoint(code.co_code[::2])
 
 
 def is_small(region: NativeRegion) -> bool:
@@ -461,14 +458,6 @@ def value_of(captured: Captured) -> Any:
         except ValueError:
             return MISSING
     return f.__globals__.get(captured.name, MISSING)
-
-
-def found_at(given: Sequence[Any], path: Path) -> Any:
-    """Return an argument, or an item or attribute of one."""
-    found: Any = given
-    for step in path:
-        found = found[step] if type(found) in CONTAINERS else found.__dict__[step]
-    return found
 
 
 def types_in(output: Output) -> list[tuple[str, type | str]]:

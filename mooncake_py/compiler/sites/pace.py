@@ -93,6 +93,11 @@ class Pace:
         self._compiled: list[float] = []
         self._plain: list[float] = []
 
+    @property
+    def is_slower(self) -> bool:
+        """Whether it is left because compiled code was slower."""
+        return self.is_left and self._is_decided and self._misses <= MISSES
+
     def like(self, others: Iterable[Pace]) -> Pace:
         """Begin with what was decided in another mode, and return this pace."""
         for other in others:
@@ -120,7 +125,7 @@ class Pace:
             if self._rest >= 0 or is_busy:
                 return PLAINLY
             self._rest = REST - 1
-            self.is_left = self.is_left or all([part.is_left for part in self._parts()])
+            self.is_left = self.is_left or all(part.is_left for part in self._parts())
             self.in_parts = not self.is_left
             return TIMED_PLAINLY
         if self._is_decided or is_busy:
@@ -144,7 +149,7 @@ class Pace:
         self._misses += 1
         self._cost, self._spent, self._rest = seconds, 0.0, 0
         self._share *= 2
-        if self._misses > MISSES and all([part.is_left for part in self._parts()]):
+        if self._misses > MISSES and all(part.is_left for part in self._parts()):
             self.is_left = True
 
     def ran(self) -> None:

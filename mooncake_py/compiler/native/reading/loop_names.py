@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dis import opmap
 from types import CodeType
 from typing import Any, NamedTuple
 
@@ -12,10 +13,11 @@ from mooncake_py.compiler.native.reading.scope import OWN_SCOPE
 from mooncake_py.syntax.nodes import place_of
 from mooncake_py.syntax.trees import children, walk
 
-__all__ = ["FunctionLoops", "Loop"]
+__all__ = ["FunctionLoops", "Loop", "has_loops"]
 
 LOOPS = ast.For | ast.While
 LATER = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef | ast.GeneratorExp
+BACKWARD = frozenset(op for name, op in opmap.items() if "BACKWARD" in name or name == "FOR_ITER")
 Bound = frozenset[str]
 
 
@@ -44,6 +46,11 @@ class Loop(NamedTuple):
     bound: frozenset[str]
     results: tuple[str, ...]
     shared: frozenset[str]
+
+
+def has_loops(code: CodeType) -> bool:
+    """Return whether code jumps back; some other bytes are taken for such jumps."""
+    return not BACKWARD.isdisjoint(code.co_code[::2])
 
 
 class FunctionLoops:

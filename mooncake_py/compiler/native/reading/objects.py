@@ -12,7 +12,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Sequence
 from types import FunctionType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from mooncake_py.compiler.native.building.findings import Again
 from mooncake_py.compiler.native.building.types import ObjectType, Type
@@ -36,9 +36,10 @@ from mooncake_py.runtime.attribute_lookup import (
     overrides,
 )
 
-__all__ = ["Field", "ObjectReader", "Path"]
+__all__ = ["Field", "ObjectReader", "Path", "found_at"]
 
 SPECIAL = "__init__", "__new__", "__getattr__", "__slots__", "__del__"
+CONTAINERS = frozenset({tuple, list, dict})
 Path = tuple[int | str, ...]
 
 
@@ -197,3 +198,11 @@ class ObjectReader(StatementReader):
 def owned(o: Object, name: str) -> str:
     """Return what an attribute is called in the region."""
     return f"{o.name}.{name}"
+
+
+def found_at(given: Sequence[Any], path: Path) -> Any:
+    """Return an argument, or an item or attribute of one."""
+    found: Any = given
+    for step in path:
+        found = found[step] if type(found) in CONTAINERS else found.__dict__[step]
+    return found
