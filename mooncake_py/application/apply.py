@@ -15,7 +15,7 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.application import marshalling
-from mooncake_py.application.codual_call import apply_codual, container_written, shared_output
+from mooncake_py.application.codual_call import apply_codual, container_written
 from mooncake_py.application.elementwise import apply_elementwise, operands
 from mooncake_py.application.flat_operands import Flat, flat, registered
 from mooncake_py.application.foreign import meet
@@ -31,6 +31,7 @@ from mooncake_py.application.out_argument import (
 from mooncake_py.application.own_pullbacks import apart
 from mooncake_py.application.plain_errors import as_plain, plain_error
 from mooncake_py.application.seen_calls import call_seen
+from mooncake_py.application.shared_outputs import refuse_shared
 from mooncake_py.containers.sequences import readable
 from mooncake_py.diagnostics.notes import located
 from mooncake_py.diagnostics.places import position_for_rule
@@ -137,6 +138,7 @@ def apply_bilinear(rule: BilinearRule, ctx: ReverseMode, f: Any, args: Any, kwar
         return drops.computed(ctx, f, primals, y)
     a, b = (x if type(x) in ARITHMETIC else np.asarray(x) for x in primals)  # lists, poly1d
     y = f(a, b, *args[2:], **kwargs)
+    refuse_shared(rule, ctx, y)
     return ctx.record_bilinear(rule, y, a, b, nodes, args[2:], kwargs)
 
 
@@ -195,12 +197,6 @@ def no_derivative(rule: Rule, ctx: Reporting, args: Any, kwargs: Any, argument: 
     )
 
 
-def refuse_shared(rule: Rule, ctx: Mode, y: Any) -> None:
-    """Raise if a rule of the user's returns active memory, which has a cotangent already."""
-    if rule.by_user and type(y) is ndarray and ctx.find(y) is not None:
-        raise shared_output(rule, ctx)
-
-
 def shares_memory(ctx: Mode, y: Any, nodes: Any, primals: Any, wrt: Any) -> bool:
     """Return whether an output is a view of an active argument: its shadow is a view as well."""
     if type(y) is not ndarray:
@@ -243,6 +239,7 @@ def apply_vjp(rule: VjpRule, ctx: ReverseMode, f: Any, args: Any, kwargs: Any) -
     y, pullback = output_and_pullback(found, rule) if rule.by_user else found
     if before is not None and before.changed():
         raise container_written(rule, ctx)
+    refuse_shared(rule, ctx, y)
     if ctx.numerals is not None:  # in other arguments
         numerals.checked(ctx, f, args, y)
     if f is np.divmod:
@@ -349,8 +346,6 @@ def register_outputs(
     if type(y) is ndarray:
         node = ctx.find(y)
         if node is not None:  # memory of another output, or of an argument
-            if rule.by_user and not is_owned(y, others):
-                raise shared_output(rule, ctx)
             return y, node if is_owned(y, others) else None
         y = ctx.registry.independent(y)
         node = ctx.registry.fresh(y)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy import ndarray
 from mooncake_py.application import marshalling, shadows
 from mooncake_py.application.foreign import meet
 from mooncake_py.application.own_pullbacks import apart
+from mooncake_py.application.shared_outputs import refuse_other_data
 from mooncake_py.diagnostics.places import position_for_rule
 from mooncake_py.diagnostics.reporting import Reporting, unsupported
 from mooncake_py.errors import InvalidRuleError, InvalidTangentError, MissingRuleError
@@ -82,6 +84,7 @@ def apply_codual(rule: CoDualRule, ctx: Mode, f: Any, args: Any, kwargs: Any) ->
         ctx.rehearsal.before_rule(rule, args)
     out, pullback = rule.rule(CoDual(f, NoFData()), *coduals, **kwargs)
     inputs = args, [codual.primal for codual in coduals]
+    refuse_other_data(rule, ctx, out, coduals, attrgetter("fdata"), ctx.find)
     result, node = output_of(ctx, out, inputs, [])
     where = position_for_rule(rule, pullback)
     pullback = apart(ctx, rule, pullback, (*inputs[1], out.primal))
@@ -112,17 +115,6 @@ def container_written(rule: Rule, ctx: Reporting) -> MissingRuleError:
         why="a rule may change arrays, but not containers and objects: the engine would\n"
         f"neither undo nor differentiate the change; the rule is declared at {rule.origin}",
         fix="declare the function by an overlay, in Python, or let it change arrays only",
-    )
-
-
-def shared_output(rule: Rule, ctx: Reporting) -> MissingRuleError:
-    """Return the error for a rule of the user's that returns memory of an active argument."""
-    return unsupported(
-        ctx,
-        f"the rule of {rule.name} returns an argument, or a view of one",
-        why="memory has one cotangent: that of the output would go to the argument as it is, past\n"
-        f"what the rule, declared at {rule.origin}, says of it",
-        fix="let the function and its rule return a copy, as by x.copy()",
     )
 
 

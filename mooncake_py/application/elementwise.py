@@ -23,6 +23,7 @@ from mooncake_py.application.out_argument import (
 )
 from mooncake_py.application.plain_errors import plain_error
 from mooncake_py.application.seen_calls import call_seen
+from mooncake_py.application.shared_outputs import refuse_shared
 from mooncake_py.containers import effects
 from mooncake_py.containers.sequences import readable
 from mooncake_py.rules.inputs import missing_partial
@@ -57,7 +58,9 @@ def apply_elementwise(
     if method is not None:
         return ctx.call(method, *args)
     if active:
-        return ctx.record_elementwise(rule, f(*primals), primals, nodes)
+        y = f(*primals)
+        refuse_shared(rule, ctx, y)
+        return ctx.record_elementwise(rule, y, primals, nodes)
     return drops.computed(ctx, f, args, call_seen(ctx, f, primals, {}))
 
 
@@ -129,6 +132,8 @@ def elementwise_with_options(
         if out is not None:
             refuse_other_writes(ctx, error, f, primals, {**kwargs, "out": out})
         raise
+    if active:
+        refuse_shared(rule, ctx, y)
     if out is not None:
         y = ctx.record_elementwise(rule, y, primals, nodes) if active else y
         write_into(ctx, out, y, where=True if where is None else where)

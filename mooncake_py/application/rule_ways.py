@@ -22,6 +22,7 @@ from numpy import ndarray
 from mooncake_py.application import array_ways, structural_ways
 from mooncake_py.application.interpolation_ways import serve_interp
 from mooncake_py.application.numbers_of_math import COMPLEX, number_of
+from mooncake_py.application.shared_outputs import refuse_shared
 from mooncake_py.compiler.derivatives.declared import partial_for_one
 from mooncake_py.compiler.derivatives.number_functions import (
     DOMAINS,
@@ -167,13 +168,19 @@ def sign(x: float, y: float) -> float:
 
 def of_one_array(rule: ElementwiseRule, f: Any, types: Collection[type] | None = None) -> Serve:
     """Return what serves an array, and a number of any type, or only numbers of some types."""
+    by_user = rule.by_user
 
     def serve(C: Any, x: Any) -> Any:
         if type(x) is ndarray and types is None:
             if x.dtype.hasobject:
                 return DECLINED
             node = C.find(x)
-            return f(x) if node is None else C.record_one(rule, f(x), x, node)
+            if node is None:
+                return f(x)
+            y = f(x)
+            if by_user:
+                refuse_shared(rule, C, y)
+            return C.record_one(rule, y, x, node)
         if type(x) is Active and x.context is C and (types is None or type(x.primal) in types):
             return C.record_one(rule, f(x.primal), x.primal, x)
         return DECLINED

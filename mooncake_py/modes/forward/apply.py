@@ -39,6 +39,7 @@ from mooncake_py.application.out_argument import (
     write_into,
 )
 from mooncake_py.application.seen_calls import is_quiet, run_seen
+from mooncake_py.application.shared_outputs import refuse_shared
 from mooncake_py.containers.sequences import readable
 from mooncake_py.diagnostics.reporting import unsupported
 from mooncake_py.errors import MissingRuleError
@@ -156,6 +157,7 @@ def apply_elementwise(
             fits(activity.unwrapped(y), out, casting) and is_writeable(out)
         ):
             refuse_output()
+        refuse_shared(rule, ctx, y, ctx.tangent)
         y = ctx.push_elementwise(rule, y, primals, tangents)
         if masked and type(y) is ndarray:
             mask = np.broadcast_to(np.asarray(where, bool), y.shape)
@@ -198,6 +200,7 @@ def apply_linear(rule: LinearRule, ctx: ForwardContext, f: Any, args: Any, kwarg
     y = ctx.on_primals(f, *primals, **kwargs)
     if not is_inexact(y):
         return drops.output(ctx, rule, y, primals)
+    refuse_shared(rule, ctx, y, ctx.tangent)
     if is_view(y, primals, tangents):
         return y
     if rule.built_in and len(tangents) == len(args) and PLACES.issuperset(kwargs):
@@ -254,6 +257,7 @@ def apply_bilinear(rule: BilinearRule, ctx: ForwardContext, f: Any, args: Any, k
         return drops.computed(ctx, f, primals, y)
     a, b = (x if type(x) in ARITHMETIC else np.asarray(x) for x in primals)  # lists, poly1d
     y = ctx.on_primals(f, a, b, *args[2:], **kwargs)
+    refuse_shared(rule, ctx, y, ctx.tangent)
     if not is_inexact(y):
         return drops.output(ctx, rule, y, (a, b))
     t = ctx.lower(pushforward.of_bilinear, f, a, b, ta, tb, args[2:], kwargs, y)
@@ -306,6 +310,7 @@ def apply_vjp(rule: VjpRule, ctx: ForwardContext, f: Any, args: Any, kwargs: Any
         t = tangent_below(ctx, rule, primals, kwargs, tuple(tangents))
     if before is not None and before.changed():
         raise container_written(rule, ctx)
+    refuse_shared(rule, ctx, y, ctx.tangent)
     return result_of_vjp(rule, ctx, f, y, t, primals)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from numpy import ndarray
@@ -10,6 +11,7 @@ from numpy import ndarray
 from mooncake_py.application import marshalling
 from mooncake_py.application.codual_call import container_written, keyword_active
 from mooncake_py.application.copying import copy_jointly
+from mooncake_py.application.shared_outputs import refuse_other_data
 from mooncake_py.application.walker import replace_parts
 from mooncake_py.containers.undo import note
 from mooncake_py.diagnostics.notes import located
@@ -51,6 +53,7 @@ def apply_dual(rule: DualRule, ctx: ForwardContext, f: Any, args: Any, kwargs: A
         raise ctx.failed(wrong_result(rule, ctx, out))
     if before.changed():
         raise container_written(rule, ctx)
+    refuse_other_data(rule, ctx, out, duals, attrgetter("tangent"), ctx.tangent)
     activator = OutputActivator(ctx, args, [d.primal for d in duals])
     return returned(rule, ctx, out, activator)
 

@@ -43,7 +43,7 @@ def push_flat(rule: VjpRule, ctx: ForwardContext, f: Any, args: Any, kwargs: Any
     is_short = type(rule) is Shortcut
     if is_short and kwargs:
         args, kwargs = rule.by_position(args, kwargs)
-    if jvp is None or not ctx.plain or ctx.several or not is_usual(rule, ctx, f, args, kwargs):
+    if jvp is None or not ctx.plain or ctx.is_stacked or not is_usual(rule, ctx, f, args, kwargs):
         return None
     primals: list[Any] = []
     tangents: list[Any] = []

@@ -35,17 +35,18 @@ class Recorder(Operations):
     """What reverse mode records, with tangents."""
 
     is_linear_only = True  # what a linear function adds would be added to its tangent
+    is_stacked = False  # whether numbers may have tangents along several directions
     ways_found: RuleWays
 
     @property
     def rule_ways(self) -> RuleWays:  # pyright: ignore[reportIncompatibleVariableOverride]
         """The ways of functions with rules."""
-        return self.ways_found if self.plain and not self.several else NONE
+        return self.ways_found if self.plain and not self.is_stacked else NONE
 
     @property
     def rules(self) -> object:  # pyright: ignore[reportIncompatibleVariableOverride]
         """The token of those that sites may keep."""
-        return self.ways_found.token if self.plain and not self.several else None
+        return self.ways_found.token if self.plain and not self.is_stacked else None
 
     def record_slope(self, y: Any, a: Active, p: float) -> Active:
         """Return a number that moves with another one, by its slope."""

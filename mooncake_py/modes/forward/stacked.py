@@ -57,6 +57,7 @@ class StackedContext(ForwardContext):
     """
 
     blocks: StackedBlocks
+    is_stacked = True
 
     def __init__(self, base: Mode, directions: int) -> None:
         super().__init__(base, plain=True)

@@ -257,6 +257,30 @@ def test_what_forward_mode_refuses_is_refused() -> None:
         jvp(unknown, (A,), [(A,), (A,)])
 
 
+CALLS = [
+    "np.sin(s)", "math.exp(s)", "math.hypot(s, 2.0)", "math.hypot(s, a[0, 0])",
+    "np.maximum(s, 0.5)",
+    "np.power(s, 1.5)", "np.clip(s, 0.0, 3.0)", "max(s, 0.5)", "sum([s, 1])", "sum([s, s])",
+    "np.array([s, 1.0])", "np.interp(s, [0.0, 2.0], [1.0, 3.0])", "np.where(s > 1, s, 2.0)",
+    "s**2.5", "round(s, 1) * s", "abs(s)", "float(s)", "np.sum(a)", "a.sum(axis=0)", "np.max(a)",
+    "np.stack([s, s])", "np.hstack([s, a[0]])", "math.fsum([s, 1.0])", "sorted([s, 1.0])[0]",
+    "np.full(3, s)", "np.atleast_1d(s)", "math.prod([s, s])", "np.linspace(0.0, s, 3)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_numbers_made_before_there_was_one_direction(call: str, define: Any) -> None:
+    def doubled(x: Any) -> Any:
+        return 2.0 * x
+
+    from_vjp(doubled)(lambda x: (2.0 * x, lambda dy: (2.0 * dy,)))  # takes one direction
+    program = define(
+        "import math\nimport numpy as np\ndef f(a, s, doubled):\n    a, s = a * 1.0, s * 1.0\n"
+        f"    z = doubled(s)\n    return z + np.sum({call})\n"
+    )
+    check(lambda a, s: program(a, s, doubled), (A, S), DIRECTIONS)
+
+
 def test_sums_of_numbers_along_an_axis() -> None:
     check(lambda a, s: np.sum(np.vdot(a, a), axis=0) * s, (A, S), DIRECTIONS)
 
