@@ -139,6 +139,16 @@ class Registry:
             self.elsewhere[id(a)] = ref(a), found
         return found
 
+    def seen(self) -> list[ndarray]:
+        """Return all arrays that code of the program may see: no tangents."""
+        tangents = self.memory_of_tangents()
+        return [a for a in self.alive() if id(owner_of(a)) not in tangents]
+
+    def memory_of_tangents(self) -> set[int]:
+        """Return the ids of the arrays that own the tangents of forward modes upon this one."""
+        nodes = [node for nodes in self.tangents for node in nodes.values()]
+        return {id(owner_of(node.tangent)) for node in nodes if type(node) is not Original}
+
     def alive(self) -> list[ndarray]:
         """Return all arrays that the call has met and that still exist."""
         nodes = [n for t in (self.known, self.constants, *self.tangents) for n in t.values()]

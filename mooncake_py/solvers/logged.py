@@ -68,11 +68,12 @@ class Logged:
     def add_places(self) -> None:
         """Add the places that are not known, with what they held before the block."""
         known = {key_of(place) for place, _ in self.state.kept}
+        tangents = self.recorder.registry.memory_of_tangents()  # set with the arrays they are of
         places: dict[Any, Place] = {}
         entries: list[Entry] = []
         for entry in self.entries:
             place = place_of(entry)
-            if place is None or key_of(place) in known:
+            if place is None or id(place.holder) in tangents or key_of(place) in known:
                 continue
             places.setdefault(key_of(place), place)
             entries.append(entry)

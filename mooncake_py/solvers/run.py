@@ -49,7 +49,7 @@ class Run(Solved):
         self.state = state_of(ctx, values)
         self.is_active = self.state.is_active
         if self.state.is_open:  # they may write into any array
-            self.state = State(ctx, (*values, recorder(ctx).registry.alive()))
+            self.state = State(ctx, (*values, recorder(ctx).registry.seen()))
         self.start: list[tuple[Place, Any]] = [
             (place, place.read_within(ctx))
             for place in self.state.active_arrays
