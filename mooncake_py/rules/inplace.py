@@ -306,27 +306,40 @@ def diagonal(a: ndarray, wrap: bool) -> slice:
 zero_derivative(
     put_nothing,
     check_copy, check_fill, check_safe, check_shapes, copies_in_turn, copying_order,
-    reads_what_it_writes, refuse_overlaps, refuse_read_only, masked_positions, flat_positions,
-    index_along_axis, diagonal,
+    reads_what_it_writes, refuse_overlaps, refuse_read_only, has_overlaps, masked_positions,
+    flat_positions, index_along_axis, diagonal,
     because="returns positions, or nothing",
 )  # fmt: skip
 
 
-# Sorting: the function of the same name has the rule.
+# Sorting: the function of the same name has the rule.  NumPy sorts row by row: if rows share
+# memory, each as those before have left it.
 
 
 @overlay(np.ndarray.sort)
 def sort(
     a: ndarray, axis: int = -1, kind: Any = None, order: Any = None, *, stable: Any = None
 ) -> None:
-    a[...] = np.sort(a, axis=operator.index(axis), kind=kind, order=order, stable=stable)
+    axis = operator.index(axis)
+    if not has_overlaps(a):
+        a[...] = np.sort(a, axis=axis, kind=kind, order=order, stable=stable)
+        return
+    rows = np.moveaxis(a, axis, -1)
+    for place in np.ndindex(rows.shape[:-1]):
+        rows[place] = np.sort(rows[place], kind=kind, order=order, stable=stable)
 
 
 @overlay(np.ndarray.partition)
 def partition(
     a: ndarray, kth: Any, axis: int = -1, kind: Any = "introselect", order: Any = None
 ) -> None:
-    a[...] = np.partition(a, kth, axis=operator.index(axis), kind=kind, order=order)
+    axis = operator.index(axis)
+    if not has_overlaps(a):
+        a[...] = np.partition(a, kth, axis=axis, kind=kind, order=order)
+        return
+    rows = np.moveaxis(a, axis, -1)
+    for place in np.ndindex(rows.shape[:-1]):
+        rows[place] = np.partition(rows[place], kth, kind=kind, order=order)
 
 
 # Refused: what changes an array in ways that the reverse pass cannot undo.

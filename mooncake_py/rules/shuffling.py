@@ -15,6 +15,8 @@ from numpy import ndarray
 from numpy.random import Generator, RandomState
 
 from mooncake_py.rules.declare import overlay, zero_derivative
+from mooncake_py.rules.inplace import refuse_overlaps
+from mooncake_py.tangents.memory import has_overlaps
 
 __all__: list[str] = []
 
@@ -26,7 +28,7 @@ __all__: list[str] = []
 def shuffle(self: Generator, x: Any, axis: int = 0) -> None:
     if isinstance(x, ndarray):
         rows = np.moveaxis(x, axis, 0)
-        rows[...] = rows[shuffled(self, len(rows))]
+        put_in_order(rows, shuffled(self, len(rows)))
     else:
         if axis != 0:
             raise NotImplementedError("Axis argument is only supported on ndarray objects")
@@ -36,7 +38,34 @@ def shuffle(self: Generator, x: Any, axis: int = 0) -> None:
 @overlay(RandomState.shuffle)
 def legacy_shuffle(self: RandomState, x: Any) -> None:
     order = shuffled(self, len(x))
-    x[:] = x[order] if isinstance(x, ndarray) else [x[i] for i in order.tolist()]
+    if isinstance(x, ndarray):
+        put_in_order(x, order)
+    else:
+        x[:] = [x[i] for i in order.tolist()]
+
+
+def put_in_order(rows: ndarray, order: ndarray) -> None:
+    """Put the rows of an array into an order, swap by swap if they share memory."""
+    if not has_overlaps(rows):
+        rows[...] = rows[order]
+        return
+    for i, j in swaps_to(order):
+        row = rows[j].copy()
+        rows[j] = rows[i]
+        rows[i] = row
+
+
+def swaps_to(order: ndarray) -> list[tuple[int, int]]:
+    """Return the swaps, from the last place to the first, by which rows get into an order."""
+    now = list(range(len(order)))  # which row is at a place
+    where = now.copy()  # the places of rows
+    swaps = []
+    for i, row in reversed(list(enumerate(order.tolist()))):
+        j = where[row]
+        if i != j:
+            swaps.append((i, j))
+            now[j], where[now[i]] = now[i], j
+    return swaps
 
 
 @overlay(random.Random.shuffle)
@@ -88,6 +117,7 @@ def permuted(self: Generator, x: Any, *, axis: Any = None, out: Any = None) -> A
     result = np.reshape(values, -1)[permuted_positions(self, like(values), axis)]
     if out is None:
         return result
+    refuse_overlaps(out)
     out[...] = result
     return out
 
@@ -177,7 +207,7 @@ def python_chosen_several(
 
 
 zero_derivative(
-    shuffled, swaps, like, permuted_positions, chosen,
+    shuffled, swaps, swaps_to, like, permuted_positions, chosen,
     python_chosen, python_chosen_several,
     because="draws without parameters that have a derivative",
 )  # fmt: skip

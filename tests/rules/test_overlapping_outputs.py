@@ -6,7 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.lib.stride_tricks import as_strided, sliding_window_view
 
+from mooncake_py import grad
+from mooncake_py.errors import MissingRuleError
 from tests.support.gradients import check
 
 X = np.random.default_rng(3).permutation(10) * 1.0
@@ -44,3 +47,49 @@ def test_range_is_computed_in_its_output(axis: int) -> None:
         return total
 
     check(ranges, X)
+
+
+WINDOWS = [
+    lambda y: sliding_window_view(y, 2, writeable=True),
+    lambda y: sliding_window_view(y, 3, writeable=True).T,
+    lambda y: sliding_window_view(y[::-1], 3, writeable=True)[::2],
+    lambda y: sliding_window_view(y.reshape(2, 5), (2, 2), writeable=True),
+    lambda y: as_strided(y, (4, 3), (16, 8)),
+    lambda y: as_strided(y, (3, 4), (0, 16)),
+    lambda y: as_strided(y, (4, 3), (8, 0)),
+    lambda y: as_strided(y[4:], (5,), (0,)),
+]
+PERMUTING = {
+    "sort": lambda z: z.sort(),
+    "sort along the first": lambda z: z.sort(axis=0),
+    "partition": lambda z: z.partition(1),
+    "partition along the first": lambda z: z.partition([0, -1], axis=0),
+    "shuffle": lambda z: np.random.default_rng(0).shuffle(z),
+    "shuffle along the last": lambda z: np.random.default_rng(1).shuffle(z, axis=-1),
+    "shuffle of old": lambda z: np.random.RandomState(0).shuffle(z),
+}
+
+
+@pytest.mark.parametrize("permute", PERMUTING.values(), ids=PERMUTING)
+def test_views_that_overlap_themselves_are_put_in_order_in_turn(permute: Any) -> None:
+    def in_turn(x, a):
+        total = 0.0
+        for view in WINDOWS:
+            y, constant = x * a, X.copy()
+            permute(view(y))
+            permute(view(constant))
+            total += y @ WEIGHTS + constant @ WEIGHTS * a
+        return total
+
+    check(in_turn, X, 1.5)
+
+
+def test_order_at_random_is_not_written_to_a_view_that_overlaps_itself() -> None:
+    def permuted(x):
+        y = x * 2.0
+        z = sliding_window_view(y, 2, writeable=True)
+        np.random.default_rng(0).permuted(z.copy(), axis=1, out=z)
+        return y @ WEIGHTS
+
+    with pytest.raises(MissingRuleError, match="overlaps itself"):
+        grad(permuted)(X)
