@@ -223,7 +223,7 @@ def run_into(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     scratch = tuple(part.copy() for part in out) if type(out) is tuple else out.copy()
     args, kwargs = activity.unwrapped(tuple(args)), activity.unwrapped(kwargs)
     try:
-        f(*args, **{**kwargs, "out": scratch})
+        made = f(*args, **{**kwargs, "out": scratch})
     except Exception as error:
         refuse_other_writes(ctx, error, f, args, kwargs)
         raise
@@ -235,7 +235,8 @@ def run_into(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     pairs = zip(out, scratch, strict=True) if type(out) is tuple else [(out, scratch)]
     for part, written in pairs:
         store(ctx, part, written, where)
-    return number_in(ctx, f, args, kwargs, out)
+    is_number = type(out) is ndarray and not out.ndim and type(made) is not ndarray
+    return ctx.getitem(out, ()) if is_number else out
 
 
 def write_steps(ctx: Mode, f: Any, args: Any, kwargs: Any, out: ndarray) -> ndarray:

@@ -136,3 +136,16 @@ def test_outputs_that_numpy_refuses(f: Callable[[Any], Any]) -> None:
     with pytest.raises(TypeError) as found:
         jvp(f, (X,), (X,))
     assert str(found.value) == text
+
+
+@pytest.mark.parametrize("shape", [(), (2,)])
+@pytest.mark.parametrize("name", ["random", "standard_normal", "standard_exponential"])
+def test_draws_into_outputs_are_drawn_once(name: str, shape: tuple[int, ...]) -> None:
+    def f(x: Any) -> Any:
+        generator, out = np.random.default_rng(1), np.empty(shape)
+        drawn = getattr(generator, name)(out=out)
+        kind = 10.0 if type(drawn) is np.ndarray else 20.0
+        return x * np.sum(out) * generator.random() + kind * np.sum(drawn)
+
+    assert value_and_grad(f)(1.5)[0] == f(1.5)
+    assert jvp(f, (1.5,), (1.0,))[0] == f(1.5)
