@@ -37,6 +37,7 @@ ONCE_WRONG = {
         "maximum_filter-reflect-cval-Converted", "correlate-reflect-1-Unconverted",
         "convolve-reflect-0-generator", "fourier_gaussian--1-1-Converted-active",
     ),
+    "scipy.signal": ("by_lfiltic-f64(3)-f64(4)-f64(3)-f64(2)-0-Multiplied",),
     "scipy.spatial_transform": ("by_power-1.0-0-matrix",),
     "scipy.special": ("zeta-1.3-parameters-0-Finalized", "eval_chebyt-order-0-0-float32"),
     "scipy.stats": ("genhyperbolic_pdf-float-float-float-float-2-OwnNumber", "von_mises_cdf"),

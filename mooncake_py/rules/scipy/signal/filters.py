@@ -121,22 +121,35 @@ def lfilter_rule(b: Any, a: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
 lfilter_zi_in_python, lfiltic_in_python = without_rule(sg.lfilter_zi), without_rule(sg.lfiltic)
 
 
-def normalized(b: Any, a: Any) -> tuple[Any, Any]:
-    """Divide by a_0, also where it is 1: SciPy does not then, and loses a derivative."""
-    b, a = np.atleast_1d(b), np.atleast_1d(a)
+# Both divide by a_0 unless it is 1, which loses a derivative: here they divide then.
+
+
+def leading(a: Any) -> Any:
+    """Return a_0, behind leading zeros."""
     while len(a) > 1 and a[0] == 0:
         a = a[1:]
-    return (b, a) if a.ndim != 1 or len(a) == 0 or a[0] == 0 else (b / a[0], a / a[0])
+    return a[0]
 
 
 @overlay(sg.lfilter_zi)
 def lfilter_zi(b: Any, a: Any) -> Any:
-    return lfilter_zi_in_python(*normalized(b, a))
+    b, a = np.atleast_1d(b), np.atleast_1d(a)
+    if divides(b, a):
+        b, a = b / leading(a), a / leading(a)
+    return lfilter_zi_in_python(b, a)
 
 
 @overlay(sg.lfiltic)
 def lfiltic(b: Any, a: Any, y: Any, x: Any = None) -> Any:
-    return lfiltic_in_python(*normalized(b, a), y, x)
+    zi = lfiltic_in_python(b, a, y, x)
+    a = np.atleast_1d(a)
+    return zi / leading(a) if divides(zi, a) else zi
+
+
+def divides(b: Any, a: Any) -> bool:
+    """Return whether numbers are to be divided by a_0, which is 1."""
+    are_numbers = "O" not in (b.dtype.kind, a.dtype.kind)
+    return are_numbers and a.ndim == 1 and len(a) > 0 and leading(a) == 1
 
 
 @from_vjp(sg.detrend, permits=("overwrite_data",))
