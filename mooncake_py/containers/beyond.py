@@ -35,6 +35,7 @@ from types import (
 )
 from typing import Any, NamedTuple
 
+from mooncake_py.containers.apart import OF_RAISED
 from mooncake_py.diagnostics.places import is_library
 from mooncake_py.jitted import is_of_numba
 from mooncake_py.modules import module_of
@@ -44,7 +45,6 @@ from mooncake_py.runtime.activity import VIEWS, is_iterator
 __all__ = [
     "OF_INTERPRETER",
     "has_unknown_parts",
-    "imported_by",
     "is_of_library",
     "is_users_module",
     "leads_beyond",
@@ -81,6 +81,12 @@ UNDERSTOOD = (
     weakref.ref, *VIEWS,
 )  # fmt: skip
 """Classes in C whose objects have no other parts than a walk looks at, or none."""
+SETTERS = frozenset({
+    "__delattr__", "__delete__", "__set__", "__setattr__", "__setstate__", "add_note", "delattr",
+    "flags", "getcontext", "localcontext", "register", "resize", "set_printoptions", "setattr",
+    "setcontext", "seterr", "seterrcall", "setflags", "update_wrapper", "with_traceback", "wraps",
+})  # fmt: skip
+"""Names of what sets attributes and settings that the code does not name."""
 LOCKS = (type(Lock()), type(RLock()))
 GENERATED = "<string>"  # the file of methods of dataclasses and named tuples
 HEAP_TYPE = 1 << 9
@@ -92,6 +98,8 @@ class Names(NamedTuple):
     variables: frozenset[str]  # globals and builtins
     imported: tuple[str, ...]  # modules
     introspects: bool
+    attributes: frozenset[str]  # that are set or deleted
+    sets_others: bool  # perhaps, by functions
 
 
 @remembered
@@ -99,9 +107,16 @@ def names_in(code: CodeType) -> Names:
     """Return the names in code by their roles."""
     variables: set[str] = set()
     imported: dict[str, None] = {}
+    attributes: set[str] = set()
     introspects = False
+    sets_others = not SETTERS.isdisjoint(code.co_names)
+    sets_others |= "__init__" in code.co_names and code.co_name != "__init__"
     for instruction in dis.get_instructions(code):
         name, op = instruction.argval, instruction.opname
+        if op in ("STORE_ATTR", "DELETE_ATTR"):
+            attributes.add(name)
+        elif op == "RAISE_VARARGS":
+            attributes |= OF_RAISED
         if op == "IMPORT_NAME":
             imported[name] = None
         elif op.startswith("LOAD") and op.endswith(("GLOBAL", "NAME", "GLOBALS")):
@@ -112,13 +127,12 @@ def names_in(code: CodeType) -> Names:
             inner = names_in(name)
             variables.update(inner.variables)
             imported.update(dict.fromkeys(inner.imported))
+            attributes.update(inner.attributes)
             introspects |= inner.introspects
-    return Names(frozenset(variables), tuple(imported), introspects)
-
-
-def imported_by(code: CodeType) -> tuple[str, ...]:
-    """Return the names of the modules that code imports as it runs."""
-    return names_in(code).imported
+            sets_others |= inner.sets_others
+    return Names(
+        frozenset(variables), tuple(imported), introspects, frozenset(attributes), sets_others
+    )
 
 
 def leads_beyond(value: Any) -> bool:

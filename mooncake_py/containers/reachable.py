@@ -27,13 +27,13 @@ from weakref import ref
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.containers import containers, state
+from mooncake_py.containers import apart, containers, state
 from mooncake_py.containers.beyond import (
     has_unknown_parts,
-    imported_by,
     is_users_module,
     leads_beyond,
     module_leads_beyond,
+    names_in,
 )
 from mooncake_py.containers.holders import (
     Attributes,
@@ -112,9 +112,12 @@ class Reachable(Walk):
     hides_active : bool
         Whether active numbers are where no plain ones can stand for them, as in an iterator.
     is_open : bool
-        Whether code among the values may find objects that were not met.
+        Whether code among the values may find objects that were not met, or set attributes that
+        are not read.
     streams : list of object
         What cannot be put back from outside.
+    prints : bool
+        Whether any of the code prints.
     """
 
     def __init__(self, ctx: Mode, values: Any) -> None:
@@ -125,14 +128,17 @@ class Reachable(Walk):
         self.hides_active = False
         self.is_open = False
         self.streams: list[Any] = []
+        self.prints = False
         self.cells: set[int] = set()
         self.modules: dict[int, ModuleType] = {}  # of the user's
         self.names: dict[str, None] = {}  # in the code of functions
+        self.set_by_name: set[str] = set()  # attributes
         super().__init__()
         for i, value in enumerate(values):
             self.follow(f"argument {i}", value)
         if self.modules:
             self.follow_modules()
+        self.is_open = self.is_open or apart.are_among(self.set_by_name, self.known.values())
 
     def follow_modules(self) -> None:
         """Visit the attributes of the user's modules that any of the code names."""
@@ -226,7 +232,11 @@ class Reachable(Walk):
             return
         names = names_read(f.__code__)
         self.names.update(dict.fromkeys(names))
-        for name in imported_by(f.__code__):
+        named = names_in(f.__code__)
+        self.set_by_name |= named.attributes
+        self.is_open |= named.sets_others
+        self.prints |= "print" in named.variables and "print" not in f.__globals__
+        for name in named.imported:
             if type(sys.modules.get(name)) is ModuleType:
                 self.meet_module(sys.modules[name])
         for name in names:
@@ -277,6 +287,7 @@ class State:
         self.is_active, self.streams, self.known = found.is_active, found.streams, found.known
         self.is_open, self.hides_active = found.is_open, found.hides_active
         self.has_numbers = found.has_numbers
+        self.prints = found.prints
         self.fills_caches = any(type(stream) is LRU_WRAPPER for stream in self.streams)
         self.kept = [(place, place.read()) for place in found.places]
         self.active_arrays = [
@@ -284,6 +295,10 @@ class State:
             for place in found.places
             if isinstance(place, Elements) and ctx.find(place.holder) is not None
         ]
+
+    def keep(self, place: Place) -> None:
+        """Add a place, as it is now."""
+        self.kept.append((place, place.read()))
 
     def changes(self) -> list[tuple[Place, Any]]:
         """Return the places that have changed since, each with its former contents."""

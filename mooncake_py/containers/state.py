@@ -16,6 +16,7 @@ from weakref import WeakSet
 import numpy as np
 
 from mooncake_py.containers import dicts, foreign_memory, hooks
+from mooncake_py.containers.apart import OF_RAISED, names_in_c
 from mooncake_py.containers.undo import PLAIN, note
 from mooncake_py.runtime.attribute_lookup import MISSING, in_class
 from mooncake_py.runtime.buffers import CDATA
@@ -30,13 +31,17 @@ __all__ = [
     "change_slot",
     "delete_attribute",
     "log_names",
+    "note_exception",
+    "note_partial",
     "note_raised",
+    "of_partial",
     "of_raised",
     "old_attribute",
     "old_cell",
     "restore_attribute",
     "restore_cell",
     "restore_flag",
+    "restore_partial",
     "restore_raised",
     "restore_shape",
     "restore_slot",
@@ -164,9 +169,6 @@ def past_python(o: Any, method: str, builtin: Any) -> Any:
 
 # Exceptions.
 
-OF_RAISED = frozenset({"__cause__", "__context__", "__suppress_context__", "__traceback__"})
-"""What Python sets of an exception as it is raised; to set one may change another."""
-
 
 def of_raised(error: BaseException) -> tuple[Any, ...]:
     """Return what Python sets of an exception as it is raised."""
@@ -181,6 +183,33 @@ def note_raised(ctx: Recording, error: BaseException) -> None:
 def restore_raised(error: BaseException, old: tuple[Any, ...]) -> None:
     """Put back what Python has set of an exception."""
     error.__cause__, error.__context__, error.__traceback__, error.__suppress_context__ = old
+
+
+def note_exception(ctx: Recording, error: BaseException) -> None:
+    """Record what a method in C of an exception is about to set of it."""
+    for name in names_in_c(type(error)) - OF_RAISED - OF_OBJECTS:
+        note(ctx, restore_attribute, error, name, old_attribute(error, name))
+
+
+OF_OBJECTS = frozenset({"__class__", "__dict__", "__weakref__"})
+
+
+# Partial functions.
+
+
+def of_partial(f: Any) -> Any:
+    """Return the state of a partial function."""
+    return f.__reduce__()[2]
+
+
+def note_partial(ctx: Recording, f: Any) -> None:
+    """Record a partial function whose state is about to be set."""
+    note(ctx, restore_partial, f, of_partial(f))
+
+
+def restore_partial(f: Any, old: Any) -> None:
+    """Put the state of a partial function back."""
+    f.__setstate__(old)
 
 
 # Arrays.

@@ -20,6 +20,7 @@ from mooncake_py.diagnostics.reporting import dropped
 from mooncake_py.errors import MooncakeError
 from mooncake_py.language.draws import Draws, source_of
 from mooncake_py.runtime.activity import unwrapped
+from mooncake_py.runtime.silence import silent
 from mooncake_py.tangents.bits import bits_of
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def run_again(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         raise changed(ctx, f, "uses an iterator or a stream, which moves on")
     draws = Draws()
     try:
-        with draws:
+        with draws, silent():
             result = ctx.call(f.__wrapped__, *args, **kwargs)
     except MooncakeError:
         raise

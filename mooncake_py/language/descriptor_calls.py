@@ -78,6 +78,8 @@ def call_descriptor(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         if name in IN_MEMORY:
             for value in (receiver, *args):
                 containers.snapshot(ctx, value)
+            if isinstance(receiver, BaseException):
+                state.note_exception(ctx, receiver)
         return native(receiver, *args, **kwargs)
     return dispatch.call_opaque(ctx, f, (receiver, *args) if bound is None else args, kwargs)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import gc
+import io
 import operator
 import sys
 from collections.abc import Callable, Mapping
@@ -42,6 +43,7 @@ from mooncake_py.language import (
     import_hooks,
     imported_later,
     intrinsics,
+    muted_streams,
     native_calls,
     object_arrays,
     python_calls,
@@ -56,7 +58,7 @@ from mooncake_py.language.subclass_instances import is_array_class, new_array, v
 from mooncake_py.language.subclass_protocols import ask_function
 from mooncake_py.modules import DISPATCHER, package_of
 from mooncake_py.rules import local, registry
-from mooncake_py.runtime import activity, numerals, scatter
+from mooncake_py.runtime import activity, numerals, scatter, silence
 from mooncake_py.runtime.active import Active, innermost
 from mooncake_py.runtime.methods import DESCRIPTORS, Bound, python_method
 from mooncake_py.runtime.numpy_operands import MISSING
@@ -361,6 +363,11 @@ def call_opaque(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     receiver = getattr(f, "__self__", None)
     if receiver is not None and type(receiver) is not ModuleType:
         values = (receiver, *values)
+        if isinstance(receiver, io.IOBase):
+            if silence.is_muted(receiver):
+                return muted_streams.use(ctx, f, args, kwargs)
+            if f.__name__ in ("write", "writelines"):
+                silence.hear(receiver)
         file = stored_files.written_file(f, args)
         if file is not None:
             return stored_files.run_writer(ctx, file, f, args, kwargs)

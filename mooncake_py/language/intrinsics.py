@@ -23,7 +23,13 @@ from numpy import ndarray
 from mooncake_py.application.seen_calls import call_seen, run_seen
 from mooncake_py.containers import containers, effects, hooks, mappings
 from mooncake_py.containers.holders import restore_attributes
-from mooncake_py.containers.state import note_raised
+from mooncake_py.containers.state import (
+    note_exception,
+    note_partial,
+    note_raised,
+    old_attribute,
+    restore_attribute,
+)
 from mooncake_py.containers.undo import note
 from mooncake_py.diagnostics.native_modules import is_native_module
 from mooncake_py.errors import MooncakeError
@@ -99,6 +105,27 @@ def run_add_note(ctx: Mode, f: Any, args: Any, kwargs: Any) -> None:
 def run_with_traceback(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run ``error.with_traceback(traceback)``."""
     note_raised(ctx, args[0])
+    return f(*args, **kwargs)
+
+
+def run_set_state(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run ``o.__setstate__(state)`` of an exception or of a partial function."""
+    if issubclass(type(args[0]), functools.partial):
+        note_partial(ctx, args[0])
+    else:
+        note_exception(ctx, args[0])
+        note(ctx, restore_attributes, args[0], own_attributes(args[0]))
+    return f(*args, **kwargs)
+
+
+def run_update_wrapper(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run ``functools.update_wrapper(...)``, which sets attributes of a function or an object."""
+    given = inspect.signature(f).bind(*args, **kwargs).arguments
+    wrapper = given["wrapper"]
+    for name in given.get("updated", functools.WRAPPER_UPDATES):
+        containers.snapshot(ctx, getattr(wrapper, name, None))
+    for name in (*given.get("assigned", functools.WRAPPER_ASSIGNMENTS), "__wrapped__"):
+        note(ctx, restore_attribute, wrapper, name, old_attribute(wrapper, name))
     return f(*args, **kwargs)
 
 
@@ -313,11 +340,10 @@ def existing(names: Iterable[str]) -> list[Any]:
 
 AS_THEY_ARE = (
     callable, slice, object, super, property, staticmethod, classmethod, globals, vars,
-    functools.wraps, functools.update_wrapper, functools.partial,
+    functools.wraps, functools.partial,
     itertools.count, MethodType, MappingProxyType, SimpleNamespace,
     type(functools.lru_cache(len)), object.__new__, object.__init__,
-    functools.partial.__setstate__,  # pyright: ignore[reportAttributeAccessIssue]
-    BaseException.__setstate__, BaseException.__reduce__,
+    BaseException.__reduce__,
     inspect.getattr_static, np.frompyfunc, ContextVar.get,
     standing_for,
     not_implemented,  # in rules whose pullback is itself differentiated
@@ -346,6 +372,9 @@ HANDLERS: dict[Any, Handler] = {
     **dict.fromkeys(AS_THEY_ARE, run),
     BaseException.add_note: run_add_note,
     BaseException.with_traceback: run_with_traceback,
+    BaseException.__setstate__: run_set_state,
+    functools.partial.__setstate__: run_set_state,  # pyright: ignore[reportAttributeAccessIssue]
+    functools.update_wrapper: run_update_wrapper,
     **dict.fromkeys((dir, input), call_seen),
     **dict.fromkeys((isinstance, issubclass), run_isinstance),
     **dict.fromkeys(

@@ -15,6 +15,7 @@ from mooncake_py.containers import effects
 from mooncake_py.diagnostics.native_modules import is_native_module
 from mooncake_py.diagnostics.places import is_library
 from mooncake_py.modules import module_of
+from mooncake_py.runtime import silence
 from mooncake_py.runtime.active import Active, plain_class
 from mooncake_py.runtime.activity import INERT, unwrapped
 from mooncake_py.runtime.methods import derivable
@@ -126,6 +127,11 @@ def run_print(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     file = kwargs.get("file")
     if file is None and is_of_user(sys.stdout):
         file = sys.stdout
+    if silence.is_muted(sys.stdout if file is None else file):
+        for a in args:
+            text_of(ctx, str, a)  # which may run code of the user's
+        return None
+    silence.hear(file)
     if file is None:  # for people: nothing in it is remembered
         return print(*(shown(ctx, str, unwrapped(a)) for a in args), **unwrapped(kwargs))
     texts = [text_of(ctx, str, a) for a in args]

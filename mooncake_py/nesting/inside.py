@@ -61,6 +61,7 @@ from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import unwrapped
 from mooncake_py.runtime.enclosing import enclosed, enclosing
 from mooncake_py.runtime.foreign import held_foreign
+from mooncake_py.runtime.silence import silent
 from mooncake_py.tangents import NoTangent
 from mooncake_py.tangents.fields import own_attributes
 from mooncake_py.tangents.subclasses import plain_parts
@@ -196,7 +197,8 @@ def pull_inside(entry: tuple[Any, ...]) -> None:
     inner.compiles = compiles
     with guarded(inner), setting.again():
         with repeating(lambda error: something_else(*where, raised=error)):
-            value, handed, seeds = again(inner, cotangent)
+            with silent():
+                value, handed, seeds = again(inner, cotangent)
             settle_kept(inner)
             settle_kept(outer)  # which is on its way back, and undoes more of what is kept
         if not Fingerprint((value, handed)).matches(expected):

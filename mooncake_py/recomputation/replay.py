@@ -25,6 +25,7 @@ from mooncake_py.recomputation.places import LAYOUT, places_of
 from mooncake_py.recomputation.rehearsal import Rehearsal
 from mooncake_py.recomputation.setting import copied
 from mooncake_py.runtime.memory import undo_assign
+from mooncake_py.runtime.silence import silent
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.reverse_mode import ReverseMode
@@ -75,7 +76,8 @@ def run_to_error(
     where = ctx.user_location()
     with rehearsal.setting.draws.again():
         try:
-            run()  # raises
+            with silent():
+                run()  # raises
         except Exception:
             rehearsal.setting.draws.moved.refuse_carrying(ctx)
             raise
@@ -153,7 +155,7 @@ class Replay:
         lifted = Lifter.liftings, Lifter.lifted
         before = list(map(state_at, self.places))
         with self.as_before():
-            with repeating(self.other):
+            with repeating(self.other), silent():
                 value = self.run()
             go_on(ctx)
             if ctx.failure is not None:

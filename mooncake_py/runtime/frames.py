@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from mooncake_py.diagnostics.places import OWN
 from mooncake_py.diagnostics.tracebacks import is_visible, related, without_engine
 from mooncake_py.runtime.activity import unwrapped
+from mooncake_py.runtime.silence import without_streams
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
@@ -83,7 +84,8 @@ def run_logging(f: Any, args: Any, kwargs: Any) -> Any:
     hide_engine()
     if f.__name__ in LOGGING:
         kwargs = {**kwargs, "stacklevel": stack_level(kwargs.get("stacklevel", 1))}
-    return f(*map(unwrapped, args), **unwrapped(kwargs))
+    with without_streams():
+        return f(*map(unwrapped, args), **unwrapped(kwargs))
 
 
 def run_traceback(f: Any, args: Any, kwargs: Any) -> Any:

@@ -16,6 +16,7 @@ from numpy import ndarray
 
 from mooncake_py.boundary.arguments import name_of
 from mooncake_py.recomputation.rehearsal import copied
+from mooncake_py.runtime.silence import silent
 from mooncake_py.solvers.callbacks import Calls, run_calling_back
 from mooncake_py.solvers.given import Given
 from mooncake_py.solvers.quiet import quiet
@@ -44,7 +45,8 @@ def solved_apart(
     if calm is not None:
         found = calm.solve(solve, args, kwargs)
         if found is not NotImplemented:
-            return then(calm, found)
+            with silent():
+                return then(calm, found)
     run = Run(ctx, args, kwargs)
 
     def solve_derived() -> Any:

@@ -15,8 +15,7 @@ from mooncake_py.remembered import remembered
 
 __all__ = ["WRITERS", "Effects", "effects_of"]
 
-BY_NAME = beyond.OF_INTERPRETER | {"getattr", "setattr", "delattr"}
-BY_ATTRIBUTE = frozenset({"__setattr__", "__delattr__", "__setstate__"})
+BY_NAME = beyond.OF_INTERPRETER | {"getattr", "setattr", "delattr", "print"}
 RUNS_LATER = 0x20 | 0x80 | 0x200
 """Flags of the code of generators and coroutines."""
 REBIND = frozenset({
@@ -54,7 +53,7 @@ def effects_of(code: CodeType) -> Effects:
     rebinds = bool(names.introspects or names.imported or BY_NAME & names.variables)
     rebinds |= bool(code.co_flags & RUNS_LATER) or is_library(code.co_filename)
     found = names_read(code)
-    rebinds |= not BY_ATTRIBUTE.isdisjoint(found)
+    rebinds |= names.sets_others
     writes = not WRITERS.isdisjoint(found)
     for inner in codes(code):
         # Among these are the names of keywords.

@@ -38,7 +38,7 @@ class Left:
     ----------
     ctx : Mode
     known : dict of int to object
-        What could be reached before the solver ran, by id.
+        What could be reached before the solver ran, or is such a place, by id.
     """
 
     def __init__(self, ctx: Mode, known: dict[int, Any]) -> None:

@@ -9,8 +9,6 @@ from __future__ import annotations
 from types import CellType
 from typing import TYPE_CHECKING, Any
 
-from numpy import ndarray
-
 from mooncake_py.containers import containers, dicts
 from mooncake_py.containers.holders import (
     Attributes,
@@ -27,6 +25,7 @@ from mooncake_py.containers.reachable import State
 from mooncake_py.runtime.classes import recorder
 from mooncake_py.runtime.memory import undo_assign
 from mooncake_py.runtime.pulls import RESTORES
+from mooncake_py.solvers.noted import Noted, in_order, is_noted
 from mooncake_py.tangents.fields import instance_dict, slots
 from mooncake_py.tangents.memory import is_writeable, owner
 from mooncake_py.tangents.subclasses import plain
@@ -46,6 +45,7 @@ class Logged:
         self.recorder = recorder(ctx)
         self.state = state
         self.entries: list[Entry] = []
+        self.touched: set[int] = set()  # the ids of places that were changed at any time
 
     def __enter__(self) -> None:
         self.plainly = self.recorder.record
@@ -67,21 +67,25 @@ class Logged:
 
     def add_places(self) -> None:
         """Add the places that are not known, with what they held before the block."""
-        known = {key_of(place) for place, _ in self.state.kept}
+        known = {key_of(place): place for place, _ in self.state.kept}
         tangents = self.recorder.registry.memory_of_tangents()  # set with the arrays they are of
         places: dict[Any, Place] = {}
         entries: list[Entry] = []
         for entry in self.entries:
             place = place_of(entry)
-            if place is None or id(place.holder) in tangents or key_of(place) in known:
+            if place is None or id(place.holder) in tangents:
                 continue
-            places.setdefault(key_of(place), place)
-            entries.append(entry)
+            key = key_of(place)
+            self.touched.add(id(known.setdefault(key, place)))
+            if known[key] is place or key in places:
+                places.setdefault(key, place)
+                entries.append(entry)
         end = [(place, place.read()) for place in places.values()]
         for entry in reversed(entries):
             entry[0](entry)
-        self.state.kept += [(place, place.read()) for place in places.values()]
-        for place, contents in end:
+        for place in places.values():
+            self.state.keep(place)
+        for place, contents in in_order(end):
             place.write(contents)
 
 
@@ -89,6 +93,8 @@ def key_of(place: Place) -> tuple[Any, ...]:
     """Return what tells a place from others."""
     if isinstance(place, Setting):
         return place.read_it, *map(id, place.which)
+    if isinstance(place, Noted):
+        return place.key
     kind = Attributes if isinstance(place, Attributes) else type(place)
     return kind, id(place.holder), place.name if isinstance(place, Global) else None
 
@@ -98,13 +104,13 @@ def place_of(entry: Entry) -> Place | None:
     if entry[0] is undo_assign:
         a = owner(plain(entry[1]))
         return Elements("an array", a) if is_writeable(a) else None
+    if is_noted(entry):
+        return Noted(entry)
     _, inverse, o, *details = entry
     if inverse is restore_setting:
         return details[0]
     if type(o) is CellType:
         return Variable("a captured variable", o)
-    if isinstance(o, ndarray):
-        return None  # its shape, or a flag
     if inverse is dicts.restore_key and type(o) is dict and "__name__" in o:
         return Global(f"global {details[0]!r}", o, details[0])
     if isinstance(o, type):

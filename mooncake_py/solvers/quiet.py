@@ -16,6 +16,7 @@ from mooncake_py.overriding import override
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import unwrapped
 from mooncake_py.runtime.enclosing import enclosed
+from mooncake_py.runtime.silence import Deferred
 from mooncake_py.solvers.held_still import held_still
 from mooncake_py.solvers.reading import DATA, Reader, is_named_tuple
 from mooncake_py.solvers.start import Solved
@@ -38,13 +39,17 @@ class Quiet(Solved):
 
     def solve(self, f: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         """Return what a solver finds from plain numbers; `NotImplemented` if it cannot be known."""
+        warned = Deferred()
         try:
-            with held_still(self.arrays):
-                return self.evaluated(f, *args, **kwargs)
+            with warned, held_still(self.arrays):
+                found = self.evaluated(f, *args, **kwargs)
         except Exception:  # of a refused write, or one that carries numbers out of a callback
             if self.begin is None:
+                warned.show()
                 raise
             return NotImplemented
+        warned.show()
+        return found
 
     @override
     def evaluated(self, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:

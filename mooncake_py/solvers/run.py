@@ -18,12 +18,14 @@ from mooncake_py.overriding import override
 from mooncake_py.recomputation.rehearsal import copied
 from mooncake_py.runtime.classes import recorder
 from mooncake_py.runtime.enclosing import enclosed
+from mooncake_py.runtime.silence import Deferred, silent
 from mooncake_py.solvers.callbacks import Calls
 from mooncake_py.solvers.held_still import held_still, is_refused_view
 from mooncake_py.solvers.history import agree, depends_on_history, first_call
 from mooncake_py.solvers.iterators import copied_iterator, with_iterators
 from mooncake_py.solvers.left import Left
 from mooncake_py.solvers.logged import Logged
+from mooncake_py.solvers.noted import ErrorState, in_order
 from mooncake_py.solvers.start import Solved
 from mooncake_py.solvers.unsettled import Iterates
 from mooncake_py.tangents.memory import owner
@@ -50,6 +52,7 @@ class Run(Solved):
         self.is_active = self.state.is_active
         if self.state.is_open:  # they may write into any array
             self.state = State(ctx, (*values, recorder(ctx).registry.seen()))
+            self.state.keep(ErrorState())
         self.start: list[tuple[Place, Any]] = [
             (place, place.read_within(ctx))
             for place in self.state.active_arrays
@@ -61,6 +64,7 @@ class Run(Solved):
         if not self.is_active:
             self.still = []
         self.is_derived = False
+        self.touched: set[int] = set()  # places that callbacks have changed, perhaps to and fro
         self.iterators: dict[int, Any] = {}  # copies from before the solver, by the id
         self.calls = Calls()
         self.iterates: Iterates | None = None
@@ -68,19 +72,20 @@ class Run(Solved):
 
     def runs_natively(self) -> bool:
         """Return whether plain calls of the callbacks can be undone."""
-        state = self.state
-        if state.is_open or state.hides_active or state.fills_caches:
-            return False
-        return not (self.is_active and state.streams)
+        return can_be_undone(self.state, self.is_active)
 
     def solve(self, solve_natively: Function, solve_derived: Function) -> Any:
         """Return what a solver has found, and go back to the state from before."""
         ctx, state = self.ctx, self.state
         if self.runs_natively():
             failure = ctx.failure
-            found, error = self.attempt(solve_natively, self.still)
+            warned = Deferred()
+            with warned:
+                found, error = self.attempt(solve_natively, self.still)
             if is_refused_view(error):
-                found, error = self.attempt(solve_natively, [])
+                warned = Deferred()
+                with warned:
+                    found, error = self.attempt(solve_natively, [])
             changes = state.put_back()
             has_met = self.is_active and may_have_met_active(error)
             # An error may be that of a refused write, or carry numbers out of a callback.
@@ -88,6 +93,7 @@ class Run(Solved):
             is_final = isinstance(error, MooncakeError) or not isinstance(error, Exception | None)
             if (is_final and not has_met) or not is_derived:
                 self.end = changes
+                warned.show()
                 if error is None:
                     return found
                 put_all(ctx, changes)
@@ -96,8 +102,10 @@ class Run(Solved):
         self.is_derived = True
         found_copies = [(it, copied_iterator(it)) for it in state.streams]
         self.iterators = {id(it): new for it, new in found_copies if new is not None}
-        with Logged(ctx, state):
+        log = Logged(ctx, state)
+        with log:
             found = solve_derived()
+        self.touched = log.touched
         changed = self.changed()
         self.end = [(p, p.read_within(ctx)) for p, _ in state.kept if id(p) in changed]
         if self.iterates is not None:
@@ -112,7 +120,8 @@ class Run(Solved):
 
     def changed(self) -> set[int]:
         """Return the ids of the places that the callbacks have changed, or moved on."""
-        return {id(place) for place, _ in self.state.changes()} | self.holding_iterators()
+        changed = {id(place) for place, _ in self.state.changes()}
+        return changed | self.touched | self.holding_iterators()
 
     def find_equation(self, solver: str, args: Any, kwargs: Any) -> None:
         """Find out whether the callback must be called where the solver has called it first.
@@ -124,10 +133,11 @@ class Run(Solved):
             return
         failure = ctx.failure
         try:
-            left = self.value_after(self.end, calls.other)
-            if agree(left, self.value_after([], calls.other)):
-                return
-            after_first = self.value_after([], calls.first, calls.other)
+            with silent():
+                left = self.value_after(self.end, calls.other)
+                if agree(left, self.value_after([], calls.other)):
+                    return
+                after_first = self.value_after([], calls.first, calls.other)
         except Exception:  # outside of where the solver goes, perhaps
             ctx.failure = failure
             return
@@ -179,18 +189,20 @@ class Run(Solved):
             if self.first is not None:
                 f, first = self.first
                 self.begin.append([None, [f, first]])
-                ctx.call(f, *first)
-        result = then(self, found)
+                with silent():
+                    ctx.call(f, *first)
+        with silent():
+            result = then(self, found)
         others = {id(place) for place, _ in self.state.changes()} - changed
         self.iterators = {}
-        put_all(ctx, self.before(others))
         if moves and self.is_derived:
-            found_left = Left(ctx, self.state.known)
+            holders = {id(place.holder): place.holder for place, _ in self.state.kept}
+            found_left = Left(ctx, {**self.state.known, **holders})
             self.end = [
                 (place, found_left.contents(place, left, place.read_within(ctx)))
                 for place, left in self.end
             ]
-        put_all(ctx, self.end)
+        put_all(ctx, [*self.before(others), *self.end])
         if self.is_derived:
             ctx.caches = self.caches
         return result
@@ -205,7 +217,7 @@ class Run(Solved):
         ctx, state = self.ctx, self.state
         if self.end or not self.runs_natively() or state.changes():
             state = state_of(ctx, (f, args))
-        if state.is_open or state.hides_active:
+        if not can_be_undone(state, True):
             return sample(ctx, f, *args)
         try:
             return natively(ctx, state, f, args, {})
@@ -217,6 +229,13 @@ class Run(Solved):
         return self.is_derived or id(owner(a)) in self.state.known
 
 
+def can_be_undone(state: State, is_active: bool) -> bool:
+    """Return whether what plain calls do to a state can be undone, and is not seen."""
+    if state.is_open or state.hides_active or state.fills_caches:
+        return False
+    return not (is_active and (state.streams or state.prints))
+
+
 def is_of_records(place: Place) -> bool:
     """Return whether an array has fields."""
     return place.holder.dtype.kind == "V"
@@ -224,7 +243,7 @@ def is_of_records(place: Place) -> bool:
 
 def put_all(ctx: Mode, contents: list[tuple[Place, Any]]) -> None:
     """Set what some places hold."""
-    for place, held in contents:
+    for place, held in in_order(contents):
         place.put(ctx, held)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from mooncake_py.rules.declare import contextual
 from mooncake_py.solvers.iterators import with_iterators
+from mooncake_py.solvers.noted import in_order
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
@@ -65,7 +66,7 @@ def anew(f: Callable[..., Any], start: Start) -> Callable[..., Any]:
 
 def begin_again(start: Start) -> None:
     """Go back to the state from before a solver."""
-    for place, old in start:
+    for place, old in in_order(start):
         if place is not None:
             place.write(with_iterators(place, old))
 
@@ -73,6 +74,6 @@ def begin_again(start: Start) -> None:
 @contextual(begin_again)
 def begin_again_inside(ctx: Mode, start: Start) -> None:
     """Go back as a change inside a derivative, which is undone."""
-    for place, old in start:
+    for place, old in in_order(start):
         if place is not None:
             place.put(ctx, with_iterators(place, old))

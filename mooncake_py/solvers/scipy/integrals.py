@@ -64,9 +64,11 @@ def quad(
         pieces = ({"real": real[2:], "imag": imag[2:]},) if full_output else ()
         return ctx.call(of_parts, real[0], imag[0]), real[1] + 1j * imag[1], *pieces
 
+    warned: list[str] = []
+
     def differentiated(run: Solved, found: Any) -> Any:
-        if len(found) > 3 and not full_output:
-            warnings.warn(found[3], integrate.IntegrationWarning, stacklevel=2)
+        if not full_output:
+            warned.extend(found[3:])
         rest_of_output = found[1:] if full_output else found[1:2]
         if run.begin is None:
             return found[0], *rest_of_output
@@ -76,11 +78,14 @@ def quad(
         value = integral(run, of_point(func, args), a, b, pieces, points, halves=True)
         return with_derivative_of(ctx, found[0], value, found[1]), *rest_of_output
 
-    return solved_apart(
+    result = solved_apart(
         ctx, differentiated, ctx.contains_active((a, b, points)),
         integrate.quad, func, a, b, args, 1, epsabs, epsrel, limit, points, weight,
         *rest, **options,
     )  # fmt: skip
+    for text in warned:
+        warnings.warn(text, integrate.IntegrationWarning, stacklevel=2)
+    return result
 
 
 def require_plain(ctx: Mode, weight: Any, points: Any) -> None:

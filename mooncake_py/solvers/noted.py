@@ -1,0 +1,139 @@
+"""Places that only the record of a change tells: shapes of arrays, attributes that C keeps."""
+
+from __future__ import annotations
+
+import ctypes
+from collections import deque
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mooncake_py.containers import decimals, foreign_memory, state
+from mooncake_py.containers.apart import stands_apart
+from mooncake_py.containers.holders import Place
+from mooncake_py.containers.undo import note
+from mooncake_py.overriding import override
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Mode
+
+__all__ = ["ErrorState", "Noted", "in_order", "is_noted"]
+
+Entry = tuple[Any, ...]
+Reader = Callable[..., tuple[Any, ...]]
+
+READERS: dict[Any, tuple[Reader, tuple[int, ...]]] = {
+    state.restore_attribute: (lambda o, name, _: (name, state.old_attribute(o, name)), (0,)),
+    state.restore_slot: (lambda o, slot, _: (slot, state.slot_value(slot, o)), (0,)),
+    state.restore_flag: (lambda a, name, _: (name, getattr(a.flags, name)), (0,)),
+    state.restore_shape: (lambda a, _, known: (a.shape, known), (1,)),
+    state.restore_raised: (lambda error, _: (state.of_raised(error),), ()),
+    state.restore_partial: (lambda f, _: (state.of_partial(f),), ()),
+    deque.__init__: (lambda d, *_: ([*d], d.maxlen), ()),
+    decimals.restore: (lambda c, *_: (c.flags.copy(), c.traps.copy()), ()),
+    decimals.fill: (lambda signals, _: (dict(signals.items()),), ()),
+    foreign_memory.restore: (
+        lambda o, other, address, old, *more: (
+            other, address, ctypes.string_at(address, len(old)), *more
+        ),
+        (1,),
+    ),
+}  # fmt: skip
+"""By the inverse of a change, what reads its details anew, and which of them tell the place."""
+
+
+def is_noted(entry: Entry) -> bool:
+    """Return whether an entry undoes a change of such a place."""
+    _, inverse, o, *details = entry
+    if inverse is state.restore_attribute:
+        return stands_apart(o, details[0])
+    if inverse is state.restore_slot:
+        return stands_apart(o, details[0].__name__)
+    return inverse in READERS
+
+
+class Noted(Place):
+    """A place as the entry of a change has it; what it holds are the details of such an entry."""
+
+    def __init__(self, entry: Entry) -> None:
+        _, self.inverse, o, *self.details = entry
+        super().__init__(f"an attribute of a {type(o).__name__}", o)
+        self.read_details, which = READERS[self.inverse]
+        self.key = self.inverse, id(o), *(self.details[i] for i in which)
+
+    @override
+    def read(self) -> Any:
+        return self.read_details(self.holder, *self.details)
+
+    @override
+    def write(self, contents: Any) -> None:
+        self.inverse(self.holder, *contents)
+
+    @override
+    def record(self, ctx: Mode) -> None:
+        note(ctx, self.inverse, self.holder, *self.read())
+
+    @override
+    def is_same(self, a: Any, b: Any) -> bool:
+        return are_same(a, b)
+
+    @override
+    def put(self, ctx: Mode, contents: Any) -> None:
+        if self.inverse is not state.restore_shape:
+            super().put(ctx, contents)
+        elif self.holder.shape != contents[0]:
+            ctx.change_shape(self.holder, contents[0])
+
+
+class ErrorState(Place):
+    """How NumPy raises errors, which is as before at the end of the derivative anyway."""
+
+    def __init__(self) -> None:
+        super().__init__("how NumPy raises errors", None)
+
+    @override
+    def read(self) -> Any:
+        return {**np.geterr(), "call": np.geterrcall()}
+
+    @override
+    def write(self, contents: Any) -> None:
+        np.seterrcall(contents["call"])
+        np.seterr(**{name: mode for name, mode in contents.items() if name != "call"})
+
+    @override
+    def record(self, ctx: Mode) -> None:
+        pass
+
+    @override
+    def is_same(self, a: Any, b: Any) -> bool:
+        return a == b
+
+    @override
+    def put(self, ctx: Mode, contents: Any) -> None:
+        super().put(ctx, contents)
+        ctx.heed_settings()
+
+
+def in_order(contents: Iterable[Any]) -> list[Any]:
+    """Return pairs of places and contents in the order to set them.
+
+    First the shapes of arrays, and the classes of objects; at last what locks an array.
+    """
+    return sorted(contents, key=lambda pair: rank(*pair))
+
+
+def rank(place: Place, contents: Any) -> int:
+    return (2 if contents == LOCKED else 0) if isinstance(place, Noted) else 1
+
+
+LOCKED = ("writeable", False)
+
+
+def are_same(a: Any, b: Any) -> bool:
+    """Return whether details are the same objects, or equal numbers, texts and bytes."""
+    if type(a) is dict is type(b):
+        return list(a) == list(b) and are_same([*a.values()], [*b.values()])
+    if type(a) is type(b) and type(a) in (tuple, list):
+        return len(a) == len(b) and all(map(are_same, a, b))
+    return state.is_same(a, b)

@@ -1,0 +1,92 @@
+"""Blocks without warnings and output: of one thread, and put back in any order."""
+
+from __future__ import annotations
+
+import io
+import logging
+import sys
+import threading
+import warnings
+
+import pytest
+
+from mooncake_py.runtime.silence import Deferred, hear, is_muted, is_silent, silent, without_streams
+
+
+def test_warnings_are_dropped_but_for_those_that_are_errors_or_recorded_inside() -> None:
+    shown = warnings.showwarning
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        with silent():
+            warnings.warn("dropped", stacklevel=1)
+            with warnings.catch_warnings(record=True) as inside:
+                warnings.warn("recorded", stacklevel=1)
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                with pytest.raises(UserWarning, match="raised"):
+                    warnings.warn("raised", stacklevel=1)
+        warnings.warn("shown", stacklevel=1)
+    assert [str(w.message) for w in seen] == ["shown"]
+    assert len(inside) == 1
+    assert warnings.showwarning is shown
+
+
+def test_warnings_wait() -> None:
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        first, second = Deferred(), Deferred()
+        with first:
+            warnings.warn("kept", stacklevel=1)
+        with second:
+            warnings.warn("not wanted", stacklevel=1)
+        assert not seen
+        first.show()
+    assert [str(w.message) for w in seen] == ["kept"]
+
+
+def test_other_threads_are_heard_whatever_the_order_of_blocks() -> None:
+    shown = warnings.showwarning
+    begun, end = threading.Event(), threading.Event()
+
+    def other() -> None:
+        with silent():
+            begun.set()
+            end.wait(10)
+            warnings.warn("of the other", stacklevel=1)
+
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        thread = threading.Thread(target=other)
+        with silent():
+            thread.start()
+            begun.wait(10)
+        assert not is_silent()
+        warnings.warn("of this one", stacklevel=1)
+        end.set()
+        thread.join()
+    assert [str(w.message) for w in seen] == ["of this one"]
+    assert warnings.showwarning is shown
+
+
+def test_streams() -> None:
+    known, new = io.StringIO(), io.StringIO()
+    hear(known)
+    assert not is_muted(known)
+    with silent():
+        hear(new)
+        assert is_muted(known)
+        assert is_muted(sys.stdout)
+        assert not is_muted(new)
+
+
+def test_handlers_of_streams_do_nothing() -> None:
+    emit = logging.StreamHandler.emit
+    stream = io.StringIO()
+    log = logging.Logger("of this test")
+    log.addHandler(logging.StreamHandler(stream))
+    with silent(), without_streams():
+        log.warning("dropped")
+    with without_streams():
+        log.warning("written")
+    assert stream.getvalue() == "written\n"
+    assert logging.StreamHandler.emit is emit

@@ -1,0 +1,142 @@
+"""What callbacks of solvers print, log and warn of: as often as in a plain call."""
+
+from __future__ import annotations
+
+import io
+import logging
+import sys
+import warnings
+from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import integrate, optimize
+
+from mooncake_py import checkpoint, grad, hvp, implicit, jvp, value_and_grad
+from mooncake_py.errors import DerivativeDropError
+
+
+def found_by_newton(g: Any) -> Any:
+    def solve():
+        z = 0.1
+        for _ in range(4):
+            z -= (g(z) - 0.7) / 1.5
+        return z
+
+    return implicit(solve, lambda z: g(z) - 0.7)()
+
+
+SOLVERS: dict[str, Callable[[Any], Any]] = {
+    "quad": lambda g: integrate.quad(g, 0, 1)[0],
+    "brentq": lambda g: optimize.brentq(lambda t: g(t) - 0.7, -3, 3),
+    "minimize": lambda g: optimize.minimize(lambda t: (g(t[0]) - 0.7) ** 2, [0.1]).x[0],
+    "fsolve": lambda g: optimize.fsolve(lambda t: [g(t[0]) - 0.7], [0.1])[0],
+    "odeint": lambda g: integrate.odeint(lambda y, t: g(y), [1.0], [0, 0.1])[-1, 0],
+    "implicit": found_by_newton,
+    "none": lambda g: g(1.0),
+}
+LOG = logging.Logger("of callbacks")
+HELD = io.StringIO()
+COUNTS: list[int] = []
+
+
+def counted() -> None:
+    COUNTS.append(1)
+    print("a")
+
+
+def divided() -> None:
+    COUNTS.append(1)
+    np.array([1.0]) / np.zeros(1)
+
+
+OUTPUTS: dict[str, Callable[[], Any]] = {
+    "print": lambda: print("a"),
+    "print, and a count": counted,
+    "print to stderr": lambda: print("a", file=sys.stderr),
+    "write": lambda: sys.stdout.write("a"),
+    "write to a file that is held": lambda: HELD.write("a"),
+    "print to a file that is held": lambda: print("a", file=HELD),
+    "warn": lambda: warnings.warn("a", stacklevel=1),
+    "warning of NumPy": lambda: np.float64(1.0) / np.float64(0.0),
+    "warning of NumPy, and a count": divided,
+    "log": lambda: LOG.warning("a"),
+}
+
+
+def output(f: Callable[[Any], Any], run: Callable[[Any], Any]) -> list[int]:
+    """Return how often the letter a is written to each stream, and how many warnings are seen."""
+    out, err = io.StringIO(), io.StringIO()
+    HELD.seek(0)
+    HELD.truncate()
+    handler = logging.StreamHandler(err)
+    LOG.addHandler(handler)
+    with warnings.catch_warnings(record=True) as seen, redirect_stdout(out), redirect_stderr(err):
+        warnings.simplefilter("always")
+        run(f)
+    LOG.removeHandler(handler)
+    return [*(s.getvalue().count("a") for s in (out, err, HELD)), len(seen)]
+
+
+@pytest.mark.sampled(7)
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("name", OUTPUTS)
+def test_output_appears_as_in_a_plain_call(name: str, solver: str) -> None:
+    tell = OUTPUTS[name]
+
+    def f(x):
+        def g(t):
+            tell()
+            return x * t
+
+        return SOLVERS[solver](g)
+
+    expected = output(f, lambda f: f(1.5))
+    assert sum(expected) > 0
+    assert output(f, lambda f: value_and_grad(f)(1.5)) == expected
+    assert output(f, lambda f: jvp(f, (1.5,), (1.0,))) == expected
+    assert output(f, lambda f: grad(lambda x: checkpoint(f, x))(1.5)) == expected
+    assert output(f, lambda f: grad(lambda x: value_and_grad(f)(x)[0])(1.5)) == expected
+    if solver not in ("quad", "odeint"):
+        assert output(f, lambda f: grad(f, debug=True)(1.5)) == expected
+        assert output(f, lambda f: hvp(f, (1.5,), 1.0)) == expected
+
+
+def test_a_callback_that_reads_what_it_writes_is_refused() -> None:
+    held = io.StringIO()
+
+    def f(x):
+        def g(t):
+            held.write("a")
+            return x * t - 0.7 + 0.0 * len(held.getvalue())
+
+        return optimize.brentq(g, -3, 3)
+
+    with pytest.raises(DerivativeDropError, match="reads a stream that it writes to"):
+        grad(f)(1.5)
+
+
+def test_a_callback_may_make_a_stream_of_its_own() -> None:
+    def f(x):
+        def g(t):
+            with io.StringIO() as own:
+                own.write("ab")
+                print("c", file=own)
+                return x * t - 0.7 * len(own.getvalue()) / 4
+
+        return optimize.brentq(g, -3, 3)
+
+    assert grad(f)(1.5) == pytest.approx(-0.7 / 1.5**2)
+
+
+def test_warnings_of_the_solver_itself_are_seen_once() -> None:
+    def f(x):
+        return integrate.quad(lambda t: x * np.sin(30 * t) * np.exp(t), 0, 20, limit=6)[0]
+
+    for derive in (f, value_and_grad(f), grad(lambda x: checkpoint(f, x))):
+        with warnings.catch_warnings(record=True) as seen:
+            warnings.simplefilter("always")
+            derive(1.0)
+        assert [w.category for w in seen] == [integrate.IntegrationWarning]
