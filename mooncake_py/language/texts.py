@@ -127,14 +127,14 @@ def run_print(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     file = kwargs.get("file")
     if file is None and is_of_user(sys.stdout):
         file = sys.stdout
-    if silence.is_muted(sys.stdout if file is None else file):
-        for a in args:
-            text_of(ctx, str, a)  # which may run code of the user's
-        return None
+    is_muted = silence.is_muted(sys.stdout if file is None else file)
     silence.hear(file)
     if file is None:  # for people: nothing in it is remembered
-        return print(*(shown(ctx, str, unwrapped(a)) for a in args), **unwrapped(kwargs))
+        texts = [shown(ctx, str, unwrapped(a)) for a in args]
+        return None if is_muted else print(*texts, **unwrapped(kwargs))
     texts = [text_of(ctx, str, a) for a in args]
+    if is_muted:
+        return None
     if derivable(file, "write") is None:
         return print(*texts, **unwrapped(kwargs))
     separator, end = kwargs.get("sep"), kwargs.get("end")
