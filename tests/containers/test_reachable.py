@@ -22,6 +22,8 @@ from mooncake_py.containers.reachable import Reachable, State
 class Constants:
     """A mode in which nothing is active."""
 
+    outers = ()
+
     def contains_active(self, value: Any) -> bool:
         return False
 
