@@ -364,7 +364,7 @@ def apply_zero(rule: Rule, ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         meet(f, args, kwargs)
     if len(args) > 1:
         args, kwargs = named_out(f, args, kwargs)
-    if single_output(kwargs.get("out")) is not None:
+    if single_output(f, args, kwargs) is not None:
         return run_into(ctx, f, args, kwargs)
     method = derivable(args[0], ANSWERED[f]) if f in ANSWERED else None
     if method is not None:

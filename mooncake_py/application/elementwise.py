@@ -111,13 +111,14 @@ def elementwise_with_options(
 ) -> Any:
     """Apply an elementwise rule with `out=`, `where=`, `dtype=` or arguments by keyword."""
     args, kwargs = named_out(f, args, kwargs)
+    out = single_output(f, args, kwargs)
     kwargs = dict(kwargs)
-    out = kwargs.pop("out", None)
+    given = kwargs.pop("out", None)
     if not isinstance(f, np.ufunc):
         args, kwargs = bound_arguments(f, args, kwargs, len(rule.partials))
-    if out is Ellipsis:
-        kwargs = {**kwargs, "out": out}  # the result is an array, also a 0-d one
-    out = single_output(out)
+    if given is Ellipsis:
+        kwargs = {**kwargs, "out": given}  # the result is an array, also a 0-d one
+    kwargs = activity.unwrapped(kwargs)  # a number where NumPy takes none
     where = kwargs.get("where")
     require_plain(f, where)
     require_still(ctx, kwargs)

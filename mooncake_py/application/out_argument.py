@@ -19,7 +19,6 @@ from numpy import ndarray
 from mooncake_py.application.native_writes import refuse_other_writes
 from mooncake_py.remembered import remembered
 from mooncake_py.runtime import activity, drops, overlapping
-from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.numpy_operands import takes_over
 from mooncake_py.tangents.bits import bits_of
 from mooncake_py.tangents.memory import is_writeable
@@ -44,7 +43,6 @@ CASTS_SAFELY = frozenset({"take", "einsum_of_one", "einsum_of_several"})
 AVERAGES: dict[Any, Any] = {
     f: g for g in (np.mean, np.var, np.std) for f in (g, getattr(ndarray, g.__name__))
 }
-NO_ARRAYS = frozenset({Active, float, int, complex, np.float64, np.float32, np.complex128})
 WITHOUT_KEYWORDS = frozenset({ndarray.conj, ndarray.conjugate})
 # Of functions in C, whose signature NumPy before 2.4 does not tell.
 POSITIONS = {
@@ -88,9 +86,10 @@ def named_out(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[An
     if position is None or len(args) <= position:
         return args, kwargs
     if isinstance(f, np.ufunc):
-        if len(args) > f.nargs or "out" in kwargs:
+        given = args[position:]
+        if len(args) > f.nargs or "out" in kwargs or not all(map(may_be_output, given)):
             f(*activity.unwrapped(args), **activity.unwrapped(kwargs))  # raises
-        outs = (*args[position:], *(None,) * (f.nargs - len(args)))
+        outs = (*given, *(None,) * (f.nargs - len(args)))
         return args[:position], {**kwargs, "out": outs}
     out, rest = args[position], args[position + 1 :]
     if out is None:
@@ -98,23 +97,46 @@ def named_out(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[An
     return (*args[:position], *((None, *rest) if rest else ())), {**kwargs, "out": out}
 
 
-def single_output(out: Any) -> Any:
+def may_be_output(value: Any) -> bool:
+    """Return whether NumPy writes to a value that is given as an output, or lets its class run."""
+    t = type(value)
+    return t is ndarray or value is None or issubclass(t, ndarray) or takes_over(value)
+
+
+def single_output(f: Any, args: Any, kwargs: Any) -> Any:
     """Return the array of `out=`, or None; NumPy also takes a tuple and, for ufuncs, `...`.
+
+    What NumPy does not take, such as a number, raises what it raises: what was an array may have
+    become one in a sum.
 
     Raises
     ------
-    TypeError
-        If it is a number, as NumPy does: what was an array may have become one in a sum.
     Met
         If the class of an output runs the call itself.
     """
-    if type(out) is tuple and len(out) == 1:
-        (out,) = out
-    if type(out) is not ndarray and any(map(takes_over, out if type(out) is tuple else (out,))):
+    out = kwargs.get("out")
+    if type(out) is ndarray and not (isinstance(f, np.ufunc) and f.nout > 1):
+        return out
+    parts = out if type(out) is tuple else (out,)
+    if any(map(takes_over, parts)):
         raise Met
-    if type(out) in NO_ARRAYS or type(out) is list:
+    if "out" in kwargs and out is not Ellipsis:
+        require_outputs(f, args, kwargs, parts)
+    return None if out is Ellipsis else parts[0] if len(parts) == 1 else out
+
+
+def require_outputs(f: Any, args: Any, kwargs: Any, parts: tuple[Any, ...]) -> None:
+    """Raise what NumPy raises where it does not take such outputs, or so many; of copies."""
+    is_tuple = type(kwargs["out"]) is tuple
+    fits = all(map(may_be_output, parts))
+    count = f.nout if isinstance(f, np.ufunc) else 0  # others mostly take no tuple
+    if fits and (len(parts) == count if is_tuple or count > 1 else True):
+        return
+    copies = tuple([part.copy() if isinstance(part, ndarray) else part for part in parts])
+    given = {**kwargs, "out": copies if is_tuple else copies[0]}
+    f(*activity.unwrapped(tuple(args)), **activity.unwrapped(given))
+    if not fits:
         raise TypeError("return arrays must be of ArrayType")
-    return None if out is Ellipsis else out
 
 
 def write_into(ctx: Mode, out: Any, y: Any, casting: str = "same_kind", where: Any = True) -> Any:
@@ -151,7 +173,7 @@ def place_in(f: Any, args: Any, kwargs: Any, out: Any, y: Any) -> Any:
     Most raise for another shape; cumulative sums write as much as there is, and repeat it.
     """
     converts = np.asarray(y).dtype != out.dtype
-    if f.__name__ == "dot" and (converts or not out.flags.c_contiguous):
+    if f.__name__ == "dot" and (converts or not out.flags.c_contiguous) and all(map(np.ndim, args)):
         raise ValueError(
             "output array is not acceptable "
             "(must have the right datatype, number of dimensions, and be a C-Array)"
@@ -218,7 +240,7 @@ def accumulated(f: Any, args: Any, kwargs: Any, out: Any) -> tuple[Any, Any]:
 
 def run_into(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run a function without a derivative into copies of `out`, and write these."""
-    out = single_output(kwargs["out"])
+    out = single_output(f, args, kwargs)
     given = tuple(args)
     scratch = tuple(part.copy() for part in out) if type(out) is tuple else out.copy()
     args, kwargs = activity.unwrapped(tuple(args)), activity.unwrapped(kwargs)
@@ -290,6 +312,13 @@ def fits(y: Any, out: ndarray, casting: Any) -> bool:
     return len(shape) <= out.ndim and all(m in (1, n) for m, n in ends)
 
 
+def require_mask(where: Any) -> None:
+    """Raise what NumPy raises for a mask that is none."""
+    if where is not True:
+        mask = activity.unwrapped(where)
+        np.logical_not(False, where=mask, out=np.empty(np.shape(mask), bool))
+
+
 def without_out(apply: Callable[..., Any]) -> Callable[..., Any]:
     """Serve `out=` by computing without it and writing the result."""
 
@@ -302,10 +331,11 @@ def without_out(apply: Callable[..., Any]) -> Callable[..., Any]:
         given = kwargs
         is_elementwise = isinstance(f, np.ufunc) and f.signature is None
         if "where" in kwargs and is_elementwise:  # all is computed, and a part written
+            require_mask(kwargs["where"])
             kwargs = {name: v for name, v in kwargs.items() if name != "where"}
         if "out" not in kwargs:
             return apply(rule, ctx, f, args, kwargs)
-        out = single_output(kwargs["out"])
+        out = single_output(f, args, kwargs)
         kwargs = {name: v for name, v in kwargs.items() if name != "out"}
         if out is None:
             if given["out"] is Ellipsis and not isinstance(f, np.ufunc):  # few take it

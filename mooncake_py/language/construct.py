@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import functools
 from collections import deque
-from enum import Enum, EnumMeta
+from enum import Enum, EnumMeta, Flag
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
 from numpy import ndarray
 
 from mooncake_py.application.seen_calls import run_seen
-from mooncake_py.containers import hooks
+from mooncake_py.containers import containers, hooks
 from mooncake_py.diagnostics.native_modules import is_constant_library, is_native_module
 from mooncake_py.language import array_protocols, constant_libraries, dispatch
 from mooncake_py.language.subclass_instances import new_array
@@ -90,6 +90,10 @@ def instance_out_of_sight(ctx: Mode, cls: type, args: Any, kwargs: Any) -> Any:
     """Create an instance by code that has no part in derivatives."""
     looking_up = getattr(getattr(cls, "_missing_", None), "__func__", None)
     run = functools.partial(cls, *args, **kwargs)
+    if issubclass(cls, Flag):  # which remembers combinations
+        known: Any = cls._value2member_map_
+        if not (args and type(args[0]) is int and args[0] in known):
+            containers.snapshot(ctx, known)
     return run_seen(ctx, cls, (looking_up, *args, *kwargs.values()), run)
 
 

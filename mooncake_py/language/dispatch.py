@@ -7,10 +7,18 @@ import gc
 import io
 import operator
 import sys
+from collections import deque
 from collections.abc import Callable, Mapping
 from enum import EnumMeta
 from functools import partial
-from types import BuiltinFunctionType, FunctionType, MappingProxyType, MethodType, ModuleType
+from types import (
+    BuiltinFunctionType,
+    FunctionType,
+    GeneratorType,
+    MappingProxyType,
+    MethodType,
+    ModuleType,
+)
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -288,8 +296,26 @@ def call_numpy(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         return y
     source = getattr(f, "__wrapped__", None)
     if type(source) is FunctionType:
+        require_operands(source, args, kwargs)
         return ctx.call_function(source, args, kwargs)
     raise missing_rule(ctx, f, values, keywords=kwargs)
+
+
+def require_operands(source: FunctionType, args: Any, kwargs: Any) -> None:
+    """Raise what NumPy raises where it looks for the operands of a function before it runs it."""
+    find = source.__globals__.get(f"_{source.__name__}_dispatcher")
+    if type(find) is not FunctionType:
+        return
+    found = find(*args, **kwargs)
+    if type(found) is GeneratorType:
+        deque(found, maxlen=0)
+    elif type(found) is not tuple:
+        try:
+            iter(activity.unwrapped(found))
+        except TypeError:
+            raise TypeError(
+                "dispatcher for __array_function__ did not return an iterable"
+            ) from None
 
 
 def writes(f: Any, args: Any, kwargs: Any) -> bool:

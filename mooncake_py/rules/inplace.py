@@ -178,8 +178,10 @@ def put_method(a: ndarray, indices: Any, values: Any, mode: str = "raise") -> No
 
 @overlay(np.put)
 def put(a: ndarray, ind: Any, v: Any, mode: str = "raise") -> None:
+    if isinstance(a, np.generic):  # of which NumPy changes a copy
+        a = np.array(a)
     if not isinstance(a, ndarray):
-        raise TypeError(f"argument 1 must be numpy.ndarray, not {type(a).__name__}")
+        raise TypeError(f"argument 1 must be numpy.ndarray, not {type(a)}")
     put_method(a, ind, v, mode)
 
 
@@ -236,11 +238,10 @@ def flat_positions(a: ndarray, indices: Any, mode: str) -> ndarray:
     else:
         found = np.reshape(np.asarray(indices, np.intp), -1)
     size = a.size
-    if mode == "clip":
+    np.put(np.zeros(1), [], 0.0, mode)  # raises for what is no mode
+    if mode in ("clip", 0):
         return np.clip(found, 0, size - 1)
-    if mode not in ("raise", "wrap"):
-        raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got {mode!r})")
-    if mode == "raise":
+    if mode in ("raise", 2, None):
         outside = (found < -size) | (found >= size)
         if outside.any():
             first = found[outside][0]

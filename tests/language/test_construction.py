@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+import enum
 import functools
 import io
 from typing import Any, NamedTuple
@@ -254,3 +255,20 @@ def test_compiled_classes_take_constants() -> None:
         return spatial.ConvexHull(corners).volume * x[0]
 
     np.testing.assert_array_equal(grad(f)(X), [0.5, 0.0])
+
+
+class Access(enum.IntFlag):
+    READ = 1
+    WRITE = 2
+    RUN = 4
+
+
+def test_combinations_of_flags_are_not_left_behind() -> None:
+    before = dict(Access._value2member_map_)
+
+    def f(x):
+        return x * 2 if Access.READ in Access(3) and Access(6) else x
+
+    assert grad(f)(1.0) == 2.0
+    assert grad(f, debug=True)(1.0) == 2.0
+    assert dict(Access._value2member_map_) == before

@@ -109,13 +109,14 @@ def apply_elementwise(
     require_numbers(f, args)
     if kwargs or len(args) != len(rule.partials):
         args, kwargs = named_out(f, args, kwargs)
+        out = single_output(f, args, kwargs)
         kwargs = dict(kwargs)
-        out = kwargs.pop("out", None)
+        given = kwargs.pop("out", None)
         if not isinstance(f, np.ufunc):
             args, kwargs = bound_arguments(f, args, kwargs, len(rule.partials))
-        if out is Ellipsis:
-            kwargs["out"] = out  # the result is an array, also a 0-d one
-        out = single_output(out)
+        if given is Ellipsis:
+            kwargs["out"] = given  # the result is an array, also a 0-d one
+        kwargs = activity.unwrapped(kwargs)
         where = kwargs.get("where")
         plain_operand(f, where)
         require_still(ctx, kwargs)
