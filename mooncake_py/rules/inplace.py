@@ -231,7 +231,7 @@ def refuse_read_only(a: Any, indices: Any) -> None:
         )
 
 
-def flat_positions(a: ndarray, indices: Any, mode: str) -> ndarray:
+def flat_positions(a: ndarray, indices: Any, mode: Any) -> ndarray:
     """Return flat positions for indices that may be negative or out of bounds, as `mode` says."""
     if isinstance(indices, ndarray):
         found = np.reshape(indices, -1).astype(np.intp, casting="safe")
