@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,8 @@ def serve_interp(C: Any, x: Any, xp: Any, fp: Any) -> Any:
     if node is None and of_xp is None and of_fp is None:
         return y
     place = place_of(float(value), places, values)
+    if not place[0] and not is_found(y, float(value), place, places, values):
+        return DECLINED
     if of_xp is None and of_fp is None:
         return C.record_slope(y, node, 0.0 if place[0] else place[4])
     return C.record_interpolated(y, node, places, of_xp, values, of_fp, place)
@@ -71,6 +74,16 @@ def serve_array_of_places(C: Any, x: Any, xp: ndarray, fp: Any) -> Any:
         return DECLINED  # raised again, in the general way
 
 
+def is_found(y: Any, x: float, place: Place, xp: ndarray, fp: ndarray) -> bool:
+    """Return whether an interpolation is that between two nodes: it need not be if xp is unsorted.
+
+    In NumPy's operations, so that the numbers are the same.
+    """
+    _, k, after, _, slope = place
+    at = k if x < xp.item(after) or k == after else after  # NumPy begins at the last node itself
+    return y == slope * (x - xp.item(at)) + fp.item(at)
+
+
 def place_of(x: float, xp: ndarray, fp: ndarray) -> Place:
     """Return where a number is among the nodes; at a node the slope is that to its right."""
     n = xp.size
@@ -78,8 +91,8 @@ def place_of(x: float, xp: ndarray, fp: ndarray) -> Place:
     after = min(k + 1, n - 1)
     first, last = xp.item(0), xp.item(n - 1)
     start, stop = xp.item(k), xp.item(after)
-    width = stop - start if stop > start else 1.0
+    width = stop - start if stop > start else math.inf
     is_inside = first <= x <= last
-    t = (x - start) / width if is_inside else 0.0
+    t = 0.0 if not is_inside else 1.0 if start == stop else (x - start) / width
     side = 0 if is_inside else -1 if x < first else 1 if x > last else 2
     return side, k, after, t, (fp.item(after) - fp.item(k)) / width

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
+from mooncake_py.errors import MissingRuleError
 from mooncake_py.rules import direct
 from mooncake_py.rules.axes import Result
 from mooncake_py.rules.declare import from_vjp, overlay
@@ -126,14 +127,21 @@ def places(x: ndarray, xp: ndarray) -> tuple[Any, ...]:
 
     That are the nodes before and after it, the distance of these, and its share t of that.
     """
+    if np.any(xp[1:] < xp[:-1]):
+        raise MissingRuleError(
+            "np.interp has no derivative where xp is not increasing",
+            why="its result then depends on the steps of its search",
+            fix="sort first: order = np.argsort(xp); np.interp(x, xp[order], fp[order])",
+        )
     n = xp.size
     inside = (x >= xp[0]) & (x <= xp[-1])  # and not nan
     k = np.minimum(np.maximum(xp.searchsorted(x, "right") - 1, 0), max(n - 2, 0))
     after = np.minimum(k + 1, n - 1)
     before = xp[k]
     width = xp[after] - before
-    width = np.where(width > 0, width, 1)
-    t = np.where(inside, (x - before) / width, 0)
+    at_end = width == 0  # the last of several values there counts
+    width = np.where(width > 0, width, np.inf)
+    t = np.where(inside, np.where(at_end, 1, (x - before) / width), 0)
     return x < xp[0], x > xp[-1], inside, k, after, width, t
 
 

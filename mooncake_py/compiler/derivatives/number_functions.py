@@ -17,7 +17,10 @@ from mooncake_py.compiler.derivatives.declared import partials_of
 from mooncake_py.rules.math_functions import hypotenuse, log_of_sum
 from mooncake_py.runtime.values import is_of_math
 
-__all__ = ["DOMAINS", "MAKE_INTS", "NUMPY_FUNCTIONS", "OF_REALS", "PAIRS", "slope_of", "slopes_of"]
+__all__ = [
+    "DOMAINS", "MAKE_INTS", "NUMPY_FUNCTIONS", "OF_REALS", "PAIRS", "VALUED", "slope_of",
+    "slopes_of", "valued",
+]  # fmt: skip
 
 EVERYWHERE = "-inf < {} < inf"
 POSITIVE = "0 < {} < inf"
@@ -62,6 +65,14 @@ def below(a: float, b: float, y: float) -> float:
     """Return the share of `a` in ``minimum(a, b)``."""
     return above(b, a, y)
 
+
+def valued(value: float, s: float) -> float:
+    """Return a number that has the derivative of another one, which it equals but for rounding."""
+    return value
+
+
+VALUED: tuple[Any, ...] = None, 1.0
+"""The partial derivatives of `valued`."""
 
 BOTH_FINITE = "-inf < {0} < inf and -inf < {1} < inf"
 BOTH_MODERATE = "-1e150 < {0} < 1e150 and -1e150 < {1} < 1e150"

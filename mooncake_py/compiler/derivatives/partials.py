@@ -13,7 +13,13 @@ from functools import lru_cache
 from typing import Any
 
 from mooncake_py.compiler.derivatives.declared import partials_of, reads_of
-from mooncake_py.compiler.derivatives.number_functions import NUMPY_FUNCTIONS, OF_REALS, PAIRS
+from mooncake_py.compiler.derivatives.number_functions import (
+    NUMPY_FUNCTIONS,
+    OF_REALS,
+    PAIRS,
+    VALUED,
+    valued,
+)
 from mooncake_py.compiler.derivatives.trace import Untraceable, trace
 from mooncake_py.compiler.regions.flat import is_flat_function
 from mooncake_py.compiler.regions.ir import (
@@ -94,6 +100,8 @@ def declared(f: Any, count: int) -> tuple[Any, ...] | None:
 
     That of a function of NumPy is, on floats, that of `math`, at a tenth of the price.
     """
+    if f is valued:
+        return VALUED
     table = NUMPY_FUNCTIONS if count == 1 else PAIRS
     own = table[f][0] if f in table else f
     return partials_of(f if isinstance(own, tuple) else own, count)

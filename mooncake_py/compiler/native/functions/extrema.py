@@ -6,7 +6,7 @@ leave the region if x[i] is nan
 c = 1 if x[i] > x[k] else c + 1 if x[i] == x[k] else c
 k = i if x[i] > x[k] else k
 y = x[k]                        if c == 1
-y = sum of all x[k] / c         else: what ties shares the cotangent
+y = x[k]                        else, with the derivative of their mean: ties share the cotangent
 """
 
 from __future__ import annotations
@@ -14,6 +14,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+import numpy as np
+
+from mooncake_py.compiler.derivatives.number_functions import valued
 from mooncake_py.compiler.native.building.arguments import (
     Given,
     Reader,
@@ -36,6 +39,7 @@ from mooncake_py.compiler.native.regions.linear import ONE, ZERO
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, INT, REAL
 from mooncake_py.compiler.regions.ir import (
     Assign,
+    Call,
     Check,
     Compare,
     Const,
@@ -142,12 +146,29 @@ def value_of(
             e = Select(Compare(("eq",), (x, best)), as_kind(x, kind, FLOAT), Const(0.0))
             return Assign(s, Op("add", (s, e)), place=b.place)
 
+        with b.within() as zeros:
+            check_signs(b, extents, at, best)
+        b.add(If(Compare(("eq",), (best, Const(0.0))), tuple(zeros), (), place=b.place))
         b.for_all(extents, added)
-        share = Op("truediv", (s, Op("float", (found.ties,))))
-        b.add(Assign(s, share, place=b.place))
+        mean = Op("truediv", (s, Op("float", (found.ties,))))
+        b.add(Assign(s, Call(valued, (whole, mean)), place=b.place))
     alone = (Assign(s, whole, place=b.place),)
     b.add(If(Compare(("eq",), (found.ties, ONE)), alone, tuple(ties), place=b.place))
     return as_kind(s, FLOAT, kind)
+
+
+def check_signs(
+    b: Builder, extents: Sequence[Expr], at: Callable[[Index], Expr], best: Expr
+) -> None:
+    """Leave the region if zeros of both signs are extreme: which NumPy takes is not known."""
+
+    def check(here: Index) -> None:
+        x = at(here)
+        same = Compare(("eq",), (Call(np.signbit, (x,)), Call(np.signbit, (best,))))
+        tie = Compare(("eq",), (x, best))
+        b.add(Check(Select(tie, same, Const(True)), place=b.place))
+
+    b.in_order(extents, check)
 
 
 def reduced(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mooncake_py.compiler.derivatives.number_functions import valued
 from mooncake_py.compiler.native.llvm.called import instead
 from mooncake_py.compiler.native.llvm.module import as_passed
 from mooncake_py.compiler.native.llvm.numbers import IN_MEMORY, REGISTER, SUFFIX, constant
@@ -127,10 +128,15 @@ def heaviside(to: Expressions, x: str, h: str) -> str:
     return do(f"select i1 {is_nan}, double {x}, double {found}")
 
 
+def first(to: Expressions, value: str, s: str) -> str:
+    """Return the first of two numbers."""
+    return value
+
+
 OF_FLOATS: dict[Any, Callable[..., str]] = {
     helpers.times: times, helpers.over: over, helpers.plus: plus,
     helpers.plus_product: plus_product, helpers.tanh: tanh, helpers.hypot: hypot,
-    helpers.heaviside: heaviside,
+    helpers.heaviside: heaviside, valued: first,
 }  # fmt: skip
 
 

@@ -433,7 +433,8 @@ def call_form(
     arguments = arguments_of(s.statement.value)
     assert arguments is not None
     f = s.statement.value.function
-    operation = operation_of(functions[f] if type(f) is int else f, arguments)
+    f = functions[f] if type(f) is int else f
+    operation = operation_of(f, arguments)
     if operation is None or s.target is None:
         return None
     if any(kind not in (INT, FLOAT, FLOAT64) for kind in s.types):
@@ -441,10 +442,15 @@ def call_form(
     rank = rank_of(s, operation, axes)
     if rank is None or bool(rank) != (s.target.name in found.region.variables):
         return None
+    if not rank and any(f is served for served in SERVED_AT_NUMBERS):
+        return None
     kind = KINDS.get(type(operation), CallForm)
     form = kind(s, operation, rank, number, found, axes, scope)
     return form if is_differentiable(form) and is_apart(form, found) else None
 
+
+SERVED_AT_NUMBERS = (np.clip, np.interp)
+"""Functions that have a way of their own at a number: it takes a fifth of what the rule does."""
 
 KINDS: dict[type, type[CallForm]] = {Element: ElementForm, Item: ItemForm}
 

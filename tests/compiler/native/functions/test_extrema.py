@@ -117,3 +117,39 @@ def test_keys_are_not_left_out(f):
     expected, expected_gradient = value_and_grad(f)(PLAIN.copy())
     assert value == expected == f(PLAIN)
     assert_allclose(gradient, expected_gradient)
+
+
+EXTREMES = [0.1, 1 / 3, 0.7, -0.0, 0.0, np.inf, -np.inf]
+
+
+def top(x):
+    return x.max()
+
+
+def bottom(x):
+    return np.min(x)
+
+
+def how_many(x):
+    return np.sum(x == x.max()) * x[0]
+
+
+def above_first(x):
+    return (1.0 if x.max() > x[0] else 0.0) * x[1]
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("f", [top, bottom, how_many, above_first])
+def test_what_ties_is_one_of_the_elements(f, dtype) -> None:
+    """Its derivative is that of their mean, its value is not: that is rounded."""
+    random = np.random.default_rng(1)
+    uniform = [np.full(n, value, dtype) for n in (2, 3, 7) for value in EXTREMES]
+    mixed = [random.choice(np.array(EXTREMES, dtype), 6) for _ in range(12)]
+    for x in uniform + mixed:
+        with np.errstate(all="ignore"):
+            expected = np.asarray(f(x))
+            value, gradient = value_and_grad(f)(x)
+            compiled, found = value_and_grad(f, compile=True)(x)
+        assert np.asarray(compiled).tobytes() == expected.tobytes(), x
+        np.testing.assert_equal(compiled, value)
+        np.testing.assert_allclose(found, gradient, rtol=1e-6)
