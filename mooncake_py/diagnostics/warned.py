@@ -44,6 +44,8 @@ class _Pending(threading.local):
 
 
 _pending = _Pending()
+_asked: tuple[tuple[Any, ...], bool] = (), False
+"""The filters that were asked for errors last, which most often are the same, and the answer."""
 
 
 class _Text:
@@ -146,9 +148,14 @@ def may_be_caught() -> bool:
 
 def are_errors() -> bool:
     """Return whether a filter may make errors of the warnings of NumPy."""
-    return getattr(warnings, "defaultaction", "") == "error" or any(
-        known[0] == "error" and issubclass(RuntimeWarning, known[2]) for known in warnings.filters
-    )
+    global _asked
+    asked = (getattr(warnings, "defaultaction", ""), *warnings.filters)
+    if asked != _asked[0]:
+        found = any(
+            known[0] == "error" and issubclass(RuntimeWarning, known[2]) for known in asked[1:]
+        )
+        _asked = asked, asked[0] == "error" or found
+    return _asked[1]
 
 
 def run_filter(f: Any, args: Any, kwargs: Any) -> None:

@@ -124,6 +124,14 @@ class LoopSite(Site):
         if not registry.are_first():
             return Elsewhere
         f = FunctionType(self.code, scope)
+        before = self.matching(f, values)
+        if before is not None:
+            reading, inputs = before
+            return (
+                self.run(ctx, reading, inputs, values)
+                if self.pays(reading.site, inputs)
+                else Elsewhere
+            )
         met: set[int] = set()
         types = tuple(
             [self.type_of(*pair, met) for pair in zip(self.loop.given, values, strict=True)]
@@ -134,6 +142,8 @@ class LoopSite(Site):
         served = [(v, t) for v, t in zip(values, types, strict=True) if type(t) is not Unpassed]
         given = [v for v, _ in served]
         inputs = reading.inputs([t for _, t in served], given)
+        if len(given) == len(values):
+            self.served(reading)
         if not self.pays(reading.site, inputs):
             return Elsewhere
         return self.run(ctx, reading, inputs, given)

@@ -7,7 +7,7 @@ back, nothing is recorded, and the function runs by its derived form, which is t
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from numpy import ndarray
 
 from mooncake_py.compiler.derivatives.activity import active_parts
 from mooncake_py.compiler.derivatives.partials import NoPartial
+from mooncake_py.compiler.native.entering import BY_RANK, entry
 from mooncake_py.compiler.native.form import Form, form_of
 from mooncake_py.compiler.native.passed import (
     all_finite,
@@ -53,7 +54,6 @@ if TYPE_CHECKING:
 
 __all__ = ["RegionSite", "TangentSite", "warn_of"]
 
-BY_RANK: tuple[type, ...] = int, float, np.float32, np.float64
 QUIET = frozenset({"ignore", "warn"})  # what NumPy may do about errors that nobody waits for
 DTYPES = {FLOAT: np.dtype("d"), FLOAT32: np.dtype("f"), INT: np.dtype("l"), BOOL: np.dtype("?")}
 
@@ -105,6 +105,7 @@ class RegionSite:
         self.trials = Trials()
         self.why = ""
         self._forms: dict[frozenset[str], Form | None] = {}
+        self._entries: dict[int, Callable[..., Any] | None] = {}  # by the ids of forms
         self._tangents: dict[frozenset[str], TangentSite | None] = {}
 
     def __repr__(self) -> str:
@@ -222,6 +223,8 @@ class RegionSite:
                 self.why = str(error) if type(error) is CannotCompile else repr(error)
                 warn_of(self.name, self.why)
             self._forms[moving] = form
+            if form is not None:
+                self._entries[id(form)] = entry(self, form, moving)
             return form
 
     def active(self, moving: frozenset[str]) -> set[str]:
@@ -232,6 +235,9 @@ class RegionSite:
 
     def attempt(self, ctx: ReverseMode, form: Form, inputs: dict[str, Any]) -> Any:
         """Run the forward sweep, and record the region if all went well."""
+        enter = self._entries[id(form)]
+        if enter is not None:
+            return enter(ctx, *inputs.values())
         ordered = {name: in_order(v) for name, v in inputs.items()}
         given = self.as_reals(ordered)
         arrays = [name for name in self.written if name not in self.region.lists]

@@ -9,10 +9,8 @@ from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy import ndarray
 
 from mooncake_py.compiler.native.building.types import (
-    FLOATS,
     KnownType,
     Type,
     flattened,
@@ -23,13 +21,13 @@ from mooncake_py.compiler.native.building.types import (
 )
 from mooncake_py.compiler.native.building.values import Unfit
 from mooncake_py.compiler.native.machine.background import WORKER
+from mooncake_py.compiler.native.matching import matcher
 from mooncake_py.compiler.native.passed import numbers_in
 from mooncake_py.compiler.native.reading.loop_names import has_loops
 from mooncake_py.compiler.native.reading.objects import found_at
 from mooncake_py.compiler.native.reading.outputs import Output
 from mooncake_py.compiler.native.reading.reader import Captured, Reading, read_function
 from mooncake_py.compiler.native.region_site import RegionSite, warn_of
-from mooncake_py.compiler.native.regions.linear import LARGE
 from mooncake_py.compiler.native.regions.region import NativeRegion
 from mooncake_py.compiler.reading.callees import UNFIT_FLAGS, is_own
 from mooncake_py.compiler.regions.ir import Assign, Check, Let, statements
@@ -54,6 +52,7 @@ if TYPE_CHECKING:
 __all__ = ["Refusal", "Site", "call", "known_site", "report"]
 
 MOST = 16  # types of arguments for which a function is read
+RECENT = 4  # readings that are asked first
 ALIKE = 4  # readings for arguments of the same types, which differ in functions of one code
 FEW = 8  # statements, of these kinds on numbers, for which the call of a region takes too long
 KINDS = Assign, Let, Check
@@ -134,6 +133,8 @@ class Reread:
         Of the arguments.
     is_flat : bool
         Whether the arguments are the inputs.
+    match : callable or None
+        From arguments of these types to the inputs of the region, in order; see `matcher`.
     is_small : bool
         Whether a call of it within others takes longer than recording what it does.
     derivatives : dict
@@ -150,6 +151,8 @@ class Reread:
         self.grown = reading.grown
         self.is_flat = not reading.captured and all(map(is_one, types))
         self.is_small = self.is_flat and is_small(reading.region)
+        held = [None if isinstance(c, Captured) else c.path for c in reading.captured]
+        self.match = None if None in held else matcher(types, held)  # type: ignore[arg-type]
         numbers = types_in(reading.output)
         numbers += [pair for *_, output in reading.set_after for pair in types_in(output)]
         numbers += [(o.name, TYPES[o.type]) for o, _ in reading.grown]
@@ -201,6 +204,7 @@ class Site:
         self.readings: dict[tuple[Type, ...], list[Reread]] = {}
         self.refused: dict[tuple[Type, ...], Refusal] = {}
         self.alike: Counter[tuple[Any, ...]] = Counter()
+        self.recent: list[Reread] = []  # which have a `match`
         self.unserved = ""  # the name of the type of an argument
         self.paces = Paces(self.parts)
 
@@ -237,6 +241,21 @@ class Site:
             return None
         self.readings.setdefault(types, []).append(found)
         return found
+
+    def matching(
+        self, f: FunctionType, given: Sequence[Any]
+    ) -> tuple[Reread, dict[str, Any]] | None:
+        """Return a reading that served before, and its inputs, if one serves such values."""
+        for reading in self.recent:
+            found = reading.match(given)  # type: ignore[misc]
+            if found is not None and reading.holds(f):
+                return reading, dict(zip(reading.site.region.inputs, found, strict=True))
+        return None
+
+    def served(self, reading: Reread) -> None:
+        """Note what is likely to serve the next values."""
+        if reading.match is not None and reading not in self.recent:
+            self.recent = [reading, *self.recent[: RECENT - 1]]
 
     def run(self, ctx: Mode, reading: Reread, inputs: dict[str, Any], given: Sequence[Any]) -> Any:
         """Run a reading as one region, or return `Elsewhere`.
@@ -289,8 +308,6 @@ class FunctionSite(Site):
     ----------
     loops : dict of Place to LoopSite
         Its loops, which are tried one by one where it cannot be compiled.
-    last : (list, Reread)
-        The marks of the arguments of the last call, and how the function is read for these.
     """
 
     def __init__(self, f: FunctionType) -> None:
@@ -302,7 +319,6 @@ class FunctionSite(Site):
         self.positional = code.co_argcount
         self.keywords = frozenset(self.parameters[code.co_posonlyargcount :])
         self.loops: dict[Place, Any] = {}
-        self.last: tuple[list[Any] | None, Reread | None] = None, None
         self.has_loops = has_loops(code)
 
     def call(self, ctx: Mode, f: FunctionType, args: Any, kwargs: Any) -> Any:
@@ -356,10 +372,9 @@ class FunctionSite(Site):
         given = self.arguments(f, args, kwargs) if serves else None
         if given is None:
             return None
-        marks = marks_of(given)
-        before, reading = self.last
-        if marks is not None and marks == before and reading is not None and reading.holds(f):
-            return reading, reading.inputs((), given)
+        before = self.matching(f, given)
+        if before is not None:
+            return before
         types: list[Type] = []
         met: set[int] = set()
         for value in given:
@@ -371,8 +386,7 @@ class FunctionSite(Site):
         reading = self.reading(f, tuple(types)) or self.itemized(f, tuple(types), given)
         if reading is None:
             return None
-        if reading.is_flat:
-            self.last = marks, reading
+        self.served(reading)
         return reading, reading.inputs(reading.types, given)
 
     def itemized(
@@ -422,22 +436,6 @@ def is_small(region: NativeRegion) -> bool:
     """Return True for a few operations on numbers."""
     body = list(statements(region.body))
     return not region.arrays and len(body) <= FEW and all(isinstance(s, KINDS) for s in body)
-
-
-def marks_of(given: Sequence[Any]) -> list[Any] | None:
-    """Return what tells the types of numbers and arrays, None where there is anything else."""
-    marks: list[Any] = []
-    for value in given:
-        t = type(value)
-        if t is ndarray:
-            marks += value.dtype, value.shape
-            if value.dtype.kind == "i":  # indices are compiled in some orders only
-                marks.append(value.strides)
-        elif t in FLOATS or (t is int and -LARGE < value < LARGE):
-            marks.append(t)
-        else:
-            return None
-    return marks
 
 
 def by_code(type_: Type) -> Any:
