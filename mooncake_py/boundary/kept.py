@@ -18,7 +18,7 @@ from mooncake_py.boundary.outgoing import Copier
 from mooncake_py.containers.state import old_cell
 from mooncake_py.runtime.activity import INERT
 from mooncake_py.runtime.attribute_lookup import MISSING
-from mooncake_py.tangents.contents import elements_of
+from mooncake_py.tangents.contents import dict_base, elements_of
 from mooncake_py.tangents.fields import own_attributes, set_own_attributes
 
 if TYPE_CHECKING:
@@ -63,12 +63,13 @@ def replace(holder: Any, new: Callable[[Any], Any]) -> None:
     """Replace what a container, an object or a function holds by what a function returns for it."""
     t = type(holder)
     if issubclass(t, dict):
-        items = [(new(key), new(part)) for key, part in dict.items(holder)]
-        if any(a is not b for (a, _), b in zip(items, dict.keys(holder), strict=True)):
-            dict.clear(holder)
+        of: Any = dict_base(holder)
+        items = [(new(key), new(part)) for key, part in of.items(holder)]
+        if any(a is not b for (a, _), b in zip(items, of.keys(holder), strict=True)):
+            of.clear(holder)
         for key, part in items:
             if dict.get(holder, key) is not part:
-                dict.__setitem__(holder, key, part)
+                of.__setitem__(holder, key, part)
     elif issubclass(t, (list, deque)):
         base: Any = list if issubclass(t, list) else deque
         for i, part in enumerate(elements_of(holder)):

@@ -23,7 +23,7 @@ from mooncake_py.runtime.active import Active, innermost, part_of_real
 from mooncake_py.runtime.activity import unwrapped
 from mooncake_py.runtime.attribute_lookup import MISSING
 from mooncake_py.runtime.generated import has_no_source, is_of_tuple
-from mooncake_py.runtime.methods import is_other
+from mooncake_py.runtime.methods import python_method
 
 __all__ = ["Attributes"]
 
@@ -193,11 +193,11 @@ class Attributes(Core):
         if t is Active:
             setattr(innermost(o), name, v)  # raises
         array_protocols.watch(self, t)
-        custom: Any = t.__setattr__
-        if is_overridden(custom, "__setattr__"):
-            self.call(custom, o, name, v)
-        else:
+        custom = None if t.__setattr__ is object.__setattr__ else overriding(t, "__setattr__")
+        if custom is None:
             self.set_own_attribute(setattr, o, name, v)
+        else:
+            self.call(custom, o, name, v)
 
     def set_own_attribute(self, native: Any, o: Any, name: str, v: Any) -> None:
         """Run ``object.__setattr__(o, name, v)`` and similar."""
@@ -226,11 +226,11 @@ class Attributes(Core):
         """Run ``del o.name``."""
         if type(o) is Active:
             delattr(innermost(o), name)  # raises
-        custom: Any = type(o).__delattr__
-        if is_overridden(custom, "__delattr__"):
-            self.call(custom, o, name)
-        else:
+        custom = overriding(type(o), "__delattr__")
+        if custom is None:
             self.delete_own_attribute(delattr, o, name)
+        else:
+            self.call(custom, o, name)
 
     def delete_own_attribute(self, native: Any, o: Any, name: str) -> None:
         """Run ``object.__delattr__(o, name)`` and similar."""
@@ -251,8 +251,8 @@ class Attributes(Core):
         self.setattr(o, attribute, new)
 
 
-def is_overridden(method: Any, name: str) -> bool:
-    """Return whether a class defines a special method that the engine must differentiate."""
-    if type(method) is FunctionType:
-        return not has_no_source(method) or is_of_tuple(method)
-    return is_other(method, name)
+def overriding(t: type, name: str) -> Any:
+    """Return the special method of a class that the engine must differentiate, or None."""
+    method = python_method(t, name)
+    is_generated = type(method) is FunctionType and has_no_source(method)
+    return None if is_generated and not is_of_tuple(method) else method

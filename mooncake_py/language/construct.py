@@ -137,7 +137,7 @@ def native_instance(ctx: Mode, cls: type, args: Any, kwargs: Any) -> Any:
     if issubclass(cls, FILLED_LATER):
         new: Any = cls.__new__
         made = new(cls)
-        ctx.call(cls.__init__, made, *args, **kwargs)
+        initialize(ctx, made, args, kwargs)
         return made
     if issubclass(cls, (tuple, frozenset)):
         return native(*map(ctx.iter, args), **kwargs)

@@ -68,6 +68,7 @@ from mooncake_py.modules import DISPATCHER, package_of
 from mooncake_py.rules import local, registry
 from mooncake_py.runtime import activity, numerals, scatter, silence
 from mooncake_py.runtime.active import Active, innermost
+from mooncake_py.runtime.attribute_lookup import in_class
 from mooncake_py.runtime.methods import DESCRIPTORS, Bound, python_method
 from mooncake_py.runtime.numpy_operands import MISSING
 from mooncake_py.tangents.subclasses import is_instance
@@ -97,6 +98,7 @@ READ_ONLY = (tuple, frozenset, MappingProxyType, type({}.keys()), type({}.values
              type({}.items()))  # fmt: skip
 CALL = "__call__"
 NUMBA = "numba"
+COMPUTING = (BuiltinFunctionType, np.ufunc)
 CALLERS = frozenset({
     FunctionType, MethodType, functools.partial, LRU_WRAPPER, operator.methodcaller,
     operator.attrgetter, operator.itemgetter,
@@ -228,8 +230,10 @@ def call_unregistered(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         return ctx.call(f.to(ctx, args[0]), *args[1:], **kwargs)
     if not callable(f):
         return innermost(f)(*args, **kwargs)  # raises
-    method = python_method(t, CALL) or getattr(t, CALL, None)
-    if type(method) is FunctionType or type(method) is Bound or method in ctx.handlers:
+    method = python_method(t, CALL)
+    if method is None and (native := in_class(t, CALL)) in ctx.handlers:
+        method = native
+    if method is not None:
         return type(ctx).call(ctx, method, f, *args, **kwargs)
     return call_opaque(ctx, f, args, kwargs)
 
@@ -457,7 +461,10 @@ def calls_back(value: Any) -> bool:
         return any(map(calls_back, value))
     if hasattr(t, "send"):
         return True
-    return python_method(t, CALL) is not None and not issubclass(type(value), type)
+    method = python_method(t, CALL)
+    if type(method) is Bound and type(method.found) in COMPUTING:
+        return calls_back(method.found)
+    return method is not None and not issubclass(type(value), type)
 
 
 def can_be_written(value: Any) -> bool:

@@ -6,7 +6,7 @@ import re
 from array import array
 from collections import deque
 from functools import partial
-from types import FunctionType, MethodType
+from types import MethodType
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,7 @@ from mooncake_py.language.core import Core
 from mooncake_py.runtime import activity, buffers
 from mooncake_py.runtime.active import Active, innermost, plain_class
 from mooncake_py.runtime.attribute_lookup import MISSING, PROXIES, in_class, referent
-from mooncake_py.runtime.methods import Bound, is_other, python_method
+from mooncake_py.runtime.methods import python_method
 from mooncake_py.runtime.sites import NO_SITE
 from mooncake_py.runtime.slots import is_in_c
 
@@ -64,8 +64,8 @@ class Objects(Core):
         method, way = self.special(o, "__getitem__")
         if way is not None:
             return way.call2(NO_SITE, self, method, o, i)
-        method = python_method(t, "__getitem__") or getattr(t, "__getitem__", None)
-        if type(method) is FunctionType or type(method) is Bound or is_other(method, "__getitem__"):
+        method = python_method(t, "__getitem__")
+        if method is not None:
             return self.call(method, o, i)
         by_class = getattr(o, "__class_getitem__", None) if issubclass(t, type) else None
         if type(by_class) is MethodType:
@@ -96,8 +96,8 @@ class Objects(Core):
         if way is not None:
             way.call3(NO_SITE, self, method, o, i, v)
             return
-        method = python_method(t, "__setitem__") or getattr(t, "__setitem__", None)
-        if type(method) is FunctionType or type(method) is Bound or is_other(method, "__setitem__"):
+        method = python_method(t, "__setitem__")
+        if method is not None:
             self.call(method, o, i, v)
             return
         if t is array_attributes.FLAGS and array_attributes.set_flag_item(self, o, i, v):
@@ -128,8 +128,8 @@ class Objects(Core):
         t = type(o)
         if t is Active:
             del innermost(o)[i]  # raises
-        method = python_method(t, "__delitem__") or getattr(t, "__delitem__", None)
-        if type(method) is FunctionType or type(method) is Bound or is_other(method, "__delitem__"):
+        method = python_method(t, "__delitem__")
+        if method is not None:
             self.call(method, o, i)
             return
         containers.delete_item(self, o, self.position_in(o, i))
@@ -173,7 +173,7 @@ class Objects(Core):
         if way is not None:
             return way.call1(NO_SITE, self, special, a)
         special = in_class(type(a), method)
-        if special is MISSING or is_in_c(special):
+        if special is MISSING or is_in_c(type(a), method, special):
             return function(a)
         return operators.call_special(self, a, method)
 

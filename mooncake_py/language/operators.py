@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from functools import partial
-from types import FunctionType
+from types import FunctionType, WrapperDescriptorType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -91,14 +91,14 @@ def is_sequence_in_place(cls: type, op: BinaryOperator, method: Any) -> bool:
 
     Subclasses of lists are extended by a slot of numbers.
     """
-    if not is_in_c(method) or not is_of_sequences(method.__objclass__, op):
+    if not is_in_c(cls, op.inplace_method, method) or not is_of_sequences(method.__objclass__, op):
         return False
     return op.name == "mul" or cls is method.__objclass__
 
 
 def inplace_method(ctx: Mode, op: BinaryOperator, method: Any, x: Any, v: Any) -> Any:
     """Ask the method of a class that changes its instances."""
-    if not is_in_c(method):
+    if not is_in_c(plain_class(x), op.inplace_method, method):
         return call_special(ctx, x, op.inplace_method, v)
     if method.__objclass__ is ndarray:
         return numpy_operators.inplace(ctx, op, x, v)
@@ -182,7 +182,7 @@ def call_special(ctx: Mode, receiver: Any, name: str, *args: Any) -> Any:
         return NotImplemented
     if type(method) is FunctionType:
         return ctx.call(method, receiver, *args)
-    if is_in_c(method) and name in BY_NAME and len(args) == 1:
+    if name in BY_NAME and is_in_c(cls, name, method) and len(args) == 1:
         return by_name(ctx, name, method.__objclass__, receiver, *args)
     return ctx.call(Bound(method).to(ctx, receiver), *args)
 
@@ -263,6 +263,8 @@ def refuse_count(op: BinaryOperator, count: Any) -> None:
 def by_name(ctx: Mode, name: str, owner: type, receiver: Any, other: Any) -> Any:
     """Run a method of a class in C, such as ``float.__radd__(x, y)``; it may not be implemented."""
     op, is_reflected = BY_NAME[name]
+    if not issubclass(type(primal_of(receiver)), owner):
+        owner.__dict__[name](primal_of(receiver), primal_of(other))  # raises
     if is_of_sequences(owner, op):
         return owner.__dict__[name](receiver, primal_of(other))
     a, b = (other, receiver) if is_reflected else (receiver, other)
@@ -281,7 +283,7 @@ def is_of_numbers(native: Any) -> bool:
     """Return whether a method is one of these of numbers or arrays."""
     owner: Any = getattr(native, "__objclass__", None)
     return (
-        is_in_c(native)
+        type(native) is WrapperDescriptorType
         and native.__name__ in BY_NAME
         and (owner in ACCEPTED or owner is ndarray or issubclass(owner, np.generic))
     )

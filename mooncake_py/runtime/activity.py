@@ -34,7 +34,7 @@ from mooncake_py.rules.kinds import Like
 from mooncake_py.runtime import buffers
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.classes import class_parts, is_imported, leads, may_be_active
-from mooncake_py.tangents.contents import FACTORY, elements_of
+from mooncake_py.tangents.contents import FACTORY, dict_base, elements_of
 from mooncake_py.tangents.fields import instance_dict, own_attributes, slots
 from mooncake_py.tangents.memory import objects_in
 from mooncake_py.tangents.subclasses import plain
@@ -220,7 +220,8 @@ def elements(value: Any) -> list[Any]:
     if issubclass(type(value), dict):
         has_factory = issubclass(type(value), collections.defaultdict)
         factory = [FACTORY.__get__(value)] if has_factory else []
-        return [*dict.keys(value), *dict.values(value), *factory]
+        base = dict_base(value)  # in the order of the program, which may have moved items
+        return [*base.keys(value), *base.values(value), *factory]
     return elements_of(value)
 
 

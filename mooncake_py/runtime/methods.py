@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import math
 from types import (
-    BuiltinFunctionType,
     FunctionType,
     MethodDescriptorType,
     MethodType,
@@ -14,6 +13,7 @@ from types import (
 )
 from typing import TYPE_CHECKING, Any
 
+from mooncake_py.modules import DISPATCHER
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.attribute_lookup import MISSING, in_class
 from mooncake_py.runtime.generated import has_no_source
@@ -28,7 +28,6 @@ __all__ = [
     "LookedUp",
     "derivable",
     "is_generated",
-    "is_other",
     "python_method",
 ]
 
@@ -42,10 +41,11 @@ ANSWERED: dict[Any, str] = {
 
 
 COMPILED = (WrapperDescriptorType, MethodDescriptorType)
-NATIVE = frozenset({*COMPILED, type(MISSING), type(None), BuiltinFunctionType})
 WRAPPERS = frozenset({
-    staticmethod, classmethod, property, functools.partial, functools.partialmethod, MethodType,
+    staticmethod, classmethod, property, functools.partialmethod, MethodType, DISPATCHER,
+    type(functools.lru_cache(len)),
 })  # fmt: skip
+"""Descriptors in C that bind anything; others are the functions of a compiler, as Cython's."""
 DESCRIPTORS = (*COMPILED, MethodWrapperType)
 """The types of methods in C that are called by their names, bound or not."""
 
@@ -60,7 +60,7 @@ def derivable(value: Any, name: str) -> Any:
 
 
 def python_method(t: type, name: str) -> Any:
-    """Return a special method that runs Python code: a function, or a `Bound`; or None.
+    """Return a special method that a class in Python has set: a function, or a `Bound`; or None.
 
     Anything else under the name than a function is bound to the instance when it is called.
     """
@@ -68,17 +68,20 @@ def python_method(t: type, name: str) -> Any:
     kind = type(found)
     if kind is FunctionType:
         return found
-    if kind in NATIVE:
+    if found is MISSING or found is None:
         return None
-    if kind in WRAPPERS or any(
-        type(in_class(kind, method)) is FunctionType for method in ("__get__", "__call__")
-    ):
-        return Bound(found)
-    return None
+    if kind in COMPILED:
+        return Bound(found) if is_other(found, name) else None
+    get = in_class(kind, "__get__")
+    is_bound = get is MISSING or type(get) is FunctionType or kind in WRAPPERS
+    return Bound(found) if is_bound else None
 
 
 class Bound:
-    """A special method that is a descriptor or an object, called with the instance first."""
+    """A special method that is no function, called with the instance first.
+
+    As in Python, the instance is passed on by descriptors only.
+    """
 
     __slots__ = ("found",)
 
@@ -93,9 +96,8 @@ class Bound:
             return found
         if type(found) is property:
             return ctx.call(found.fget, receiver)
-        if type(get) is FunctionType:
-            return ctx.call(get, found, receiver, cls)
-        return found.__get__(receiver, cls)
+        code = python_method(type(found), "__get__")
+        return get(found, receiver, cls) if code is None else ctx.call(code, found, receiver, cls)
 
 
 def is_generated(f: FunctionType) -> bool:

@@ -28,11 +28,11 @@ def slot_of(cls: type, op: BinaryOperator) -> Any:
     reflected = in_class(cls, op.reflected)
     if forward is MISSING and reflected is MISSING:
         return None
-    if is_in_c(forward):
-        owner = forward.__objclass__
-        if is_of_sequences(owner, op) and (reflected is MISSING or is_in_c(reflected)):
+    if is_in_c(cls, op.method, forward):
+        owner, reflects = forward.__objclass__, is_in_c(cls, op.reflected, reflected)
+        if is_of_sequences(owner, op) and (reflected is MISSING or reflects):
             return None
-        if is_in_c(reflected) and reflected.__objclass__ is owner:
+        if reflects and reflected.__objclass__ is owner:
             return None if is_taken_away(owner, op) else owner
     return GENERIC
 
@@ -42,9 +42,16 @@ def is_taken_away(owner: type, op: BinaryOperator) -> bool:
     return op.name in ("mod", "floordiv", "divmod") and issubclass(owner, np.complexfloating)
 
 
-def is_in_c(method: Any) -> bool:
-    """Return whether a special method is that of a class in C, and runs its slot."""
-    return type(method) is WrapperDescriptorType
+def is_in_c(cls: type, name: str, method: Any) -> bool:
+    """Return whether a special method is that of a base class in C, and runs its slot.
+
+    Python calls it as any other method under another name, or in an unrelated class.
+    """
+    return (
+        type(method) is WrapperDescriptorType
+        and method.__name__ == name
+        and issubclass(cls, method.__objclass__)
+    )
 
 
 def is_of_sequences(owner: type, op: BinaryOperator) -> bool:
@@ -62,7 +69,7 @@ def owner_of_sequence(cls: type, op: BinaryOperator, *names: str) -> Any:
     None if the class has methods in Python in the place, or is none of sequences.
     """
     methods = [in_class(cls, name) for name in names]
-    if not all(map(is_in_c, methods)):
+    if not all(is_in_c(cls, *named) for named in zip(names, methods, strict=True)):
         return None
     owner = methods[0].__objclass__
     return owner if is_of_sequences(owner, op) else None

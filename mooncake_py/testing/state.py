@@ -26,6 +26,7 @@ from mooncake_py.diagnostics.places import is_library
 from mooncake_py.modules import module_of
 from mooncake_py.rooms import PACKAGE
 from mooncake_py.runtime.activity import INERT
+from mooncake_py.tangents.contents import dict_base
 from mooncake_py.tangents.fields import own_attributes, set_own_attributes
 from mooncake_py.tangents.memory import is_writeable
 from mooncake_py.testing.sharing import overlap
@@ -95,7 +96,7 @@ class State:
             self.undo.append(partial(refill, value, list(value)))
             return list(value)
         if issubclass(type(value), dict):
-            self.undo.append(partial(refill_dict, value, dict(dict.items(value))))
+            self.undo.append(partial(refill_dict, value, dict(dict_base(value).items(value))))
             return list(dict.values(value))
         if issubclass(type(value), set):
             self.undo.append(partial(refill_set, value, set(value)))
@@ -213,7 +214,7 @@ def refill(items: Any, contents: list[Any]) -> None:
 def refill_dict(items: Any, contents: dict[Any, Any]) -> None:
     same = len(items) == len(contents) and all(
         a is c and b is d
-        for (a, b), (c, d) in zip(dict.items(items), contents.items(), strict=True)
+        for (a, b), (c, d) in zip(dict_base(items).items(items), contents.items(), strict=True)
     )
     if not same:
         items.clear()

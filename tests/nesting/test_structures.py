@@ -348,3 +348,42 @@ def test_what_a_derivative_hands_out_keeps_its_second_derivative(name, way, seco
 def test_what_cannot_be_handed_out_is_refused(name, way, outer):
     with pytest.raises(MooncakeError):
         outer(lambda x: way(REFUSED[name], x))(X)
+
+
+class OtherOrder(collections.OrderedDict[str, Any]):
+    def __iter__(self):
+        return iter(sorted(collections.OrderedDict.__iter__(self)))
+
+
+@pytest.mark.parametrize("kind", [collections.OrderedDict, OtherOrder])
+def test_dicts_of_an_order_of_their_own(kind: Any) -> None:
+    def moved(z: Any) -> Any:
+        d = kind(b=z * 1.0, a=2.0 * z, c=z**2)
+        d.move_to_end("b")
+        d.move_to_end("c", last=False)
+        return d
+
+    def of_gradient(x: Any) -> Any:
+        g, aux = grad(lambda z: (z * z, [moved(z), z]), has_aux=True)(x)
+        return g * aux[0]["b"] + aux[0]["c"] * aux[0]["a"]
+
+    def of_pullback(x: Any) -> Any:
+        y, pull = vjp(moved, x)
+        return y["b"] * y["c"] + pull({"a": 1.0, "b": 2.0, "c": 0.0})[0] * x
+
+    def of_tangents(x: Any) -> Any:
+        y, dy = jvp(moved, (x,), (1.0,))
+        return y["b"] * y["c"] + dy["c"] + dy["a"]
+
+    for f in of_gradient, of_pullback, of_tangents:
+        slope = derivative(f, (1.3,), 0, [1.3], 0)
+        assert value_and_grad(f)(1.3) == pytest.approx((f(1.3), slope), rel=1e-8)
+        assert jvp(f, (1.3,), (1.0,)) == pytest.approx((f(1.3), slope), rel=1e-8)
+        along = grad(lambda x, f=f: jvp(f, (x,), (0.5,))[0])
+        assert along(1.3) == pytest.approx(slope, rel=1e-8)
+
+    y, pull = vjp(moved, 1.3)
+    assert [*collections.OrderedDict.keys(y)] == ["c", "a", "b"]
+    for weights in (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0):
+        gradient = pull(dict(zip("abc", weights, strict=True)))
+        assert gradient == pytest.approx((np.dot(weights, (2.0, 1.0, 2.6)),))

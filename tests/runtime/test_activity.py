@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 import functools
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 
 from mooncake_py.modes.reverse.context import ReverseContext
 from mooncake_py.runtime.active import active_number
-from mooncake_py.runtime.activity import contains_active
+from mooncake_py.runtime.activity import contains_active, parts
 from mooncake_py.runtime.classes import leads
 from tests.support.carriers import CARRIERS, Kept
 
@@ -62,3 +63,9 @@ def test_classes_that_hold_nothing_are_not_looked_into() -> None:
     assert not any(map(leads, (Plain, Data, Kept, int, np.ndarray)))
     assert leads(Closing)
     assert leads(Holding)
+
+
+def test_ordered_dicts_have_their_parts_in_their_order() -> None:
+    d = collections.OrderedDict(a=1.0, b=2.0)
+    d.move_to_end("a")
+    assert list(parts(d)) == ["b", "a", 2.0, 1.0]
