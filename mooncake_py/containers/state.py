@@ -63,6 +63,8 @@ def set_attribute(ctx: Mode, setter: Callable[..., None], o: Any, name: str, v: 
         foreign_memory.keep(ctx, o)  # a field, a value
     elif name in OF_RAISED and issubclass(type(o), BaseException):
         note_raised(ctx, o)
+    elif type(o) is CellType:
+        note_contents(ctx, o)
     else:
         if o is sys and name == "unraisablehook":
             hooks.refuse_if_changing(ctx, v)
@@ -72,8 +74,12 @@ def set_attribute(ctx: Mode, setter: Callable[..., None], o: Any, name: str, v: 
     setter(o, name, v)
 
 
-def delete_attribute(ctx: Recording, deleter: Callable[..., None], o: Any, name: str) -> None:
+def delete_attribute(ctx: Mode, deleter: Callable[..., None], o: Any, name: str) -> None:
     """Run ``del o.name`` by Python's own `deleter` and record the old value."""
+    if type(o) is CellType:
+        note_contents(ctx, o)
+        deleter(o, name)
+        return
     old = old_attribute(o, name)
     held = instance_dict(o)
     if type(held) is dict and name in held:
@@ -98,10 +104,13 @@ def restore_order(cls: type, names: list[str]) -> None:
 
 
 def change_slot(
-    ctx: Recording, slot: Any, native: Callable[..., None], o: Any, *value: Any
+    ctx: Mode, slot: Any, native: Callable[..., None], o: Any, *value: Any
 ) -> None:
     """Run ``slot.__set__(o, v)`` or ``slot.__delete__(o)`` and record the old value."""
-    note(ctx, restore_slot, o, slot, slot_value(slot, o))
+    if type(o) is CellType:
+        note_contents(ctx, o)
+    else:
+        note(ctx, restore_slot, o, slot, slot_value(slot, o))
     native(slot, o, *value)
 
 
@@ -234,6 +243,12 @@ def old_cell(cell: CellType) -> Any:
         return cell.cell_contents
     except ValueError:
         return MISSING
+
+
+def note_contents(ctx: Mode, cell: CellType) -> None:
+    """Record a captured variable that is about to be set through its cell."""
+    ctx.note_cell(cell)
+    note(ctx, restore_cell, cell, old_cell(cell))
 
 
 def log_names(ctx: Recording, derived: Any, f: FunctionType) -> None:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from types import CellType
 from typing import Any
 
 import numpy as np
@@ -163,3 +164,45 @@ def test_parts_in_a_derivative_inside_find_the_variables_of_their_loop(kinds: An
 
     slope = (grad(f)(0.7 + 1e-5) - grad(f)(0.7 - 1e-5)) / 2e-5
     assert grad(grad(f))(0.7) == pytest.approx(slope, rel=1e-6)
+
+
+DESCRIPTOR = CellType.__dict__["cell_contents"]
+
+
+def by_attribute(cell: Any, v: Any) -> None:
+    cell.cell_contents = v
+
+
+def by_descriptor(cell: Any, v: Any) -> None:
+    DESCRIPTOR.__set__(cell, v)
+
+
+def emptied_before(cell: Any, v: Any) -> None:
+    del cell.cell_contents
+    cell.cell_contents = v
+
+
+@pytest.mark.parametrize("put", [by_attribute, by_descriptor, emptied_before])
+def test_variables_set_through_their_cells(put: Any) -> None:
+    def made() -> Any:
+        v = 1.0
+
+        def g():
+            return v
+
+        def f(x):
+            put(g.__closure__[0], x * x)
+            return g() * x
+
+        return f, g
+
+    for derive in (
+        value_and_grad,
+        lambda f: value_and_grad(f, debug=True),
+        lambda f: value_and_grad(lambda z: checkpoint(f, z)),
+        lambda f: value_and_grad(lambda z: checkpoint(lambda z: checkpoint(f, z), z) * 1.0),
+        lambda f: value_and_grad(lambda z: value_and_grad(f)(z)[0]),
+    ):
+        f, g = made()
+        assert derive(f)(2.0) == (8.0, 12.0)
+        assert g() == 1.0
