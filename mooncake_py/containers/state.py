@@ -103,9 +103,7 @@ def restore_order(cls: type, names: list[str]) -> None:
         held[name] = held.pop(name)
 
 
-def change_slot(
-    ctx: Mode, slot: Any, native: Callable[..., None], o: Any, *value: Any
-) -> None:
+def change_slot(ctx: Mode, slot: Any, native: Callable[..., None], o: Any, *value: Any) -> None:
     """Run ``slot.__set__(o, v)`` or ``slot.__delete__(o)`` and record the old value."""
     if type(o) is CellType:
         note_contents(ctx, o)

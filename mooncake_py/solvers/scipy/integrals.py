@@ -24,8 +24,9 @@ from mooncake_py.runtime.activity import unwrapped
 from mooncake_py.solvers.apart import solved_apart
 from mooncake_py.solvers.order import order
 from mooncake_py.solvers.run import sample
-from mooncake_py.solvers.scipy.results import of_point, tuple_of
+from mooncake_py.solvers.scipy.results import changed, of_point, tuple_of
 from mooncake_py.solvers.start import Solved
+from mooncake_py.solvers.unsettled import approximated
 from mooncake_py.utilities.copies import plain_copy
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def quad(
         real = quad(ctx, f[0], a, b, (), full_output, *settings, **options)
         imag = quad(ctx, f[1], a, b, (), full_output, *settings, **options)
         pieces = ({"real": real[2:], "imag": imag[2:]},) if full_output else ()
-        return ctx.call(of_parts, real[0], imag[0]), real[1] + 1j * imag[1], *pieces
+        return ctx.call(of_parts, real[0], imag[0]), ctx.call(of_parts, real[1], imag[1]), *pieces
 
     warned: list[str] = []
 
@@ -76,7 +77,12 @@ def quad(
         last = found[2]["last"]
         pieces = np.stack([found[2]["alist"][:last], found[2]["blist"][:last]], 1)
         value = integral(run, of_point(func, args), a, b, pieces, points, halves=True)
-        return with_derivative_of(ctx, found[0], value, found[1]), *rest_of_output
+        value = with_derivative_of(ctx, found[0], value, found[1])
+        error, *output = rest_of_output
+        if ctx.contains_active(value):
+            error = approximated(ctx, {"abserr": error})["abserr"]
+            output = [changed(ctx, p, value) if isinstance(p, dict) else p for p in output]
+        return value, error, *output
 
     result = solved_apart(
         ctx, differentiated, ctx.contains_active((a, b, points)),
@@ -131,7 +137,11 @@ def quad_vec(
             return output
         points, pieces = options.get("points"), found[2].intervals
         value = integral(run, of_point(f, args), a, b, pieces, points, halves=False)
-        return with_derivative_of(ctx, found[0], value, found[1]), *output[1:]
+        value = with_derivative_of(ctx, found[0], value, found[1])
+        if ctx.contains_active(value):
+            named = dict(zip(("err", "info"), output[1:], strict=False))
+            output = value, *approximated(ctx, named).values()
+        return value, *output[1:]
 
     return solved_apart(
         ctx, differentiated, ctx.contains_active((a, b)),

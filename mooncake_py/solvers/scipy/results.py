@@ -15,8 +15,17 @@ if TYPE_CHECKING:
 
 __all__ = ["changed", "number", "of_point", "tuple_of"]
 
-APPROXIMATE = ("fjac", "grad", "hess", "hess_inv", "jac", "multipliers", "qtf", "r")
-"""What solvers return of derivatives that they have approximated: its own is not known."""
+OF_DERIVATIVES = (
+    "cov_x", "fjac", "grad", "hess", "hess_inv", "jac", "lagrangian_grad", "multipliers",
+    "optimality", "qtf", "r",
+)  # fmt: skip
+OF_STEPS = (
+    "allvecs", "alist", "blist", "elist", "final_simplex", "hu", "momcom", "rlist", "tcur",
+    "tolsf", "tsw",
+)  # fmt: skip
+APPROXIMATE = frozenset({*OF_DERIVATIVES, *OF_STEPS})
+"""What solvers return of their own derivatives, estimates and steps: its derivative is not known.
+"""
 
 
 def tuple_of(args: Any) -> tuple[Any, ...]:
@@ -43,7 +52,7 @@ def changed(ctx: Mode, result: Any, of: Any = None, /, **fields: Any) -> Any:
     """
     result = copy.copy(result)
     if ctx.contains_active((of, *fields.values())):
-        kept = {name: result[name] for name in APPROXIMATE if name in result}
+        kept = {name: part for name, part in result.items() if name in APPROXIMATE - fields.keys()}
         if kept:
             result.update(approximated(ctx, kept))
     result.update(fields)
