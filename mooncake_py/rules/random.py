@@ -21,7 +21,9 @@ __all__ = [
     "CONSTANT_PARAMETERS",
     "WITHOUT_PARAMETERS",
     "constant_parameter",
-    "quotient_or_zero",
+    "drawn",
+    "restore",
+    "state_of",
 ]
 
 GENERATORS = (Generator, RandomState)
@@ -84,63 +86,78 @@ def constant_parameter(name: str, parameter: str) -> NotImplementedDerivative:
     )
 
 
-# Location and scale: y = loc + scale * z.
+# Location and scale: y = loc + scale * z.  Of a scale of zero, z is drawn again by itself.
 
 
-@from_vjp(Generator.normal, RandomState.normal)
-def normal_rule(self: Any, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> tuple[Any, Any]:
-    return of_location_and_scale(self.normal(loc, scale, size), loc, scale)
+def drawn(
+    name: str, self: Any, parameters: tuple[Any, ...], size: Any, scale: Any, standard: Any
+) -> tuple[Any, Any]:
+    """Return a draw, and where a scale is zero what the standard parameters would have drawn."""
+    method = getattr(Generator if isinstance(self, Generator) else RandomState, name)
+    if np.all(scale):
+        return method(self, *parameters, size), None
+    before = state_of(self)
+    y = method(self, *parameters, size)
+    after = state_of(self)
+    restore(self, before)
+    z = method(self, *standard, np.shape(y))
+    restore(self, after)
+    return y, z
 
 
-@from_vjp(Generator.laplace, RandomState.laplace)
-def laplace_rule(self: Any, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> tuple[Any, Any]:
-    return of_location_and_scale(self.laplace(loc, scale, size), loc, scale)
+def state_of(generator: Any) -> Any:
+    """Return the state of a generator."""
+    if isinstance(generator, RandomState):
+        return generator.get_state(legacy=False)
+    return generator.bit_generator.state
 
 
-@from_vjp(Generator.logistic, RandomState.logistic)
-def logistic_rule(self: Any, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> tuple[Any, Any]:
-    return of_location_and_scale(self.logistic(loc, scale, size), loc, scale)
+def restore(generator: Any, state: Any) -> None:
+    """Bring a generator into a state that it was in."""
+    if isinstance(generator, RandomState):
+        generator.set_state(state)
+    else:
+        generator.bit_generator.state = state
 
 
-@from_vjp(Generator.gumbel, RandomState.gumbel)
-def gumbel_rule(self: Any, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> tuple[Any, Any]:
-    return of_location_and_scale(self.gumbel(loc, scale, size), loc, scale)
+def declare_location_and_scale(name: str) -> None:
+    """Declare the derivatives of the draws of such a family."""
+
+    def rule(self: Any, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> tuple[Any, Any]:
+        y, z = drawn(name, self, (loc, scale), size, scale, (0.0, 1.0))
+
+        def pullback(dy: Any) -> tuple[Any, ...]:
+            return None, dy, lambda: dy * ((y - np.asarray(loc)) / scale if z is None else z)
+
+        return y, pullback
+
+    from_vjp(getattr(Generator, name), getattr(RandomState, name))(rule)
 
 
-def of_location_and_scale(y: Any, loc: Any, scale: Any) -> tuple[Any, Any]:
-    """Return a draw with its pullback; a scale of zero gives the scale no derivative."""
+def declare_scale(name: str) -> None:
+    """Declare the derivatives of the draws of a family with a scale alone."""
 
-    def draw_pullback(dy: Any) -> tuple[Any, ...]:
-        return None, dy, lambda: dy * quotient_or_zero(y - np.asarray(loc), scale)
+    def rule(self: Any, scale: Any = 1.0, size: Any = None) -> tuple[Any, Any]:
+        y, z = drawn(name, self, (scale,), size, scale, (1.0,))
+        return y, lambda dy: (None, dy * (y / np.asarray(scale) if z is None else z))
 
-    return y, draw_pullback
-
-
-def quotient_or_zero(a: Any, b: Any) -> Any:
-    """Return a / b, and zero where b is zero."""
-    b = np.broadcast_to(np.asarray(b, dtype=float), np.shape(a))
-    return np.divide(a, b, out=np.zeros_like(b), where=b != 0)
+    from_vjp(getattr(Generator, name), getattr(RandomState, name))(rule)
 
 
-@from_vjp(Generator.exponential, RandomState.exponential)
-def exponential_rule(self: Any, scale: Any = 1.0, size: Any = None) -> tuple[Any, Any]:
-    y = self.exponential(scale, size)
-    return y, lambda dy: (None, dy * quotient_or_zero(y, scale))
-
-
-@from_vjp(Generator.rayleigh, RandomState.rayleigh)
-def rayleigh_rule(self: Any, scale: Any = 1.0, size: Any = None) -> tuple[Any, Any]:
-    y = self.rayleigh(scale, size)
-    return y, lambda dy: (None, dy * quotient_or_zero(y, scale))
+for family in ("normal", "laplace", "logistic", "gumbel"):
+    declare_location_and_scale(family)
+for family in ("exponential", "rayleigh"):
+    declare_scale(family)
 
 
 @from_vjp(Generator.uniform, RandomState.uniform)
 def uniform_rule(self: Any, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> tuple[Any, Any]:
     """Return y = low + (high - low) u:  dlow = (1 - u) dy,  dhigh = u dy."""
-    y = self.uniform(low, high, size)
+    width = np.asarray(high) - np.asarray(low)
+    y, z = drawn("uniform", self, (low, high), size, width, (0.0, 1.0))
 
     def uniform_pullback(dy: Any) -> tuple[Any, ...]:
-        u = quotient_or_zero(y - np.asarray(low), np.asarray(high) - np.asarray(low))
+        u = (y - np.asarray(low)) / width if z is None else z
         return None, dy * (1 - u), dy * u
 
     return y, uniform_pullback
@@ -149,10 +166,10 @@ def uniform_rule(self: Any, low: Any = 0.0, high: Any = 1.0, size: Any = None) -
 @from_vjp(Generator.lognormal, RandomState.lognormal)
 def lognormal_rule(self: Any, mean: Any = 0.0, sigma: Any = 1.0, size: Any = None) -> Any:
     """Return y = exp(mean + sigma z):  dmean = y dy,  dsigma = y z dy."""
-    y = self.lognormal(mean, sigma, size)
+    y, one = drawn("lognormal", self, (mean, sigma), size, sigma, (0.0, 1.0))
 
     def lognormal_pullback(dy: Any) -> tuple[Any, ...]:
-        z = quotient_or_zero(np.log(y) - np.asarray(mean), sigma)
+        z = (np.log(y) - np.asarray(mean)) / sigma if one is None else np.log(one)
         return None, dy * y, dy * y * z
 
     return y, lognormal_pullback

@@ -13,7 +13,7 @@ from numpy.random import Generator, RandomState
 
 from mooncake_py.rules.axes import Result
 from mooncake_py.rules.declare import from_vjp, overlay, zero_derivative
-from mooncake_py.rules.random import constant_parameter, quotient_or_zero
+from mooncake_py.rules.random import constant_parameter, drawn, restore, state_of
 
 __all__: list[str] = []
 
@@ -21,10 +21,11 @@ __all__: list[str] = []
 @from_vjp(Generator.gamma, RandomState.gamma)
 def gamma_rule(self: Any, shape: Any, scale: Any = 1.0, size: Any = None) -> Result:
     """Return y = scale z, where z depends on the shape by rejection."""
-    y = self.gamma(shape, scale, size)
+    y, z = drawn("gamma", self, (shape, scale), size, scale, (shape, 1.0))
 
     def gamma_pullback(dy: Any) -> tuple[Any, ...]:
-        return None, constant_parameter("gamma", "shape"), lambda: dy * quotient_or_zero(y, scale)
+        of_shape = constant_parameter("gamma", "shape")
+        return None, of_shape, lambda: dy * (y / np.asarray(scale) if z is None else z)
 
     return y, gamma_pullback
 
@@ -86,6 +87,12 @@ def triangular_rule(self: Any, left: Any, mode: Any, right: Any, size: Any = Non
     return y, triangular_pullback
 
 
+def quotient_or_zero(a: Any, b: Any) -> Any:
+    """Return a / b, and zero where b is zero."""
+    b = np.broadcast_to(np.asarray(b, dtype=float), np.shape(a))
+    return np.divide(a, b, out=np.zeros_like(b), where=b != 0)
+
+
 # Several normal numbers with a covariance: mean + z F', where F F' = cov.
 
 
@@ -137,21 +144,6 @@ def numbers_behind(generator: Any, *arguments: Any, **options: Any) -> ndarray:
     z = generator.standard_normal(shape)
     restore(generator, after)
     return z
-
-
-def state_of(generator: Any) -> Any:
-    """Return the state of a generator."""
-    if isinstance(generator, RandomState):
-        return generator.get_state(legacy=False)
-    return generator.bit_generator.state
-
-
-def restore(generator: Any, state: Any) -> None:
-    """Bring a generator into a state that it was in."""
-    if isinstance(generator, RandomState):
-        generator.set_state(state)
-    else:
-        generator.bit_generator.state = state
 
 
 zero_derivative(numbers_behind, because="draws without parameters that have a derivative")

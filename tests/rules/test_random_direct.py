@@ -133,9 +133,45 @@ def test_pathwise_derivatives_match_differences(name: str, parameters: Any, make
         assert_allclose(np.sum(g), expected, rtol=1e-7)
 
 
-def test_scale_of_zero_has_a_finite_derivative() -> None:
-    _, pullback = rules.normal_rule(generator(), 1.0, 0.0, 3)
-    assert_array_equal(pullback(np.ones(3))[2](), np.zeros(3))
+ZERO = np.array([0.0, 0.7])
+ZERO_SCALES: list[tuple[str, tuple[Any, ...], int]] = [
+    *((name, (1.5, 0.0), 1) for name in ("normal", "laplace", "logistic", "gumbel", "lognormal")),
+    *((name, (1.5, ZERO), 1) for name in ("normal", "lognormal")),
+    ("exponential", (0.0,), 0), ("rayleigh", (0.0,), 0), ("gamma", (1.7, 0.0), 1),
+    ("gamma", (1.7, ZERO), 1), ("uniform", (1.5, 1.5), 1), ("uniform", (1.5, 1.5 + ZERO), 1),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("make", [generator, legacy], ids=["Generator", "RandomState"])
+@pytest.mark.parametrize(("name", "parameters", "i"), ZERO_SCALES, ids=str)
+def test_scales_of_zero_have_the_derivative_of_others(
+    name: str, parameters: Any, i: int, make: Any
+) -> None:
+    rule = registry.find(getattr(type(make()), name)).rule  # type: ignore[union-attr]
+    ours, theirs = make(), make()
+    y, pullback = rule(ours, *parameters, size=(3, 2))
+    assert_array_equal(y, getattr(theirs, name)(*parameters, size=(3, 2)))
+    assert ours.standard_normal() == theirs.standard_normal()
+    dy = np.random.default_rng(0).standard_normal((3, 2))
+    given = pullback(dy)
+    h, others = 1e-7, list(parameters)
+    others[i] = others[i] + h
+    expected = dy * (getattr(make(), name)(*others, size=(3, 2)) - y) / h
+    assert_allclose(given[i + 1]() if callable(given[i + 1]) else given[i + 1], expected, rtol=1e-5)
+
+
+def test_spreads_of_zero_in_programs() -> None:
+    def f(x):
+        return np.sum(generator().normal(x, 0 * x, size=3) * WEIGHTS)
+
+    z = generator().standard_normal(3)
+    assert grad(f)(2.0) == pytest.approx(np.sum(WEIGHTS))
+    assert grad(lambda s: np.sum(generator().normal(1.0, s, size=3) * WEIGHTS))(
+        0.0
+    ) == pytest.approx(z @ WEIGHTS)
+
+
+WEIGHTS = np.array([1.0, -2.0, 0.5])
 
 
 def test_every_method_of_the_generators_is_declared() -> None:

@@ -139,7 +139,7 @@ def quad_vec(
         value = integral(run, of_point(f, args), a, b, pieces, points, halves=False)
         value = with_derivative_of(ctx, found[0], value, found[1])
         if ctx.contains_active(value):
-            named = dict(zip(("err", "info"), output[1:], strict=False))
+            named: dict[str, Any] = dict(zip(("err", "info"), output[1:], strict=False))
             output = value, *approximated(ctx, named).values()
         return value, *output[1:]
 

@@ -69,6 +69,13 @@ def poch_slope_in_count(z: Any, m: Any, y: Any) -> Any:
     return np.where(alone, 0, y * ss.psi(np.where(alone, 1, z + m)))
 
 
+def beta_slope(a: Any, b: Any, y: Any) -> Any:
+    """Return the derivative of gamma(a) gamma(b) / gamma(a + b) in a, also where y is zero."""
+    zero = is_pole(a + b) & ~is_pole(a) & ~is_pole(b)
+    at_zero = ss.gamma(a) * ss.gamma(b) * rgamma_slope(a + b)
+    return np.where(zero, at_zero, y * (ss.psi(a) - ss.psi(np.where(zero, 1, a + b))))
+
+
 def binom_slopes(n: Any, k: Any, y: Any) -> tuple[Any, Any]:
     """Return the derivatives of gamma(n + 1) / (gamma(k + 1) gamma(n - k + 1))."""
     m = n - k
@@ -94,11 +101,7 @@ elementwise(
     not_implemented("the order of polygamma counts derivatives"),
     lambda n, x, y: ss.polygamma(n + 1, x),
 )
-elementwise(
-    ss.beta,
-    lambda a, b, y: y * (ss.psi(a) - ss.psi(a + b)),
-    lambda a, b, y: y * (ss.psi(b) - ss.psi(a + b)),
-)
+elementwise(ss.beta, beta_slope, lambda a, b, y: beta_slope(b, a, y))
 elementwise(
     ss.betaln, lambda a, b, y: ss.psi(a) - ss.psi(a + b), lambda a, b, y: ss.psi(b) - ss.psi(a + b)
 )
