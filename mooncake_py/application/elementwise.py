@@ -189,7 +189,7 @@ def elementwise_into(
                 unconverted = f(*primals, **{**kwargs, "where": True})
         if type(where) is ndarray:
             ctx.registry.protect(where)
-        partials = at_precision_of(out, kept_at_once(plan[1], primals), primals)
+        partials = at_precision_of(out, rule, kept_at_once(plan[1], primals), primals)
     steps = None if flows or not active else unrounded(ctx, f, nodes, (primals, kwargs), out)
     undo = ctx.overwritten(memory, out, Ellipsis) if memory.protected else None
     written = True

@@ -47,7 +47,7 @@ from mooncake_py.language.foreign_operands import (
 )
 from mooncake_py.language.iteration import ask_length
 from mooncake_py.language.plain_comparison import compared
-from mooncake_py.language.subclass_instances import dressed, viewed
+from mooncake_py.language.subclass_instances import dressed, viewed, wrapped, wrapping
 from mooncake_py.language.subclass_protocols import (
     apply_ufunc,
     ask_function,
@@ -124,8 +124,10 @@ def takes(ctx: Mode, f: Any, args: Any, kwargs: Any) -> bool:
     """Return whether a call is of a function of NumPy, and active data meets a class of arrays."""
     if issubclass(type(f), type):
         return False
-    if f is VECTORIZED and overriding(args, "__array_ufunc__"):
-        refuse(ctx, args)
+    if f is VECTORIZED:
+        if overriding(args, "__array_ufunc__"):
+            refuse(ctx, args)
+        return args[0].signature is None and any(map(is_instance, operands_of(*args, **kwargs)))
     values = (*args, *kwargs.values())
     if not any(has_part(v) for v in values if type(v) not in PLAIN):
         return False
@@ -169,6 +171,8 @@ def of_ufunc(f: Any) -> np.ufunc | None:
 
 def call(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run a function of NumPy as the classes of its operands have it."""
+    if f is VECTORIZED:
+        return call_vectorized(ctx, args, kwargs)
     method = derivable(args[0], "__abs__") if f is abs else None
     if method is not None:
         return ctx.call(method, *args)
@@ -200,6 +204,25 @@ def call(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         asked = (v for v in flat((*args, *kwargs.values())) if asks(f, v) or is_instance(v))
         raise refusal(ctx, f, next(asked))
     return call_implementation(ctx, f, args, kwargs)
+
+
+def call_vectorized(ctx: Mode, args: Any, kwargs: Any) -> Any:
+    """Run an instance of `np.vectorize`, which makes a ufunc: results are of a class of operands."""
+    self, *operands = args
+    plains = [v if i in self.excluded else plain_parts(v) for i, v in enumerate(operands)]
+    named = {name: v if name in self.excluded else plain_parts(v) for name, v in kwargs.items()}
+    y = ctx.call(VECTORIZED, self, *plains, **named)
+    given = tuple(operands_of(*args, **kwargs))
+    x, several = wrapping(given), type(y) is tuple
+    ufunc = np.frompyfunc(self.pyfunc, len(given), len(y) if several else 1)
+    made = [wrapped(ctx, x, v, (ufunc, given, i)) for i, v in enumerate(y if several else (y,))]
+    return tuple(made) if several else made[0]
+
+
+def operands_of(self: np.vectorize, *args: Any, **kwargs: Any) -> list[Any]:
+    """Return the arguments that a function is called for each element of."""
+    found = [v for i, v in enumerate(args) if i not in self.excluded]
+    return found + [v for name, v in kwargs.items() if name not in self.excluded]
 
 
 def run_converted(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dis
 import functools
 import itertools
+import math
 from collections.abc import Iterator
 from contextlib import suppress
 from types import CodeType, FunctionType, GeneratorType
@@ -38,7 +39,7 @@ from mooncake_py.runtime.late_errors import refuse_if_written, unusual
 from mooncake_py.runtime.methods import derivable, python_method
 from mooncake_py.runtime.slots import type_name
 from mooncake_py.syntax.compiled import walk_code
-from mooncake_py.tangents.memory import overlap
+from mooncake_py.tangents.memory import has_overlaps, overlap
 from mooncake_py.tangents.subclasses import is_instance, plain, plain_parts
 from mooncake_py.words import with_article
 
@@ -334,29 +335,50 @@ AS_THEY_ARE = INERT - {range} | {ndarray, Active, list, tuple}
 def assign_flat(ctx: Mode, base: ndarray, i: Any, v: Any) -> None:
     """Run ``array.flat[i] = v``, or ``array.flat = v`` if `i` is `...`; a shorter `v` repeats."""
     base = with_dimensions(plain(base))
-    if i is not Ellipsis and is_element(base.reshape(-1)[:1], i):
+    is_one = i is not Ellipsis and is_element(base.reshape(-1)[:1], i)
+    if is_one:
         v = as_element(ctx, base.dtype, v)
     v = plain_parts(v)
     if type(v) is ndarray and overlap(base, v):
         overlapping.copy_in_turn(ctx, base, v, functools.partial(copy_flat, i=i))
         return
+    is_object = base.dtype.kind in "OV"
+    if type(v) not in AS_THEY_ARE and not is_object:
+        v = ctx.as_value(base, (0,) * base.ndim if is_one else Ellipsis, v)
+        v = v if type(v) is Active else np.asarray(v, base.dtype)
+    is_sequence = type(v) in (ndarray, list, tuple) and not (is_object and is_one)
+    if type(i) is int and not is_sequence and -base.size <= i < base.size:
+        ctx.assign(base, np.unravel_index(i % base.size, base.shape), v)
+        return
     try:
-        index = flat_index(base, i)
+        positions, parts = placed(ctx, base, i, np.shape(unwrapped(v)) if is_sequence else ())
     except IndexError as error:
         copy = functools.partial(copy_flat, of=unwrapped(v), i=i)
         refuse_if_written(ctx, error, copy, unusual(base))
         raise
-    count = index[0].size if type(index[0]) is ndarray else 1
-    if type(v) not in AS_THEY_ARE and base.dtype.kind != "O":
-        v = ctx.as_value(base, index, v)
-        v = v if type(v) is Active else np.asarray(v, base.dtype)
-    if type(v) is ndarray or type(v) is list or type(v) is tuple:
-        v = ctx.call(np.resize, ctx.call(np.ravel, v), (count,))
+    if not positions.size:
+        return
+    if is_sequence:
+        v = ctx.call(np.ravel, v)
         if v.dtype != base.dtype:
             v = ctx.call(np.astype, v, base.dtype)  # NumPy converts before it writes
-        if count == 1 and type(index[0]) is not ndarray:
-            v = ctx.getitem(v, 0)
-    ctx.assign(base, index, v)
+        v = ctx.getitem(v, int(parts[0]) if is_one else parts)
+    ctx.assign(base, np.unravel_index(positions[0] if is_one else positions, base.shape), v)
+
+
+def placed(ctx: Mode, base: ndarray, i: Any, of: tuple[int, ...]) -> tuple[Any, Any]:
+    """Return which positions ``base.flat[i] = v`` writes, and which elements of `v` to these.
+
+    `of` is the shape of `v`.  NumPy tells, which writes the numbers of the elements to an array.
+    """
+    marks = np.full(base.shape, -1)
+    if base.base is not None and has_overlaps(base):  # what is written last stays
+        owner = ctx.registry.owner(base)
+        marks = overlapping.twin(base, owner, np.full(owner.size, -1))
+    copy_flat(marks, np.arange(math.prod(of)).reshape(of), i)
+    flat = marks.reshape(-1)
+    positions = np.flatnonzero(flat >= 0)
+    return positions, flat[positions]
 
 
 def copy_flat(into: ndarray, of: ndarray, i: Any) -> None:

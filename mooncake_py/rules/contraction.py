@@ -261,26 +261,27 @@ def to_the_end(x: Any, axes: tuple[int, ...]) -> ndarray:
 
 
 def pair_axes(
-    dy: ndarray, a_shape: tuple[int, ...], b_shape: tuple[int, ...]
+    dy: Any, a_shape: tuple[int, ...], b_shape: tuple[int, ...]
 ) -> tuple[ndarray, tuple[int, ...], tuple[int, ...]]:
-    """Split each axis of `dy` into its pair; return also both shapes padded to `dy.ndim`."""
-    a_shape = (1,) * (dy.ndim - len(a_shape)) + a_shape
-    b_shape = (1,) * (dy.ndim - len(b_shape)) + b_shape
+    """Split each axis of `dy` into its pair; return also both shapes padded to as many axes."""
+    ndim = np.ndim(dy)
+    a_shape = (1,) * (ndim - len(a_shape)) + a_shape
+    b_shape = (1,) * (ndim - len(b_shape)) + b_shape
     pairs = [n for pair in zip(a_shape, b_shape, strict=True) for n in pair]
     return np.reshape(dy, pairs), a_shape, b_shape
 
 
-def kron_left(dy: ndarray, a: Like, b: Any) -> ndarray:
+def kron_left(dy: Any, a: Like, b: Any) -> ndarray:
     paired, _, b_shape = pair_axes(dy, a.shape, np.shape(b))
     b_axes = range(1, paired.ndim, 2)
-    g = np.tensordot(paired, np.reshape(conj(b), b_shape), (b_axes, range(dy.ndim)))
+    g = np.tensordot(paired, np.reshape(conj(b), b_shape), (b_axes, range(len(b_shape))))
     return np.reshape(g, a.shape)
 
 
-def kron_right(dy: ndarray, a: Any, b: Like) -> ndarray:
+def kron_right(dy: Any, a: Any, b: Like) -> ndarray:
     paired, a_shape, _ = pair_axes(dy, np.shape(a), b.shape)
     a_axes = range(0, paired.ndim, 2)
-    g = np.tensordot(np.reshape(conj(a), a_shape), paired, (range(dy.ndim), a_axes))
+    g = np.tensordot(np.reshape(conj(a), a_shape), paired, (range(len(a_shape)), a_axes))
     return np.reshape(g, b.shape)
 
 

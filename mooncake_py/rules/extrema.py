@@ -87,6 +87,7 @@ def declare_reduction(ufunc: np.ufunc) -> None:
         where=True,
     ) -> Any:
         own = [*tangents[:2], *tangents[3:]]  # `dtype` has none
+        array, initial = compared(array, dtype), compared(initial, dtype)
         return extremum_jvp(own, y, array, axis, out, keepdims, initial, where)
 
     @from_vjp(ufunc.reduce, jvp=reduce_jvp)
@@ -95,11 +96,17 @@ def declare_reduction(ufunc: np.ufunc) -> None:
     ) -> Result:
         options = given(keepdims=keepdims, initial=initial, where=where)
         y = ufunc.reduce(array, axis, dtype, **options)
+        array, initial = compared(array, dtype), compared(initial, dtype)
         return extremum(y, array, axis, initial, where, AFTER_AXIS + 1)
 
 
 for _ufunc in (np.maximum, np.minimum, np.fmax, np.fmin):
     declare_reduction(_ufunc)
+
+
+def compared(value: Any, dtype: Any) -> Any:
+    """Return the operands as a reduction in another dtype compares them, which rounds them."""
+    return value if dtype is None or value is NoValue else np.asarray(value).astype(dtype)
 
 
 def extremum(y: Any, a: Any, axis: Axes, initial: Any, where: Any, position: int) -> Result:

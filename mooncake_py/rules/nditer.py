@@ -35,7 +35,7 @@ def nditer(
     if copying:
         refuse(f"numpy.nditer with {', '.join(copying)}")
     several = isinstance(op, (list, tuple))
-    operands = [x if x is None else np.asarray(x) for x in (op if several else [op])]
+    operands = [x if x is None else np.asanyarray(x) for x in (op if several else [op])]
     if op_flags is not None and not several and isinstance(op_flags[0], str):
         op_flags = [op_flags]
     steps = route(operands, flags, op_flags, order, casting, op_axes, itershape)
@@ -156,6 +156,7 @@ class Iterator(StandIn):
 
     def __init__(self, operands: list[ndarray], steps: Route) -> None:
         self.operands = tuple(operands)
+        self._arrays = [np.asarray(a) for a in operands]  # whose windows are of no other class
         self._steps = steps
         self.shape = steps.shape
         self.nop = len(operands)
@@ -212,8 +213,8 @@ class Iterator(StandIn):
     def __getitem__(self, i: Any) -> Any:
         places = self._steps.windows[self.iterindex]
         if isinstance(i, slice):
-            return tuple([view_of(a, p) for a, p in zip(self.operands[i], places[i], strict=True)])
-        return view_of(self.operands[i], places[i])
+            return tuple([view_of(a, p) for a, p in zip(self._arrays[i], places[i], strict=True)])
+        return view_of(self._arrays[i], places[i])
 
     def __setitem__(self, i: Any, value: Any) -> None:
         self[i][...] = value

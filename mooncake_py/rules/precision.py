@@ -1,35 +1,60 @@
 """Partial derivatives at operands of lower precision than the result: ``x / w``, w of float32.
 
 NumPy converts the operands first.  A partial that does not, such as ``1 / w``, would be rounded to
-the precision of w; and integers of few bits wrap around, as in ``-w`` and ``w * w``.
+the precision of w; and integers of few bits wrap around, as in ``-w`` and ``w * w``.  Of real
+operands with ``dtype=complex`` a partial such as ``x ** (p - 1)`` would be nan where x is negative.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import lru_cache
+import functools
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.rules.kinds import AtOnce, NotImplementedDerivative
+from mooncake_py.rules.kinds import AtOnce, ElementwiseRule, NotImplementedDerivative
 
 __all__ = ["WIDE", "at_precision_of"]
 
 WIDE = frozenset({float, int, np.float64, np.int64})
+FLOAT64 = np.dtype(np.float64)
 INT64 = np.dtype(np.int64)
 
 
-def at_precision_of(y: Any, partials: Sequence[Any], operands: Sequence[Any]) -> Sequence[Any]:
+def at_precision_of(
+    y: Any, rule: ElementwiseRule, partials: Sequence[Any], operands: Sequence[Any]
+) -> Sequence[Any]:
     """Return partials that convert operands to the precision of the output, where they must."""
+    dtype = getattr(y, "dtype", None)
+    is_complex = dtype is not FLOAT64 and dtype is not None and dtype.kind == "c"
+    if is_complex and not any(map(_is_complex, operands)) and _has_real_loop(rule.functions[0]):
+        return _converted(partials, y, lambda x: None if x is None else dtype)
     for x in operands:
-        if type(x) not in WIDE and getattr(x, "dtype", None) is not getattr(y, "dtype", None):
-            real = np.finfo(getattr(y, "dtype", np.float64)).dtype
+        if type(x) not in WIDE and getattr(x, "dtype", None) is not dtype:
+            real = np.finfo(np.float64 if dtype is None else dtype).dtype
             if wider(x, real) is not None:
-                named = type(y) is ndarray  # what a cotangent that is an array may be multiplied by
-                return [p if _is_plain(p, named) else _converting(p, real) for p in partials]
+                return _converted(partials, y, functools.partial(wider, real=real))
     return partials
+
+
+def _has_real_loop(f: Any) -> bool:
+    """Return whether real operands have complex results only by a `dtype`."""
+    return type(f) is np.ufunc and any(not set(types) & set("FDGO") for types in f.types)
+
+
+def _is_complex(x: Any) -> bool:
+    """Return whether an operand is complex."""
+    if isinstance(x, ndarray):
+        return x.dtype.kind == "c"
+    return isinstance(x, complex | np.complexfloating)
+
+
+def _converted(partials: Sequence[Any], y: Any, dtype_of: Callable[[Any], Any]) -> list[Any]:
+    """Return partials that read their arguments in other dtypes; None stands for their own."""
+    named = type(y) is ndarray  # what a cotangent that is an array may be multiplied by
+    return [p if _is_plain(p, named) else _converting(p, dtype_of) for p in partials]
 
 
 def wider(x: Any, real: np.dtype[Any]) -> np.dtype[Any] | None:
@@ -54,16 +79,16 @@ def _is_plain(partial: Any, named: bool) -> bool:
     return named and code is not None and len(code.co_code) <= _shortest()
 
 
-@lru_cache
+@functools.lru_cache
 def _shortest() -> int:
     return len((lambda a, b, y: b).__code__.co_code)
 
 
-def _converting(partial: Any, real: np.dtype[Any]) -> Any:
+def _converting(partial: Any, dtype_of: Callable[[Any], Any]) -> Any:
     """Return a partial that converts its arguments."""
 
     def at_precision(*args: Any) -> Any:
-        dtypes = [wider(x, real) for x in args]
+        dtypes = [dtype_of(x) for x in args]
         return partial(
             *[
                 x if dtype is None else np.asarray(x, dtype)[()]

@@ -32,9 +32,20 @@ def gamma_rule(self: Any, shape: Any, scale: Any = 1.0, size: Any = None) -> Res
 
 @from_vjp(Generator.vonmises, RandomState.vonmises)
 def vonmises_rule(self: Any, mu: Any, kappa: Any, size: Any = None) -> Result:
-    """Return y = mu + z, brought into one turn, where z depends on kappa by rejection."""
+    """Return y = mu + z, brought into one turn, where z depends on kappa by rejection.
+
+    For a tiny kappa NumPy draws from the whole turn, and leaves mu out.
+    """
     y = self.vonmises(mu, kappa, size)
-    return y, lambda dy: (None, dy, constant_parameter("vonmises", "kappa"))
+
+    def vonmises_pullback(dy: Any) -> tuple[Any, ...]:
+        dmu = np.where(np.asarray(kappa) < UNIFORM_BELOW, 0.0, dy)
+        return None, dmu, constant_parameter("vonmises", "kappa")
+
+    return y, vonmises_pullback
+
+
+UNIFORM_BELOW = 1e-8
 
 
 # Powers of draws: y = u^(1/a), so that dy/da = -y log(y) / a.
@@ -60,9 +71,9 @@ def pareto_rule(self: Any, a: Any, size: Any = None) -> Result:
 
 
 def power_cotangent(dy: Any, y: Any, a: Any) -> Any:
-    """Return -dy y log(y) / a, and zero where y is zero."""
+    """Return -dy y log(y) / a, and zero where y or a is zero."""
     y = np.asarray(y)
-    return -dy * y * np.log(np.where(y > 0, y, 1)) / a
+    return -dy * quotient_or_zero(y * np.log(np.where(y > 0, y, 1)), a)
 
 
 @from_vjp(Generator.triangular, RandomState.triangular)

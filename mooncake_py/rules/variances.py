@@ -32,6 +32,8 @@ def declare(function: Any, *methods: Any, skips_nan: bool = False, root: bool = 
         freedom = ddof if correction is NoValue else correction
         held = counted(a, where) if skips_nan else where
         dmean = tangents[MEAN] if len(tangents) > MEAN else None
+        if root and mean is NoValue:
+            a = shifted(a, axis, held, y)
         center = center_of(a, axis, dtype, held, mean)
         dv = variance_tangent((tangents[0], dmean), a, axis, freedom, held, center)
         dv = np.reshape(dv, np.shape(y))
@@ -51,7 +53,8 @@ def declare(function: Any, *methods: Any, skips_nan: bool = False, root: bool = 
         def pullback(dy):
             dv = root_cotangent(dy, y) if root else dy
             held = counted(a, where) if skips_nan else where
-            return spread_cotangents(dv, a, axis, freedom, held, mean, dtype)
+            x = shifted(a, axis, held, y) if root and mean is NoValue else a
+            return spread_cotangents(dv, x, axis, freedom, held, mean, dtype)
 
         return y, pullback
 
@@ -75,6 +78,20 @@ def spread_cotangents(
     freedom = np.maximum(count(a.shape, axis, where) - ddof, 0)
     da = select(where, scaled(2 * dy / freedom.astype(dy.real.dtype), a - center))
     return of_arguments(da, lambda: -da)
+
+
+def shifted(a: Any, axis: Axes, where: Any, y: Any) -> Any:
+    """Return an array minus its mean if that is much larger than the standard deviation, `y`.
+
+    The derivative is the same.  The deviations of equal elements from a mean that is rounded are
+    as large as the deviation that they are divided by.
+    """
+    mean = np.mean(a, axis, keepdims=True, where=where)
+    close = keep(y, axis, np.shape(a)) <= CLOSE * np.abs(mean)
+    return a - mean if np.any(close) else a
+
+
+CLOSE = 1e-8
 
 
 def center_of(a: Any, axis: Axes, dtype: Any, where: Any, mean: Any) -> Any:

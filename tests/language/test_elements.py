@@ -5,6 +5,7 @@ from __future__ import annotations
 import array
 import collections
 import ctypes
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -155,3 +156,74 @@ def test_a_shorter_sequence_repeats_in_flat(v: Any, i: Any) -> None:
     slope = (f(2.0 + 1e-5) - f(2.0 - 1e-5)) / 2e-5
     np.testing.assert_allclose(grad(f)(2.0), slope, rtol=1e-7, atol=1e-7)
     np.testing.assert_allclose(jvp(f, (2.0,), (1.0,))[1], slope, rtol=1e-7, atol=1e-7)
+
+
+NOTHING = {
+    "all": (Ellipsis, lambda x: x[:0]),
+    "slice": (slice(None), lambda x: []),
+    "part": (slice(2, 4), lambda x: x[:0]),
+    "list": ([0, 2], lambda x: ()),
+    "mask": (np.arange(6) > 2, lambda x: x[:0]),
+    "outside": ([7], lambda x: []),
+    "nowhere": (False, lambda x: x[0]),
+}
+
+
+@pytest.mark.parametrize(("i", "of"), NOTHING.values(), ids=NOTHING)
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_nothing_written_to_flat_changes_nothing(i: Any, of: Any) -> None:
+    def f(x: Any) -> Any:
+        y = x * x
+        if i is Ellipsis:
+            y.flat = of(x)
+        else:
+            y.flat[i] = of(x)
+        return np.sum(y)
+
+    value, dx = value_and_grad(f)(np.arange(6.0))
+    assert value == f(np.arange(6.0)) == 55.0
+    np.testing.assert_array_equal(dx, 2 * np.arange(6.0))
+    assert jvp(f, (np.arange(6.0),), (np.ones(6),))[1] == 30.0
+
+
+NO_ELEMENT = {
+    "array": (1, lambda x: x[:2]),
+    "one": (-1, lambda x: x[:1]),
+    "list": (np.int64(1), lambda x: [x[0]]),
+    "nested": ((1,), lambda x: [[x[0]]]),
+    "empty": (np.array(1), lambda x: x[:0]),
+    "truth": (True, lambda x: x[:2]),
+    "no-index": ((), lambda x: x[0]),
+}
+
+
+@pytest.mark.parametrize(("i", "of"), NO_ELEMENT.values(), ids=NO_ELEMENT)
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_what_is_no_element_of_flat_raises_what_it_raises(i: Any, of: Any) -> None:
+    def f(x: Any) -> Any:
+        y = x * x
+        y.flat[i] = of(x)
+        return np.sum(y)
+
+    x = np.arange(3.0)
+    try:
+        f(x)
+    except (ValueError, IndexError) as error:
+        with pytest.raises(type(error), match=re.escape(str(error))):
+            value_and_grad(f)(x)
+    else:
+        pytest.skip("this NumPy takes it")
+
+
+def test_flat_of_memory_that_overlaps_is_written_in_order() -> None:
+    def f(x: Any) -> Any:
+        y = 1.0 * x
+        z = np.lib.stride_tricks.as_strided(y, (3, 2), (8, 8))
+        z.flat[[3, 2, 1, 3]] = x * x
+        return np.sum(y * np.array([1.0, 2.0, 3.0, 4.0]))
+
+    x = np.array([0.5, 1.5, 2.5, 3.5])
+    value, dx = value_and_grad(f)(x)
+    assert value == f(x)
+    slopes = [(f(x + e) - f(x - e)) / 2e-6 for e in 1e-6 * np.eye(4)]
+    np.testing.assert_allclose(dx, slopes, rtol=1e-7, atol=1e-7)

@@ -378,3 +378,17 @@ def test_iterator_has_the_attributes_of_the_original():
 
     _, seen = value_and_grad(look, has_aux=True)(M)[0]
     assert seen == look(M)[1]
+
+
+def test_operands_are_those_that_were_given():
+    m = np.ma.array(np.arange(3.0), mask=[False, True, False])
+
+    def f(x):
+        y = x * m
+        steps = np.nditer([y, x])
+        return sum([a * b for a, b in steps]) + np.sum(steps.operands[0]) + np.nditer(y)[0]
+
+    x = np.array([0.7, -1.3, 2.1])
+    value, dx = value_and_grad(f)(x)
+    assert value == f(x)
+    np.testing.assert_allclose(dx, [0.0, -2.6, 10.4])  # NumPy keeps x under a mask

@@ -73,3 +73,42 @@ def test_unsigned_ints_above_those_of_int64(f: Any) -> None:
     wide = LARGE.astype(float)
     assert_allclose(grad(f)(X, LARGE), grad(f)(X, wide), rtol=1e-13)
     assert_allclose(jvp(lambda x: f(x, LARGE), (X,), (X,))[1], grad(f)(X, wide) @ X, rtol=1e-13)
+
+
+COMPLEX: dict[str, tuple[Any, Any]] = {
+    "power": (lambda x: np.power(x, 0.5, dtype=complex), lambda x: np.power(x + 0j, 0.5)),
+    "power-of-powers": (
+        lambda x: np.power(x, x[::-1], dtype=complex), lambda x: np.power(x + 0j, x[::-1] + 0j)
+    ),
+    "float-power": (
+        lambda x: np.float_power(x, x + 0.1, dtype=complex), lambda x: np.power(x + 0j, x + 0.1)
+    ),
+    "outer": (
+        lambda x: np.power.outer(x, [0.5, 1.3], dtype=complex),
+        lambda x: np.power(x[:, None] + 0j, np.array([0.5, 1.3])),
+    ),
+    "number": (lambda x: np.power(x[1], x[0], dtype=complex), lambda x: (x[1] + 0j) ** x[0]),
+    "arcsin": (lambda x: np.arcsin(x, dtype=complex), lambda x: np.arcsin(x + 0j)),
+    "arccos-number": (lambda x: np.arccos(x[2], dtype=complex), lambda x: np.arccos(x[2] + 0j)),
+    "out": (
+        lambda x: np.arccosh(x, dtype=complex, out=np.ones(4, complex)),
+        lambda x: np.arccosh(x + 0j),
+    ),
+    "where": (
+        lambda x: np.sqrt(x, dtype=complex, where=x < 2, out=np.ones(4, complex)),
+        lambda x: np.where(x < 2, np.sqrt(x + 0j), 1),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("f", "plain"), COMPLEX.values(), ids=COMPLEX)
+def test_real_operands_of_a_complex_loop_are_complex(f: Any, plain: Any) -> None:
+    x, t = np.array([0.7, -1.3, 2.1, -0.4]), np.array([0.3, -1.0, 0.5, 2.0])
+
+    def real(g: Any) -> Any:
+        return lambda x: np.sum(g(x).real - 2 * g(x).imag)
+
+    assert_allclose(f(x), plain(x), rtol=1e-14)
+    expected = grad(real(plain))(x)
+    assert_allclose(grad(real(f))(x), expected, rtol=1e-12)
+    assert_allclose(jvp(real(f), (x,), (t,))[1], expected @ t, rtol=1e-12)

@@ -240,3 +240,16 @@ def test_multivariate_normal_draws_what_numpy_draws(make: Any, size: Any) -> Non
     assert_array_equal(following, theirs.normal(mean))
     (dmean,) = pullback((np.ones_like(y), np.zeros(2)))
     assert_allclose(dmean, np.full(2, y.size / 2))
+
+
+@pytest.mark.parametrize("generator", [generator, legacy])
+def test_von_mises_draws_of_a_tiny_kappa_leave_the_mean_out(generator: Any) -> None:
+    kappa = np.array([0.0, 1e-9, 1e-8, 1.0, 1e7])
+
+    def f(mu: Any) -> Any:
+        return generator().vonmises(mu, kappa)
+
+    slopes = (f(0.7 + 1e-6) - f(0.7 - 1e-6)) / 2e-6
+    assert_allclose(slopes, [0, 0, 1, 1, 1], atol=1e-6)
+    assert_array_equal([vjp(f, 0.7)[1](e)[0] for e in np.eye(5)], [0, 0, 1, 1, 1])
+    assert grad(lambda mu: generator().vonmises(mu, 0.0))(0.7) == 0.0

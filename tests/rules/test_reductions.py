@@ -11,6 +11,8 @@ from mooncake_py import grad, jvp
 from tests.rules.cases import Case, parameters
 from tests.rules.cases.reductions import cases
 
+MASK = np.array([[True, True, True], [False, True, True]])
+
 
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("case", parameters(cases()), ids=lambda case: case.id)
@@ -37,3 +39,14 @@ def test_cotangents_of_double_precision_stay_so(f: Any) -> None:
     x, z = np.ones(3, np.float32), np.arange(3.0)
     dx, dz = grad(lambda x, z: np.sum(x) * f(z * z), (0, 1))(x, z)
     assert (dx.dtype, dz.dtype) == (np.float32, np.float64)
+
+
+@pytest.mark.parametrize("f", [np.std, np.nanstd])
+@pytest.mark.parametrize("options", [{}, {"axis": 1}, {"ddof": 1}, {"where": MASK}])
+def test_equal_numbers_of_a_rounded_mean_do_not_spread_when_all_move(f: Any, options: Any) -> None:
+    for value in (0.7, 0.1, 1e8 + 0.1):
+        x = np.full((2, 3), value)
+        dx = grad(lambda x: np.sum(f(x, **options)))(x)
+        assert abs(np.sum(dx)) < 1e-7
+        dy = jvp(lambda x: np.sum(f(x, **options)), (x,), (np.ones((2, 3)),))[1]
+        assert abs(dy) < 1e-7

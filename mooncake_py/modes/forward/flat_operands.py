@@ -92,7 +92,7 @@ def survey(
         elif t is Active:
             if a.context is not ctx or type(a.primal) is Active:
                 return None
-            a, tangent = a.primal, a.grad
+            a, tangent = ctx.split(a)
         elif t is list or t is tuple:
             parts: list[Any] = []
             if NUMBERS.issuperset(map(type, a)):

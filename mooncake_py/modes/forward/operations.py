@@ -205,7 +205,7 @@ class Operations(Levels):
             return y
         if type(y) is ndarray and (y.base is not None or any(y is p for p in primals)):
             y = self.base.call(laid_out_copy, y)  # not a ufunc, but a function declared elementwise
-        partials = at_precision_of(y, rule.partials, primals)
+        partials = at_precision_of(y, rule, rule.partials, primals)
         return self.fresh(y, self.by_partials(partials, primals, tangents, y))
 
     def by_partials(self, partials: Any, primals: Any, tangents: Any, y: Any) -> Any:

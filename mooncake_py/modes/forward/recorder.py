@@ -48,34 +48,45 @@ class Recorder(Operations):
         """The token of those that sites may keep."""
         return self.ways_found.token if self.plain and not self.is_stacked else None
 
+    def tangent_of(self, node: Any) -> Any:
+        """Return the tangent of a number or an array.
+
+        A number may have several from before this was about one direction.
+        """
+        return self.split(node)[1] if type(node) is Active else node
+
+    def moved(self, node: Active) -> float:
+        """Return the tangent of a real number."""
+        return float(self.split(node)[1])
+
     def record_slope(self, y: Any, a: Active, p: float) -> Active:
         """Return a number that moves with another one, by its slope."""
-        return self.fresh_number(y, along(a, p))
+        return self.fresh_number(y, product(self.moved(a), p))
 
     def record_slopes(self, y: Any, a: Active, p: float, b: Active, q: float) -> Active:
         """Return a number that moves with two others, by its slopes."""
-        return self.fresh_number(y, along(a, p) + along(b, q))
+        return self.fresh_number(y, product(self.moved(a), p) + product(self.moved(b), q))
 
     def record_sum(self, y: Any, nodes: list[Active]) -> Active:
         """Return the sum of numbers."""
-        return self.fresh_number(y, sum([node.grad for node in nodes], 0.0))
+        return self.fresh_number(y, sum(map(self.moved, nodes), 0.0))
 
     def record_array(self, y: ndarray, nodes: list[Active | None]) -> ndarray:
         """Return an array made of numbers."""
-        t = np.array([0.0 if node is None else float(node.grad) for node in nodes])
+        t = np.array([0.0 if node is None else self.moved(node) for node in nodes])
         return self.fresh_array(y, t.reshape(y.shape))
 
     def record_one(self, rule: ElementwiseRule, y: Any, x: Any, node: Any) -> Any:
         """Return ``y = f(x)`` for an elementwise rule."""
-        return self.push_elementwise(rule, y, (x,), (tangent_of(node),))
+        return self.push_elementwise(rule, y, (x,), (self.tangent_of(node),))
 
     def record_two(self, rule: ElementwiseRule, y: Any, a: Any, b: Any, na: Any, nb: Any) -> Any:
         """Return ``y = f(a, b)`` for an elementwise rule."""
-        return self.push_elementwise(rule, y, (a, b), (tangent_of(na), tangent_of(nb)))
+        return self.push_elementwise(rule, y, (a, b), (self.tangent_of(na), self.tangent_of(nb)))
 
     def record_elementwise(self, rule: ElementwiseRule, y: Any, args: Any, nodes: Any) -> Any:
         """Return ``y = f(*args)`` for an elementwise rule."""
-        return self.push_elementwise(rule, y, args, tuple(map(tangent_of, nodes)))
+        return self.push_elementwise(rule, y, args, tuple(map(self.tangent_of, nodes)))
 
     def record_linear(
         self, rule: LinearRule, f: Any, y: Any, node: Any, args: Any, kwargs: Any
@@ -118,7 +129,7 @@ class Recorder(Operations):
         side, k, after, t, slope = place
         total = 0.0
         if side == 0:
-            moved = 0.0 if x is None else float(x.grad)
+            moved = 0.0 if x is None else self.moved(x)
             if of_xp is not None:
                 moved -= (1.0 - t) * of_xp.item(k) + t * of_xp.item(after)
             total = product(moved, slope)
@@ -129,11 +140,6 @@ class Recorder(Operations):
         return self.fresh_number(y, total)
 
 
-def along(a: Active, p: float) -> float:
-    """Return the tangent that a slope makes of that of a number."""
-    return product(float(a.grad), p)
-
-
 def product(t: float, p: float) -> float:
     """Return ``t * p``, zero where one is zero and the other one is not finite."""
     c = t * p
@@ -141,8 +147,3 @@ def product(t: float, p: float) -> float:
         return c
     with Quiet():
         return float(pushed(t, p))
-
-
-def tangent_of(node: Any) -> Any:
-    """Return the tangent of a number or an array."""
-    return node.grad if type(node) is Active else node

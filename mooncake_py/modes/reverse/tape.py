@@ -99,7 +99,7 @@ class Tape(ArrayLanguage, ReversePass):
         if plan is None:
             return y
         positions, partials, keep = plan
-        partials = at_precision_of(y, partials, args)
+        partials = at_precision_of(y, rule, partials, args)
         saved = self.saved_operands(args, nodes, keep)
         if type(y) is ndarray:
             if y.base is not None or any(y is a for a in args):
@@ -188,7 +188,7 @@ class Tape(ArrayLanguage, ReversePass):
         if (keep_a and (a.dtype is not y.dtype if type(a) is ndarray else type(a) not in WIDE)) or (
             keep_b and (b.dtype is not y.dtype if type(b) is ndarray else type(b) not in WIDE)
         ):
-            pa, pb = at_precision_of(y, (pa, pb), (a, b))
+            pa, pb = at_precision_of(y, rule, (pa, pb), (a, b))
         spec_a = spec_b = None
         shape = y.shape if type(y) is ndarray else None  # numbers get cotangents of other types
         if type(pa) is AtOnce is type(pb) and pa.both is not None:

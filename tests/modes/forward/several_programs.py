@@ -271,4 +271,25 @@ def late_loop(a, s):
     return a, v, column * number, number
 
 
-ONE_BY_ONE = [loops, loops_over_lists, inner_gradient, late_loop, shapes_in_place]
+def numbers_from_before(a, s):
+    u, v, w = a[0, 0] * s, a[0, 1] * s, s * s
+    loops(a, s)
+    nodes = np.array([0.0, w])
+    return [
+        np.hypot(u, v), np.exp(u), u * a[0], np.multiply(u, a), np.subtract(a, v), -u, abs(v),
+        sum([u, v, w]), np.array([u, 2.0, v]), np.clip(v, u, w), np.maximum(u, v), u**w,
+        math.sin(u), np.interp(u, nodes, [v, w]), np.linalg.norm([u, v]), float(u), a,
+    ]  # fmt: skip
+
+
+def matrix_and_number(a, s):
+    m = np.asmatrix(a[0])
+    u = a[0, 0] * s
+    first = [np.asarray(f(u, m)) for f in (np.multiply, np.add, np.hypot, np.maximum)]
+    return [np.asarray(u * m), np.asarray(m / u), *first]
+
+
+ONE_BY_ONE = [
+    loops, loops_over_lists, inner_gradient, late_loop, shapes_in_place, numbers_from_before,
+    matrix_and_number,
+]  # fmt: skip

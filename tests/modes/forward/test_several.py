@@ -88,6 +88,7 @@ def test_programs_of_every_kind(program: Any) -> None:
 
 @pytest.mark.plain
 @pytest.mark.filterwarnings("ignore:Setting the shape:DeprecationWarning")  # NumPy 2.5
+@pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")  # np.matrix
 @pytest.mark.parametrize("program", ONE_BY_ONE, ids=lambda f: f.__name__)
 def test_what_takes_one_tangent_runs_once_for_each(program: Any, runs: list[str]) -> None:
     check(program, (A.copy(), S), DIRECTIONS)

@@ -100,6 +100,10 @@ def kron_cases() -> list[Case]:
         pair(np.kron, (2, 2), (3, 2), complex),
         pair(np.kron, (2,), (2, 3, 2)),
         pair(np.kron, (), (2, 2)),
+        Case(np.kron, (0.7, -1.3), {}, "numbers"),
+        Case(np.kron, (0.7 - 0.4j, -1.3), {}, "complex-number"),
+        Case(np.kron, (0.7, np.complex128(1.3j)), {}, "real-number"),
+        Case(np.kron, (0.7 - 0.4j, draw(2, 3)), {}, "number-and-array"),
     ]
 
 
