@@ -205,8 +205,10 @@ def ufunc_reduce(
     dtype = accumulator(array, dtype, out)
     if is_stepwise(ufunc):
         result = natively(ufunc, "reduce", array, axis, dtype, None, keepdims, initial, where)
-        return result if out is None else written(out, result)
+        return returned(out, result)
     expected = reduced_natively(ufunc, array, axis, dtype, keepdims, initial, where)
+    if x.dtype.kind in "biu" and initial is NoValue:  # the first may become a float
+        return returned(out, expected)
     axes = reduced_axes(axis, x.ndim)
     kept = [i for i in range(x.ndim) if i not in axes]
     items = along_first(x, axes, kept)
@@ -216,14 +218,24 @@ def ufunc_reduce(
     if keepdims:
         result = np.reshape(result, [1 if i in axes else n for i, n in enumerate(x.shape)])
     check_agreement(ufunc, "reduce", expected, result)
-    result = same_values(result, expected)
-    return result if out is None else written(out, result)
+    return returned(out, same_values(result, expected))
+
+
+def returned(out: Any, result: Any) -> Any:
+    """Return a result, written to the output if there is one."""
+    if out is None:
+        return result
+    return np.asarray(result) if out is Ellipsis else written(out, result)
 
 
 def accumulator(array: Any, dtype: Any, out: Any) -> Any:
     """Return the dtype that NumPy computes in: `out` takes part in it, as it accumulates."""
     out = out[0] if isinstance(out, tuple) else out
-    if dtype is not None or out is None or out.dtype.kind not in "fc":
+    if out is None or out is Ellipsis:
+        return dtype
+    if not isinstance(out, ndarray):
+        raise TypeError("return arrays must be of ArrayType")
+    if dtype is not None or out.dtype.kind not in "fc":
         return dtype
     of = np.asarray(array).dtype
     return None if of == out.dtype else np.result_type(of, out.dtype)
@@ -321,16 +333,15 @@ def ufunc_accumulate(
     ufunc: np.ufunc, array: Any, axis: int = 0, dtype: Any = None, out: Any = None
 ) -> Any:
     """Combine the elements one by one, and keep each result on the way."""
-    if isinstance(axis, tuple) and len(axis) == 1:
-        axis = axis[0]
     x = np.asarray(array)
+    axis = single_axis(axis, x.ndim)
     if is_of_objects(dtype) and x.dtype != object:
         return ufunc.accumulate(x.astype(object), axis, dtype, out)
     dtype = accumulator(array, dtype, out)
-    items = np.moveaxis(x, axis, 0)
-    if is_stepwise(ufunc) or not len(items):
+    if is_stepwise(ufunc) or x.dtype.kind in "biu" or not x.ndim or not x.shape[axis]:
         result = natively(ufunc, "accumulate", array, axis, dtype)
-        return result if out is None else written_along(out, result, axis)
+        return written_along(out, result, axis)
+    items = np.moveaxis(x, axis, 0)
     options = {} if dtype is None else {"dtype": dtype, "casting": "unsafe"}
     results = [np.array(items[0], dtype=dtype)]
     for i in range(1, len(items)):
@@ -338,12 +349,20 @@ def ufunc_accumulate(
     result = np.stack(results, axis=axis)
     expected = accumulated_natively(ufunc, array, axis, dtype)
     check_agreement(ufunc, "accumulate", expected, result)
-    result = same_values(result, expected)
-    return result if out is None else written_along(out, result, axis)
+    return written_along(out, same_values(result, expected), axis)
+
+
+def single_axis(axis: Any, ndim: int) -> Any:
+    """Return the axis that is given; None is that of a vector."""
+    if isinstance(axis, tuple) and len(axis) == 1:
+        return axis[0]
+    return 0 if axis is None and ndim == 1 else axis
 
 
 def written_along(out: Any, result: Any, axis: int) -> Any:
     """Write a result to the start of `out` along an axis; along others it may be repeated."""
+    if out is None or out is Ellipsis:
+        return returned(out, result)
     target = out[0] if isinstance(out, tuple) else out
     if target.shape == result.shape or target.ndim != result.ndim:
         return written(target, result)
@@ -357,16 +376,14 @@ def ufunc_reduceat(
     ufunc: np.ufunc, array: Any, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None
 ) -> Any:
     """Reduce the segments that start at the indices."""
-    if isinstance(axis, tuple) and len(axis) == 1:
-        axis = axis[0]
     x = np.asarray(array)
+    axis = single_axis(axis, x.ndim)
     if is_of_objects(dtype) and x.dtype != object:
         return ufunc.reduceat(x.astype(object), indices, axis, dtype, out)
     dtype = accumulator(array, dtype, out)
-    if is_stepwise(ufunc):
-        result = natively(ufunc, "reduceat", array, indices, axis, dtype)
-        return result if out is None else written(out, result)
     expected = natively(ufunc, "reduceat", array, indices, axis, dtype)
+    if is_stepwise(ufunc) or x.dtype.kind in "biu":
+        return returned(out, expected)
     starts, stops = segments(indices, x.shape[axis])
     items = np.moveaxis(x, axis, 0)
     pieces = [
@@ -375,12 +392,11 @@ def ufunc_reduceat(
     ]
     result = np.stack(pieces, axis=axis) if pieces else expected  # of no segments
     check_agreement(ufunc, "reduceat", expected, result)
-    result = same_values(result, expected)
-    return result if out is None else written(out, result)
+    return returned(out, same_values(result, expected))
 
 
 zero_derivative(
     accumulated_natively, accumulator, is_of_objects, slots_of, rounds, reduced_axes,
-    reduced_natively, check_agreement, is_stepwise, natively, segments,
+    reduced_natively, check_agreement, is_stepwise, natively, segments, single_axis,
     because="returns positions or checks; the values take another way",
 )  # fmt: skip

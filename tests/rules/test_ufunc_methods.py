@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mooncake_py import MissingRuleError, grad, jvp
+from mooncake_py import MissingRuleError, grad, jvp, vjp
 from tests.rules.cases import Case
 from tests.rules.cases.ufunc_methods import cases
 
@@ -39,3 +39,31 @@ def test_slices_of_read_only_arrays_raise_as_in_numpy():
 
     with pytest.raises(ValueError, match="read-only"):
         grad(f)(np.ones(3))
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        lambda: np.divide.reduce(np.array([8])),
+        lambda: np.hypot.accumulate([3]),
+        lambda: np.divide.reduceat(np.array([8, 2, 2]), [0, 1, 2]),
+        lambda: np.divide.reduceat(np.array([True, False]), [0]),
+        lambda: np.divide.accumulate(np.array([1.0, 2.0]), axis=None),
+        lambda: np.hypot.reduce(np.array([3.0, 4.0]), out=...),
+        lambda: np.hypot.accumulate(np.array([3.0, 4.0]), out={}),
+    ],
+)
+def test_constants_beside_active_data_are_those_of_numpy(run):
+    def f(x):
+        y = run()
+        return [x * 1.0, y, type(y).__name__, y.dtype.str]
+
+    def outcome(call):
+        try:
+            return repr(call())
+        except TypeError as error:
+            return str(error)
+
+    expected = outcome(lambda: f(np.ones(2)))
+    assert outcome(lambda: vjp(f, np.ones(2))[0]) == expected
+    assert outcome(lambda: jvp(f, (np.ones(2),), (np.ones(2),))[0]) == expected
