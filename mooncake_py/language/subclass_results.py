@@ -49,6 +49,8 @@ def run_on_plain(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     if f is np.copy:
         options = dict(zip(("order", "subok"), args[1:], strict=False))
         f, args, kwargs = np.array, args[:1], {"order": "K"} | options | kwargs
+    if f is np.concatenate and args and is_instance(args[0]):
+        args = ([*ctx.iter(args[0])], *args[1:])  # whose class makes its rows
     given = args, kwargs
     if f in MAKING and args:
         args, kwargs = as_whole(ctx, f, args, kwargs)

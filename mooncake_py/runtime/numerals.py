@@ -19,6 +19,7 @@ from mooncake_py.diagnostics.refusals import names
 from mooncake_py.diagnostics.reporting import Reporting, dropped
 from mooncake_py.errors import DerivativeDropError
 from mooncake_py.runtime.active import Active
+from mooncake_py.tangents.subclasses import plain
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Tracking
@@ -128,8 +129,8 @@ def texts(value: Any) -> Iterator[str]:
     elif type(value) in (list, tuple):
         for part in value:
             yield from texts(part)
-    elif issubclass(type(value), ndarray) and value.dtype.kind in "SUTO":
-        for part in value.ravel().tolist():
+    elif issubclass(type(value), ndarray) and plain(value).dtype.kind in "SUTO":
+        for part in plain(value).ravel().tolist():
             yield from texts(part)
 
 

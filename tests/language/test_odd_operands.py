@@ -141,3 +141,21 @@ def test_lists_are_compared_with_arrays_as_by_numpy(name: str) -> None:
         expected = outcome(lambda f=f: f(X))
         assert outcome(lambda f=f: vjp(f, X)[0]) == expected
         assert outcome(lambda f=f: jvp(f, (X,), (T,))[0]) == expected
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: np.sum(np.concatenate(np.asmatrix(np.outer(x, x)), 0)),
+        lambda x: np.concatenate(np.asmatrix(np.outer(x, x)), 1)[0, 3] * 2.0,
+        lambda x: np.concatenate(np.asmatrix(x), 1).shape[0] * x[0],
+        lambda x: np.ma.array(x, mask=[False, True, False]).astype("S8").shape[0] * x[0],
+    ],
+)
+def test_rows_and_texts_of_an_array_of_a_class(f: Any) -> None:
+    value, slope = value_and_grad(f)(X.copy())
+    assert value == f(X)
+    expected = [(f(X + 1e-5 * e) - f(X - 1e-5 * e)) / 2e-5 for e in np.eye(3)]
+    np.testing.assert_allclose(slope, expected, rtol=1e-7, atol=1e-8)
+    np.testing.assert_allclose(jvp(f, (X.copy(),), (T,))[1], slope @ T)

@@ -47,7 +47,7 @@ def test_slices_of_read_only_arrays_raise_as_in_numpy():
         lambda: np.divide.reduce(np.array([8])),
         lambda: np.hypot.accumulate([3]),
         lambda: np.divide.reduceat(np.array([8, 2, 2]), [0, 1, 2]),
-        lambda: np.divide.reduceat(np.array([True, False]), [0]),
+        lambda: np.divide.reduceat(np.array([True, True]), [0]),
         lambda: np.divide.accumulate(np.array([1.0, 2.0]), axis=None),
         lambda: np.hypot.reduce(np.array([3.0, 4.0]), out=...),
         lambda: np.hypot.accumulate(np.array([3.0, 4.0]), out={}),
