@@ -71,8 +71,7 @@ class ArrayForm:
         self.pull = PullWriter(plan, self.scope) if plan.records else None
         self.text = ArrayText(self.scope, (), plan.arrays_of_float64, plan.axes, plan.int_names)
         named = {p: f"v{k}" for k, p in self.names.items() if plan.kinds[k] is not Active}
-        count = 1 + max([*self.names.values(), *self.bases, *self.indices])
-        self.at = [named.get(p, f"a{p}") for p in range(count)]
+        self.at = [named.get(p, f"a{p}") for p in range(plan.statement.passed)]
 
     def printed(self) -> tuple[str, dict[str, Any]]:
         """Return the text of the form, and what it reads besides `choose` and `otherwise`."""

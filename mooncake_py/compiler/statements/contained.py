@@ -3,7 +3,9 @@
     np.tanh(x @ w[k] + p["b"])      values   x, w, k, p, "b", and then w[k], p["b"]
                                     layout   0, 5, 6
 
-Reading an item has no effect, so all are read before the statement runs.
+Reading an item has no effect, so all are read before the statement runs; where it may run code of
+the program it runs as it is written.  What is stored in a list or a dict is computed as an entry,
+and then stored.
 """
 
 from __future__ import annotations
@@ -16,7 +18,8 @@ from numpy import ndarray
 
 from mooncake_py.compiler.printing.text import define
 from mooncake_py.compiler.regions.ir import Expr, substituted
-from mooncake_py.compiler.statements.general import elsewhere, general_way
+from mooncake_py.compiler.sites.elsewhere import Elsewhere
+from mooncake_py.compiler.statements.general import elsewhere
 from mooncake_py.compiler.statements.statement import Part, Statement, View, operand
 from mooncake_py.runtime.active import Active
 
@@ -29,6 +32,7 @@ __all__ = ["OnItems", "on_items"]
 SERVED = frozenset({ndarray, Active, float, np.float64})
 KEYS = {list: frozenset({int}), tuple: frozenset({int}), dict: frozenset({int, str})}
 """What may be indexed, and by what."""
+STORES = frozenset({list, dict})
 
 
 def on_items(site: StatementSite, values: Any) -> tuple[OnItems, tuple[Any, ...]] | None:
@@ -43,7 +47,8 @@ def on_items(site: StatementSite, values: Any) -> tuple[OnItems, tuple[Any, ...]
         return None
     statement, bases = site.statement, frozenset(held)
     target = statement.target
-    if (target[0] if isinstance(target, tuple) else target) in bases:
+    written = target[0] if isinstance(target, tuple) else target
+    if written in bases and (statement.into or written is target):
         return None
     if any(isinstance(part, View) and part.base in bases for part in statement.layout):
         return None
@@ -65,17 +70,20 @@ class OnItems:
         The positions of lists, tuples and dicts.
     """
 
-    __slots__ = ("given", "own", "pairs", "site")
+    __slots__ = ("given", "own", "pairs", "site", "target")
 
     def __init__(self, site: StatementSite, bases: frozenset[int]) -> None:
         self.site = site
-        statement = site.statement
+        statement, target = site.statement, site.statement.target
         parts = [part[:2] for part in statement.layout if isinstance(part, tuple)]
         self.pairs = list(dict.fromkeys(part for part in parts if part[0] in bases))
-        self.given = reader(tuple(self.pairs))
-        own = with_items(statement, self.pairs)
-        way = elsewhere if site.otherwise is elsewhere else general_way(own)
-        self.own = type(site)(own, way, self.texts())
+        stores = isinstance(target, tuple) and target[0] in bases
+        self.target: Any = target if stores else None
+        changed = self.pairs.index(self.target) if stores and statement.augments else None
+        self.given = reader(tuple(self.pairs), self.target, changed)
+        if stores:
+            statement = statement._replace(target=None, augments=False)
+        self.own = type(site)(with_items(statement, self.pairs), elsewhere, self.texts())
 
     def texts(self) -> tuple[str, ...]:
         """Return how the user's code writes the values, with items."""
@@ -87,22 +95,38 @@ class OnItems:
         given = self.given(values) if ctx.fuses or ctx.pushes else None
         if given is None:
             return self.site.choose(ctx, functions, values)
-        return self.own.run(ctx, functions, given)
+        return self.finish(self.own.run(ctx, functions, given), ctx, functions, values)
+
+    def finish(self, y: Any, ctx: Language, functions: Any, values: Any) -> Any:
+        """Store what a form has computed; where none serves, run as it is written."""
+        if y is Elsewhere:
+            return self.site.otherwise(ctx, functions, values)
+        if self.target is None:
+            return y
+        o, i = self.target
+        ctx.setitem(values[o], values[i], y)
+        return None
 
 
 @lru_cache(maxsize=512)
-def reader(pairs: tuple[tuple[int, int], ...]) -> Any:
-    """Return what returns values with the items, None if something else is indexed."""
+def reader(pairs: tuple[tuple[int, int], ...], target: Any, changed: int | None) -> Any:
+    """Return what returns values with the items, None if something else is indexed.
+
+    Or if the target is something else, or an array would be changed in place.
+    """
     lines = ["def given(V):", "    try:"]
+    if target is not None:
+        lines.append(f"        if type(V[{target[0]}]) not in STORES: return None")
     for k, (base, index) in enumerate(pairs):
         lines += [
             f"        if type(V[{index}]) not in KEYS[type(V[{base}])]: return None",
             f"        x{k} = V[{base}][V[{index}]]",
-            f"        if type(x{k}) not in SERVED: return None",
+            f"        if type(x{k}) not in {'NUMBERS' if k == changed else 'SERVED'}: return None",
         ]
     items = ", ".join(f"x{k}" for k in range(len(pairs)))
-    lines += ["    except LookupError:", "        return None", f"    return (*V, {items})"]
-    return define("\n".join(lines), {"KEYS": KEYS, "SERVED": SERVED})["given"]
+    lines += [f"        return (*V, {items})", "    except LookupError:", "        return None"]
+    scope = {"KEYS": KEYS, "STORES": STORES, "SERVED": SERVED, "NUMBERS": SERVED - {ndarray}}
+    return define("\n".join(lines), scope)["given"]
 
 
 def with_items(statement: Statement, pairs: list[Any]) -> Statement:

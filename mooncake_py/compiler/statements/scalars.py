@@ -158,7 +158,6 @@ class ScalarForm:
     def guards(self) -> list[str]:
         """Return the lines that name the values a0, a1, ... and see that they fit."""
         statement = self.statement
-        count = 1 + max([*self.names.values(), *self.on, *(i for _, i in statement.pairs)])
         fits = ["C.fuses"]
         ints = dict(statement.ints)
         ndims = {base: ints[index] for base, index in statement.pairs}
@@ -177,7 +176,7 @@ class ScalarForm:
         ]
         fits += [f"F[{i}] is f{i}" for i in range(len(self.core.functions))]
         return [
-            f"{', '.join(f'a{p}' for p in range(count))}, = V",
+            f"{', '.join(f'a{p}' for p in range(statement.passed))}, = V",
             f"if not ({' and '.join(fits)}):",
             "    return choose(C, F, V)",
         ]

@@ -139,7 +139,7 @@ class StatementSite:
         if found is not None:
             items, given = found
             self.run = items.run
-            return items.own.run(ctx, functions, given)
+            return items.finish(items.own.run(ctx, functions, given), ctx, functions, values)
         if form is None or form is self.run:  # which has handed over
             single = self.compares and self.is_single(values)
             self.run = self.otherwise if single else self.other if self.bases else self.choose
@@ -280,7 +280,7 @@ class StatementSite:
                 items, given = found
                 # A form that is kept must come first: `push` takes it for one that has handed over.
                 run = items.own.run if ctx.plain else items.own.push
-                return run(ctx, functions, given)
+                return items.finish(run(ctx, functions, given), ctx, functions, values)
             if self.in_forward_mode is None:
                 self.in_forward_mode = Push(self)
             with suppress(Unusual):

@@ -192,3 +192,129 @@ def test_a_sequence_that_is_written_as_a_whole_is_no_operand(out):
     for derivative in (lambda: grad(f)(X), lambda: jvp(f, (X,), (X,))):
         with pytest.raises(plain.type, match=re.escape(str(plain.value))):
             derivative()
+
+
+def stores(x, m):
+    d = {"s": x[0], "w": m, 2: x[1], "h": x}
+    q = [x[2], 1.0, 3]
+    for k in range(3):
+        d["s"] = 0.9 * d["s"] + 0.1 * (d[2] + q[0] * x[3])
+        d[2] -= d["s"] * q[1]
+        q[k] = q[0] * q[1] + d["s"]
+        q[-1] *= 0.5 * d["s"]
+        d["h"] = np.tanh(d["w"] @ d["h"] + x)
+        d["h"] += d["s"] * x
+    return d["s"] * d[2] + q[0] * q[1] * q[2] + np.sum(d["h"])
+
+
+def test_what_is_stored_in_lists_and_dicts_equals_the_reference():
+    agrees(stores, X, M)
+    agrees_along(stores, (X, M), (np.cos(np.arange(4.0)), np.sin(np.arange(16.0)).reshape(4, 4)))
+
+
+def test_a_store_is_an_entry_besides_that_of_what_is_computed():
+    def step(x, y):
+        d = {"a": x[0], "b": y[0]}
+        d["a"] -= d["b"] * 0.5 + d["a"]
+        return d["a"]
+
+    assert entries(step, X, Y) == 4  # two elements, one expression, the store
+
+
+class Changing:
+    """A factor that changes an item of what the statement reads later."""
+
+    def __init__(self, held, key):
+        self.held, self.key = held, key
+
+    def __mul__(self, a):
+        self.held[self.key] = self.held[self.key] * 2.0
+        return a
+
+
+def reads_later(x, held, key):
+    o = Changing(held, key)
+    y = 0.0
+    for _ in range(3):
+        y = o * x[0] + held[key]
+    return y
+
+
+def stores_later(x, held, key):
+    o = Changing(held, key)
+    for _ in range(3):
+        held[key] = o * x[0] + held[key]
+        held[key] -= o * x[1] + held[key] * 0.5
+    return held[key]
+
+
+@pytest.mark.parametrize("f", [reads_later, stores_later])
+@pytest.mark.parametrize("key", ["a", 0])
+def test_an_operand_may_change_an_item(f, key):
+    def program(x):
+        return f(x, {key: x[2]} if key == "a" else [x[2]], key)
+
+    value, g = value_and_grad(program)(X)
+    assert value == program(X)
+    steps = np.eye(4) * 1e-6
+    assert_allclose(g, [(program(X + h) - program(X - h)) / 2e-6 for h in steps], rtol=1e-6)
+
+
+def test_a_container_is_as_it_was_where_its_new_item_cannot_be_computed():
+    def f(x, held, zero):
+        for key in ("a", "b", "a"):
+            try:
+                held[key] = x[0] * 2.0 / zero + held["a"]
+                held["a"] += x[0] / zero
+            except (ZeroDivisionError, KeyError):
+                held["caught"] = held["caught"] + 1
+        held["a"] -= held["caught"] * x[1]
+        return held["a"] * x[0]
+
+    held = {"a": 2.0, "caught": 0}
+    x = [float(X[0]), float(X[1])]
+    assert_allclose(grad(f)(x, held, 0.0), [2.0 - 3.0 * x[1], -3.0 * x[0]])
+    assert held == {"a": 2.0, "caught": 0}
+
+
+def test_stores_in_containers_of_other_kinds():
+    class Doubling(dict):
+        def __setitem__(self, key, value):
+            super().__setitem__(key, 2.0 * value)
+
+    def f(x):
+        total = 0.0
+        for held in ({"a": x[0]}, Doubling(a=x[0]), {"a": x[0]}, {"a": x.copy()}, {"a": x[0]}):
+            before = held["a"]
+            held["a"] -= 0.5 * x[1] + x[2]
+            held["b"] = held["a"] * x[1] + 1.0
+            total = total + np.sum(held["b"]) + np.sum(before)
+        return total
+
+    equals_reference(f, X)
+
+
+def test_messages_of_operators_in_place():
+    def f(x):
+        held = {"a": x[0]}
+        held["a"] -= {} if x[0] > 100.0 else held["a"] * 0.5
+        held["a"] -= "text" if x[0] < 100.0 else 2.0 * x[0]
+        return held["a"]
+
+    with pytest.raises(TypeError) as plain:
+        f([1.0])
+    with pytest.raises(TypeError, match=re.escape(str(plain.value))):
+        grad(f)([1.0])
+
+
+@pytest.mark.parametrize("key", ["b", 3])
+def test_what_is_stored_may_read_no_item(key):
+    def f(x, m):
+        d, q = {}, [0.0] * 4
+        for k in range(3):
+            d[key] = x * 2.0 + k
+            q[3] = x[k] * 0.5 + k
+            d["last"] = np.sin(q[3])
+        return np.sum(d[key] * x) * q[3] * d["last"]
+
+    agrees(f, X, M)
