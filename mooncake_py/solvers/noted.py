@@ -118,16 +118,19 @@ class ErrorState(Place):
 def in_order(contents: Iterable[Any]) -> list[Any]:
     """Return pairs of places and contents in the order to set them.
 
-    First the shapes of arrays, and the classes of objects; at last what locks an array.
+    First the shapes of arrays, and the classes of objects; at last what locks an array, which is
+    unlocked before.
     """
-    return sorted(contents, key=lambda pair: rank(*pair))
-
-
-def rank(place: Place, contents: Any) -> int:
-    return (2 if contents == LOCKED else 0) if isinstance(place, Noted) else 1
+    pairs = list(contents)
+    locks = [pair for pair in pairs if isinstance(pair[0], Noted) and pair[1] == LOCKED]
+    unlocked = [(place, ("writeable", True)) for place, _ in locks]
+    others = [pair for pair in pairs if not any(pair is lock for lock in locks)] if locks else pairs
+    noted = [pair for pair in others if isinstance(pair[0], Noted)]
+    return [*unlocked, *noted, *(p for p in others if not isinstance(p[0], Noted)), *locks]
 
 
 LOCKED = ("writeable", False)
+PLAIN = frozenset({int, float, complex, bool, str, bytes, type(None)})
 
 
 def are_same(a: Any, b: Any) -> bool:
@@ -136,4 +139,4 @@ def are_same(a: Any, b: Any) -> bool:
         return list(a) == list(b) and are_same([*a.values()], [*b.values()])
     if type(a) is type(b) and type(a) in (tuple, list):
         return len(a) == len(b) and all(map(are_same, a, b))
-    return state.is_same(a, b)
+    return a is b or (type(a) is type(b) and type(a) in PLAIN and repr(a) == repr(b))
