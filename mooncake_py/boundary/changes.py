@@ -10,7 +10,9 @@ from numpy import ndarray
 from mooncake_py.runtime import pulls
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import CLOSED, parts
+from mooncake_py.runtime.buffers import CDATA
 from mooncake_py.runtime.classes import is_made_by, made_inside, recorder
+from mooncake_py.runtime.memory import undo_assign
 from mooncake_py.tangents.memory import owner
 
 if TYPE_CHECKING:
@@ -30,8 +32,11 @@ class Changes:
         """Return the ids of what the tape of the call restores."""
         if self.found is None:
             tape = recorder(self.ctx).tape
-            states = [entry[1:] for entry in tape if entry[0] in pulls.RESTORES]
-            changed = [part for entry in states for part in entry if type(part) not in CLOSED]
+            changed = [entry[1] for entry in tape if entry[0] is undo_assign]
+            for entry in tape:
+                if entry[0] in pulls.STATES:
+                    changed.append(entry[2])
+                    changed += [part for part in entry[3:] if isinstance(part, CDATA)]  # aliases
             blocks = [owner(part) for part in changed if issubclass(type(part), ndarray)]
             self.found = set(map(id, (*changed, *blocks)))
         return self.found
