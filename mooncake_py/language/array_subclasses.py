@@ -207,7 +207,7 @@ def call(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
 
 
 def call_vectorized(ctx: Mode, args: Any, kwargs: Any) -> Any:
-    """Run an instance of `np.vectorize`, which makes a ufunc: results are of a class of operands."""
+    """Run an instance of `np.vectorize`, a ufunc: results are of a class of the operands."""
     self, *operands = args
     plains = [v if i in self.excluded else plain_parts(v) for i, v in enumerate(operands)]
     named = {name: v if name in self.excluded else plain_parts(v) for name, v in kwargs.items()}

@@ -77,3 +77,34 @@ def check(f: Callable[[Any], Any]) -> None:
         y, dy = jvp(f, (X,), (e,))
         assert y == f(X)
         np.testing.assert_allclose(dy, slope, rtol=1e-6, atol=1e-8)
+
+
+class Tenth(float):
+    """A number of its own class, which SciPy takes for its integer part."""
+
+
+KINDS = [np.float32(1), np.int64(2), True, 2.0, Tenth(1.1), "T", None, 1.5]
+
+
+@pytest.mark.parametrize("is_complex", [False, True])
+@pytest.mark.parametrize("trans", KINDS, ids=repr)
+def test_which_system_is_solved(trans: Any, is_complex: bool) -> None:
+    sl = pytest.importorskip("scipy.linalg")
+    rng = np.random.default_rng(3)
+
+    def drawn(*shape: int) -> Any:
+        x = rng.normal(size=shape)
+        return x + 1j * rng.normal(size=shape) if is_complex else x
+
+    a, b, w, d = np.tril(drawn(3, 3)) + 3 * np.eye(3), drawn(3), drawn(3), np.tril(drawn(3, 3))
+    solvers: list[Callable[[Any], Any]] = [lambda a: sl.solve_triangular(a, b, trans, True)]
+    if type(trans) is not str:
+        solvers.append(lambda a: sl.lu_solve(sl.lu_factor(a), b, trans))
+    for solve in solvers:
+
+        def f(a: Any, solve: Callable[[Any], Any] = solve) -> Any:
+            return np.sum((solve(a) * w).real)
+
+        slope = (f(a + 1e-6 * d) - f(a - 1e-6 * d)) / 2e-6
+        assert np.sum((np.conj(grad(f)(a)) * d).real) == pytest.approx(slope, rel=1e-6)
+        assert jvp(f, (a,), (d,)) == (f(a), pytest.approx(slope, rel=1e-6))

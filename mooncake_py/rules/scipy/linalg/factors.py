@@ -18,7 +18,7 @@ from mooncake_py.rules.factorizations import cholesky_jvp
 from mooncake_py.rules.linalg import quiet
 from mooncake_py.rules.matrices import diagonal, fold_triangle
 from mooncake_py.rules.scipy.linalg.stacks import VECTORS, over_stacks
-from mooncake_py.rules.scipy.linalg.systems import outer, overwrite_a, overwrite_b
+from mooncake_py.rules.scipy.linalg.systems import kind_of, outer, overwrite_a, overwrite_b
 
 __all__: list[str] = []
 
@@ -186,14 +186,15 @@ def lu_solve_rule(
     both, pivots = np.asarray(lu_and_piv[0]), lu_and_piv[1]
     both = both if both.ndim > 1 else both.reshape(-1, 1)
     x = sl.lu_solve(lu_and_piv, b, trans, check_finite=check_finite)
+    kind = kind_of(trans, lambda lu, b, trans: sl.lu_solve((lu, np.arange(2)), b, trans))
 
     def lu_solve_pullback(dx: ndarray) -> Any:
-        if trans == 1:
+        if kind == 1:
             db = np.conj(sl.lu_solve((both, pivots), np.conj(dx), 0, check_finite=False))
         else:
-            db = sl.lu_solve((both, pivots), dx, {0: 2, 2: 0}[trans], check_finite=False)
+            db = sl.lu_solve((both, pivots), dx, {0: 2, 2: 0}[kind], check_finite=False)
         s = -outer(db, x)
-        s = {0: s, 1: s.swapaxes(-1, -2), 2: adjoint_matrix(s)}[trans]
+        s = {0: s, 1: s.swapaxes(-1, -2), 2: adjoint_matrix(s)}[kind]
         s = s[permutation(pivots, len(s))]
         lower, upper = split(both)
         dboth = np.tril(s @ adjoint_matrix(upper), -1) + np.triu(adjoint_matrix(lower) @ s)

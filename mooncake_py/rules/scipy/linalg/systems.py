@@ -5,6 +5,7 @@ Sources: Giles (2008) for systems, inverses and determinants; the rest as in `nu
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from mooncake_py.rules.norms import norm_rule
 from mooncake_py.rules.scipy.linalg.stacks import VECTORS, over_stacks
 from mooncake_py.rules.singular_values import lstsq_rule, pinv_cotangent
 
-__all__ = ["outer", "overwrite_a", "overwrite_b"]
+__all__ = ["kind_of", "outer", "overwrite_a", "overwrite_b"]
 
 Rule = tuple[Any, Any]
 overwrite_a = ("overwrite_a",)
@@ -142,7 +143,25 @@ def det_rule(a: Any, overwrite_a: Any = False, check_finite: bool = True) -> Rul
     return y, lambda dy: (np.asarray(dy)[..., None, None] * conj(cofactors(a, y)),)
 
 
-KINDS: dict[Any, int] = {"N": 0, "T": 1, "C": 2}
+KINDS: dict[Any, int] = {0: 0, 1: 1, 2: 2, "N": 0, "T": 1, "C": 2}
+PROBE = np.array([[1, 0], [1j, 1]])
+
+
+def kind_of(trans: Any, solve: Callable[[ndarray, ndarray, Any], Any]) -> int:
+    """Return which system SciPy solves: 1 with the transpose, 2 with the adjoint, else 0.
+
+    It takes much for a number: a small system with the same argument tells.
+    """
+    found = KINDS.get(trans) if type(trans) in (int, str) else None
+    if found is not None:
+        return found
+    first, last = solve(PROBE, np.ones(2), trans)
+    return 0 if last != 1 else 1 if first.imag < 0 else 2
+
+
+def triangular_kind(trans: Any) -> int:
+    """Return which system `solve_triangular` solves."""
+    return kind_of(trans, lambda a, b, trans: sl.solve_triangular(a, b, trans, True))
 
 
 def solve_triangular_jvp(
@@ -165,7 +184,7 @@ def solve_triangular_jvp(
     if da is not None:
         offset = 1 if unit_diagonal else 0
         part = np.tril(da, -offset) if lower else np.triu(da, offset)
-        kind: Any = KINDS.get(trans, trans)
+        kind = triangular_kind(trans)
         moved = moved - (part, part.swapaxes(-1, -2), adjoint_matrix(part))[kind] @ solutions
     found = sl.solve_triangular(a, moved, trans, lower, unit_diagonal, check_finite=False)
     return found[..., 0] if vectors else found
@@ -184,7 +203,7 @@ def solve_triangular_rule(
     """X = op(A)^-1 B:  dB = op(A)^-H dX,  d op(A) = -dB X^H, in the triangle that is read."""
     a, b = np.asarray(a), np.asarray(b)
     x = sl.solve_triangular(a, b, trans, lower, unit_diagonal, check_finite=check_finite)
-    kind: Any = KINDS.get(trans, trans)
+    kind = triangular_kind(trans)
 
     def solve_triangular_pullback(dx: ndarray) -> tuple[Any, Any]:
         adjoint = conj(a) if kind == 1 else a
