@@ -76,6 +76,26 @@ class Draws:
         if id(source) not in self.states:
             self.states[id(source)] = source, state_of(source)
 
+    @contextmanager
+    def of_numbers(self) -> Iterator[None]:
+        """Take note in a block of generators of random numbers alone."""
+        _thread.noting.append(self)
+        try:
+            yield
+        finally:
+            _thread.noting.remove(self)
+
+    @contextmanager
+    def rewound(self) -> Iterator[None]:
+        """Let a block begin where the run has begun; the generators go on as if it had not been."""
+        now = [(source, state_of(source)) for source, _ in self.states.values()]
+        self.rewind()
+        try:
+            yield
+        finally:
+            for source, state in now:
+                set_state(source, state)
+
     def rewind(self) -> None:
         """Put all generators into their states before the run."""
         for source, state in self.states.values():
@@ -84,16 +104,13 @@ class Draws:
     @contextmanager
     def again(self) -> Iterator[None]:
         """Let a block draw what the run has drawn; the generators go on as if it had not."""
-        now = [(source, state_of(source)) for source, _ in self.states.values()]
-        self.rewind()
-        _thread.results.append(iter(self.results.copy()))
-        try:
-            with self.moved.again():
-                yield
-        finally:
-            _thread.results.pop()
-            for source, state in now:
-                set_state(source, state)
+        with self.rewound():
+            _thread.results.append(iter(self.results.copy()))
+            try:
+                with self.moved.again():
+                    yield
+            finally:
+                _thread.results.pop()
 
 
 def note(source: Any) -> None:

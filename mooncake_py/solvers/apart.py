@@ -60,6 +60,7 @@ def solved_apart(
             if moves:
                 run.go_back()
                 ctx.caches = copied(run.caches)
+                run.draws.rewind()
                 return solve_derived()
         return found
 

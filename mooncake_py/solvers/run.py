@@ -14,6 +14,7 @@ from mooncake_py.containers.reach import LRU_WRAPPER
 from mooncake_py.containers.reachable import Reachable, State
 from mooncake_py.diagnostics.notes import located
 from mooncake_py.errors import DerivativeDropError, MooncakeError
+from mooncake_py.language.draws import Draws
 from mooncake_py.overriding import override
 from mooncake_py.recomputation.rehearsal import copied
 from mooncake_py.runtime.classes import recorder
@@ -59,6 +60,7 @@ class Run(Solved):
             if not is_of_records(place)
         ]
         self.caches = copied(ctx.caches)
+        self.draws = Draws()
         self.end: list[tuple[Place, Any]] = []
         self.still = [a for a in self.state.known.values() if isinstance(a, ndarray)]
         if not self.is_active:
@@ -103,7 +105,7 @@ class Run(Solved):
         found_copies = [(it, copied_iterator(it)) for it in state.streams]
         self.iterators = {id(it): new for it, new in found_copies if new is not None}
         log = Logged(ctx, state)
-        with log:
+        with log, self.draws.of_numbers():
             found = solve_derived()
         self.touched = log.touched
         changed = self.changed()
@@ -191,7 +193,7 @@ class Run(Solved):
                 self.begin.append([None, [f, first]])
                 with silent():
                     ctx.call(f, *first)
-        with silent():
+        with silent(), self.draws.rewound():
             result = then(self, found)
         others = {id(place) for place, _ in self.state.changes()} - changed
         self.iterators = {}
