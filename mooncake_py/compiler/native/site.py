@@ -30,7 +30,7 @@ from mooncake_py.compiler.native.reading.reader import Captured, Reading, read_f
 from mooncake_py.compiler.native.region_site import RegionSite, warn_of
 from mooncake_py.compiler.native.regions.region import NativeRegion
 from mooncake_py.compiler.reading.callees import UNFIT_FLAGS, is_own
-from mooncake_py.compiler.regions.ir import Assign, Check, Let, statements
+from mooncake_py.compiler.regions.ir import Assign, Check, For, Let, While, statements
 from mooncake_py.compiler.sites import pace
 from mooncake_py.compiler.sites.elsewhere import Elsewhere, InParts
 from mooncake_py.compiler.sites.items import put_into
@@ -133,6 +133,8 @@ class Reread:
         Of the arguments.
     is_flat : bool
         Whether the arguments are the inputs.
+    has_loops : bool
+        Whether it has loops, other than those over the elements of arrays.
     match : callable or None
         From arguments of these types to the inputs of the region, in order; see `matcher`.
     is_small : bool
@@ -151,6 +153,8 @@ class Reread:
         self.grown = reading.grown
         self.is_flat = not reading.captured and all(map(is_one, types))
         self.is_small = self.is_flat and is_small(reading.region)
+        body = statements(reading.region.body)
+        self.has_loops = any(isinstance(s, For | While) for s in body)
         held = [None if isinstance(c, Captured) else c.path for c in reading.captured]
         self.match = None if None in held else matcher(types, held)  # type: ignore[arg-type]
         numbers = types_in(reading.output)
@@ -334,7 +338,7 @@ class FunctionSite(Site):
             own.in_parts = own.in_parts and self.has_loops
             return own
         begin = pace.clock()
-        result = self.run_whole(ctx, f, args, kwargs)
+        result = self.run_whole(ctx, own, f, args, kwargs)
         if result is Elsewhere or result is InParts:
             own.missed(pace.clock() - begin)
             return result if result is Elsewhere else self.in_parts(own)
@@ -351,7 +355,7 @@ class FunctionSite(Site):
     def parts(self, mode: type) -> Iterable[Pace]:
         return (loop.paces[mode] for loop in self.loops.values() if mode in loop.paces)
 
-    def run_whole(self, ctx: Mode, f: FunctionType, args: Any, kwargs: Any) -> Any:
+    def run_whole(self, ctx: Mode, own: Pace, f: FunctionType, args: Any, kwargs: Any) -> Any:
         """Run as one region, or return `Elsewhere` or `InParts`."""
         found = self.matched(f, args, kwargs)
         if found is None:
@@ -361,6 +365,7 @@ class FunctionSite(Site):
             return InParts
         given = self.arguments(f, args, kwargs) if reading.set_after else ()
         assert given is not None
+        own.has_loops = reading.has_loops
         result = self.run(ctx, reading, inputs, given)
         return InParts if result is Elsewhere and reading.site.why else result
 

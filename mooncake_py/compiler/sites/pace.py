@@ -31,6 +31,7 @@ FIRST = 6  # runs before any is timed: forms are made, and code is loaded
 MISSES = 6  # in a row, after which nothing is compiled
 SAMPLES = 8  # of each way: the first plain ones meet what is new to their sites
 LONG = 3e-4  # seconds of a run from which on what surrounds it does not matter
+FEW = 3  # samples of such runs, of what has no loops
 GAIN = 0.6  # of the time without: on the way back compiled code costs more beside it
 SLOWER = 2.0  # than compiled code was: it is no longer left after some such runs in a row
 STRIKES = 4
@@ -58,6 +59,9 @@ class Pace:
     ----------
     is_left : bool
         Whether it is left to run as it would without.
+    has_loops : bool
+        Whether what is compiled has loops, which may take a hundred times as long without: then
+        long runs are not compared.
     in_parts : bool
         Whether loops of a function that is not compiled are tried.
     """
@@ -78,6 +82,7 @@ class Pace:
         "_spent",
         "_strikes",
         "_turns",
+        "has_loops",
         "in_parts",
         "is_left",
     )
@@ -85,6 +90,7 @@ class Pace:
     def __init__(self, parts: Callable[[], Iterable[Pace]] = tuple) -> None:
         self.is_left = False
         self.in_parts = False
+        self.has_loops = True
         self._parts = parts
         self._has_run = self._is_decided = self._is_kept = False
         self._runs = self._turns = self._rest = self._misses = self._strikes = 0
@@ -133,7 +139,7 @@ class Pace:
         if self._runs < FIRST:
             return COMPILED
         turns = len(self._plain) < len(self._compiled)
-        if not turns or min(self._compiled) > LONG:
+        if not turns or (self.has_loops and min(self._compiled) > LONG):
             return TIMED
         self._turns += 1
         if self._turns > 3 * SAMPLES:  # most end in a way that is not timed
@@ -174,7 +180,7 @@ class Pace:
     def took(self, seconds: float) -> None:
         """Note how long a run of compiled code took."""
         self._compiled.append(seconds)
-        if len(self._compiled) >= SAMPLES and min(self._compiled) > LONG:
+        if self.has_loops and len(self._compiled) >= SAMPLES and min(self._compiled) > LONG:
             self._is_decided = True
 
     def took_plainly(self, seconds: float) -> None:
@@ -193,9 +199,10 @@ class Pace:
     def _compare(self, seconds: float) -> None:
         """Decide, after enough runs of either way."""
         self._plain.append(seconds)
-        if len(self._plain) >= SAMPLES and not self._is_decided:
+        best = min(self._compiled, default=0.0)
+        enough = SAMPLES if best <= LONG else FEW
+        if len(self._plain) >= enough and not self._is_decided:
             self._is_decided = True
-            best = min(self._compiled, default=0.0)
             self._limit = SLOWER * best
             self.is_left = best > GAIN * min(self._plain)
 

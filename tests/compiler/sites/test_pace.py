@@ -14,6 +14,7 @@ from mooncake_py.compiler.native.site import site_of
 from mooncake_py.compiler.sites import pace
 from mooncake_py.compiler.sites.pace import (
     COMPILED,
+    FEW,
     FIRST,
     MISSES,
     PLAINLY,
@@ -43,9 +44,10 @@ def at_rest() -> None:
     WORKER.wait()
 
 
-def decided(compiled: float, plain: float) -> Pace:
+def decided(compiled: float, plain: float, has_loops: bool = True) -> Pace:
     """Return a pace after calls that took so long."""
     own = Pace()
+    own.has_loops = has_loops
     for _ in range(FIRST + 3 * SAMPLES):
         way = own.way(ONCE)  # type: ignore[arg-type]
         if way in (COMPILED, TIMED):
@@ -64,10 +66,18 @@ def test_the_faster_way_is_taken():
     assert own.way(ONCE) == COMPILED  # type: ignore[arg-type]
 
 
-def test_long_calls_are_not_compared():
+def test_long_calls_with_loops_are_not_compared():
     own = decided(1e-2, 1e-9)
     assert not own.is_left
     assert own.way(ONCE) == COMPILED  # type: ignore[arg-type]
+
+
+def test_long_calls_without_loops_are_compared():
+    assert decided(1e-2, 1e-3, has_loops=False).is_left
+    own = decided(1e-3, 1e-2, has_loops=False)
+    assert not own.is_left
+    assert own.way(ONCE) == COMPILED  # type: ignore[arg-type]
+    assert len(own._plain) == FEW
 
 
 def test_what_was_left_is_measured_anew_if_it_takes_far_longer():
