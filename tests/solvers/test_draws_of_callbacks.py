@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import integrate, optimize
 
 from mooncake_py import checkpoint, jvp, value_and_grad
+
+integrate = pytest.importorskip("scipy.integrate")
+optimize = pytest.importorskip("scipy.optimize")
 
 SOURCES: dict[str, Any] = {
     "Generator": lambda: np.random.default_rng(1).random,

@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import integrate, optimize
 
 from mooncake_py import grad, jvp, value_and_grad
 from mooncake_py.errors import SolverError
+
+integrate = pytest.importorskip("scipy.integrate")
+optimize = pytest.importorskip("scipy.optimize")
 
 
 def square(x: Any) -> Any:

@@ -12,10 +12,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import integrate, optimize
 
 from mooncake_py import checkpoint, grad, hvp, implicit, jvp, value_and_grad
 from mooncake_py.errors import DerivativeDropError
+
+integrate = pytest.importorskip("scipy.integrate")
+optimize = pytest.importorskip("scipy.optimize")
 
 
 def found_by_newton(g: Any) -> Any:

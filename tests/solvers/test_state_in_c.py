@@ -13,10 +13,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import integrate, optimize
 
 from mooncake_py import checkpoint, jvp, value_and_grad
 from mooncake_py.errors import MooncakeError
+
+integrate = pytest.importorskip("scipy.integrate")
+optimize = pytest.importorskip("scipy.optimize")
 
 State = tuple[Callable[[], Any], Callable[[], Any]]
 STATES: dict[str, Callable[[], State]] = {}

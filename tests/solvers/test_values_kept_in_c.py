@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import integrate, optimize
 
 from mooncake_py import checkpoint, implicit, jvp, value_and_grad
+
+integrate = pytest.importorskip("scipy.integrate")
+optimize = pytest.importorskip("scipy.optimize")
 
 
 def in_an_exception(x: Any) -> Any:
