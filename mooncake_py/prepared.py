@@ -65,7 +65,6 @@ class Prepared(Generic[P, Given]):
         self.run: Run = run
         self.workspace: Workspace = Workspace()
         self.lock: threading.Lock = threading.Lock()
-        self.holder: int = 0
         self.example: Example = Example(name, derivative, args, kwargs)
         self(*args, **kwargs)
         WORKER.wait()  # until compiled code is at its best
@@ -94,10 +93,11 @@ class Prepared(Generic[P, Given]):
         with boundary:
             if not self.lock.acquire(blocking=False):
                 raise self.in_use()
-            self.holder = threading.get_ident()
+            self.workspace.thread = threading.get_ident()
             try:
-                if enclosing() is not None:  # what runs outside keeps the results
-                    return self.derivative(*args, **kwargs)
+                outer = enclosing()
+                if outer is not None:  # what runs outside keeps the results
+                    return outer.call(self.derivative, *args, **kwargs)
                 self.example.require(args, kwargs)
                 return self.run(self.workspace, args, kwargs)
             finally:
@@ -105,7 +105,7 @@ class Prepared(Generic[P, Given]):
 
     def in_use(self) -> PreparedInUseError:
         """Return the error for a call while another one runs."""
-        inside = self.holder == threading.get_ident()
+        inside = self.workspace.thread == threading.get_ident()
         where = "within a call of itself" if inside else "while another thread runs it"
         return PreparedInUseError(
             f"{self.name} was called {where}, and it is prepared for one call at a time",

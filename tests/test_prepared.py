@@ -249,6 +249,22 @@ def test_structure_that_contains_itself():
     assert_allclose(grad(of_parts).prepare(p, U)(p, U)["w"], 2.0 * U)
 
 
+@pytest.mark.parametrize("debug", [False, True])
+def test_prepared_calls_within_other_derivatives(debug):
+    def cube(u):
+        return np.sum(u**3)
+
+    gradient = value_and_grad(cube).prepare(U)
+    slope, product = prepare(jvp, cube, (U,), (U,)), prepare(hvp, cube, (U,), U)
+
+    def f(u):
+        value, g = gradient(u * 1.0)
+        return value + g.sum() + slope((u,), (u,))[1] + product((u,), u).sum()
+
+    for _ in range(2):
+        assert_allclose(grad(f, debug=debug)(U), 3 * U**2 + 6 * U + 9 * U**2 + 12 * U)
+
+
 def test_a_call_within_itself_is_refused(compiles):
     steps = []
 

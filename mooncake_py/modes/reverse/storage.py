@@ -50,9 +50,12 @@ class Workspace:
         What calls give back, by its place in nested tuples.
     match : Match or None
         What calls run compiled.
+    thread : int
+        That of the last call, 0 before the first.
     """
 
     match: Match | None = None
+    thread = 0
 
     def __init__(self) -> None:
         self.copies: dict[str, ndarray] = {}
