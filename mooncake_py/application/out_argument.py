@@ -395,6 +395,7 @@ def compute_into(
     """Write the result of a function into its argument `out`, which is not among the keywords."""
     if type(out) is tuple:
         y = apply(ctx, f, args, kwargs)
+        require_shapes(f, args, kwargs, out, y)
         if any(into is None for into in out):
             options = kwargs if where is True else {**kwargs, "where": where}
             y = laid_out(ctx, f, args, options, out, y)
@@ -418,6 +419,15 @@ def compute_into(
     index = place_in(f, args, kwargs, out, activity.unwrapped(y))
     write_into(ctx, out[index], y, "unsafe" if f.__name__ in ACCUMULATES else casting)
     return out
+
+
+def require_shapes(f: Any, args: Any, kwargs: Any, out: tuple[Any, ...], y: Any) -> None:
+    """Raise what NumPy raises for several outputs of shapes that do not agree."""
+    shapes = {part.shape for part in out if part is not None}
+    shape = np.broadcast_shapes(np.shape(activity.unwrapped(y[0])), *shapes)
+    if shapes != {shape} and f.signature is None:
+        copies = tuple([None if part is None else part.copy() for part in out])
+        f(*activity.unwrapped(tuple(args)), **activity.unwrapped(kwargs), out=copies)
 
 
 def number_in(ctx: Mode, f: Any, args: Any, kwargs: Any, out: Any) -> Any:

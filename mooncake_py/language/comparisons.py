@@ -25,7 +25,7 @@ from mooncake_py.language.elements import as_array
 from mooncake_py.language.matching import Matching
 from mooncake_py.language.subclass_operators import takes_part
 from mooncake_py.modules import package_of
-from mooncake_py.runtime.active import Active, innermost, plain_class, primal_of
+from mooncake_py.runtime.active import Active, innermost, plain_class
 from mooncake_py.runtime.activity import INERT
 from mooncake_py.runtime.attribute_lookup import MISSING, in_class
 from mooncake_py.runtime.classes import note_class
@@ -112,7 +112,7 @@ class Comparisons(Attributes):
                 comparison, a, b = COMPARISONS[comparison.reflected[2:-2]], b, a
             if issubclass(plain_class(a), (ndarray, np.generic)):
                 b = as_array(self, b)
-            return call_checked(self, comparison.function, primal_of(a), primal_of(b))
+            return call_checked(self, comparison.function, innermost(a), innermost(b))
         return self.compare_derived(comparison, a, b, left, right)
 
     def compare_alike(self, comparison: Comparison, a: Any, b: Any) -> Any:
@@ -172,7 +172,7 @@ class Comparisons(Attributes):
                     result = numpy_operators.compare(self, name, first, second)
                 else:
                     native = getattr(kind, name, None)
-                    plain = primal_of(first), primal_of(second)
+                    plain = innermost(first), innermost(second)
                     result = NotImplemented if native is None else native(*plain)
             else:
                 result = function(first, second)
@@ -207,7 +207,7 @@ class Comparisons(Attributes):
         """Run ``item in container``."""
         t = type(container)
         if t is str or t is ndarray or t is range or t is bytes or t is Active:
-            return primal_of(item) in innermost(container)
+            return innermost(item) in innermost(container)
         if issubclass(t, HASHED) and derivable(container, "__contains__") is None:
             return self.key(item) in container
         method, way = self.special(container, "__contains__")
@@ -225,7 +225,7 @@ class Comparisons(Attributes):
             items = container if t in LISTED else self.iter(container)
             return any(self.identical(x, item) or self.truth(self.eq(x, item)) for x in items)
         effects.refuse_writers(self, (item, container), effects.COMPARING)
-        return call_checked(self, operator.contains, container, primal_of(item))
+        return call_checked(self, operator.contains, container, innermost(item))
 
     def not_contained(self, item: Any, container: Any) -> bool:
         """Run ``item not in container``."""

@@ -21,7 +21,7 @@ from mooncake_py.containers.sequences import readable
 from mooncake_py.language import object_arrays, subclass_operators
 from mooncake_py.language.elements import as_array
 from mooncake_py.language.foreign_operands import as_input
-from mooncake_py.runtime.active import Active, plain_class, primal_of
+from mooncake_py.runtime.active import Active, innermost, plain_class
 from mooncake_py.runtime.attribute_lookup import in_class
 from mooncake_py.runtime.exact_numbers import exact
 from mooncake_py.runtime.numpy_operands import MISSING, Conversion, sight_of
@@ -79,7 +79,7 @@ def priority(ctx: Mode, value: Any) -> float:
     except AttributeError:
         return OF_SCALAR
     try:
-        return float(primal_of(found))
+        return float(innermost(found))
     except (TypeError, ValueError):
         return OF_SCALAR
 
@@ -220,7 +220,7 @@ def as_operand(ctx: Mode, op: BinaryOperator, value: Any) -> Any:
 
 def unseen(ctx: Mode, op: BinaryOperator, a: Any, b: Any) -> Any:
     """Run a ufunc itself, if no derivative is lost by that."""
-    y = call_seen(ctx, op.ufunc, (primal_of(a), primal_of(b)), {})
+    y = call_seen(ctx, op.ufunc, (innermost(a), innermost(b)), {})
     ctx.refuse_if_active(op.function, (a, b))
     return y
 
@@ -267,7 +267,7 @@ def compare(ctx: Mode, name: str, a: Any, b: Any) -> Any:
         return NotImplemented if defers(ctx, a, b) else compared(ctx, name, of_python(ctx, a), b)
     if not is_instance(a) and not subclass_operators.takes_part(b):
         effects.refuse_writers(ctx, (b,), effects.COMPARING)  # whose methods it calls unseen
-        return getattr(plain_class(a), name)(primal_of(a), primal_of(as_array(ctx, b)))
+        return getattr(plain_class(a), name)(innermost(a), innermost(as_array(ctx, b)))
     if defers(ctx, a, b):
         return NotImplemented
     if issubclass(type(a), ndarray):
@@ -299,7 +299,7 @@ def inplace(ctx: Mode, op: BinaryOperator, x: ndarray, v: Any) -> Any:
         return subclass_operators.inplace(ctx, op, x, v)
     conversion = sight_of(v).conversion
     if conversion is Conversion.OBJECT and x.dtype.kind != "O":
-        getattr(ndarray, op.inplace_method)(x, primal_of(v))  # raises: results are objects
+        getattr(ndarray, op.inplace_method)(x, innermost(v))  # raises: results are objects
     if is_counted(ctx, (v,)):
         if ctx.contains_active(x):
             effects.refuse_writers(ctx, (v,), effects.READING)

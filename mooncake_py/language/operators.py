@@ -25,7 +25,7 @@ from mooncake_py.containers import containers, effects
 from mooncake_py.language import numpy_operators
 from mooncake_py.language.numpy_operators import compute
 from mooncake_py.runtime import activity, numerals
-from mooncake_py.runtime.active import Active, plain_class, primal_of
+from mooncake_py.runtime.active import Active, innermost, plain_class
 from mooncake_py.runtime.attribute_lookup import MISSING, PROXIES, in_class, referent
 from mooncake_py.runtime.exact_numbers import number_of_python
 from mooncake_py.runtime.methods import Bound
@@ -205,7 +205,7 @@ def natively(ctx: Mode, op: BinaryOperator, owner: type, a: Any, b: Any) -> Any:
         effects.refuse_writers(ctx, (b,), effects.PRINTING)
         run = partial(called, op, owner, a, activity.unwrapped(b))
         return numerals.remembered(ctx, run_seen(ctx, op.function, (a, b), run), b)
-    y = run_seen(ctx, op.function, (a, b), partial(called, op, owner, primal_of(a), primal_of(b)))
+    y = run_seen(ctx, op.function, (a, b), partial(called, op, owner, innermost(a), innermost(b)))
     if (type(a) is Active or type(b) is Active) and issubclass(type(y), WITHOUT_A_TANGENT):
         ctx.refuse_if_active(op.function, (a, b))
     return y
@@ -238,7 +238,7 @@ def of_sequences(ctx: Mode, op: BinaryOperator, a: Any, b: Any, *, in_place: boo
     """
     if op.name == "add":
         owner = owner_of_sequence(plain_class(a), op, op.method)
-        return NotImplemented if owner is None else owner.__dict__[op.method](a, primal_of(b))
+        return NotImplemented if owner is None else owner.__dict__[op.method](a, innermost(b))
     if op.name != "mul":
         return NotImplemented
     swapped = [] if in_place and not is_class_in_c(plain_class(a)) else [(b, a)]
@@ -246,7 +246,7 @@ def of_sequences(ctx: Mode, op: BinaryOperator, a: Any, b: Any, *, in_place: boo
         owner = owner_of_sequence(plain_class(sequence), op, op.method, op.reflected)
         if owner is not None:
             refuse_count(op, count)
-            return call_seen(ctx, owner.__dict__[op.method], (sequence, primal_of(count)), {})
+            return call_seen(ctx, owner.__dict__[op.method], (sequence, innermost(count)), {})
     return NotImplemented
 
 
@@ -263,10 +263,10 @@ def refuse_count(op: BinaryOperator, count: Any) -> None:
 def by_name(ctx: Mode, name: str, owner: type, receiver: Any, other: Any) -> Any:
     """Run a method of a class in C, such as ``float.__radd__(x, y)``; it may not be implemented."""
     op, is_reflected = BY_NAME[name]
-    if not issubclass(type(primal_of(receiver)), owner):
-        owner.__dict__[name](primal_of(receiver), primal_of(other))  # raises
+    if not issubclass(plain_class(receiver), owner):
+        owner.__dict__[name](innermost(receiver), innermost(other))  # raises
     if is_of_sequences(owner, op):
-        return owner.__dict__[name](receiver, primal_of(other))
+        return owner.__dict__[name](receiver, innermost(other))
     a, b = (other, receiver) if is_reflected else (receiver, other)
     return natively(ctx, op, owner, a, b)
 

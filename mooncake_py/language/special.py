@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from mooncake_py.containers import effects
 from mooncake_py.language import numpy_operators, operators
-from mooncake_py.runtime.active import plain_class, primal_of
+from mooncake_py.runtime.active import innermost, plain_class
 from mooncake_py.runtime.attribute_lookup import in_class
 from mooncake_py.runtime.operators import BINARY, DIVMOD, UNARY
 
@@ -27,7 +27,7 @@ CONVERSIONS: tuple[Any, ...] = (
 def run(ctx: Mode, receiver: Any, name: str, args: Any) -> Any:
     """Run a special method as the operator that it stands for."""
     if len(args) not in COUNTS.get(name, ONE):
-        return getattr(plain_class(receiver), name)(primal_of(receiver), *args)  # raises
+        return getattr(plain_class(receiver), name)(innermost(receiver), *args)  # raises
     return OPERATIONS[name](ctx, receiver, *args)
 
 
@@ -40,7 +40,7 @@ def method(name: str) -> Operation:
 
     def run_method(ctx: Mode, a: Any, b: Any, modulus: Any = None) -> Any:
         if modulus is not None:
-            return getattr(plain_class(a), name)(primal_of(a), primal_of(b), modulus)  # raises
+            return getattr(plain_class(a), name)(innermost(a), innermost(b), modulus)  # raises
         owner = in_class(plain_class(a), name).__objclass__
         return operators.by_name(ctx, name, owner, a, b)
 
@@ -52,7 +52,7 @@ def comparison(name: str) -> Operation:
 
     def run_comparison(ctx: Mode, a: Any, b: Any) -> Any:
         effects.refuse_writers(ctx, (b,), effects.COMPARING)
-        return getattr(plain_class(a), name)(primal_of(a), primal_of(b))
+        return getattr(plain_class(a), name)(innermost(a), innermost(b))
 
     return run_comparison
 

@@ -13,7 +13,7 @@ from numpy import ndarray
 from mooncake_py.language.elements import as_array, as_element, is_element
 from mooncake_py.language.subclass_instances import dressed, wrapped, wrapping
 from mooncake_py.language.subclass_protocols import call_ufunc, overriding, wraps_itself
-from mooncake_py.runtime.active import primal_of
+from mooncake_py.runtime.active import innermost
 from mooncake_py.runtime.exact_numbers import exact
 from mooncake_py.runtime.operators import UNARY, BinaryOperator
 from mooncake_py.tangents.subclasses import is_instance, plain, plain_parts
@@ -74,7 +74,7 @@ def compare(ctx: Mode, name: str, a: Any, b: Any) -> Any:
     if overriding((a, b), "__array_ufunc__"):
         return call_ufunc(ctx, COMPARING[name], "__call__", (a, b), {})
     b = as_array(ctx, b)
-    y = getattr(ndarray, name)(plain(a), primal_of(plain_parts(exact(b))))
+    y = getattr(ndarray, name)(plain(a), innermost(plain_parts(exact(b))))
     x = wrapping((a, b))
     if x is None or not isinstance(y, (ndarray, np.bool_)):
         return y

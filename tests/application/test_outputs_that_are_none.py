@@ -38,6 +38,8 @@ OTHERS: dict[str, Callable[[Any], Any]] = {
         x, where=x, out=(np.zeros(3), np.zeros(3))
     ),
     "an operand as the output": lambda x: np.divmod(x[0], 2, x[0]),
+    "outputs of two shapes": lambda x: np.modf(x[0], np.zeros(()), x * 1.0),
+    "outputs of two lengths": lambda x: np.divmod(x, 2.0, np.zeros(3), np.zeros((3, 3))),
     "the polynomial of a number": lambda x: np.poly(x[0]),
     "roots of a number": lambda x: np.roots(float(x[0])),
     "samples that are a number": lambda x: np.histogramdd(float(x[0])),

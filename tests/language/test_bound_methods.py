@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mooncake_py import checkpoint, grad, jvp, vjp
+from mooncake_py import checkpoint, grad, hvp, jvp, vjp
 from tests.support.gradients import Program, Programs
 
 programs = Programs()
@@ -85,3 +85,24 @@ def test_an_operand_that_does_not_fit_is_not_implemented():
         return 2 * x if less("a") is NotImplemented else x
 
     assert grad(f)(1.3) == 2.0
+
+
+def compared(x):
+    less, at_least, equal = x.__lt__, x.__ge__, x.__eq__
+    inside = less(2.0) and not at_least(5.0) and not equal(7.0) and less("a") is NotImplemented
+    return x**3 if inside else x
+
+
+def beside_arrays(x):
+    return x**3 if [x] < np.array([2.0]) and x < np.array([2.0]) else x
+
+
+def kept_within(x):
+    f = x.__mul__
+    return f(x) * f(1.0)
+
+
+@pytest.mark.parametrize("f", [compared, beside_arrays, kept_within])
+def test_methods_in_derivatives_of_higher_order(f):
+    for second in (hvp(f, (1.25,), 1.0), grad(grad(f))(1.25), jvp(grad(f), (1.25,), (1.0,))[1]):
+        assert second == pytest.approx(7.5)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mooncake_py import jvp, value_and_grad
+from mooncake_py import grad, hvp, jvp, value_and_grad
 
 optimize = pytest.importorskip("scipy.optimize")
 integrate = pytest.importorskip("scipy.integrate")
@@ -142,3 +142,12 @@ def test_methods_of_numbers_beside_numbers_that_move():
 
     expected = (f(1.2 + 1e-5) - f(1.2 - 1e-5)) / 2e-5
     assert value_and_grad(f)(1.2)[1] == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("name", ["default_of_a_static_method", "method_of_a_number"])
+def test_second_derivatives(name: str) -> None:
+    def f(x):
+        return SOLVERS["quad"](CARRIERS[name](x * x))
+
+    assert hvp(f, (1.2,), 1.0) == pytest.approx(2 / 3)
+    assert grad(grad(f))(1.2) == pytest.approx(2 / 3)
