@@ -19,7 +19,8 @@ __all__ = ["OF_RAISED", "are_among", "names_in_c", "stands_apart"]
 
 OF_RAISED = frozenset({"__cause__", "__context__", "__suppress_context__", "__traceback__"})
 """What Python sets of an exception as it is raised; to set one may change another."""
-OF_FLAGS = frozenset(dir(np.empty(0).flags))
+OF_ARRAYS = frozenset({*dir(np.empty(0).flags), "names"})
+"""Of the flags of an array, and of its dtype."""
 
 
 @remembered
@@ -27,7 +28,7 @@ def names_in_c(t: type) -> frozenset[str]:
     """Return the names of the attributes that classes in C keep of the instances of a class."""
     names = {name for base in t.__mro__ for name in vars(base)}
     found = frozenset(name for name in names if is_kept_in_c(t, name))
-    return found | OF_FLAGS if issubclass(t, ndarray) else found
+    return found | OF_ARRAYS if issubclass(t, ndarray) else found
 
 
 def is_kept_in_c(t: type, name: str) -> bool:

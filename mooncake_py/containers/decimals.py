@@ -13,14 +13,18 @@ from mooncake_py.containers.undo import note
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Recording
 
-__all__ = ["Flags", "is_context", "snapshot"]
+__all__ = ["Flags", "is_context", "is_of_contexts", "snapshot"]
 
 NAMES = frozenset({"Context", "SignalDict"})
 
 
 def is_context(o: Any) -> bool:
     """Return whether an object is a context of `decimal`, or its flags or traps."""
-    t = type(o)
+    return is_of_contexts(type(o))
+
+
+def is_of_contexts(t: type) -> bool:
+    """Return whether a class is that of contexts, or of flags and traps."""
     return t.__name__ in NAMES and any(base.__module__ == "decimal" for base in t.__mro__)
 
 

@@ -35,6 +35,7 @@ from mooncake_py.containers.beyond import (
     module_leads_beyond,
     names_in,
 )
+from mooncake_py.containers.decimals import is_of_contexts
 from mooncake_py.containers.holders import (
     Attributes,
     ClassAttributes,
@@ -95,7 +96,7 @@ def kind_of(t: type) -> Kind:
     return Kind(
         t is LRU_WRAPPER or is_iterator(t) or draws_numbers(t) or issubclass(t, io.IOBase),
         module_of(t) in KEEPING,
-        has_unknown_parts(t) if is_known else None,
+        has_unknown_parts(t) or is_of_contexts(t) if is_known else None,
         reader_of(t),
     )
 

@@ -297,6 +297,26 @@ def context_of_decimals() -> State:
 
 
 @state
+def context_of_decimals_that_is_held() -> State:
+    context = decimal.Context()
+
+    def tick():
+        context.traps[decimal.Inexact] = not context.traps[decimal.Inexact]
+
+    return tick, lambda: int(context.traps[decimal.Inexact])
+
+
+@state
+def names_of_fields() -> State:
+    a = np.zeros(2, [("n", float)])
+
+    def tick():
+        a.dtype.names = ("a" + a.dtype.names[0],)
+
+    return tick, lambda: len(a.dtype.names[0])
+
+
+@state
 def errors_of_numpy() -> State:
     np.seterr(over="warn")
 
