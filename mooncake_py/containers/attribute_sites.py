@@ -24,6 +24,8 @@ from mooncake_py.runtime.sites import CallSite, Site
 __all__ = ["AttributeSite"]
 
 NEVER: Any = NotImplemented
+MOST = 8
+"""Further classes that a site serves."""
 
 
 class AttributeSite(Site):
@@ -33,6 +35,8 @@ class AttributeSite(Site):
     ----------
     t, gate : type, object
         The class of the objects for which no code runs, and of what context.
+    others : dict
+        Further such classes, by their ids.
     property : tuple
         A class, a gate and a property that is read of its objects.  Without a property no code
         runs for the class itself; for objects of it, it is not known what runs.
@@ -40,7 +44,7 @@ class AttributeSite(Site):
         Where the property is called.
     """
 
-    __slots__ = ("gate", "inner", "name", "property", "t")
+    __slots__ = ("gate", "inner", "name", "others", "property", "t")
 
     def __init__(self, name: str) -> None:
         super().__init__()
@@ -52,19 +56,23 @@ class AttributeSite(Site):
         """Hold nothing of a derivative that ends."""
         self.gate = NEVER  # first: other threads may look at both
         self.t: Any = None
+        self.others: dict[int, type] = {}
         self.property: Any = None, NEVER, None
 
     def serve(self, C: Any, t: type) -> None:
         """Serve objects of a class from now on, until the derivative ends."""
+        if self.gate is C.gate and len(self.others) < MOST:
+            self.others[id(t)] = t
+            return
         C.sites.add(self)
         self.gate = NEVER
-        self.t = t
+        self.t, self.others = t, {}
         self.gate = C.gate
 
     def get(self, C: Any, o: Any) -> Any:
         """Read the attribute."""
         t = type(o)
-        if t is self.t and C.gate is self.gate:
+        if C.gate is self.gate and (t is self.t or id(t) in self.others):
             return getattr(o, self.name)
         kind, gate, found = self.property
         if (t is kind or o is kind) and C.gate is gate:
@@ -75,6 +83,17 @@ class AttributeSite(Site):
         value = C.getattr(o, self.name)
         if self.may_choose(C):
             self.choose_reading(C, o)
+        return value
+
+    def peek(self, C: Any, o: Any) -> Any:
+        """Read the attribute for a statement that is only tried: see `Attributes.peek`."""
+        t = type(o)
+        if C.gate is self.gate and (t is self.t or id(t) in self.others):
+            return getattr(o, self.name, Ellipsis)
+        value = C.peek(o, self.name)
+        plain = value is not Ellipsis and C.readers.get((t, self.name), MISSING) is None
+        if plain and self.may_choose(C):
+            self.serve(C, t)
         return value
 
     def choose_reading(self, C: Any, o: Any) -> None:
@@ -102,7 +121,8 @@ class AttributeSite(Site):
         What nobody can have read yet needs no undoing: the first write of an attribute of an object
         that is being made, unless something ran since that runs again on the way back.
         """
-        if type(o) is self.t and C.gate is self.gate:
+        t = type(o)
+        if C.gate is self.gate and (t is self.t or id(t) in self.others):
             name = self.name
             old = getattr(o, name, MISSING)
             if old is not MISSING or o is not C.newborn or C.newborn_since != C.registry.again:
@@ -110,15 +130,16 @@ class AttributeSite(Site):
             setattr(o, name, v)
             return
         C.setattr(o, self.name, v)
-        self.choose_writing(C, type(o))
+        self.choose_writing(C, t)
 
     def change(self, C: Any, op: str, o: Any, v: Any) -> None:
         """Run ``o.a op= v``."""
-        if type(o) is self.t and C.gate is self.gate:
+        t = type(o)
+        if C.gate is self.gate and (t is self.t or id(t) in self.others):
             self.set(C, o, getattr(C, op)(getattr(o, self.name), v))
             return
         C.augattr(op, o, self.name, v)
-        self.choose_writing(C, type(o))
+        self.choose_writing(C, t)
 
     def choose_writing(self, C: Any, t: type) -> None:
         """Serve a class of which an object was written, if no code runs."""

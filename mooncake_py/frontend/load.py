@@ -15,12 +15,13 @@ from collections.abc import Mapping
 from functools import partial
 from operator import itemgetter
 from types import CellType, CodeType, FunctionType, MappingProxyType, MethodType, ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mooncake_py.compiler.reading.callees import same_items
 from mooncake_py.diagnostics.places import start_of
 from mooncake_py.errors import SourceUnavailableError
 from mooncake_py.jitted import python_function
+from mooncake_py.runtime.activity import INERT
 from mooncake_py.runtime.attribute_lookup import PLAIN_READS, in_cell, in_class, is_one_of
 from mooncake_py.syntax.names import MISSING
 from mooncake_py.syntax.nodes import OBJECT, replaced
@@ -55,7 +56,7 @@ class Derived:
         counts: bool,
     ) -> None:
         self.in_parts = in_parts
-        self.asked = rewritten.asked
+        self.asked = tuple([(name, place_of(name, original)) for name in rewritten.asked])
         self.specialized: tuple[tuple[Any, Derived], ...] = ()  # for functions that are given
         self.counts = counts
         self.code = code  # takes the context as keyword argument ``_mk_ctx``
@@ -152,7 +153,7 @@ def derive_given(
 
     Only what loops call is looked at: what they call beside functions that are `given` already.
     """
-    found = {n: given_as(f, n, args, kwargs) for n in derived.asked if n not in given}
+    found = {n: given_as(f, place, args, kwargs) for n, place in derived.asked if n not in given}
     # Classes are not kept alive; all weak references to one are the same object.
     codes = {n: code_of(g) or weakref.ref(g) for n, g in found.items() if g}
     if not codes:
@@ -169,14 +170,38 @@ def derive_given(
     return derive_given(special, f, args, kwargs, given)
 
 
-def given_as(f: FunctionType, name: str, args: Any, kwargs: Any) -> Any:
+class Place(NamedTuple):
+    """Where a name stands that a function is given: a parameter, or an attribute of one.
+
+    Attributes
+    ----------
+    position : int
+        Of a positional parameter; others are further than any argument.
+    """
+
+    base: str
+    attributes: list[str]
+    position: int
+
+
+def place_of(name: str, code: CodeType) -> Place:
+    """Return where a name stands, such as ``"solver.step"``."""
+    base, *attributes = name.split(".")
+    captured = base in code.co_freevars
+    position = sys.maxsize if captured else code.co_varnames.index(base)
+    return Place(base, attributes, position if position < code.co_argcount else sys.maxsize)
+
+
+def given_as(f: FunctionType, place: Place, args: Any, kwargs: Any) -> Any:
     """Return a function or bound method that a call is given, or the class of one's object.
 
-    It is a parameter, a captured variable or an attribute of one, such as ``"solver.step"``: where
-    the object itself has no such attribute, its class is returned, if that has a method.
+    It is a parameter, a captured variable or an attribute of one: where the object itself has no
+    such attribute, its class is returned, if that has a method.
     """
-    base, *attributes = name.split(".")
-    value = value_of(f, base, args, kwargs)
+    base, attributes, position = place
+    value = args[position] if position < len(args) else value_of(f, base, args, kwargs)
+    if type(value) in INERT:
+        return None
     for k, attribute in enumerate(attributes):
         if attribute == OBJECT:
             value = getattr(value, "__self__", None)

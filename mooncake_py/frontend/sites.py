@@ -5,6 +5,7 @@
     C.method(C.looked_up(o, "m"), "m", x) _mk_site0.way.call1(_mk_site0, C, _mk_site0.look(C, o), x)
     C.getattr(o, "a")                     o.a if type(o) is _mk_site0.t and C.gate is _mk_site0.gate
                                           else _mk_site0.get(C, o)
+    C.peek(o, "a")                        _mk_site0.peek(C, o)
     C.setattr(o, "a", v)                  _mk_site0.set(C, o, v)
 
 This pass comes last: what is shown to readers is the code before it.
@@ -52,9 +53,7 @@ class Placing(Rebuilder):
         if not (isinstance(f, ast.Attribute) and is_context(f.value)):
             return node
         place = getattr(self, f"place_{f.attr}", None)
-        if place is None or any(isinstance(a, ast.Starred) for a in node.args):
-            return node
-        return place(node)
+        return node if place is None else place(node)
 
     def place_call(self, node: ast.Call) -> ast.expr:
         """Replace ``C.call(f, x)``."""
@@ -89,6 +88,13 @@ class Placing(Rebuilder):
         ]), point)  # fmt: skip
         return located(ast.IfExp(test, attribute(o, text_of(name), place), general), place)
 
+    def place_peek(self, node: ast.Call) -> ast.expr:
+        """Replace ``C.peek(o, "a")``."""
+        o, name = node.args
+        point = place_of(node.func)
+        own = self.add(AttributeSite(text_of(name)), point)
+        return replaced(node, func=attribute(own, "peek", point), args=[context(point), o])
+
     def place_setattr(self, node: ast.Call) -> ast.expr:
         """Replace ``C.setattr(o, "a", v)``."""
         o, name, v = node.args
@@ -106,7 +112,8 @@ class Placing(Rebuilder):
     def called(self, node: ast.Call, site: Any, args: list[ast.expr]) -> ast.Call:
         """Return the call of the method of a way for so many arguments."""
         count = len(args) - 1
-        method = "star" if node.keywords or count > MOST else f"call{count}"
+        packed = node.keywords or any(isinstance(a, ast.Starred) for a in args)
+        method = "star" if packed or count > MOST else f"call{count}"
         place = place_of(node.func)
         own = self.add(site, place)
         run = attribute(attribute(own, "way", place), method, place)

@@ -16,6 +16,7 @@ from numpy import ndarray
 
 from mooncake_py.application.seen_calls import (
     IN_C,
+    OF_CONTAINERS,
     is_derived,
     runs_python,
     steps_seen,
@@ -37,6 +38,7 @@ from mooncake_py.runtime.attribute_lookup import MISSING, in_class
 from mooncake_py.runtime.iterators import resumable
 from mooncake_py.runtime.late_errors import refuse_if_written, unusual
 from mooncake_py.runtime.methods import derivable, python_method
+from mooncake_py.runtime.sites import NO_SITE
 from mooncake_py.runtime.slots import type_name
 from mooncake_py.syntax.compiled import walk_code
 from mooncake_py.tangents.memory import has_overlaps, overlap
@@ -62,8 +64,14 @@ def iterate_object(ctx: Mode, iterable: Any) -> Any:
         refuse_foreign(ctx, iterable)
         return moved.items_of(ctx, iterable)
     given = iterable
-    if moves_on(t):
+    if not moves_on(t):
+        method, way = ctx.special(iterable, "__iter__")
+        if way is not None:
+            return iterate_derived(ctx, as_iterator(way.call1(NO_SITE, ctx, method, iterable)))
+    else:
         passes_on = takes_from_containers(iterable)
+        if passes_on and outside_iterators.is_idle():
+            return iterable
         iterable = outside_iterators.in_place_of(ctx, iterable, passes_on)
         if passes_on:
             return moved.recorded(ctx, given, iterable)
@@ -112,8 +120,8 @@ def refuse_unseen(ctx: Tracking, iterable: Any, kind: str) -> None:
 
 def refuse_foreign(ctx: Tracking, generator: Any) -> None:
     """Raise if a generator that was made outside could read or write arrays unseen."""
-    code, frame = generator.gi_code, generator.gi_frame
-    if frame is None or is_derived(code) or not computes(code):
+    code = generator.gi_code
+    if is_derived(code) or (frame := generator.gi_frame) is None or not computes(code):
         return  # one that is exhausted loses nothing
     values = [*frame.f_locals.values(), *globals_read(code, frame.f_globals, set())]
     if any(type(v) is ndarray or contains_active(ctx, v, set()) for v in values):
@@ -395,6 +403,8 @@ def copy_flat(into: ndarray, of: ndarray, i: Any) -> None:
 def run_next(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run ``next(iterator)``, with a default or without."""
     iterator = args[0]
+    if type(iterator) in OF_CONTAINERS and outside_iterators.is_idle():
+        return f(*args, **kwargs)
     step = python_method(type(iterator), "__next__")
     try:
         if step is not None:

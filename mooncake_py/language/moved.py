@@ -31,7 +31,7 @@ from mooncake_py.words import with_article
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["Moved", "is_noted", "items_of", "let_go", "meet", "note", "recorded"]
+__all__ = ["Moved", "are_noted", "is_noted", "items_of", "let_go", "meet", "note", "recorded"]
 
 FEW = 32
 KEPT = frozenset({"builtins", "itertools"})  # not files, which have other ways to be moved on
@@ -360,6 +360,11 @@ def note(ctx: Mode, original: Any, present: Any, noting: list[Moved]) -> None:
     """Let runs know that an item is about to be taken from an iterator."""
     for run in noting:
         run.note(ctx, original, present)
+
+
+def are_noted() -> bool:
+    """Return whether there are runs that take note of iterators, or take their items again."""
+    return bool(_thread.runs)
 
 
 def is_noted(original: Any, noting: list[Moved]) -> bool:

@@ -28,7 +28,7 @@ from mooncake_py.words import with_article
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["KINDS", "in_place_of"]
+__all__ = ["KINDS", "in_place_of", "is_idle"]
 
 OF_SEQUENCE = type(iter(np.ones(1)))
 LEAVES = frozenset({OF_SEQUENCE, reversed})
@@ -54,6 +54,11 @@ _copies: WeakKeyDictionary[Any, dict[int, tuple[Any, Any]]] = WeakKeyDictionary(
 """By the call: the iterators by id, beside what takes their place; None if a call inside has it."""
 _entries: Any = vars(_copies)["data"]
 """Whose truth, unlike that of the above, needs no call of Python code."""
+
+
+def is_idle() -> bool:
+    """Return whether no iterator has a copy in its place, and no run takes note of any."""
+    return not _entries and not moved.are_noted()
 
 
 def in_place_of(ctx: Mode, iterator: Any, passes_on: bool = False) -> Any:

@@ -95,12 +95,13 @@ def generated(cls: type[Way], name: str) -> Callable[..., Any]:
     """Return a method of a class of ways."""
     if name == "star":
         passed, given, named, general = ", *args", "*args, ", ", **kwargs", "call"
-        serving = with_self = "named"
+        serving = f"(way.named if kwargs or len(args) > {MOST} else way.on[len(args)])"
+        with_self = f"(way.named if kwargs or len(args) > {MOST} else way.on[len(args) + 1])"
     else:
         names = [f"a{k}" for k in range(int(name[4:]))]
         passed, given = "".join(f", {a}" for a in names), "".join(f"{a}, " for a in names)
         named, general = "", "call_one" if len(names) == 1 else "call"
-        serving, with_self = f"on[{len(names)}]", f"on[{len(names) + 1}]"
+        serving, with_self = f"way.on[{len(names)}]", f"way.on[{len(names) + 1}]"
     args = passed + named
     text = f"def {{name}}(way, site, C, f, /{{args}}):{cls.body}"
     if cls.condition:
@@ -208,7 +209,7 @@ class OfRule(Way):
     scope = {**Way.scope, "DECLINED": DECLINED}
     condition = "f is way.f and C.rules is way.rules"
     body = """
-        y = way.{serving}(C{args})
+        y = {serving}(C{args})
         return C.call_in_general(f{args}) if y is DECLINED else y
 """
 
@@ -232,7 +233,7 @@ class OfArrayMethod(Way):
     scope = {**OfRule.scope, "ndarray": ndarray}
     condition = "type(f) is ndarray and C.rules is way.rules"
     body = """
-        y = way.{with_self}(C, f{args})
+        y = {with_self}(C, f{args})
         return C.method(f, site.name{args}) if y is DECLINED else y
 """
 
