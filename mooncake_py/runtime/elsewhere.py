@@ -16,9 +16,10 @@ from typing import Any
 from numpy import ndarray
 from numpy.lib.array_utils import byte_bounds
 
-from mooncake_py.tangents.memory import owner
+from mooncake_py.tangents.memory import address, is_writeable, owner
 
-__all__ = ["PartlySharedError", "array_behind", "has_own_memory", "owner_among"]
+__all__ = ["PartlySharedError", "array_behind", "buffer_of", "has_own_memory", "owner_among",
+           "view_like"]  # fmt: skip
 
 OWNING = (bytes, bytearray, array, mmap, memoryview)
 """Buffers that have memory of their own, in which no array owns anything."""
@@ -67,6 +68,27 @@ def read_by_class(base: Any) -> Iterator[Any]:
         if type(f) is FunctionType:
             yield from f.__closure__ or ()
             yield from (f.__globals__[n] for n in f.__code__.co_names if n in f.__globals__)
+
+
+def buffer_of(a: ndarray) -> Any:
+    """Return the buffer whose memory an array uses."""
+    buffer: Any = a.base
+    while issubclass(type(buffer), memoryview) and buffer.obj is not None:
+        buffer = buffer.obj
+    return buffer
+
+
+def view_like(a: ndarray, other: ndarray) -> ndarray:
+    """Return an array as a view of another one in whose memory it lies; as it is if it does not."""
+    (low, high), (first, last) = byte_bounds(a), byte_bounds(other)
+    may_write = is_writeable(a)
+    if not first <= low or not high <= last or (may_write and not is_writeable(other)):
+        return a
+    if not other.flags.c_contiguous or not a.size:
+        return a
+    view = ndarray(a.shape, a.dtype, other, address(a) - first, a.strides)
+    view.flags.writeable = may_write
+    return view
 
 
 def owner_among(a: ndarray, others: Iterable[ndarray]) -> ndarray | None:

@@ -103,9 +103,7 @@ class Registry:
 
         One array may stand for a buffer; what another one shares with it cannot be told.
         """
-        buffer: Any = a.base
-        while issubclass(type(buffer), memoryview) and buffer.obj is not None:
-            buffer = buffer.obj
+        buffer = elsewhere.buffer_of(a)
         if not elsewhere.has_own_memory(buffer):
             found = self.owner_elsewhere(a)
             if found is not None:
@@ -116,9 +114,17 @@ class Registry:
             raise self.dropped(
                 "two arrays are different views of one buffer that no array owns",
                 "they were made from a buffer object, and how they overlap is not recorded",
-                "make one array from the buffer, and take views of that array",
+                "make one array of the whole buffer, and take views of that array",
             )
         return a
+
+    def made_of_buffer(self, a: ndarray) -> ndarray:
+        """Return an array that was made of a buffer, as a view of the array that stands for it."""
+        buffer = elsewhere.buffer_of(a)
+        if not elsewhere.has_own_memory(buffer):
+            return a
+        known = self.foreign.setdefault(id(buffer), (buffer, a))[1]
+        return a if known is a else elsewhere.view_like(a, known)
 
     def owner_elsewhere(self, a: ndarray) -> ndarray | None:
         """Return the array that owns the memory of one whose base does not say it, or None."""

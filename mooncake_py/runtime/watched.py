@@ -50,7 +50,8 @@ def watch(ctx: Tracking | None, cls: type) -> None:
 
 
 def watch_array(ctx: Tracking, a: Any) -> Any:
-    """Look at the operands of NumPy from now on, if an array uses the memory of a buffer."""
+    """Return a new array; look at the operands of NumPy from now on if it is of a buffer."""
     if type(a) is ndarray and issubclass(type(a.base), buffers.BUFFERS):
         ctx.watches = True
+        return ctx.registry.made_of_buffer(a)
     return a

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mooncake_py import MooncakeError, grad
+from mooncake_py import DerivativeDropError, MooncakeError, checkpoint, grad, jacobian, jvp
 from tests.support.gradients import Program, Programs
 
 programs = Programs()
@@ -32,6 +32,37 @@ def constants_in_buffers(x):
     a[0] = 5.0
     a += array.array("d", [4.0])
     return x[0] * sum(a) * len(a) + x[1] * a[0]
+
+
+@programs(X)
+def through_two_arrays(x):
+    buffer = bytearray(24)
+    y, z = np.frombuffer(buffer), np.frombuffer(buffer)
+    y[:] = x
+    z[1:] *= x[0]
+    y *= z
+    return z.sum() + y[0] * x[1]
+
+
+@programs(X)
+def through_parts(x):
+    buffer = array.array("d", [1.0, 2.0, 3.0])
+    y, z = np.asarray(buffer), np.frombuffer(memoryview(buffer), offset=8)
+    z[0] = x[0] * x[1]
+    y[2] += z[0] * x[2]
+    return y @ x + z[1]
+
+
+@programs(X)
+def in_turns(x):
+    buffer = bytearray(24)
+    y, z = np.frombuffer(buffer), np.frombuffer(buffer)
+    y[:] = x
+    total = 0.0
+    for i in range(40):
+        y[i % 3] = 0.5 * z[(i + 1) % 3] * x[0] + x[1]
+        total = total + z[i % 3]
+    return total
 
 
 @pytest.mark.parametrize("program", programs, ids=str)
@@ -87,3 +118,30 @@ def test_a_captured_buffer_is_restored() -> None:
 
     assert grad(f)(X)[0] == 3.0
     assert a == array.array("d", [1.0, 2.0])
+
+
+@pytest.mark.parametrize("make", BUFFERS)
+def test_arrays_of_a_captured_buffer_in_parts_that_run_again(make: Any) -> None:
+    buffer = make()
+    np.frombuffer(buffer)[:] = [1.0, 2.0, 3.0]
+
+    def product(x: Any) -> Any:
+        return np.frombuffer(buffer) @ x**2 + np.asarray(np.frombuffer(buffer))[0] * x[1]
+
+    expected = [2 * X[0], 4 * X[1] + 1.0, 6 * X[2]]
+    for f in product, lambda x: checkpoint(product, x) * 1.0, lambda x: jvp(product, (x,), (x,))[0]:
+        np.testing.assert_allclose(grad(f)(X), expected)
+        np.testing.assert_allclose(jacobian(f)(X), expected)
+    second = grad(lambda x: np.sum(grad(product)(x) * X))(X)
+    np.testing.assert_allclose(second, [2 * X[0], 4 * X[1], 6 * X[2]])
+
+
+def test_an_array_of_more_than_the_first_is_refused() -> None:
+    def f(x: Any) -> Any:
+        buffer = bytearray(24)
+        part, whole = np.frombuffer(buffer, offset=8), np.frombuffer(buffer)
+        whole[:] = x
+        return part.sum()
+
+    with pytest.raises(DerivativeDropError, match="different views of one buffer"):
+        grad(f)(X)
