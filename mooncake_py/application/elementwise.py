@@ -136,6 +136,8 @@ def elementwise_with_options(
     if active:
         refuse_shared(rule, ctx, y)
     if out is not None:
+        if isinstance(out, ndarray) and np.shape(y) != out.shape:
+            f(*primals, **{**kwargs, "out": out.copy()})  # raises where it does not fit
         y = ctx.record_elementwise(rule, y, primals, nodes) if active else y
         write_into(ctx, out, y, where=True if where is None else where)
         return number_in(ctx, f, primals, kwargs, out)

@@ -184,7 +184,9 @@ def place_in(f: Any, args: Any, kwargs: Any, out: Any, y: Any) -> Any:
     call_with(f, args, kwargs, native)  # raises
     places: list[Any] = [Ellipsis]
     if f.__name__ in ACCUMULATES and f.__name__ not in CASTS_SAFELY:
-        places.append(along(kwargs.get("axis", args[1] if len(args) > 1 else 0), y))
+        at = ACCUMULATES[f.__name__] - 1  # the axis is before the dtype
+        axis = along(kwargs.get("axis", args[at] if len(args) > at else 0), y)
+        places += [axis, (*axis, *(0,) * (out.ndim - np.ndim(y)))]
     for index in places:
         expected = old.copy()
         try:
@@ -212,10 +214,10 @@ def call_with(f: Any, args: Any, kwargs: Any, out: Any) -> Any:
     return f(*args, **kwargs)
 
 
-def along(axis: Any, y: Any) -> Any:
+def along(axis: Any, y: Any) -> tuple[Any, ...]:
     """Return the index of as many elements along an axis as a result has."""
     axis = operator.index(axis) % max(np.ndim(y), 1)
-    return (slice(None),) * axis + (slice(np.shape(y)[axis]),) if np.ndim(y) else Ellipsis
+    return (slice(None),) * axis + (slice(np.shape(y)[axis]),) if np.ndim(y) else (Ellipsis,)
 
 
 def accumulated(f: Any, args: Any, kwargs: Any, out: Any) -> tuple[Any, Any]:

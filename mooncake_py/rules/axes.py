@@ -47,6 +47,8 @@ def keep(dy: Any, axis: Axes, shape: tuple[int, ...]) -> ndarray:
     dy = np.asarray(dy)
     if dy.ndim == len(shape):  # keepdims=True, or nothing was reduced
         return dy
+    if type(axis) is ndarray:  # of no axes, which NumPy takes for an int
+        axis = int(axis)
     return dy[with_axes(axis, len(shape))]
 
 

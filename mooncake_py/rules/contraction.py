@@ -7,6 +7,7 @@ for y = A b,  dA = dy b^H  and  db = A^H dy.
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -311,10 +312,12 @@ def cross(
     a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None
 ) -> Any:
     """Bring the vectors to the last axis; vectors of length 2 go the way of NumPy's source."""
-    first = np.moveaxis(np.asarray(a), axisa if axis is None else axis, -1)
-    second = np.moveaxis(np.asarray(b), axisb if axis is None else axis, -1)
+    if axis is not None:
+        axisa = axisb = axisc = axis
+    first = np.moveaxis(np.asarray(a), operator.index(axisa), -1)
+    second = np.moveaxis(np.asarray(b), operator.index(axisb), -1)
     if first.shape[-1] == 3 and second.shape[-1] == 3:
-        return np.moveaxis(cross_of_rows(first, second), -1, axisc if axis is None else axis)
+        return np.moveaxis(cross_of_rows(first, second), -1, operator.index(axisc))
     return numpy_cross(a, b, axisa, axisb, axisc, axis)
 
 

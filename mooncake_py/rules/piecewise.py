@@ -58,12 +58,12 @@ def weights_below(a: Any, b: Any) -> tuple[Any, Any]:
 
 def weight_above_or_nan(a: Any, b: Any) -> Any:
     """Return the share of `a` in ``fmax(a, b)``, which passes over nan."""
-    return halved(np.equal(a, b), np.greater(a, b) | np.isnan(b), a, b)
+    return halved(np.equal(a, b), np.greater(a, b) | np.not_equal(b, b), a, b)
 
 
 def weight_below_or_nan(a: Any, b: Any) -> Any:
     """Return the share of `a` in ``fmin(a, b)``, which passes over nan."""
-    return halved(np.equal(a, b), np.less(a, b) | np.isnan(b), a, b)
+    return halved(np.equal(a, b), np.less(a, b) | np.not_equal(b, b), a, b)
 
 
 # Maxima and minima.

@@ -33,7 +33,7 @@ def repeat_adjoint(dy, a, repeats, axis=None):
 @linear(np.tile)
 def tile_adjoint(dy, A, reps):
     """Sum over the tiles."""
-    times = tuple(reps) if np.ndim(reps) else (reps,)
+    times = tuple([int(n) for n in np.atleast_1d(reps)])  # True and 1.0 leave an array as it is
     shape = (1,) * (len(times) - A.ndim) + A.shape
     times = (1,) * (len(shape) - len(times)) + times
     tiles = dy.reshape([m for pair in zip(times, shape, strict=True) for m in pair])

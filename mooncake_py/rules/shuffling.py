@@ -135,6 +135,8 @@ def choice(
     if isinstance(a, (int, np.integer)):
         return chosen(self, a, size, replace, p, shuffle=shuffle)
     values = np.asarray(a)
+    if values.ndim == 0:
+        return chosen(self, a, size, replace, p, shuffle=shuffle)  # an int, or it raises
     picked = chosen(self, values.shape[axis], size, replace, p, shuffle=shuffle)
     return np.take(values, picked, axis)
 
@@ -146,6 +148,8 @@ def legacy_choice(
     if isinstance(a, (int, np.integer)):
         return chosen(self, a, size, replace, p)
     values = np.asarray(a)
+    if values.ndim != 1:
+        return chosen(self, values, size, replace, p)  # an int, or it raises
     return values[chosen(self, len(values), size, replace, p)]
 
 

@@ -340,7 +340,7 @@ def ufunc_accumulate(
     dtype = accumulator(array, dtype, out)
     if is_stepwise(ufunc) or x.dtype.kind in "biu" or not x.ndim or not x.shape[axis]:
         result = natively(ufunc, "accumulate", array, axis, dtype)
-        return written_along(out, result, axis)
+        return written_by(ufunc, "accumulate", (array, axis, dtype), out, result)
     items = np.moveaxis(x, axis, 0)
     options = {} if dtype is None else {"dtype": dtype, "casting": "unsafe"}
     results = [np.array(items[0], dtype=dtype)]
@@ -349,7 +349,8 @@ def ufunc_accumulate(
     result = np.stack(results, axis=axis)
     expected = accumulated_natively(ufunc, array, axis, dtype)
     check_agreement(ufunc, "accumulate", expected, result)
-    return written_along(out, same_values(result, expected), axis)
+    result = same_values(result, expected)
+    return written_by(ufunc, "accumulate", (array, axis, dtype), out, result)
 
 
 def single_axis(axis: Any, ndim: int) -> Any:
@@ -359,16 +360,35 @@ def single_axis(axis: Any, ndim: int) -> Any:
     return 0 if axis is None and ndim == 1 else axis
 
 
-def written_along(out: Any, result: Any, axis: int) -> Any:
-    """Write a result to the start of `out` along an axis; along others it may be repeated."""
-    if out is None or out is Ellipsis:
-        return returned(out, result)
+def written_by(ufunc: np.ufunc, method: str, given: tuple[Any, ...], out: Any, result: Any) -> Any:
+    """Return the result of a method, written to `out` if there is one, which may be larger."""
     target = out[0] if isinstance(out, tuple) else out
-    if target.shape == result.shape or target.ndim != result.ndim:
-        return written(target, result)
-    start = np.moveaxis(target, axis, 0)[: result.shape[axis]]
-    start[...] = np.moveaxis(result, axis, 0)
+    if target is None or target is Ellipsis or target.shape == result.shape:
+        return returned(out, result)
+    target[place_in(ufunc, method, given, target, result)] = result
     return target
+
+
+def place_in(ufunc: Any, method: str, given: Any, target: ndarray, result: Any) -> Any:
+    """Return the index of the part of a larger array that a method writes to, or raise.
+
+    That is its start along the axis; along others the result may be repeated.
+    """
+    native = target.copy()
+    getattr(ufunc, method)(*given, native)  # raises where it does not fit
+    axis = operator.index(given[-2]) % result.ndim
+    start = (slice(None),) * axis + (slice(result.shape[axis]),)
+    for index in (start, (*start, *(0,) * (target.ndim - result.ndim))):
+        expected = target.copy()
+        expected[index] = result
+        if np.array_equal(expected, native, equal_nan=True):
+            return index
+    raise MissingRuleError(
+        f"numpy.{ufunc.__name__}.{method} with an `out` of shape {target.shape} for a result of "
+        f"shape {result.shape} cannot be differentiated",
+        why="which part of it NumPy writes to is not known",
+        fix="give an `out` of the shape of the result",
+    )
 
 
 @overlay(np.ufunc.reduceat)
@@ -382,8 +402,9 @@ def ufunc_reduceat(
         return ufunc.reduceat(x.astype(object), indices, axis, dtype, out)
     dtype = accumulator(array, dtype, out)
     expected = natively(ufunc, "reduceat", array, indices, axis, dtype)
+    given = (array, indices, axis, dtype)
     if is_stepwise(ufunc) or x.dtype.kind in "biu":
-        return returned(out, expected)
+        return written_by(ufunc, "reduceat", given, out, expected)
     starts, stops = segments(indices, x.shape[axis])
     items = np.moveaxis(x, axis, 0)
     pieces = [
@@ -392,11 +413,11 @@ def ufunc_reduceat(
     ]
     result = np.stack(pieces, axis=axis) if pieces else expected  # of no segments
     check_agreement(ufunc, "reduceat", expected, result)
-    return returned(out, same_values(result, expected))
+    return written_by(ufunc, "reduceat", given, out, same_values(result, expected))
 
 
 zero_derivative(
-    accumulated_natively, accumulator, is_of_objects, slots_of, rounds, reduced_axes,
+    place_in, accumulated_natively, accumulator, is_of_objects, slots_of, rounds, reduced_axes,
     reduced_natively, check_agreement, is_stepwise, natively, segments, single_axis,
     because="returns positions or checks; the values take another way",
 )  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -21,12 +22,44 @@ NUMPY: list[Callable[[Any], Any]] = [
     lambda x: np.frexp(np.array([1.0, np.inf]) * x[0])[0][0],
     lambda x: np.floor_divide([x[0], x[1]], 0.3).sum() * x[1],
     lambda x: np.floor_divide([[x[0]], [1.0]], [x[1], x[2]]).sum() * x[1],
+    lambda x: np.sum(np.sort(np.outer(x, x[::-1] + 2), axis=True) * x),
+    lambda x: np.sum(np.partition(np.outer(x, x[::-1] + 2), 1, axis=True) * x),
+    lambda x: np.sum(np.median(x, axis=()) * x),
+    lambda x: np.median(np.outer(x, x), axis=np.array([1])).sum(),
+    lambda x: np.sum(np.outer(x, x), axis=np.array(1))[0],
+    lambda x: np.max(np.outer(x, x), axis=np.array(0))[0],
+    lambda x: np.prod(np.tile(x, 1.0)) + np.tile(x[0], (True, 2)).sum(),
+    lambda x: np.fmax(x[0], -(10**20)) + np.fmin(x, 2**64).sum(),
+    lambda x: np.fmax(10**20, x[:2]).sum() * x[0],
 ]
 
 
 @pytest.mark.parametrize("f", NUMPY)
 def test_numpy(f: Callable[[Any], Any]) -> None:
     check(f)
+
+
+RAISING: list[Callable[[Any], Any]] = [
+    lambda x: np.clip(x[None], 0, 1, out=np.zeros(3)),
+    lambda x: np.clip(x, x[None], 1, out=np.zeros(3)),
+    lambda x: np.clip(x, 0, 1, out=np.zeros(2)),
+    lambda x: np.random.RandomState(1).choice(np.outer(x, x)),
+    lambda x: np.random.RandomState(1).choice(np.array(x[0])),
+    lambda x: np.random.default_rng(1).choice(x[0]),
+    lambda x: np.cross(x, x, axis=(0,)),
+]
+
+
+@pytest.mark.parametrize("f", RAISING)
+def test_what_numpy_refuses_is_refused(f: Callable[[Any], Any]) -> None:
+    with pytest.raises((TypeError, ValueError)) as plain:
+        f(X)
+    for derivative in (
+        lambda: grad(lambda x: np.sum(f(x)))(X),
+        lambda: jvp(f, (X,), (X,)),
+    ):
+        with pytest.raises(plain.type, match=re.escape(str(plain.value))):
+            derivative()
 
 
 IMAGES: list[Callable[[Any, Any], Any]] = [

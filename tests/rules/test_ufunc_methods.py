@@ -67,3 +67,42 @@ def test_constants_beside_active_data_are_those_of_numpy(run):
     expected = outcome(lambda: f(np.ones(2)))
     assert outcome(lambda: vjp(f, np.ones(2))[0]) == expected
     assert outcome(lambda: jvp(f, (np.ones(2),), (np.ones(2),))[0]) == expected
+
+
+UFUNCS = [np.subtract, np.divide, np.logaddexp, np.hypot, np.multiply, np.maximum, np.add]
+X = np.array([0.7, 1.2, 0.4])
+INTO = {
+    "reduce": lambda f, x: f.reduce(x, out=...),
+    "reduce-no-axis": lambda f, x: f.reduce(np.array(x[0]), axis=(), out=...),
+    "accumulate": lambda f, x: f.accumulate(x, out=...),
+    "reduceat": lambda f, x: f.reduceat(x, [0, 2], out=...),
+    "longer": lambda f, x: f.reduceat(x, [1], out=np.ones(2)),
+    "more-axes": lambda f, x: f.reduceat(x, [1], out=np.ones((2, 1))),
+    "repeated": lambda f, x: f.reduceat(x[None], [1], axis=1, out=np.ones((2, 1))),
+    "rows": lambda f, x: f.accumulate(x[None], axis=1, out=np.ones((2, 3))),
+}
+
+
+@pytest.mark.parametrize("ufunc", UFUNCS)
+@pytest.mark.parametrize("into", INTO.values(), ids=INTO)
+def test_outputs_that_are_asked_for_or_larger(ufunc, into):
+    def f(x):
+        y = into(ufunc, x)
+        assert isinstance(y, np.ndarray)
+        return np.sum(y * np.exp(x[0]))
+
+    try:
+        value = f(X)
+    except (TypeError, ValueError) as error:
+        with pytest.raises(type(error)):
+            grad(f)(X)
+        return
+    slopes = [(f(X + e) - f(X - e)) / 2e-6 for e in 1e-6 * np.eye(3)]
+    np.testing.assert_allclose(grad(f)(X), slopes, rtol=1e-7, atol=1e-7)
+    y, dy = jvp(f, (X,), (X,))
+    np.testing.assert_allclose([y, dy], [value, np.dot(slopes, X)], rtol=1e-7)
+
+
+def test_outputs_of_a_wrong_length_raise_as_in_numpy():
+    with pytest.raises(ValueError, match="wrong size"):
+        grad(lambda x: np.subtract.accumulate(x, out=np.zeros(5))[0])(X)

@@ -108,9 +108,14 @@ def keeps_axes(b: Builder, keepdims: Value | None) -> bool:
 
 
 def axes_in(
-    b: Builder, axis: Value | None, ndim: int, *, may_repeat: bool = False
+    b: Builder, axis: Value | None, ndim: int, *, may_repeat: bool = False, is_one: bool = False
 ) -> tuple[int, ...]:
-    """Return the axes that an argument tells, all of them for None."""
+    """Return the axes that an argument tells, all of them for None; a tuple unless there is one.
+
+    NumPy raises for others, and for most lists.
+    """
+    if isinstance(axis, Tuple) and (is_one or axis.is_list):
+        raise Unfit("an axis in a tuple or a list", b.place)
     found = None if axis is None else written(b, axis)
     if found is None:
         return tuple(range(ndim))

@@ -52,7 +52,7 @@ def cumulated(op: str, start: float) -> Reader:
     def read(b: Builder, args: Sequence[Value], given: Given) -> Value:
         value, axis = arranged(b, args, given, "a axis")
         a = floats_in(b, value)
-        axes = axes_in(b, axis, len(a.shape))
+        axes = axes_in(b, axis, len(a.shape), is_one=True)
         if len(axes) != 1:
             raise Unfit("a cumulative sum or product of a matrix", b.place)
         (along,) = axes
@@ -81,7 +81,7 @@ def difference(b: Builder, args: Sequence[Value], given: Given) -> Value:
     a = array_of(b, value)
     if a.kind == BOOL or (order is not None and written(b, order) != 1):
         raise Unfit("differences of differences, or of truths", b.place)
-    (along,) = (len(a.shape) - 1,) if axis is None else axes_in(b, axis, len(a.shape))
+    (along,) = (len(a.shape) - 1,) if axis is None else axes_in(b, axis, len(a.shape), is_one=True)
     b.check("lt", Const(0), a.shape[along])
     before: list[Part] = [Slice(None, None, 1)] * along
     later = viewed(b, a, [*before, Slice(Const(1), None, 1)])

@@ -90,7 +90,7 @@ def place_of_extremum(op: str) -> Reader:
                 place = Op("add", (Op("mul", (place, n)), k)) if place != ZERO else k
             return place
 
-        return reduced(b, a, axes_in(b, axis, len(a.shape)), one, kind=INT)
+        return reduced(b, a, axes_in(b, axis, len(a.shape), is_one=True), one, kind=INT)
 
     return read
 

@@ -175,7 +175,7 @@ def concatenated(b: Builder, args: Sequence[Value], given: Given) -> Value:
     """Read ``np.concatenate(arrays, axis)``."""
     value, axis = arranged(b, args, given, "arrays axis")
     parts = arrays_in(b, value)
-    (along,) = (0,) if axis is None else axes_in(b, axis, len(parts[0].shape))
+    (along,) = (0,) if axis is None else axes_in(b, axis, len(parts[0].shape), is_one=True)
     return joined_along(b, parts, along)
 
 
@@ -183,7 +183,7 @@ def stacked(b: Builder, args: Sequence[Value], given: Given) -> Value:
     """Read ``np.stack(arrays, axis)``."""
     value, axis = arranged(b, args, given, "arrays axis")
     parts = arrays_in(b, value)
-    (along,) = (0,) if axis is None else axes_in(b, axis, len(parts[0].shape) + 1)
+    (along,) = (0,) if axis is None else axes_in(b, axis, len(parts[0].shape) + 1, is_one=True)
     return joined_along(b, [with_axis(a, along) for a in parts], along)
 
 

@@ -11,6 +11,7 @@ import scipy.stats as st
 
 from mooncake_py.rules.scipy.special.incomplete import times
 from mooncake_py.rules.scipy.stats.compiled import log_i0e
+from mooncake_py.rules.scipy.stats.entropies import entropy_term
 from mooncake_py.rules.scipy.stats.limits import along, log_power, once
 from mooncake_py.rules.scipy.stats.methods import are_within, is_counted, regularity, whole
 from mooncake_py.rules.scipy.stats.multivariate import held, spectrum
@@ -54,6 +55,7 @@ def cases() -> list[Case]:
         Case(density_of_a_new_one, (draw(3), 0.5), covers=(attaching, defined_in), options=PLAIN),
         Case(log_power, (np.array([0.0, 1e-3, 0.4, -2.0]), np.full(4, 1.3)), options=real),
         Case(times, (np.array([0.0, 1.3]), np.array([2.0, 0.4])), options=real),
+        Case(entropy_term, (np.array([0.4, 1.7]),), options=real),
         Case(log_i0e, (np.array([0.5, 2.0]),), options=real),
         Case(along, (draw(3), draw(3, seed=1), 0.5), interface_only=True, covers=(once,)),
         *map(method_case, METHODS),
