@@ -16,6 +16,7 @@ from mooncake_py.rules import random as drawing
 from mooncake_py.rules import shuffling, transformed_draws
 from mooncake_py.rules.coverage import is_part
 from mooncake_py.rules.kinds import ContextRule, RefusedRule, Rule, function_name
+from mooncake_py.tangents.memory import has_overlaps
 from tests.rules.cases.versions import NUMPY
 
 __all__ = ["EXEMPTIONS", "is_fortran", "reason"]
@@ -49,6 +50,7 @@ EXEMPTIONS: dict[str, tuple[Hashable, ...]] = {
         *filter(None, [vars(collections).get("_count_elements")]),
     ),
     "reads a file of bytes": (np.fromfile,),
+    "asks for a layout, as overlays in place do, which have cases": (has_overlaps,),
     **({"warns that it is deprecated": (np.fix, np.typename)} if NUMPY >= "2.5.0" else {}),
 }  # fmt: skip
 
