@@ -56,7 +56,8 @@ class Derived:
         counts: bool,
     ) -> None:
         self.in_parts = in_parts
-        self.asked = tuple([(name, place_of(name, original)) for name in rewritten.asked])
+        self.asked = rewritten.asked
+        self.places = [(name, place_of(name, original)) for name in rewritten.asked]
         self.specialized: tuple[tuple[Any, Derived], ...] = ()  # for functions that are given
         self.counts = counts
         self.code = code  # takes the context as keyword argument ``_mk_ctx``
@@ -153,7 +154,7 @@ def derive_given(
 
     Only what loops call is looked at: what they call beside functions that are `given` already.
     """
-    found = {n: given_as(f, place, args, kwargs) for n, place in derived.asked if n not in given}
+    found = {n: given_as(f, place, args, kwargs) for n, place in derived.places if n not in given}
     # Classes are not kept alive; all weak references to one are the same object.
     codes = {n: code_of(g) or weakref.ref(g) for n, g in found.items() if g}
     if not codes:
