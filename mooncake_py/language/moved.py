@@ -239,6 +239,7 @@ class Again:
     def __init__(self, moved: Moved) -> None:
         self.known = list(moved.known.values())
         self.stand_ins: dict[int, Any] = {}
+        self.known_at: dict[int, Known] = {}
         self.used: set[int] = set()
         self.originals: dict[int, Any] = {}
         copies = Copies(lambda own, reads: True)
@@ -253,9 +254,15 @@ class Again:
             else:
                 stand_in = None if before.outcomes is None else Giving(before.outcomes).iterator()
             self.stand_ins[id(iterator)] = stand_in
+            self.known_at[id(iterator)] = known
             for other in (known.present, stand_in):
                 if other is not None:
                     self.originals[id(other)] = iterator
+
+    def knows(self, iterator: Any) -> bool:
+        """Return whether the first run had moved an iterator on: its id may be that of another."""
+        known = self.known_at.get(id(iterator))
+        return known is not None and known.iterator is iterator
 
 
 class Giving:
@@ -338,9 +345,9 @@ def meet(ctx: Mode, iterator: Any) -> tuple[Any, Any, list[Moved]]:
     for run in reversed(_thread.runs):
         if type(run) is Moved:
             noting.append(run)
-        elif id(original) in run.stand_ins:  # type: ignore[union-attr]
-            stand_in = run.stand_ins[id(original)]  # type: ignore[union-attr]
-            run.used.add(id(original))  # type: ignore[union-attr]
+        elif type(run) is Again and run.knows(original):
+            stand_in = run.stand_ins[id(original)]
+            run.used.add(id(original))
             if stand_in is None:
                 raise refusal(ctx, original)
             return original, stand_in, noting

@@ -10,11 +10,13 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any
+from weakref import ref
 
 import numpy as np
 import pytest
 
 from mooncake_py import MooncakeError, checkpoint, checkpointed, grad, hvp, jvp, value_and_grad, vjp
+from mooncake_py.language.moved import Again, Given, Known, Moved
 
 pytestmark = pytest.mark.without_modes("the modes are tried here")
 
@@ -410,3 +412,34 @@ def test_generators_that_delegate_are_sent_what_they_take() -> None:
 
     assert grad(lambda x: checkpoint(f, x) * 1.0)(1.5) == 4.0
     assert grad(lambda x: grad(lambda z: f(z * x))(1.0))(1.5) == 4.0
+
+
+def test_a_generator_in_the_memory_of_one_that_is_gone_is_another() -> None:
+    moved = Moved()
+    generator = (i for i in range(3))
+    moved.known[id(generator)] = Known(ref(generator), ref(generator), Given(False), False)
+    again = Again(moved)
+    assert again.knows(generator)
+    place = id(generator)
+    del generator
+    others = [(i for i in range(3)) for _ in range(100)]
+    assert place in map(id, others)
+    assert not any(map(again.knows, others))
+
+
+def test_generators_that_write_in_prepared_gradients_along_several_directions() -> None:
+    def f(x: Any) -> Any:
+        log = []
+
+        def powers() -> Any:
+            v = x
+            for k in range(3):
+                v = v * x + k
+                log.append(float(v))
+                yield v
+
+        return sum(a * x for a in powers()) + len(log)
+
+    directions: Any = [(1.0,), (2.0,)]
+    plain = jvp(grad(f), (0.8,), directions)[1]
+    assert jvp(lambda x: grad(f).prepare(x)(x), (0.8,), directions)[1] == plain
