@@ -80,6 +80,16 @@ def out_position(f: Any) -> int | None:
     return list(signature.parameters).index("out")
 
 
+@remembered
+def takes_out(f: Any) -> bool:
+    """Return whether a function may have an argument `out`; of some in C that is not known."""
+    signature = signature_of(f) if out_position(f) is None else None
+    if signature is None:
+        return True
+    kinds = {parameter.kind for parameter in signature.parameters.values()}
+    return "out" in signature.parameters or inspect.Parameter.VAR_KEYWORD in kinds
+
+
 def named_out(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
     """Return the arguments with one for ``out`` given by keyword, not by position."""
     position = out_position(f)
@@ -114,6 +124,8 @@ def single_output(f: Any, args: Any, kwargs: Any) -> Any:
     Met
         If the class of an output runs the call itself.
     """
+    if "out" in kwargs and not takes_out(f):
+        f(*activity.unwrapped(tuple(args)), **activity.unwrapped(kwargs))  # raises
     out = kwargs.get("out")
     if type(out) is ndarray and not (isinstance(f, np.ufunc) and f.nout > 1):
         return out

@@ -138,7 +138,7 @@ def choice(
     if values.ndim == 0:
         return chosen(self, a, size, replace, p, shuffle=shuffle)  # an int, or it raises
     picked = chosen(self, values.shape[axis], size, replace, p, shuffle=shuffle)
-    return np.take(values, picked, axis)
+    return returned(np.take(values, picked, axis), picked)
 
 
 @overlay(RandomState.choice)
@@ -150,7 +150,13 @@ def legacy_choice(
     values = np.asarray(a)
     if values.ndim != 1:
         return chosen(self, values, size, replace, p)  # an int, or it raises
-    return values[chosen(self, len(values), size, replace, p)]
+    picked = chosen(self, len(values), size, replace, p)
+    return returned(values[picked], picked)
+
+
+def returned(y: Any, picked: Any) -> Any:
+    """Return what was picked; of ``size=()`` NumPy returns an array, of None a number."""
+    return np.asarray(y) if isinstance(picked, ndarray) else y
 
 
 def shuffled(generator: Any, n: Any, method: str = "shuffle") -> ndarray:

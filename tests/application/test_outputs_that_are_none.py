@@ -40,6 +40,10 @@ OTHERS: dict[str, Callable[[Any], Any]] = {
     "an operand as the output": lambda x: np.divmod(x[0], 2, x[0]),
     "outputs of two shapes": lambda x: np.modf(x[0], np.zeros(()), x * 1.0),
     "outputs of two lengths": lambda x: np.divmod(x, 2.0, np.zeros(3), np.zeros((3, 3))),
+    "an output of what takes none": lambda x: np.flip(x, out=np.zeros(3)),  # type: ignore[call-arg]
+    "no output of what takes none": lambda x: np.tile(x, 2, out=None),  # type: ignore[call-arg]
+    "no output of a draw": lambda x: np.random.default_rng(0).exponential(x, out=None),  # type: ignore[call-arg]
+    "one item drawn as an array": lambda x: [np.random.default_rng(0).choice(x, ())],
     "the polynomial of a number": lambda x: np.poly(x[0]),
     "roots of a number": lambda x: np.roots(float(x[0])),
     "samples that are a number": lambda x: np.histogramdd(float(x[0])),
