@@ -122,8 +122,11 @@ def test_calls_of_objects_that_are_called_by_what_is_no_function():
 def test_attributes_that_are_set_by_what_is_no_function():
     log = []
 
-    setter = functools.partial(lambda log, name, value: log.append(value), log)
-    Logged = type("Logged", (), {"__setattr__": setter})
+    class Setter:
+        def __call__(self, name, value):
+            log.append(value)
+
+    Logged = type("Logged", (), {"__setattr__": Setter()})
 
     def f(a):
         Logged().a = a * a
