@@ -314,6 +314,10 @@ class Context:
         """Return the context manager of a ``with`` statement."""
         return manager
 
+    def cleaning(self) -> AbstractContextManager[None]:
+        """Return the block that is the body of a generator with code for its end."""
+        return nullcontext()
+
     def base_of_class(self, base: Any, is_metaclass: bool = False) -> Any:
         """Return a base or the metaclass of a ``class`` statement."""
         return base

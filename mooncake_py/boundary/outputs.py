@@ -17,6 +17,7 @@ from mooncake_py.boundary.outgoing import independent
 from mooncake_py.diagnostics.notes import locate
 from mooncake_py.diagnostics.places import definition_of
 from mooncake_py.errors import InvalidTangentError, MooncakeError, NonScalarOutputError
+from mooncake_py.language import unfinished
 from mooncake_py.rules.broadcasting import fit
 from mooncake_py.runtime.active import Active, plain_class
 from mooncake_py.runtime.activity import INERT, unwrapped
@@ -45,6 +46,7 @@ def run(ctx: Mode, f: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         ctx.close_gate()
     if ctx.meter is not None:
         ctx.meter.go_on()
+    unfinished.let_go(ctx)
     if ctx.failure is not None:
         raise ctx.failure
     ended(ctx)

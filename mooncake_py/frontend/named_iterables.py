@@ -6,6 +6,9 @@
                                                 s += (v - u) ** 2
                                             del _mk_over0, _mk_over1
 
+A loop that runs plainly takes over what the names hold: Python closes a generator where an
+exception leaves the loop.
+
 The loop evaluates these expressions in the same order, once, and holds what they give.  For
 ``x.flat`` this is a vector of the elements, if that is a view of `x`.  Names and attributes that
 stand before one of them are named too, as it may change what they are bound to.
@@ -15,13 +18,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import NamedTuple, TypeGuard
+from typing import Any, NamedTuple, TypeGuard
 
 from mooncake_py.syntax.names import Names
-from mooncake_py.syntax.nodes import PREFIX, load, place_of, replaced
+from mooncake_py.syntax.nodes import PREFIX, Rebuilder, load, place_of, released, replaced
 from mooncake_py.syntax.trees import walk
 
-__all__ = ["NamedLoop", "is_flat", "with_named_iterables"]
+__all__ = ["NamedLoop", "Released", "is_flat", "with_named_iterables"]
 
 OVER = f"{PREFIX}over"
 
@@ -89,3 +92,13 @@ def is_to_name(names: Names, e: ast.expr) -> bool:
     if any(names.calls_builtin(e, builtin) for builtin in ("range", "reversed")):
         return False
     return not any(isinstance(part, ast.NamedExpr | ast.Await | ast.Yield) for part in walk(e))
+
+
+class Released(Rebuilder):
+    """Lets an expression take over what these names hold, each of which it reads once."""
+
+    def visit(self, node: Any) -> Any:
+        """Return what reads a name and empties it, or a node with its parts visited."""
+        if isinstance(node, ast.Name):
+            return released(node.id, place_of(node)) if node.id.startswith(OVER) else node
+        return super().visit(node)

@@ -71,6 +71,7 @@ from mooncake_py.frontend.named_iterables import is_flat, with_named_iterables
 from mooncake_py.frontend.patterns import case_test, chained, conjunction
 from mooncake_py.frontend.tried_comprehensions import ComprehensionRewriter
 from mooncake_py.syntax import unsupported
+from mooncake_py.syntax.cleanup import cleans_up
 from mooncake_py.syntax.compiled import FunctionNode, walk_code
 from mooncake_py.syntax.imported import (
     may_import,
@@ -202,7 +203,12 @@ class FunctionRewriter(ComprehensionRewriter):
         )
         if isinstance(node, ast.Lambda):
             return replaced(node, args=args, body=self.visit(node.body))
-        return replaced(node, args=args, body=self.visit_all(node.body))
+        body = self.visit_all(node.body)
+        if cleans_up(node):
+            place = place_of(node)
+            block = ast.withitem(context_call("cleaning", [], place), None)
+            body = [located(ast.With([block], body), place)]
+        return replaced(node, args=args, body=body)
 
     # loops and managers
 
@@ -297,7 +303,8 @@ class FunctionRewriter(ComprehensionRewriter):
             cases.append((test, self.visit_all(case.body), where))
         self.depth -= 1
         bound = assign(store(name, place), subject, place)
-        return [bound, *chained(cases), forget([name], place)]
+        done = located(ast.Try(chained(cases), [], [], [forget([name], place)]), place)
+        return [bound, done]
 
     def visit_If(self, node: Any) -> Any:
         """Rewrite ``if a`` to ``if C.truth(a)``."""

@@ -33,6 +33,7 @@ from mooncake_py.compiler.regions.region import Axes
 from mooncake_py.compiler.sites.elsewhere import Elsewhere
 from mooncake_py.compiler.sites.site import Site
 from mooncake_py.compiler.sites.tried import TriedLoop
+from mooncake_py.frontend.named_iterables import Released
 from mooncake_py.frontend.outputs import OutputRewriter
 from mooncake_py.frontend.spanning import ELSE
 from mooncake_py.syntax.compiled import FunctionNode
@@ -109,7 +110,12 @@ class LoopRewriter(OutputRewriter):
         loop, steps, result = (f"{PREFIX}{part}{number}" for part in ("loop", "steps", "result"))
         self.injected |= {loop: site, ELSE: Elsewhere, BOUND: tuple}
         given = plain.iter if site.is_given else constant(None, place)
-        again = replaced(plain, iter=load(steps, place)) if site.is_given else plain
+        if site.is_given:
+            again = replaced(plain, iter=load(steps, place))
+        elif isinstance(plain, ast.For):
+            again = replaced(plain, iter=Released().visit(plain.iter))
+        else:
+            again = plain
         bound, stores = self.bind_loop(located(ast.Tuple(
             [target(user, place) for user in reading.region.bound.values()], ast.Store()
         ), place))  # fmt: skip

@@ -25,6 +25,7 @@ from mooncake_py.language import (
     iteration,
     managers,
     scalars,
+    unfinished,
 )
 from mooncake_py.language.comparisons import Comparisons
 from mooncake_py.language.objects import Objects
@@ -198,6 +199,10 @@ class Context(Comparisons, Objects):
     def manager(self, manager: Any) -> Any:
         """Return a context manager whose Python code is derived."""
         return managers.derived_manager(self, manager)
+
+    def cleaning(self) -> unfinished.Cleanup:
+        """Return the block that is the body of a generator with code for its end."""
+        return unfinished.Cleanup(self)
 
     def decorator(self, decorator: Any) -> Callable[[Any], Any]:
         """Return a function that applies a decorator by a derived call."""

@@ -31,7 +31,10 @@ from mooncake_py.words import with_article
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["Moved", "are_noted", "is_noted", "items_of", "let_go", "meet", "note", "recorded"]
+__all__ = [
+    "Moved", "are_noted", "forget_all", "is_noted", "items_of", "let_go", "meet",
+    "note", "recorded",
+]  # fmt: skip
 
 FEW = 32
 KEPT = frozenset({"builtins", "itertools"})  # not files, which have other ways to be moved on
@@ -161,13 +164,17 @@ class Moved:
         if len(self.known) > self.limit:
             self.forget_others()
 
-    def forget_others(self) -> None:
-        """Forget the iterators that the run has made, and nobody has any more."""
+    def forget_others(self) -> bool:
+        """Forget the iterators that the run has made, and nobody has any more; return if any."""
+        before = len(self.known)
+        others = [run for run in _thread.runs if type(run) is Moved and run is not self]
         for key, known in list(self.known.items()):
-            if references_beside([known.original]) <= 1 and type(known.original) is not ref:
+            own = 1 + sum([key in run.known for run in others])
+            if references_beside([known.original]) <= own and type(known.original) is not ref:
                 del self.known[key]
                 self.copies.forget(known.original if known.present is None else known.present)
         self.limit = FEW + 2 * len(self.known)
+        return len(self.known) < before
 
     def take(self, ctx: Mode, known: Known, outcome: Any, undone: bool) -> None:
         """Keep what an iterator has given, if that is what a second run may be given."""
@@ -352,6 +359,13 @@ def meet(ctx: Mode, iterator: Any) -> tuple[Any, Any, list[Moved]]:
                 raise refusal(ctx, original)
             return original, stand_in, noting
     return original, iterator, noting
+
+
+def forget_all() -> None:
+    """Let runs forget the iterators that nobody has any more."""
+    runs = [run for run in _thread.runs if type(run) is Moved and run.known]
+    while any([run.forget_others() for run in runs]):
+        pass  # one of them may be all that refers to another
 
 
 def items_of(ctx: Mode, generator: Any) -> Any:

@@ -42,6 +42,7 @@ __all__ = [
     "located",
     "mangle",
     "place_of",
+    "released",
     "replaced",
     "statement",
     "store",
@@ -143,6 +144,13 @@ def statement(value: ast.expr, place: Place) -> ast.Expr:
 def forget(names: Iterable[str], place: Place) -> ast.Delete:
     """Return the statement that deletes names."""
     return located(ast.Delete([located(ast.Name(name, _DEL), place) for name in names]), place)
+
+
+def released(name: str, place: Place) -> ast.expr:
+    """Return ``(name, name := None)[0]``, after which the name holds nothing."""
+    value = located(ast.NamedExpr(store(name, place), constant(None, place)), place)
+    pair = located(ast.Tuple([load(name, place), value], ast.Load()), place)
+    return located(ast.Subscript(pair, constant(0, place), ast.Load()), place)
 
 
 def when(test: ast.expr, body: list[ast.stmt], orelse: list[ast.stmt], place: Place) -> ast.If:

@@ -19,6 +19,7 @@ from mooncake_py.boundary.outgoing import independent
 from mooncake_py.boundary.outputs import run, seed
 from mooncake_py.diagnostics.tracebacks import leave_by
 from mooncake_py.errors import NestedDerivativeError
+from mooncake_py.language import unfinished
 from mooncake_py.language.draws import Draws
 from mooncake_py.modes.reverse.context import ReverseContext
 from mooncake_py.modes.reverse.direct import Direct
@@ -104,6 +105,7 @@ class Vjp:
         """Return the context, the output as the user gets it, and what waits for the pullback."""
         y = independent(ctx, self.output)
         self.output = plain_parts(self.output)
+        unfinished.finish(ctx)
         return ctx, y, Suspended(ctx, start, own)
 
     def refusal(self, raised: Exception | None = None) -> NestedDerivativeError:

@@ -13,6 +13,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, cast
 
 from mooncake_py.diagnostics.notes import name_adjoint
+from mooncake_py.language import unfinished
 from mooncake_py.runtime import pulls
 from mooncake_py.runtime.interrupts import through_interrupts
 from mooncake_py.runtime.quiet import loud_again, quiet
@@ -34,6 +35,7 @@ class ReversePass(ReverseMode):
 
     def run_backwards(self) -> None:
         """Reverse the tape: undo every change to primal state and apply every adjoint."""
+        unfinished.finish(self)
         if self.meter is not None:
             # Only where progress is reported.
             from mooncake_py.utilities.effects import Apart
@@ -118,6 +120,7 @@ class ReversePass(ReverseMode):
 
     def roll_back(self) -> None:
         """Undo every change to primal state, without derivatives, whatever interrupts come."""
+        unfinished.finish(self)
         if not self.is_suspended:
             through_interrupts(self.undo_all)
 
