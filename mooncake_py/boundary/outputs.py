@@ -46,7 +46,7 @@ def run(ctx: Mode, f: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         ctx.close_gate()
     if ctx.meter is not None:
         ctx.meter.go_on()
-    unfinished.let_go(ctx)
+    unfinished.let_go()
     if ctx.failure is not None:
         raise ctx.failure
     ended(ctx)

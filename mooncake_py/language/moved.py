@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
 __all__ = [
-    "Moved", "are_noted", "forget_all", "is_noted", "items_of", "let_go", "meet",
+    "Moved", "are_noted", "forget_all", "holds_any", "is_noted", "items_of", "let_go", "meet",
     "note", "recorded",
 ]  # fmt: skip
 
@@ -361,11 +361,16 @@ def meet(ctx: Mode, iterator: Any) -> tuple[Any, Any, list[Moved]]:
     return original, iterator, noting
 
 
-def forget_all() -> None:
-    """Let runs forget the iterators that nobody has any more."""
+def holds_any() -> bool:
+    """Return whether runs refer to iterators that they have noted."""
+    noting: list[Moved] = [run for run in _thread.runs if type(run) is Moved and run.known]
+    return any(type(known.original) is not ref for run in noting for known in run.known.values())
+
+
+def forget_all() -> bool:
+    """Let runs forget the iterators that nobody has any more; return whether there were any."""
     runs = [run for run in _thread.runs if type(run) is Moved and run.known]
-    while any([run.forget_others() for run in runs]):
-        pass  # one of them may be all that refers to another
+    return sum(run.forget_others() for run in runs) > 0
 
 
 def items_of(ctx: Mode, generator: Any) -> Any:

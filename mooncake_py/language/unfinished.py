@@ -4,44 +4,34 @@ Python runs that code as soon as nobody refers to an unfinished generator any mo
 refers to the objects that the program has changed, and so to what they hold.  While such generators
 are open, a tape lets go of what nobody else refers to, where the program calls the context or comes
 back from it.
-
-An object that only the tape can reach need not be brought back, unless other entries put it
-somewhere: then its own changes are undone at once, as nobody sees them.
 """
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import sys
 import threading
-from collections.abc import Iterator
-from contextlib import suppress
-from types import BuiltinFunctionType, FrameType, FunctionType, GeneratorType, ModuleType
+from types import FrameType, GeneratorType
 from typing import TYPE_CHECKING, Any
 
-from numpy import ndarray
-
-from mooncake_py.containers import state
 from mooncake_py.diagnostics.reporting import dropped
 from mooncake_py.language import moved
+from mooncake_py.language.held import Held
 from mooncake_py.remembered import remembered
 from mooncake_py.rooms import PACKAGE
-from mooncake_py.runtime.activity import INERT
 from mooncake_py.runtime.classes import recorder
-from mooncake_py.runtime.pulls import STATES, pull_state
 from mooncake_py.runtime.references import references_beside
 from mooncake_py.syntax.nodes import CONTEXT
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
+    from mooncake_py.runtime.reverse_mode import ReverseMode
 
 __all__ = ["Cleanup", "finish", "let_go"]
 
-GONE = object()
-"""Stands on a tape for what was made within the call, and is never seen again."""
-PLAIN = (type, ModuleType, FunctionType, BuiltinFunctionType, ndarray, FrameType)
-MANY = 256  # objects; more are looked at less often
-FAR = 2000
+MANY = 256  # objects that lead to generators; more are looked at less often, and too late
+DEEP = 16
 
 
 class _Thread(threading.local):
@@ -54,13 +44,15 @@ class _Thread(threading.local):
 class Cleanup:
     """The block that is the body of such a generator, in rewritten code."""
 
-    __slots__ = ("ctx", "frame", "watch")
+    __slots__ = ("ctx", "frame", "part", "recorder", "watch")
 
     def __init__(self, ctx: Mode) -> None:
         self.ctx = ctx
 
     def __enter__(self) -> None:
         self.frame: FrameType | None = sys._getframe(1)
+        self.recorder: Any = recorder(self.ctx)
+        self.part = self.recorder.rehearsal
         self.watch = _thread.watch
         self.watch.begin(self)
 
@@ -78,23 +70,24 @@ class Cleanup:
 
 
 class Watch:
-    """The open generators of a thread, and the tapes that may keep them alive."""
+    """The open generators of a thread, and what may keep them alive."""
 
     is_late = False
     is_busy = False
+    turn = 0
 
     def __init__(self) -> None:
         self.open: list[Cleanup] = []
-        self.tapes: dict[int, Held] = {}
+        self.logs: dict[int, Held] = {}
 
     def begin(self, cleanup: Cleanup) -> None:
         """Watch from now on what refers to a generator that runs for the first time."""
         self.open.append(cleanup)
-        lowest: Any = recorder(cleanup.ctx)
+        lowest = cleanup.recorder
         for ctx in (lowest, *map(recorder, lowest.outers)):
-            if id(ctx) not in self.tapes:
-                self.tapes[id(ctx)] = Held(ctx)
-        if sys.getprofile() is None:
+            if id(ctx) not in self.logs:
+                self.logs[id(ctx)] = Held(ctx)
+        if sys.getprofile() is None and not is_of_manager(cleanup.frame):
             sys.setprofile(self.on_event)
 
     def end(self, cleanup: Cleanup) -> None:
@@ -102,7 +95,7 @@ class Watch:
         if cleanup in self.open:
             self.open.remove(cleanup)
         if not self.open:
-            self.tapes.clear()
+            self.logs.clear()
 
     def on_event(self, frame: FrameType, event: str, _: Any) -> None:
         """Look whether an object has gone, between two operations of the program."""
@@ -110,20 +103,49 @@ class Watch:
             sys.setprofile(None)
             return
         caller = frame if event == "c_call" else frame.f_back
-        if caller is not None and event in EVENTS and is_rewritten(caller.f_code):
-            self.look(False)
+        if caller is None or event not in EVENTS or not is_rewritten(caller.f_code):
+            return
+        if len(self.logs) == 1 and not moved.holds_any():
+            (held,) = self.logs.values()
+            if not held.leads_anywhere():
+                return
+        count = sum([len(held.leading) for held in self.logs.values()])
+        self.turn += 1
+        if count <= MANY or self.turn % (count // 16) == 0:
+            self.look(count > MANY)
 
     def look(self, is_late: bool) -> None:
-        """Let go of what nobody refers to."""
+        """Let go of what nobody refers to: each may be all that refers to another."""
         if self.is_busy:
             return
         self.is_busy, self.is_late = True, is_late
         try:
-            moved.forget_all()
-            for held in list(self.tapes.values()):
-                held.release(self.open)
+            while any([moved.forget_all(), self.forget_cells(), self.release()]):
+                pass
         finally:
             self.is_busy = self.is_late = False
+
+    def release(self) -> bool:
+        """Let logs of changes let go; return whether any did."""
+        for held in list(self.logs.values()):
+            part = held.ctx.rehearsal
+            if part is not None and held.part is None and id(part) not in self.logs:
+                self.logs[id(part)] = Held(held.ctx, part)
+        return sum(held.release(self.open) for held in list(self.logs.values())) > 0
+
+    def forget_cells(self) -> bool:
+        """Forget the captured variables of functions that nobody has any more."""
+        contexts = [held.ctx for held in self.logs.values()]
+        found = [getattr(ctx, "setting", None) for ctx in contexts]
+        found += [None if ctx.rehearsal is None else ctx.rehearsal.setting for ctx in contexts]
+        tables = list({id(s): s.cells for s in found if s is not None}.values())
+        before = sum(map(len, tables))
+        for key in {key for table in tables for key in table}:
+            having = [table for table in tables if key in table]
+            if references_beside([having[0][key][0]]) <= len(having):
+                for table in having:
+                    del table[key]
+        return sum(map(len, tables)) < before
 
     @property
     def is_prompt(self) -> bool:
@@ -142,189 +164,36 @@ def is_rewritten(code: Any) -> bool:
     return CONTEXT in names and not code.co_filename.startswith(PACKAGE)
 
 
-class Place:
-    """Where the tape refers to an object: in an entry, or in a container that an entry holds."""
-
-    __slots__ = ("container", "index")
-
-    def __init__(self, index: int, container: Any = None) -> None:
-        self.index = index
-        self.container = container
-
-
-class Object:
-    """An object that the tape refers to."""
-
-    __slots__ = ("again", "holder", "is_opened", "places")
-
-    def __init__(self, o: Any, again: int) -> None:
-        self.holder = [o]
-        self.places: list[Place] = []
-        self.again = again
-        self.is_opened = False
-
-
-class Held:
-    """What the undo entries of a tape refer to."""
-
-    def __init__(self, ctx: Any) -> None:
-        self.ctx = ctx
-        self.seen = 0
-        self.again = 0
-        self.objects: dict[int, Object] = {}
-        self.skipped = 0
-
-    def release(self, cleanups: list[Cleanup]) -> None:
-        """Let go of the objects that nobody else refers to."""
-        tape = self.ctx.tape
-        if len(tape) < self.seen:
-            self.seen, self.again = 0, self.ctx.registry.again
-            self.objects.clear()
-        if len(tape) > self.seen:
-            self.scan(tape)
-        frames = [cleanup.frame for cleanup in cleanups]
-        found = True
-        while found:
-            found = False
-            for key in list(self.objects):
-                known = self.objects.get(key)
-                if known is not None and self.is_alone(key, known):
-                    found = self.drop(key, known, frames) or found
-
-    def scan(self, tape: list[Any]) -> None:
-        """Note what new entries refer to."""
-        for k in range(self.seen, len(tape)):
-            entry = tape[k]
-            if entry[0] in STATES and len(entry) > 2:
-                details = () if entry[1] is state.restore_raised else entry[3:]
-                for part in (entry[2], *details):
-                    self.add(part, Place(k))
-        self.seen, self.again = len(tape), self.ctx.registry.again
-
-    def add(self, part: Any, place: Place) -> None:
-        """Note a place that refers to an object."""
-        if type(part) in INERT or isinstance(part, PLAIN) or part is self.ctx.ordered:
-            return
-        if id(part) not in self.objects:
-            self.objects[id(part)] = Object(part, self.again)
-        self.objects[id(part)].places.append(place)
-
-    def is_alone(self, key: int, known: Object) -> bool:
-        """Return whether nobody else refers to an object."""
-        own = len(known.places) + (key in self.ctx.ordered)
-        return references_beside(known.holder) <= own
-
-    def drop(self, key: int, known: Object, frames: list[Any]) -> bool:
-        """Let go of an object that nobody else refers to; return whether anything has changed."""
-        tape = self.ctx.tape
-        targets, others = self.split(known)
-        if targets is None:  # the tape is another one by now
-            self.seen = len(tape) + 1
+def is_of_manager(frame: FrameType | None) -> bool:
+    """Return whether a generator runs as the context manager of a block, which will end it."""
+    for _ in range(DEEP):
+        frame = None if frame is None else frame.f_back
+        if frame is None:
             return False
-        if not others:
-            for k in targets:
-                tape[k] = NOTHING
-            self.ctx.ordered.pop(key, None)
-            del self.objects[key]
-            return True
-        if known.is_opened or not leads(known.holder[0], frames):
-            return False
-        if self.ctx.registry.again != known.again or self.ctx.rehearsal is not None:
-            return False  # a part that runs again may find it as it was then
-        for k in reversed(targets):
-            tape[k][0](tape[k])
-            tape[k] = NOTHING
-        known.places = others
-        if type(known.holder[0]) in (list, dict):
-            self.open_up(known)
-        elif leads(known.holder[0], frames):
-            self.replace(key, others)
-        return True
-
-    def split(self, known: Object) -> tuple[list[int] | None, list[Place]]:
-        """Return the entries about an object, and the places that would put it somewhere."""
-        tape = self.ctx.tape
-        targets: list[int] = []
-        others: list[Place] = []
-        for place in known.places:
-            if place.container is not None:
-                others.append(place)
-                continue
-            entry = tape[place.index] if place.index < len(tape) else ()
-            if not any(part is known.holder[0] for part in entry[2:]):
-                return None, []
-            if entry[2] is known.holder[0] and place.index not in targets:
-                targets.append(place.index)
-            else:
-                others.append(place)
-        return targets, others
-
-    def open_up(self, known: Object) -> None:
-        """Note what a container holds that only the tape refers to."""
-        known.is_opened = True
-        container = known.holder[0]
-        for part in list(container.values() if type(container) is dict else container):
-            self.add(part, Place(-1, container))
-
-    def replace(self, key: int, places: list[Place]) -> None:
-        """Put something else where the tape would put an object that was made in this call."""
-        tape = self.ctx.tape
-        o = self.objects.pop(key).holder.pop()
-        for place in places:
-            container = place.container
-            if type(container) is dict:
-                container.update({k: GONE for k, part in container.items() if part is o})
-            elif container is not None:
-                container[:] = [GONE if part is o else part for part in container]
-            else:
-                entry = tape[place.index]
-                tape[place.index] = tuple([GONE if part is o else part for part in entry])
+        if frame.f_code.co_filename == contextlib.__file__:
+            return frame.f_code.co_name == "__enter__"
+    return False
 
 
-def nothing(_: Any) -> None:
-    """Undo nothing."""
-
-
-NOTHING = (pull_state, nothing, None)
-
-
-def leads(o: Any, frames: list[Any]) -> bool:
-    """Return whether an object leads to an open generator."""
-    todo, seen = [o], set[int]()
-    while todo and len(seen) < FAR:
-        value = todo.pop()
-        if type(value) in INERT or id(value) in seen:
-            continue
-        seen.add(id(value))
-        if type(value) is GeneratorType and value.gi_frame in frames:
-            return True
-        if type(value) is FunctionType:
-            todo += value.__closure__ or ()
-        elif not isinstance(value, PLAIN):
-            todo += gc.get_referents(value)
-    return bool(todo)
-
-
-def let_go(ctx: Mode) -> None:
+def let_go() -> None:
     """Let go of what nobody refers to after the program has run."""
     watch = _thread.watch
     if watch.open:
         watch.look(not watch.is_prompt)
 
 
-def finish(ctx: Any) -> None:
+def finish(ctx: ReverseMode) -> None:
     """Close the generators that a call leaves open, before what they change is undone."""
     watch = _thread.watch
     if not watch.open:
         return
-    frames = [c.frame for c in watch.open if recorder(c.ctx) is ctx and c.frame is not None]
-    for generator in generators_of(frames):
-        with suppress(Exception):
-            generator.close()
-
-
-def generators_of(frames: list[FrameType]) -> Iterator[Any]:
-    """Return the generators that these are the frames of."""
-    return iter([
-        o for o in gc.get_objects() if type(o) is GeneratorType and o.gi_frame in frames
-    ]) if frames else iter(())
+    own = [cleanup for cleanup in watch.open if cleanup.recorder is ctx]
+    if not own:
+        return
+    frames = [cleanup.frame for cleanup in own]
+    for o in gc.get_objects():
+        if type(o) is GeneratorType and o.gi_frame in frames:
+            with contextlib.suppress(Exception):
+                o.close()
+    for cleanup in own:
+        watch.end(cleanup)

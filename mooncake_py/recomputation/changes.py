@@ -132,6 +132,12 @@ class Changes:
                         self.kept[position] = None
         self.close_ranks()
 
+    def forget(self, key: int) -> None:
+        """Drop the entries about an object, by its id."""
+        for position in self.groups.pop(key).positions:
+            self.kept[position] = None
+            self.count -= 1
+
     def close_ranks(self) -> None:
         """Take out the positions of entries that were dropped."""
         new: list[Entry] = []

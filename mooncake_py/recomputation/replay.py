@@ -19,6 +19,7 @@ from mooncake_py.application.lift import Lifter, refuse_shared
 from mooncake_py.boundary.kept import settle_kept
 from mooncake_py.diagnostics.tracebacks import related
 from mooncake_py.errors import CheckpointError, Location, MooncakeError
+from mooncake_py.language import unfinished
 from mooncake_py.recomputation.agreement import repeating
 from mooncake_py.recomputation.outcome import Outcome, same_state, state_at
 from mooncake_py.recomputation.places import LAYOUT, places_of
@@ -50,6 +51,7 @@ def run_unrecorded(ctx: ReverseMode, run: Run) -> Any:
     try:
         with rehearsal:
             value = run()
+            unfinished.let_go()
     except MooncakeError:
         raise
     except Exception as raised:
@@ -157,6 +159,7 @@ class Replay:
         with self.as_before():
             with repeating(self.other), silent():
                 value = self.run()
+            unfinished.let_go()
             go_on(ctx)
             if ctx.failure is not None:
                 raise ctx.failure
@@ -184,6 +187,7 @@ class Replay:
                 untouched = self.iterators[i - len(before)] not in used
             if not untouched or not self.changed[i].is_spent(met):
                 raise self.other()
+        unfinished.finish(ctx)
         settle_kept(ctx)
 
     @contextmanager
