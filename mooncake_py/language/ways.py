@@ -16,9 +16,10 @@ import numpy as np
 
 from mooncake_py.application.arity import MISFITS, require_arguments
 from mooncake_py.application.rule_ways import RuleWays
+from mooncake_py.containers.reach import LRU_WRAPPER
 from mooncake_py.errors import MooncakeError
 from mooncake_py.frontend.load import Derived, derive, instantiate
-from mooncake_py.language import array_subclasses, dispatch, python_calls
+from mooncake_py.language import array_subclasses, caches, dispatch, python_calls
 from mooncake_py.language.class_ways import way_of_class
 from mooncake_py.language.compiled_ways import either, is_left, through
 from mooncake_py.language.container_ways import TYPES, OfBoundMethod, way_of_container
@@ -84,6 +85,19 @@ class OfHandler(Way):
 
     def __init__(self, gate: Any, f: Any, handler: Any) -> None:
         self.gate, self.place, self.handler = gate, id(f), handler
+
+
+class OfCached(Way):
+    """A function that ``lru_cache`` made."""
+
+    __slots__ = ("f", "gate")
+
+    scope = {**Way.scope, "call_cached": caches.call_cached}
+    condition = "f is way.f and C.gate is way.gate"
+    body = " return call_cached(C, f, ({given}), {{{keywords}}})"
+
+    def __init__(self, gate: Any, f: Any) -> None:
+        self.gate, self.f = gate, f
 
 
 class Ways(Mode):
@@ -156,7 +170,7 @@ class Ways(Mode):
         elif t in WITHOUT:
             return Passing(self.gate, f)
         else:
-            key = id(f) if issubclass(t, type) else (OfObject, id(t))
+            key = id(f) if t is LRU_WRAPPER or issubclass(t, type) else (OfObject, id(t))
         way = self.ways.get(key)
         if way is None or way is stale:
             way = self.remember(key, self.new_way(f) or Passing(self.gate, f))
@@ -164,6 +178,8 @@ class Ways(Mode):
 
     def remember(self, key: Any, way: Any) -> Any:
         """Keep and return a way, or what else was found out: some, for programs that make more."""
+        if self.gate is None:  # what was found out imported new rules: it is asked again
+            return way
         if len(self.ways) > MANY:
             self.ways = {}
         self.ways[key] = way
@@ -217,6 +233,8 @@ class Ways(Mode):
             return self.way_of_function(OfBound, f, f.__func__)
         if t is BuiltinFunctionType:
             return way_of_container(self, type(f.__self__), f.__name__, OfBoundMethod)
+        if t is LRU_WRAPPER:
+            return None if registry.arrives(f) else OfCached(self.gate, f)
         if t is functools.partial:
             return None if self.has_rules_for(t) else OfPartial(self)
         if issubclass(t, type):

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import functools
+import gc
+import weakref
 
 import numpy as np
 import pytest
@@ -321,3 +323,63 @@ def test_equal_arguments_that_move_alike_are_one_in_forward_mode():
     y, dy = jvp(lambda x: square(x[0]) + square(x[1]), (x,), (np.ones(2),))
     assert y == 20.0
     assert dy == 12.0
+
+
+def test_cached_functions_take_turns_at_a_place():
+    told = []
+
+    @functools.lru_cache(maxsize=2)
+    def scaled(k, by=2.0):
+        return k * by
+
+    def f(x):
+        @functools.cache
+        def own(k):
+            return x * k
+
+        total, freed = 0.0, 0
+        for k in range(12):
+            made = functools.lru_cache(lambda j, k=k: x * j + k)
+            for g in (scaled, own, made, scaled):
+                total = total + g(k % 3) * x
+            total = total + scaled(k % 2, by=x) * made(2)
+            try:
+                total = total + scaled([k])
+            except TypeError as error:
+                told.append(str(error))
+            reference = weakref.ref(made)
+            del made, g
+            freed += reference() is None
+        return total + scaled.cache_info().hits
+
+    value = f(0.7)
+    plain = told.copy()
+    scaled.cache_clear()
+    found, g = value_and_grad(f)(0.7)
+    scaled.cache_clear()
+    assert found == value
+    steps = []
+    for h in (1e-6, -1e-6):
+        scaled.cache_clear()
+        steps.append(f(0.7 + h))
+    np.testing.assert_allclose(g, (steps[0] - steps[1]) / 2e-6, rtol=1e-6)
+    assert set(plain) == {"unhashable type: 'list'"}
+
+
+def test_what_a_derivative_has_cached_is_freed_with_it():
+    def f(x):
+        @functools.cache
+        def own_and_freed(k):
+            return x * k
+
+        total = 0.0
+        for k in range(5):
+            total = total + own_and_freed(k % 2)
+        return total
+
+    assert grad(f)(0.5) == 2.0
+    gc.collect()
+    kept = functools.cache(len)
+    cached = [o for o in gc.get_objects() if type(o) is type(coef)]
+    assert any(o is kept for o in cached)
+    assert not [o for o in cached if o.__wrapped__.__name__ == "own_and_freed"]
