@@ -41,7 +41,8 @@ ACCUMULATES = {
 CASTS_SAFELY = frozenset({"take", "einsum_of_one", "einsum_of_several"})
 # Computed in several steps, into an output of another type as NumPy's Python code has it.
 AVERAGES: dict[Any, Any] = {
-    f: g for g in (np.mean, np.var, np.std) for f in (g, getattr(ndarray, g.__name__))
+    **{f: g for g in (np.mean, np.var, np.std) for f in (g, getattr(ndarray, g.__name__))},
+    **{f: f for f in (np.nanmean, np.nanvar, np.nanstd)},
 }
 WITHOUT_KEYWORDS = frozenset({ndarray.conj, ndarray.conjugate})
 # Of functions in C, whose signature NumPy before 2.4 does not tell.
@@ -420,7 +421,7 @@ def compute_into(
         f(*activity.unwrapped(tuple(args)), **kwargs, out=activity.unwrapped(out))  # raises
     if f in overlapping.JOINS and overlapping.holds_part_of(out, args[0]):
         return overlapping.join_into(ctx, f, out, *args, **kwargs)
-    if f in AVERAGES and args and getattr(args[0], "dtype", None) != out.dtype:
+    if f in AVERAGES and args and dtypes_of_average(*args, **kwargs) != {out.dtype}:
         return ctx.call_function(AVERAGES[f].__wrapped__, args, {**kwargs, "out": out})
     args, kwargs = accumulated(f, args, kwargs, out)
     y = apply(ctx, f, args, kwargs)
@@ -433,6 +434,11 @@ def compute_into(
     index = place_in(f, args, kwargs, out, activity.unwrapped(y))
     write_into(ctx, out[index], y, "unsafe" if f.__name__ in ACCUMULATES else casting)
     return out
+
+
+def dtypes_of_average(a: Any, axis: Any = None, dtype: Any = None, **options: Any) -> set[Any]:
+    """Return the dtypes of an array and of what its average is computed in."""
+    return {getattr(a, "dtype", None)} | (set() if dtype is None else {np.dtype(dtype)})
 
 
 def require_shapes(f: Any, args: Any, kwargs: Any, out: tuple[Any, ...], y: Any) -> None:

@@ -153,6 +153,14 @@ def as_options(ctx: Mode, f: Any, kwargs: Any) -> dict[str, Any]:
 
     Of a ufunc the others must be numbers.
     """
+    for name, v in kwargs.items():
+        if v is np.ma.masked and name != "out":
+            raise unsupported(
+                ctx,
+                f"{names(f)[0]} is called with {name}=np.ma.masked beside active data",
+                why="NumPy converts that constant to nan, with a warning, or refuses it",
+                fix="give a number: np.nan, or what masked elements stand for",
+            )
     all_convert = not isinstance(ufunc_of(f)[0], np.ufunc)
     options = {
         name: as_input(ctx, f, v)

@@ -22,6 +22,7 @@ __all__ = [
     "from_lines",
     "keep",
     "normalize",
+    "owned",
     "reverse_cumsum",
     "select",
     "shaped",
@@ -101,6 +102,13 @@ def select(where: Any, dx: Any) -> Any:
 def shaped(x: ndarray, shape: tuple[int, ...]) -> ndarray:
     """Return `x` in another shape; itself if it has that, as views are copied when handed over."""
     return x if x.shape == shape else x.reshape(shape)
+
+
+def owned(x: Any, shape: tuple[int, ...]) -> Any:
+    """Return what was computed in another shape: a number, or an array that is no view."""
+    if x.shape != shape:
+        x = np.reshape(x, shape)[()]
+    return np.copy(x) if isinstance(x, ndarray) and x.base is not None else x
 
 
 def to_lines(a: ndarray, axis: Axes) -> ndarray:

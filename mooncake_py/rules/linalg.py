@@ -96,7 +96,8 @@ def tensorsolve(a: Any, b: Any, axes: Any = None) -> Any:
             "Input arrays must satisfy the requirement "
             "prod(a.shape[b.ndim:]) == prod(a.shape[:b.ndim])"
         )
-    return np.linalg.solve(a.reshape(size, size), b.ravel()).reshape(shape)
+    found = np.linalg.solve(a.reshape(size, size), b.ravel())
+    return found if found.shape == shape else found.reshape(shape).copy()
 
 
 # Determinants.

@@ -99,8 +99,10 @@ def python_choices(
 def permutation(self: Generator, x: Any, axis: int = 0) -> Any:
     if isinstance(x, (int, np.integer)):
         return shuffled(self, x, "permutation")
-    rows = np.moveaxis(np.asarray(x), axis, 0)
-    return np.moveaxis(rows[shuffled(self, len(rows))], 0, axis)
+    values = np.asarray(x)
+    rows = np.moveaxis(values, axis, 0)
+    found = rows[shuffled(self, len(rows))]
+    return found if axis == 0 else np.moveaxis(found, 0, axis)
 
 
 @overlay(RandomState.permutation)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy import ndarray
 from numpy.random import Generator, RandomState
 
-from mooncake_py.rules.axes import Result
+from mooncake_py.rules.axes import Result, owned
 from mooncake_py.rules.declare import from_vjp, overlay, zero_derivative
 from mooncake_py.rules.random import constant_parameter, drawn, restore, state_of
 
@@ -128,7 +128,7 @@ def multivariate_normal(
     else:
         u, s, _ = np.linalg.svd(cov)
         factor = u * np.sqrt(s)
-    return np.reshape(mean + np.reshape(z, (-1, mean.size)) @ factor.T, z.shape)
+    return owned(mean + np.reshape(z, (-1, mean.size)) @ factor.T, z.shape)
 
 
 @overlay(RandomState.multivariate_normal)
@@ -143,7 +143,7 @@ def legacy_multivariate_normal(
     mean, cov = np.asarray(mean), np.asarray(cov).astype(np.float64)
     z = numbers_behind(self, mean, cov, size, check_valid, tol)
     _, s, vh = np.linalg.svd(cov)
-    return np.reshape(np.reshape(z, (-1, mean.size)) @ (np.sqrt(s)[:, None] * vh) + mean, z.shape)
+    return owned(np.reshape(z, (-1, mean.size)) @ (np.sqrt(s)[:, None] * vh) + mean, z.shape)
 
 
 def numbers_behind(generator: Any, *arguments: Any, **options: Any) -> ndarray:

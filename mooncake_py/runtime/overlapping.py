@@ -124,7 +124,11 @@ def crosses(slot: Any, v: ndarray) -> bool:
 def crosses_at(o: ndarray, index: Any, v: ndarray) -> bool:
     """Return whether ``o[index] = v`` reads elements of `v` that it has written already."""
     if not is_whole_mask(o, index):
-        return crosses(o[index], v)
+        try:
+            slot = o[index]
+        except IndexError:  # the write raises, for its values perhaps
+            return False
+        return crosses(slot, v)
     if not v.size or not np.may_share_memory(o, v):
         return False
     into, of = marked(o, v)  # NumPy never copies first

@@ -113,3 +113,27 @@ def test_outputs_that_are_no_arrays_are_a_type_error(out: Any) -> None:
     for derivative in (value_and_grad, lambda f: lambda x: jvp(f, (x,), (x,))):
         with pytest.raises(TypeError, match="return arrays must be of ArrayType"):
             derivative(lambda x: np.sum(np.add(x, 1.0, out=out)))(X)
+
+
+AVERAGES: list[Callable[..., Any]] = [
+    np.mean, np.var, np.std, np.nanmean, np.nanvar, np.nanstd, np.ndarray.mean, np.ndarray.std,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("f", AVERAGES, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, None])
+@pytest.mark.parametrize("output", [np.float32, np.float64])
+def test_averages_are_computed_in_the_type_of_the_output(f: Any, dtype: Any, output: Any) -> None:
+    def program(x: Any) -> Any:
+        out = np.zeros(3, output)
+        f(np.outer(x / 3, x / 7), axis=0, dtype=dtype, out=out)
+        return np.sum(out * np.array([1.0, 2.0, 3.0]))
+
+    value, dx = value_and_grad(program)(X)
+    assert value == program(X)
+    y, dy = jvp(program, (X,), (X,))
+    assert y == program(X)
+    np.testing.assert_allclose(dy, dx @ X, rtol=1e-5)
+    if output is not np.float32 and dtype is not np.float32:
+        slopes = [(program(X + e) - program(X - e)) / 2e-6 for e in 1e-6 * np.eye(3)]
+        np.testing.assert_allclose(dx, slopes, rtol=1e-6, atol=1e-8)

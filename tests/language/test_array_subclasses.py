@@ -310,3 +310,10 @@ def test_matrices_accumulate_along_their_second_axis(run):
 def test_results_that_stay_matrices_in_numpy_are_refused(run):
     with pytest.raises(MooncakeError):
         value_and_grad(lambda x: np.sum(run(np.matrix(x)) * x))(np.array([1.3, 0.7, 2.0]))
+
+
+@pytest.mark.parametrize("f", [np.max, np.sum, np.prod, np.minimum.reduce])
+def test_the_constant_for_what_is_masked_is_no_initial_value(f: Any) -> None:
+    for run in (grad, lambda f: lambda x: jvp(f, (x,), (x,))):
+        with pytest.raises(MissingRuleError, match=r"initial=np\.ma\.masked"):
+            run(lambda x: f(x, initial=np.ma.masked))(X)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import product
 from typing import Any
 
@@ -389,3 +390,17 @@ def test_masks_and_diagonals_are_written_without_copies(write: Any) -> None:
     assert value == program(x)
     np.testing.assert_array_equal(gradient, by_column)
     np.testing.assert_array_equal([jvp(program, (x,), (e,))[1] for e in moves], by_column)
+
+
+@pytest.mark.parametrize("index", [[0, 5], [[0, 1], [0, 9]]])
+def test_an_index_outside_and_values_that_do_not_fit_raise_as_in_the_plain_call(index):
+    def f(x):
+        y = np.array(x.reshape(2, 3))
+        y[index] = y
+        return y.sum()
+
+    x = np.arange(6.0)
+    with pytest.raises((ValueError, IndexError)) as plain:
+        f(x)
+    with pytest.raises(plain.type, match=re.escape(str(plain.value).split("\n")[0])):
+        grad(f)(x)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import rv_continuous
 
+from mooncake_py.rules.axes import owned
 from mooncake_py.rules.declare import elementwise, not_implemented, overlay, zero_derivative
 from mooncake_py.rules.sources import without_rule
 
@@ -103,7 +104,7 @@ def at_points(name: str, closed: bool = False) -> None:
             y = y - np.log(scale)
         elif is_density:
             y = y / scale
-        return y if shape is None else np.reshape(y, shape)[()]
+        return y if shape is None else owned(y, shape)
 
 
 def at_probabilities(name: str) -> None:
@@ -122,7 +123,7 @@ def at_probabilities(name: str) -> None:
         shape = arrays[0].shape
         q, *shapes, scale, loc = [np.ravel(each) for each in arrays]
         y = getattr(self, private)(q, *shapes) * scale + loc
-        return np.reshape(y, shape)[()]
+        return owned(y, shape)
 
 
 if all(hasattr(rv_continuous, name) for name in ("_support_mask", "_open_support_mask")):
