@@ -144,7 +144,7 @@ def choose_arguments(
     if type(argnums) is int and 0 <= argnums < len(args):
         return [argnums]
     wanted = argnums if isinstance(argnums, tuple) else (argnums,)
-    if wanted and all([type(name) is int and 0 <= name < len(args) for name in wanted]):
+    if wanted and all(type(name) is int and 0 <= name < len(args) for name in wanted):
         return [*wanted]
     require_argnums(f, argnums)
     return [locate_argument(f, name, args, kwargs) for name in wanted]

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import ctypes
-import operator
 import re
 import struct
 from typing import Any
@@ -78,10 +77,6 @@ def shows(x):
     return x * len(repr([Noisy()]))
 
 
-def converts(x):
-    return operator.methodcaller("__float__")(x)
-
-
 CASES = {
     "packs": lambda: grad(packs)(2.0),
     "packs_constants": lambda: grad(packs_constants)(2.0),
@@ -94,13 +89,12 @@ CASES = {
     "cotangent": lambda: vjp(doubled, X)[1](np.ones(2)),
     "nested": lambda: grad(nested)(2.0),
     "special_method": lambda: grad(shows)(2.0),
-    "float_in_compiled_code": lambda: grad(converts)(2.0),
 }
 
 TEXTS = {
     "packs": """
 MissingRuleError: no rule for struct.pack
-  where: FILE:22:12 in packs
+  where: FILE:21:12 in packs
          | return struct.pack("d", x)
          |        ^^^^^^^^^^^^^^^^^^^
   why:   it is compiled, so there is no Python source to derive a rule from;
@@ -116,7 +110,7 @@ MissingRuleError: no rule for struct.pack
 """,
     "packs_constants": """
 MissingRuleError: no rule for struct.pack_into
-  where: FILE:27:5 in packs_constants
+  where: FILE:26:5 in packs_constants
          | struct.pack_into("d", p, 0, lambda: 2.0)
          | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
   why:   it may call back Python code, which the engine could not see;
@@ -131,7 +125,7 @@ MissingRuleError: no rule for struct.pack_into
 """,
     "over_lines": """
 MissingRuleError: no rule for struct.pack
-  where: FILE:33:26 in over_lines
+  where: FILE:32:26 in over_lines
          | len(v) for v in [struct.pack(
          |                  ^^^^^^^^^^^^
   why:   it is compiled, so there is no Python source to derive a rule from;
@@ -147,7 +141,7 @@ MissingRuleError: no rule for struct.pack
 """,
     "calls_text": """
 SourceUnavailableError: no Python source for squared
-  where: FILE:45:12 in calls_text
+  where: FILE:44:12 in calls_text
          | return squared(x)
          |        ^^^^^^^^^^
   why:   its code was compiled from '<string>', of which there is no text to read
@@ -155,21 +149,21 @@ SourceUnavailableError: no Python source for squared
 """,
     "two_places": """
 UnsupportedSyntaxError: two_places uses syntax that cannot be differentiated (2 places)
-  where: FILE:49:5 in two_places
+  where: FILE:48:5 in two_places
          | exec("y = 1")
          | ^^^^^^^^^^^^^
   why:   it runs code from a text, which is not rewritten and so cannot be differentiated:
-           FILE:49:5 in two_places
+           FILE:48:5 in two_places
              exec("y = 1")
              ^^^^^^^^^^^^^
-           FILE:50:16 in two_places
+           FILE:49:16 in two_places
              return x * eval("2.0")
                         ^^^^^^^^^^^
   fix:   write the expression as code, or pass a function instead of the text
 """,
     "takes_number": """
 MissingRuleError: no rule for ctypes.c_double
-  where: FILE:54:12 in takes_number
+  where: FILE:53:12 in takes_number
          | return ctypes.c_double(x).value
          |        ^^^^^^^^^^^^^^^^^^
   why:   it is compiled, so there is no Python source to derive a rule from;
@@ -183,7 +177,7 @@ NonDifferentiableArgumentError: cannot take the gradient of energy with respect 
 """,
     "array_output": """
 NonScalarOutputError: doubled returned an array of shape (3,) and dtype float64, but a gradient needs one real number
-  where: FILE:61 in doubled
+  where: FILE:60 in doubled
          | def doubled(x):
   why:   the gradient is defined for functions with a real scalar result
   fix:   reduce it, for example with np.sum, or use jacobian, or vjp with a cotangent of that shape
@@ -195,7 +189,7 @@ InvalidTangentError: the cotangent dy does not fit the output: expected an array
 """,
     "nested": """
 NestedDerivativeError: a rule or a tool of mooncake_py was run on active data inside a differentiated function
-  where: FILE:66:12 in nested
+  where: FILE:65:12 in nested
          | return zero_tangent([x])[0] * x
          |        ^^^^^^^^^^^^^^^^^
   why:   only grad, vjp, jvp and functions made of them nest
@@ -203,23 +197,15 @@ NestedDerivativeError: a rule or a tool of mooncake_py was run on active data in
 """,
     "special_method": """
 DerivativeDropError: Noisy.__repr__ changes something, and compiled code is about to call it
-  where: FILE:78:20 in shows
+  where: FILE:77:20 in shows
          | return x * len(repr([Noisy()]))
          |                ^^^^^^^^^^^^^^^
   why:   the engine cannot see a special method that compiled code calls, and could neither
          differentiate nor undo its writes; it writes at
-         FILE:73:9 in Noisy.__repr__
+         FILE:72:9 in Noisy.__repr__
          | self.count += 1
          | ^^^^^^^^^^^^^^^
   fix:   only compute in this method, and write in a method that you call by name
-""",
-    "float_in_compiled_code": """
-DerivativeDropError: float() in compiled code would drop the derivative of an active value
-  where: FILE:82:12 in converts
-         | return operator.methodcaller("__float__")(x)
-         |        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-  why:   the value 2.0 is active; compiled code keeps only its number
-  fix:   compute with the value itself, or register a rule for the function called here
 """,
 }
 

@@ -129,7 +129,8 @@ def test_a_number_is_no_output(name: str, mode: str) -> None:
         return y
 
     x = np.array([0.7, 1.5])
-    with pytest.raises(TypeError, match=r"return arrays must be of ArrayType|must be an array"):
+    said = r"return arrays must be of ArrayType|must be an array"
+    with pytest.raises(TypeError, match=said):
         program(x)
-    with pytest.raises(TypeError, match="return arrays must be of ArrayType"):
+    with pytest.raises(TypeError, match=said):
         grad(program)(x) if mode == "grad" else jvp(program, (x,), (x,))
