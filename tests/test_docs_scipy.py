@@ -22,7 +22,9 @@ def with_rules() -> dict[str, set[str]]:
     for entry in entries():
         module, _, name = entry.name.rpartition(".")
         is_listed = entry.family.startswith("scipy.") or entry.family == "iterations"
-        if is_listed and "._" not in module and module[:5] == "scipy":  # methods are in the text
+        if (
+            is_listed and "._" not in entry.name and module[:5] == "scipy"
+        ):  # methods are in the text
             found.setdefault(module, set()).add(name)
     return found
 

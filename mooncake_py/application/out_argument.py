@@ -19,7 +19,9 @@ from numpy import ndarray
 from mooncake_py.application.native_writes import refuse_other_writes
 from mooncake_py.remembered import remembered
 from mooncake_py.runtime import activity, drops, overlapping
+from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.numpy_operands import takes_over
+from mooncake_py.runtime.users_code import HEAP_TYPE
 from mooncake_py.tangents.bits import bits_of
 from mooncake_py.tangents.memory import is_writeable
 from mooncake_py.tangents.subclasses import Met
@@ -142,6 +144,8 @@ def require_outputs(f: Any, args: Any, kwargs: Any, parts: tuple[Any, ...]) -> N
     """Raise what NumPy raises where it does not take such outputs, or so many; of copies."""
     is_tuple = type(kwargs["out"]) is tuple
     fits = all(map(may_be_output, parts))
+    if not fits and any(map(is_object, parts)):
+        return  # refused as an operand is: what stands for it in the plain call may be an array
     count = f.nout if isinstance(f, np.ufunc) else 0  # others mostly take no tuple
     if fits and (len(parts) == count if is_tuple or count > 1 else True):
         return
@@ -150,6 +154,11 @@ def require_outputs(f: Any, args: Any, kwargs: Any, parts: tuple[Any, ...]) -> N
     f(*activity.unwrapped(tuple(args)), **activity.unwrapped(given))
     if not fits:
         raise TypeError("return arrays must be of ArrayType")
+
+
+def is_object(value: Any) -> bool:
+    """Return whether a value is of a class that was made in Python."""
+    return type(value) is not Active and bool(type(value).__flags__ & HEAP_TYPE)
 
 
 def write_into(ctx: Mode, out: Any, y: Any, casting: str = "same_kind", where: Any = True) -> Any:

@@ -143,7 +143,8 @@ class Comparisons(Attributes):
         """Return whether the parts of two containers must be compared here, one by one."""
         if type(a) in FILLED:
             return have_copies() or not (are_plain(a) and are_plain(b))
-        return have_copies() and compared_parts(a) is not None
+        parts = compared_parts(a)
+        return parts is not None and (have_copies() or not are_plain(parts))
 
     def equal_parts(self, a: Any, b: Any) -> bool:
         """Run ``a == b`` for two lists, tuples or dicts, part by part as Python does."""

@@ -16,8 +16,8 @@ from mooncake_py.remembered import remembered
 from mooncake_py.runtime.activity import INERT
 
 __all__ = [
-    "has_methods", "is_of_library", "is_own", "is_users_function", "is_written_in_python",
-    "runs_derived",
+    "HEAP_TYPE", "has_methods", "is_of_library", "is_own", "is_users_function",
+    "is_written_in_python", "runs_derived",
 ]  # fmt: skip
 
 HEAP_TYPE = 1 << 9

@@ -17,7 +17,7 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.compiler.printing.text import define
-from mooncake_py.compiler.regions.ir import Expr, substituted
+from mooncake_py.compiler.regions.ir import Expr, Op, substituted
 from mooncake_py.compiler.sites.elsewhere import Elsewhere
 from mooncake_py.compiler.statements.general import elsewhere
 from mooncake_py.compiler.statements.statement import Part, Statement, View, operand
@@ -50,6 +50,8 @@ def on_items(site: StatementSite, values: Any) -> tuple[OnItems, tuple[Any, ...]
     written = target[0] if isinstance(target, tuple) else target
     if written in bases and (statement.into or written is target):
         return None
+    if written in bases and not isinstance(statement.value, Op):
+        return None  # a view is stored by the way that knows whose memory it is
     if any(isinstance(part, View) and part.base in bases for part in statement.layout):
         return None
     found = site.on_items.get(bases) or OnItems(site, bases)

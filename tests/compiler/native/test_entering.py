@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from mooncake_py import checkpoint, grad, hvp, value_and_grad, vjp
 from mooncake_py.compiler.native import region_site, site
+
+pytestmark = pytest.mark.plain
 
 
 def numbers(x, y):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import numpy as np
 import pytest
@@ -318,3 +319,28 @@ def test_what_is_stored_may_read_no_item(key):
         return np.sum(d[key] * x) * q[3] * d["last"]
 
     agrees(f, X, M)
+
+
+def stores_row(z, q):
+    q[0] = z[1]
+    q[0][...] -= 0.3
+    return z[1, 0] * z[0, 0]
+
+
+def stores_block(z, q):
+    q["a"] = z[1:]
+    q["a"] += 1.0
+    return z[1, 0] * z[0, 0]
+
+
+@pytest.mark.parametrize(("f", "q"), [(stores_row, [1.0]), (stores_block, {"a": 1.0})])
+def test_views_that_are_stored_are_memory_of_the_argument(f: Any, q: Any) -> None:
+    """In a tuple of arguments the array is known to the engine only once it is read."""
+    z = np.array([[2.0, 3.0], [5.0, 7.0]])
+    before = z.copy()
+    differentiated = value_and_grad(lambda arguments: f(*arguments))
+    for _ in range(3):
+        value, (dz, _) = differentiated((z, q))
+        np.testing.assert_array_equal(z, before)
+        assert value == f(z.copy(), q.copy())
+        np.testing.assert_allclose(dz, [[value / 2.0, 0.0], [2.0, 0.0]])

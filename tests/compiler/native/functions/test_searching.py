@@ -8,6 +8,8 @@ import pytest
 from mooncake_py import value_and_grad
 from mooncake_py.errors import MissingRuleError
 
+pytestmark = pytest.mark.plain
+
 
 def interpolated(x, xp, fp):
     return np.interp(x, xp, fp)
