@@ -128,6 +128,13 @@ class Held:
             for key in list(self.leading):
                 self.ask(key)
             self.limit = 2 * len(self.leading) + FAR
+        try:
+            return self.drop_alone(frames)
+        finally:
+            frames.clear()  # that of a generator which has ended refers to this one
+
+    def drop_alone(self, frames: list[Any]) -> bool:
+        """Drop the objects that nobody else refers to; return whether anything has changed."""
         found, any_found = True, False
         while found:
             found = False

@@ -195,5 +195,6 @@ def finish(ctx: ReverseMode) -> None:
         if type(o) is GeneratorType and o.gi_frame in frames:
             with contextlib.suppress(Exception):
                 o.close()
+    frames.clear()  # those of ended generators refer to this one
     for cleanup in own:
         watch.end(cleanup)

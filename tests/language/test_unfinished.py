@@ -222,9 +222,6 @@ CASES = [
 ]
 
 
-@pytest.mark.xfail(
-    sys.version_info >= (3, 12), reason="some are closed too late there", strict=False
-)
 @pytest.mark.parametrize(("f", "mode"), CASES, ids=lambda part: getattr(part, "__name__", part))
 def test_it_is_closed_at_once(f: Any, mode: str) -> None:
     y = f(1.3)
