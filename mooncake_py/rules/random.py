@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ __all__ = [
     "WITHOUT_PARAMETERS",
     "constant_parameter",
     "drawn",
-    "restore",
+    "rewound",
     "state_of",
 ]
 
@@ -98,11 +99,19 @@ def drawn(
         return method(self, *parameters, size), None
     before = state_of(self)
     y = method(self, *parameters, size)
-    after = state_of(self)
-    restore(self, before)
-    z = method(self, *standard, np.shape(y))
-    restore(self, after)
-    return y, z
+    with rewound(self, before):
+        return y, method(self, *standard, np.shape(y))
+
+
+@contextmanager
+def rewound(generator: Any, state: Any) -> Iterator[None]:
+    """Let a block draw from a state that a generator was in; it goes on as if nothing was drawn."""
+    now = state_of(generator)
+    restore(generator, state)
+    try:
+        yield
+    finally:
+        restore(generator, now)
 
 
 def state_of(generator: Any) -> Any:

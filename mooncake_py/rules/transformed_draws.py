@@ -13,7 +13,7 @@ from numpy.random import Generator, RandomState
 
 from mooncake_py.rules.axes import Result, owned
 from mooncake_py.rules.declare import from_vjp, overlay, zero_derivative
-from mooncake_py.rules.random import constant_parameter, drawn, restore, state_of
+from mooncake_py.rules.random import constant_parameter, drawn, rewound, state_of
 
 __all__: list[str] = []
 
@@ -150,11 +150,8 @@ def numbers_behind(generator: Any, *arguments: Any, **options: Any) -> ndarray:
     """Draw from the normal distribution with NumPy's checks, and return what it is made from."""
     before = state_of(generator)
     shape = generator.multivariate_normal(*arguments, **options).shape
-    after = state_of(generator)
-    restore(generator, before)
-    z = generator.standard_normal(shape)
-    restore(generator, after)
-    return z
+    with rewound(generator, before):
+        return generator.standard_normal(shape)
 
 
 zero_derivative(numbers_behind, because="draws without parameters that have a derivative")

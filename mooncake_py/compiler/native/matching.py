@@ -41,7 +41,7 @@ from mooncake_py.compiler.native.building.types import (
 from mooncake_py.compiler.native.regions.linear import LARGE
 from mooncake_py.compiler.native.regions.region import INT
 from mooncake_py.compiler.printing.text import define
-from mooncake_py.runtime.active import Active
+from mooncake_py.runtime.active import Active, innermost
 from mooncake_py.runtime.attribute_lookup import PLAIN_READS, PLAIN_WRITES
 from mooncake_py.tangents.fields import instance_dict
 
@@ -52,7 +52,8 @@ BY_NAME = {name: t for t, name in NUMBERS.items()} | {"bool": bool}
 SCOPE: dict[str, Any] = {
     "Active": Active, "GROWING": GROWING, "KINDS": KINDS, "LARGE": LARGE,
     "float64": np.float64,
-    "float32": np.float32, "instance_dict": instance_dict, "int64": np.int64,
+    "float32": np.float32, "innermost": innermost, "instance_dict": instance_dict,
+    "int64": np.int64,
     "is_list_of_floats": is_list_of_floats, "is_taken": is_taken,
     "ndarray": ndarray, "runs_forward": runs_forward,
 }  # fmt: skip
@@ -60,13 +61,6 @@ SCOPE: dict[str, Any] = {
 
 class Unprinted(Exception):
     """Values of these types are compared in the general way."""
-
-
-def primal_type(value: Any) -> type:
-    """Return the type of a number at the bottom of all levels of derivatives."""
-    while type(value) is Active:
-        value = value.primal
-    return type(value)
 
 
 def matcher(
@@ -93,7 +87,7 @@ def matcher(
         text.refuse(f"len({{{ids}}}) != {len(text.held)}")
     lines = [*text.lines, f"return [{', '.join(flat)}]"]
     body = "\n    ".join(["def match(given):", *lines]) + "\n"
-    return define(body, {**SCOPE, "primal_type": primal_type, **text.constants})["match"]
+    return define(body, {**SCOPE, **text.constants})["match"]
 
 
 class Text:
@@ -169,11 +163,12 @@ class Text:
     def number(self, v: str, t: type) -> None:
         """Compare a number."""
         if t in FLOATS:
-            self.lines.append(f"if type({v}) is not {t.__name__}:")
-            self.lines.append(
-                f"    if type({v}) is not Active or primal_type({v}) is not {t.__name__}:"
-            )
-            self.lines.append("        return None")
+            name = t.__name__
+            self.lines += [
+                f"if type({v}) is not {name}:",
+                f"    if type({v}) is not Active or type(innermost({v})) is not {name}:",
+                "        return None",
+            ]
             return
         bound = "" if t is bool else f" or not -LARGE < {v} < LARGE"
         self.refuse(f"type({v}) is not {t.__name__}{bound}")
