@@ -68,6 +68,9 @@ def leaves(y: Any, data: Any) -> Iterator[tuple[ndarray, Any]]:
     elif isinstance(y, (tuple, list)) and isinstance(data, (tuple, list)) and len(y) == len(data):
         for part, own in zip(y, data, strict=True):
             yield from leaves(part, own)
+    elif isinstance(y, dict) and isinstance(data, dict) and y.keys() == data.keys():
+        for key in y:
+            yield from leaves(y[key], data[key])
 
 
 def shared_output(rule: Rule, ctx: Reporting) -> MissingRuleError:

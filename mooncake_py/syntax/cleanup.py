@@ -24,7 +24,9 @@ def in_block(node: Any) -> bool:
         return False
     if isinstance(node, ast.With):
         guarded = node.body
-    elif isinstance(node, ast.Try) and (node.finalbody or any(map(catches_exit, node.handlers))):
+    elif isinstance(node, ast.Try | ast.TryStar) and (
+        node.finalbody or any(map(catches_exit, node.handlers))
+    ):
         guarded = node.body + node.handlers + node.orelse
     else:
         guarded = []

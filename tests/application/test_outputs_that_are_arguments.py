@@ -145,3 +145,19 @@ def test_a_rule_by_hand_may_return_an_argument_with_what_is_beside_it() -> None:
 
     np.testing.assert_array_equal(grad(lambda x: np.sum(f(x) * 2.0))(X.copy()), [0.0, 2.0, 2.0])
     assert jvp(lambda x: np.sum(f(x) * 2.0), (X.copy(),), (np.arange(3.0),)) == (4.0, 6.0)
+
+
+@pytest.mark.plain  # debug mode has checks and messages of its own
+@pytest.mark.parametrize("mode", BOTH)
+def test_a_dict_by_hand_may_not_hold_an_argument_with_something_else_beside_it(mode: str) -> None:
+    def f(x: Any) -> Any:
+        return {"a": x[1:]}
+
+    by_coduals(f)
+
+    @frule.register(f)
+    def forward(_: Any, x: Any) -> Any:
+        return Dual(f(x.primal), {"a": np.ones(len(x.primal) - 1)})
+
+    with pytest.raises(MissingRuleError, match="returns an argument, or a view of one"):
+        derivative(mode, lambda x: np.sum(f(x)["a"]) + x[0])(np.ones(3))

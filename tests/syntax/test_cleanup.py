@@ -17,12 +17,15 @@ WITH_CODE = [
     "with a: yield",
     "for i in a:\n  with b:\n    if c: yield from d",
     "try: pass\nexcept ValueError: yield\nfinally: pass",
+    "try: yield\nexcept* ValueError: pass\nfinally: pass",
+    "try: yield\nexcept* BaseException: pass",
 ]
 WITHOUT = [
     "yield",
     "try: pass\nfinally: pass\nyield",
     "try: yield\nexcept ValueError: pass",
     "try: yield\nexcept (KeyError, OSError): pass",
+    "try: yield\nexcept* ValueError: pass",
     "with a: pass\nyield",
     "with a:\n  def g(): yield\nyield g",
     "with a: b = (c for c in d)\nyield b",
