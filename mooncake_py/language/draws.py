@@ -14,8 +14,8 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any, Self
 
 from mooncake_py.language.moved import Moved
-from mooncake_py.modules import draws_numbers
 from mooncake_py.rooms import PACKAGE
+from mooncake_py.rules.generator_states import set_state, source_of, state_of
 from mooncake_py.rules.kinds import Rule
 from mooncake_py.runtime.attribute_lookup import MISSING
 
@@ -28,7 +28,6 @@ __all__ = [
     "noting",
     "once",
     "repeats",
-    "source_of",
 ]
 
 FILES = frozenset(
@@ -152,38 +151,3 @@ def noting(rule: Rule, handler: Callable[..., Any]) -> Callable[..., Any]:
         return handler(ctx, f, args, kwargs)
 
     return run
-
-
-def source_of(generator: Any) -> Any:
-    """Return what holds the state of a generator, None if it is none."""
-    from numpy.random import BitGenerator, Generator
-
-    if issubclass(type(generator), Generator):
-        return generator.bit_generator
-    getters = ("get_state", "getstate")  # of NumPy's former generators, of Python's
-    if isinstance(generator, BitGenerator) or any(hasattr(generator, name) for name in getters):
-        return generator
-    return None
-
-
-UNSEEDED = object()
-"""The state of a generator of a class of the user's, whose ``__init__`` is about to seed it."""
-
-
-def state_of(source: Any) -> Any:
-    if hasattr(source, "getstate"):
-        if draws_numbers(type(source)) and not hasattr(source, "gauss_next"):
-            return UNSEEDED  # it has just been made
-        return source.getstate()
-    return source.get_state() if hasattr(source, "get_state") else source.state
-
-
-def set_state(source: Any, state: Any) -> None:
-    if state is UNSEEDED:
-        return  # it is seeded before anything is drawn
-    if hasattr(source, "setstate"):
-        source.setstate(state)
-    elif hasattr(source, "set_state"):
-        source.set_state(state)
-    else:
-        source.state = state

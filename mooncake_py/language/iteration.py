@@ -150,13 +150,27 @@ def globals_read(code: CodeType, scope: dict[str, Any], seen: set[int]) -> Itera
 def computes(code: CodeType) -> bool:
     """Return whether a generator does anything but pass values on.
 
-    Of an expression without operations nothing was rewritten: it may be of the function itself.
+    Of an expression without operations, or with those of constants only, nothing was rewritten: it
+    may be of the function itself.
     """
-    return code.co_name != "<genexpr>" or any(
-        instruction.opname in OPERATIONS for instruction in dis.get_instructions(code)
-    )
+    if code.co_name != "<genexpr>":
+        return True
+    constants = 0  # on top of the stack
+    for instruction in dis.get_instructions(code):
+        name = instruction.opname
+        if name in CONSTANTS:
+            constants += 1
+        elif name in OF_CONSTANTS and constants >= OF_CONSTANTS[name]:
+            constants -= OF_CONSTANTS[name] - 1
+        elif name in OPERATIONS:
+            return True
+        else:
+            constants = 0
+    return False
 
 
+CONSTANTS = frozenset({"LOAD_CONST", "LOAD_SMALL_INT"})
+OF_CONSTANTS = {"BINARY_OP": 2, "BINARY_SUBSCR": 2, "UNARY_NEGATIVE": 1}
 OPERATIONS = frozenset({
     "BINARY_OP", "BINARY_SUBSCR", "BINARY_SLICE", "CALL", "CALL_FUNCTION_EX", "CALL_KW",
     "LOAD_ATTR", "LOAD_METHOD", "STORE_SUBSCR", "UNARY_NEGATIVE",

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 from numpy.random import Generator, RandomState
 
 from mooncake_py.rules.declare import from_vjp, not_implemented, overlay, refused, zero_derivative
+from mooncake_py.rules.generator_states import rewound, source_of, state_of
 from mooncake_py.rules.kinds import NotImplementedDerivative
 
 __all__ = [
@@ -23,8 +23,6 @@ __all__ = [
     "WITHOUT_PARAMETERS",
     "constant_parameter",
     "drawn",
-    "rewound",
-    "state_of",
 ]
 
 GENERATORS = (Generator, RandomState)
@@ -97,36 +95,11 @@ def drawn(
     method = getattr(Generator if isinstance(self, Generator) else RandomState, name)
     if np.all(scale):
         return method(self, *parameters, size), None
-    before = state_of(self)
+    source = source_of(self)
+    before = state_of(source)
     y = method(self, *parameters, size)
-    with rewound(self, before):
+    with rewound(source, before):
         return y, method(self, *standard, np.shape(y))
-
-
-@contextmanager
-def rewound(generator: Any, state: Any) -> Iterator[None]:
-    """Let a block draw from a state that a generator was in; it goes on as if nothing was drawn."""
-    now = state_of(generator)
-    restore(generator, state)
-    try:
-        yield
-    finally:
-        restore(generator, now)
-
-
-def state_of(generator: Any) -> Any:
-    """Return the state of a generator."""
-    if isinstance(generator, RandomState):
-        return generator.get_state(legacy=False)
-    return generator.bit_generator.state
-
-
-def restore(generator: Any, state: Any) -> None:
-    """Bring a generator into a state that it was in."""
-    if isinstance(generator, RandomState):
-        generator.set_state(state)
-    else:
-        generator.bit_generator.state = state
 
 
 def declare_location_and_scale(name: str) -> None:

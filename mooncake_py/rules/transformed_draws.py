@@ -13,7 +13,8 @@ from numpy.random import Generator, RandomState
 
 from mooncake_py.rules.axes import Result, owned
 from mooncake_py.rules.declare import from_vjp, overlay, zero_derivative
-from mooncake_py.rules.random import constant_parameter, drawn, rewound, state_of
+from mooncake_py.rules.generator_states import rewound, source_of, state_of
+from mooncake_py.rules.random import constant_parameter, drawn
 
 __all__: list[str] = []
 
@@ -148,9 +149,10 @@ def legacy_multivariate_normal(
 
 def numbers_behind(generator: Any, *arguments: Any, **options: Any) -> ndarray:
     """Draw from the normal distribution with NumPy's checks, and return what it is made from."""
-    before = state_of(generator)
+    source = source_of(generator)
+    before = state_of(source)
     shape = generator.multivariate_normal(*arguments, **options).shape
-    with rewound(generator, before):
+    with rewound(source, before):
         return generator.standard_normal(shape)
 
 

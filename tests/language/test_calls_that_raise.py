@@ -86,6 +86,14 @@ def smallest_of_nothing(x):
     return min(v * v for v in x[:0])
 
 
+def items_of_constants(x):
+    return sum(1 / 0 for _ in (x[0], x[1]))
+
+
+def shifts_of_constants(x):
+    return sum(x[0] * sum(2 + (1 << -1) for _ in x) for _ in x)
+
+
 @pytest.mark.parametrize(
     "f",
     [
@@ -94,6 +102,7 @@ def smallest_of_nothing(x):
         call_of_an_attribute, call_of_an_attribute_of_a_number, array_plus_a_text,
         magnitude_of_a_list, sine_of_a_list, logarithm_of_a_list, angle_of_a_tuple,
         list_times_a_float, largest_of_nothing, smallest_of_nothing,
+        items_of_constants, shifts_of_constants,
     ],
 )  # fmt: skip
 def test_the_error_is_that_of_the_plain_call(f: Any) -> None:
