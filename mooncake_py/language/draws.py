@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any, Self
 
+from mooncake_py.language import unfinished
 from mooncake_py.language.moved import Moved
 from mooncake_py.rooms import PACKAGE
 from mooncake_py.rules.generator_states import set_state, source_of, state_of
@@ -64,6 +65,7 @@ class Draws:
         self.entered = True
         _thread.noting.append(self)
         self.moved.__enter__()
+        unfinished.look_from_now_on()  # it keeps iterators
         return self
 
     def __exit__(self, *exception: object) -> None:

@@ -83,7 +83,7 @@ class Held:
         self.objects: dict[int, Object] = {}
         self.leading: dict[int, Object] = {}  # those that lead to generators
         self.reaching: dict[int, set[int]] = {}  # by id, the others that lead there
-        self.start_anew(self.entries)
+        self.seen, self.scanned = 0, None
 
     @property
     def entries(self) -> list[Any]:
@@ -96,16 +96,23 @@ class Held:
         if self.leading or self.part is not None or ctx.rehearsal is not None:
             return True
         tape = ctx.tape
-        if tape is not self.scanned or len(tape) < self.seen:
-            return True
+        if self.is_of_others(tape):
+            self.start_anew(tape)
         if len(tape) > self.seen:
             self.scan(tape)
         return bool(self.leading) or hasattr(ctx, "setting")
 
+    def is_of_others(self, entries: list[Any]) -> bool:
+        """Return whether entries that were seen have gone: others may be in their place."""
+        seen = self.seen
+        return entries is not self.scanned or (
+            seen > 0 and (len(entries) < seen or entries[seen - 1] is not self.last)
+        )
+
     def start_anew(self, entries: list[Any]) -> None:
         """Forget which object is where."""
         self.seen, self.again = 0, self.ctx.registry.again
-        self.scanned = entries
+        self.scanned: Any = entries
         self.count = -1
         self.limit = FAR
         for table in (self.objects, self.leading, self.reaching):
@@ -116,7 +123,7 @@ class Held:
         if self.part is not None and self.ctx.rehearsal is not self.part:
             return False
         entries = self.entries
-        if len(entries) < self.seen or entries is not self.scanned:
+        if self.is_of_others(entries):
             self.start_anew(entries)
         if self.part is not None and self.count != self.part.changes.count:
             self.start_anew(entries)
@@ -132,6 +139,8 @@ class Held:
             return self.drop_alone(frames)
         finally:
             frames.clear()  # that of a generator which has ended refers to this one
+            if 0 < self.seen <= len(entries):
+                self.last = entries[self.seen - 1]
 
     def drop_alone(self, frames: list[Any]) -> bool:
         """Drop the objects that nobody else refers to; return whether anything has changed."""
@@ -157,6 +166,7 @@ class Held:
                 if id(entry[2]) not in changed and not holds_value(entry):
                     changed |= self.reaching.get(id(entry[2]), set())
         self.seen, self.again = len(entries), self.ctx.registry.again
+        self.last = entries[-1]
         for key in changed:
             self.ask(key)
 

@@ -3,7 +3,7 @@
 Python runs that code as soon as nobody refers to an unfinished generator any more.  But a tape
 refers to the objects that the program has changed, and so to what they hold.  While such generators
 are open, a tape lets go of what nobody else refers to, where the program calls the context or comes
-back from it.
+back from it.  This is asked only from a change on that may lead to such a generator.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import contextlib
 import gc
 import sys
 import threading
+from collections.abc import Callable
 from types import FrameType, GeneratorType
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ from mooncake_py.language.held import Held
 from mooncake_py.remembered import remembered
 from mooncake_py.rooms import PACKAGE
 from mooncake_py.runtime.classes import recorder
+from mooncake_py.runtime.pulls import STATES
 from mooncake_py.runtime.references import references_beside
 from mooncake_py.syntax.nodes import CONTEXT
 
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
     from mooncake_py.runtime.reverse_mode import ReverseMode
 
-__all__ = ["Cleanup", "finish", "let_go"]
+__all__ = ["Cleanup", "finish", "let_go", "look_from_now_on"]
 
 MANY = 256  # objects that lead to generators; more are looked at less often, and too late
 DEEP = 16
@@ -74,11 +76,13 @@ class Watch:
 
     is_late = False
     is_busy = False
+    is_looking = False  # after each operation of the program
     turn = 0
 
     def __init__(self) -> None:
         self.open: list[Cleanup] = []
         self.logs: dict[int, Held] = {}
+        self.told: dict[int, tuple[Any, Any]] = {}  # what tells of changes, and records them
 
     def begin(self, cleanup: Cleanup) -> None:
         """Watch from now on what refers to a generator that runs for the first time."""
@@ -86,29 +90,70 @@ class Watch:
         lowest = cleanup.recorder
         for ctx in (lowest, *map(recorder, lowest.outers)):
             if id(ctx) not in self.logs:
-                self.logs[id(ctx)] = Held(ctx)
-        if sys.getprofile() is None and not is_of_manager(cleanup.frame):
-            sys.setprofile(self.on_event)
+                if ctx.kept_alive is None:
+                    ctx.kept_alive = Held(ctx)
+                self.logs[id(ctx)] = ctx.kept_alive
+        if self.is_looking or is_of_manager(cleanup.frame):
+            return
+        if self.may_lead_anywhere():
+            self.look_from_now_on()
+        elif id(lowest) not in self.told:
+            self.told[id(lowest)] = lowest.record, self.telling(lowest.record)
+            lowest.record = self.told[id(lowest)][1]
 
     def end(self, cleanup: Cleanup) -> None:
         """Note that a generator is at its end."""
         if cleanup in self.open:
             self.open.remove(cleanup)
         if not self.open:
+            for key, (record, telling) in self.told.items():
+                ctx = self.logs[key].ctx
+                if ctx.record is telling:
+                    ctx.record = record
+            self.told.clear()
             self.logs.clear()
+
+    def telling(self, record: Callable[[Any], None]) -> Callable[[Any], None]:
+        """Return what records an entry, and looks at the changes from the first one on."""
+
+        def record_and_look(entry: tuple[Any, ...]) -> None:
+            record(entry)
+            if entry[0] in STATES and self.open:
+                self.look_from_now_on()
+
+        return record_and_look
+
+    def look_from_now_on(self) -> None:
+        """Look after each operation of the program, until nothing leads to a generator."""
+        self.is_looking = True
+        if sys.getprofile() is None:
+            sys.setprofile(self.on_event)
+
+    def stop(self) -> None:
+        """Look no more."""
+        self.is_looking = False
+        sys.setprofile(None)
+
+    def may_lead_anywhere(self) -> bool:
+        """Return whether something may be to be let go of, whatever the program changes."""
+        if len(self.logs) > 1 or moved.holds_any():
+            return True
+        (held,) = self.logs.values()
+        return held.leads_anywhere()
 
     def on_event(self, frame: FrameType, event: str, _: Any) -> None:
         """Look whether an object has gone, between two operations of the program."""
         if not self.open:
-            sys.setprofile(None)
+            self.stop()
             return
         caller = frame if event == "c_call" else frame.f_back
         if caller is None or event not in EVENTS or not is_rewritten(caller.f_code):
             return
-        if len(self.logs) == 1 and not moved.holds_any():
+        if not self.may_lead_anywhere():
             (held,) = self.logs.values()
-            if not held.leads_anywhere():
-                return
+            if held.ctx.record is self.told.get(id(held.ctx), (None, None))[1]:
+                self.stop()
+            return
         count = sum([len(held.leading) for held in self.logs.values()])
         self.turn += 1
         if count <= MANY or self.turn % (count // 16) == 0:
@@ -149,8 +194,8 @@ class Watch:
 
     @property
     def is_prompt(self) -> bool:
-        """Whether it is looked after each operation of the program."""
-        return sys.getprofile() == self.on_event
+        """Whether there was nothing to look for, or it was looked after each operation."""
+        return not self.is_looking or sys.getprofile() == self.on_event
 
 
 _thread = _Thread()
@@ -175,6 +220,12 @@ def is_of_manager(frame: FrameType | None) -> bool:
     return False
 
 
+def look_from_now_on() -> None:
+    """Look after each operation: a context need not be told of changes any more."""
+    if _thread.watch.open:
+        _thread.watch.look_from_now_on()
+
+
 def let_go() -> None:
     """Let go of what nobody refers to after the program has run."""
     watch = _thread.watch
@@ -184,6 +235,7 @@ def let_go() -> None:
 
 def finish(ctx: ReverseMode) -> None:
     """Close the generators that a call leaves open, before what they change is undone."""
+    ctx.kept_alive = None
     watch = _thread.watch
     if not watch.open:
         return

@@ -23,6 +23,7 @@ class ReverseMode(Mode, Protocol):
     tape: list[tuple[Any, ...]]  # entries ``(pull, ...)`` in the order of execution
     known: dict[int, Memory | View]  # the nodes of active arrays, by the id of the array
     repeats: bool  # whether parts of the program are to be run again on the reverse pass
+    kept_alive: Any  # what the tape refers to, once generators with code for their end have run
     tries_loops: bool  # whether loops may be tried as one entry
     is_suspended: bool  # whether all is undone until the pullback brings it forth again
 

@@ -22,6 +22,7 @@ from mooncake_py.containers.holders import (
     restore_setting,
 )
 from mooncake_py.containers.reachable import State
+from mooncake_py.language import unfinished
 from mooncake_py.runtime.classes import recorder
 from mooncake_py.runtime.memory import undo_assign
 from mooncake_py.runtime.pulls import RESTORES
@@ -62,6 +63,7 @@ class Logged:
 
     def __exit__(self, *exception: object) -> None:
         self.recorder.record = self.plainly
+        unfinished.look_from_now_on()  # may have been told by what stood here
         self.recorder.ordered = self.ordered
         self.add_places()
 

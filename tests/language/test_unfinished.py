@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from mooncake_py import MooncakeError, checkpoint, grad, jacobian, jvp, value_and_grad, vjp
+from mooncake_py.language import held, unfinished
 
 log: list[float] = []
 
@@ -180,9 +181,54 @@ def kept_longer(x: Any) -> Any:
     return r * (n + 1.0) + d.read() * (len(log) + 1.0)
 
 
+def stored_once_it_runs(x: Any) -> Any:
+    def first(c: Any) -> Any:
+        it = readings(x)
+        v = next(it)
+        for _ in range(3):
+            c.it = it
+        return v
+
+    r = first(Record()) * len(log)
+    d = {"a": locked(x)}
+    r += next(d["a"]) * len(log)
+    d["b"], d["a"] = d["a"], None
+    r *= 1.0 + len(log)
+    d["b"] = None
+    return r * len(log)
+
+
+def after_others(x: Any) -> Any:
+    kept, r = Record(), x * 0.0
+    kept.d = 0.0
+    for _ in range(3):
+        for v in readings(x):
+            kept.d = kept.d + v
+        c = Record()
+        c.it = readings(x)
+        c.d = next(c.it)
+        r += c.d * len(log)
+        del c
+        r *= len(log)
+    return r + kept.d * len(log)
+
+
+def round_a_part(x: Any) -> Any:
+    def first() -> Any:
+        it = readings(x)
+        c, v = Record(), next(it)
+        c.d = checkpoint(lambda w: w * 2.0, v)
+        c.it = it
+        c.it = c.d
+        return v + c.d
+
+    return first() * len(log)
+
+
 PROGRAMS = [
     raises_in_loop, raises_in_call, leaves_match, under_iterators, in_attribute, in_list,
-    in_closure, bound_anew, temporary, replaced, taken_out, kept_longer,
+    in_closure, bound_anew, temporary, replaced, taken_out, kept_longer, stored_once_it_runs,
+    after_others, round_a_part,
 ]  # fmt: skip
 
 
@@ -231,6 +277,50 @@ def test_it_is_closed_at_once(f: Any, mode: str) -> None:
     del value, slope
     gc.collect()
     assert log == []
+
+
+def quiet(v: Any) -> Any:
+    try:
+        yield v
+        yield v
+    finally:
+        pass
+
+
+def used_up(x: Any) -> Any:
+    r = 0.0
+    for _ in range(20):
+        for v in quiet(x):
+            r += v * v
+    return r
+
+
+def used_up_with_writes(x: Any) -> Any:
+    c = Record()
+    c.d = 0.0
+    for _ in range(20):
+        for v in quiet(x):
+            c.d = c.d + v * v
+    return c.d
+
+
+@pytest.mark.parametrize(("f", "events"), [(used_up, 0), (used_up_with_writes, 10 * 40)])
+def test_what_is_used_up_costs_no_look_after_each_operation(
+    f: Any, events: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen, scanned = [], []
+    on_event, scan = unfinished.Watch.on_event, held.Held.scan
+
+    def noting_scan(self: Any, entries: Any) -> None:
+        scanned.append(len(entries) - self.seen)
+        scan(self, entries)
+
+    monkeypatch.setattr(unfinished.Watch, "on_event", lambda *a: (seen.append(1), on_event(*a))[1])
+    monkeypatch.setattr(held.Held, "scan", noting_scan)
+    assert grad(f)(1.3) == pytest.approx(40 * 2 * 1.3)
+    assert len(seen) <= events
+    assert sum(scanned) <= 200  # each entry once
+    assert sys.getprofile() is None
 
 
 class Stream:

@@ -31,6 +31,7 @@ class ReversePass(ReverseMode):
 
     waiting: Any = None  # writes of functions of the user that take effect in the end
     settings: Any = None  # restores those of NumPy
+    kept_alive: Any = None
     postpones = False  # that end, until the state of the caller is back
 
     def run_backwards(self) -> None:
