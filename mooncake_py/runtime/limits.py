@@ -1,10 +1,11 @@
 """Limits of the interpreter that are raised while a gradient runs.
 
 A tape consists of many live tuples.  The cyclic garbage collector visits all new objects after some
-hundred allocations, and finds nothing: it takes a third of the time of scalar loops.  And a derived
-call takes several frames instead of one, so that a recursion within the recursion limit would
-exceed it.  Both settings are restored afterwards.  What the C library keeps of freed memory is
-raised once.
+hundred allocations, and finds nothing: it takes a third of the time of scalar loops.  Where it has
+found next to nothing among very many, it looks even later in what follows: that took an eighth.
+And a derived call takes several frames instead of one, so that a recursion within the recursion
+limit would exceed it.  Both settings are restored afterwards.  What the C library keeps of freed
+memory is raised once.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from mooncake_py.runtime.heap import keep_freed_memory
 __all__ = ["limits_raised"]
 
 YOUNG_OBJECTS = 200_000
+MOST_YOUNG_OBJECTS = 16 * YOUNG_OBJECTS
 FRAMES_PER_CALL = 16  # in debug mode an operator of an object takes 15
 # Measured for recursive generators, the worst: some 500 bytes of the C stack for each.
 BYTES_PER_FRAME = 640
@@ -27,6 +29,7 @@ USUAL_STACK = 2 << 20
 _lock = threading.RLock()
 _depth = 0
 _thresholds = (0, 0, 0)
+_young = YOUNG_OBJECTS
 _recursion = 0
 _raised = 0
 
@@ -77,7 +80,7 @@ def _raise() -> None:
     _keep_freed_memory_once()
     _thresholds = young, middle, old = gc.get_threshold()
     if 0 < young < YOUNG_OBJECTS:
-        gc.set_threshold(YOUNG_OBJECTS, middle, old)
+        gc.set_threshold(_young, middle, old)
     _recursion = sys.getrecursionlimit()
     frames = _thread.frames
     if not frames:  # asking costs more than all of the rest: 2 of 4 us
@@ -86,6 +89,24 @@ def _raise() -> None:
     if _raised > frames:
         _raised = max(_recursion, frames)
     sys.setrecursionlimit(_raised)
+
+
+def _adapt(phase: str, info: dict[str, int]) -> None:
+    """Let the collector look later where it has found next to nothing, else as early as ever."""
+    global _young
+    if phase != "stop" or not _depth:
+        return
+    young, *older = gc.get_threshold()
+    if young != _young:
+        return  # it is the user's
+    if info["collected"] > young // 100:
+        _young = YOUNG_OBJECTS
+    elif info["generation"] == 0:
+        _young = min(4 * young, MOST_YOUNG_OBJECTS)
+    gc.set_threshold(_young, *older)
+
+
+gc.callbacks.append(_adapt)
 
 
 def frames_that_fit() -> int:
@@ -116,7 +137,7 @@ def stack_of_process() -> int:
 def _restore() -> None:
     # Settings that somebody changed meanwhile stay.
     young, *older = gc.get_threshold()
-    if young == YOUNG_OBJECTS:
+    if young == _young:
         gc.set_threshold(_thresholds[0], *older)
     if sys.getrecursionlimit() == _raised:
         try:  # noqa: SIM105, it takes a third of the time

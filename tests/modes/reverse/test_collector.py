@@ -12,14 +12,16 @@ from typing import Any
 import pytest
 
 from mooncake_py import grad, value_and_grad, vjp
-from mooncake_py.runtime.limits import YOUNG_OBJECTS
+from mooncake_py.runtime import limits
+from mooncake_py.runtime.limits import MOST_YOUNG_OBJECTS, YOUNG_OBJECTS
 
 USUAL = (701, 11, 12)
 
 
 @pytest.fixture(autouse=True)
-def _own_settings() -> Iterator[None]:
+def _own_settings(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Begin with thresholds that are not the default ones."""
+    monkeypatch.setattr(limits, "_young", YOUNG_OBJECTS)
     before, enabled = gc.get_threshold(), gc.isenabled()
     gc.set_threshold(*USUAL)
     gc.enable()
@@ -63,6 +65,42 @@ def test_a_tape_of_many_entries_wakes_no_collector():
     with collections() as found:
         grad(sines)(0.5, 20_000)
     assert len(found) <= 1  # some seventy otherwise
+    assert gc.get_threshold() == USUAL
+
+
+class Ring:
+    def __init__(self, s):
+        self.own = self
+        self.s = s
+
+
+def rings(s, n):
+    a = 0.1
+    for _ in range(n):
+        a = Ring(a).s * s
+    return a
+
+
+def test_where_next_to_nothing_was_found_the_next_tape_wakes_no_collector(monkeypatch):
+    monkeypatch.setattr(limits, "YOUNG_OBJECTS", 2000)
+    monkeypatch.setattr(limits, "_young", 2000)
+    grad(sines)(0.5, 1000)
+    with collections() as found:
+        grad(sines)(0.5, 1000)
+    assert found == []
+    for _ in range(3):
+        grad(sines)(0.5, 30_000)
+    assert limits._young <= MOST_YOUNG_OBJECTS
+    assert gc.get_threshold() == USUAL
+
+
+def test_where_the_program_makes_cycles_they_are_found_as_early_as_ever(monkeypatch):
+    monkeypatch.setattr(limits, "YOUNG_OBJECTS", 2000)
+    monkeypatch.setattr(limits, "_young", 8000)
+    with collections() as found:
+        grad(rings)(0.5, 20_000)
+    assert limits._young == 2000
+    assert len(found) > 10
     assert gc.get_threshold() == USUAL
 
 
