@@ -1,0 +1,156 @@
+"""The steps on which a method of Gauss linearises a differential equation along a known solution.
+
+Several steps of the method that has found the solution are joined to one with more nodes, where the
+solution is smooth: fewer nodes suffice in all.  What a change of the start becomes must be smooth
+there too; otherwise the step is halved.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy import ndarray
+
+__all__ = ["Linearised", "Rule", "linearised_along", "rule_of_gauss"]
+
+FEWEST, MANY = 7, 16
+"""Nodes of one step of the known solution, and of several that are joined."""
+LAST = 30.0
+"""How many times the tolerance the last terms of series on joined steps may be."""
+SMALL = 10
+"""Such steps are never too many."""
+
+
+class Rule(NamedTuple):
+    """Nodes in [0, 1], and matrices that apply to the values of a polynomial at them."""
+
+    nodes: ndarray
+    series: ndarray  # gives the coefficients of Legendre's polynomials
+    within: ndarray  # gives the integrals from 0 to the nodes
+
+    def weights_at(self, places: ndarray) -> ndarray:
+        """Return the matrix that gives the integrals from 0 to some places."""
+        count = len(self.nodes)
+        p = np.polynomial.legendre.legvander(2 * places - 1, count)
+        integrals = np.empty((len(places), count))
+        integrals[:, 0] = 2 * places
+        integrals[:, 1:] = (p[:, 2:] - p[:, :-2]) / (2 * np.arange(1, count) + 1)
+        return integrals @ self.series / 2
+
+
+@functools.cache
+def rule_of_gauss(count: int) -> Rule:
+    """Return the rule with so many nodes."""
+    x, weights = np.polynomial.legendre.leggauss(count)
+    products = np.polynomial.legendre.legvander(x, count - 1) * weights[:, None]
+    rule = Rule((x + 1) / 2, ((np.arange(count) + 0.5) * products).T, np.empty(0))
+    return rule._replace(within=rule.weights_at(rule.nodes))
+
+
+class Linearised(NamedTuple):
+    """Steps, in arrays by step, node, equation and unknown."""
+
+    spans: ndarray  # times of the start and the end
+    states: ndarray
+    slopes: ndarray
+    jacobians: ndarray
+    inverses: ndarray  # of the systems
+
+    @property
+    def lengths(self) -> ndarray:
+        """In time, negative backwards."""
+        return np.diff(self.spans)[:, 0]
+
+    def chosen(self, which: ndarray) -> Linearised:
+        """Return some of the steps."""
+        return Linearised(*[part[which] for part in self])
+
+
+Evaluate = Callable[[list[tuple[Any, Any]]], tuple[ndarray, ndarray]]
+"""Returns slopes and Jacobians at nodes, which are pairs of a time and a state."""
+
+
+def linearised_along(found: Any, evaluate: Evaluate, rtol: Any, atol: Any) -> Linearised:
+    """Return steps along what `solve_ivp` has found, with dense output."""
+    size = np.max(np.abs(found.y), axis=1)
+    tolerance = LAST * (rtol * size + atol)
+    relative = np.max(tolerance) / max(float(np.max(size)), np.finfo(float).tiny)
+    short = np.stack([found.t[:-1], found.t[1:]], 1)
+    most = max(FEWEST * len(short), MANY * SMALL)
+    spans = joined(found, tolerance)
+    parts: list[Linearised] = []
+    while MANY * (len(spans) + sum(len(part.spans) for part in parts)) <= most:
+        parts.append(linearised(found, evaluate, spans, MANY))
+        steps = Linearised(*map(np.concatenate, zip(*parts, strict=True)))
+        steps = steps.chosen(np.argsort(np.abs(steps.spans[:, 0] - found.t[0])))
+        smooth = are_smooth(steps, tolerance, relative)
+        if smooth.all():
+            return steps
+        starts, ends = steps.spans[~smooth].T
+        middle = (starts + ends) / 2
+        spans, parts = np.stack([starts, middle, middle, ends], 1), [steps.chosen(smooth)]
+        spans = spans.reshape(-1, 2)
+    return linearised(found, evaluate, short, FEWEST)
+
+
+def joined(found: Any, tolerance: ndarray) -> ndarray:
+    """Return the starts and ends of steps that are as long as the solution is smooth."""
+    rule, t, steps = rule_of_gauss(MANY), found.t, len(found.t) - 1
+
+    def is_smooth(i: int, j: int) -> bool:
+        last = rule.series[-2:] @ found.sol(t[i] + (t[j] - t[i]) * rule.nodes).T
+        return bool(np.all(np.abs(last) <= tolerance))
+
+    spans, count, i = [], 1, 0
+    while i < steps:
+        before = count = min(count, steps - i)
+        while count > 1 and not is_smooth(i, i + count):
+            count -= max(count // 4, 1)
+        if count == before:
+            while (more := count + max(count // 4, 1)) <= steps - i and is_smooth(i, i + more):
+                count = more
+        spans.append((t[i], t[i + count]))
+        i += count
+    return np.array(spans)
+
+
+def linearised(found: Any, evaluate: Evaluate, spans: ndarray, count: int) -> Linearised:
+    """Return steps with so many nodes."""
+    rule = rule_of_gauss(count)
+    lengths = np.diff(spans)
+    times = (spans[:, :1] + lengths * rule.nodes).ravel()
+    states = found.sol(times).T
+    slopes, jacobians = evaluate(list(zip(times.tolist(), states, strict=True)))
+    n = states.shape[1]
+    jacobians = jacobians.reshape(-1, count, n, n)
+    systems = np.einsum("k,kipq,ij->kipjq", lengths[:, 0], jacobians, rule.within)
+    inverses = np.linalg.inv(np.eye(count * n) - systems.reshape(-1, count * n, count * n))
+    shape = (-1, count, n)
+    return Linearised(spans, states.reshape(shape), slopes.reshape(shape), jacobians, inverses)
+
+
+def are_smooth(steps: Linearised, tolerance: ndarray, relative: float) -> ndarray:
+    """Return on which steps the slopes are smooth, and those of changes that begin at the start."""
+    _, count, n = steps.slopes.shape
+    sizes = np.concatenate([np.ones(n), np.tile(tolerance, n)])  # of what the slopes are of
+    allowed = np.concatenate([tolerance, np.repeat(relative * tolerance, n)])
+    both = np.concatenate([steps.slopes, slopes_of_changes(steps)], axis=2)
+    last = np.abs(rule_of_gauss(count).series[-2:] @ (both * sizes))
+    last *= np.abs(steps.lengths)[:, None, None] / (4 * count)  # those of the integrals
+    return np.all(last <= allowed, axis=(1, 2))
+
+
+def slopes_of_changes(steps: Linearised) -> ndarray:
+    """Return the slopes of what changes of each unknown at the start become, in one row."""
+    k, count, n = steps.slopes.shape
+    weights, change = rule_of_gauss(count).series[0], np.eye(n)
+    lengths = steps.lengths
+    found = np.empty((k, count, n, n))
+    for i in range(k):
+        of_start = (steps.jacobians[i] @ change).reshape(count * n, n)
+        found[i] = (steps.inverses[i] @ of_start).reshape(count, n, n)
+        change = change + lengths[i] * np.tensordot(weights, found[i], 1)
+    return found.reshape(k, count, n * n)
