@@ -28,7 +28,7 @@ WITHIN = {
         "native", "",
     ),
     "compiler.native": (
-        "regions", "building", "functions", "reading", "sweeps", "llvm", "machine", "",
+        "regions", "building", "functions", "reading", "lowering", "sweeps", "llvm", "machine", "",
     ),
 }  # fmt: skip
 

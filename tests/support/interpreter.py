@@ -40,14 +40,17 @@ from mooncake_py.compiler.regions.ir import (
     Load,
     Name,
     Op,
+    Places,
     Pop,
     Push,
+    Reduce,
     Select,
     Statement,
     Target,
     While,
     statements,
 )
+from tests.support import interpreted_wholes
 from tests.support.interpreted_numbers import (
     MAKES,
     UNSAFE,
@@ -152,6 +155,10 @@ class Interpreter:
                 return self.repeated(s)
             case ForAll():
                 return self.over_all(s)
+            case Reduce():
+                return interpreted_wholes.reduction(self, s)
+            case Places():
+                return interpreted_wholes.places(self, s)
             case Break():
                 return lambda scope: True
         raise TypeError(s)

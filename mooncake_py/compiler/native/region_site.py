@@ -18,6 +18,7 @@ from mooncake_py.compiler.derivatives.activity import active_parts
 from mooncake_py.compiler.derivatives.partials import NoPartial
 from mooncake_py.compiler.native.entering import BY_RANK, entry
 from mooncake_py.compiler.native.form import Form, form_of
+from mooncake_py.compiler.native.lowering.lower import lowered
 from mooncake_py.compiler.native.passed import (
     all_finite,
     as_complex,
@@ -82,7 +83,7 @@ class RegionSite:
     def __init__(
         self, region: NativeRegion, types: Mapping[str, type | str] | None = None, name: str = ""
     ) -> None:
-        self.region = hoisted(region)
+        self.region = region = hoisted(lowered(region))
         self.name = name
         self.types = types or {}
         self.arrays = [name for name in region.inputs if name in region.arrays]

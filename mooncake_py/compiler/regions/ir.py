@@ -21,6 +21,7 @@ Where a whole function is read (`native`) statements on arrays are loops over sc
 
     statement = ForAll(counters, extents, block) | Alloc(name, shape, kind, zero)
               | Grow(name, least) | Apply(function, array, array*)
+              | Reduce(op, Name | Load, counters, extents, counters, e) | Places(...)
 
 Nodes are equal if they mean the same, wherever they stand.
 """
@@ -33,13 +34,14 @@ from operator import attrgetter
 from typing import Any
 
 from mooncake_py.compiler.regions.node import Node
+from mooncake_py.compiler.regions.wholes import Places, Reduce
 
 __all__ = [
     "FLOATS", "INTS", "STEPS", "Alloc", "Apply", "Assign", "Block", "Break", "Bump", "Call",
     "Check", "Compare", "Const", "Count", "End", "Expr", "Finite", "For", "ForAll", "Grow", "If",
-    "Length", "Let", "Lines", "Load", "Name", "Op", "Pop", "Push", "Select", "Sliced", "Statement",
-    "Target", "While", "blocks_of", "parts_of", "rebuilt", "statements", "substituted", "walk",
-    "with_blocks", "with_test", "with_value",
+    "Length", "Let", "Lines", "Load", "Name", "Op", "Places", "Pop", "Push", "Reduce", "Select",
+    "Sliced", "Statement", "Target", "While", "blocks_of", "parts_of", "rebuilt", "statements",
+    "substituted", "walk", "with_blocks", "with_test", "with_value",
 ]  # fmt: skip
 
 STEPS = "steps"
@@ -331,6 +333,8 @@ Statement = (
     | Alloc
     | Grow
     | Apply
+    | Reduce
+    | Places
     | Sliced
     | Lines
 )
@@ -459,4 +463,10 @@ def with_value(s: Statement, change: Callable[[Expr], Expr]) -> Statement:
             return Push(s.stack, change(s.value), place=s.place)
         case Check():
             return Check(change(s.test), place=s.place)
+        case Reduce():
+            given = s.op, s.target, s.counters, s.extents, s.along
+            return Reduce(*given, change(s.value), place=s.place)
+        case Places():
+            given = s.count, s.arrays, s.counters, s.extents, s.index
+            return Places(*given, change(s.test), place=s.place)
     return s

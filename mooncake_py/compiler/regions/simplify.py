@@ -23,7 +23,9 @@ from mooncake_py.compiler.regions.ir import (
     Load,
     Name,
     Op,
+    Places,
     Push,
+    Reduce,
     Select,
     Statement,
     parts_of,
@@ -136,6 +138,11 @@ def expressions_of(s: Statement) -> tuple[Expr, ...]:
             return (s.test,)
         case Lines():
             return s.reads
+        case Reduce():
+            index = s.target.index if isinstance(s.target, Load) else ()
+            return *s.extents, *index, s.value
+        case Places():
+            return *s.extents, *s.index, s.test
     return ()
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 from mooncake_py.compiler.native.building.layouts import Layouts
@@ -30,6 +30,7 @@ from mooncake_py.compiler.regions.ir import (
     Load,
     Name,
     Op,
+    Reduce,
     Statement,
     substituted,
     walk,
@@ -201,6 +202,32 @@ class Builder:
 
     def for_all(self, extents: Sequence[Expr], body: Callable[[Index], Statement]) -> None:
         """Add a statement for all indices within some extents."""
+        counters, within, index = self.all_within(extents)
+        s = body(index)
+        self.add(ForAll(counters, within, (s,), place=self.place) if counters else s)
+
+    def reduce(
+        self,
+        op: str,
+        extents: Sequence[Expr],
+        along: Iterable[int],
+        value: Callable[[Index], Expr],
+        target: Callable[[Index], Expr],
+    ) -> None:
+        """Add an operation along some axes, for all indices within some extents."""
+        counters, within, index = self.all_within(extents)
+        found = target(index)
+        assert isinstance(found, Name | Load)
+        own = tuple([k.name for k in map(index.__getitem__, along) if isinstance(k, Name)])
+        self.add(Reduce(op, found, counters, within, own, value(index), place=self.place))
+
+    def all_within(
+        self, extents: Sequence[Expr]
+    ) -> tuple[tuple[str, ...], tuple[Expr, ...], Index]:
+        """Return counters that go through some extents, these, and an index made of them.
+
+        There is none for an extent of one.
+        """
         names: list[str] = []
         index: list[Expr] = []
         for n in extents:
@@ -212,9 +239,7 @@ class Builder:
             self.stable.add(name)
             names.append(name)
             index.append(Name(name))
-        within = tuple(n for n in extents if n != ONE)
-        s = body(tuple(index))
-        self.add(ForAll(tuple(names), within, (s,), place=self.place) if names else s)
+        return tuple(names), tuple([n for n in extents if n != ONE]), tuple(index)
 
     def in_order(
         self, extents: Sequence[Expr], body: Callable[[Index], None], index: Index = ()
@@ -248,11 +273,21 @@ class Builder:
 
     def number(self, e: Expr, kind: str = FLOAT, prefix: str = "s") -> Name:
         """Bind a new name to a float."""
-        name = self.fresh(prefix)
-        self.kinds[name] = kind
-        target = Name(name, place=self.place)
+        target = self.unbound(kind, prefix)
         self.add(Assign(target, e, place=self.place))
         return target
+
+    def unbound(self, kind: str, prefix: str = "s") -> Name:
+        """Return a new name of a number, which is yet to be bound."""
+        name = self.fresh(prefix)
+        self.kinds[name] = kind
+        return Name(name, place=self.place)
+
+    def unbound_int(self) -> Name:
+        """Return a new name of an int, which is yet to be bound, once."""
+        found = self.unbound(INT, "c")
+        self.stable.add(found.name)
+        return found
 
     def new(self, shape: Sequence[Expr], kind: str, zero: bool = False, prefix: str = "b") -> Array:
         """Return a new array."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from mooncake_py.compiler.native.building.builder import Builder
-from mooncake_py.compiler.native.building.values import Array, Index, Unfit
+from mooncake_py.compiler.native.building.values import Array, Unfit
 from mooncake_py.compiler.native.regions.linear import ONE, ZERO, times
 from mooncake_py.compiler.native.regions.region import BOOL, INT
-from mooncake_py.compiler.regions.ir import Compare, Count, Expr, If, Op
+from mooncake_py.compiler.regions.ir import Compare, Expr, Places
 
 __all__ = ["places"]
 
@@ -19,17 +19,11 @@ def places(b: Builder, a: Array) -> list[Array]:
     for n in a.shape:
         size = times(size, n)
     memory = [b.new((size,), INT) for _ in a.shape]
-    count = b.changing(ZERO, INT)
+    count = b.unbound_int()
     b.ranges.natural.add(count.name)
-
-    def noted(at: Index) -> None:
-        e = a.at(at)
-        test = e if a.kind == BOOL else Compare(("ne",), (e, ZERO))
-        notes = [b.stored(found, (count,), i) for found, i in zip(memory, at, strict=True)]
-        more = Count(count.name, Op("add", (count, ONE)), place=b.place)
-        b.add(If(test, (*notes, more), (), place=b.place))
-
-    b.in_order(a.shape, noted)
-    found = b.counted(count)
-    b.ranges.natural.add(found.name)
-    return [Array((found,), INT, part.at, part.base) for part in memory]
+    counters, extents, at = b.all_within(a.shape)
+    e = a.at(at)
+    test = e if a.kind == BOOL else Compare(("ne",), (e, ZERO))
+    arrays = tuple([found.base for found in memory])
+    b.add(Places(count.name, arrays, counters, extents, at, test, place=b.place))
+    return [Array((count,), INT, part.at, part.base) for part in memory]

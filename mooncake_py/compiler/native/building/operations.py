@@ -33,7 +33,7 @@ from mooncake_py.compiler.native.building.values import (
 from mooncake_py.compiler.native.regions.linear import ONE, ZERO, linear
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, FLOAT32, INT, REAL
 from mooncake_py.compiler.regions.flat import is_flat_function
-from mooncake_py.compiler.regions.ir import Assign, Call, Compare, Const, Expr, Name, Op, Select
+from mooncake_py.compiler.regions.ir import Call, Compare, Const, Expr, Name, Op, Select
 from mooncake_py.runtime.values import is_of_math
 
 __all__ = [
@@ -191,13 +191,12 @@ def require_all_rounded(b: Builder, x: Number | Array) -> None:
     if isinstance(x, Number):
         require_rounded(b, x)
         return
-    count, limit = b.number(ZERO), Const(WHOLE[x.kind])
+    count, limit = b.unbound(FLOAT), Const(WHOLE[x.kind])
 
-    def counted(at: Index) -> Assign:
-        fits = Compare(("lt",), (Op("abs", (x.at(at),)), limit))
-        return Assign(count, Op("add", (count, Select(fits, ZERO, ONE))), place=b.place)
+    def counted(at: Index) -> Expr:
+        return Select(Compare(("lt",), (Op("abs", (x.at(at),)), limit)), ZERO, ONE)
 
-    b.for_all(x.shape, counted)
+    b.reduce("sum", x.shape, range(len(x.shape)), counted, lambda at: count)
     b.require(Compare(("eq",), (count, ZERO)))
 
 

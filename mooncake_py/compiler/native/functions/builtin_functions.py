@@ -66,8 +66,7 @@ def extremum(op: str) -> Reader:
 def element_of(b: Builder, op: str, a: Array) -> Number:
     """Return the first of the smallest or the largest elements of a vector."""
     a = extrema.in_memory(b, a)
-    test = "lt" if op == "min" else "gt"
-    e = a.at(extrema.first_extreme(b, test, a.kind, a.shape, a.at).place)
+    e = extrema.first_extreme(b, f"arg{op}", a)
     return Number(b.counted(e) if a.kind == INT else b.number(e), NUMPY_TYPES[a.kind])
 
 
@@ -89,7 +88,7 @@ def total(b: Builder, args: Sequence[Value], given: Given) -> Value:
     if len(a.shape) != 1 or a.kind != FLOAT:
         raise Unfit("sum of what is no vector of float64", b.place)
     b.check("lt", Const(0), a.shape[0])  # else it is the int 0
-    found = reductions.added_up(b, a, None)
+    found = reductions.added_up(b, a, None, op="total")
     if not isinstance(x, Cells):
         return found
     assert isinstance(found, Number)

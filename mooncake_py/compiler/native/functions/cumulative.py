@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from mooncake_py.compiler.native.building import operations
 from mooncake_py.compiler.native.building.arguments import (
@@ -16,10 +16,10 @@ from mooncake_py.compiler.native.building.arguments import (
 )
 from mooncake_py.compiler.native.building.builder import Builder
 from mooncake_py.compiler.native.building.indexing import Part, Slice, viewed
-from mooncake_py.compiler.native.building.values import Array, Index, Unfit, Value
-from mooncake_py.compiler.native.functions.extrema import reduced
+from mooncake_py.compiler.native.building.values import Array, Unfit, Value
+from mooncake_py.compiler.native.functions import reductions
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT
-from mooncake_py.compiler.regions.ir import Assign, Const, Expr, Op
+from mooncake_py.compiler.regions.ir import Const
 
 __all__ = ["cumulated", "difference", "product_of_all"]
 
@@ -37,17 +37,11 @@ def product_of_all(b: Builder, args: Sequence[Value], given: Given) -> Value:
     value, axis, keeps = arranged(b, args, given, "a axis * keepdims")
     a = floats_in(b, value)
 
-    def one(extents: Sequence[Expr], at: Callable[[Index], Expr]) -> Expr:
-        s = b.number(Const(1.0))
-        b.in_order(extents, lambda i: b.add(Assign(s, Op("mul", (s, at(i))), place=b.place)))
-        return s
-
-    axes = axes_in(b, axis, len(a.shape))
-    return reduced(b, a, axes, one, keeps_axes(b, keeps))
+    return reductions.reduced(b, "prod", a, axes_in(b, axis, len(a.shape)), keeps_axes(b, keeps))
 
 
-def cumulated(op: str, start: float) -> Reader:
-    """Return the reader of ``np.cumsum`` or ``np.cumprod``."""
+def cumulated(op: str) -> Reader:
+    """Return the reader of ``np.cumsum`` or ``np.cumprod``, by its name."""
 
     def read(b: Builder, args: Sequence[Value], given: Given) -> Value:
         value, axis = arranged(b, args, given, "a axis")
@@ -55,21 +49,9 @@ def cumulated(op: str, start: float) -> Reader:
         axes = axes_in(b, axis, len(a.shape), is_one=True)
         if len(axes) != 1:
             raise Unfit("a cumulative sum or product of a matrix", b.place)
-        (along,) = axes
         found = b.new(a.shape, FLOAT)
         b.layouts.follow(found, [a])
-
-        def one(outer: Index) -> None:
-            s = b.number(Const(start))
-
-            def step(inner: Index) -> None:
-                at = (*outer[:along], *inner, *outer[along:])
-                b.add(Assign(s, Op(op, (s, a.at(at))), place=b.place))
-                b.add(b.stored(found, at, s))
-
-            b.in_order((a.shape[along],), step)
-
-        b.in_order((*a.shape[:along], *a.shape[along + 1 :]), one)
+        b.reduce(op, a.shape, axes, a.at, found.at)
         return found
 
     return read

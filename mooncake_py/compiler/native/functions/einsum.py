@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 from mooncake_py.compiler.native.building.arguments import Given, array_of, written
 from mooncake_py.compiler.native.building.builder import Builder
-from mooncake_py.compiler.native.building.narrow import alike, as_kind, kind_of_all
+from mooncake_py.compiler.native.building.narrow import alike, kind_of_all
 from mooncake_py.compiler.native.building.values import NUMPY_TYPES, Array, Number, Unfit, Value
-from mooncake_py.compiler.native.functions.reductions import as_precise, bumped, computed, total
+from mooncake_py.compiler.native.functions.reductions import computed, new_sums, total
 from mooncake_py.compiler.native.regions.linear import ONE, ZERO
-from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, REAL
+from mooncake_py.compiler.native.regions.region import BOOL, REAL
 from mooncake_py.compiler.regions.ir import Expr, Op
 
 __all__ = ["einsum"]
@@ -51,13 +51,14 @@ def einsum(b: Builder, args: Sequence[Value], given: Given) -> Value:
     if not letters.result:
         if given:
             raise Unfit("einsum by a path, which returns an array without axes", b.place)
-        return Number(as_kind(total(b, extents, term), FLOAT, kind), NUMPY_TYPES[kind])
-    sums = b.new([sizes[letter] for letter in letters.result], FLOAT, zero=True)
+        return Number(total(b, "einsum", extents, term, kind), NUMPY_TYPES[kind])
+    sums = new_sums(b, [sizes[letter] for letter in letters.result], kind, "einsum")
     if not given and not may_turn(letters):  # by a path it is turned otherwise
         b.layouts.follow(sums, arrays)
     own = [order.index(letter) for letter in letters.result]
-    b.for_all(extents, lambda at: bumped(b, sums, [at[k] for k in own], term(at)))
-    return as_precise(b, sums, kind)
+    along = [k for k in range(len(order)) if k not in own]
+    b.reduce("einsum", extents, along, term, lambda at: sums.at(tuple([at[k] for k in own])))
+    return sums
 
 
 def may_turn(letters: Subscripts) -> bool:

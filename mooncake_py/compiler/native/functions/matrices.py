@@ -82,7 +82,7 @@ def triangle(op: str) -> Reader:
 def trace(b: Builder, args: Sequence[Value], given: Given) -> Value:
     """Read ``np.trace(a)``."""
     (a,) = arranged(b, args, given, "a")
-    return reductions.added_up(b, diagonal(b, array_of(b, a)), None)
+    return reductions.added_up(b, diagonal(b, array_of(b, a)), None, op="trace")
 
 
 MATRIX_FUNCTIONS: dict[Any, Reader] = {

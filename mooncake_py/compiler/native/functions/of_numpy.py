@@ -166,7 +166,7 @@ def norm(b: Builder, args: Sequence[Value], given: Given) -> Value:
     (x,) = args if len(args) == 1 and not given else (None,)
     a = array_of(b, x)
     squares = Array(a.shape, a.kind, lambda at: Op("mul", (a.at(at), a.at(at))))
-    return operations.length(b, reductions.added_up(b, squares, None))
+    return operations.length(b, reductions.added_up(b, squares, None, op="dot"))
 
 
 # New arrays.
@@ -418,13 +418,13 @@ FUNCTIONS: dict[Any, Reader] = {
     np.flip: flip, np.transpose: transpose, np.where: where, np.diagonal: of_diagonal,
     np.diag: diag, np.fill_diagonal: fill_diagonal, np.std: deviation(is_root=True),
     np.var: deviation(is_root=False),
-    np.max: extrema.extremum("gt"), np.min: extrema.extremum("lt"),
-    np.argmax: extrema.place_of_extremum("gt"), np.argmin: extrema.place_of_extremum("lt"),
-    np.any: truths.of_all("or"), np.all: truths.of_all("and"),
+    np.max: extrema.extremum("max"), np.min: extrema.extremum("min"),
+    np.argmax: extrema.place_of_extremum("argmax"), np.argmin: extrema.place_of_extremum("argmin"),
+    np.any: truths.of_all("any"), np.all: truths.of_all("all"),
     np.count_nonzero: truths.count_nonzero, np.nonzero: nonzero, np.flatnonzero: flat_nonzero,
     np.clip: clip,
-    np.prod: cumulative.product_of_all, np.cumsum: cumulative.cumulated("add", -0.0),
-    np.cumprod: cumulative.cumulated("mul", 1.0), np.diff: cumulative.difference,
+    np.prod: cumulative.product_of_all, np.cumsum: cumulative.cumulated("cumsum"),
+    np.cumprod: cumulative.cumulated("cumprod"), np.diff: cumulative.difference,
     np.array: joining.array, np.asarray: joining.as_array,
     np.concatenate: joining.concatenated, np.stack: joining.stacked,
     np.hstack: joining.horizontal, np.vstack: joining.vertical,
@@ -446,11 +446,11 @@ METHODS: dict[str, Reader] = {
     "sum": reduction(added_up), "mean": reduction(reductions.mean), "dot": product,
     "copy": copied_in_order, "fill": flat, "transpose": transpose, "diagonal": of_diagonal,
     "astype": astype, "std": deviation(is_root=True), "var": deviation(is_root=False),
-    "max": extrema.extremum("gt"), "min": extrema.extremum("lt"),
-    "argmax": extrema.place_of_extremum("gt"), "argmin": extrema.place_of_extremum("lt"),
-    "any": truths.of_all("or"), "all": truths.of_all("and"), "clip": clip,
-    "prod": cumulative.product_of_all, "cumsum": cumulative.cumulated("add", -0.0),
-    "cumprod": cumulative.cumulated("mul", 1.0), "flatten": joining.flat_copy,
+    "max": extrema.extremum("max"), "min": extrema.extremum("min"),
+    "argmax": extrema.place_of_extremum("argmax"), "argmin": extrema.place_of_extremum("argmin"),
+    "any": truths.of_all("any"), "all": truths.of_all("all"), "clip": clip,
+    "prod": cumulative.product_of_all, "cumsum": cumulative.cumulated("cumsum"),
+    "cumprod": cumulative.cumulated("cumprod"), "flatten": joining.flat_copy,
     "searchsorted": searching.searched, "trace": trace,
     "reshape": reshaped_method, "ravel": raveled, "round": rounded, "nonzero": nonzero,
 }  # fmt: skip

@@ -1,11 +1,11 @@
-"""Sums, means and products of vectors and matrices, as loops that add up."""
+"""Sums, means and products of vectors and matrices."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from mooncake_py.compiler.native.building.builder import Builder
-from mooncake_py.compiler.native.building.narrow import alike, as_kind, kind_of_all
+from mooncake_py.compiler.native.building.narrow import alike, kind_of_all
 from mooncake_py.compiler.native.building.values import (
     NUMPY_TYPES,
     Array,
@@ -17,59 +17,69 @@ from mooncake_py.compiler.native.building.values import (
 from mooncake_py.compiler.native.regions.contractions import Window, window
 from mooncake_py.compiler.native.regions.linear import ONE, times
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, REAL
-from mooncake_py.compiler.regions.ir import Assign, Const, Expr, Length, Load, Name, Op
+from mooncake_py.compiler.regions.ir import Const, Expr, Length, Load, Name, Op
+from mooncake_py.compiler.regions.wholes import ACCUMULATED, SUMS
+from mooncake_py.syntax.nodes import Place
 
-__all__ = ["added_up", "as_precise", "bumped", "computed", "mean", "product", "size_of", "total"]
+__all__ = ["added_up", "computed", "mean", "new_sums", "product", "reduced", "size_of", "total"]
 
-ZERO = Const(0.0)
 ROW, COLUMN = ".row", ".column"
 
 
-def added_up(b: Builder, a: Value, axes: Sequence[int] | None, keeps: bool = False) -> Value:
+def added_up(
+    b: Builder, a: Value, axes: Sequence[int] | None, keeps: bool = False, op: str = "sum"
+) -> Value:
     """Return the sum along some axes, all of them for None."""
     if not isinstance(a, Array) or a.kind not in REAL:
         raise Unfit("a sum of what is no array of floats", b.place)
     ndim = len(a.shape)
     along = set(range(ndim) if axes is None else [axis % ndim for axis in axes])
-    if len(along) == ndim:
-        s = as_kind(total(b, a.shape, a.at), FLOAT, a.kind)
-        if keeps:
-            return Array((ONE,) * ndim, a.kind, lambda index: s)
-        return Number(s, NUMPY_TYPES[a.kind])
+    return reduced(b, op, a, along, keeps)
+
+
+def reduced(
+    b: Builder, op: str, a: Array, along: Collection[int], keeps: bool = False, kind: str = ""
+) -> Value:
+    """Return what an operation makes of the elements along some axes.
+
+    Parameters
+    ----------
+    kind : str, optional
+        Of that number, by default that of the array.
+    """
+    kind = kind or a.kind
+    ndim = len(a.shape)
+    axes = [axis for axis in range(ndim) if axis in along]
     kept = [axis for axis in range(ndim) if axis not in along]
-    sums = b.new([a.shape[axis] for axis in kept], FLOAT, zero=True)
-    b.layouts.follow(sums, [a])
-    b.for_all(a.shape, lambda at: bumped(b, sums, [at[axis] for axis in kept], a.at(at)))
-    found = as_precise(b, sums, a.kind)
+    if not kept:
+        e = b.unbound(kind) if kind in REAL else b.unbound_int()
+        b.reduce(op, a.shape, axes, a.at, lambda at: e)
+        return Array((ONE,) * ndim, kind, lambda at: e) if keeps else Number(e, NUMPY_TYPES[kind])
+    found = new_sums(b, [a.shape[axis] for axis in kept], kind, op)
+    b.layouts.follow(found, [a])
+    b.reduce(op, a.shape, axes, a.at, lambda at: found.at(tuple([at[axis] for axis in kept])))
     if not keeps:
         return found
     return Array(
         tuple([ONE if axis in along else n for axis, n in enumerate(a.shape)]),
-        a.kind,
+        kind,
         lambda index: found.at(tuple([index[axis] for axis in kept])),
         found.base,
     )
 
 
-def total(b: Builder, shape: Sequence[Expr], at: Callable[[Index], Expr]) -> Name:
+def new_sums(b: Builder, shape: Sequence[Expr], kind: str, op: str) -> Array:
+    """Return a new array for what an operation gives: of zeros for sums that stay as they are."""
+    return b.new(shape, kind, zero=op in SUMS and (kind == FLOAT or op not in ACCUMULATED))
+
+
+def total(
+    b: Builder, op: str, shape: Sequence[Expr], at: Callable[[Index], Expr], kind: str = FLOAT
+) -> Name:
     """Return the sum of all elements of a shape."""
-    s = b.number(ZERO)
-    b.for_all(shape, lambda index: Assign(s, Op("add", (s, at(index))), place=b.place))
+    s = b.unbound(kind)
+    b.reduce(op, shape, range(len(shape)), at, lambda index: s)
     return s
-
-
-def as_precise(b: Builder, sums: Array, kind: str) -> Array:
-    """Return sums as they are, or rounded to float32, which is added up in float64."""
-    if kind == FLOAT:
-        return sums
-    return b.kept(Array(sums.shape, kind, lambda at: as_kind(sums.at(at), FLOAT, kind)))
-
-
-def bumped(b: Builder, a: Array, index: Sequence[Expr], e: Expr) -> Assign:
-    """Return what adds to an element."""
-    target = a.at(tuple(index))
-    assert isinstance(target, Load)
-    return Assign(target, Op("add", (target, e)), place=b.place)
 
 
 def size_of(a: Array) -> Expr:
@@ -114,43 +124,48 @@ def product(b: Builder, x: Value, y: Value) -> Value:
     n = x.shape[-1]
     b.check("eq", n, y.shape[0])
     if ndims == (1, 1):
-        s = total(b, (n,), lambda at: Op("mul", (x.at(at), y.at(at)), place=b.place))
-        return Number(as_kind(s, FLOAT, kind), NUMPY_TYPES[kind])
+        s = total(b, "dot", (n,), lambda at: multiplied(x.at(at), y.at(at), b.place), kind)
+        return Number(s, NUMPY_TYPES[kind])
     if ndims == (2, 1):
-        found = b.new((x.shape[0],), FLOAT, zero=True)
-        b.for_all((x.shape[0], n), lambda at: row_by_row(b, found, x, y, at))
+        found = new_sums(b, x.shape[:1], kind, "dot")
+        b.reduce(
+            "dot",
+            x.shape,
+            (1,),
+            lambda at: multiplied(x.at(at), y.at(at[1:])),
+            lambda at: found.at(at[:1]),
+        )
     else:
-        found = b.new((y.shape[1],), FLOAT, zero=True)
-        b.for_all((n, y.shape[1]), lambda at: column_by_column(b, found, x, y, at))
-    return as_precise(b, found, kind)
+        found = new_sums(b, y.shape[1:], kind, "dot")
+        b.reduce(
+            "dot",
+            (n, y.shape[1]),
+            (0,),
+            lambda at: multiplied(x.at(at[:1]), y.at(at)),
+            lambda at: found.at(at[1:]),
+        )
+    return found
 
 
 def product_of_matrices(b: Builder, x: Array, y: Array, kind: str) -> Array:
     """Return ``x @ y``, by BLAS perhaps, where they are equally wide."""
     x, y = (as_matrix(b, v) for v in alike(b, (x, y)) if isinstance(v, Array))
     b.check("eq", x.shape[1], y.shape[0])
-    found = b.new((x.shape[0], y.shape[1]), kind, zero=True)
+    found = new_sums(b, (x.shape[0], y.shape[1]), kind, "matmul")
     b.layouts.certain(found)
-    b.for_all((*x.shape, y.shape[1]), lambda at: by_elements(b, found, x, y, at))
+    b.reduce(
+        "matmul",
+        (*x.shape, y.shape[1]),
+        (1,),
+        lambda at: multiplied(x.at(at[:2]), y.at(at[1:])),
+        lambda at: found.at((at[0], at[2])),
+    )
     return found
 
 
-def row_by_row(b: Builder, found: Array, x: Array, y: Array, at: Index) -> Assign:
-    """Return what adds to an element of a matrix times a vector."""
-    i, k = at
-    return bumped(b, found, (i,), Op("mul", (x.at((i, k)), y.at((k,)))))
-
-
-def column_by_column(b: Builder, found: Array, x: Array, y: Array, at: Index) -> Assign:
-    """Return what adds to an element of a vector times a matrix."""
-    k, j = at
-    return bumped(b, found, (j,), Op("mul", (x.at((k,)), y.at((k, j)))))
-
-
-def by_elements(b: Builder, found: Array, x: Array, y: Array, at: Index) -> Assign:
-    """Return what adds to an element of a product of matrices."""
-    i, k, j = at
-    return bumped(b, found, (i, j), Op("mul", (x.at((i, k)), y.at((k, j)))))
+def multiplied(x: Expr, y: Expr, place: Place | None = None) -> Expr:
+    """Return a product of two elements."""
+    return Op("mul", (x, y), place=place)
 
 
 def computed(b: Builder, a: Array) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mooncake_py.compiler.native.regions.helpers import as_bits, as_int
-from mooncake_py.compiler.native.regions.unbound import expressions_in
+from mooncake_py.compiler.native.regions.mentions import expressions_in
 from mooncake_py.compiler.regions.ir import (
     INTS,
     Assign,

@@ -25,8 +25,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from mooncake_py.compiler.native.regions.helpers import plus, plus_product
+from mooncake_py.compiler.native.regions.mentions import expressions_in
 from mooncake_py.compiler.native.regions.region import FLOAT
-from mooncake_py.compiler.native.regions.unbound import expressions_in
 from mooncake_py.compiler.regions.ir import (
     Assign,
     Block,

@@ -21,6 +21,7 @@ from mooncake_py.compiler.native.llvm.module import are_numbers, as_passed
 from mooncake_py.compiler.native.llvm.numbers import REGISTER
 from mooncake_py.compiler.native.llvm.printer import Printer
 from mooncake_py.compiler.native.llvm.signature import Foreign, Signature
+from mooncake_py.compiler.native.lowering.lower import lowered
 from mooncake_py.compiler.native.machine.by_numba import is_ours, require_steady
 from mooncake_py.compiler.native.reading.outputs import Output
 from mooncake_py.compiler.native.reading.reader import FunctionReader, Reading, reread
@@ -101,7 +102,7 @@ def printed_alone(foreign: Foreign) -> tuple[str, Printer]:
     ints = [k for k, (kind, _) in enumerate(foreign.kinds) if kind == INT]
     if Callee(foreign.function, f).may_overflow(frozenset(f.__code__.co_varnames[k] for k in ints)):
         raise Unfit("ints that wrap around in what Numba compiled")
-    region = reading.region
+    region = lowered(reading.region)
     if reading.captured or reading.set_after or reading.grown or region.lists:
         raise Unfit("a function that does more than compute")
     kinds = region.kinds | {RESULT: foreign.result}

@@ -6,7 +6,6 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 
 from mooncake_py.compiler.derivatives.activity import part_of
-from mooncake_py.compiler.native.regions.unbound import expressions_in
 from mooncake_py.compiler.regions.ir import (
     Alloc,
     Apply,
@@ -18,20 +17,25 @@ from mooncake_py.compiler.regions.ir import (
     For,
     ForAll,
     Grow,
+    If,
     Length,
     Let,
     Load,
     Name,
+    Places,
+    Reduce,
     Statement,
+    While,
     blocks_of,
     statements,
     walk,
 )
+from mooncake_py.compiler.regions.simplify import expressions_of
 from mooncake_py.compiler.regions.steps import Names
 
 __all__ = [
-    "Bindings", "all_mentioned", "bound_by", "mentions", "names_in", "own_mentions", "unused",
-    "values_in", "written_arrays",
+    "Bindings", "all_mentioned", "bound_by", "expressions_in", "mentions", "names_in",
+    "own_mentions", "unused", "values_in", "written_arrays",
 ]  # fmt: skip
 
 
@@ -57,6 +61,24 @@ def values_in(expressions: Iterable[Expr]) -> set[str]:
     }
 
 
+def expressions_in(s: Statement) -> tuple[Expr, ...]:
+    """Return the expressions of a statement, but for those of its blocks."""
+    match s:
+        case For():
+            return (s.range,)
+        case ForAll():
+            return s.extents
+        case While() | If():
+            return (s.test,)
+        case Alloc():
+            return s.shape
+        case Grow(name=name, least=least):
+            return Load(name, ()), least
+        case Apply(operands=operands):
+            return tuple([Load(array, ()) for array in operands])
+    return expressions_of(s)
+
+
 def bound_by(s: Statement) -> tuple[str, ...]:
     """Return the names that a statement itself binds, or the array that it writes or makes."""
     match s:
@@ -68,6 +90,10 @@ def bound_by(s: Statement) -> tuple[str, ...]:
             return s.counters
         case Apply():
             return (s.target,)
+        case Reduce():
+            return (part_of(s.target), *s.counters)
+        case Places():
+            return (s.count, *s.arrays, *s.counters)
     return ()
 
 

@@ -12,8 +12,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from mooncake_py.compiler.derivatives.sweeps import with_body
-from mooncake_py.compiler.native.regions.mentions import bound_by, names_in, values_in
-from mooncake_py.compiler.native.regions.unbound import expressions_in
+from mooncake_py.compiler.native.regions.mentions import (
+    bound_by,
+    expressions_in,
+    names_in,
+    values_in,
+)
 from mooncake_py.compiler.regions.ir import (
     FLOATS,
     Alloc,

@@ -9,16 +9,16 @@ import pytest
 
 from mooncake_py.compiler.native.building.types import flattened, type_of
 from mooncake_py.compiler.native.building.values import Unfit
+from mooncake_py.compiler.native.lowering.lower import lowered
 from mooncake_py.compiler.native.reading.reader import read_function
 from tests.compiler.native.whole_functions import FUNCTIONS
 from tests.support.interpreted import INTERPRETED
 
 
-def run(f, args):
+def run(f, args, change=lambda region: region):
     """Run a function as its region, and return whether it ran and what it gives back."""
     types = [type_of(a) for a in args]
-    reading = read_function(f, types)
-    region = reading.region
+    region = change(read_function(f, types).region)
     printer = INTERPRETED.printer(region.kinds, region.arrays)
     printer.forward(region.body, region.inputs, region.results)
     flat = [part for a, t in zip(args, types, strict=True) for part in flattened(a, t)]
@@ -26,12 +26,13 @@ def run(f, args):
     return ok, results
 
 
+@pytest.mark.parametrize("change", [lambda region: region, lowered], ids=["whole", "lowered"])
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_region_computes_what_the_function_does(name):
+def test_region_computes_what_the_function_does(name, change):
     f, args = FUNCTIONS[name]
     first, second = copy.deepcopy(args), copy.deepcopy(args)
     expected = f(*first)
-    ok, results = run(f, second)
+    ok, results = run(f, second, change)
     assert ok
     np.testing.assert_allclose(results[0], expected, rtol=1e-13)
     for a, b in zip(first, second, strict=True):

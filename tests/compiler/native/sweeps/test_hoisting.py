@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mooncake_py.compiler.derivatives.activity import active_parts
-from mooncake_py.compiler.native.regions.unbound import expressions_in
+from mooncake_py.compiler.native.regions.mentions import expressions_in
 from mooncake_py.compiler.native.sweeps.adjoint import adjoint
 from mooncake_py.compiler.native.sweeps.hoisting import hoisted, is_costly
 from mooncake_py.compiler.regions.ir import Assign, Name, Op, statements, walk

@@ -1,0 +1,1 @@
+"""From operations on whole arrays to loops, for compiled code."""
