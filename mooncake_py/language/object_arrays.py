@@ -296,7 +296,8 @@ def run_objects(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         if is_other(value) and is_users(value) and reads_items(value):
             raise refusal(ctx, np.array, value)
     objects.mark(ctx)
-    y = as_objects(ctx, items)
+    # A single number of NumPy's is kept as it is; as an operand it would become Python's.
+    y = as_objects(ctx, [items]).reshape(()) if type(items) is Active else as_objects(ctx, items)
     return y.reshape((1,) * (ndmin - y.ndim) + y.shape)
 
 

@@ -35,6 +35,13 @@ def elements(x):
 
 
 @programs(X)
+def single_numbers(x):
+    a = np.array(x[0], dtype=object)
+    kept = a.item().dtype.itemsize * a[()] / np.float64(2.0)
+    return kept + np.array(x.sum(), dtype=object) * 2
+
+
+@programs(X)
 def arithmetic(x):
     a = np.array([x[0], x[1]], dtype=object)
     b = a * 2 - 1 / a + a**2 * np.array([1.0, 3.0]) + (-a) * x[2]
