@@ -21,7 +21,7 @@ from mooncake_py.runtime.references import references_beside
 if TYPE_CHECKING:
     from mooncake_py.runtime.registry import Registry
 
-__all__ = ["LARGE", "copied", "give_back", "is_overwritten", "note_overwritten"]
+__all__ = ["LARGE", "block_of", "copied", "give_back", "is_overwritten", "note_overwritten"]
 
 Key = int | str
 
@@ -70,8 +70,29 @@ def copied(a: ndarray) -> ndarray:
 def give_back(copies: list[ndarray]) -> None:
     """Take copies back that no one holds but the call that has ended: a program may keep one."""
     for k in range(len(copies)):
-        if references_beside(copies, k) == HOLDERS:
-            _spares.give(purpose(copies[k]), copies[k])
+        if copies[k].base is None:
+            is_free = references_beside(copies, k) == HOLDERS
+        else:  # the list of all copies has the block in place of the view
+            blocks = [copies[k].base]
+            is_free = references_beside(copies, k) == references_beside(blocks) == HOLDERS - 1
+        if is_free:
+            block = block_of(copies[k])
+            _spares.give(purpose(block), block)
+
+
+def block_of(a: ndarray) -> Any:
+    """Return the block that a copy is, or is a view of; None if it is part of something larger."""
+    if a.base is None:
+        return a
+    block = a.base
+    return (
+        block if type(block) is ndarray and block.base is None and same_layout(a, block) else None
+    )
+
+
+def same_layout(a: ndarray, b: ndarray) -> bool:
+    """Return whether two arrays have the same elements in the same places."""
+    return a.shape == b.shape and a.strides == b.strides and a.dtype == b.dtype
 
 
 def purpose(a: ndarray) -> str:

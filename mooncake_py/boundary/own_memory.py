@@ -69,11 +69,14 @@ class OwnMemory(Watcher):
     def copy(self, key: Key, value: ndarray, lend: bool = False) -> ndarray:
         """Return a copy of an array, which derivatives around the call follow.
 
-        If it is to `lend` memory, the copy may be in what earlier calls left.
+        It owns its memory if the array does; else it may be a view of a block that is of this call
+        alone.  If it is to `lend` memory, the block may be one that earlier calls left.
         """
-        flags, outer = value.flags, enclosing()
-        odd = any(stride % value.itemsize for stride in value.strides)  # a field of a record
-        if odd or (
+        flags, outer, base = value.flags, enclosing(), value.base
+        odd = any(stride % value.itemsize for stride in value.strides)
+        if odd and owner(value).dtype.names is not None:  # a field of records
+            new = FollowedCopier(outer).copy_whole(value)
+        elif odd or (
             outer is None and flags.c_contiguous and flags.writeable and type(value) is ndarray
         ):
             new = copied(value) if lend else value.copy()  # the same in a tenth of the time
@@ -84,6 +87,8 @@ class OwnMemory(Watcher):
             if is_instance(like):
                 self.add(key, value, new)
                 return with_attributes(new, like)
+        if base is not None and new.base is None:
+            new = new.view()  # programs ask who owns the memory before they write
         self.add(key, value, new)
         return new
 
