@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.linalg
+import scipy.signal
 
-from mooncake_py import grad, jvp
+from mooncake_py import grad, jvp, value_and_grad
 from mooncake_py.testing import test_rule
 from tests.rules.cases import Case, parameters
 from tests.rules.cases.scipy import cases
+from tests.support.gradients import differences
 from tests.support.marks import each_third
 
 
@@ -62,3 +64,19 @@ def test_number_on_the_right_of_a_sylvester_equation() -> None:
     slope = (f(0.7 + 1e-6) - f(0.7 - 1e-6)) / 2e-6
     np.testing.assert_allclose(grad(f)(0.7), slope, rtol=1e-6)
     np.testing.assert_allclose(jvp(f, (0.7,), (1.0,))[1], slope, rtol=1e-6)
+
+
+@pytest.mark.parametrize("options", [{}, {"bp": [2]}, {"type": "constant"}], ids=str)
+def test_a_trend_is_taken_out_in_place(options: dict[str, Any]) -> None:
+    def f(x):
+        y = scipy.signal.detrend(x, overwrite_data=True, **options)
+        return x @ W + x[1] * x[2] + y[0] ** 2 + np.shares_memory(x, y)
+
+    x = np.array([1.3, 0.7, 2.2, 0.4])
+    value, gradient = value_and_grad(f)(x)
+    assert value == f(x.copy())
+    np.testing.assert_allclose(gradient, differences(f, (x,), 0), atol=1e-8)
+    np.testing.assert_allclose(jvp(f, (x,), (W,))[1], gradient @ W)
+
+
+W = np.array([1.0, 10.0, -3.0, 0.5])

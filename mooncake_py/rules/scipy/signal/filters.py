@@ -152,8 +152,25 @@ def divides(b: Any, a: Any) -> bool:
     return are_numbers and a.ndim == 1 and len(a) > 0 and leading(a) == 1
 
 
-@from_vjp(sg.detrend, permits=("overwrite_data",))
-def detrend_rule(data: Any, axis: int = -1, type: Any = "linear", bp: Any = 0) -> Any:
+detrend_in_python = without_rule(sg.detrend)
+
+
+@overlay(sg.detrend)
+def detrend(
+    data: Any, axis: int = -1, type: Any = "linear", bp: Any = 0, overwrite_data: bool = False
+) -> Any:
+    if overwrite_data:  # the result is written into the data, if their layout allows it
+        return detrend_in_python(data, axis, type, bp, True)
+    return without_trend(data, axis, type, bp)
+
+
+def without_trend(data: Any, axis: int, type: Any, bp: Any) -> Any:
+    """Return data less their trend."""
+    return sg.detrend(data, axis, type, bp)
+
+
+@from_vjp(without_trend)
+def without_trend_rule(data: Any, axis: int, type: Any, bp: Any) -> Any:
     """Take the trend out of the cotangent too: that is an orthogonal projection."""
     return sg.detrend(data, axis, type, bp), lambda dy: (sg.detrend(dy, axis, type, bp),)
 
