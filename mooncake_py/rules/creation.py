@@ -242,12 +242,18 @@ zero_derivative(require_element, because="it only raises")
 
 @linear(np.full, wrt=1)
 def full_adjoint(dy, shape, fill_value, dtype=None, order="C", **kwargs):
-    return dy  # the engine sums over all that fill_value was broadcast to
+    return with_leading_axes(dy, fill_value)  # the engine sums over what it was broadcast to
 
 
 @linear(np.full_like, wrt=(0, 1))
 def full_like_adjoint(dy, a, fill_value, dtype=None, order="K", subok=True, shape=None, **kwargs):
-    return None, dy  # only shape and dtype of the first argument matter
+    # Only shape and dtype of the first argument matter.
+    return None, with_leading_axes(dy, fill_value)
+
+
+def with_leading_axes(dy: ndarray, fill_value: Any) -> ndarray:
+    """Return a cotangent with the leading axes of length one that an assignment leaves out."""
+    return np.reshape(dy, (1,) * (np.ndim(fill_value) - dy.ndim) + dy.shape)
 
 
 @overlay(np.meshgrid)

@@ -31,7 +31,7 @@ gradient_in_python = np.gradient.__wrapped__  # type: ignore[attr-defined]
 @overlay(np.gradient)
 def gradient(f, *varargs, axis=None, edge_order=1):
     """Take each axis by itself where the distances are numbers."""
-    if not is_floating(f) or any(np.ndim(h) for h in varargs):
+    if not is_floating(f) or any(np.ndim(h) or np.iscomplexobj(h) for h in varargs):
         return gradient_in_python(f, *varargs, axis=axis, edge_order=edge_order)
     if type(axis) is int:
         axes = (axis,)

@@ -42,8 +42,11 @@ def check_shapes(target: Any, result: Any) -> None:
 @overlay(np.copyto)
 def copyto(dst: ndarray, src: Any, casting: Any = "same_kind", where: Any = True) -> None:
     check_copy(dst, src, casting, where)
-    if isinstance(src, (list, tuple)):
-        src = np.asarray(src)  # read before anything is written, unlike by an assignment
+    if is_one_view(dst, src):
+        return  # NumPy does not ask then whether it may be written
+    if isinstance(src, (list, tuple, complex)):
+        # Read before anything is written, unlike by an assignment, and cast as arrays are.
+        src = np.asarray(src)
     if where is True:
         dst[...] = src
         return
@@ -63,6 +66,16 @@ def check_copy(dst: Any, src: Any, casting: Any, where: Any) -> None:
             src = np.empty(0, np.asarray(src).dtype)
     where = np.empty(0, where.dtype if isinstance(where, ndarray) else bool)
     np.copyto(dst, src, casting=casting, where=where)
+
+
+def is_one_view(dst: Any, src: Any) -> bool:
+    """Return whether two arrays have the same elements in the same places."""
+    return dst is src or (
+        isinstance(dst, ndarray)
+        and isinstance(src, ndarray)
+        and address(dst) == address(src)
+        and (dst.dtype, dst.shape, dst.strides) == (src.dtype, src.shape, src.strides)
+    )
 
 
 def copies_in_turn(dst: ndarray, src: Any) -> bool:
@@ -307,6 +320,7 @@ def diagonal(a: ndarray, wrap: bool) -> slice:
 zero_derivative(
     put_nothing,
     check_copy, check_fill, check_safe, check_shapes, copies_in_turn, copying_order,
+    is_one_view,
     reads_what_it_writes, refuse_overlaps, refuse_read_only, has_overlaps, masked_positions,
     flat_positions, index_along_axis, diagonal,
     because="returns positions, or nothing",

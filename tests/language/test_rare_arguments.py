@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -52,6 +53,30 @@ def chosen_objects(x):
     total += np.logical_and.accumulate(x, dtype=object)[1] * np.logical_or.reduce(y, dtype=object)
     total += np.equal.accumulate(x, dtype=object)[0] * np.greater.reduce(x[:1], dtype=object)
     return total + np.maximum.accumulate(x, dtype=object)[1] * x[2]
+
+
+@programs(X)
+def copies_of_what_is_there(x):
+    m = np.outer(x, x)
+    d = np.diagonal(m)  # not writeable
+    np.copyto(d, d)
+    np.copyto(d, np.diagonal(m), where=[True, False, True])
+    return d @ W
+
+
+@programs(X)
+def leading_axes_of_fill_values(x):
+    y = np.full((2, 3), 2 * x[None, None])
+    return (y @ W).sum() + np.full_like(x, x[None, :1])[2]
+
+
+@programs(X)
+def complex_numbers_cast_to_floats(x):
+    y = 2 * x
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        np.copyto(y, 2j + 1, casting="unsafe", where=[True, False, True])
+        return y @ W + np.gradient(x, 2.0 + 1j * x[0]) @ W
 
 
 @programs(X)
