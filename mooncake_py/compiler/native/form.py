@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from mooncake_py.compiler.native.llvm.printer import Printer
-from mooncake_py.compiler.native.machine.built import built
+from mooncake_py.compiler.native.machine.built import built, hasten
 from mooncake_py.compiler.native.regions.region import NativeRegion
 from mooncake_py.compiler.native.spares import Spares
 from mooncake_py.compiler.native.sweeps.adjoint import adjoint, cotangent_of
@@ -79,6 +79,10 @@ class Form:
         flags = float_flags.cleared()
         ok, *rest = self.forward(stack, *inputs)
         return ok and not float_flags.found(flags), *rest
+
+    def hasten(self) -> bool:
+        """Have better code made now, if that waits until it pays; return whether it did."""
+        return hasten(self.forward)
 
 
 def form_of(region: NativeRegion, active: set[str]) -> Form:

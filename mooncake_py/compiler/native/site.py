@@ -210,7 +210,8 @@ class Site:
         self.alike: Counter[tuple[Any, ...]] = Counter()
         self.recent: list[Reread] = []  # which have a `match`
         self.unserved = ""  # the name of the type of an argument
-        self.paces = Paces(self.parts)
+        read = self.readings.values()
+        self.paces = Paces(self.parts, lambda: sum([r.site.hasten() for k in read for r in k]) > 0)
 
     def read(self, f: FunctionType, types: tuple[Type, ...]) -> Reading:
         """Read what is compiled; raise `Unfit` where that cannot be."""

@@ -33,6 +33,7 @@ SAMPLES = 8  # of each way: the first plain ones meet what is new to their sites
 LONG = 3e-4  # seconds of a run from which on what surrounds it does not matter
 FEW = 3  # samples of such runs, of what has no loops
 GAIN = 0.6  # of the time without: on the way back compiled code costs more beside it
+HOPE = 2.0  # so many times faster better code may be: it is timed before quick code is left
 SLOWER = 2.0  # than compiled code was: it is no longer left after some such runs in a row
 STRIKES = 4
 REST = 8  # of so many runs of what is left one is timed
@@ -54,6 +55,8 @@ class Pace:
     ----------
     parts : callable, optional
         Returns the paces of the loops of a function, which are tried where it is not.
+    hasten : callable, optional
+        Has better code made where that waits until it pays, and returns whether it did.
 
     Attributes
     ----------
@@ -70,6 +73,7 @@ class Pace:
         "_compiled",
         "_cost",
         "_has_run",
+        "_hasten",
         "_is_decided",
         "_is_kept",
         "_limit",
@@ -87,7 +91,10 @@ class Pace:
         "is_left",
     )
 
-    def __init__(self, parts: Callable[[], Iterable[Pace]] = tuple) -> None:
+    def __init__(
+        self, parts: Callable[[], Iterable[Pace]] = tuple, hasten: Callable[[], bool] = bool
+    ) -> None:
+        self._hasten = hasten
         self.is_left = False
         self.in_parts = False
         self.has_loops = True
@@ -202,9 +209,13 @@ class Pace:
         best = min(self._compiled, default=0.0)
         enough = SAMPLES if best <= LONG else FEW
         if len(self._plain) >= enough and not self._is_decided:
+            limit = GAIN * min(self._plain)
+            if limit < best < HOPE * limit and self._hasten():
+                self._compiled, self._plain = [], []
+                return
             self._is_decided = True
             self._limit = SLOWER * best
-            self.is_left = best > GAIN * min(self._plain)
+            self.is_left = best > limit
 
     def _watch(self, seconds: float) -> None:
         """Measure anew if what was left takes far longer than compiled code took."""
@@ -223,13 +234,20 @@ class Paces(dict[type, Pace]):
     ----------
     parts : callable
         From the type of a context to the paces of the loops of a function.
+    hasten : callable
+        See `Pace`.
     """
 
-    def __init__(self, parts: Callable[[type], Iterable[Pace]] = lambda _: ()) -> None:
+    def __init__(
+        self,
+        parts: Callable[[type], Iterable[Pace]] = lambda _: (),
+        hasten: Callable[[], bool] = bool,
+    ) -> None:
         super().__init__()
         self.parts = parts
+        self.hasten = hasten
 
     def __missing__(self, mode: type) -> Pace:
-        own = Pace(partial(self.parts, mode)).like(self.values())
+        own = Pace(partial(self.parts, mode), self.hasten).like(self.values())
         self[mode] = own
         return own

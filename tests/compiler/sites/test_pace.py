@@ -16,6 +16,8 @@ from mooncake_py.compiler.sites.pace import (
     COMPILED,
     FEW,
     FIRST,
+    GAIN,
+    HOPE,
     MISSES,
     PLAINLY,
     REST,
@@ -57,6 +59,28 @@ def decided(compiled: float, plain: float, has_loops: bool = True) -> Pace:
         elif way == TIMED_PLAINLY and not own.is_left:
             own.took_plainly(plain)
     return own
+
+
+def test_quick_code_is_left_only_if_better_code_is_slower_too() -> None:
+    """Better code is made if it might help, once, and all is timed anew."""
+    for compiled, better, hastened, is_left in (
+        (GAIN * 1.5, GAIN * 0.8, 1, False),
+        (GAIN * 1.5, GAIN * 1.2, 1, True),
+        (GAIN * HOPE * 1.1, 0.0, 0, True),
+        (GAIN * 0.9, 0.0, 0, False),
+    ):
+        asked: list[int] = []
+        own = Pace(hasten=lambda asked=asked: not asked.append(1) and len(asked) == 1)
+        for _ in range(FIRST + 6 * SAMPLES):
+            way = own.way(ONCE)  # type: ignore[arg-type]
+            if way in (COMPILED, TIMED):
+                own.ran()
+            if way == TIMED:
+                own.took(1e-6 * (better if asked else compiled))
+            elif way == TIMED_PLAINLY and not own.is_left:
+                own.took_plainly(1e-6)
+        assert min(len(asked), 1) == hastened
+        assert own.is_left is is_left
 
 
 def test_the_faster_way_is_taken():

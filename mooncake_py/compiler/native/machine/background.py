@@ -1,4 +1,7 @@
-"""Work that is done meanwhile, by a thread that ends when there is none left."""
+"""Work that is done meanwhile, by a thread that ends when there is none left.
+
+Some of it waits until it pays (`Later`).
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,31 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
+from weakref import WeakSet
 
-__all__ = ["WORKER", "Worker"]
+__all__ = ["WORKER", "Later", "Worker"]
+
+
+class Later:
+    """Work that waits until it pays: it is never done if nothing holds this any more before.
+
+    Parameters
+    ----------
+    worker : Worker
+    work : callable
+    """
+
+    def __init__(self, worker: Worker, work: Callable[[], None]) -> None:
+        self._worker = worker
+        self._work: Callable[[], None] | None = work
+
+    def begin(self) -> bool:
+        """Have it done; return whether that has not been asked for before."""
+        work, self._work = self._work, None
+        if work is None:
+            return False
+        self._worker.add(work)
+        return True
 
 
 class Worker:
@@ -21,6 +47,7 @@ class Worker:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._todo: deque[Callable[[], None]] = deque()
+        self._later: WeakSet[Later] = WeakSet()
         self._thread: threading.Thread | None = None
         self._pauses = 0
 
@@ -35,8 +62,23 @@ class Worker:
             self._todo.append(work)
             self._go_on()
 
+    def later(self, work: Callable[[], None]) -> Later:
+        """Return work that waits until it pays."""
+        found = Later(self, work)
+        with self._lock:
+            self._later.add(found)
+        return found
+
     def wait(self) -> None:
-        """Wait until all is done."""
+        """Wait until all is done, what waits until it pays too."""
+        with self._lock:
+            waiting = list(self._later)
+            self._later.clear()
+        for later in waiting:
+            later.begin()
+        self._join()
+
+    def _join(self) -> None:
         thread = self._thread
         if thread is not None and thread is not threading.current_thread():
             thread.join()
@@ -45,7 +87,7 @@ class Worker:
         """Wait until what has begun is done, and begin nothing more."""
         with self._lock:
             self._pauses += 1
-        self.wait()
+        self._join()
 
     def resume(self) -> None:
         """Go on after a pause."""

@@ -5,25 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, Protocol
-from weakref import WeakMethod
+from weakref import ref
 
 from mooncake_py.compiler.native.llvm.signature import Foreign, Signature
 from mooncake_py.compiler.native.machine import layouts, objects
 from mooncake_py.compiler.native.machine.background import WORKER
-from mooncake_py.compiler.native.machine.entry import quick_entry
+from mooncake_py.compiler.native.machine.entry import Descriptor, quick_entry
 from mooncake_py.compiler.native.machine.foreign import foreign_address
 from mooncake_py.compiler.native.machine.levels import BEST, QUICK, Level, object_code
 from mooncake_py.compiler.native.machine.library import llvm
 from mooncake_py.compiler.native.machine.linking import Linked, linked
+from mooncake_py.compiler.native.machine.paying import Meter, seconds_for
 from mooncake_py.compiler.native.machine.slow_entry import SlowEntry
 from mooncake_py.compiler.native.machine.symbols import addresses
 from mooncake_py.compiler.native.machine.trial import require_right, text_of_trial
 from mooncake_py.compiler.native.regions.refused import NoCompiler
 
-__all__ = ["Printed", "built"]
+__all__ = ["Printed", "built", "hasten"]
 
 FORWARD = "forward"
-Swap = Callable[[Linked, str], None]
+Owner = Descriptor | SlowEntry
+"""What has a function call code."""
 
 
 class Printed(Protocol):
@@ -61,8 +63,8 @@ def built(printer: Printed, first: Level = QUICK) -> dict[str, Callable[..., Any
     Parameters
     ----------
     first : Level
-        If it is not the best one, that follows in a thread, and takes its place: it computes the
-        same, to the last bit.
+        If it is not the best one, that follows in a thread once it pays, and takes its place: it
+        computes the same, to the last bit.
 
     Raises
     ------
@@ -73,20 +75,30 @@ def built(printer: Printed, first: Level = QUICK) -> dict[str, Callable[..., Any
     work = Work(printer)
     best = work.kept(BEST)
     code = best or work.kept(first) or work.made(first)
-    found, swaps = work.entries(code)
+    found, owners = work.entries(code)
     if best is None and first is not BEST:
 
         def swap() -> None:
-            if all(call() is None for call, _ in swaps):
+            if all(owner() is None for owner, _ in owners):
                 return  # nobody has the functions any more
             better = work.kept(BEST) or work.made(BEST)  # another process may have been quicker
-            for reference, symbol in swaps:
-                call = reference()
-                if call is not None:
-                    call(better, symbol)
+            for reference, symbol in owners:
+                owner = reference()
+                if owner is not None:
+                    owner.call(better, symbol)
 
-        WORKER.add(swap)
+        meter = Meter(seconds_for(work.text), WORKER.later(swap))
+        for reference, _ in owners:
+            owner = reference()
+            assert owner is not None
+            owner.time(meter)
     return found
+
+
+def hasten(f: Any) -> bool:
+    """Have better code made of a function that was built, now; return whether that is new."""
+    samples = getattr(getattr(f, "__self__", f), "samples", None)
+    return samples is not None and samples.meter.hasten()
 
 
 @cache
@@ -150,17 +162,15 @@ class Work:
 
     def entries(
         self, code: Linked
-    ) -> tuple[dict[str, Callable[..., Any]], list[tuple[WeakMethod[Swap], str]]]:
+    ) -> tuple[dict[str, Callable[..., Any]], list[tuple[ref[Owner], str]]]:
         """Return functions of Python, and of each what has it call other code, with its symbol."""
         found: dict[str, Callable[..., Any]] = {}
-        swaps: list[tuple[WeakMethod[Swap], str]] = []
+        owners: list[tuple[ref[Owner], str]] = []
         for name, signature in self.functions.items():
             tells = name == FORWARD
             if layouts.are_known():
-                found[name], descriptor = quick_entry(signature, code, tells=tells)
-                swaps.append((WeakMethod(descriptor.call), signature.symbol))
+                found[name], owner = quick_entry(signature, code, tells=tells)
             else:
-                slow = SlowEntry(signature, code, tells=tells)
-                found[name] = slow
-                swaps.append((WeakMethod(slow.call), signature.symbol))
-        return found, swaps
+                found[name] = owner = SlowEntry(signature, code, tells=tells)
+            owners.append((ref(owner), signature.symbol))
+        return found, owners

@@ -20,7 +20,8 @@ def packed(signature: Signature, address: int, *, tells: bool) -> bytes:
     """Return the words for a kernel: see `entry_text`."""
     inputs, outputs = signature.inputs, signature.outputs
     words = [
-        address, len(inputs), len(outputs), words_of(inputs), words_of(outputs), int(tells)
+        address, len(inputs), len(outputs), words_of(inputs), words_of(outputs), int(tells),
+        0,  # no call is timed
     ]  # fmt: skip
     for slot in inputs:
         words += [KINDS[slot.kind], axes_of(slot)]

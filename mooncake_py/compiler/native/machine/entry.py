@@ -13,16 +13,19 @@ import numpy as np
 from mooncake_py.compiler.native.llvm.signature import Signature
 from mooncake_py.compiler.native.machine import objects
 from mooncake_py.compiler.native.machine.descriptors import packed
-from mooncake_py.compiler.native.machine.entry_text import ENTRY, entry_text
+from mooncake_py.compiler.native.machine.entry_text import ENTRY, LEFT, entry_text
 from mooncake_py.compiler.native.machine.levels import QUICK, object_code
 from mooncake_py.compiler.native.machine.library import LOCK
 from mooncake_py.compiler.native.machine.linking import Linked, linked
+from mooncake_py.compiler.native.machine.paying import Meter, Samples
 from mooncake_py.compiler.native.machine.symbols import addresses, capsule
 from mooncake_py.errors import MooncakeError
 
 __all__ = ["Descriptor", "quick_entry"]
 
 FASTCALL = 0x80
+WORD = 8
+"""Bytes of a word of a descriptor."""
 NEW, NEW_COPY, SET_BASE = 93, 85, 282
 """Places of `PyArray_New` and the like in NumPy's table of functions."""
 
@@ -43,14 +46,34 @@ class Descriptor(bytearray):
     ----------
     code : list of Linked
         All that was ever called: another thread may be within it.
+    samples : Samples or None
+        The calls that are timed.
     """
 
     code: list[Linked]
+    samples: Samples | None = None
 
     def call(self, code: Linked, symbol: str) -> None:
         """Call another kernel from now on."""
         self.code.append(code)
         struct.pack_into("=q", self, 0, code.addresses[symbol])
+
+    def time(self, meter: Meter) -> None:
+        """Time some calls from now on."""
+        self.samples = Samples(meter)
+        self._time_after(1)
+
+    def __call__(self, found: tuple[Any, ...] | None) -> None:
+        """Note that a call that is timed begins, or what it has found."""
+        if self.samples is None:
+            return
+        if found is None:
+            self.samples.begin()
+        else:
+            self._time_after(self.samples.end())
+
+    def _time_after(self, calls: int) -> None:
+        struct.pack_into("=q", self, WORD * LEFT, calls)
 
 
 def quick_entry(signature: Signature, code: Linked, *, tells: bool) -> tuple[Any, Descriptor]:

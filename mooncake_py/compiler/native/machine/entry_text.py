@@ -3,11 +3,13 @@
 One function serves all kernels.  What it does for one stands in its descriptor, the words of a
 `bytearray` that is its ``self``:
 
-    kernel, inputs, outputs, words in, words out, 1 if it tells whether it came to its end
+    kernel, inputs, outputs, words in, words out, 1 if it tells whether it came to its end,
+        how many calls until the next one that is timed
     kind, axes                                                      for each input
     kind, axes, type for NumPy, place of the input that it may be   for each output
 
-Numbers of axes are one more than there are; 0 for a number.
+Numbers of axes are one more than there are; 0 for a number.  Before a call that is timed the
+descriptor itself is called, with None, and afterwards with what the kernel has given.
 """
 
 from __future__ import annotations
@@ -16,11 +18,13 @@ from mooncake_py.compiler.native.llvm.listening import INTERRUPTED
 from mooncake_py.compiler.native.machine.layouts import DATA, DIMENSIONS, NUMBER_OF_AXES, TYPE
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, FLOAT32, INT
 
-__all__ = ["ENTRY", "FAILURE", "KINDS", "entry_text"]
+__all__ = ["ENTRY", "FAILURE", "KINDS", "LEFT", "entry_text"]
 
 ENTRY = "mc_entry"
 KINDS = {FLOAT: 0, FLOAT32: 1, INT: 2, BOOL: 3}
-HEAD, PER_INPUT, PER_OUTPUT = 6, 2, 4
+HEAD, PER_INPUT, PER_OUTPUT = 7, 2, 4
+LEFT = 6
+"""The word that tells how many calls are left until one is timed."""
 """Words of a descriptor: first, for each input, and for each output."""
 
 WRITEABLE = 0x1 | 0x100 | 0x400
@@ -45,7 +49,7 @@ def entry_text() -> str:
     for name, value in {
         "DATA": DATA, "DIMENSIONS": DIMENSIONS, "AXES": NUMBER_OF_AXES, "TYPE": TYPE,
         "FLAGS": WRITEABLE, "HEAD": HEAD, "PER_INPUT": PER_INPUT, "PER_OUTPUT": PER_OUTPUT,
-        "INTERRUPTED": INTERRUPTED,
+        "INTERRUPTED": INTERRUPTED, "LEFT": LEFT,
     }.items():  # fmt: skip
         text = text.replace(f"<{name}>", str(value))
     return text
@@ -59,6 +63,7 @@ declare i32 @PyObject_IsTrue(ptr)
 declare ptr @PyFloat_FromDouble(double)
 declare ptr @PyLong_FromLongLong(i64)
 declare ptr @PyBool_FromLong(i64)
+declare ptr @PyObject_CallFunctionObjArgs(ptr, ...)
 declare ptr @PyTuple_New(i64)
 declare i32 @PyTuple_SetItem(ptr, i64, ptr)
 declare ptr @PyEval_SaveThread()
@@ -342,6 +347,21 @@ wrong:
 fail:
   ret ptr null
 run:
+  %left_at = getelementptr i64, ptr %d, i64 <LEFT>
+  %calls = load i64, ptr %left_at
+  %calls_left = sub i64 %calls, 1
+  store i64 %calls_left, ptr %left_at
+  %is_timed = icmp eq i64 %calls_left, 0
+  br i1 %is_timed, label %timed, label %compute
+timed:
+  store i64 1, ptr %left_at
+  %begun = call ptr (ptr, ...) @PyObject_CallFunctionObjArgs(ptr %self, ptr @mc_None, ptr null)
+  %not_begun = icmp eq ptr %begun, null
+  br i1 %not_begun, label %fail, label %has_begun
+has_begun:
+  call void @Py_DecRef(ptr %begun)
+  br label %compute
+compute:
   %state = call ptr @PyEval_SaveThread()
   %code = call i32 %kernel(ptr %in, ptr %out)
   call void @PyEval_RestoreThread(ptr %state)
@@ -393,6 +413,18 @@ lost:
   call void @mc_drop(ptr %outputs, ptr %out, i64 0, i64 0, i64 %count)
   ret ptr null
 finished:
+  br i1 %is_timed, label %after, label %whole
+after:
+  %noted = call ptr (ptr, ...) @PyObject_CallFunctionObjArgs(ptr %self, ptr %tuple, ptr null)
+  %not_noted = icmp eq ptr %noted, null
+  br i1 %not_noted, label %unnoted, label %has_noted
+unnoted:
+  call void @Py_DecRef(ptr %tuple)
+  ret ptr null
+has_noted:
+  call void @Py_DecRef(ptr %noted)
+  br label %whole
+whole:
   ret ptr %tuple
 """
 

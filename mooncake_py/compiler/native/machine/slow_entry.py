@@ -13,6 +13,7 @@ from mooncake_py.compiler.native.llvm.signature import Signature, Slot
 from mooncake_py.compiler.native.machine.descriptors import TYPES, words_of
 from mooncake_py.compiler.native.machine.entry_text import FAILURE
 from mooncake_py.compiler.native.machine.linking import Linked
+from mooncake_py.compiler.native.machine.paying import Meter, Samples
 from mooncake_py.compiler.native.machine.symbols import address_of
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, FLOAT32, INT
 from mooncake_py.errors import MooncakeError
@@ -66,6 +67,8 @@ class SlowEntry:
         self.signature = signature
         self.tells = tells
         self.code: list[Linked] = []
+        self.samples: Samples | None = None
+        self._left = 0  # calls until one is timed
         self.call(code, signature.symbol)
 
     def call(self, code: Linked, symbol: str) -> None:
@@ -73,8 +76,23 @@ class SlowEntry:
         self.code.append(code)
         self.kernel: Callable[..., int] = KERNEL(code.addresses[symbol])
 
+    def time(self, meter: Meter) -> None:
+        """Time some calls from now on."""
+        self.samples, self._left = Samples(meter), 1
+
     def __call__(self, *args: Any) -> tuple[Any, ...]:
         """Call the kernel."""
+        self._left -= 1
+        if self._left or self.samples is None:
+            return self.enter(args)
+        self._left = 1  # if it raises
+        self.samples.begin()
+        found = self.enter(args)
+        self._left = self.samples.end()
+        return found
+
+    def enter(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Call the kernel, whose calls are counted elsewhere."""
         inputs, outputs = self.signature.inputs, self.signature.outputs
         if len(args) != len(inputs):
             raise TypeError("wrong number of arguments of a compiled function")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
 import subprocess
@@ -16,10 +17,11 @@ import pytest
 from mooncake_py import grad, prepare, value_and_grad
 from mooncake_py.compiler.native import form
 from mooncake_py.compiler.native.machine import built as building
+from mooncake_py.compiler.native.machine import paying
 from mooncake_py.compiler.native.machine.background import WORKER
-from mooncake_py.compiler.native.machine.built import built
+from mooncake_py.compiler.native.machine.built import built, hasten
 from mooncake_py.compiler.native.machine.levels import BEST, QUICK
-from tests.compiler.native.machine.texts import scaled
+from tests.compiler.native.machine.texts import ends, scaled
 
 
 @pytest.fixture(autouse=True)
@@ -81,10 +83,62 @@ def test_what_is_gone_is_not_made_better(
     todo: list[Any] = []
     monkeypatch.setattr(WORKER, "add", todo.append)
     found = built(scaled())
+    assert hasten(found["reverse"])
+    assert not hasten(found["reverse"])
     del found
     gc.collect()
     todo[0]()
     assert levels == ["quick"]
+    found = built(scaled())
+    del found
+    gc.collect()
+    WORKER.wait()
+    assert len(todo) == 1
+
+
+def test_better_code_is_made_once_it_pays(
+    levels: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The time of the calls is added up, of which the first, second, fourth and so on are taken."""
+    now = [0.0]
+    monkeypatch.setattr(paying, "clock", lambda: now[0])
+    monkeypatch.setattr(building, "seconds_for", lambda text: 40.0)  # of which a quarter is to run
+    f = built(scaled())["reverse"]
+    x = np.ones(3)
+    make = paying.Samples.end
+
+    def ended(self: Any) -> int:
+        now[0] += 1.0
+        return make(self)
+
+    monkeypatch.setattr(paying.Samples, "end", ended)
+    for k in range(15):
+        assert levels == ["quick"], k
+        np.testing.assert_array_equal(f(x, 2.0)[0], 2.0 * x)
+    assert now[0] == 4.0
+    f(x, 2.0)
+    assert now[0] == 5.0
+    while WORKER.is_busy:
+        pass
+    assert levels == ["quick", "best"]
+    for _ in range(40):
+        np.testing.assert_array_equal(f(x, 2.0)[0], 2.0 * x)
+    assert now[0] == 5.0
+
+
+def test_calls_that_raise_are_timed_again(
+    levels: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(building, "seconds_for", lambda text: 0.0)
+    f = built(ends())["forward"]
+    for code in (-1, 17):
+        with contextlib.suppress(MemoryError):
+            f(np.zeros(1), code)
+        assert not WORKER.is_busy
+    assert f(np.zeros(1), 0)[0]
+    while WORKER.is_busy:
+        pass
+    assert levels == ["quick", "best"]
 
 
 def test_a_best_one_that_fails_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -145,8 +199,10 @@ import numpy as np
 from mooncake_py import grad
 from mooncake_py.compiler.native.machine import built as building
 from mooncake_py.compiler.native.machine.background import WORKER
+from mooncake_py.compiler.native.machine import paying
 from mooncake_py.compiler.native.machine.levels import BEST
 
+paying.SHARE = 0.0
 make = building.object_code
 found = []
 def slow(text, level):
