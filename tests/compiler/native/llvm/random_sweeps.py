@@ -28,10 +28,18 @@ def printed(printer: Any, found: NativeRegion, active: set[str]) -> tuple[Any, A
 
 
 def run(
-    made: Any, found: NativeRegion, sweeps: Any, seed: int, length: int = SIZE, *, odd: bool = False
+    made: Any,
+    found: NativeRegion,
+    sweeps: Any,
+    seed: int,
+    length: int = SIZE,
+    *,
+    odd: bool = False,
+    values: dict[str, Any] | None = None,
 ) -> list[Any]:
-    """Return all that both sweeps compute."""
-    values = random_values(seed, length, odd=odd)
+    """Return all that both sweeps compute, of random values if none are given."""
+    if values is None:
+        values = random_values(seed, length, odd=odd)
     given = {n: np.array(v) if np.ndim(v) else v for n, v in values.items()}
     scope = {n: given[n] for n in found.inputs}
     ok, stack, top, *results = made["forward"](EMPTY, *scope.values())
