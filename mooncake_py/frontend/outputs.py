@@ -45,7 +45,7 @@ class OutputRewriter(SpanningRewriter):
         if found is None or not self._calls_ufunc(call):
             return None
         reader, value = found
-        if not isinstance(value, Call):
+        if not isinstance(value, Call) or reader.of_numbers:
             return None
         texts = list(map(ast.dump, call.args))
         own = texts.index(ast.dump(target)) if ast.dump(target) in texts else None

@@ -118,12 +118,12 @@ def _note_replaced(function: Hashable, present: Rule | None) -> None:
         local.refuse_operator(function)
         _forward.pop(function, None)  # it belongs to the rule that is replaced
         _replaced = _replaced or type(function) is not FunctionType
-    elif function in CONVERSIONS:
+    elif function in WITHOUT_RULES:
         _replaced = True
 
 
-CONVERSIONS = frozenset({int, float, bool, complex})
-"""Expressions that are recorded as one entry convert numbers, without a rule."""
+WITHOUT_RULES = frozenset({int, float, bool, complex, max, min})
+"""Expressions that are recorded as one entry convert and choose numbers, without a rule."""
 
 
 def _note_preceded(function: Hashable) -> None:

@@ -193,6 +193,24 @@ except OperatorRuleError:
     assert output_of(program, tmp_path) == "refused\n"
 
 
+def test_rule_of_the_user_for_a_builtin_is_used_in_expressions_too(tmp_path: Path) -> None:
+    program = """
+from types import SimpleNamespace
+from mooncake_py import elementwise, grad
+
+def f(x):
+    o = SimpleNamespace(a=x)
+    y = 2.0 * max(o.a, 0.5) + o.a
+    return y + 2.0 * max(o.a, 0.5) + o.a
+
+assert grad(f)(1.5) == 6.0
+elementwise(max, lambda a, b, y: 10.0, lambda a, b, y: 10.0)
+assert grad(f)(1.5) == 42.0
+print("served")
+"""
+    assert output_of(program, tmp_path) == "served\n"
+
+
 def test_rules_of_users_go_before_what_the_language_knows(tmp_path: Path) -> None:
     program = """
 import copy, heapq

@@ -56,7 +56,10 @@ class OperandReader(StatementReader):
             case ast.Constant(value=int(n)) if n in SMALL:
                 return super().power(node)
         if isinstance(node.left, ast.Subscript):
-            return super().power(node)
+            read = super().power(node)
+            if self.of_numbers:
+                raise Unfit
+            return read
         base = node.left
         if any(map(self.loop.makes_arrays, walk(base))):
             base = self.loop.named_before(base)

@@ -4,9 +4,9 @@
                                 operands v0 = a, v1 = x[i], v2 = x[i]
                                 value    v0 * v1 + f0(v2)
 
-Taken are arithmetic, small powers that are written down, products of vectors and matrices, sums,
-means and extrema along axes that are written down, such methods of values, elementwise functions of
-modules, choices by a comparison, ``int``, elements and slices, and views like ``x.T``.  Nothing of
+Taken are arithmetic, powers, products of vectors and matrices, sums, means and extrema along axes
+that are written down, such methods of values, elementwise functions of modules, choices by a
+comparison, ``int``, ``max`` and ``min``, elements and slices, and views like ``x.T``.  Nothing of
 that has effects on arrays and numbers, so that it may be done again.
 """
 
@@ -42,6 +42,8 @@ from mooncake_py.syntax.trees import walk
 
 __all__ = ["StatementReader", "plain_index", "read_expression"]
 
+EXTREMA = ("max", "min")
+
 
 class StatementReader:
     """Reads the expression of one statement.
@@ -63,7 +65,7 @@ class StatementReader:
     functions : list of expr
     index_positions : list of int
     ints : dict of int to int
-    has_complex : bool
+    has_complex, of_numbers : bool
         See `Statement`.
     """
 
@@ -83,6 +85,7 @@ class StatementReader:
         self._sums: list[Expr] = []
         self._reduces = False
         self.has_complex = False
+        self.of_numbers = False
 
     def statement(self, value: Expr, certain: frozenset[int], **rest: Any) -> Statement:
         """Return the statement whose value was read."""
@@ -93,6 +96,7 @@ class StatementReader:
             ints=tuple(self.ints.items()),
             certain=certain,
             has_complex=self.has_complex,
+            of_numbers=self.of_numbers,
             **rest,
         )
 
@@ -161,7 +165,7 @@ class StatementReader:
         raise Unfit
 
     def binary(self, node: ast.BinOp) -> Expr:
-        """Return an operator of two operands; exponents are numbers that are written down."""
+        """Return an operator of two operands."""
         kind = type(node.op)
         if kind in ARITHMETIC:
             return Op(
@@ -176,24 +180,30 @@ class StatementReader:
         raise Unfit
 
     def power(self, node: ast.BinOp) -> Expr:
-        """Return a power, of numbers a small one: others may be complex, as those of NumPy never.
+        """Return a power.
 
-        What is indexed is a number or an array of NumPy.
+        Those of numbers but for small ones may be complex, as those of NumPy never, so that they
+        are not served beside arrays.  What is indexed is a number or an array of NumPy.
         """
         place = place_of(node)
-        match node.right:
-            case ast.Constant(value=int(n) | float(n)):
-                pass
-            case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(n) | float(n))):
-                n = -n
-            case _:
-                raise Unfit
-        value = self.value(node.left)
-        if type(n) is not int or n not in SMALL:
+        value, n = self.value(node.left), self.exponent(node.right)
+        if isinstance(n, Const) and (type(n.value) is bool or not n.value):
+            raise Unfit
+        if not isinstance(n, Const) or type(n.value) is not int or n.value not in SMALL:
             is_indexed = is_operand(value) and isinstance(self.layout[position_of(value)], tuple)
-            if not is_indexed or type(n) is bool or not n:
-                raise Unfit
-        return Op("pow", (value, Const(n, place=place)), place=place)
+            self.of_numbers |= not is_indexed or not isinstance(n, Const)
+        return Op("pow", (value, n), place=place)
+
+    def exponent(self, node: ast.expr) -> Expr:
+        """Return an exponent; one that is not written down is served in what is tried only."""
+        match node:
+            case ast.Constant(value=int(n) | float(n)):
+                return Const(n, place=place_of(node))
+            case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(n) | float(n))):
+                return Const(-n, place=place_of(node))
+        if not self.peeks:
+            raise Unfit
+        return self.value(node)
 
     def is_steady(self, node: ast.expr) -> bool:
         """Return True if a name or an attribute may be read at any time."""
@@ -247,6 +257,10 @@ class StatementReader:
             return self.reduction(node)
         if self.names.calls_builtin(node, "int") and len(node.args) == 1:
             return Op("int", (self.value(node.args[0]),), place=place_of(node))
+        if self.peeks and len(node.args) == 2 and self.names.builtin(node.func) in EXTREMA:
+            self.of_numbers = True
+            args = tuple(map(self.value, node.args))
+            return Call(self.function(node.func), args, place=place_of(node))
         if not isinstance(node.func, ast.Attribute):
             raise Unfit
         module, count = self.names.module(node.func.value), len(node.args)
@@ -414,6 +428,15 @@ def read_expression(
         return None
     reader = StatementReader(names, peeks, is_first)
     try:
-        return reader, reader.comparison(node) if compares else reader.value(node)
+        value = reader.comparison(node) if compares else reader.value(node)
     except Unfit:
         return None
+    if reader.of_numbers and not peeks and any(map(has_operations, parts_within(value))):
+        return None
+    return reader, value
+
+
+def has_operations(e: Expr) -> bool:
+    """Return True for several operations on what may be arrays."""
+    inner = [part for part in parts_within(e) if isinstance(part, Op | Call)]
+    return len(inner) > 1 and not any(isinstance(part, Op) and part.op == "pow" for part in inner)

@@ -26,14 +26,17 @@ from mooncake_py.compiler.printing.emit_scalar import Emitter
 from mooncake_py.compiler.printing.text import define
 from mooncake_py.compiler.regions.ir import (
     Call,
+    Compare,
     Const,
     Expr,
     Finite,
     Let,
     Name,
     Op,
+    Select,
     Statement,
     parts_of,
+    rebuilt,
 )
 from mooncake_py.compiler.regions.simplify import inlined, names_of, product
 from mooncake_py.compiler.regions.steps import Names, Steps
@@ -51,6 +54,7 @@ from mooncake_py.runtime.values import FLOAT64
 __all__ = ["INTS", "scalar_form"]
 
 INTS = frozenset({int, np.int64})
+ORDERS: dict[Any, str] = {max: "gt", min: "lt"}
 SCOPE: dict[str, Any] = {
     "Active": Active, "FLOAT64": FLOAT64, "INTS": INTS, "Memory": Memory,
     "are_active": are_active, "float64": np.float64,
@@ -79,12 +83,29 @@ def scalar_form(
         return None
     for let in core.lets:
         e = let.value
-        if is_contraction(e) or (isinstance(e, Call) and not serves(e.function, len(e.args))):
+        if is_contraction(e) or (isinstance(e, Call) and not is_served(e)):
             return None
     try:
         return ScalarForm(core, kinds, on, choose, otherwise).made()
     except NoPartial:
         return None
+
+
+def is_served(e: Call) -> bool:
+    """Return True for a call of a function on floats, and for `max` or `min` of two of them."""
+    return serves(e.function, len(e.args)) or (e.function in ORDERS and len(e.args) == 2)
+
+
+def selecting(e: Expr) -> Expr:
+    """Return an expression with `max` and `min` as choices: the first of those that are equal."""
+    parts = parts_of(e)
+    if not parts:
+        return e
+    given = tuple(map(selecting, parts))
+    if isinstance(e, Call) and e.function in ORDERS and len(given) == 2:
+        first, second = given
+        return Select(Compare((ORDERS[e.function],), (second, first)), second, first, place=e.place)
+    return rebuilt(e, given)
 
 
 class ScalarForm:
@@ -116,7 +137,7 @@ class ScalarForm:
         self.scope |= {f"f{i}": f for i, f in enumerate(core.functions)}
         self.text = Emitter()
         self.steps = Steps(Names("t"), None)
-        self.root = self.steps.of(core.value)
+        self.root = self.steps.of(selecting(core.value))
         self.lets = list(self.steps.lets)
         active = {
             f"v{k}"
@@ -129,7 +150,7 @@ class ScalarForm:
 
     def made(self) -> Way | None:
         """Return the form, or None where an int may come out of a function of NumPy."""
-        if self.has_ints_alone():
+        if self.has_ints_alone() or any(self.kinds[k] is np.float64 for k in self.chosen):
             return None
         lines = [*self.guards(), *self.nodes()]
         target = self.target
@@ -208,6 +229,11 @@ class ScalarForm:
             lines += [
                 f"v{k} = a{p}.primal",
                 f"if type(v{k}) is not float:",
+            ]
+            if k in self.chosen:
+                lines.append("    return otherwise(C, F, V)")
+                continue
+            lines += [
                 f"    if type(v{k}) is not float64:",
                 "        return otherwise(C, F, V)",
                 f"    v{k} = float(v{k})",
@@ -262,6 +288,18 @@ class ScalarForm:
         return {e.name for e in self.sources if isinstance(e, Name)}
 
     @property
+    def chosen(self) -> set[int]:
+        """The operands that `max` or `min` may give as they are: floats of NumPy as such."""
+        values = {let.name: let.value for let in self.lets}
+
+        def of(e: Expr) -> set[int]:
+            if isinstance(e, Name):
+                return of(values[e.name]) if e.name in values else {position_of(e)}
+            return set().union(*map(of, parts_of(e)))
+
+        return set().union(*(of(e) for e in values.values() if isinstance(e, Select)))
+
+    @property
     def is_numpy(self) -> bool:
         """Whether the result is a float of NumPy for certain."""
         return any(
@@ -298,6 +336,8 @@ class ScalarForm:
             return e.function in DOMAINS
         if isinstance(e, Op) and e.op == "truediv":
             return True
+        if isinstance(e, Select):
+            return self.surely_float(e.a) and self.surely_float(e.b)
         is_int = isinstance(e, Op) and e.op == "int"
         return not is_int and any(map(self.surely_float, parts_of(e)))
 

@@ -171,7 +171,7 @@ class StatementSite:
             return self.by_types[key]
         except KeyError:
             form = self.form(ctx, functions, values)
-        decide = not any(type(v) is ndarray for v in values)
+        decide = self.statement.of_numbers or not any(type(v) is ndarray for v in values)
         if decide and (form is None or self.single) and len(self.by_types) < MOST:
             self.by_types[key] = form
         return form
@@ -223,6 +223,8 @@ class StatementSite:
 
     def serves(self, values: Any) -> bool:
         """Return True if all that is indexed are arrays of one dtype, by what is served."""
+        if self.statement.of_numbers:
+            return False
         certain, readings = self.statement.certain, self.readings
         bases = [values[p] for p in self.bases]
         are_arrays = all(type(a) is ndarray for a in bases) and dtype_of(bases) is not None
@@ -274,7 +276,8 @@ class StatementSite:
 
     def push(self, ctx: ForwardMode, functions: Any, values: Any) -> Any:
         """Run with tangents, or by the way that always serves."""
-        if ctx.pushes or (ctx.several and ctx.base.fuses):
+        served = ctx.pushes or (ctx.several and ctx.base.fuses)
+        if served and not self.statement.of_numbers:
             found = on_items(self, values)
             if found is not None:
                 items, given = found

@@ -76,6 +76,8 @@ class Statement(NamedTuple):
         Positions of indices that are ints, or slices of ints, for certain.
     has_complex : bool
         Whether a number that is written down is complex.
+    of_numbers : bool
+        Whether it is served on numbers and elements only, and not in forward mode.
     """
 
     value: Expr
@@ -87,6 +89,7 @@ class Statement(NamedTuple):
     ints: tuple[tuple[int, int], ...] = ()
     certain: frozenset[int] = frozenset()
     has_complex: bool = False
+    of_numbers: bool = False
 
     @property
     def pairs(self) -> list[tuple[int, int]]:

@@ -110,7 +110,6 @@ def test_the_target_of_a_change_is_the_first_operand():
         "f(a)",
         "a if b else c",
         "a ** b",
-        "a ** 0.5",
         "a % b",
         "a and b",
         "True * a",
@@ -153,3 +152,14 @@ def test_numbers_keep_their_types():
     assert found is not None
     assert type(found[1]) is Const
     assert type(found[1].value) is int
+
+
+def test_powers_of_numbers_and_extrema_are_told():
+    assert read("a ** 0.5").of_numbers
+    assert not read("a[i] ** 0.5").of_numbers
+    assert not read("a ** 2").of_numbers
+    assert read("np.exp(a * b + c) * c ** 0.5") is None  # parts of it serve arrays
+    assert read("max(a, b) * c") is None
+    assert read("max(a, b) * c", peeks=True).of_numbers
+    assert read("a ** b * c") is None
+    assert read("a ** b * c", peeks=True).of_numbers
