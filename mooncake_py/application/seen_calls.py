@@ -40,9 +40,9 @@ if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
 __all__ = [
-    "IN_C", "OF_CONTAINERS", "PASSING", "Seen", "call_checked", "call_seen", "is_derived",
-    "is_quiet", "reaches_active", "run_logged", "run_seen", "runs_python", "steps_seen",
-    "takes_from_containers",
+    "IN_C", "OF_CONTAINERS", "PAIRING", "PASSING", "Seen", "call_checked", "call_seen",
+    "is_derived", "is_quiet", "reaches_active", "run_logged", "run_seen", "runs_python",
+    "steps_seen", "takes_from_containers",
 ]  # fmt: skip
 
 CONTAINERS = (list, tuple, dict, set, frozenset, deque)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from sys import getrefcount
 from typing import Any
 
 from numpy import ndarray
@@ -29,9 +30,11 @@ from mooncake_py.language import (
 )
 from mooncake_py.language.comparisons import Comparisons
 from mooncake_py.language.objects import Objects
+from mooncake_py.language.outside_iterators import holds_its_own
 from mooncake_py.runtime import numerals
 from mooncake_py.runtime.active import Active, plain_class
 from mooncake_py.runtime.methods import LookedUp, python_method
+from mooncake_py.runtime.references import HELD_ONCE
 from mooncake_py.runtime.sites import DECLINED
 from mooncake_py.tangents.subclasses import Met
 
@@ -134,6 +137,8 @@ class Context(Comparisons, Objects):
             found = self.iterate_array(iterable)
         elif t in IN_MEMORY:
             found = iterable
+        elif getrefcount(iterable) == HELD_ONCE and holds_its_own(iterable):
+            found = iterable  # a second run makes its own
         else:
             found = iteration.iterate_object(self, iterable)
         if pattern is None or (pattern in FLAT and type(found) in OF_TUPLES):

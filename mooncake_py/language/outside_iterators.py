@@ -18,17 +18,19 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy import ndarray
 
+from mooncake_py.application.seen_calls import OF_CONTAINERS, PAIRING
 from mooncake_py.diagnostics.reporting import dropped
 from mooncake_py.language import moved
 from mooncake_py.remembered import remembered
 from mooncake_py.runtime.activity import INERT, is_iterator
 from mooncake_py.runtime.iterators import contexts_of, reduced, set_state
+from mooncake_py.runtime.references import references_beside
 from mooncake_py.words import with_article
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["KINDS", "in_place_of", "is_idle"]
+__all__ = ["KINDS", "holds_its_own", "in_place_of", "is_idle"]
 
 OF_SEQUENCE = type(iter(np.ones(1)))
 LEAVES = frozenset({OF_SEQUENCE, reversed})
@@ -59,6 +61,23 @@ _entries: Any = vars(_copies)["data"]
 def is_idle() -> bool:
     """Return whether no iterator has a copy in its place, and no run takes note of any."""
     return not _entries and not moved.are_noted()
+
+
+def holds_its_own(iterator: Any) -> bool:
+    """Return whether nobody else has the iterators over containers that an iterator runs through.
+
+    If nobody else has the iterator itself either, only the loop over it moves them on.
+    """
+    t = type(iterator)
+    if t in OF_CONTAINERS:
+        return True
+    if t not in PAIRING:
+        return False
+    held = gc.get_referents(iterator)  # the sources first
+    sources, count, others = (held[0], len(held[0]), 0) if t is zip else (held, 1, 1)
+    return all(
+        references_beside(sources, k) == others and holds_its_own(sources[k]) for k in range(count)
+    )
 
 
 def in_place_of(ctx: Mode, iterator: Any, passes_on: bool = False) -> Any:
