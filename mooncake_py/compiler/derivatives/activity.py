@@ -20,12 +20,16 @@ from mooncake_py.compiler.regions.ir import (
     Load,
     Name,
     Op,
+    Reduce,
     Select,
     Sliced,
     Target,
     parts_of,
     statements,
 )
+
+DISCRETE = frozenset({"argmax", "argmin", "any", "all", "count"})
+"""Operations along axes through which no derivative flows."""
 
 __all__ = ["active_parts", "flowing", "is_active", "part_of", "target_of"]
 
@@ -48,6 +52,11 @@ def active_parts(body: Block, active: set[str], groups: Mapping[str, Any]) -> se
         if isinstance(s, Assign | Let)
     ]
     flows += [(s.target, set(s.operands)) for s in statements(body) if isinstance(s, Apply)]
+    flows += [
+        (part_of(s.target), set(map(part_of, flowing(s.value))))
+        for s in statements(body)
+        if isinstance(s, Reduce) and s.op not in DISCRETE
+    ]
     flows += [(s.bound, set(s.sources)) for s in statements(body) if isinstance(s, Sliced)]
     reached: dict[str, list[str]] = {}
     for target, sources in flows:

@@ -30,6 +30,7 @@ from mooncake_py.compiler.regions.ir import (
     Let,
     Load,
     Name,
+    Reduce,
     Sliced,
     Statement,
     Target,
@@ -96,6 +97,8 @@ class Pushforward:
                         result.append(Grow(self.names[name], s.least, place=s.place))
                 case Apply():
                     result += self.applied(s)
+                case Reduce():
+                    result += self.reduced(s)
                 case Sliced():
                     result += self.on_slices(s)
                 case _:
@@ -108,6 +111,10 @@ class Pushforward:
 
     def applied(self, s: Apply) -> Block:
         """Return what computes an array, and its tangent."""
+        raise NotImplementedError
+
+    def reduced(self, s: Reduce) -> Block:
+        """Return an operation along axes, and its tangent."""
         raise NotImplementedError
 
     def assigned(self, s: Assign | Let, target: Target) -> Block:

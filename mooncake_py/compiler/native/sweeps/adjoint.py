@@ -44,7 +44,8 @@ from mooncake_py.compiler.native.sweeps.counting import counted
 from mooncake_py.compiler.native.sweeps.needs import Needs
 from mooncake_py.compiler.native.sweeps.normal import normal
 from mooncake_py.compiler.native.sweeps.pull import Pull, Puller
-from mooncake_py.compiler.native.sweeps.scopes import Scopes
+from mooncake_py.compiler.native.sweeps.reduced import pulled
+from mooncake_py.compiler.native.sweeps.scopes import Scopes, numbers_bound
 from mooncake_py.compiler.regions.ir import (
     FLOATS,
     INTS,
@@ -65,8 +66,10 @@ from mooncake_py.compiler.regions.ir import (
     Load,
     Name,
     Op,
+    Places,
     Pop,
     Push,
+    Reduce,
     Select,
     Statement,
     Target,
@@ -78,7 +81,6 @@ from mooncake_py.syntax.nodes import Place
 __all__ = ["NativeSweeps", "adjoint", "cotangent_of"]
 
 ZERO, ONE, MINUS = Const(0), Const(1), Const(-1)
-NUMBERS = Assign | Count | Let
 
 
 @dataclass(frozen=True)
@@ -164,20 +166,24 @@ class _Adjoint(Sweeper):
         self.puller = Puller(self.active, self.kinds, self.scopes.replayed, self.fresh)
         self.needs = Needs(self.body, self.scopes, self.pull_of, self.is_replayed)
 
-    def pull_of(self, s: Assign | Let | Apply) -> Pull:
+    def pull_of(self, s: Assign | Let | Apply | Reduce) -> Pull:
         """Return the adjoint of an assignment, or of what computes an array."""
         found = self.pulls.get(id(s))
         if found is None:
-            if isinstance(s, Apply):
+            if isinstance(s, Apply | Reduce):
                 found = self.applied(s)
             else:
                 found = self.puller.of(s, id(s) in self.together)
             self.pulls[id(s)] = found
         return found
 
-    def applied(self, s: Apply) -> Pull:
+    def applied(self, s: Apply | Reduce) -> Pull:
         """Return the adjoint of what computes an array."""
-        found = self.derivatives.pull(s, self.active, id(s) not in self.scopes.first)
+        clears = id(s) not in self.scopes.first
+        if isinstance(s, Reduce):
+            found = pulled(s, self.puller, clears)
+        else:
+            found = self.derivatives.pull(s, self.active, clears)
         for made in found.back:
             if isinstance(made, Alloc):
                 self.kinds[made.name] = FLOAT
@@ -226,7 +232,7 @@ class _Adjoint(Sweeper):
     def bound_numbers(self) -> list[str]:
         """Return the names that are bound at the top, and those that are carried."""
         own = self.scopes.of(self.body).difference(self.region.arrays)
-        found = [n for s in self.body for n in bound_by(s) if n in own and isinstance(s, NUMBERS)]
+        found = [n for s in self.body for n in numbers_bound(s) if n in own]
         arrays = self.region.arrays  # of which an element may be bound
         return [*self.scopes.carried, *(n for n in dict.fromkeys(found) if n not in arrays)]
 
@@ -314,10 +320,23 @@ class _Adjoint(Sweeper):
                 return [s], [*self.pull_of(s).back]
             case ForAll(body=(Assign() as inner,)):
                 return self.paired(s, inner, s.counters, s.extents)
-            case Count() if self.needs.is_saved(s):
-                push, pop = self.saved(Name(s.name, place=s.place))
+            case Reduce():
+                return self.reduced(s)
+            case Count() | Places() if self.needs.is_saved(s):
+                (name,) = numbers_bound(s)
+                push, pop = self.saved(Name(name, place=s.place))
                 return [push, s], [pop]
         return [s], []
+
+    def reduced(self, s: Reduce) -> Pair:
+        """Return the sweeps of an operation along axes."""
+        pull = self.pull_of(s)
+        if not self.needs.is_saved(s):
+            return [s], [*pull.back]
+        sizes = dict(zip(s.counters, s.extents, strict=True))
+        own = [k for k in s.counters if k in values_in((s.target,))]
+        push, pop = self.saved(s.target, tuple(own), tuple([sizes[k] for k in own]))
+        return [push, s], [*pull.back, pop] if pull.reuses else [pop, *pull.back]
 
     def paired(
         self,
@@ -383,7 +402,9 @@ class _Adjoint(Sweeper):
         for s in statements(block):
             for name in bound_by(s):
                 if name not in kinds:
+                    is_sum = isinstance(s, Reduce) and name == part_of(s.target)
                     kinds[name] = kind_of(s.value, kinds) if isinstance(s, Let) else INT
+                    kinds[name] = FLOAT if is_sum else kinds[name]
         return kinds
 
 

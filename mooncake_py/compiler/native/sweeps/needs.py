@@ -31,6 +31,8 @@ from mooncake_py.compiler.regions.ir import (
     Let,
     Load,
     Name,
+    Places,
+    Reduce,
     Statement,
     While,
 )
@@ -60,7 +62,7 @@ class Needs:
         self,
         body: Block,
         scopes: Scopes,
-        pull_of: Callable[[Assign | Let | Apply], Pull],
+        pull_of: Callable[[Assign | Let | Apply | Reduce], Pull],
         is_replayed: Callable[[If], bool],
     ) -> None:
         self.scopes = scopes
@@ -104,6 +106,13 @@ class Needs:
                 return self.counted(s, needed)
             case Apply():
                 return needed | self.pull_of(s).reads
+            case Reduce():
+                inside = self.assigned(s, s, needed)
+                return (inside - set(s.counters)) | values_in(s.extents)
+            case Places():
+                if s.count in needed:
+                    self._overwritten.add(id(s))
+                return (needed - {s.count, *s.counters}) | values_in(s.extents)
             case Alloc():
                 return (needed - {s.name}) | values_in(s.shape)
             case For() | While():
@@ -130,14 +139,16 @@ class Needs:
             self._overwritten.add(id(s))
         return needed - {s.name}
 
-    def assigned(self, s: Statement, inner: Assign | Let, needed: frozenset[str]) -> frozenset[str]:
+    def assigned(
+        self, s: Statement, inner: Assign | Let | Reduce, needed: frozenset[str]
+    ) -> frozenset[str]:
         """Return what is needed after an assignment, the only one of a statement."""
-        (part,) = bound_by(inner)
+        part, *_ = bound_by(inner)
         pull = self.pull_of(inner)
         needed |= pull.reads
         if part in needed:
             self._overwritten.add(id(s))
-            if isinstance(inner, Assign) and isinstance(inner.target, Load):
+            if isinstance(inner, Assign | Reduce) and isinstance(inner.target, Load):
                 needed |= values_in(inner.target.index)
         if isinstance(inner, Let) or isinstance(inner.target, Name):
             needed -= {part}

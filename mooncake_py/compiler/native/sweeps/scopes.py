@@ -40,13 +40,15 @@ from mooncake_py.compiler.regions.ir import (
     Load,
     Name,
     Op,
+    Places,
+    Reduce,
     Statement,
     blocks_of,
     statements,
     walk,
 )
 
-__all__ = ["Scopes"]
+__all__ = ["Scopes", "numbers_bound"]
 
 
 class Scopes:
@@ -76,19 +78,14 @@ class Scopes:
         self.first: set[int] = set()
         self.total = Counter([*mentions(body), *region.inputs, *region.results])
         self._find(body, region.results)
-        numbers = Counter(
-            name
-            for s in statements(body)
-            if isinstance(s, Let | Count) or (isinstance(s, Assign) and isinstance(s.target, Name))
-            for name in bound_by(s)
-        )
+        numbers = Counter(name for s in statements(body) for name in numbers_bound(s))
         scoped = set[str]().union(*self.own.values())
         self.carried = [name for name in numbers if name not in scoped]
         counters = {
             name
             for s in statements(body)
-            if isinstance(s, For | ForAll)
-            for name in (s.counters if isinstance(s, ForAll) else (s.name,))
+            if isinstance(s, For | ForAll | Reduce | Places)
+            for name in ((s.name,) if isinstance(s, For) else s.counters)
         }
         once = {name for name, count in numbers.items() if count == 1 and name in scoped}
         inputs = set(region.inputs) - written_arrays(body) - set(self.carried)
@@ -150,7 +147,7 @@ def first_written(block: Block, own: set[str]) -> Iterator[Statement]:
     for s in block:
         inner = s.body[0] if isinstance(s, ForAll) and len(s.body) == 1 else s
         is_store = isinstance(inner, Assign) and isinstance(inner.target, Load)
-        if (is_store or isinstance(s, Apply)) and made.intersection(bound_by(inner)):
+        if (is_store or isinstance(s, Apply | Reduce)) and made.intersection(bound_by(inner)):
             yield s
         made -= all_mentioned(s)
         if isinstance(s, Alloc) and s.name in own:
@@ -159,9 +156,21 @@ def first_written(block: Block, own: set[str]) -> Iterator[Statement]:
 
 def made_by(s: Statement) -> str | None:
     """Return the name that a statement binds, or the array that it makes."""
-    if isinstance(s, Assign):
-        return s.target.name if isinstance(s.target, Name) else None
-    return s.name if isinstance(s, Let | Count | Alloc) else None
+    if isinstance(s, Alloc):
+        return s.name
+    return next(iter(numbers_bound(s)), None)
+
+
+def numbers_bound(s: Statement) -> tuple[str, ...]:
+    """Return the number that a statement binds, but for counters."""
+    match s:
+        case Let() | Count():
+            return (s.name,)
+        case Assign(target=Name(name=name)) | Reduce(target=Name(name=name)):
+            return (name,)
+        case Places():
+            return (s.count,)
+    return ()
 
 
 def is_cheap(e: Expr) -> bool:

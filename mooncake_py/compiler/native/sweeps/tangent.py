@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from mooncake_py.compiler.derivatives.activity import part_of
 from mooncake_py.compiler.derivatives.tangent import Pushforward
 from mooncake_py.compiler.native.regions.kinds import kind_of
 from mooncake_py.compiler.native.regions.mentions import unused
@@ -20,6 +21,7 @@ from mooncake_py.compiler.native.regions.region import FLOAT, INT, REAL, NativeR
 from mooncake_py.compiler.native.sweeps.applied import Derivatives
 from mooncake_py.compiler.native.sweeps.finite import is_finite
 from mooncake_py.compiler.native.sweeps.normal import normal
+from mooncake_py.compiler.native.sweeps.reduced import pushed
 from mooncake_py.compiler.regions.ir import (
     Alloc,
     Apply,
@@ -29,9 +31,12 @@ from mooncake_py.compiler.regions.ir import (
     ForAll,
     Let,
     Op,
+    Reduce,
     statements,
+    substituted,
 )
 from mooncake_py.compiler.regions.simplify import negated, product
+from mooncake_py.compiler.regions.steps import Steps
 from mooncake_py.overriding import override
 
 __all__ = ["tangent"]
@@ -97,6 +102,21 @@ class NativePushforward(Pushforward):
     def applied(self, s: Apply) -> Block:
         return Derivatives(self.fresh).push(s, self.names)
 
+    @override
+    def reduced(self, s: Reduce) -> Block:
+        return pushed(s, self.names, self.fresh, self.tangent_of, self.of_value)
+
+    def of_value(self, e: Expr) -> Expr | None:
+        """Return the tangent of an expression in one, None if it is zero."""
+        steps = Steps(self.fresh, None)
+        t = self.of(steps, steps.of(e))
+        if t is None:
+            return None
+        values: dict[str, Expr] = {}
+        for let in steps.lets:
+            values[let.name] = substituted(let.value, values)
+        return substituted(t, values)
+
 
 def next_order(names: Iterable[str]) -> int:
     """Return a number that stands in no name of a tangent."""
@@ -121,4 +141,6 @@ def with_names(body: Block, kinds: dict[str, str]) -> dict[str, str]:
             kinds.setdefault(s.name, s.kind)
         elif isinstance(s, ForAll):
             kinds = dict.fromkeys(s.counters, INT) | kinds
+        elif isinstance(s, Reduce):
+            kinds.setdefault(part_of(s.target), FLOAT)
     return kinds
