@@ -26,7 +26,7 @@ def read(text: str, peeks: bool = False) -> tuple[StatementReader, Expr] | None:
     """Return the reader of an expression and its IR, None if it is refused."""
     node = ast.parse(text, mode="eval").body
     names = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
-    return read_expression(node, Names(SCOPE, names - {"np", "int"}), peeks)
+    return read_expression(node, Names(SCOPE, names - {"np", "int", "max"}), peeks)
 
 
 def core_of(text: str, target: str = "", out: bool = False) -> Core:
