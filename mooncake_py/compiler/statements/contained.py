@@ -10,6 +10,7 @@ and then stored.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,7 @@ from numpy import ndarray
 from mooncake_py.compiler.printing.text import define
 from mooncake_py.compiler.regions.ir import Expr, Op, substituted
 from mooncake_py.compiler.sites.elsewhere import Elsewhere
-from mooncake_py.compiler.statements.general import elsewhere
+from mooncake_py.compiler.statements.general import Way, elsewhere
 from mooncake_py.compiler.statements.statement import Part, Statement, View, operand
 from mooncake_py.runtime.active import Active
 
@@ -72,7 +73,7 @@ class OnItems:
         The positions of lists, tuples and dicts.
     """
 
-    __slots__ = ("given", "own", "pairs", "site", "target")
+    __slots__ = ("given", "own", "pairs", "run", "site", "target")
 
     def __init__(self, site: StatementSite, bases: frozenset[int]) -> None:
         self.site = site
@@ -82,22 +83,16 @@ class OnItems:
         stores = isinstance(target, tuple) and target[0] in bases
         self.target: Any = target if stores else None
         changed = self.pairs.index(self.target) if stores and statement.augments else None
-        self.given = reader(tuple(self.pairs), self.target, changed)
+        self.given, made = reader(tuple(self.pairs), self.target, changed)
         if stores:
             statement = statement._replace(target=None, augments=False)
         self.own = type(site)(with_items(statement, self.pairs), elsewhere, self.texts())
+        self.run = made(self.own, site)
 
     def texts(self) -> tuple[str, ...]:
         """Return how the user's code writes the values, with items."""
         texts = self.site.texts
         return texts and (*texts, *(f"{texts[base]}[{texts[index]}]" for base, index in self.pairs))
-
-    def run(self, ctx: Language, functions: Any, values: Any) -> Any:
-        """Run by a form for the items."""
-        given = self.given(values) if ctx.fuses or ctx.pushes else None
-        if given is None:
-            return self.site.choose(ctx, functions, values)
-        return self.finish(self.own.run(ctx, functions, given), ctx, functions, values)
 
     def finish(self, y: Any, ctx: Language, functions: Any, values: Any) -> Any:
         """Store what a form has computed; where none serves, run as it is written."""
@@ -111,24 +106,56 @@ class OnItems:
 
 
 @lru_cache(maxsize=512)
-def reader(pairs: tuple[tuple[int, int], ...], target: Any, changed: int | None) -> Any:
-    """Return what returns values with the items, None if something else is indexed.
+def reader(
+    pairs: tuple[tuple[int, int], ...], target: Any, changed: int | None
+) -> tuple[Any, Callable[..., Way]]:
+    """Return what returns values with the items, and what makes the way of a site.
 
-    Or if the target is something else, or an array would be changed in place.
+    The first returns None if something else is indexed, the target is something else, or an array
+    would be changed in place; the way then lets the site choose.
     """
-    lines = ["def given(V):", "    try:"]
-    if target is not None:
-        lines.append(f"        if type(V[{target[0]}]) not in STORES: return None")
+    tests = [] if target is None else [f"type(V[{target[0]}]) not in STORES"]
     for k, (base, index) in enumerate(pairs):
-        lines += [
-            f"        if type(V[{index}]) not in KEYS[type(V[{base}])]: return None",
-            f"        x{k} = V[{base}][V[{index}]]",
-            f"        if type(x{k}) not in {'NUMBERS' if k == changed else 'SERVED'}: return None",
+        tests += [
+            f"type(V[{index}]) not in KEYS[type(V[{base}])]",
+            f"type(x{k} := V[{base}][V[{index}]]) not in {'NUMBERS' if k == changed else 'SERVED'}",
         ]
-    items = ", ".join(f"x{k}" for k in range(len(pairs)))
-    lines += [f"        return (*V, {items})", "    except LookupError:", "        return None"]
-    scope = {"KEYS": KEYS, "STORES": STORES, "SERVED": SERVED, "NUMBERS": SERVED - {ndarray}}
-    return define("\n".join(lines), scope)["given"]
+    items = f"(*V, {', '.join(f'x{k}' for k in range(len(pairs)))})"
+    unless = " or ".join(tests) or "False"
+    stored = "y" if target is None else f"C.setitem(V[{target[0]}], V[{target[1]}], y)"
+    scope = {
+        "KEYS": KEYS, "STORES": STORES, "SERVED": SERVED, "NUMBERS": SERVED - {ndarray},
+        "Elsewhere": Elsewhere,
+    }  # fmt: skip
+    made = define(WAYS.format(unless=unless, items=items, stored=stored), scope)
+    return made["given"], made["made"]
+
+
+WAYS = """
+def given(V):
+    try:
+        if {unless}:
+            return None
+    except LookupError:
+        return None
+    return {items}
+
+def made(own, site):
+    choose, otherwise = site.choose, site.otherwise
+
+    def run(C, F, V):
+        try:
+            if not (C.fuses or C.pushes) or {unless}:
+                return choose(C, F, V)
+        except LookupError:
+            return choose(C, F, V)
+        y = own.run(C, F, {items})
+        if y is Elsewhere:
+            return otherwise(C, F, V)
+        return {stored}
+
+    return run
+"""
 
 
 def with_items(statement: Statement, pairs: list[Any]) -> Statement:
