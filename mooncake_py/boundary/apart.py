@@ -153,7 +153,8 @@ class ArgumentsApart:
             self.watchers = (*self.watchers, own)
         self.identities: Identities | None = None
         if self.copies or own.pairs:
-            self.identities = Identities(self.copies, own.pairs, whole)
+            others = [] if separated is None else separated.constants
+            self.identities = Identities([*self.copies, *others], own.pairs, whole)
             if self.copies:
                 refuse_other_names(f, self.identities)
             outer = enclosing()

@@ -137,6 +137,7 @@ class Separation(Watcher):
         self.copied: set[int] = set()  # ids of arrays and holders
         self.copies: list[tuple[Any, Any]] = []  # what was copied for arguments, and the copy
         self.arrays: list[tuple[ndarray, ndarray]] = []  # the arrays among them, views as such
+        self.constants: list[tuple[Any, Any]] = []  # those of what is not differentiated
         self.same: dict[int, int] = {}  # blocks of unknown owners, and those that they are in
         self.blocks = self.shared_blocks()
         self.holders: dict[int, tuple[Any, str]] = {}
@@ -226,6 +227,8 @@ class Separation(Watcher):
             if group is not None:
                 self.copies += copier.memo.values()
                 self.arrays += copier.arrays
+            else:
+                self.constants += [*copier.memo.values(), *copier.arrays]
 
     def note_copies(self, copier: Copier, group: Key | None, names: str) -> None:
         """Note the originals of copied memory, and containers that must not be written."""

@@ -57,6 +57,7 @@ from mooncake_py.language import (
     python_calls,
     records,
     scalars,
+    shared_memory,
     special,
     stored_files,
     texts,
@@ -165,7 +166,7 @@ def language_handlers(imported: tuple[str, ...]) -> ByIdentity[Handler]:
     """
     table = dict(intrinsics.HANDLERS)
     own = object_arrays, callbacks, caches, checkpoints, stored_files, native_calls, import_hooks
-    for module in (*own, records):
+    for module in (*own, records, shared_memory):
         table.update(module.HANDLERS)
     table |= imported_later.handlers(imported)
     return ByIdentity(

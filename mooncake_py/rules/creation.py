@@ -268,7 +268,7 @@ def meshgrid(*xi, copy=True, sparse=False, indexing="xy"):
         grids.append(np.reshape(x, [-1 if k == axis else 1 for k in range(len(xi))]))
     if not sparse:
         grids = np.broadcast_arrays(*grids, subok=True)
-    return tuple([grid.copy() for grid in grids] if copy else grids)
+    return tuple([grid.copy() for grid in grids]) if copy else grids
 
 
 # Ranges: y[i] = start + i * step, a linear map of both.

@@ -106,9 +106,17 @@ shortcut(np.gradient, serves=is_along_axis, jvp=slope_jvp)(slope_rule)
 @overlay(np.trapezoid)
 def trapezoid(y, x=None, dx=1.0, axis=-1):
     """Integrate arrays over a vector of places, or at equal distances."""
-    if not is_floating(y) or np.ndim(dx) or not (x is None or (is_floating(x) and x.ndim == 1)):
+    places = x is None or (is_floating(x) and x.ndim == 1)
+    if not (is_floating(y) and places) or np.ndim(dx) or are_broadcast(y, x, axis):
         return trapezoid_as_written(y, x, dx, axis)
     return area(y, x, dx, axis)
+
+
+def are_broadcast(y, x, axis) -> bool:
+    """Return whether one interval stands for several of a vector of places, or several for one."""
+    if x is None or type(axis) is not int or not -y.ndim <= axis < y.ndim:
+        return False
+    return x.size != y.shape[axis]
 
 
 trapezoid_as_written = np.trapezoid.__wrapped__  # type: ignore[attr-defined]
@@ -170,7 +178,9 @@ def is_over_places(y, x=None, dx=1.0, axis=-1) -> bool:
     """Return whether an array is integrated over a vector of places, or at equal distances."""
     if not are_floats(y) or type(dx) not in (float, np.float64) or type(axis) is not int:
         return False
-    return bool(y.ndim) and (x is None or (are_floats(x) and x.ndim == 1))
+    if x is None:
+        return bool(y.ndim)
+    return bool(y.ndim) and are_floats(x) and x.ndim == 1 and not are_broadcast(y, x, axis)
 
 
 shortcut(np.trapezoid, serves=is_over_places, jvp=area_jvp)(area_rule)

@@ -8,7 +8,7 @@ copies too; and a copy is the original wherever a program asks whether two objec
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 from weakref import WeakKeyDictionary
 
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
 __all__ = [
-    "Identities", "are_same", "have_copies", "identity_of", "original_of", "originals_now",
+    "Identities", "are_same", "copies_now", "have_copies", "identity_of", "original_of",
+    "originals_now",
 ]  # fmt: skip
 
 
@@ -133,6 +134,13 @@ def are_same(a: Any, b: Any) -> bool:
     if a is b:
         return True
     return bool(_thread.running or _kept) and original_of(a) is original_of(b)
+
+
+def copies_now() -> Iterator[tuple[Any, Any]]:
+    """Yield the copies in the calls that run, each with what it stands for."""
+    yield from _kept.values()
+    for found in _thread.running:
+        yield from found.table().values()
 
 
 def have_copies() -> bool:

@@ -4,7 +4,7 @@ import contextlib
 import ctypes
 import types
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -16,6 +16,7 @@ from mooncake_py import (
     Params,
     SharedArgumentsError,
     build_rrule,
+    checkpoint,
     debug_mode,
     grad,
     gradient,
@@ -567,3 +568,20 @@ def test_arguments_that_share_memory_behind_their_bases_are_separate(view, argnu
     for g in found if isinstance(found, tuple) else (found,):
         np.testing.assert_array_equal(g, a)
     np.testing.assert_array_equal(a, [1.0, 2.0, 3.0])
+
+
+def overlaps(a, b):
+    near = 1.0 + np.shares_memory(a[1:], b[:1]) + 4.0 * np.may_share_memory(a[:1], b[-1:])
+    return near * a.sum() + b.sum() * (2.0 + np.shares_memory(a, b) + 8.0 * (a is b))
+
+
+@pytest.mark.parametrize("k", range(7))
+@pytest.mark.parametrize("argnums", [0, 1, (0, 1)], ids=str)
+def test_programs_that_ask_whether_arguments_share_memory(argnums: Any, k: int) -> None:
+    x, y = np.array([1.0, 2.0, 3.0]), np.arange(12.0).reshape(3, 4)
+    a, b = [(x, x), (x, x[::-1]), (x[:2], x[1:]), (x[:1], x[2:]), (y, y.T), (x, y), (y[0], y)][k]
+    expected = overlaps(a, b)
+    assert value_and_grad(overlaps, argnums)(a, b)[0] == expected
+    assert value_and_grad(overlaps, argnums, debug=True)(a, b)[0] == expected
+    assert vjp(overlaps, a, b)[0] == jvp(overlaps, (a, b), (a, b))[0] == expected
+    assert value_and_grad(lambda a, b: checkpoint(overlaps, a, b), argnums)(a, b)[0] == expected

@@ -65,6 +65,22 @@ def copies_of_what_is_there(x):
 
 
 @programs(X)
+def intervals_of_unlike_numbers(x):
+    y = np.outer(x, x)
+    total = (
+        np.trapezoid(y[:, :2], np.array([0.0, 1.0, 3.0])) @ W + np.trapezoid(y[:2], x, axis=0)[1]
+    )
+    return total + np.trapezoid(y * y, np.array([0.0, 0.5])).sum()
+
+
+@programs(X)
+def grids_that_are_a_list(x):
+    grids = np.meshgrid(x, x * x, sparse=True, copy=False)
+    grids.append(2 * x)
+    return sum(grid.sum() for grid in grids) + len(np.meshgrid(x, x, copy=False)) * x[0]
+
+
+@programs(X)
 def leading_axes_of_fill_values(x):
     y = np.full((2, 3), 2 * x[None, None])
     return (y @ W).sum() + np.full_like(x, x[None, :1])[2]
