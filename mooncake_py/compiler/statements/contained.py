@@ -145,9 +145,10 @@ def made(own, site):
 
     def run(C, F, V):
         try:
-            if not (C.fuses or C.pushes) or {unless}:
-                return choose(C, F, V)
-        except LookupError:
+            elsewhere = not (C.fuses or C.pushes) or {unless}
+        except LookupError:  # which must not be the context of the program's error
+            elsewhere = True
+        if elsewhere:
             return choose(C, F, V)
         y = own.run(C, F, {items})
         if y is Elsewhere:
