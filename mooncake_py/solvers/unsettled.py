@@ -10,18 +10,19 @@ from __future__ import annotations
 
 import copy
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakValueDictionary
 
 import numpy as np
 from numpy import ndarray
 
+from mooncake_py.diagnostics.places import place_at, positions_running
 from mooncake_py.errors import Location, SolverError
 from mooncake_py.modes.forward.context import ForwardContext
 from mooncake_py.modes.reverse.context import ReverseContext
 from mooncake_py.overriding import override
 from mooncake_py.rules.declare import from_vjp
-from mooncake_py.runtime.active import active_number
+from mooncake_py.runtime.active import Active, active_number
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
@@ -45,7 +46,7 @@ class Iterates:
     def __init__(self, ctx: Mode, solver: str) -> None:
         self.ctx = ctx
         self.solver = solver
-        self.where: Location | None = ctx.user_location()
+        self.position = positions_running()[0]
         self.stored: list[str] = []  # what its callbacks have changed
         self.seed = seed_of(ctx)
         self.numbers: dict[tuple[type, str], Any] = {}  # one for all that are equal, as dict keys
@@ -70,8 +71,20 @@ class Iterates:
             return value
         key = type(value), repr(value)
         if key not in self.numbers:
-            self.numbers[key] = self.ctx.call(unsettled, value, self.seed, id(self))
+            self.numbers[key] = self.marked_number(value)
         return self.numbers[key]
+
+    def marked_number(self, value: Any) -> Any:
+        """Return a number as something without a known derivative."""
+        ctx = self.ctx
+        if type(ctx) is ReverseContext and type(value) is float and type(self.seed) is Active:
+            return ctx.record_slope(value, cast("Any", Refusing(self)), 1.0)
+        return ctx.call(unsettled, value, self.seed, id(self))
+
+    @property
+    def where(self) -> Location | None:
+        """Where the program calls the solver."""
+        return place_at(self.position)
 
     def error(self) -> SolverError:
         """Return the error for a derivative that would pass through the iterations."""
@@ -84,6 +97,21 @@ class Iterates:
             fix="compute the value anew from the result of the solver, or hold it constant by "
             "stop_gradient",
         )
+
+
+class Refusing:
+    """What a number moves with, in place of one that takes a cotangent."""
+
+    def __init__(self, iterates: Iterates) -> None:
+        self.iterates = iterates
+
+    @property
+    def grad(self) -> float:
+        return 0.0
+
+    @grad.setter
+    def grad(self, _: Any) -> None:
+        raise self.iterates.error()
 
 
 class Approximations(Iterates):
