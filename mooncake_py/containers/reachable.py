@@ -45,7 +45,7 @@ from mooncake_py.containers.holders import (
     Place,
     Variable,
 )
-from mooncake_py.containers.reach import LRU_WRAPPER, Walk, names_read
+from mooncake_py.containers.reach import CONTAINERS, HOLDERS, LRU_WRAPPER, Walk, names_read
 from mooncake_py.diagnostics.places import is_library
 from mooncake_py.modules import draws_numbers, module_of
 from mooncake_py.overriding import override
@@ -65,6 +65,9 @@ __all__ = ["Reachable", "State"]
 KEEPING = frozenset({"queue", "threading", "unittest.mock"})
 """Modules in Python of objects that programs keep data in, whose methods run natively."""
 SOLVERS = "mooncake_py.solvers"
+IN_PLACES = (list, dict)
+HOLDERS_APART = (*HOLDERS, *CONTAINERS, tuple, set, frozenset, type, ndarray)
+"""Objects that hold more than attributes."""
 BY_NAME = frozenset({"getattr", "setattr", "delattr"})
 """With these, code may find other attributes of modules than those that it names."""
 
@@ -110,6 +113,9 @@ class Reachable(Walk):
         Whether anything that was met is.
     has_numbers : bool
         Whether active numbers of a derivative that is running were met.
+    may_hide : bool
+        Whether any are met elsewhere than in variables, attributes of objects, lists and dicts,
+        and tuples that are among the values themselves.
     hides_active : bool
         Whether active numbers are where no plain ones can stand for them, as in an iterator.
     is_open : bool
@@ -124,7 +130,8 @@ class Reachable(Walk):
     def __init__(self, ctx: Mode, values: Any) -> None:
         self.ctx = ctx
         self.places: list[Place] = []
-        self.is_active = self.has_numbers = False
+        self.is_active = self.has_numbers = self.may_hide = False
+        self.given = tuples_in(values)
         self.running = (ctx, *ctx.outers)
         self.hides_active = False
         self.is_open = False
@@ -163,7 +170,7 @@ class Reachable(Walk):
             if t is ModuleType:
                 self.meet_module(value)
             elif t is slice:
-                self.todo.extend((path, part) for part in (value.start, value.stop, value.step))
+                self.put_off(path, (value.start, value.stop, value.step))
             return
         if t is Active:
             self.is_active = True
@@ -179,14 +186,17 @@ class Reachable(Walk):
             self.streams.append(value)
         elif t is FunctionType and is_between(value):
             self.known[id(value)] = value
-            self.todo.extend((path, state.old_cell(cell)) for cell in value.__closure__ or ())
+            self.put_off(path, [state.old_cell(cell) for cell in value.__closure__ or ()])
             return
         elif kind.keeps_data and instance_dict(value) is not None:
             self.known[id(value)] = value
             self.places.append(Attributes(path, value))
             self.todo.extend((f"{path}.{k}", v) for k, v in own_attributes(value).items())
             return
+        before = len(self.todo)
         super().keep(path, value)
+        if not (self.may_hide or t in IN_PLACES):
+            self.may_hide = self.holds_apart(value, before)
         if not self.is_open:
             self.is_open = leads_beyond(value) if kind.leads is None else kind.leads
         if id(value) in self.known:
@@ -196,6 +206,23 @@ class Reachable(Walk):
             held = list(kind.read(value))
             self.todo.extend((path, part) for part in held)
             self.hides_active |= holds_active_directly(held)
+
+    def put_off(self, path: str, parts: Any) -> None:
+        """Visit parts later that are in no place."""
+        self.may_hide |= Active in map(type, parts)
+        self.todo.extend((path, part) for part in parts)
+
+    def holds_apart(self, value: Any, before: int) -> bool:
+        """Return whether numbers are among what a value holds, other than in a place."""
+        t = type(value)
+        if t is FunctionType:
+            named = value.__kwdefaults__ or {}
+            return Active in map(type, (*(value.__defaults__ or ()), *named.values())) or (
+                Active in map(type, value.__dict__.values())
+            )
+        if id(value) in self.given or not issubclass(t, HOLDERS_APART):
+            return False
+        return any(type(part) is Active for _, part in self.todo[before:])
 
     def meet_module(self, module: ModuleType) -> None:
         """Take note of a module."""
@@ -244,6 +271,22 @@ class Reachable(Walk):
             yield Global(f"global {name!r}", f.__globals__, name)
 
 
+def tuples_in(values: Any) -> set[int]:
+    """Return the ids of the tuples in some values, also within lists and dicts."""
+    found: set[int] = set()
+    todo, seen = list(values), set()
+    while todo:
+        value = todo.pop()
+        t = type(value)
+        if t not in (tuple, list, dict) or id(value) in seen:
+            continue
+        seen.add(id(value))
+        if t is tuple:
+            found.add(id(value))
+        todo.extend(value.values() if t is dict else value)
+    return found
+
+
 def held_by_cache(cache: Any) -> list[Any]:
     """Return what a cache holds; its table itself only the cache may change."""
     held = gc.get_referents(cache)
@@ -287,7 +330,7 @@ class State:
         found = Reachable(ctx, values)
         self.is_active, self.streams, self.known = found.is_active, found.streams, found.known
         self.is_open, self.hides_active = found.is_open, found.hides_active
-        self.has_numbers = found.has_numbers
+        self.has_numbers, self.may_hide = found.has_numbers, found.may_hide
         self.prints = found.prints
         self.fills_caches = any(type(stream) is LRU_WRAPPER for stream in self.streams)
         self.kept = [(place, place.read()) for place in found.places]

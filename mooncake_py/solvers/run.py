@@ -255,7 +255,8 @@ def state_of(ctx: Mode, values: Any) -> State:
     As of a class within a class, or of a slice: there no plain numbers can stand for them.
     """
     state = State(ctx, values)
-    if state.has_numbers and not (state.is_open or state.hides_active):
+    may_hide = state.has_numbers and state.may_hide
+    if may_hide and not (state.is_open or state.hides_active):
         with Bared(state.kept), Bare(ctx) as bare:
             plain = [bare.visit(value)[0] for value in values]
             state.hides_active = Reachable(ctx, plain).has_numbers

@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 from mooncake_py.containers.reachable import Reachable, State
+from mooncake_py.runtime.active import active_number
 
 
 class Constants:
@@ -136,3 +137,69 @@ class Computed:
 )
 def test_what_leads_beyond_all_that_is_met(f: Any, is_open: bool) -> None:
     assert Reachable(CTX, [f]).is_open == is_open
+
+
+NUMBER = active_number(1.0, CTX)
+
+
+class Pair(NamedTuple):
+    a: Any
+    b: Any
+
+
+class Shared:
+    held = NUMBER
+
+
+def attribute(value: Any) -> Any:
+    new = Plain()
+    new.x = value  # pyright: ignore[reportAttributeAccessIssue]
+    return new
+
+
+def captured(value: Any) -> Any:
+    return lambda: value
+
+
+def with_default(value: Any) -> Any:
+    return lambda k=value: k
+
+
+IN_PLACES: dict[str, Any] = {
+    "itself": NUMBER,
+    "list": [NUMBER],
+    "dict": {"a": NUMBER},
+    "tuple": (1.0, NUMBER),
+    "tuples within": {"a": ([NUMBER], (NUMBER,))},
+    "attribute": attribute(NUMBER),
+    "list in an attribute": attribute([NUMBER]),
+    "variable": captured(NUMBER),
+    "dict in a variable": captured({"a": NUMBER}),
+}
+ELSEWHERE: dict[str, Any] = {
+    "named tuple": Pair(1.0, NUMBER),
+    "tuple in an attribute": attribute((NUMBER,)),
+    "tuple in a variable": captured((NUMBER,)),
+    "default": with_default(NUMBER),
+    "class": attribute(Shared),
+    "own class": Shared(),
+    "partial": functools.partial(max, NUMBER),
+    "deque": deque([NUMBER]),
+    "slice": slice(NUMBER),
+    "set": [{NUMBER}],
+    "slice in a variable": captured(slice(NUMBER)),
+}
+
+
+@pytest.mark.parametrize("name", IN_PLACES)
+def test_numbers_in_places(name: str) -> None:
+    found = Reachable(CTX, [IN_PLACES[name]])
+    assert found.has_numbers
+    assert not found.may_hide
+
+
+@pytest.mark.parametrize("name", ELSEWHERE)
+def test_numbers_that_may_hide(name: str) -> None:
+    found = Reachable(CTX, [ELSEWHERE[name]])
+    assert found.has_numbers
+    assert found.may_hide
