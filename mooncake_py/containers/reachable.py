@@ -131,6 +131,7 @@ class Reachable(Walk):
         self.ctx = ctx
         self.places: list[Place] = []
         self.is_active = self.has_numbers = self.may_hide = False
+        values = list(values)
         self.given = tuples_in(values)
         self.running = (ctx, *ctx.outers)
         self.hides_active = False
