@@ -17,7 +17,7 @@ from operator import itemgetter
 from types import CellType, CodeType, FunctionType, MappingProxyType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from mooncake_py.compiler.reading.callees import same_items
+from mooncake_py.compiler.reading.callees import are_met, held, same_items
 from mooncake_py.diagnostics.places import start_of
 from mooncake_py.errors import SourceUnavailableError
 from mooncake_py.jitted import python_function
@@ -59,6 +59,7 @@ class Derived:
         self.asked = rewritten.asked
         self.places = [(name, place_of(name, original)) for name in rewritten.asked]
         self.specialized: tuple[tuple[Any, Derived], ...] = ()  # for functions that are given
+        self.special: tuple[tuple[Any, ...], Derived] = (), self  # the one that was used last
         self.counts = counts
         self.code = code  # takes the context as keyword argument ``_mk_ctx``
         self.injected = rewritten.injected
@@ -154,21 +155,37 @@ def derive_given(
 
     Only what loops call is looked at: what they call beside functions that are `given` already.
     """
-    found = {n: given_as(f, place, args, kwargs) for n, place in derived.places if n not in given}
+    places = [item for item in derived.places if item[0] not in given]
+    if not places:
+        return derived
+    found = {n: given_as(f, place, args, kwargs) for n, place in places}
+    keys = tuple([g if g is None or isinstance(g, type) else code_of(g) for g in found.values()])
+    known, special = derived.special
+    in_parts, counts = derived.in_parts, derived.counts
+    if not (are_met(keys, known) and _fits(special, f.__globals__, in_parts, counts)):
+        special = _specialized(derived, f, found, given)
+        derived.special = tuple(map(held, keys)), special
+    if special is derived:
+        return derived
+    return derive_given(special, f, args, kwargs, {**given, **found})
+
+
+def _specialized(
+    derived: Derived, f: FunctionType, found: dict[str, Any], given: Mapping[str, Any]
+) -> Derived:
+    """Return the rewritten form for what was found, the same form if that is no function."""
     # Classes are not kept alive; all weak references to one are the same object.
     codes = {n: code_of(g) or weakref.ref(g) for n, g in found.items() if g}
     if not codes:
         return derived
-    given = {**given, **found}
     in_parts, counts = derived.in_parts, derived.counts
     for known, special in derived.specialized:
         if same_items(known, codes) and _fits(special, f.__globals__, in_parts, counts):
-            break
-    else:
-        with _lock:
-            special = _derive(f.__code__, f.__globals__, in_parts, counts, given)
-            derived.specialized = ((codes, special), *derived.specialized[: _SPECIALIZED_KEPT - 1])
-    return derive_given(special, f, args, kwargs, given)
+            return special
+    with _lock:
+        special = _derive(f.__code__, f.__globals__, in_parts, counts, {**given, **found})
+        derived.specialized = ((codes, special), *derived.specialized[: _SPECIALIZED_KEPT - 1])
+    return special
 
 
 class Place(NamedTuple):

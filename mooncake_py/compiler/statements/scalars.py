@@ -41,6 +41,7 @@ from mooncake_py.compiler.regions.ir import (
 from mooncake_py.compiler.regions.simplify import inlined, names_of, product
 from mooncake_py.compiler.regions.steps import Names, Steps
 from mooncake_py.compiler.statements.array_forms import Way
+from mooncake_py.compiler.statements.constants import form_on_constants
 from mooncake_py.compiler.statements.contractions import is_contraction
 from mooncake_py.compiler.statements.core import Core
 from mooncake_py.compiler.statements.kinds import NUMBERS
@@ -79,7 +80,9 @@ def scalar_form(
     """
     if any(t is not Active and t not in NUMBERS for t in kinds.values()):
         return None
-    if (not on and Active not in kinds.values()) or core.statement.has_complex:
+    if not on and Active not in kinds.values():
+        return form_on_constants(core, kinds, choose, otherwise)
+    if core.statement.has_complex:
         return None
     for let in core.lets:
         e = let.value

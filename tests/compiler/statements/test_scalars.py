@@ -75,7 +75,9 @@ def test_ints_are_told_from_floats():
 @pytest.mark.parametrize(
     ("text", "types"),
     [
-        ("a * b", (float, float)),
+        ("a * b", (float, np.float64)),
+        ("np.sin(a) * b", (float, float)),
+        ("int(a) * b", (float, float)),
         ("a * b", (Active, np.float32)),
         ("a * b", (Active, complex)),
         ("a @ b", (Active, Active)),
