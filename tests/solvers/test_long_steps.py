@@ -13,7 +13,7 @@ from mooncake_py import grad, jacobian
 pytest.importorskip("scipy")
 from scipy import integrate as si
 
-from mooncake_py.solvers.scipy.long_steps import Linearised, linearised_along, rule_of_gauss
+from mooncake_py.solvers.scipy.long_steps import Known, Linearised, linearised_along, rule_of_gauss
 
 TIGHT: dict[str, Any] = {"rtol": 1e-9, "atol": 1e-9}
 
@@ -39,7 +39,16 @@ def steps_along(matrix: Any, forcing: Any, y0: Any, end: float) -> tuple[Any, Li
         return slopes, np.broadcast_to(matrix, (len(nodes), *matrix.shape))
 
     found = si.solve_ivp(slope, (0.0, end), y0, "DOP853", dense_output=True, **TIGHT)
-    return found, linearised_along(found, evaluate, 1e-9, 1e-9)
+    return found, linearised_along(Known(found), evaluate, 1e-9, 1e-9)
+
+
+@pytest.mark.parametrize("end", [3.0, -3.0])
+def test_dense_output(end: float) -> None:
+    found: Any = si.solve_ivp(
+        lambda t, y: [y[1], -y[0]], (0.0, end), [1.0, 0.0], "DOP853", dense_output=True, **TIGHT
+    )
+    times = np.concatenate([found.t, np.linspace(0.0, end, 50)])
+    assert Known(found)(times) == pytest.approx(found.sol(times).T, abs=1e-14)
 
 
 def test_smooth_steps_are_joined() -> None:

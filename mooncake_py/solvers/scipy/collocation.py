@@ -22,7 +22,7 @@ from scipy import integrate
 from mooncake_py.interface import jvp
 from mooncake_py.rules.declare import from_vjp
 from mooncake_py.runtime.activity import unwrapped
-from mooncake_py.solvers.scipy.long_steps import linearised_along, rule_of_gauss
+from mooncake_py.solvers.scipy.long_steps import Known, linearised_along, rule_of_gauss, step_at
 from mooncake_py.solvers.start import Solved
 
 __all__ = ["FEW", "moved_along", "solution_along"]
@@ -61,16 +61,16 @@ def solution_along(
     none: Any = ()
     if not found.success:
         return Along(False, found.message, none, none, [], none)
-    steps = linearised_along(found, partial(linearised_at, f, state_first), rtol, atol)
+    known = Known(found)
+    steps = linearised_along(known, partial(linearised_at, f, state_first), rtol, atol)
     rule = rule_of_gauss(steps.states.shape[1])
     starts, lengths = steps.spans[:, 0], steps.lengths
-    sign = 1.0 if lengths[0] > 0 else -1.0
-    of_time = np.clip(np.searchsorted(sign * starts, sign * times, "right") - 1, 0, None)
+    of_time = step_at(starts, lengths[0] > 0, times)
     weights = rule.weights_at((times - starts[of_time]) / lengths[of_time])
     at = starts[:, None] + lengths[:, None] * rule.nodes
     nodes = list(zip(at.ravel().tolist(), np.concatenate(steps.states), strict=True))
     matrices = steps.inverses, steps.jacobians, lengths, of_time, weights
-    return Along(True, "", found.sol(times).T, found.sol(starts).T, nodes, matrices)
+    return Along(True, "", known(times), known(starts), nodes, matrices)
 
 
 def linearised_at(f: Any, state_first: bool, nodes: list[tuple[Any, Any]]) -> tuple[Any, ndarray]:

@@ -14,12 +14,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy import ndarray
 
-__all__ = ["Linearised", "Rule", "linearised_along", "rule_of_gauss"]
+__all__ = ["Known", "Linearised", "Rule", "linearised_along", "rule_of_gauss", "step_at"]
 
 FEWEST, MANY = 7, 16
 """Nodes of one step of the known solution, and of several that are joined."""
 LAST = 30.0
 """How many times the tolerance the last terms of series on joined steps may be."""
+DEGREE = 7
+"""Of the dense output of DOP853."""
 SMALL = 10
 """Such steps are never too many."""
 
@@ -50,6 +52,35 @@ def rule_of_gauss(count: int) -> Rule:
     return rule._replace(within=rule.weights_at(rule.nodes))
 
 
+def step_at(starts: ndarray, is_forward: bool, times: ndarray) -> ndarray:
+    """Return the numbers of the steps that times are in."""
+    sign = 1.0 if is_forward else -1.0
+    return np.clip(np.searchsorted(sign * starts, sign * times, "right") - 1, 0, None)
+
+
+class Known:
+    """What `solve_ivp` has found by a method whose dense output are polynomials.
+
+    Its own evaluation of them goes through the steps one by one.
+    """
+
+    def __init__(self, found: Any) -> None:
+        rule, steps = rule_of_gauss(DEGREE + 1), found.sol.interpolants
+        places = [step.t_old + (step.t - step.t_old) * rule.nodes for step in steps]
+        values = np.array([step(t).T for step, t in zip(steps, places, strict=True)])
+        self.t = found.t
+        self.size = np.max(np.abs(found.y), axis=1)
+        self.series = rule.series @ values
+
+    def __call__(self, times: ndarray) -> ndarray:
+        """Return the states at some times, in rows."""
+        t = self.t
+        step = step_at(t[:-1], t[-1] > t[0], times)
+        x = (times - t[step]) / (t[step + 1] - t[step])
+        p = np.polynomial.legendre.legvander(2 * x - 1, DEGREE)
+        return np.einsum("ij,ijn->in", p, self.series[step])
+
+
 class Linearised(NamedTuple):
     """Steps, in arrays by step, node, equation and unknown."""
 
@@ -73,19 +104,18 @@ Evaluate = Callable[[list[tuple[Any, Any]]], tuple[ndarray, ndarray]]
 """Returns slopes and Jacobians at nodes, which are pairs of a time and a state."""
 
 
-def linearised_along(found: Any, evaluate: Evaluate, rtol: Any, atol: Any) -> Linearised:
-    """Return steps along what `solve_ivp` has found, with dense output."""
-    size = np.max(np.abs(found.y), axis=1)
-    tolerance = LAST * (rtol * size + atol)
-    relative = np.max(tolerance) / max(float(np.max(size)), np.finfo(float).tiny)
-    short = np.stack([found.t[:-1], found.t[1:]], 1)
+def linearised_along(known: Known, evaluate: Evaluate, rtol: Any, atol: Any) -> Linearised:
+    """Return steps along a solution that is known."""
+    tolerance = LAST * (rtol * known.size + atol)
+    relative = np.max(tolerance) / max(float(np.max(known.size)), np.finfo(float).tiny)
+    short = np.stack([known.t[:-1], known.t[1:]], 1)
     most = max(FEWEST * len(short), MANY * SMALL)
-    spans = joined(found, tolerance)
+    spans = joined(known, tolerance)
     parts: list[Linearised] = []
     while MANY * (len(spans) + sum(len(part.spans) for part in parts)) <= most:
-        parts.append(linearised(found, evaluate, spans, MANY))
+        parts.append(linearised(known, evaluate, spans, MANY))
         steps = Linearised(*map(np.concatenate, zip(*parts, strict=True)))
-        steps = steps.chosen(np.argsort(np.abs(steps.spans[:, 0] - found.t[0])))
+        steps = steps.chosen(np.argsort(np.abs(steps.spans[:, 0] - known.t[0])))
         smooth = are_smooth(steps, tolerance, relative)
         if smooth.all():
             return steps
@@ -93,17 +123,19 @@ def linearised_along(found: Any, evaluate: Evaluate, rtol: Any, atol: Any) -> Li
         middle = (starts + ends) / 2
         spans, parts = np.stack([starts, middle, middle, ends], 1), [steps.chosen(smooth)]
         spans = spans.reshape(-1, 2)
-    return linearised(found, evaluate, short, FEWEST)
+    return linearised(known, evaluate, short, FEWEST)
 
 
-def joined(found: Any, tolerance: ndarray) -> ndarray:
+def joined(known: Known, tolerance: ndarray) -> ndarray:
     """Return the starts and ends of steps that are as long as the solution is smooth."""
-    rule, t, steps = rule_of_gauss(MANY), found.t, len(found.t) - 1
+    rule, t, steps = rule_of_gauss(MANY), known.t, len(known.t) - 1
 
     def is_smooth(i: int, j: int) -> bool:
-        last = rule.series[-2:] @ found.sol(t[i] + (t[j] - t[i]) * rule.nodes).T
+        last = rule.series[-2:] @ known(t[i] + (t[j] - t[i]) * rule.nodes)
         return bool(np.all(np.abs(last) <= tolerance))
 
+    if is_smooth(0, steps):
+        return t[None, [0, -1]]
     spans, count, i = [], 1, 0
     while i < steps:
         before = count = min(count, steps - i)
@@ -117,12 +149,12 @@ def joined(found: Any, tolerance: ndarray) -> ndarray:
     return np.array(spans)
 
 
-def linearised(found: Any, evaluate: Evaluate, spans: ndarray, count: int) -> Linearised:
+def linearised(known: Known, evaluate: Evaluate, spans: ndarray, count: int) -> Linearised:
     """Return steps with so many nodes."""
     rule = rule_of_gauss(count)
     lengths = np.diff(spans)
     times = (spans[:, :1] + lengths * rule.nodes).ravel()
-    states = found.sol(times).T
+    states = known(times)
     slopes, jacobians = evaluate(list(zip(times.tolist(), states, strict=True)))
     n = states.shape[1]
     jacobians = jacobians.reshape(-1, count, n, n)

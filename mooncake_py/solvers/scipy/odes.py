@@ -122,7 +122,7 @@ def odeint(
                 found_y = by_collocation(run, *slope, y0, t, y, *tolerances)
             if found_y is None:
                 found_y = ctx.call(at_times, y, *slope, y0, t, is_stiff, *tolerances)
-            y, info = found_y, changed(ctx, info, found_y)
+            y, info = found_y, changed(ctx, info, found_y) if full_output else info
         return (y, info) if full_output else y
 
     return solved_apart(
