@@ -38,6 +38,7 @@ from mooncake_py.language import (
     calling_iterators,
     conversions,
     copies,
+    heaps,
     iterating,
     iteration,
     operators,
@@ -63,6 +64,7 @@ from mooncake_py.runtime.classes import note_class
 from mooncake_py.runtime.identities import identity_of, original_of
 from mooncake_py.runtime.methods import derivable
 from mooncake_py.runtime.operators import BINARY, DIVMOD, UNARY
+from mooncake_py.runtime.sites import DECLINED
 from mooncake_py.runtime.values import INEXACT_SCALARS, NUMBERS
 from mooncake_py.tangents.fields import own_attributes
 
@@ -324,6 +326,13 @@ def run_rearranging(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     return f(*args, **kwargs)
 
 
+def run_on_heap(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run ``heappush`` or ``heappop``."""
+    move, count = heaps.MOVES[f]
+    y = move(ctx, *args) if len(args) == count and not kwargs else DECLINED
+    return run_rearranging(ctx, f, args, kwargs) if y is DECLINED else y
+
+
 def run_call(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     return ctx.call(*args, **kwargs)
 
@@ -423,6 +432,7 @@ HANDLERS: dict[Any, Handler] = {
     ndarray.setflags: array_attributes.run_setflags,
     **promotion.HANDLERS,
     **dict.fromkeys(REARRANGING, run_rearranging),
+    **dict.fromkeys(heaps.MOVES, run_on_heap),
     copy.deepcopy: copies.run_deepcopy,
     copy.copy: copies.run_copy,
     dataclasses.replace: copies.run_replace,
