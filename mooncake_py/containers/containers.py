@@ -15,6 +15,7 @@ from mooncake_py.containers import (
     foreign_memory,
     lists,
     queues,
+    remaking,
     sets,
 )
 from mooncake_py.containers.keys import refuse_other_key
@@ -70,6 +71,8 @@ def call_method(ctx: Mode, o: Any, name: str, args: Any, kwargs: Any, method: An
     if name in INDEXED and args and not issubclass(type(o), (dict, set)):
         args = (position(ctx, args[0]), *args[1:])
     change = changes_of(o).get(name)
+    if change is None and type(o) not in CONTAINERS:
+        change = remaking.method_of(type(o), name)
     if change is not None:
         return change(ctx, o, *args, **kwargs)
     if method is None:

@@ -150,19 +150,22 @@ class Attributes(Core):
                 pass  # it is raised where the statement runs
         return NotImplemented
 
-    def module_attribute(self, o: ModuleType, name: str) -> Any:
+    def module_attribute(self, o: ModuleType, name: str, native: Any = None) -> Any:
         """Read an attribute of a module, whose ``__getattr__`` may be written in Python."""
         fallback = o.__dict__.get("__getattr__")
         known = name in o.__dict__ or hasattr(ModuleType, name)
         if type(fallback) is FunctionType and not known:
             return self.call(fallback, name)
-        return getattr(o, name)
+        return getattr(o, name) if native is None else native(o, name)
 
     def own_attribute(self, native: Any, o: Any, name: str) -> Any:
         """Run ``object.__getattribute__(o, name)`` and similar."""
-        read = attribute_lookup.own_reader(type(o), name)
-        if issubclass(type(o), type):
-            read = attribute_lookup.class_reader(o, type, name)
+        t = type(o)
+        if issubclass(t, ModuleType) and native is ModuleType.__getattribute__:
+            return self.module_attribute(o, name, native)
+        read = attribute_lookup.own_reader(t, name)
+        if issubclass(t, type) and native is type.__getattribute__:
+            read = attribute_lookup.own_class_reader(o, t, name)
         return native(o, name) if read is None else read(self, o)
 
     def array_attribute(self, o: Any, name: str) -> Any:

@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager
 from dataclasses import fields
 from functools import partial
 from numbers import Number
-from types import FunctionType
+from types import FunctionType, MappingProxyType
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -27,7 +27,7 @@ from mooncake_py.language.subclass_operators import takes_part
 from mooncake_py.modules import package_of
 from mooncake_py.runtime.active import Active, innermost, plain_class
 from mooncake_py.runtime.activity import INERT
-from mooncake_py.runtime.attribute_lookup import MISSING, in_class
+from mooncake_py.runtime.attribute_lookup import MISSING, in_class, mapping_of
 from mooncake_py.runtime.classes import note_class
 from mooncake_py.runtime.identities import are_same, have_copies, original_of
 from mooncake_py.runtime.methods import COMPILED, derivable, is_generated, python_method
@@ -225,6 +225,8 @@ class Comparisons(Attributes):
                 return item in container  # raises
             items = container if t in LISTED else self.iter(container)
             return any(self.identical(x, item) or self.truth(self.eq(x, item)) for x in items)
+        if t is MappingProxyType:
+            return self.contained(item, mapping_of(container))
         effects.refuse_writers(self, (item, container), effects.COMPARING)
         return call_checked(self, operator.contains, container, innermost(item))
 
@@ -261,6 +263,8 @@ class Comparisons(Attributes):
             return result
         if getattr(type(value), "__bool__", None) is None and derivable(value, "__len__"):
             return self.len(value) > 0
+        if type(value) is MappingProxyType:
+            return self.len(value) > 0
         return bool(value)
 
     def choose(self, value: Any) -> Any:
@@ -278,6 +282,8 @@ class Comparisons(Attributes):
             n = operator.index(way.call1(NO_SITE, self, method, value))
         else:
             method = derivable(value, "__len__")
+            if method is None and type(value) is MappingProxyType:
+                return self.len(mapping_of(value))
             if method is None:
                 return len(innermost(value))
             n = operator.index(self.call(method, value))
@@ -288,7 +294,8 @@ class Comparisons(Attributes):
     def mapping(self, value: Any) -> Any:
         """Return what ``**value`` unpacks."""
         t = type(value)
-        if t is dict or derivable(value, "keys") is None:
+        is_shown = t is MappingProxyType and type(mapping_of(value)) is not dict
+        if t is dict or (derivable(value, "keys") is None and not is_shown):
             return innermost(value)
         if issubclass(t, dict) and t.__iter__ is dict.__iter__:  # then Python reads what is stored
             return dict(dict.items(value))

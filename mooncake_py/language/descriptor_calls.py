@@ -7,6 +7,7 @@ from types import (
     BuiltinFunctionType,
     FunctionType,
     GetSetDescriptorType,
+    MappingProxyType,
     MemberDescriptorType,
     MethodType,
     MethodWrapperType,
@@ -17,10 +18,17 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.containers import containers, state
-from mooncake_py.language import array_subclasses, construct, dispatch, operators, special
+from mooncake_py.language import (
+    array_subclasses,
+    construct,
+    copies,
+    dispatch,
+    operators,
+    special,
+)
 from mooncake_py.runtime import activity, buffers
 from mooncake_py.runtime.active import Active
-from mooncake_py.runtime.attribute_lookup import ACCESSORS
+from mooncake_py.runtime.attribute_lookup import ACCESSORS, mapping_of
 from mooncake_py.runtime.operators import BINARY
 from mooncake_py.tangents.subclasses import is_instance
 
@@ -65,10 +73,16 @@ def call_descriptor(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         return use_descriptor(ctx, native, receiver, name, args)
     if issubclass(type(receiver), CONTAINERS) or containers.seeks(receiver, name):
         method = native.__get__(receiver) if bound is None else bound
+        if native.__objclass__ is dict and name in MAKING:  # of a class above that of the receiver
+            return method(*args)
         return containers.call_method(ctx, receiver, name, args, kwargs, method)
     if name == "__setitem__" and issubclass(type(receiver), buffers.BUFFERS):
         ctx.setitem(receiver, *args)
         return None
+    if type(receiver) is MappingProxyType and name in OF_MAPPINGS:
+        return special.run(ctx, mapping_of(receiver), name, args)
+    if name == "__reduce_ex__" and native is object.__reduce_ex__ and len(args) == 1:
+        return copies.reduced(ctx, receiver, *args)
     if name in special.OPERATIONS and has_operators(receiver):
         return special.run(ctx, receiver, name, args)
     if name == "__next__":  # of what goes over arrays in compiled code
@@ -98,6 +112,9 @@ def has_operators(value: Any) -> bool:
     return type(value) in (ndarray, Active, float, complex, np.float64, np.flatiter)
 
 
+MAKING = frozenset({"copy", "__or__", "__ror__"})
+"""Methods of dicts that return another one."""
+OF_MAPPINGS = frozenset({"__getitem__", "__contains__", "__iter__", "__len__"})
 IN_MEMORY = frozenset({"__init__", "__set__", "__setstate__"})
 OF_TEXT = frozenset({"__repr__", "__str__", "__format__"})
 

@@ -69,7 +69,7 @@ from mooncake_py.modules import DISPATCHER, package_of
 from mooncake_py.rules import local, registry
 from mooncake_py.runtime import activity, numerals, scatter, silence
 from mooncake_py.runtime.active import Active, innermost
-from mooncake_py.runtime.attribute_lookup import in_class
+from mooncake_py.runtime.attribute_lookup import in_class, mapping_of
 from mooncake_py.runtime.methods import DESCRIPTORS, Bound, python_method
 from mooncake_py.runtime.numpy_operands import MISSING
 from mooncake_py.tangents.subclasses import is_instance
@@ -271,6 +271,8 @@ def call_builtin(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
             return construct.from_keys(ctx, receiver, *args, **kwargs)
         generic = ctx.handlers.get(getattr(receiver, f.__name__, None))
         return generic(ctx, f, args, kwargs) if generic else call_opaque(ctx, f, args, kwargs)
+    if type(receiver) is MappingProxyType and type(mapping_of(receiver)) is not dict:
+        return ctx.method(mapping_of(receiver), f.__name__, *args, **kwargs)
     if issubclass(type(receiver), (property, *READ_ONLY)):
         return f(*args, **kwargs)
     if isinstance(receiver, (str, bytes)):

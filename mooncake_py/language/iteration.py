@@ -8,7 +8,7 @@ import itertools
 import math
 from collections.abc import Iterator
 from contextlib import suppress
-from types import CodeType, FunctionType, GeneratorType
+from types import CodeType, FunctionType, GeneratorType, MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,7 +34,7 @@ from mooncake_py.remembered import remembered
 from mooncake_py.runtime import buffers, overlapping
 from mooncake_py.runtime.active import Active, innermost, plain_class
 from mooncake_py.runtime.activity import INERT, contains_active, is_iterator, unwrapped
-from mooncake_py.runtime.attribute_lookup import MISSING, in_class
+from mooncake_py.runtime.attribute_lookup import MISSING, in_class, mapping_of
 from mooncake_py.runtime.iterators import resumable
 from mooncake_py.runtime.late_errors import refuse_if_written, unusual
 from mooncake_py.runtime.methods import derivable, python_method
@@ -94,6 +94,8 @@ def iterate_object(ctx: Mode, iterable: Any) -> Any:
         return subclass_operators.items(ctx, iterable) if runs else iterable
     if records.is_record(iterable):
         return records.fields(ctx, iterable)
+    if t is MappingProxyType:
+        return ctx.iter(mapping_of(iterable))
     if issubclass(t, buffers.BUFFERS):
         refuse_unseen(ctx, iterable, with_article(t.__name__))
     elif (moves_on(t) or module_of(t) in IN_C) and runs_python(iterable):
@@ -296,9 +298,6 @@ def iterate_by_index(ctx: Language, sequence: Any, i: int = 0) -> Iterator[Any]:
             return
         i += 1
         yield item
-
-
-# array.flat and np.broadcast
 
 
 def next_broadcast(ctx: Language, broadcast: np.broadcast) -> Any:

@@ -6,7 +6,7 @@ import re
 from array import array
 from collections import deque
 from functools import partial
-from types import MethodType
+from types import MappingProxyType, MethodType
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,7 @@ from mooncake_py.language import (
 from mooncake_py.language.core import Core
 from mooncake_py.runtime import activity, buffers
 from mooncake_py.runtime.active import Active, innermost, plain_class
-from mooncake_py.runtime.attribute_lookup import MISSING, PROXIES, in_class, referent
+from mooncake_py.runtime.attribute_lookup import MISSING, PROXIES, in_class, mapping_of, referent
 from mooncake_py.runtime.methods import python_method
 from mooncake_py.runtime.sites import NO_SITE
 from mooncake_py.runtime.slots import is_in_c
@@ -79,6 +79,8 @@ class Objects(Core):
             buffers.refuse_read(self, o)
         elif t in PROXIES:
             return self.getitem(referent(o), i)
+        elif t is MappingProxyType:
+            return self.getitem(mapping_of(o), i)
         return o[i]
 
     def set_item_of_object(self, o: Any, i: Any, v: Any) -> None:

@@ -22,6 +22,7 @@ from numpy import ndarray
 
 from mooncake_py.application.seen_calls import call_seen, run_seen
 from mooncake_py.containers import containers, effects
+from mooncake_py.containers.remaking import is_remade
 from mooncake_py.language import numpy_operators
 from mooncake_py.language.numpy_operators import compute
 from mooncake_py.runtime import activity, numerals
@@ -205,6 +206,10 @@ def natively(ctx: Mode, op: BinaryOperator, owner: type, a: Any, b: Any) -> Any:
         effects.refuse_writers(ctx, (b,), effects.PRINTING)
         run = partial(called, op, owner, a, activity.unwrapped(b))
         return numerals.remembered(ctx, run_seen(ctx, op.function, (a, b), run), b)
+    if op.name == "or_" and issubclass(owner, dict):
+        o, other, name = (a, b, op.method) if isinstance(a, owner) else (b, a, op.reflected)
+        if is_remade(o):
+            return containers.call_method(ctx, o, name, (other,), {})
     y = run_seen(ctx, op.function, (a, b), partial(called, op, owner, innermost(a), innermost(b)))
     if (type(a) is Active or type(b) is Active) and issubclass(type(y), WITHOUT_A_TANGENT):
         ctx.refuse_if_active(op.function, (a, b))
@@ -238,6 +243,8 @@ def of_sequences(ctx: Mode, op: BinaryOperator, a: Any, b: Any, *, in_place: boo
     """
     if op.name == "add":
         owner = owner_of_sequence(plain_class(a), op, op.method)
+        if owner is not None and is_remade(a):
+            return containers.call_method(ctx, a, op.method, (b,), {})
         return NotImplemented if owner is None else owner.__dict__[op.method](a, innermost(b))
     if op.name != "mul":
         return NotImplemented
@@ -246,6 +253,8 @@ def of_sequences(ctx: Mode, op: BinaryOperator, a: Any, b: Any, *, in_place: boo
         owner = owner_of_sequence(plain_class(sequence), op, op.method, op.reflected)
         if owner is not None:
             refuse_count(op, count)
+            if is_remade(sequence):
+                return containers.call_method(ctx, sequence, op.method, (count,), {})
             return call_seen(ctx, owner.__dict__[op.method], (sequence, innermost(count)), {})
     return NotImplemented
 
@@ -266,6 +275,8 @@ def by_name(ctx: Mode, name: str, owner: type, receiver: Any, other: Any) -> Any
     if not issubclass(plain_class(receiver), owner):
         owner.__dict__[name](innermost(receiver), innermost(other))  # raises
     if is_of_sequences(owner, op):
+        if is_remade(receiver):
+            return containers.call_method(ctx, receiver, name, (other,), {})
         return owner.__dict__[name](receiver, innermost(other))
     a, b = (other, receiver) if is_reflected else (receiver, other)
     return natively(ctx, op, owner, a, b)

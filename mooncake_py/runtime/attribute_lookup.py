@@ -8,10 +8,19 @@ from __future__ import annotations
 
 import enum
 import functools
+import gc
 import weakref
 from collections import namedtuple
 from collections.abc import Callable
-from types import FunctionType, GetSetDescriptorType, MemberDescriptorType, SimpleNamespace
+from types import (
+    FunctionType,
+    GetSetDescriptorType,
+    MemberDescriptorType,
+    MethodDescriptorType,
+    ModuleType,
+    SimpleNamespace,
+    WrapperDescriptorType,
+)
 from typing import TYPE_CHECKING, Any, cast
 
 from numpy import ndarray
@@ -26,11 +35,12 @@ if TYPE_CHECKING:
 __all__ = [
     "MISSING", "PROXIES", "Reader", "changer", "class_reader", "have_one_state", "in_cell",
     "in_class", "in_python", "instance_reader", "is_kept_by_instances", "is_own",
-    "is_read_plainly", "own_reader", "referent", "super_reader",
+    "is_read_plainly", "mapping_of", "own_class_reader", "own_reader", "referent", "super_reader",
 ]  # fmt: skip
 
 MISSING: Any = object()
 PROXIES = (weakref.ProxyType, weakref.CallableProxyType)
+COMPILED = (WrapperDescriptorType, MethodDescriptorType)
 
 Reader = Callable[["Calling", Any], Any]
 """``(context, object) -> value``; None stands for what Python itself does."""
@@ -69,6 +79,11 @@ def referent(proxy: Any) -> Any:
     return proxy.__repr__.__self__
 
 
+def mapping_of(proxy: Any) -> Any:
+    """Return the mapping that a ``types.MappingProxyType`` shows."""
+    return gc.get_referents(proxy)[0]
+
+
 # Reading.
 
 
@@ -93,6 +108,9 @@ def own_reader(t: type, name: str) -> Reader | None:
     class_getter = class_property(found)
     if class_getter is not None:
         return lambda ctx, o: ctx.call(class_getter, t)
+    if found is MISSING and issubclass(t, ModuleType):
+        native = ModuleType.__getattribute__
+        return lambda ctx, o: cast("Any", ctx).module_attribute(o, name, native)
     if getter is None:
         is_in_memory = issubclass(t, buffers.CDATA) and hasattr(kind, "__set__")
         if not is_in_memory:
@@ -111,6 +129,19 @@ def own_reader(t: type, name: str) -> Reader | None:
 
 def class_reader(cls: type, meta: type, name: str) -> Reader | None:
     """Return how to read ``cls.name``, where `meta` is the class of the class."""
+    read = own_class_reader(cls, meta, name)
+    if meta is type:
+        return read
+    above, own = in_class(meta, name), in_class(cls, name)
+    is_own = own is not MISSING and not (above is not MISSING and overrides(above))
+    if read is None and is_own and not hasattr(type(own), "__get__"):
+        meta_reads = in_python(meta, "__getattribute__")
+        return None if meta_reads is None else with_methods(meta, name, None)
+    return with_methods(meta, name, read)
+
+
+def own_class_reader(cls: type, meta: type, name: str) -> Reader | None:
+    """Return what ``type.__getattribute__`` does."""
     above = MISSING if meta is type else in_class(meta, name)
     own = in_class(cls, name)
     found: Any = own if above is MISSING or (own is not MISSING and not overrides(above)) else above
@@ -123,12 +154,7 @@ def class_reader(cls: type, meta: type, name: str) -> Reader | None:
             read = lambda ctx, o: ctx.call(getter, found, None, o)  # noqa: E731
         elif class_property(found) is not None:
             read = lambda ctx, o: ctx.call(class_property(found), o)  # noqa: E731
-    if meta is type:
-        return read
-    if read is None and found is own is not MISSING and not hasattr(type(own), "__get__"):
-        meta_reads = in_python(meta, "__getattribute__")
-        return None if meta_reads is None else with_methods(meta, name, None)
-    return with_methods(meta, name, read)
+    return read
 
 
 def class_property(found: Any) -> Any:
@@ -146,7 +172,7 @@ def overrides(found: Any) -> bool:
 def with_methods(t: type, name: str, read: Reader | None) -> Reader | None:
     """Return a reader that heeds ``__getattribute__`` and ``__getattr__`` of the class."""
     custom = in_python(t, "__getattribute__")
-    fallback = in_python(t, "__getattr__")
+    fallback = fallback_of(t)
     if custom is not None:
         read = lambda ctx, o: ctx.call(custom, o, name)  # noqa: E731
     if fallback is None:
@@ -161,6 +187,14 @@ def with_methods(t: type, name: str, read: Reader | None) -> Reader | None:
         return ctx.call(fallback, o, name)
 
     return read_or_fall_back
+
+
+def fallback_of(t: type) -> Any:
+    """Return the ``__getattr__`` of a class: a function, or a method in C of another name."""
+    found = in_class(t, "__getattr__")
+    if type(found) in COMPILED and found.__name__ != "__getattr__":
+        return found
+    return found if type(found) is FunctionType else None
 
 
 def super_reader(o: Any, name: str) -> Reader | None:

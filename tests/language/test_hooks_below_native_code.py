@@ -1,0 +1,252 @@
+"""Python code that methods in C of the standard library's classes call: it runs derived."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import operator
+import types
+from collections import OrderedDict, defaultdict, deque
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mooncake_py import checkpoint, grad, hvp, jvp, value_and_grad, vjp
+from tests.support.gradients import check
+
+X = np.array([0.3, 1.2, 0.7])
+LOG: list[float] = []
+
+Hook = Callable[[], Any]
+Scenario = Callable[[Any, Hook], Any]
+scenarios: list[Scenario] = []
+
+
+def scenario(f: Scenario) -> Scenario:
+    """Collect a function of an array and a hook, which it has native code call."""
+    scenarios.append(f)
+    return f
+
+
+# Items of dicts.
+
+
+@scenario
+def missing_by_super(x, hook):
+    class Table(dict):
+        def __getitem__(self, key):
+            return super().__getitem__(key)
+
+        def __missing__(self, key):
+            return hook() * len(key)
+
+    return Table()["ab"]
+
+
+@scenario
+def missing_by_name(x, hook):
+    class Table(dict):
+        __call__ = dict.__getitem__
+
+        def __missing__(self, key):
+            return hook()
+
+    t = Table()
+    return t("a") + dict.__getitem__(t, "a") * t.__getitem__("b") + sum(map(t.__getitem__, "ab"))
+
+
+@scenario
+def missing_attribute(x, hook):
+    class Attributes(dict):
+        __getattr__ = dict.__getitem__
+        __setattr__ = dict.__setitem__
+
+        def __missing__(self, key):
+            return hook()
+
+    a = Attributes()
+    a.rate = x[1]
+    return a.rate * a.other
+
+
+@scenario
+def factory_by_name(x, hook):
+    d = defaultdict(hook)
+    first = functools.partial(d.__getitem__, "c")()
+    return first * sum(map(d.__getitem__, "ab")) * operator.getitem(d, "a") * len(d)
+
+
+@scenario
+def shown_items(x, hook):
+    class Rates(dict):
+        def __getitem__(self, key):
+            return hook()
+
+    shown = types.MappingProxyType(Rates(a=1.0))
+    return shown["a"] * shown.__getitem__("b") + types.MappingProxyType(defaultdict(hook))["k"]
+
+
+@scenario
+def shown_methods(x, hook):
+    class Rates(dict):
+        def __iter__(self):
+            return iter([hook(), x[1]])
+
+        def __contains__(self, key):
+            return bool(hook() < 100.0)
+
+        def get(self, key, default=None):
+            return hook()
+
+        def keys(self):
+            return ["a", "b"]
+
+        def __getitem__(self, key):
+            return hook()
+
+        def __len__(self):
+            return int(hook() < 100.0)
+
+    shown = types.MappingProxyType(Rates(a=1.0))
+    total = sum(shown) + shown.get("a") + len(shown) * x[0] + ("q" in shown) * x[1]
+    return total + sum(dict(shown).values()) + sum({**shown}.values()) + (x[2] if shown else 0.0)
+
+
+# Containers that are made of others.
+
+
+@scenario
+def copied_deques(x, hook):
+    class Window(deque):
+        def __init__(self, *args):
+            super().__init__(*args)
+            self.weight = hook()
+
+    w = Window([x[0], 2.0], 3)
+    total = w.copy().weight * w.copy()[0] + copy.copy(w).weight * copy.copy(w).maxlen
+    joined, repeated = w + Window([x[1], x[2]]), 2 * w
+    return total + joined.weight * joined[2] + repeated[1] * (w * 2).weight
+
+
+@scenario
+def copied_ordered_dicts(x, hook):
+    class Scaled(OrderedDict):
+        def __setitem__(self, key, value):
+            super().__setitem__(key, value * hook())
+
+    o = Scaled(a=2.0)
+    merged, reflected = o | {"b": x[1]}, {"b": x[1]} | o
+    return o.copy()["a"] + merged["b"] * merged["a"] + reflected["b"] + copy.copy(o)["a"]
+
+
+@scenario
+def copied_default_dicts(x, hook):
+    class Counts(defaultdict):
+        def __init__(self, *args):
+            super().__init__(*args)
+            self.weight = hook()
+
+    d = Counts(float)
+    d["a"] = x[0]
+    merged, reflected = d | {"b": x[1]}, {"b": x[1]} | d
+    total = d.copy().weight * d.copy()["a"] + merged.weight * merged["b"] + merged["c"]
+    return total + reflected.weight * reflected["b"] + copy.copy(d).weight
+
+
+# Attributes.
+
+
+@scenario
+def property_of_a_metaclass(x, hook):
+    class Meta(type):
+        @property
+        def rate(cls):
+            return hook()
+
+        def __getattribute__(cls, name):
+            return super().__getattribute__(name)
+
+    class A(metaclass=Meta):
+        factor = 2.0
+
+    return A.rate * type.__getattribute__(A, "rate") * A.factor
+
+
+@scenario
+def attribute_of_a_module(x, hook):
+    class Module(types.ModuleType):
+        pass
+
+    plain, other = types.ModuleType("plain"), Module("other")
+    plain.__getattr__ = other.__getattr__ = lambda name: hook() * len(name)
+    return types.ModuleType.__getattribute__(plain, "rate") * other.rate
+
+
+@scenario
+def state_of_an_object(x, hook):
+    class A:
+        def __getstate__(self):
+            return {"rate": hook()}
+
+    return object.__reduce_ex__(A(), 4)[2]["rate"] * A().__reduce_ex__(4)[2]["rate"]
+
+
+def element(f: Scenario) -> Callable[[Any], Any]:
+    """Return a program in which the hook reads elements of an active array."""
+    return lambda x: f(x, lambda: x[0] * x.sum())
+
+
+def number(f: Scenario) -> Callable[[Any], Any]:
+    """Return a program in which the hook computes with an active number."""
+
+    def program(x):
+        v = x[0] * x[1]
+        return f(x, lambda: v * v)
+
+    return program
+
+
+def writing(f: Scenario) -> Callable[[Any], Any]:
+    """Return a program in which the hook writes to a global list."""
+
+    def hook():
+        LOG.append(1.0)
+        return 0.5 + len(LOG)
+
+    def program(x):
+        del LOG[:]
+        return f(x, hook) * x[0]
+
+    return program
+
+
+@pytest.mark.parametrize("program", [element, number, writing])
+@pytest.mark.parametrize("f", scenarios, ids=lambda f: f.__name__)
+def test_gradients(f: Scenario, program: Any) -> None:
+    LOG[:] = [7.0]
+    check(program(f), X, rtol=1e-5)
+
+
+@pytest.mark.parametrize("program", [element, number, writing])
+@pytest.mark.parametrize("f", scenarios, ids=lambda f: f.__name__)
+def test_all_modes(f: Scenario, program: Any) -> None:
+    h = program(f)
+    LOG[:] = [7.0]
+    value, expected = value_and_grad(h)(X)
+    assert LOG == [7.0]
+    direction = np.array([1.0, -2.0, 0.5])
+    slope = jvp(h, (X,), (direction,))
+    assert LOG == [7.0]
+    np.testing.assert_allclose(slope, (value, expected @ direction), rtol=1e-12)
+    pulled = vjp(h, X)
+    (cotangent,) = pulled[1](1.0)
+    assert LOG == [7.0]
+    within = grad(lambda x: checkpoint(h, x) * 1.0)
+    for found in (cotangent, grad(h, debug=True)(X), grad(h, compile=True)(X), within(X)):
+        np.testing.assert_allclose(found, expected, rtol=1e-12)
+    step = 1e-5 * direction
+    curvature = (grad(h)(X + step) - grad(h)(X - step)) / 2e-5
+    np.testing.assert_allclose(hvp(h, (X,), direction), curvature, rtol=1e-6, atol=1e-8)
+    assert LOG == [7.0]
