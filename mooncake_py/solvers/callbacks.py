@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from inspect import Parameter, signature
+from inspect import Parameter, Signature, signature
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy import ndarray
 
+from mooncake_py.remembered import remembered
 from mooncake_py.runtime.activity import unwrapped
 from mooncake_py.runtime.same_number import at_point
 from mooncake_py.solvers.unsettled import Iterates
@@ -23,6 +24,12 @@ __all__ = ["Calls", "run_calling_back"]
 VAR_POSITIONAL, VAR_KEYWORD = Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD
 FURTHER = ("args", "kwargs")
 """Parameters of solvers with further arguments for their callbacks."""
+
+
+@remembered
+def signature_of(solve: Callable[..., Any]) -> Signature:
+    """Return the signature of a solver of a library."""
+    return signature(solve)
 
 
 class Held:
@@ -73,8 +80,17 @@ def kept(value: Any) -> Any:
 
 def distance_between(a: Any, b: Any) -> float:
     """Return how far two points are from one another, among other arguments."""
-    pairs = [(x, y) for x, y in zip(a, b, strict=False) if isinstance(y, (float, ndarray))]
-    return max((float(np.max(np.abs(x - y), initial=0.0)) for x, y in pairs), default=0.0)
+    found = 0.0
+    for x, y in zip(a, b, strict=False):
+        if type(y) is float and type(x) is float:
+            distance = abs(x - y)
+        elif isinstance(y, (float, ndarray)):
+            distance = float(np.max(np.abs(x - y), initial=0.0))
+        else:
+            continue
+        if not distance <= found:
+            found = distance
+    return found
 
 
 def run_calling_back(
@@ -120,7 +136,7 @@ def run_calling_back(
     def named(name: str, value: Any) -> Any:
         return held(value) if name in FURTHER else argument(value)
 
-    given = signature(solve).bind(*args, **kwargs)
+    given = signature_of(solve).bind(*args, **kwargs)
     for name, value in given.arguments.items():
         is_variadic = given.signature.parameters[name].kind in (VAR_POSITIONAL, VAR_KEYWORD)
         given.arguments[name] = argument(value) if is_variadic else named(name, value)
