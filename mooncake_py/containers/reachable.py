@@ -51,7 +51,7 @@ from mooncake_py.modules import draws_numbers, module_of
 from mooncake_py.overriding import override
 from mooncake_py.remembered import remembered
 from mooncake_py.runtime.active import Active
-from mooncake_py.runtime.activity import INERT, VIEWS, is_iterator, parts
+from mooncake_py.runtime.activity import INERT, VIEWS, is_iterator, parts, unwrapped
 from mooncake_py.runtime.attribute_lookup import MISSING
 from mooncake_py.tangents.contents import FACTORY
 from mooncake_py.tangents.fields import instance_dict, own_attributes, slots
@@ -142,6 +142,7 @@ class Reachable(Walk):
         self.modules: dict[int, ModuleType] = {}  # of the user's
         self.names: dict[str, None] = {}  # in the code of functions
         self.set_by_name: set[str] = set()  # attributes
+        self.plain_numbers: set[int] = set()  # by id, those that active ones stand for
         super().__init__()
         for i, value in enumerate(values):
             self.follow(f"argument {i}", value)
@@ -176,6 +177,7 @@ class Reachable(Walk):
         if t is Active:
             self.is_active = True
             self.has_numbers |= value.context in self.running
+            self.plain_numbers.add(id(unwrapped(value)))
             return
         if value is MISSING or id(value) in self.known:
             return
@@ -324,8 +326,24 @@ def reader_of(t: type) -> Callable[[Any], Any] | None:
     return gc.get_referents if is_iterator(t) and not draws_numbers(t) else None
 
 
+def holds_any(held: Any, ids: set[int]) -> bool:
+    """Return whether one of some objects is what a place holds, or among it."""
+    if isinstance(held, dict):
+        return not ids.isdisjoint(map(id, held.values()))
+    if isinstance(held, list):
+        return not ids.isdisjoint(map(id, held))
+    return id(held) in ids
+
+
 class State:
-    """What can be reached from some values, as it is now."""
+    """What can be reached from some values, as it is now.
+
+    Attributes
+    ----------
+    hides_writes : bool
+        Whether a place holds the very number for which an active one stands, as an earlier plain
+        call may have left it: to write it there once more would not be seen.
+    """
 
     def __init__(self, ctx: Mode, values: Any) -> None:
         found = Reachable(ctx, values)
@@ -335,6 +353,8 @@ class State:
         self.prints = found.prints
         self.fills_caches = any(type(stream) is LRU_WRAPPER for stream in self.streams)
         self.kept = [(place, place.read()) for place in found.places]
+        numbers = found.plain_numbers
+        self.hides_writes = bool(numbers) and any(holds_any(held, numbers) for _, held in self.kept)
         self.active_arrays = [
             place
             for place in found.places

@@ -68,7 +68,7 @@ def solved_apart(
         return natively(ctx, run.state, solve, args, kwargs)
 
     found = run.solve(solve_natively, solve_derived)
-    if run.calls.f is not None and run.is_active:
+    if run.calls.made and run.is_active:
         run.find_equation(name_of(solve), args, kwargs)
     return run.differentiate(then, found, moves)
 

@@ -19,7 +19,7 @@ from mooncake_py.tangents.memory import is_writeable
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["Calls", "run_calling_back"]
+__all__ = ["Called", "Calls", "run_calling_back"]
 
 VAR_POSITIONAL, VAR_KEYWORD = Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD
 FURTHER = ("args", "kwargs")
@@ -39,36 +39,56 @@ class Held:
         self.value = value
 
 
-class Calls:
-    """The calls of the callback that a solver has called first.
+class Called:
+    """The calls of one callback.
 
     Attributes
     ----------
-    f : callable or None
+    f : callable
     first, other : tuple
         What it was given first, and where it was called farthest from there.
-    marked : tuple
-        The first, as it was passed to the callback.
+    marked, other_marked : tuple
+        The same, as it was passed to the callback.
+    """
+
+    def __init__(self, f: Callable[..., Any], args: Any, marked: Any) -> None:
+        self.f = f
+        self.first, self.marked = tuple(map(kept, args)), marked
+        self.other: tuple[Any, ...] = ()
+        self.other_marked: tuple[Any, ...] = ()
+        self.distance = 0.0
+
+    def note(self, args: Any, marked: Any) -> None:
+        """Take note of a later call."""
+        distance = distance_between(self.first, args)
+        if distance > self.distance:
+            self.distance = distance
+            self.other, self.other_marked = tuple(map(kept, args)), marked
+
+
+class Calls:
+    """The calls of the callbacks of a solver.
+
+    Attributes
+    ----------
+    made : dict of int to Called
+        In the order of the first calls, by the ids of the callbacks.
     is_active : bool
         Whether any callback has returned what is active.
     """
 
     def __init__(self) -> None:
-        self.f: Callable[..., Any] | None = None
-        self.first: tuple[Any, ...] = ()
-        self.other: tuple[Any, ...] = ()
-        self.marked: tuple[Any, ...] = ()
-        self.distance = 0.0
+        self.made: dict[int, Called] = {}
+        self.functions: list[Callable[..., Any]] = []  # they keep their ids
         self.is_active = False
 
-    def note(self, f: Callable[..., Any], args: Any, marked: Any) -> None:
-        """Take note of a call."""
-        if self.f is None:
-            self.f, self.first, self.marked = f, tuple(map(kept, args)), marked
-        elif self.f is f:
-            distance = distance_between(self.first, args)
-            if distance > self.distance:
-                self.distance, self.other = distance, tuple(map(kept, args))
+    def note(self, f: Callable[..., Any], args: Any, marked: Any, named: dict[str, Any]) -> None:
+        """Take note of a call, of which `named` are the further arguments by name."""
+        if id(f) in self.made:
+            self.made[id(f)].note(args, marked)
+        else:
+            self.functions.append(f)
+            self.made[id(f)] = Called(functools.partial(f, **named) if named else f, args, marked)
 
 
 def kept(value: Any) -> Any:
@@ -112,10 +132,11 @@ def run_calling_back(
         @functools.wraps(f, updated=())
         def call(*args: Any, **kwargs: Any) -> Any:
             given = tuple(map(passed, args))
-            calls.note(f, args, given)
+            named = {name: passed(v) for name, v in kwargs.items()}
+            calls.note(f, args, given, named)
             points = [a for a in args if isinstance(a, (float, ndarray))] if iterates else []
             with at_point(points):
-                y = ctx.call(f, *given, **{name: passed(v) for name, v in kwargs.items()})
+                y = ctx.call(f, *given, **named)
             calls.is_active = calls.is_active or ctx.contains_active(y)
             for a, b in zip(args, given, strict=True):
                 write_back(a, b)
@@ -128,18 +149,18 @@ def run_calling_back(
         if type(value) in (list, tuple):
             return type(value)(map(argument, value))
         if type(value) is dict:
-            return {key: named(key, part) for key, part in value.items()}
+            return {key: by_name(key, part) for key, part in value.items()}
         if callable(value) and not isinstance(value, type):
             return derived(value)
         return unwrapped(value)
 
-    def named(name: str, value: Any) -> Any:
+    def by_name(name: str, value: Any) -> Any:
         return held(value) if name in FURTHER else argument(value)
 
     given = signature_of(solve).bind(*args, **kwargs)
     for name, value in given.arguments.items():
         is_variadic = given.signature.parameters[name].kind in (VAR_POSITIONAL, VAR_KEYWORD)
-        given.arguments[name] = argument(value) if is_variadic else named(name, value)
+        given.arguments[name] = argument(value) if is_variadic else by_name(name, value)
     return solve(*given.args, **given.kwargs)
 
 

@@ -2,13 +2,15 @@
 
 A residual may be scaled by its first value, or measure the way from the first point.  The equation
 that the solver has solved is then the one that its callback has left.  What is differentiated
-starts from before the solver: if that is another equation, it calls the callback once where the
-solver did first.  If this makes no difference either, there is no equation to differentiate.
+starts from before the solver, and calls each callback once where the solver did first: what an
+earlier plain call has left may have the same value, but it has no derivative.  If the callback then
+returns other values than from the state that the solver has left, it is not called there; if that
+makes no difference either, there is no equation to differentiate.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,12 +19,12 @@ from numpy import ndarray
 from mooncake_py.errors import SolverError
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import unwrapped
-from mooncake_py.solvers.callbacks import Calls
+from mooncake_py.solvers.callbacks import Called
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["agree", "depends_on_history", "first_call"]
+__all__ = ["agree", "depends_on_history", "first_calls"]
 
 AGREEMENT = 1e-6
 
@@ -39,13 +41,21 @@ def agree(a: Any, b: Any) -> bool:
     return not np.any(np.abs(a - b) > AGREEMENT * scale)
 
 
-def first_call(ctx: Mode, calls: Calls, args: Any, kwargs: Any) -> tuple[Any, Any]:
-    """Return the callback, and what the solver has given to it first, with its derivatives."""
+def first_calls(
+    ctx: Mode, made: Iterable[Called], args: Any, kwargs: Any, elsewhere: bool
+) -> list[list[Any]]:
+    """Return the callbacks, and what the solver has given to each first, with its derivatives.
+
+    At the end stands what to give it if this is the solution itself: `elsewhere` says that it is to
+    be another point then, of which the callback may keep the value without harm.
+    """
     given = list(points_among((*args, *kwargs.values())))
-    return calls.f, [
-        with_derivative(ctx, value, marked, given)
-        for value, marked in zip(calls.first, calls.marked, strict=True)
-    ]
+    calls = []
+    for call in made:
+        pairs = zip(call.first, call.marked, strict=True)
+        first = [with_derivative(ctx, value, marked, given) for value, marked in pairs]
+        calls.append([call.f, first, call.other_marked if elsewhere else first])
+    return calls
 
 
 def with_derivative(ctx: Mode, value: Any, marked: Any, given: list[Any]) -> Any:

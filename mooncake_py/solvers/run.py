@@ -22,7 +22,7 @@ from mooncake_py.runtime.enclosing import enclosed
 from mooncake_py.runtime.silence import Deferred, silent
 from mooncake_py.solvers.callbacks import Calls
 from mooncake_py.solvers.held_still import held_still, is_refused_view
-from mooncake_py.solvers.history import agree, depends_on_history, first_call
+from mooncake_py.solvers.history import agree, depends_on_history, first_calls
 from mooncake_py.solvers.iterators import copied_iterator, with_iterators
 from mooncake_py.solvers.left import Left
 from mooncake_py.solvers.logged import Logged
@@ -70,7 +70,7 @@ class Run(Solved):
         self.iterators: dict[int, Any] = {}  # copies from before the solver, by the id
         self.calls = Calls()
         self.iterates: Iterates | None = None
-        self.first: tuple[Any, Any] | None = None  # a call that comes before those at the solution
+        self.first: list[list[Any]] = []  # calls that come before those at the solution
 
     def runs_natively(self) -> bool:
         """Return whether plain calls of the callbacks can be undone."""
@@ -126,32 +126,33 @@ class Run(Solved):
         return changed | self.touched | self.holding_iterators()
 
     def find_equation(self, solver: str, args: Any, kwargs: Any) -> None:
-        """Find out whether the callback must be called where the solver has called it first.
+        """Find out whether the callbacks must be called where the solver has called them first.
 
         It is not asked where each call moves on what cannot be put back.
         """
-        ctx, calls = self.ctx, self.calls
-        if not self.end or not calls.other or any(map(is_moving, self.state.streams)):
+        ctx, made = self.ctx, list(self.calls.made.values())
+        if not self.end or not made[0].other or any(map(is_moving, self.state.streams)):
             return
         failure = ctx.failure
+        other = made[0].f, made[0].other
         try:
             with silent():
-                left = self.value_after(self.end, calls.other)
-                if agree(left, self.value_after([], calls.other)):
-                    return
-                after_first = self.value_after([], calls.first, calls.other)
+                left = self.value_after(self.end, other)
+                is_as_before = agree(left, self.value_after([], other))
+                after_first = self.value_after([], *((call.f, call.first) for call in made), other)
         except Exception:  # outside of where the solver goes, perhaps
             ctx.failure = failure
             return
-        if not agree(left, after_first):
+        if agree(left, after_first):
+            self.first = first_calls(ctx, made, args, kwargs, is_as_before)
+        elif not is_as_before:
             raise located(ctx, depends_on_history(ctx, solver))
-        self.first = first_call(ctx, calls, args, kwargs)
 
-    def value_after(self, state: list[tuple[Place, Any]], *points: Any) -> Any:
-        """Return what the callback returns at the last of some points, from a state."""
+    def value_after(self, state: list[tuple[Place, Any]], *calls: Any) -> Any:
+        """Return what the last of some calls of callbacks returns, from a state."""
         put_all(self.ctx, state)
         try:
-            return sample(self.ctx, called_at, self.calls.f, points)
+            return sample(self.ctx, called_in_turn, calls)
         finally:
             self.go_back()
 
@@ -188,12 +189,10 @@ class Run(Solved):
         changed = {id(place) for place, _ in self.end}
         if self.is_active:
             self.begin = [list(pair) for pair in self.before(changed)]
-            if self.first is not None:
-                f, first = self.first
-                self.begin.append([None, [f, first]])
-                with silent():
-                    ctx.call(f, *first)
+            self.begin.extend([None, call] for call in self.first)
         with silent(), self.draws.rewound():
+            for f, first, _ in self.first:
+                ctx.call(f, *first)
             result = then(self, found)
         others = {id(place) for place, _ in self.state.changes()} - changed
         self.iterators = {}
@@ -233,7 +232,7 @@ class Run(Solved):
 
 def can_be_undone(state: State, is_active: bool) -> bool:
     """Return whether what plain calls do to a state can be undone, and is not seen."""
-    if state.is_open or state.hides_active or state.fills_caches:
+    if state.is_open or state.hides_active or state.hides_writes or state.fills_caches:
         return False
     return not (is_active and (state.streams or state.prints))
 
@@ -296,9 +295,9 @@ def sample(ctx: Mode, f: Function, *args: Any) -> Any:
         ctx.caches = run.caches
 
 
-def called_at(f: Function, points: Any) -> Any:
-    """Return what a function returns at the last of some points, called at all of them."""
+def called_in_turn(calls: Any) -> Any:
+    """Return what the last of some calls returns."""
     y = None
-    for point in points:
+    for f, point in calls:
         y = f(*point)
     return y
