@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
+from mooncake_py.compiler.printing.text import define
 from mooncake_py.modes.reverse.recorder import Recorder
 from mooncake_py.rules.kinds import ElementwiseRule
 from mooncake_py.runtime import drops, pulls
-from mooncake_py.runtime.active import REAL_SCALARS, Active, active_number, primal_of
+from mooncake_py.runtime.active import REAL_SCALARS, Active, primal_of
 from mooncake_py.runtime.operators import BINARY, BinaryOperator
 
 __all__ = ["Arithmetic"]
@@ -26,40 +27,58 @@ _MATMUL = BINARY["matmul"]
 _FLOORDIV = BINARY["floordiv"]
 FACTORS = REAL_SCALARS | {int, bool, np.int64, np.bool_}
 """Types of constants that arithmetic makes floats of, with those."""
-_scalar_one, _scalar_two = pulls.pull_scalar_one, pulls.pull_scalar_two
-_quotient = pulls.pull_quotient
 
-
-def _sum(op: BinaryOperator, slope: float) -> Callable[[Any, Any, Any], Any]:
-    """Return what runs ``a + b`` or ``a - b``; `slope` is the partial with respect to b."""
-    compute = op.function
-
-    def run(self: Arithmetic, a: Any, b: Any) -> Any:
-        ta, tb = type(a), type(b)
-        if ta is Active:
-            if tb is Active:
-                y = compute(a.primal, b.primal)
-                if type(y) in REAL_SCALARS:
-                    y = active_number(y, self)
-                    self.record((_scalar_two, y, a, 1.0, b, slope))
-                    return y
-            elif tb in FACTORS:
-                y = compute(a.primal, b)
-                if type(y) in REAL_SCALARS:
-                    y = active_number(y, self)
-                    self.record((_scalar_one, y, a, 1.0))
-                    return y
-        elif tb is Active and ta in FACTORS:
-            y = compute(a, b.primal)
-            if type(y) in REAL_SCALARS:
-                y = active_number(y, self)
-                self.record((_scalar_one, y, b, slope))
+_OPERATOR = """
+def run(self, a, b):
+    ta, tb = type(a), type(b)
+    if ta is Active:
+        if tb is Active:
+            p, q = a.primal, b.primal
+            v = p {symbol} q
+            if type(v) in REAL_SCALARS:
+                y = Active()
+                y.primal = v
+                y.grad = 0.0
+                y.context = self
+                self.record(({both}))
                 return y
-        elif ta in FACTORS and tb in FACTORS:
-            return compute(a, b)
-        return self.binary(op, a, b)
+        elif tb in FACTORS:
+            v = a.primal {symbol} b
+            if type(v) in REAL_SCALARS:
+                y = Active()
+                y.primal = v
+                y.grad = 0.0
+                y.context = self
+                self.record(({first}))
+                return y
+    elif tb is Active and ta in FACTORS:
+        q = b.primal
+        v = a {symbol} q
+        if type(v) in REAL_SCALARS:
+            y = Active()
+            y.primal = v
+            y.grad = 0.0
+            y.context = self
+            self.record(({second}))
+            return y
+    elif ta in FACTORS and tb in FACTORS:
+        return a {symbol} b
+    return self.binary(op, a, b)
+"""
+"""An operator, with `active_number` written out: one of the commonest calls."""
 
-    return run
+
+def _operator(
+    op: BinaryOperator, both: str, first: str, second: str
+) -> Callable[[Any, Any, Any], Any]:
+    """Return what runs an operator, with the entries for the operands that are active."""
+    scope = {
+        "Active": Active, "FACTORS": FACTORS, "REAL_SCALARS": REAL_SCALARS, "op": op,
+        "scalar_one": pulls.pull_scalar_one, "scalar_two": pulls.pull_scalar_two,
+        "quotient": pulls.pull_quotient,
+    }  # fmt: skip
+    text = _OPERATOR.format(symbol=op.symbol, both=both, first=first, second=second)
+    return define(text, scope)["run"]
 
 
 class Arithmetic(Recorder):
@@ -67,61 +86,16 @@ class Arithmetic(Recorder):
 
     # The four operators of arithmetic, quick for floats.
 
-    add = _sum(_ADD, 1.0)
-    sub = _sum(_SUB, -1.0)
-
-    def mul(self, a: Any, b: Any) -> Any:
-        """Run ``a * b``."""
-        ta, tb = type(a), type(b)
-        if ta is Active:
-            if tb is Active:
-                p, q = a.primal, b.primal
-                y = p * q
-                if type(y) in REAL_SCALARS:
-                    y = active_number(y, self)
-                    self.record((_scalar_two, y, a, q, b, p))
-                    return y
-            elif tb in FACTORS:
-                y = a.primal * b
-                if type(y) in REAL_SCALARS:
-                    y = active_number(y, self)
-                    self.record((_scalar_one, y, a, b))
-                    return y
-        elif tb is Active and ta in FACTORS:
-            y = a * b.primal
-            if type(y) in REAL_SCALARS:
-                y = active_number(y, self)
-                self.record((_scalar_one, y, b, a))
-                return y
-        elif ta in FACTORS and tb in FACTORS:
-            return a * b
-        return self.binary(_MUL, a, b)
-
-    def truediv(self, a: Any, b: Any) -> Any:
-        """Run ``a / b``."""
-        ta, tb = type(a), type(b)
-        if ta is Active:
-            if tb is Active:
-                y = a.primal / b.primal
-                if type(y) in REAL_SCALARS:
-                    y = active_number(y, self)
-                    self.record((_quotient, y, a, b, b.primal))
-                    return y
-            elif tb in FACTORS:
-                y = a.primal / b
-                if type(y) in REAL_SCALARS:
-                    y = active_number(y, self)
-                    self.record((_quotient, y, a, None, b))
-                    return y
-        elif tb is Active and ta in FACTORS:
-            y = a / b.primal
-            if type(y) in REAL_SCALARS:
-                y = active_number(y, self)
-                self.record((_quotient, y, None, b, b.primal))
-                return y
-        elif ta in FACTORS and tb in FACTORS:
-            return a / b
-        return self.binary(_DIV, a, b)
+    add = _operator(
+        _ADD, "scalar_two, y, a, 1.0, b, 1.0", "scalar_one, y, a, 1.0", "scalar_one, y, b, 1.0"
+    )
+    sub = _operator(
+        _SUB, "scalar_two, y, a, 1.0, b, -1.0", "scalar_one, y, a, 1.0", "scalar_one, y, b, -1.0"
+    )
+    mul = _operator(_MUL, "scalar_two, y, a, q, b, p", "scalar_one, y, a, b", "scalar_one, y, b, a")
+    truediv = _operator(
+        _DIV, "quotient, y, a, b, q", "quotient, y, a, None, b", "quotient, y, None, b, q"
+    )
 
     # Operators in general.
 
