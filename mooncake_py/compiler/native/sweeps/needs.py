@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from mooncake_py.compiler.derivatives.partials import NoPartial
 from mooncake_py.compiler.native.regions.mentions import bound_by, values_in
 from mooncake_py.compiler.native.sweeps.pull import Pull
 from mooncake_py.compiler.native.sweeps.scopes import Scopes
@@ -114,6 +115,8 @@ class Needs:
                     self._overwritten.add(id(s))
                 return (needed - {s.count, *s.counters}) | values_in(s.extents)
             case Alloc():
+                if s.name in needed:  # made anew while another one of the name is to be read
+                    raise NoPartial
                 return (needed - {s.name}) | values_in(s.shape)
             case For() | While():
                 return self.repeated(s, needed)

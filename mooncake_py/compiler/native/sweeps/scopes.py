@@ -77,7 +77,12 @@ class Scopes:
         self.own: dict[int, set[str]] = {}
         self.first: set[int] = set()
         self.total = Counter([*mentions(body), *region.inputs, *region.results])
+        self._made: dict[str, list[tuple[Block, int]]] = {}
         self._find(body, region.results)
+        self._find_copies()
+        for block in (body, *(b for s in body for b in all_blocks(s))):
+            own = self.own[id(block)].difference(region.results)
+            self.first.update(id(s) for s in first_written(block, own))
         numbers = Counter(name for s in statements(body) for name in numbers_bound(s))
         scoped = set[str]().union(*self.own.values())
         self.carried = [name for name in numbers if name not in scoped]
@@ -103,7 +108,7 @@ class Scopes:
             s.name: s.shape
             for s in statements(body)
             if isinstance(s, Alloc) and s.name in scoped and values_in(s.shape) <= self.stable
-            if s.name not in self.grown
+            if s.name not in self.grown and len(self._made.get(s.name, ())) == 1
         }
 
     def of(self, block: Block) -> set[str]:
@@ -123,10 +128,32 @@ class Scopes:
             found.update(own_mentions(s))
             for inner in blocks_of(s):
                 found.update(self._find(inner))
-        own = {name for name in first_bound(block) if found[name] == self.total[name]}
-        self.own[id(block)] = own
-        self.first.update(id(s) for s in first_written(block, own.difference(results)))
+        first = first_bound(block)
+        self.own[id(block)] = {name for name in first if found[name] == self.total[name]}
+        for s in block:
+            if isinstance(s, Alloc) and s.name in first:
+                self._made.setdefault(s.name, []).append((block, found[s.name]))
         return found
+
+    def _find_copies(self) -> None:
+        """Find the arrays that live in several blocks, none of them in another one.
+
+        The normal form repeats what follows a branch from which a loop is left.
+        """
+        for name, made in self._made.items():
+            if len(made) > 1 and sum(count for _, count in made) == self.total[name]:
+                inner = {id(b) for block, _ in made for s in block for b in all_blocks(s)}
+                if inner.isdisjoint(id(block) for block, _ in made):
+                    for block, _ in made:
+                        self.own[id(block)].add(name)
+
+
+def all_blocks(s: Statement) -> Iterator[Block]:
+    """Yield the blocks of a statement, and those within."""
+    for block in blocks_of(s):
+        yield block
+        for inner in block:
+            yield from all_blocks(inner)
 
 
 def first_bound(block: Block) -> set[str]:

@@ -7,10 +7,12 @@ import pytest
 from numpy.testing import assert_allclose
 
 from mooncake_py.compiler.derivatives.activity import active_parts
+from mooncake_py.compiler.derivatives.partials import NoPartial
 from mooncake_py.compiler.native.form import LLVM
 from mooncake_py.compiler.native.regions.region import NativeRegion
 from mooncake_py.compiler.native.sweeps.adjoint import NativeSweeps, adjoint, is_clear
 from mooncake_py.compiler.regions.ir import Assign, Name, Push, statements
+from tests.compiler.native.random_regions import random_values
 from tests.compiler.native.sweeping import (
     Values,
     built,
@@ -101,3 +103,40 @@ def test_pushes_are_counted_beforehand(name: str) -> None:
         "ints_of_floats",
     }  # fmt: skip
     assert (sweeps_of(name).size is None) == (name in depends)
+
+
+WAYS = """for i in range(0, 5):
+    if y[i] > x[0]:
+        a = a * 1.1
+    else:
+        if mask[i]:
+            a = a * 0.7
+        {}if b > z[i]:
+            break
+    w = empty(6)
+    with all(q=6): w[q] = a * x[q] + y[i]
+    {}y[i] *= np.sin(w[i] ** 2)
+"""
+
+
+@pytest.mark.parametrize(
+    "inserted", [("", ""), ("w = zeros(3)\n        ", ""), ("", "w[1] = w[2] * w[3]\n    ")]
+)
+def test_arrays_made_after_a_way_out_of_a_loop(inserted: tuple[str, str]) -> None:
+    """What follows is repeated for each way to it, and so is the array, which is read there."""
+    text = WAYS.format(*inserted)
+    found = region(text, "x:1 y:1 z:1 a b mask:bool:1", "a")
+    if "zeros" in text:
+        with pytest.raises(NoPartial):
+            adjoint(found, {"x", "y", "z", "a", "b", "w"})
+        return
+    for seed in range(3):
+        values = random_values(seed) | {"b": -1.0 - 0.1 * seed}
+        check(found, {name: values[name] for name in found.inputs}, "x y a", seed)
+
+
+def test_an_array_that_is_made_anew_while_it_is_read_is_not_differentiated() -> None:
+    text = "for i in range(0, 3):\n    w = empty(6)\n    with all(q=6): w[q] = a * x[q]\n"
+    found = region(text + "    a = a * w[1]\ns = w[2] * w[2]", "x:1 a s", "a s")
+    with pytest.raises(NoPartial):
+        adjoint(found, {"x", "a", "s", "w"})
