@@ -26,14 +26,14 @@ from numpy import ndarray
 
 from mooncake_py.boundary.arguments import name_of
 from mooncake_py.diagnostics.places import definition_of
-from mooncake_py.errors import InvalidRuleError, SolverError
+from mooncake_py.errors import InvalidRuleError, MooncakeError, SolverError
 from mooncake_py.interface import jvp
 from mooncake_py.jacobians import jacobian
 from mooncake_py.rules.declare import contextual, from_vjp
 from mooncake_py.runtime.activity import unwrapped
 from mooncake_py.solvers.apart import solved_by_user
 from mooncake_py.solvers.order import order
-from mooncake_py.solvers.start import Solved
+from mooncake_py.solvers.start import Solved, anew
 from mooncake_py.words import with_article
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ Function = Callable[..., Any]
 TOLERANCE = 1e-4
 REACH = 1e-7
 AGREEMENT = 0.1
+FEW_ROUNDINGS = 4.0
 
 
 def implicit(solve: Function, residual: Function, *, tolerance: float = TOLERANCE) -> Function:
@@ -123,10 +124,43 @@ def with_equation_inside(
         require_numbers(solve, x, "solution")
         if run.begin is None:
             return x
-        equation = run.anew(lambda x: residual(x, *args, **kw))
-        return moved_along(run, x, equation, tolerance)
+        return moved_from_either(run, x, lambda x: residual(x, *args, **kw), tolerance)
 
     return solved_by_user(ctx, differentiated, residual, solve, *args, **kw)
+
+
+def moved_from_either(run: Solved, x: Any, residual: Function, tolerance: float) -> Any:
+    """Return a solution with its derivative, for a residual that may read what the solver stores.
+
+    It runs from the state that the solver has left, and from the state before if from there it is
+    not zero, as where the solver works in the memory that it reads.
+    """
+    if not run.left:
+        return moved_along(run, x, run.anew(residual), tolerance)
+    ctx, offset = run.ctx, small_offset(x)
+    failure = ctx.failure
+    try:
+        # Beside the solution, of which the residual may have kept its value in a table of points.
+        return moved_along(run, x, anew(lambda x: residual(x + offset), run.left), tolerance)
+    except Exception as error:
+        ctx.failure = failure
+        try:
+            return moved_along(run, x, run.anew(residual), tolerance)
+        except MooncakeError:
+            raise
+        except Exception:  # it cannot run from there
+            raise error from None
+
+
+def small_offset(x: Any) -> Any:
+    """Return an offset from a solution of the size of a few roundings."""
+    kind = np.asarray(x).dtype
+    if kind.kind not in "fc":
+        return 0
+    offset = np.where(
+        x == 0, np.finfo(kind).tiny, np.multiply(x, FEW_ROUNDINGS * np.finfo(kind).eps)
+    )
+    return offset if isinstance(x, ndarray) else offset.item()
 
 
 def require_equation(solve: Any, residual: Any, tolerance: Any) -> None:

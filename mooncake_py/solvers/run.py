@@ -189,6 +189,7 @@ class Run(Solved):
         changed = {id(place) for place, _ in self.end}
         if self.is_active:
             self.begin = [list(pair) for pair in self.before(changed)]
+            self.left = [list(pair) for pair in self.end]
             self.begin.extend([None, call] for call in self.first)
         with silent(), self.draws.rewound():
             for f, first, _ in self.first:

@@ -16,7 +16,7 @@ from mooncake_py.solvers.noted import in_order
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["Solved", "Start"]
+__all__ = ["Solved", "Start", "anew"]
 
 Start = list[Any]
 """Pairs of a place that a solver has changed, and what it held before; then pairs of None and a
@@ -32,11 +32,14 @@ class Solved:
     ctx : Mode
     begin : list or None
         None if nothing that the solver reaches is active, so that there is no derivative.
+    left : list
+        What the solver has changed, and what it has left there.
     """
 
     def __init__(self, ctx: Mode) -> None:
         self.ctx = ctx
         self.begin: Start | None = None
+        self.left: Start = []
 
     def anew(self, f: Callable[..., Any]) -> Callable[..., Any]:
         """Return a function that runs from the state from before the solver each time."""
