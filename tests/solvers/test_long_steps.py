@@ -105,3 +105,18 @@ def test_dose_that_begins_at_a_given_time() -> None:
 
     expected = 0.7 * math.exp(-0.84) / 1.2 - (1 - math.exp(-0.84)) / 1.44
     assert grad(f)(1.2) == pytest.approx(expected, rel=1e-4)
+
+
+@pytest.mark.without_modes("they are as precise as the solver")
+def test_solution_that_grows_from_a_small_one() -> None:
+    def f(b: Any) -> Any:
+        slope = lambda y, t: -y + np.sin(b * t)  # noqa: E731
+        return si.odeint(slope, 1.0, [0.0, -15.0], rtol=1e-6, atol=1e-6)[-1, 0]
+
+    def closed(b: float) -> float:
+        square = 1 + b * b
+        oscillating = math.sin(-15 * b) - b * math.cos(-15 * b)
+        return math.exp(15) * (1 + b / square) + oscillating / square
+
+    expected = (closed(4.0 + 1e-5) - closed(4.0 - 1e-5)) / 2e-5
+    assert grad(f)(4.0) == pytest.approx(expected, rel=1e-3)

@@ -69,7 +69,7 @@ class Known:
         places = [step.t_old + (step.t - step.t_old) * rule.nodes for step in steps]
         values = np.array([step(t).T for step, t in zip(steps, places, strict=True)])
         self.t = found.t
-        self.size = np.max(np.abs(found.y), axis=1)
+        self.size = max(float(np.max(np.abs(found.y))), np.finfo(float).tiny)
         self.series = rule.series @ values
 
     def __call__(self, times: ndarray) -> ndarray:
@@ -100,23 +100,40 @@ class Linearised(NamedTuple):
         return Linearised(*[part[which] for part in self])
 
 
+class Allowed:
+    """How large the last terms of series may be, by the tolerances of the solution."""
+
+    def __init__(self, known: Known, rtol: Any, atol: Any) -> None:
+        self.rtol, self.atol = rtol, atol
+        self.relative = LAST * (np.max(rtol) + np.max(atol) / known.size)
+        self.at_start = self.of(known(known.t[[0, 0]]))
+
+    def of(self, states: ndarray) -> ndarray:
+        """Return it for the unknowns in steps, by where they are smallest but not for a moment.
+
+        What goes wrong where a solution is small may grow with it.
+        """
+        sizes = np.abs(states)
+        least = np.min(np.maximum(sizes[..., 1:, :], sizes[..., :-1, :]), axis=-2)
+        return LAST * (self.rtol * least + self.atol)
+
+
 Evaluate = Callable[[list[tuple[Any, Any]]], tuple[ndarray, ndarray]]
 """Returns slopes and Jacobians at nodes, which are pairs of a time and a state."""
 
 
 def linearised_along(known: Known, evaluate: Evaluate, rtol: Any, atol: Any) -> Linearised:
     """Return steps along a solution that is known."""
-    tolerance = LAST * (rtol * known.size + atol)
-    relative = np.max(tolerance) / max(float(np.max(known.size)), np.finfo(float).tiny)
+    allowed = Allowed(known, rtol, atol)
     short = np.stack([known.t[:-1], known.t[1:]], 1)
     most = max(FEWEST * len(short), MANY * SMALL)
-    spans = joined(known, tolerance)
+    spans = joined(known, allowed)
     parts: list[Linearised] = []
     while MANY * (len(spans) + sum(len(part.spans) for part in parts)) <= most:
         parts.append(linearised(known, evaluate, spans, MANY))
         steps = Linearised(*map(np.concatenate, zip(*parts, strict=True)))
         steps = steps.chosen(np.argsort(np.abs(steps.spans[:, 0] - known.t[0])))
-        smooth = are_smooth(steps, tolerance, relative)
+        smooth = are_smooth(steps, allowed)
         if smooth.all():
             return steps
         starts, ends = steps.spans[~smooth].T
@@ -126,13 +143,13 @@ def linearised_along(known: Known, evaluate: Evaluate, rtol: Any, atol: Any) -> 
     return linearised(known, evaluate, short, FEWEST)
 
 
-def joined(known: Known, tolerance: ndarray) -> ndarray:
+def joined(known: Known, allowed: Allowed) -> ndarray:
     """Return the starts and ends of steps that are as long as the solution is smooth."""
     rule, t, steps = rule_of_gauss(MANY), known.t, len(known.t) - 1
 
     def is_smooth(i: int, j: int) -> bool:
-        last = rule.series[-2:] @ known(t[i] + (t[j] - t[i]) * rule.nodes)
-        return bool(np.all(np.abs(last) <= tolerance))
+        states = known(t[i] + (t[j] - t[i]) * rule.nodes)
+        return bool(np.all(np.abs(rule.series[-2:] @ states) <= allowed.of(states)))
 
     if is_smooth(0, steps):
         return t[None, [0, -1]]
@@ -164,15 +181,16 @@ def linearised(known: Known, evaluate: Evaluate, spans: ndarray, count: int) -> 
     return Linearised(spans, states.reshape(shape), slopes.reshape(shape), jacobians, inverses)
 
 
-def are_smooth(steps: Linearised, tolerance: ndarray, relative: float) -> ndarray:
+def are_smooth(steps: Linearised, allowed: Allowed) -> ndarray:
     """Return on which steps the slopes are smooth, and those of changes that begin at the start."""
-    _, count, n = steps.slopes.shape
-    sizes = np.concatenate([np.ones(n), np.tile(tolerance, n)])  # of what the slopes are of
-    allowed = np.concatenate([tolerance, np.repeat(relative * tolerance, n)])
+    k, count, n = steps.slopes.shape
+    of_states = allowed.of(steps.states)
+    sizes = np.concatenate([np.ones(n), np.tile(allowed.at_start, n)])  # of what they are of
+    most = np.concatenate([of_states, allowed.relative * np.repeat(of_states, n, axis=1)], axis=1)
     both = np.concatenate([steps.slopes, slopes_of_changes(steps)], axis=2)
     last = np.abs(rule_of_gauss(count).series[-2:] @ (both * sizes))
     last *= np.abs(steps.lengths)[:, None, None] / (4 * count)  # those of the integrals
-    return np.all(last <= allowed, axis=(1, 2))
+    return np.all(last <= most.reshape(k, 1, -1), axis=(1, 2))
 
 
 def slopes_of_changes(steps: Linearised) -> ndarray:
