@@ -12,12 +12,13 @@ import sys
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
 from types import FunctionType, MappingProxyType, MethodDescriptorType, MethodType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from mooncake_py.compiler.sites.elsewhere import Elsewhere
 from mooncake_py.errors import MooncakeError, SourceUnavailableError
 from mooncake_py.frontend.load import derive, instantiate
 from mooncake_py.jitted import is_jitted
+from mooncake_py.language.class_statements import ClassStatement
 from mooncake_py.language.matching import Matching
 from mooncake_py.language.raising import raised
 from mooncake_py.modules import package_of
@@ -318,16 +319,9 @@ class Context:
         """Return the block that is the body of a generator with code for its end."""
         return nullcontext()
 
-    def base_of_class(self, base: Any, is_metaclass: bool = False) -> Any:
-        """Return a base or the metaclass of a ``class`` statement."""
-        return base
-
-    def class_filled(self, names: dict[str, Any]) -> None:
-        """Note what the body of a ``class`` statement has bound."""
-
-    def class_made(self, cls: type) -> type:
-        """Return a class that a ``class`` statement has made."""
-        return cls
+    def class_statement(self, *bases: Any, **keywords: Any) -> Any:
+        """Return what makes the class of a ``class`` statement, in the place of its metaclass."""
+        return ClassStatement(cast("Any", self), bases, keywords)
 
     def matching(self, subject: Any) -> Matching:
         """Begin a ``match`` statement."""

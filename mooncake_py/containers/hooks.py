@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from mooncake_py.containers.effects import (
     HASHING,
-    STORES_OF_ATTRIBUTES,
     Search,
     called,
     unseen,
@@ -22,12 +21,10 @@ if TYPE_CHECKING:
     from mooncake_py.diagnostics.reporting import Reporting
 
 __all__ = [
-    "refuse_attribute_hook", "refuse_class_hooks", "refuse_finalizer", "refuse_if_changing",
-    "refuse_metaclass",
+    "refuse_finalizer", "refuse_if_changing", "refuse_metaclass",
 ]  # fmt: skip
 
 DELETING = ("__del__",)
-MAKING_CLASSES = ("__prepare__", "__new__", "__init__")
 CLASSIFYING = (*HASHING, "__getattr__", "__getattribute__")
 
 
@@ -58,28 +55,3 @@ def refuse_metaclass(ctx: Reporting, cls: type) -> None:
     found = None if meta is type else writer(meta, CLASSIFYING)
     if found is not None:
         raise ctx.failed(unseen(ctx.user_location(), *found))
-
-
-def refuse_class_hooks(ctx: Reporting, base: Any, is_metaclass: bool) -> None:
-    """Raise if code that runs when a class is made of a base changes more than attributes."""
-    if is_metaclass or issubclass(type(base), type):
-        meta = base if is_metaclass else type(base)
-        hooks = [getattr(meta, name, None) for name in MAKING_CLASSES]
-        hooks.append(getattr(base, "__init_subclass__", None))
-    else:
-        hooks = [getattr(type(base), "__mro_entries__", None)]
-    for hook in hooks:
-        refuse_class_hook(ctx, called(hook))
-
-
-def refuse_attribute_hook(ctx: Reporting, value: Any) -> None:
-    """Raise if an attribute of a class that is about to be made changes more when it is told so."""
-    refuse_class_hook(ctx, getattr(type(value), "__set_name__", None))
-
-
-def refuse_class_hook(ctx: Reporting, hook: Any) -> None:
-    """Raise if a function changes more than attributes."""
-    if type(hook) is FunctionType and not is_native_module(module_of(hook)):
-        change = Search(FunctionType, STORES_OF_ATTRIBUTES).change_in(hook)
-        if change is not None:
-            raise ctx.failed(unseen(ctx.user_location(), hook, change))

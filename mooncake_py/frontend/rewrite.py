@@ -36,9 +36,8 @@ Grammar left, by what is taken (operands are rewritten in turn; ``v'`` is a rewr
     yield from e                yield from C.delegate(e)
     @d def g(x: t = e): ...     @C.decorator(d) def g(x: t' = e'): ...
                                 body left: derived when called
-    class A(B): ...             @C.class_made class A(C.base_of_class(B)): ...
-                                body rewritten in place, methods as nested functions, and at its
-                                end C.class_filled(locals())
+    class A(B): ...             class A(metaclass=C.class_statement(B)): ...
+                                body rewritten in place, methods as nested functions
 
 Native, because they carry no data or leave its meaning to the values: ``is``, displays,
 assignment to names, ``try``, ``return``, ``yield``, ``import``, ``range()`` of names that are ints
@@ -357,30 +356,18 @@ class FunctionRewriter(ComprehensionRewriter):
     def visit_ClassDef(self, node: ast.ClassDef) -> Any:
         """Rewrite the body in place."""
         place = place_of(node)
-        made = context_attribute("class_made", place)
+        bases, keywords = self.visit_all(node.bases), self.visit_all(node.keywords)
+        makes = context_call("class_statement", bases, place, keywords)
         changes: dict[str, Any] = {
-            "decorator_list": [*self._decorators(node.decorator_list), made],
-            "bases": [self._base(base) for base in self.visit_all(node.bases)],
-            "keywords": [
-                replaced(k, value=self._base(k.value, True)) if k.arg == "metaclass" else k
-                for k in self.visit_all(node.keywords)
-            ],
+            "decorator_list": self._decorators(node.decorator_list),
+            "bases": [],
+            "keywords": [located(ast.keyword("metaclass", makes), place)],
         }
         outer = self.class_name, self.statics, self.in_class
         self.class_name, self.statics, self.in_class = node.name, self.statics.nowhere(), True
-        names = located(ast.Call(self._inject(locals, node), [], []), place)
-        filled = located(ast.Expr(context_call("class_filled", [names], place)), place)
-        changes["body"] = [*self.visit_all(node.body), filled]
+        changes["body"] = self.visit_all(node.body)
         self.class_name, self.statics, self.in_class = outer
         return replaced(node, **changes)
-
-    def _base(self, node: ast.expr, *is_metaclass: bool) -> ast.expr:
-        """Return ``C.base_of_class(base)``."""
-        if isinstance(node, ast.Starred):
-            return node
-        place = place_of(node)
-        options = [located(ast.Constant(flag), place) for flag in is_metaclass]
-        return context_call("base_of_class", [node, *options], place)
 
     # refused, or left
 

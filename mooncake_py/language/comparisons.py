@@ -17,10 +17,11 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.application.seen_calls import call_checked
-from mooncake_py.containers import effects, hooks
+from mooncake_py.containers import effects
 from mooncake_py.containers.state import note_raised
 from mooncake_py.language import import_hooks, numpy_operators, operators, raising, texts
 from mooncake_py.language.attributes import Attributes
+from mooncake_py.language.class_statements import ClassStatement
 from mooncake_py.language.elements import as_array
 from mooncake_py.language.matching import Matching
 from mooncake_py.language.subclass_operators import takes_part
@@ -28,7 +29,6 @@ from mooncake_py.modules import package_of
 from mooncake_py.runtime.active import Active, innermost, plain_class
 from mooncake_py.runtime.activity import INERT
 from mooncake_py.runtime.attribute_lookup import MISSING, in_class, mapping_of
-from mooncake_py.runtime.classes import note_class
 from mooncake_py.runtime.identities import are_same, have_copies, original_of
 from mooncake_py.runtime.methods import COMPILED, derivable, is_generated, python_method
 from mooncake_py.runtime.sites import NO_SITE
@@ -302,20 +302,9 @@ class Comparisons(Attributes):
         keys = self.iter(self.method(value, "keys"))
         return {key: self.getitem(value, key) for key in keys}
 
-    def base_of_class(self, base: Any, is_metaclass: bool = False) -> Any:
-        """Return a base or the metaclass of a ``class`` statement, if no hook of it writes."""
-        hooks.refuse_class_hooks(self, base, is_metaclass)
-        return base
-
-    def class_filled(self, names: dict[str, Any]) -> None:
-        """Look at what a class is about to be made of."""
-        for value in names.values():
-            hooks.refuse_attribute_hook(self, value)
-
-    def class_made(self, cls: type) -> type:
-        """Return a class that a ``class`` statement has made."""
-        note_class(self, cls)
-        return cls
+    def class_statement(self, *bases: Any, **keywords: Any) -> ClassStatement:
+        """Return what makes the class of a ``class`` statement, in the place of its metaclass."""
+        return ClassStatement(self, bases, keywords)
 
     @property
     def importing(self) -> AbstractContextManager[None]:

@@ -14,6 +14,7 @@ from mooncake_py.application.seen_calls import run_seen
 from mooncake_py.containers import containers, hooks
 from mooncake_py.diagnostics.native_modules import is_constant_library, is_native_module
 from mooncake_py.language import array_protocols, constant_libraries, dispatch
+from mooncake_py.language.class_statements import is_of_program, new_class
 from mooncake_py.language.subclass_instances import new_array
 from mooncake_py.modules import module_of
 from mooncake_py.runtime.active import plain_class
@@ -66,6 +67,8 @@ def own_instance(ctx: Mode, cls: type, args: Any, kwargs: Any) -> Any:
 def maker(ctx: Mode, cls: type) -> Handler:
     """Return what makes instances of a class."""
     array_protocols.watch(ctx, cls)
+    if issubclass(cls, type):
+        return make_class
     if is_constant_library(module_of(cls)):
         return constant_libraries.make
     if issubclass(cls, ndarray):
@@ -76,6 +79,23 @@ def maker(ctx: Mode, cls: type) -> Handler:
     if isinstance(cls, EnumMeta) or is_native_module(module_of(cls)):
         return instance_out_of_sight
     return derived_instance
+
+
+def make_class(ctx: Mode, meta: type, args: Any, kwargs: Any) -> Any:
+    """Make a class by its metaclass, whose code runs derived unless it is of a library."""
+    new: Any = meta.__new__
+    if not (is_of_program(new) or is_of_program(meta.__init__)):
+        return new_class(ctx, functools.partial(type.__call__, meta), args, kwargs)
+    if is_of_program(new):
+        made = ctx.call(new, meta, *args, **kwargs)
+    else:
+        made = new_class(ctx, new, (meta, *args), kwargs)
+    if isinstance(made, meta):
+        if is_of_program(type(made).__init__):
+            initialize(ctx, made, args, kwargs)
+        else:
+            type(made).__init__(made, *args, **kwargs)
+    return made
 
 
 def array_instance(ctx: Mode, cls: type, args: Any, kwargs: Any) -> Any:

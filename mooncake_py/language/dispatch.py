@@ -98,6 +98,8 @@ CONTAINERS = tuple(containers.CONTAINERS)
 READ_ONLY = (tuple, frozenset, MappingProxyType, type({}.keys()), type({}.values()),
              type({}.items()))  # fmt: skip
 CALL = "__call__"
+OF_CLASSES = frozenset({"__init_subclass__", "__prepare__"})
+"""Methods in C of classes that do nothing, but for an error."""
 NUMBA = "numba"
 COMPUTING = (BuiltinFunctionType, np.ufunc)
 CALLERS = frozenset({
@@ -266,6 +268,8 @@ def call_builtin(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         return containers.call_method(ctx, receiver, f.__name__, args, kwargs, f)
     if isinstance(receiver, type):
         if f.__name__ == "__new__" and issubclass(receiver, BaseException):
+            return f(*args, **kwargs)
+        if f.__name__ in OF_CLASSES:
             return f(*args, **kwargs)
         if f.__name__ == "fromkeys" and issubclass(receiver, dict) and receiver is not dict:
             return construct.from_keys(ctx, receiver, *args, **kwargs)

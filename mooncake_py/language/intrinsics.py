@@ -47,6 +47,7 @@ from mooncake_py.language import (
     reductions,
     texts,
 )
+from mooncake_py.language.class_statements import new_class
 from mooncake_py.language.comparisons import COMPARISONS
 from mooncake_py.modules import module_of
 from mooncake_py.rules.bisection import IN_PYTHON
@@ -60,7 +61,6 @@ from mooncake_py.rules.stand_ins import StandIn, class_of, standing_for
 from mooncake_py.runtime import drops, frames
 from mooncake_py.runtime.active import Active, plain_class
 from mooncake_py.runtime.activity import INERT, unwrapped
-from mooncake_py.runtime.classes import note_class
 from mooncake_py.runtime.identities import identity_of, original_of
 from mooncake_py.runtime.methods import derivable
 from mooncake_py.runtime.operators import BINARY, DIVMOD, UNARY
@@ -198,9 +198,7 @@ def run_type(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     if len(args) == 3 and isinstance(args[2], dict) and "__module__" not in args[2]:
         module = frames.user_frame().f_globals.get("__name__", "builtins")
         args = (*args[:2], {**args[2], "__module__": module})  # Python asks the frame for it
-    made = call_seen(ctx, type, args, kwargs)
-    note_class(ctx, made)
-    return made
+    return new_class(ctx, type, args, kwargs)
 
 
 def run_id(ctx: Mode, f: Any, args: Any, kwargs: Any) -> int:
@@ -418,6 +416,7 @@ HANDLERS: dict[Any, Handler] = {
     len: by_name("len"),
     range: by_name("range_of"),
     type: run_type,
+    type.__new__: new_class,
     **dict.fromkeys((dict, collections.OrderedDict), mappings.run_dict),
     collections.defaultdict: mappings.run_defaultdict,
     **dict.fromkeys((t.__new__ for t in (tuple, list, dict, set, frozenset)), run_new),

@@ -21,6 +21,7 @@ from mooncake_py.language import (
     native_calls,
     stored_files,
 )
+from mooncake_py.language.class_statements import new_class
 from mooncake_py.modules import module_of, package_of
 from mooncake_py.runtime import activity, enclosing, frames, generated, numerals
 
@@ -61,6 +62,8 @@ def call_masked(ctx: Mode, f: FunctionType, args: Any, kwargs: Any) -> Any:
 
 def call_native(ctx: Mode, f: FunctionType, args: Any, kwargs: Any) -> Any:
     """Call a function of the standard library that has no part in derivatives."""
+    if f.__name__ == "__new__" and args and isinstance(args[0], type) and issubclass(args[0], type):
+        return new_class(ctx, f, args, kwargs)
     if runs_code(f, args):
         raise missing_rule(ctx, f, args, OUT_OF_SIGHT)
     if stored_files.stores_files(ctx):

@@ -22,7 +22,7 @@ AGAIN = "run_again"
 SILENT = {
     "lt", "le", "gt", "ge", "eq", "ne", "contained", "truth", "choose", "matching",
     "len", "iter", "items", "unpack", "peek", "key", "mapping", "manager", "format", "decorator",
-    "base_of_class", "class_filled", "class_made", "chosen", "getattr", "field", "own_field",
+    "class_statement", "chosen", "getattr", "field", "own_field",
     "captured_by", "global_of", "bound_object", "flat_items", "item_of",
     "own_item", "link", "linked", "range_of", "raised", "cleaning",
 }  # fmt: skip
