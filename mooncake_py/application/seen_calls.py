@@ -12,8 +12,15 @@ import gc
 import itertools
 from array import array
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from types import BuiltinFunctionType, CodeType, FunctionType, GeneratorType, MethodType
+from collections.abc import Callable, Container, Iterable, Iterator
+from types import (
+    BuiltinFunctionType,
+    CodeType,
+    FunctionType,
+    GeneratorType,
+    MethodType,
+    ModuleType,
+)
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -69,6 +76,7 @@ PASSING = PAIRING | {map, filter}
 STILL = QUIET | (set(CONTAINERS) - {tuple}) | {ndarray, BuiltinFunctionType, GeneratorType}
 """Classes of parts of such iterators that run no code unseen as these move on."""
 FUNCTIONS = (FunctionType, MethodType, functools.partial)
+OPAQUE = (type, FunctionType, MethodType, BuiltinFunctionType, ModuleType, Active)
 IN_C = frozenset({
     "_csv", "_ctypes", "_io", "_json", "_pickle", "_sqlite3", "ctypes", "pyexpat", "sqlite3",
 })  # fmt: skip
@@ -192,7 +200,7 @@ def run_seen(ctx: Mode, f: Any, values: Iterable[Any], run: Callable[[], Any]) -
         settle(ctx, state, f, values)
     if state.is_active and not any(map(ctx.contains_active, values)):
         known = {id(part) for value in values for part in parts_of(value)}
-        if may_be_active(y, known):
+        if may_be_active(y, known.union(state.known)):
             raise missing_rule(ctx, f, values, RETURNS_NUMBERS)
     return y
 
@@ -200,7 +208,7 @@ def run_seen(ctx: Mode, f: Any, values: Iterable[Any], run: Callable[[], Any]) -
 def settle(ctx: Mode, state: State, f: Any, values: Iterable[Any]) -> None:
     """Record what has changed of a state; raise if that may have a derivative."""
     changes = state.put_back()
-    if state.is_active and any(brings_numbers(place, new) for place, new in changes):
+    if state.is_active and any(brings_numbers(place, new, state.known) for place, new in changes):
         raise missing_rule(ctx, f, values, STORES_NUMBERS)
     for place, contents in changes:
         place.put(ctx, contents)
@@ -265,21 +273,38 @@ STORES_NUMBERS = "it calls Python code unseen, which stores numbers and can reac
 RETURNS_NUMBERS = "it calls Python code unseen, which can reach active data, and returns numbers"
 
 
-def may_be_active(value: Any, known: set[int]) -> bool:
+def may_be_active(value: Any, known: Container[int], depth: int = 0) -> bool:
     """Return whether a result is, or holds, numbers that may have derivatives and are not known."""
+    t = type(value)
     if isinstance(value, ndarray):
         return value.dtype.kind in "fcO"
     if isinstance(value, CONTAINERS):
-        return any(may_be_active(part, known) for part in parts_of(value))
-    return issubclass(type(value), NUMBERS) and id(value) not in known
+        held = [*parts_of(value)]
+    elif issubclass(t, NUMBERS):
+        return id(value) not in known
+    elif t in INERT or depth > DEEP or id(value) in known or isinstance(value, OPAQUE):
+        return False
+    else:
+        held = []
+    held += own_attributes(value).values() if t not in CONTAINERS else ()
+    return any(may_be_active(part, known, depth + 1) for part in held)
 
 
-def brings_numbers(place: Place, new: Any) -> bool:
+def brings_numbers(place: Place, new: Any, met: Container[int]) -> bool:
     """Return whether numbers that a place does not hold now, and may have derivatives, are new."""
     if isinstance(place, Elements):
         return new.dtype.kind in "fcO"
     known = set(map(id, parts_of(place.read())))
-    return any(issubclass(type(v), NUMBERS) for v in parts_of(new) if id(v) not in known)
+    return any(
+        issubclass(type(v), NUMBERS) or (is_instance(v) and may_be_active(v, met))
+        for v in parts_of(new)
+        if id(v) not in known
+    )
+
+
+def is_instance(value: Any) -> bool:
+    """Return whether a value is an instance of a class of the program."""
+    return not is_of_library(type(value)) and not isinstance(value, OPAQUE)
 
 
 def parts_of(contents: Any) -> Iterable[Any]:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from mooncake_py.runtime.activity import parts, unwrapped
 from mooncake_py.runtime.references import references_beside
+from mooncake_py.runtime.users_code import is_of_library, is_written_in_python
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Language, Mode
@@ -33,7 +34,8 @@ def plain(ctx: Language, function: Callable[..., Any]) -> Callable[..., Any]:
 
 def by_reference(ctx: Language, value: Any) -> Any:
     """Return a function for compiled code to call, which keeps its results; other values as is."""
-    if not isinstance(value, (FunctionType, MethodType, functools.partial)):
+    is_class = isinstance(value, type) and not is_of_library(value) and is_written_in_python(value)
+    if not (is_class or isinstance(value, (FunctionType, MethodType, functools.partial))):
         return value
     return functools.partial(ctx.call, value)
 

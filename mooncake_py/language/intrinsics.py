@@ -65,6 +65,7 @@ from mooncake_py.runtime.identities import identity_of, original_of
 from mooncake_py.runtime.methods import derivable
 from mooncake_py.runtime.operators import BINARY, DIVMOD, UNARY
 from mooncake_py.runtime.sites import DECLINED
+from mooncake_py.runtime.users_code import is_written_in_python
 from mooncake_py.runtime.values import INEXACT_SCALARS, NUMBERS
 from mooncake_py.tangents.fields import own_attributes
 
@@ -153,8 +154,24 @@ def run_block(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
 
 def run_warning(ctx: Mode, f: Any, args: Any, kwargs: Any) -> None:
     """Run ``warnings.warn``, which calls a function that the user may have put there."""
+    args, kwargs = with_instance(ctx, args, kwargs)
     run = functools.partial(frames.run_warn, ctx, f, args, kwargs)
     run_seen(ctx, f, (warnings.showwarning, *args, *kwargs.values()), run)
+
+
+def with_instance(ctx: Mode, args: Any, kwargs: Any) -> tuple[Any, Any]:
+    """Return the arguments of ``warnings.warn`` with the warning made, if that runs Python code.
+
+    It is what C makes of the class and the message before it does anything else.
+    """
+    given = dict(zip(("message", "category"), args, strict=False)) | kwargs
+    category, message = given.get("category"), given.get("message")
+    if isinstance(message, Warning) or "message" not in given or not isinstance(category, type):
+        return args, kwargs
+    if not (issubclass(category, Warning) and is_written_in_python(category)):
+        return args, kwargs
+    made = ctx.call(category, message)
+    return ((made, *args[1:]), kwargs) if args else (args, {**kwargs, "message": made})
 
 
 def run_converting(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:

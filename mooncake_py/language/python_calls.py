@@ -78,7 +78,7 @@ def call_native(ctx: Mode, f: FunctionType, args: Any, kwargs: Any) -> Any:
     if root == "json" and f.__name__ in ("dump", "dumps"):
         return stored_files.run_json(ctx, f, args, kwargs)
     if root == "json" and f.__name__ in ("load", "loads"):
-        kwargs = {name: callbacks.by_reference(ctx, v) for name, v in kwargs.items()}
+        kwargs = {k: v if k == "cls" else callbacks.by_reference(ctx, v) for k, v in kwargs.items()}
     if root == "matplotlib" and f.__name__ in CLOSES:
         return f(*args, **kwargs)
     if f is signature:  # passes active defaults on as they are
@@ -87,8 +87,8 @@ def call_native(ctx: Mode, f: FunctionType, args: Any, kwargs: Any) -> Any:
         run = partial(f, *map(activity.unwrapped, args), **activity.unwrapped(kwargs))
         y = seen_calls.run_seen(ctx, f, (*args, *kwargs.values()), run)
         return numerals.remembered(ctx, y, (args, kwargs)) if type(y) is str else y
-    if not any(map(ctx.contains_active, args)) and not ctx.contains_active(kwargs):
-        values = (*args, *kwargs.values())
+    values = (*args, *kwargs.values(), *([f] if f.__closure__ else []))
+    if not any(map(ctx.contains_active, values)):
         run = partial(native_calls.run, ctx, f, args, kwargs)
         return numerals.checked(ctx, f, args, seen_calls.run_seen(ctx, f, values, run))
     return ctx.call_function(f, args, kwargs)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import argparse
 import copy
 import functools
+import json
 import operator
 import types
+import warnings
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable
 from typing import Any
@@ -21,7 +24,7 @@ LOG: list[float] = []
 
 Hook = Callable[[], Any]
 Scenario = Callable[[Any, Hook], Any]
-scenarios: list[Scenario] = []
+scenarios: list[Any] = []
 
 
 def scenario(f: Scenario) -> Scenario:
@@ -193,6 +196,57 @@ def state_of_an_object(x, hook):
     return object.__reduce_ex__(A(), 4)[2]["rate"] * A().__reduce_ex__(4)[2]["rate"]
 
 
+# Functions of the standard library that keep functions, or call classes.
+
+
+def converters_of_arguments(x, hook):
+    class Adding(argparse.Action):
+        def __call__(self, parser, found, value, option=None):
+            setattr(found, self.dest, (getattr(found, self.dest) or 0.0) + hook() * float(value))
+
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--k", type=lambda text: hook() * float(text))
+    parser.add_argument("--n", action=Adding)
+    found = parser.parse_args(["--k", "2.0", "--n", "3.0"])
+    return found.k * found.n * x[1]
+
+
+@scenario
+def classes_of_warnings(x, hook):
+    class Odd(UserWarning):
+        def __init__(self, *args):
+            super().__init__(*args)
+            self.weight = hook()
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        warnings.warn("odd", Odd, stacklevel=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            warnings.warn("odd", category=Odd, stacklevel=1)
+        except Odd as error:
+            return error.weight * caught[0].message.weight
+
+
+def classes_of_json(x, hook):
+    class Pairs(dict):
+        def __init__(self, pairs):
+            super().__init__(pairs)
+            self.weight = hook()
+
+    found = json.loads('{"a": 2.0}', object_pairs_hook=Pairs)
+    return found.weight * found["a"]
+
+
+for f in (converters_of_arguments, classes_of_json):  # whose source is long
+    scenarios.append(pytest.param(f, marks=pytest.mark.slow))
+
+
+def name(f: Scenario) -> str:
+    return f.__name__
+
+
 def element(f: Scenario) -> Callable[[Any], Any]:
     """Return a program in which the hook reads elements of an active array."""
     return lambda x: f(x, lambda: x[0] * x.sum())
@@ -223,14 +277,14 @@ def writing(f: Scenario) -> Callable[[Any], Any]:
 
 
 @pytest.mark.parametrize("program", [element, number, writing])
-@pytest.mark.parametrize("f", scenarios, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("f", scenarios, ids=name)
 def test_gradients(f: Scenario, program: Any) -> None:
     LOG[:] = [7.0]
     check(program(f), X, rtol=1e-5)
 
 
 @pytest.mark.parametrize("program", [element, number, writing])
-@pytest.mark.parametrize("f", scenarios, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("f", scenarios, ids=name)
 def test_all_modes(f: Scenario, program: Any) -> None:
     h = program(f)
     LOG[:] = [7.0]
@@ -250,3 +304,12 @@ def test_all_modes(f: Scenario, program: Any) -> None:
     curvature = (grad(h)(X + step) - grad(h)(X - step)) / 2e-5
     np.testing.assert_allclose(hvp(h, (X,), direction), curvature, rtol=1e-6, atol=1e-8)
     assert LOG == [7.0]
+
+
+def test_a_converter_of_arguments() -> None:
+    def f(x: Any) -> Any:
+        parser = argparse.ArgumentParser()
+        parser.add_argument("--k", type=lambda text: x[0] * float(text))
+        return parser.parse_args(["--k", "2.0"]).k * x[1]
+
+    np.testing.assert_allclose(grad(f)(X), [2.0 * X[1], 2.0 * X[0], 0.0])
