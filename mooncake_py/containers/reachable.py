@@ -375,3 +375,8 @@ class State:
         for place, _, old in changes:
             place.write(old)
         return [(place, new) for place, new, _ in changes]
+
+    def let_go(self) -> None:
+        """Hold nothing any more."""
+        for held in (self.kept, self.known, self.streams, self.active_arrays):
+            held.clear()

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
+from mooncake_py.language.draws import once, repeats
 from mooncake_py.runtime.activity import parts, unwrapped
 from mooncake_py.runtime.references import references_beside
 from mooncake_py.runtime.users_code import is_of_library, is_written_in_python
@@ -61,13 +62,40 @@ def run_ref(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     return f(*args, **kwargs)
 
 
+class Referent:
+    """What a weak reference has given to a part of a program that runs again, which keeps it."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+_kept: weakref.WeakValueDictionary[int, Referent] = weakref.WeakValueDictionary()
+"""By the ids of the values: one for each."""
+
+
 def run_referent(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
-    """Run ``reference()``: an object that only the records of derivatives hold is gone."""
+    """Run ``reference()``: an object that only the records of derivatives hold is gone.
+
+    A part of a program that runs again finds it as in its first run, if it was made before.
+    """
+    now = referent_now(ctx, f, args, kwargs)
+    if not repeats():
+        return now
+
+    def run() -> tuple[Any, Any]:
+        return None if now is None else _kept.setdefault(id(now), Referent(now)), None
+
+    found = once(run, lambda _: now is None)
+    return None if found is None else found.value
+
+
+def referent_now(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     holder = [f(*args, **kwargs)]
     if holder[0] is None:
         return None
     beside = references_beside(holder)
-    return None if 0 < beside <= recorded(ctx, holder[0]) else holder[0]
+    recorded_ones = recorded(ctx, holder[0]) + (id(holder[0]) in _kept)
+    return None if 0 < beside <= recorded_ones else holder[0]
 
 
 def recorded(ctx: Mode, o: Any) -> int:

@@ -61,6 +61,7 @@ from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import unwrapped
 from mooncake_py.runtime.enclosing import enclosed, enclosing
 from mooncake_py.runtime.foreign import held_foreign
+from mooncake_py.runtime.memory import Memory
 from mooncake_py.runtime.silence import silent
 from mooncake_py.tangents import NoTangent
 from mooncake_py.tangents.fields import own_attributes
@@ -193,6 +194,8 @@ def pull_inside(entry: tuple[Any, ...]) -> None:
     """Run an inner call again so that it can be reversed, and reverse it."""
     _, (computed, tree), nodes, (outer, compiles, setting), again, (expected, *where) = entry
     cotangent = gradient_of(computed, tree, {})
+    if is_zero(cotangent) and not any(has_cotangent(node) for _, node in nodes):
+        return  # only values were read, such as by a solver
     inner = InnerContext(outer, follows=True)
     inner.compiles = compiles
     with guarded(inner), setting.again():
@@ -213,6 +216,22 @@ def pull_inside(entry: tuple[Any, ...]) -> None:
         inner.run_backwards()
     inner.forget_maps()
     inner.deliver()
+
+
+def is_zero(cotangent: Any) -> bool:
+    """Return whether a cotangent is known to be zero."""
+    if type(cotangent) in (tuple, list):
+        return all(map(is_zero, cotangent))
+    if type(cotangent) in (float, ndarray):
+        return not np.any(cotangent)
+    return type(cotangent) is NoTangent
+
+
+def has_cotangent(node: Any) -> bool:
+    """Return whether a number or memory may have a cotangent."""
+    if type(node) is Active:
+        return bool(np.any(node.grad))
+    return type(node) is not Memory or node.grad is not None
 
 
 def vjp_inside(

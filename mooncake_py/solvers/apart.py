@@ -67,10 +67,13 @@ def solved_apart(
     def solve_natively() -> Any:
         return natively(ctx, run.state, solve, args, kwargs)
 
-    found = run.solve(solve_natively, solve_derived)
-    if run.calls.made and run.is_active:
-        run.find_equation(name_of(solve), args, kwargs)
-    return run.differentiate(then, found, moves)
+    try:
+        found = run.solve(solve_natively, solve_derived)
+        if run.calls.made and run.is_active:
+            run.find_equation(name_of(solve), args, kwargs)
+        return run.differentiate(then, found, moves)
+    finally:
+        run.let_go()
 
 
 def solved_by_user(
@@ -94,9 +97,12 @@ def solved_by_user(
         found = ctx.call(solve, *args, **kwargs)
         return found, plain_copy(found)
 
-    found, x = run.solve(solve_natively, solve_derived)
-    y = run.differentiate(then, x, False)
-    if isinstance(found, ndarray) and is_writeable(found) and run.may_hold(found):
-        ctx.assign(found, Ellipsis, y)
-        return found
-    return y
+    try:
+        found, x = run.solve(solve_natively, solve_derived)
+        y = run.differentiate(then, x, False)
+        if isinstance(found, ndarray) and is_writeable(found) and run.may_hold(found):
+            ctx.assign(found, Ellipsis, y)
+            return found
+        return y
+    finally:
+        run.let_go()

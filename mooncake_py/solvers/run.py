@@ -209,6 +209,15 @@ class Run(Solved):
             ctx.caches = self.caches
         return result
 
+    def let_go(self) -> None:
+        """Hold nothing of the program's any more: weak references tell what is alive."""
+        self.state.let_go()
+        self.calls.made.clear()
+        self.calls.functions.clear()
+        for pairs in (self.start, self.end, self.first, self.left, self.begin or []):
+            pairs.clear()
+        self.still, self.iterators, self.draws = [], {}, Draws()
+
     @property
     @override
     def is_native(self) -> bool:
