@@ -8,9 +8,10 @@ until the class is made.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from enum import Enum, EnumMeta
+from enum import EnumMeta
+from functools import partial
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +30,7 @@ __all__ = ["ClassStatement", "is_of_program", "new_class"]
 MISSING: Any = object()
 WRAPPERS = (staticmethod, classmethod)
 OF_CLASSES = ("__init_subclass__",)
-OF_MEMBERS = ("__init__", "__new__", "__new_member__", "_new_member_")
+OF_MEMBERS = ("__init__", "__new__", "__new_member__", "_new_member_", "_generate_next_value_")
 IN_NAMES = frozenset({"__init__", "__new__", "_generate_next_value_"})
 """Functions among the names of an enumeration that make its members."""
 
@@ -82,13 +83,12 @@ class ClassStatement:
 
     def __call__(self, name: str, further: tuple[Any, ...], names: Any) -> Any:
         """Return the class."""
-        if self.written != self.bases[: len(self.bases) - len(further)]:
+        if further or self.written != self.bases:
             names["__orig_bases__"] = self.written + read(names, "__orig_bases__", further)
         if type(names) is not Names:
             return self.ctx.call(self.meta, name, self.bases, names, **self.keywords)
         made = self.ctx.call(self.meta, name, self.bases, names.held, **self.keywords)
-        if isinstance(made, type):
-            names.restore(made)
+        restore(made, names.originals)
         return made
 
 
@@ -187,14 +187,6 @@ class Names:
         self.originals[function_of(new)] = function_of(value)
         return new
 
-    def restore(self, cls: type) -> None:
-        """Put the functions of the program into the class that was made."""
-        for name, value in list(vars(cls).items()):
-            f = function_of(value)
-            if type(f) is FunctionType and f in self.originals:
-                own = self.originals[f]
-                type.__setattr__(cls, name, rewrapped(value, lambda _, own=own: own))
-
 
 def function_of(value: Any) -> Any:
     """Return the function of a class method or a static method; other values as they are."""
@@ -207,6 +199,15 @@ def rewrapped(value: Any, change: Callable[[Any], Any]) -> Any:
     return type(value)(new) if type(value) in WRAPPERS else new
 
 
+def restore(made: Any, originals: dict[Any, Any]) -> None:
+    """Put the functions of the program into a class that has got what stands for them."""
+    for name, value in list(vars(made).items()) if isinstance(made, type) else ():
+        f = function_of(value)
+        if type(f) is FunctionType and f in originals:
+            own = originals[f]
+            type.__setattr__(made, name, rewrapped(value, lambda _, own=own: own))
+
+
 # Hooks in classes that are there.
 
 
@@ -214,12 +215,17 @@ def new_class(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run what makes a class of its name, its bases and what it holds, as ``type.__new__``."""
     bases = next((a for a in args if type(a) is tuple), ())
     names = next((a for a in args if isinstance(a, dict)), {})
-    found = hooks_of(bases, names)
+    if isinstance(f, EnumMeta):  # of names, not by a statement
+        bases, names = (f, kwargs.get("type")), {}
+    metas = f.args if type(f) is partial else args
+    found = hooks_of(bases, names) | methods_of(metas[:1], ("mro",))
     if not found:
         made = f(*args, **kwargs)
     else:
-        with StandIns(ctx, found).standing():
+        stand_ins = StandIns(ctx, found)
+        with stand_ins.standing():
             made = f(*args, **kwargs)
+        restore(made, stand_ins.originals)
     if isinstance(made, type):
         note_class(ctx, made)
     return made
@@ -227,12 +233,8 @@ def new_class(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
 
 def hooks_of(bases: tuple[Any, ...], names: dict[str, Any]) -> dict[tuple[type, str], Any]:
     """Return the hooks of the program that run as a class is made, by class and name."""
-    found: dict[tuple[type, str], Any] = {}
-    for base in bases:
-        if isinstance(base, type):
-            hooks = OF_CLASSES + OF_MEMBERS if isinstance(base, EnumMeta) else OF_CLASSES
-            found |= {(cls, name): vars(cls)[name] for cls in base.__mro__ for name in hooks
-                      if cls is not Enum and is_of_program(vars(cls).get(name))}  # fmt: skip
+    has_members = any(isinstance(base, EnumMeta) for base in bases)
+    found = methods_of(bases, OF_CLASSES + OF_MEMBERS if has_members else OF_CLASSES)
     for value in dict.values(names):
         for cls in type(value).__mro__:
             hook = vars(cls).get("__set_name__")
@@ -243,12 +245,23 @@ def hooks_of(bases: tuple[Any, ...], names: dict[str, Any]) -> dict[tuple[type, 
     return found
 
 
+def methods_of(classes: Iterable[Any], names: tuple[str, ...]) -> dict[tuple[type, str], Any]:
+    """Return the methods of the program under some names, in classes and what they derive from."""
+    found: dict[tuple[type, str], Any] = {}
+    for cls in classes:
+        for base in cls.__mro__ if isinstance(cls, type) else ():
+            held = vars(base)
+            found |= {(base, name): held[name] for name in names if is_of_program(held.get(name))}
+    return found
+
+
 class StandIns:
     """Functions that stand for hooks, in the classes of these, while other code runs."""
 
     def __init__(self, ctx: Mode, hooks: dict[tuple[type, str], Any]) -> None:
         self.ctx = ctx
         self.hooks = hooks
+        self.originals: dict[Any, Any] = {}
         self.new = {place: rewrapped(hook, self.standing_for) for place, hook in hooks.items()}
         self.thread = threading.get_ident()
         self.error: MooncakeError | None = None
@@ -285,4 +298,5 @@ class StandIns:
             finally:
                 self.put(self.new)
 
+        self.originals[run] = f
         return run

@@ -108,6 +108,8 @@ def array_instance(ctx: Mode, cls: type, args: Any, kwargs: Any) -> Any:
 
 def instance_out_of_sight(ctx: Mode, cls: type, args: Any, kwargs: Any) -> Any:
     """Create an instance by code that has no part in derivatives."""
+    if isinstance(cls, EnumMeta) and not cls.__members__ and (len(args) > 1 or kwargs):
+        return new_class(ctx, cls, args, kwargs)
     looking_up = getattr(getattr(cls, "_missing_", None), "__func__", None)
     run = functools.partial(cls, *args, **kwargs)
     if issubclass(cls, Flag):  # which remembers combinations

@@ -98,8 +98,8 @@ CONTAINERS = tuple(containers.CONTAINERS)
 READ_ONLY = (tuple, frozenset, MappingProxyType, type({}.keys()), type({}.values()),
              type({}.items()))  # fmt: skip
 CALL = "__call__"
-OF_CLASSES = frozenset({"__init_subclass__", "__prepare__"})
-"""Methods in C of classes that do nothing, but for an error."""
+OF_CLASSES = frozenset({"__init_subclass__", "__prepare__", "mro"})
+"""Methods in C of classes that run no code of the program."""
 NUMBA = "numba"
 COMPUTING = (BuiltinFunctionType, np.ufunc)
 CALLERS = frozenset({

@@ -220,6 +220,59 @@ def next_values_of_members(x, hook):
     return E.A.value * E.B.value
 
 
+@scenario
+def enumerations_of_names(x, hook):
+    class Mixed:
+        def __init__(self, value):
+            self.rate = hook() * value
+
+    class Base(enum.Enum):
+        def _generate_next_value_(name, start, count, last):
+            return hook()
+
+    class E(Mixed, enum.Enum):
+        A = 2.0
+
+    made = enum.Enum("Made", {"A": 1.0, "B": 2.0}, type=Mixed)
+    return made.A.rate * made.B.rate * Base("Named", ["A"]).A.value * E.A.rate
+
+
+@scenario
+def orders_of_bases(x, hook):
+    found = []
+
+    class Meta(type):
+        def mro(cls):
+            found.append(hook())
+            return super().mro()
+
+    class A(metaclass=Meta):
+        pass
+
+    return found[0] * len(A.__mro__)
+
+
+@scenario
+def classes_within_hooks(x, hook):
+    class Base:
+        made: typing.ClassVar[list[Any]] = []
+
+        def __init_subclass__(cls):
+            Base.made.append(cls)
+            if cls.__name__ == "A":
+
+                class Inner(Base):
+                    pass
+
+                cls.inner = Inner
+            cls.rate = hook()
+
+    class A(Base):
+        pass
+
+    return A.rate * A.inner.rate * len(Base.made)
+
+
 def element(f: Scenario) -> Callable[[Any], Any]:
     """Return a program in which the hook reads elements of an active array."""
     return lambda x: f(x, lambda: x[0] * x.sum())
@@ -297,7 +350,6 @@ def test_registries_are_as_before() -> None:
 
 def test_hooks_are_themselves_again() -> None:
     hook = vars(Registered)["__init_subclass__"]
-    seen: list[Any] = []
 
     def f(x: Any) -> Any:
         class E(enum.Enum):
@@ -306,11 +358,21 @@ def test_hooks_are_themselves_again() -> None:
 
             A = 1.0
 
+        class Base(enum.Enum):
+            def __new__(cls, value: float) -> Any:
+                member = object.__new__(cls)
+                member._value_ = value
+                return member
+
+        class Of(Base):
+            B = 2.0
+
         class A(Registered):
             pass
 
-        seen.append(E.__init__.__name__)
-        return E.A.rate if seen == ["__init__"] else 0.0
+        kept = E.__init__, Of._new_member_, Of.__new_member__  # type: ignore[attr-defined]
+        assert [f.__name__ for f in kept] == ["__init__", "__new__", "__new__"]
+        return E.A.rate
 
     assert grad(f)(2.0) == 1.0
     assert vars(Registered)["__init_subclass__"] is hook
