@@ -264,6 +264,17 @@ class Context:
         """The block around an ``import`` statement."""
         return nullcontext()
 
+    def module_with_code(self, own: Any, module: tuple[str, int], names: tuple[str, ...]) -> Any:
+        """Return the module of ``from module import names`` to take them by `imported`.
+
+        None lets Python import them.
+        """
+        return None
+
+    def imported(self, module: Any, name: str) -> Any:
+        """Return what ``from module import name`` binds."""
+        return getattr(module, name)
+
     def link(self, name: str, a: Any, b: Any) -> Any:
         """Run one comparison of a chain, and keep its right operand as `linked`."""
         self.linked = b

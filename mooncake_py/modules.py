@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-__all__ = ["DISPATCHER", "draws_numbers", "module_of", "package_of"]
+__all__ = ["DISPATCHER", "draws_numbers", "held_by_module", "module_of", "package_of"]
 
 DISPATCHER = type(np.sum)
 """The class of the functions of NumPy that ask ``__array_function__``."""
@@ -26,6 +27,11 @@ def module_of(value: Any) -> str:
 def package_of(value: Any) -> str:
     """Return the name of the package that the module of a class or function is in."""
     return module_of(value).partition(".")[0]
+
+
+def held_by_module(module: Any, name: str) -> Any:
+    """Return what a module has under a name, None for nothing; no code of the program runs."""
+    return module.__dict__.get(name) if issubclass(type(module), ModuleType) else None
 
 
 def draws_numbers(cls: type) -> bool:

@@ -38,7 +38,7 @@ from typing import Any, NamedTuple
 from mooncake_py.containers.apart import OF_RAISED
 from mooncake_py.diagnostics.places import is_library
 from mooncake_py.jitted import is_of_numba
-from mooncake_py.modules import module_of
+from mooncake_py.modules import held_by_module, module_of
 from mooncake_py.remembered import remembered
 from mooncake_py.runtime.activity import VIEWS, is_iterator
 
@@ -197,10 +197,10 @@ def module_leads_beyond(module: Any) -> bool:
 
 def is_users_module(module: ModuleType) -> bool:
     """Return whether a module was written by the user, or made by the program."""
-    file = getattr(module, "__file__", None)
+    file = held_by_module(module, "__file__")
     if type(file) is str:
         return not is_library(file)
-    return getattr(module, "__spec__", None) is None
+    return held_by_module(module, "__spec__") is None
 
 
 def is_of_library(cls: type) -> bool:

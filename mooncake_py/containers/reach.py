@@ -22,7 +22,7 @@ from mooncake_py.containers.state import old_cell
 from mooncake_py.diagnostics.native_modules import is_native_module
 from mooncake_py.diagnostics.places import is_library
 from mooncake_py.jitted import is_jitted, is_of_numba
-from mooncake_py.modules import module_of
+from mooncake_py.modules import held_by_module, module_of
 from mooncake_py.remembered import remembered
 from mooncake_py.rooms import ROOMS
 from mooncake_py.runtime.active import Active
@@ -130,7 +130,7 @@ def is_installed_class(cls: type) -> bool:
     if not cls.__flags__ & HEAP_TYPE or type(cls.__module__) is not str:
         return True  # in C; of some the module is a descriptor
     module = sys.modules.get(module_of(cls))
-    file = getattr(module, "__file__", None)
+    file = held_by_module(module, "__file__")
     if type(file) is str and not is_library(file):
         return False
     functions = [v for v in vars(cls).values() if type(v) is FunctionType]
@@ -231,7 +231,7 @@ def globals_of(f: FunctionType) -> Iterator[Part]:
 
 def attributes_of_module(module: ModuleType, names: list[str], seen: set[int]) -> Iterator[Part]:
     """Yield the attributes that code names of one of the user's modules, and of those in it."""
-    if is_library(getattr(module, "__file__", None) or "<frozen >"):
+    if is_library(held_by_module(module, "__file__") or "<frozen >"):
         return
     for name in names:
         part = vars(module).get(name, MISSING)

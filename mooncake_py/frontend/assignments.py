@@ -199,7 +199,7 @@ class AssignmentRewriter(ExpressionRewriter):
         Properties and operators of objects may change it too.
         """
         if isinstance(part, ast.Attribute):
-            return self.names.module(part.value) is None
+            return not self.names.is_in_module(part)
         if isinstance(part, _OPERATIONS):
             return not self.statics.holds(part)
         return isinstance(part, EFFECTS)

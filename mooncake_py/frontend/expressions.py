@@ -113,7 +113,7 @@ class ExpressionRewriter(FusingRewriter):
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
         """Rewrite ``o.name`` to ``C.getattr(o, "name")``."""
-        if self.names.module(node.value) is not None:
+        if self.names.is_in_module(node):
             return node
         name = constant(self.mangled(node.attr), place_of(node))
         return context_call("getattr", [self.visit(node.value), name], attribute_place(node, node))
@@ -197,7 +197,7 @@ class ExpressionRewriter(FusingRewriter):
             args = [self.visit(function), *args]
             return context_call(call, args, place_of(node), keywords)
         place = self._method_call_place(node, function)
-        if self.names.module(function.value) is not None:
+        if self.names.is_in_module(function):
             return context_call(call, [function, *args], place, keywords)
         name = constant(self.mangled(function.attr), place_of(function))
         receiver = self.visit(function.value)

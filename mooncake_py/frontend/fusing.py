@@ -61,7 +61,7 @@ class FusingRewriter(ConditionRewriter):
         """Rewrite what is passed to the call that runs a whole statement."""
         if isinstance(node, ast.Name):
             return node
-        if isinstance(node, ast.Attribute) and self.names.module(node.value) is None:
+        if isinstance(node, ast.Attribute) and not self.names.is_in_module(node):
             return self.peek(node)
         self.peeks = self.spans
         index = self.index(node)

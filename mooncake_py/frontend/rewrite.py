@@ -32,6 +32,9 @@ Grammar left, by what is taken (operands are rewritten in turn; ``v'`` is a rewr
     {k: v}    {k}    {**d}      {C.key(k): v}    {C.key(k)}    {**C.mapping(d)}
     match s: case P if a: ...   m0 = C.matching(s); if <calls of m0> and C.truth(a): ...
     with e as t                 with C.manager(e) as t
+    from a.b import c as d      t = C.module_with_code(globals(), ("a.b", 0), ("c",)); if t is None:
+                                with C.importing: from a.b import c as d; else:
+                                d = C.imported(t, "c")
     raise e    raise e from c   raise C.raised(e)    raise C.raised(e, c)
     yield from e                yield from C.delegate(e)
     @d def g(x: t = e): ...     @C.decorator(d) def g(x: t' = e'): ...
@@ -64,6 +67,7 @@ from collections.abc import Mapping
 from types import CodeType
 from typing import Any, NamedTuple
 
+from mooncake_py.frontend.assignments import Temporaries
 from mooncake_py.frontend.compiled_loops import CompiledLoops
 from mooncake_py.frontend.loops import CheckpointedLoop, is_checkpointed
 from mooncake_py.frontend.named_iterables import is_flat, with_named_iterables
@@ -84,13 +88,16 @@ from mooncake_py.syntax.nodes import (
     PREFIX,
     Place,
     assign,
+    constant,
     context_attribute,
     context_call,
     forget,
+    load,
     located,
     place_of,
     replaced,
     store,
+    when,
 )
 from mooncake_py.syntax.source import SourceNode
 from mooncake_py.syntax.static_integers import Bindings, StaticInts, bindings
@@ -221,7 +228,7 @@ class FunctionRewriter(ComprehensionRewriter):
         if named is None or self.trial_of(named.node)[0] is None:
             return self._loop(node, self.tried_loop(node, self._for(node)))
         self.iterables += len(named.values)
-        bound = [
+        bound: list[ast.stmt] = [
             assign(store(name, place_of(value)), self._iterated(value), place_of(value))
             for name, value in named.values.items()
         ]
@@ -337,7 +344,30 @@ class FunctionRewriter(ComprehensionRewriter):
             ast.With([ast.withitem(context_attribute("importing", place))], [node]), place
         )
 
-    visit_ImportFrom = visit_Import
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> Any:
+        """Rewrite as an import; names that code of a module makes are attributes of it."""
+        place, used = place_of(node), Temporaries()
+        module = used.new()
+        own = located(ast.Call(self._inject(globals, node), [], []), place)
+        what = constant((node.module or "", node.level), place)
+        names = constant(tuple(alias.name for alias in node.names), place)
+        found = context_call("module_with_code", [own, what, names], place)
+        is_plain = located(
+            ast.Compare(load(module, place), [ast.Is()], [constant(None, place)]), place
+        )
+        bound: list[ast.stmt] = [
+            assign(
+                store(alias.asname or alias.name, place),
+                context_call("imported", [load(module, place), constant(alias.name, place)], place),
+                place,
+            )
+            for alias in node.names
+        ]
+        return [
+            assign(store(module, place), found, place),
+            when(is_plain, [self.visit_Import(node)], bound, place),
+            *used.delete(place),
+        ]
 
     # definitions
 

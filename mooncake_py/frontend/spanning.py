@@ -105,7 +105,7 @@ class SpanningRewriter(AssignmentRewriter):
         return any(
             isinstance(part, ast.Attribute)
             and isinstance(part.value, ast.Name)
-            and self.names.module(part.value) is None
+            and not self.names.is_in_module(part)
             and not (part.attr in METHODS and any(part is f for f in called))
             for part in parts
         )

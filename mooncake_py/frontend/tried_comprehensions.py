@@ -174,7 +174,7 @@ class ComprehensionRewriter(LoopRewriter):
             if isinstance(part, ast.Attribute)
             and part.attr not in SIZES
             and self.names.module(part) is None
-            and self.names.module(part.value) is None
+            and not self.names.is_in_module(part)
             for place in [place_of(part)]
             for nothing in [constant(..., place)]
         ]

@@ -168,7 +168,7 @@ class LoopRewriter(OutputRewriter):
             return located(ast.List([], ast.Load()), place_of(node))
         if isinstance(node, ast.Name) and node.id.startswith(TOTAL):
             return constant(0, place_of(node))
-        if not isinstance(node, ast.Attribute) or self.names.module(node.value) is not None:
+        if not isinstance(node, ast.Attribute) or self.names.is_in_module(node):
             return self.operand(node)
         if name not in reading.region.bound:
             return self._object(node)
@@ -177,7 +177,7 @@ class LoopRewriter(OutputRewriter):
             for other in reading.inputs
             if isinstance(other, ast.Attribute)
             and other.attr == node.attr
-            and self.names.module(other.value) is None
+            and not self.names.is_in_module(other)
             and dotted(other) != dotted(node)
         ]
         method, name = self._read(node.attr)

@@ -150,11 +150,11 @@ class Attributes(Core):
                 pass  # it is raised where the statement runs
         return NotImplemented
 
-    def module_attribute(self, o: ModuleType, name: str, native: Any = None) -> Any:
+    def module_attribute(self, o: Any, name: str, native: Any = None) -> Any:
         """Read an attribute of a module, whose ``__getattr__`` may be written in Python."""
         fallback = o.__dict__.get("__getattr__")
         known = name in o.__dict__ or hasattr(ModuleType, name)
-        if type(fallback) is FunctionType and not known:
+        if fallback is not None and not known:
             return self.call(fallback, name)
         return getattr(o, name) if native is None else native(o, name)
 

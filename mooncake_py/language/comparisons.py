@@ -311,6 +311,14 @@ class Comparisons(Attributes):
         """The block around an ``import`` statement."""
         return import_hooks.seen(self)
 
+    def module_with_code(self, own: Any, module: tuple[str, int], names: tuple[str, ...]) -> Any:
+        """Return the module of ``from module import names`` if it runs code for a name."""
+        return import_hooks.module_with_code(self, own, module, names)
+
+    def imported(self, module: Any, name: str) -> Any:
+        """Return what ``from module import name`` binds."""
+        return import_hooks.imported(self, module, name)
+
     def unbound(self, error: NameError, names: tuple[str, ...]) -> None:
         """Raise the error for a local variable that is not bound, if it is one of these."""
         raising.require_bound(error, names)

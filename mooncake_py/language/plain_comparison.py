@@ -9,6 +9,7 @@ where the result is of another type, shape or value than that of the rule.
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import WrapperDescriptorType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -107,7 +108,7 @@ def stand_in(value: Any, converted: Any, met: list[str]) -> Any:
         for cls in reversed(t.__mro__)
         if cls.__module__ != "builtins"
         for name, part in cls.__dict__.items()
-        if name not in NEUTRAL
+        if name not in NEUTRAL and type(part) is not WrapperDescriptorType  # that of a class in C
     }
     if hasattr(t, "__array_priority__"):
         fields["__array_priority__"] = t.__array_priority__

@@ -31,7 +31,7 @@ from mooncake_py.language.subclass_instances import as_own_array, dressed
 from mooncake_py.modules import package_of
 from mooncake_py.remembered import remembered
 from mooncake_py.runtime.activity import unwrapped
-from mooncake_py.runtime.numpy_operands import is_foreign
+from mooncake_py.runtime.numpy_operands import Conversion, is_foreign, is_foreign_class, sight_of
 from mooncake_py.runtime.quiet import Quiet
 from mooncake_py.tangents.subclasses import is_instance, named, plain_operands, plain_parts
 
@@ -112,7 +112,8 @@ def require_plain_form(ctx: Mode, f: Any, given: Any, y: Any) -> None:
     if any(is_users(v) for v in values if not is_instance(v)):  # it would run
         return
     stand_ins = StandIns()
-    args, kwargs = unwrapped((stand_ins.of(given[0]), stand_ins.of(given[1])))
+    items = listed(given[0]), {name: listed(v) for name, v in given[1].items()}
+    args, kwargs = unwrapped((stand_ins.of(items[0]), stand_ins.of(items[1])))
     args, options = list(map(copied, args)), {name: copied(v) for name, v in kwargs.items()}
     with Quiet():
         try:
@@ -121,6 +122,17 @@ def require_plain_form(ctx: Mode, f: Any, given: Any, y: Any) -> None:
             sample = None
     if form(sample) != form(unwrapped(y)):
         raise no_meaning(ctx, f, values)
+
+
+def listed(value: Any) -> Any:
+    """Return a list for a sequence of another class, of which NumPy reads the items."""
+    t = type(value)
+    if t is tuple or t is list:
+        return t([listed(part) for part in value])
+    if not is_foreign_class(t) or is_instance(value):
+        return value
+    by_items = sight_of(value).conversion is Conversion.SEQUENCE
+    return [listed(part) for part in value] if by_items else value
 
 
 def form(y: Any) -> Any:

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from mooncake_py.by_identity import answers_itself
 from mooncake_py.errors import MissingRuleError
+from mooncake_py.modules import held_by_module
 from mooncake_py.rules import epoch, local
 from mooncake_py.rules.kinds import Rule, function_name
 
@@ -129,6 +130,6 @@ def key_of(function: Any) -> tuple[str, int]:
 def module_of(file: str) -> str | None:
     """Return the name under which another process can import a file, None if there is none."""
     for name, module in list(sys.modules.items()):
-        if getattr(module, "__file__", None) == file and name not in ("__main__", "__mp_main__"):
+        if held_by_module(module, "__file__") == file and name not in ("__main__", "__mp_main__"):
             return name
     return None

@@ -131,7 +131,7 @@ def fsum(seq: Iterable[Any], /) -> Any:
 
 
 def as_float(value: Any) -> Any:
-    """Return the number that an object is converted to, or raise what `fsum` raises."""
+    """Return the number that an object is converted to, or raise the error of `math`."""
     if isinstance(value, (float, int)):
         return value
     if hasattr(type(value), "__float__"):
@@ -165,7 +165,32 @@ def hypot_vjp(*coordinates):
     return y, hypot_pullback
 
 
-@from_vjp(math.dist)
+POINTS = frozenset({list, tuple, np.ndarray})
+"""Types of points of which `math.dist` reads the items as they are."""
+
+
+@overlay(math.dist)
+def dist(p: Any, q: Any, /) -> float:
+    """Return the distance of two points, which may run code to yield their coordinates."""
+    if type(p) not in POINTS:
+        p = coordinates(p)
+    if type(q) not in POINTS:
+        q = coordinates(q)
+    return dist_of_points(p, q)
+
+
+def coordinates(point: Any) -> list[Any]:
+    """Return what `math.dist` reads: the items of a tuple, of all others what they yield."""
+    items = tuple.__iter__(point) if isinstance(point, tuple) else point
+    return [as_float(value) for value in items]
+
+
+def dist_of_points(p: Any, q: Any) -> float:
+    """Return the distance of two points, which hold their coordinates."""
+    return math.dist(p, q)
+
+
+@from_vjp(dist_of_points)
 def dist_vjp(p, q):
     """Give the cotangents dy (p - q) / y and its negative; 0 where the points coincide."""
     y = math.dist(p, q)

@@ -34,6 +34,7 @@ from mooncake_py.rules.kinds import Like
 from mooncake_py.runtime import buffers
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.classes import class_parts, is_imported, leads, may_be_active
+from mooncake_py.runtime.held_in_c import held_in_c
 from mooncake_py.tangents.contents import FACTORY, dict_base, elements_of
 from mooncake_py.tangents.fields import instance_dict, own_attributes, slots
 from mooncake_py.tangents.memory import objects_in
@@ -190,7 +191,7 @@ def attributes(value: Any) -> Iterable[Any]:
 def referents(value: Any) -> list[Any]:
     """Return what an object in C refers to, and the attributes that a class in Python adds."""
     left_out = type(value), instance_dict(value)  # a dict that is made when it is asked for
-    held = [part for part in gc.get_referents(value) if not any(part is o for o in left_out)]
+    held = [part for part in held_in_c(value) if not any(part is o for o in left_out)]
     return [*held, *own_attributes(value).values()]
 
 

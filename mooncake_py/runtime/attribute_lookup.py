@@ -98,6 +98,8 @@ def own_reader(t: type, name: str) -> Reader | None:
     """Return what ``object.__getattribute__`` does."""
     found: Any = in_class(t, name)
     kind = type(found)
+    if found is MISSING and issubclass(t, ModuleType):
+        return lambda ctx, o: ctx.module_attribute(o, name, ModuleType.__getattribute__)
     if is_of_arrays(found):
         return lambda ctx, o: ctx.array_attribute(o, name)
     if kind is GetSetDescriptorType and found in frames.VIEWS:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from array import array
 from collections import deque
 from types import (
@@ -21,6 +20,7 @@ from numpy import dtype, generic, ndarray
 from mooncake_py.modules import module_of, package_of
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import CONTAINERS, INERT, elements, holds_inert, windows
+from mooncake_py.runtime.held_in_c import held_in_c
 from mooncake_py.tangents.fields import instance_dict
 from mooncake_py.words import with_article
 
@@ -95,7 +95,7 @@ def parts_of(value: Any) -> Any:
     if issubclass(type(value), CONTAINERS):
         inert = type(value) in (list, tuple, dict) and holds_inert(value)
         return () if inert else [*elements(value), *attributes_of(value)]
-    return [*gc.get_referents(value), *attributes_of(value)]
+    return [*held_in_c(value), *attributes_of(value)]
 
 
 def is_function_of_cython(value: Any) -> bool:

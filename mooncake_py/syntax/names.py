@@ -133,6 +133,13 @@ class Names:
             value = None
         return value if issubclass(type(value), ModuleType) else None
 
+    def is_in_module(self, node: ast.Attribute) -> bool:
+        """Return whether a module has an attribute; for others it may run code of the program."""
+        module = self.module(node.value)
+        if module is None or module is self.functions:
+            return module is not None
+        return type(module) is ModuleType and node.attr in module.__dict__
+
     def function(self, node: ast.AST) -> Any:
         """Return the Python function, jitted or not, that a name is bound to now, or None.
 

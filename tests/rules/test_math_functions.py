@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import cmath
 import math
+from collections import deque
 from decimal import Decimal
+from typing import Any
 
 import numpy as np
 import pytest
 
-from mooncake_py import grad, jvp
+from mooncake_py import grad, jvp, value_and_grad
 from tests.rules.cases import Case, parameters
 from tests.rules.cases.math_functions import cases
 
@@ -26,6 +28,52 @@ def test_distances_of_points_of_two_precisions() -> None:
     length = math.hypot(0.4, 1.25)
     assert g == pytest.approx(1.25 / length, rel=1e-14)
     assert h == pytest.approx(-0.4 / length, rel=1e-14)
+
+
+class Doubling(list[Any]):
+    def __iter__(self) -> Any:
+        return (2.0 * v for v in super().__iter__())
+
+
+class DoublingTuple(tuple[Any, ...]):  # whose items C reads past its methods
+    __slots__ = ()
+
+    def __iter__(self) -> Any:
+        return (2.0 * v for v in super().__iter__())
+
+
+class Doubled:
+    def __init__(self, *values: Any) -> None:
+        self.values = values
+
+    def __iter__(self) -> Any:
+        return iter([2.0 * v for v in self.values])
+
+
+POINTS = {
+    "list": (lambda a, b: Doubling([a, b]), 2),
+    "tuple": (lambda a, b: DoublingTuple((a, b)), 1),
+    "object": (Doubled, 2),
+    "generator": (lambda a, b: (2.0 * v for v in (a, b)), 2),
+    "deque": (lambda a, b: deque([a, b]), 1),
+}
+
+
+@pytest.mark.parametrize("name", POINTS)
+@pytest.mark.parametrize("debug", [False, True])
+def test_distances_of_points_that_run_code_to_be_read(name: str, debug: bool) -> None:
+    make, k = POINTS[name]
+    x = np.array([3.0, 4.0])
+    for f in (
+        lambda x: math.dist(make(x[0], x[1]), [0.0, 0.0]),
+        lambda x: math.dist((0.0, 0.0), make(x[0], x[1])),
+    ):
+        value, g = value_and_grad(f, debug=debug)(x)
+        assert value == 5.0 * k
+        assert g.tolist() == pytest.approx([0.6 * k, 0.8 * k], rel=1e-14)
+        assert jvp(f, (x,), (np.ones(2),))[1] == pytest.approx(1.4 * k, rel=1e-14)
+    with pytest.raises(TypeError, match="must be real number, not str"):
+        grad(lambda x: math.dist(make(x, x), "12"), debug=debug)(1.0)
 
 
 NUMBERS = [np.complex128(0.4 + 0.2j), np.complex64(0.4 + 0.2j), np.clongdouble(0.4 + 0.2j)]

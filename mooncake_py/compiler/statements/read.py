@@ -209,7 +209,7 @@ class StatementReader:
         """Return True if a name or an attribute may be read at any time."""
         if not isinstance(node, ast.Attribute):
             return isinstance(node, ast.Name)
-        of_module = self.names.module(node.value) is not None
+        of_module = self.names.is_in_module(node)
         return of_module or (self.peeks and isinstance(node.value, ast.Name))
 
     def name(self, node: ast.Name | ast.Attribute) -> Name:
