@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections import deque
 from enum import Enum, EnumMeta, Flag
-from types import FunctionType, MethodType
+from types import FunctionType, MethodType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from numpy import ndarray
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Handler, Language, Mode, Tracking
 
 __all__ = [
+    "KEEPING",
     "derived_instance",
     "from_keys",
     "has_python_metaclass",
@@ -39,6 +40,8 @@ __all__ = [
 
 SCALARS = (int, float, complex, str)
 FILLED_LATER = (list, dict, set, deque)
+KEEPING = (functools.partial, property, staticmethod, classmethod, SimpleNamespace)
+"""Classes in C that keep what they are made of by reference, in `__new__` too."""
 METHODS = frozenset({FunctionType, type(object.__init__)})
 KEEPS_REFERENCES = frozenset({
     "_queue", "_thread", "abc", "builtins", "collections", "contextvars", "functools",
@@ -163,11 +166,17 @@ def native_instance(ctx: Mode, cls: type, args: Any, kwargs: Any) -> Any:
         return made
     if issubclass(cls, (tuple, frozenset)):
         return native(*map(ctx.iter, args), **kwargs)
+    if issubclass(cls, KEEPING):
+        return native(*args, **kwargs)
     if cls.__new__ is object.__new__ or issubclass(cls, (BaseException, EnumMeta, Enum)):
         refuse_reading(ctx, cls, cls.__init__, (*args, *kwargs.values()))
         return native(*args, **kwargs)
     if issubclass(cls, SCALARS) and len(args) == 1 and not kwargs:
         args = (converted(ctx, cls, args[0]),)
+    elif cls.__new__ in ctx.handlers:  # of a subclass: it is not an instance yet
+        made = ctx.call(cls.__new__, cls, *args, **kwargs)
+        initialize(ctx, made, args, kwargs)
+        return made
     return dispatch.call_opaque(ctx, native, args, kwargs)
 
 
@@ -204,7 +213,7 @@ def make(ctx: Mode, cls: type, new: Any, args: Any, kwargs: Any) -> Any:
         return new(cls)
     if issubclass(cls, int):
         return new(cls, *map(unwrapped, args), **kwargs)
-    if not issubclass(cls, (BaseException, type)):
+    if not issubclass(cls, (BaseException, type, *KEEPING)):
         ctx.refuse_if_active(cls, (*args, *kwargs.values()))
     return new(cls, *args, **kwargs)
 

@@ -38,7 +38,8 @@ if TYPE_CHECKING:
 __all__ = ["call_descriptor"]
 
 CONTAINERS = tuple(containers.CONTAINERS)
-CALLABLES = (FunctionType, MethodType, BuiltinFunctionType, functools.partial, np.ufunc)
+CALLABLES = (FunctionType, MethodType, BuiltinFunctionType, np.ufunc)
+OF_PARTIAL: Any = (functools.partial.func, functools.partial.args, functools.partial.keywords)
 
 
 def call_descriptor(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
@@ -132,10 +133,19 @@ OF_ATTRIBUTES = {
 
 
 def call_receiver(ctx: Mode, native: Any, receiver: Any, args: Any, kwargs: Any) -> Any:
-    """Run ``type.__call__(cls, ...)`` and ``f.__call__(...)``."""
-    if issubclass(type(receiver), type):
+    """Run ``type.__call__(cls, ...)`` and ``f.__call__(...)``.
+
+    The class of a receiver may have a ``__call__`` of its own, which has called this one.
+    """
+    t = type(receiver)
+    if issubclass(t, type):
         return construct.own_instance(ctx, receiver, args, kwargs)
-    if issubclass(type(receiver), CALLABLES):
+    if issubclass(t, functools.partial):
+        f, *given = (part.__get__(receiver) for part in OF_PARTIAL)
+        return ctx.call(f, *given[0], *args, **{**given[1], **kwargs})
+    if issubclass(t, staticmethod):
+        return ctx.call(staticmethod.__func__.__get__(receiver), *args, **kwargs)
+    if issubclass(t, CALLABLES):
         return ctx.call(receiver, *args, **kwargs)
     return dispatch.call_opaque(ctx, functools.partial(native, receiver), args, kwargs)
 

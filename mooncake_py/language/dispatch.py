@@ -218,8 +218,6 @@ def call_unregistered(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         return call_builtin(ctx, f, args, kwargs)
     if t in DESCRIPTORS:
         return descriptor_calls.call_descriptor(ctx, f, args, kwargs)
-    if t is staticmethod:
-        return ctx.call(f.__wrapped__, *args, **kwargs)
     if t is functools.partial:
         return ctx.call(f.func, *f.args, *args, **{**f.keywords, **kwargs})
     if t is LRU_WRAPPER:
@@ -238,6 +236,8 @@ def call_unregistered(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         method = native
     if method is not None:
         return type(ctx).call(ctx, method, f, *args, **kwargs)
+    if issubclass(t, (functools.partial, staticmethod)):
+        return descriptor_calls.call_receiver(ctx, native, f, args, kwargs)
     return call_opaque(ctx, f, args, kwargs)
 
 
@@ -267,7 +267,7 @@ def call_builtin(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     if issubclass(type(receiver), CONTAINERS) or containers.seeks(receiver, f.__name__):
         return containers.call_method(ctx, receiver, f.__name__, args, kwargs, f)
     if isinstance(receiver, type):
-        if f.__name__ == "__new__" and issubclass(receiver, BaseException):
+        if f.__name__ == "__new__" and issubclass(receiver, (BaseException, *construct.KEEPING)):
             return f(*args, **kwargs)
         if f.__name__ in OF_CLASSES:
             return f(*args, **kwargs)
