@@ -231,8 +231,8 @@ def call_unregistered(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         return ctx.call(f.to(ctx, args[0]), *args[1:], **kwargs)
     if not callable(f):
         return innermost(f)(*args, **kwargs)  # raises
-    method = python_method(t, CALL)
-    if method is None and (native := in_class(t, CALL)) in ctx.handlers:
+    method, native = python_method(t, CALL), in_class(t, CALL)
+    if method is None and native in ctx.handlers:
         method = native
     if method is not None:
         return type(ctx).call(ctx, method, f, *args, **kwargs)

@@ -176,6 +176,13 @@ class Moved:
         self.limit = FEW + 2 * len(self.known)
         return len(self.known) < before
 
+    def held_by_runs(self) -> Iterator[Any]:
+        """Yield what refers to iterators for this run, and for those around it."""
+        for run in (self, *_thread.runs):
+            if type(run) is Moved:
+                yield from run.known.values()
+                yield run.copies
+
     def take(self, ctx: Mode, known: Known, outcome: Any, undone: bool) -> None:
         """Keep what an iterator has given, if that is what a second run may be given."""
         if undone:

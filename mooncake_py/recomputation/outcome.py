@@ -8,7 +8,8 @@ node of the first run matches the k-th of the second.
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from types import GeneratorType
 from typing import TYPE_CHECKING, Any
 
@@ -48,7 +49,8 @@ PART = "a part that is checkpointed"  # and so is run again
 class Outcome:
     """The nodes of numbers and arrays reachable from some values, in the order of the walk.
 
-    Two runs are equal if the tokens are, which tell what else is met.
+    Two runs are equal if the tokens are, which tell what else is met.  `refusal` makes the error for
+    what cannot be matched, None if nothing was met.
     """
 
     def __init__(
@@ -63,10 +65,16 @@ class Outcome:
         self.nodes: list[Active | Memory | View | None] = []
         self.tokens: list[Any] = []
         self.known = known  # the ids of what was visited before, and is left out
+        self.refusal: Callable[[], DerivativeDropError] | None = None
         self.seen: set[int] = set()
         self.todo: list[Any] = list(reversed(roots))
         while self.todo:
             self.visit(self.todo.pop())
+
+    def require_matching(self) -> None:
+        """Raise if something was met that cannot be matched with that of another run."""
+        if self.refusal is not None:
+            raise self.refusal()
 
     def equals(self, other: Outcome) -> bool:
         """Return whether a later run has brought forth the same.
@@ -139,12 +147,14 @@ class Outcome:
         """Note a container, an object or a function."""
         t = type(value)
         if (t is GeneratorType or is_iterator(t)) and contains_active(self.ctx, value, set()):
-            raise unfinished(self.ctx, value, PART, "how far it has run cannot be restored")
+            why = "how far it has run cannot be restored"
+            self.refusal = partial(unfinished, self.ctx, value, PART, why)
+            return
         held = list(parts(value))
         if t in (set, frozenset) and not all(type(v) in INERT or type(v) is Active for v in held):
             # Their order is that of addresses, another one in each run.
             if contains_active(self.ctx, value, set()):
-                raise unordered(self.ctx, value)
+                self.refusal = partial(unordered, self.ctx, value)
             held = []
         self.tokens.append((t if is_lasting(t) else t.__qualname__, len(held)))
         self.todo.extend(reversed(held))

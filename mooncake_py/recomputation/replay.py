@@ -8,6 +8,7 @@ of the second, and leaves the new entries to the reverse pass.
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import get_ident
@@ -25,6 +26,7 @@ from mooncake_py.recomputation.outcome import Outcome, same_state, state_at
 from mooncake_py.recomputation.places import LAYOUT, places_of
 from mooncake_py.recomputation.rehearsal import Rehearsal
 from mooncake_py.recomputation.setting import copied
+from mooncake_py.recomputation.unreachable import unreachable
 from mooncake_py.runtime.memory import undo_assign
 from mooncake_py.runtime.silence import silent
 
@@ -132,6 +134,26 @@ class Replay:
         self.moved = self.setting.draws.moved
         self.iterators = self.moved.carrying(ctx)
         self.main, self.changed = self.outcome(value)
+        for generation in range(3):
+            refusals = [o.refusal for o in self.changed if o.refusal is not None]
+            if not refusals:
+                break
+            gc.collect(generation)  # functions that refer to themselves may lead to the objects
+            entries = ctx.tape[len(ctx.tape) - undoing :]
+            self.leave_out_unreachable([*entries, *self.record(), *changes, *refusals])
+        for outcome in self.changed:
+            outcome.require_matching()
+
+    def record(self) -> list[Any]:
+        """Return what refers to captured variables and iterators for the second run."""
+        return [*self.setting.cells.values(), *self.moved.held_by_runs()]
+
+    def leave_out_unreachable(self, holders: list[Any]) -> None:
+        """Leave out the changed objects to which nothing leads but the record of their changes."""
+        lost = unreachable(holders)
+        kept = [k for k, place in enumerate(self.places) if id(place.o) not in lost]
+        self.changed = [self.changed[k] for k in kept] + self.changed[len(self.places) :]
+        self.places = [self.places[k] for k in kept]
 
     def outcome(self, value: Any) -> tuple[Outcome, list[Outcome]]:
         """Return the outcome of a run: of its result, and of each changed place.
@@ -141,6 +163,7 @@ class Replay:
         ctx, unchanged = self.ctx, self.unchanged
         cached = [cache.first_results() for cache in ctx.caches.values()]
         main = Outcome(ctx, (value, cached, *self.arrays), unchanged)
+        main.require_matching()
         if not hasattr(self, "main"):
             self.places = [place for place in self.places if id(place[0]) not in main.seen]
         known = frozenset(main.seen)
@@ -166,6 +189,8 @@ class Replay:
             if lifted != (Lifter.liftings, 0):
                 refuse_shared(ctx, ctx.tape[start:])
             main, changed = self.outcome(value)
+            for outcome in changed:
+                outcome.require_matching()
             used = list(filter(self.moved.is_used, self.iterators))
         if not self.main.equals(main):
             raise self.other()
