@@ -161,9 +161,10 @@ class Attributes(Core):
     def own_attribute(self, native: Any, o: Any, name: str) -> Any:
         """Run ``object.__getattribute__(o, name)`` and similar."""
         t = type(o)
-        if issubclass(t, ModuleType) and native is ModuleType.__getattribute__:
-            return self.module_attribute(o, name, native)
         read = attribute_lookup.own_reader(t, name)
+        if issubclass(t, ModuleType) and native is object.__getattribute__:
+            if attribute_lookup.in_class(t, name) is MISSING:  # no ``__getattr__`` is asked
+                read = None
         if issubclass(t, type) and native is type.__getattribute__:
             read = attribute_lookup.own_class_reader(o, t, name)
         return native(o, name) if read is None else read(self, o)

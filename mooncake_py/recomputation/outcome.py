@@ -49,8 +49,8 @@ PART = "a part that is checkpointed"  # and so is run again
 class Outcome:
     """The nodes of numbers and arrays reachable from some values, in the order of the walk.
 
-    Two runs are equal if the tokens are, which tell what else is met.  `refusal` makes the error for
-    what cannot be matched, None if nothing was met.
+    Two runs are equal if the tokens are, which tell what else is met.  `refusal` makes the error
+    for what cannot be matched, None if nothing was met.
     """
 
     def __init__(

@@ -98,8 +98,6 @@ def own_reader(t: type, name: str) -> Reader | None:
     """Return what ``object.__getattribute__`` does."""
     found: Any = in_class(t, name)
     kind = type(found)
-    if found is MISSING and issubclass(t, ModuleType):
-        return lambda ctx, o: ctx.module_attribute(o, name, ModuleType.__getattribute__)
     if is_of_arrays(found):
         return lambda ctx, o: ctx.array_attribute(o, name)
     if kind is GetSetDescriptorType and found in frames.VIEWS:
@@ -112,7 +110,7 @@ def own_reader(t: type, name: str) -> Reader | None:
         return lambda ctx, o: ctx.call(class_getter, t)
     if found is MISSING and issubclass(t, ModuleType):
         native = ModuleType.__getattribute__
-        return lambda ctx, o: cast("Any", ctx).module_attribute(o, name, native)
+        return lambda ctx, o: ctx.module_attribute(o, name, native)
     if getter is None:
         is_in_memory = issubclass(t, buffers.CDATA) and hasattr(kind, "__set__")
         if not is_in_memory:
