@@ -162,9 +162,12 @@ class Attributes(Core):
         """Run ``object.__getattribute__(o, name)`` and similar."""
         t = type(o)
         read = attribute_lookup.own_reader(t, name)
-        if issubclass(t, ModuleType) and native is object.__getattribute__:
-            if attribute_lookup.in_class(t, name) is MISSING:  # no ``__getattr__`` is asked
-                read = None
+        if (
+            native is object.__getattribute__  # which asks no ``__getattr__``
+            and issubclass(t, ModuleType)
+            and attribute_lookup.in_class(t, name) is MISSING
+        ):
+            read = None
         if issubclass(t, type) and native is type.__getattribute__:
             read = attribute_lookup.own_class_reader(o, t, name)
         return native(o, name) if read is None else read(self, o)
