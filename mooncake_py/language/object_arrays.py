@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from numpy import ndarray
+from numpy._core import fromnumeric
 
 from mooncake_py.application.foreign import flat, is_other
 from mooncake_py.diagnostics.refusals import missing_rule
@@ -306,4 +307,15 @@ def reads_items(value: Any) -> bool:
     return sight_of(value).conversion in (Conversion.SEQUENCE, Conversion.INTERFACE)
 
 
-HANDLERS = {creation.array_of_objects: run_objects}
+def run_method_of_array(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run a method of arrays, as NumPy does for what has no such method, a deque for example."""
+    value, name, *rest = args
+    if hasattr(type(value), "__array_wrap__"):
+        return ctx.call_function(f, args, kwargs)
+    return ctx.method(ctx.call(np.asarray, value), name, *rest, **kwargs)
+
+
+HANDLERS = {
+    creation.array_of_objects: run_objects,
+    fromnumeric._wrapit: run_method_of_array,  # type: ignore[attr-defined]
+}

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from numpy import ndarray
-from numpy._core import fromnumeric
 
 from mooncake_py.rules import direct
 from mooncake_py.rules.declare import from_vjp, linear, overlay, zero_derivative
@@ -236,18 +235,6 @@ def fromiter(iter, dtype, count=-1, *, like=None):
 
 
 zero_derivative(require_element, because="it only raises")
-
-
-# NumPy's functions that are methods of arrays too, of what has no such method.
-
-if hasattr(fromnumeric, "_array_converter"):  # from NumPy 2.1 on, in C
-
-    @overlay(fromnumeric._wrapit)  # type: ignore[attr-defined]
-    def wrapit(obj, method, *args, **kwds):
-        if hasattr(type(obj), "__array_wrap__"):
-            converter = fromnumeric._array_converter(obj)  # type: ignore[attr-defined]
-            return converter.wrap(getattr(converter.as_arrays()[0], method)(*args, **kwds))
-        return getattr(np.asarray(obj), method)(*args, **kwds)
 
 
 # Constant arrays.

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from mooncake_py.rules.math_functions import fsum_of_list
+from mooncake_py.rules.math_functions import dist_of_points, fsum_of_list
 from tests.rules.cases import Case
 
 REAL: list[tuple[Callable[..., Any], tuple[float, ...]]] = [
@@ -34,7 +34,7 @@ SEVERAL: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
     (math.hypot, (1.5, -0.5, 2.0)), (math.dist, ([1.0, 2.0], [0.5, 2.5])),
     (math.dist, ((1.0, 2.0), (0.5, 2.5))), (math.fsum, ([1.5, 2.5, -0.5],)),
     (math.fsum, ((1.5, 2.5),)), (math.prod, ([1.5, 2.5, -0.5],)), (math.prod, ((0.0, 2.5),)),
-    (fsum_of_list, ([1.5, 2.5, -0.5],)),
+    (fsum_of_list, ([1.5, 2.5, -0.5],)), (dist_of_points, ([1.0, 2.0], (0.5, 2.5))),
 ]  # fmt: skip
 
 HOLOMORPHIC: list[Callable[..., Any]] = [
