@@ -198,16 +198,18 @@ class Run(Solved):
         others = {id(place) for place, _ in self.state.changes()} - changed
         self.iterators = {}
         if moves and self.is_derived:
-            holders = {id(place.holder): place.holder for place, _ in self.state.kept}
-            found_left = Left(ctx, {**self.state.known, **holders})
-            self.end = [
-                (place, found_left.contents(place, left, place.read_within(ctx)))
-                for place, left in self.end
-            ]
+            self.end = self.end_with_slopes()
         put_all(ctx, [*self.before(others), *self.end])
         if self.is_derived:
             ctx.caches = self.caches
         return result
+
+    def end_with_slopes(self) -> list[tuple[Place, Any]]:
+        """Return what the solver has left, with the derivatives of the evaluation at its result."""
+        ctx = self.ctx
+        holders = {id(place.holder): place.holder for place, _ in self.state.kept}
+        found = Left(ctx, {**self.state.known, **holders})
+        return [(p, found.contents(p, left, p.read_within(ctx))) for p, left in self.end]
 
     def let_go(self) -> None:
         """Hold nothing of the program's any more: weak references tell what is alive."""
@@ -228,12 +230,16 @@ class Run(Solved):
         ctx, state = self.ctx, self.state
         if self.end or not self.runs_natively() or state.changes():
             state = state_of(ctx, (f, args))
-        if not can_be_undone(state, True):
-            return sample(ctx, f, *args)
         try:
-            return natively(ctx, state, f, args, {})
+            if not can_be_undone(state, True):
+                return sample(ctx, f, *args)
+            try:
+                return natively(ctx, state, f, args, {})
+            finally:
+                state.put_back()
         finally:
-            state.put_back()
+            if state is not self.state:
+                state.let_go()
 
     def may_hold(self, a: ndarray) -> bool:
         """Return whether an array that the solver has returned may be held elsewhere."""
@@ -268,7 +274,9 @@ def state_of(ctx: Mode, values: Any) -> State:
     if may_hide and not (state.is_open or state.hides_active):
         with Bared(state.kept), Bare(ctx) as bare:
             plain = [bare.visit(value)[0] for value in values]
-            state.hides_active = Reachable(ctx, plain).has_numbers
+            found = Reachable(ctx, plain)
+            state.hides_active = found.has_numbers
+            found.known.clear()
     return state
 
 
@@ -292,17 +300,20 @@ def is_moving(stream: Any) -> bool:
 def sample(ctx: Mode, f: Function, *args: Any) -> Any:
     """Return ``f(*args)`` without a derivative, natively if what it changes can be undone then."""
     run = Run(ctx, f, args)
-    if run.runs_natively():
-        try:
-            return natively(ctx, run.state, f, args, {})
-        finally:
-            run.state.put_back()
     try:
-        with Logged(ctx, run.state):
-            return plain_copy(ctx.call(f, *args))
+        if run.runs_natively():
+            try:
+                return natively(ctx, run.state, f, args, {})
+            finally:
+                run.state.put_back()
+        try:
+            with Logged(ctx, run.state):
+                return plain_copy(ctx.call(f, *args))
+        finally:
+            run.go_back()
+            ctx.caches = run.caches
     finally:
-        run.go_back()
-        ctx.caches = run.caches
+        run.let_go()
 
 
 def called_in_turn(calls: Any) -> Any:

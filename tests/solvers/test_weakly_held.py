@@ -139,10 +139,11 @@ def test_what_no_solver_keeps(solve: Solve, program: Any) -> None:
     assert jvp(f, (A,), (1.0,)) == right
 
 
+@pytest.mark.parametrize("solve", [brentq, fsolve])
 @pytest.mark.parametrize("program", [deleted, alive])
-def test_modes(program: Any) -> None:
+def test_modes(program: Any, solve: Solve) -> None:
     def f(a: Any) -> Any:
-        return program(brentq, a)
+        return program(solve, a)
 
     right = pytest.approx(f(A)), pytest.approx(slope_of(f), rel=1e-3)
     assert value_and_grad(f, debug=True)(A) == right
