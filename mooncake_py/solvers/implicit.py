@@ -39,7 +39,7 @@ from mooncake_py.words import with_article
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["at_solution", "implicit", "moved_along"]
+__all__ = ["at_solution", "implicit", "in_floats", "moved_along"]
 
 Function = Callable[..., Any]
 
@@ -136,16 +136,17 @@ def moved_from_either(run: Solved, x: Any, residual: Function, tolerance: float)
     not zero, as where the solver works in the memory that it reads.
     """
     if not run.left:
-        return moved_along(run, x, run.anew(residual), tolerance)
+        return moved_along(run, x, run.anew(residual, x), tolerance)
     ctx, offset = run.ctx, small_offset(x)
     failure = ctx.failure
     try:
         # Beside the solution, of which the residual may have kept its value in a table of points.
-        return moved_along(run, x, anew(lambda x: residual(x + offset), run.left), tolerance)
+        beside = anew(lambda x: residual(x + offset), run.left, isinstance(x, ndarray))
+        return moved_along(run, x, beside, tolerance)
     except Exception as error:
         ctx.failure = failure
         try:
-            return moved_along(run, x, run.anew(residual), tolerance)
+            return moved_along(run, x, run.anew(residual, x), tolerance)
         except MooncakeError:
             raise
         except Exception:  # it cannot run from there
@@ -203,7 +204,7 @@ def at_solution(run: Solved, x: Any, residual: Function, guess: Any) -> Any:
     """
     if run.begin is None:
         return x
-    residual = run.anew(residual)
+    residual = run.anew(residual, x)
     x = moved_along(run, x, residual, guess=guess)
     if run.begin and run.ctx.contains_active(x):
         run.ctx.call(residual, x)  # what it writes anywhere has the derivative too
@@ -243,6 +244,19 @@ def joined(parts: Any) -> Any:
     return parts[0] + 1j * parts[1]
 
 
+def in_floats(f: Function) -> Function:
+    """Return a function that returns floats in place of ints, whose derivative is zero."""
+
+    def floats(x: Any) -> Any:
+        y = f(x)
+        if isinstance(y, float):
+            return y
+        y = np.asarray(y)
+        return y if y.dtype.kind in "fc" else y.astype(float)
+
+    return floats
+
+
 def in_parts(residual: Function, parts: ndarray) -> ndarray:
     """Return real and imaginary parts of a residual, as a function of those of the solution."""
     r = np.reshape(np.array(residual(parts[0] + 1j * parts[1])), parts[0].shape)
@@ -265,6 +279,14 @@ def checked_jacobian(residual: Function, x: Any, r: Any, tolerance: float) -> nd
             why="a solution needs as many equations as unknowns",
             fix="return one element for each of the solution",
         )
+    if np.asarray(r).dtype.kind in "biu":
+        raise SolverError(
+            "the Jacobian of the equations is singular at the solution, since "
+            f"{name_of(residual)} returned ints there",
+            why=f"near {shown(x)} they do not change, but jump: {shown(r)}",
+            fix="return floats that change with the solution",
+        )
+    residual = in_floats(residual)
     rows = jvp(residual, (x,), (1.0,))[1] if isinstance(x, float) else jacobian(residual)(x)
     matrix = np.reshape(np.asarray(rows, dtype=float), (size, size))
     if not np.isfinite(matrix).all() or not np.isfinite(r).all():

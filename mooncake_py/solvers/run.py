@@ -27,7 +27,7 @@ from mooncake_py.solvers.iterators import copied_iterator, with_iterators
 from mooncake_py.solvers.left import Left
 from mooncake_py.solvers.logged import Logged
 from mooncake_py.solvers.noted import ErrorState, in_order
-from mooncake_py.solvers.start import Solved
+from mooncake_py.solvers.start import Solved, own
 from mooncake_py.solvers.unsettled import Iterates
 from mooncake_py.tangents.memory import owner
 from mooncake_py.utilities.copies import plain_copy
@@ -193,7 +193,7 @@ class Run(Solved):
             self.begin.extend([None, call] for call in self.first)
         with silent(), self.draws.rewound():
             for f, first, _ in self.first:
-                ctx.call(f, *first)
+                ctx.call(f, *map(own, first))
             result = then(self, found)
         others = {id(place) for place, _ in self.state.changes()} - changed
         self.iterators = {}
@@ -320,5 +320,5 @@ def called_in_turn(calls: Any) -> Any:
     """Return what the last of some calls returns."""
     y = None
     for f, point in calls:
-        y = f(*point)
+        y = f(*map(own, point))
     return y

@@ -16,7 +16,7 @@ from mooncake_py.solvers.noted import in_order
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["Solved", "Start", "anew"]
+__all__ = ["Solved", "Start", "anew", "own"]
 
 Start = list[Any]
 """Pairs of a place that a solver has changed, and what it held before; then pairs of None and a
@@ -41,9 +41,12 @@ class Solved:
         self.begin: Start | None = None
         self.left: Start = []
 
-    def anew(self, f: Callable[..., Any]) -> Callable[..., Any]:
-        """Return a function that runs from the state from before the solver each time."""
-        return anew(f, self.begin or [])
+    def anew(self, f: Callable[[Any], Any], x: Any) -> Callable[[Any], Any]:
+        """Return a function of points like `x`, as the solver has called it.
+
+        It runs from the state from before the solver each time, and has the point for itself.
+        """
+        return anew(f, self.begin or [], isinstance(x, ndarray))
 
     @property
     def is_native(self) -> bool:
@@ -55,32 +58,37 @@ class Solved:
         raise NotImplementedError
 
 
-def anew(f: Callable[..., Any], start: Start) -> Callable[..., Any]:
+def anew(f: Callable[[Any], Any], start: Start, of_array: bool) -> Callable[[Any], Any]:
     """Return a function that runs from the state from before a solver each time."""
     if not start:
-        return f
+        return (lambda x: f(x.copy())) if of_array else f
 
-    def run_anew(*args: Any, **kwargs: Any) -> Any:
+    def run_anew(x: Any) -> Any:
         begin_again(start)
         for place, call in start:
             if place is None:
                 called, first, other = call
-                if not (first and is_there(first, args)):
-                    called(*first)
+                if not (first and is_there(first[0], x)):
+                    called(*map(own, first))
                 elif other:
-                    called(*other)
-        return f(*args, **kwargs)
+                    called(*map(own, other))
+        return f(own(x))
 
     return run_anew
 
 
-def is_there(point: Any, args: Any) -> bool:
-    """Return whether two calls are at one point, which a callback may take from its memory."""
-    a, b = unwrapped(point[0]), unwrapped(args[0])
+def is_there(a: Any, b: Any) -> bool:
+    """Return whether two points are the same: a callback may take it from its memory."""
+    a, b = unwrapped(a), unwrapped(b)
     return isinstance(a, (float, ndarray)) and np.array_equal(np.ravel(a), np.ravel(b))
 
 
 zero_derivative(is_there, because="decides")
+
+
+def own(x: Any) -> Any:
+    """Return a copy of an array, into which a callback may write, or else the same."""
+    return x.copy() if isinstance(x, ndarray) else x
 
 
 def begin_again(start: Start) -> None:

@@ -53,7 +53,7 @@ def solution_along(
 
     The right-hand side is a function of time and state, or of state and time.
     """
-    function = (lambda t, y: f(y, t)) if state_first else f
+    function = (lambda t, y: f(y.copy(), t)) if state_first else (lambda t, y: f(t, y.copy()))
     span = float(times[0]), float(times[-1])
     found: Any = integrate.solve_ivp(
         function, span, y0, "DOP853", rtol=rtol, atol=atol, dense_output=True
@@ -79,8 +79,8 @@ def linearised_at(f: Any, state_first: bool, nodes: list[tuple[Any, Any]]) -> tu
 
     def moved(shift: Any) -> Any:
         if state_first:
-            return np.array([f(y + shift, t) for t, y in nodes])
-        return np.array([f(t, y + shift) for t, y in nodes])
+            return np.array([f(y + shift, t) for t, y in nodes], dtype=float)
+        return np.array([f(t, y + shift) for t, y in nodes], dtype=float)
 
     if n == 1:
         slopes, column = jvp(moved, (np.zeros(1),), (np.ones(1),))
@@ -111,8 +111,8 @@ def moved_along(
 def slopes_at(f: Any, state_first: bool, nodes: list[tuple[Any, Any]]) -> Any:
     """Return the slopes at nodes."""
     if state_first:
-        return np.array([f(y, t) for t, y in nodes])
-    return np.array([f(t, y) for t, y in nodes])
+        return np.array([f(y.copy(), t) for t, y in nodes], dtype=float)
+    return np.array([f(t, y.copy()) for t, y in nodes], dtype=float)
 
 
 def propagated(slopes: Any, y0: Any, found: ndarray, *matrices: Any) -> ndarray:

@@ -16,6 +16,7 @@ from mooncake_py.errors import SolverError
 from mooncake_py.interface import grad
 from mooncake_py.jacobians import jacobian
 from mooncake_py.solvers.scipy.results import tuple_of
+from mooncake_py.solvers.start import own
 
 __all__ = ["require_isolated"]
 
@@ -69,11 +70,12 @@ def conditions(constraints: Any) -> Iterator[Condition]:
         matrix = constraints.A
         yield lambda x: matrix @ x, constraints.lb, constraints.ub
     elif isinstance(constraints, optimize.NonlinearConstraint):
-        yield constraints.fun, constraints.lb, constraints.ub
+        f = constraints.fun
+        yield lambda x: f(own(x)), constraints.lb, constraints.ub
     else:
         f, further = constraints["fun"], tuple_of(constraints.get("args", ()))
         high = 0.0 if constraints["type"] == "eq" else np.inf
-        yield lambda x: f(x, *further), 0.0, high
+        yield lambda x: f(own(x), *further), 0.0, high
 
 
 def held(x: ndarray, conditions: list[Condition]) -> Iterator[tuple[Callable[[Any], Any], int]]:

@@ -62,7 +62,7 @@ def least_squares(
     def differentiated(run: Solved, found: Any) -> Any:
         if run.begin is None:
             return found
-        errors = run.anew(lambda x: np.atleast_1d(fun(x, *args, **kwargs)))
+        errors = run.anew(lambda x: np.atleast_1d(fun(x, *args, **kwargs)), found.x)
         if not reaches_active(ctx, (fun, x0, given, bounds), errors, found.x):
             return found
 
@@ -130,7 +130,7 @@ def curve_fit(
     def differentiated(run: Solved, found: Any) -> Any:
         if run.begin is None:
             return found
-        from_start = run.anew(errors)
+        from_start = run.anew(errors, found[0])
         if not reaches_active(ctx, (f, xdata, ydata, p0, sigma, bounds), from_start, found[0]):
             return found
 

@@ -167,7 +167,7 @@ def integral(
     total = ctx.call(weighted_sum, f, x.tolist(), weights.tolist())
     for end, sign in ((b, 1.0), (a, -1.0)):
         if ctx.contains_active(end) and np.isfinite(float(unwrapped(end))):
-            total = ctx.call(sliver, total, sign, run.anew(f), end, *ends_rule(ctx, end))
+            total = ctx.call(sliver, total, sign, run.anew(f, end), end, *ends_rule(ctx, end))
     return total
 
 

@@ -15,12 +15,12 @@ from mooncake_py.rules.plain_values import agree, same_values, valued
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import unwrapped
 from mooncake_py.solvers.apart import solved_apart
-from mooncake_py.solvers.implicit import moved_along
+from mooncake_py.solvers.implicit import in_floats, moved_along
 from mooncake_py.solvers.order import order
 from mooncake_py.solvers.products import correction_by_products
 from mooncake_py.solvers.scipy.constrained import require_isolated
 from mooncake_py.solvers.scipy.results import changed, number, tuple_of
-from mooncake_py.solvers.start import Solved
+from mooncake_py.solvers.start import Solved, own
 from mooncake_py.utilities.copies import plain_copy
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ def minimize(
         if run.begin is None:
             return found
         x = found.x
-        value = run.anew(value_of(fun, args, jac))
+        value = run.anew(value_of(fun, args, jac), x)
         is_free = is_empty(constraints)
         if not reaches_active(ctx, (fun, args, bounds, constraints), value, x) and not (
             is_free and ctx.contains_active(x0)
@@ -141,7 +141,7 @@ def minimize(
                 fix="eliminate the constraints, or use implicit(solve, residual) with the "
                 "equations of Lagrange",
             )
-        gradient = run.anew(gradient_of(fun, args, jac, bool(run.begin)))
+        gradient = run.anew(gradient_of(fun, args, jac, bool(run.begin)), x)
         x = minimum(run, x, gradient, *limits_of(ctx, bounds, x.shape), x0)
         return changed(ctx, found, x=x, fun=as_found(ctx, ctx.call(value, x), found.fun))
 
@@ -175,16 +175,16 @@ def gradient_of(fun: Any, args: Any, jac: Any, after_value: bool) -> Callable[[A
     """
     further = tuple_of(args)
     if returns_gradient(jac):
-        return lambda x: fun(x, *further)[1]
+        return in_floats(lambda x: fun(x, *further)[1])
     if not callable(jac):
         return grad(value_of(fun, args, jac))
 
     def gradient(x: Any) -> Any:
         if after_value:
-            fun(x, *further)
+            fun(own(x), *further)
         return jac(x, *further)
 
-    return gradient
+    return in_floats(gradient)
 
 
 def limits_of(ctx: Mode, bounds: Any, shape: Any) -> tuple[Any, Any]:
@@ -229,7 +229,7 @@ def minimize_scalar(
     def differentiated(run: Solved, found: Any) -> Any:
         if run.begin is None:
             return found
-        value = run.anew(value_of(fun, args, None))
+        value = run.anew(value_of(fun, args, None), found.x)
         if not reaches_active(ctx, (fun, args, bracket, bounds), value, found.x):
             return found
         low, high = (None, None) if bounds is None else bounds

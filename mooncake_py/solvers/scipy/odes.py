@@ -23,7 +23,7 @@ from mooncake_py.solvers.order import order
 from mooncake_py.solvers.scipy.collocation import FEW, moved_along, solution_along
 from mooncake_py.solvers.scipy.results import changed, tuple_of
 from mooncake_py.solvers.scipy.steady_steps import BDF, DOP853, METHODS
-from mooncake_py.solvers.start import Solved
+from mooncake_py.solvers.start import Solved, own
 from mooncake_py.utilities.copies import plain_copy
 from mooncake_py.utilities.stopping import stop_gradient
 
@@ -182,8 +182,8 @@ def solve_by_derived(
     """Return the solution at some times by a method that the engine derives."""
     method = BDF if is_stiff else DOP853
 
-    def slope(*args: Any) -> Any:
-        return np.array(fun(*args))  # LSODA copies too what may be the function's own buffer
+    def slope(t: Any, y: Any, *further: Any) -> Any:
+        return np.array(fun(t, own(y), *further))  # LSODA copies too what may be the function's own
 
     solution = derived_solve_ivp(slope, t_span, y0, method, times, rtol=rtol, atol=atol, **given)
     if not solution.success:

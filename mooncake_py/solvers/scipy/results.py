@@ -6,6 +6,7 @@ import copy
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from numpy import ndarray
 
 from mooncake_py.solvers.unsettled import approximated
@@ -40,8 +41,9 @@ def of_point(f: Callable[..., Any], args: Any) -> Callable[[Any], Any]:
 
 
 def number(y: Any) -> Any:
-    """Return the number that a function returns, perhaps in an array."""
-    return y.item() if isinstance(y, ndarray) else y
+    """Return the number that a function returns, perhaps in an array; a float in place of an int."""
+    y = y.item() if isinstance(y, ndarray) else y
+    return float(y) if isinstance(y, (int, np.integer, np.bool_)) else y
 
 
 def changed(ctx: Mode, result: Any, of: Any = None, /, **fields: Any) -> Any:
