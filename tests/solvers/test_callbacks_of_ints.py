@@ -23,7 +23,9 @@ SINGULAR: dict[str, Program] = {
     "int": lambda p: optimize.brentq(lambda x: int(np.sign(x**3 - p[0])), 0, 3),
     "bool": lambda p: optimize.bisect(lambda x: 2 * (x**3 > p[0]) - 1, 0, 3),
     "int of NumPy": lambda p: optimize.ridder(lambda x: np.sign(x - p[0]).astype(int), 0, 3),
-    "of a pair": lambda p: optimize.root_scalar(lambda x: (int(x > 3), 1), x0=p[0], fprime=True).root,
+    "of a pair": lambda p: optimize.root_scalar(
+        lambda x: (int(x > 3), 1), x0=p[0], fprime=True
+    ).root,
     "array": lambda p: optimize.fsolve(lambda x: np.sign(x - p).astype(int), p)[0],
     "list": lambda p: optimize.fsolve(lambda x: [int(x[0] - p[0]), 0], p)[0],
     "some of a list": lambda p: optimize.fsolve(lambda x: [x[0] - p[0], int(x[1] - p[1])], p)[0],
@@ -63,7 +65,7 @@ REGULAR: dict[str, Program] = {
     "quad": lambda p: integrate.quad(lambda x: 2, 0, p[0])[0],
     "now and then": lambda p: p[0] + optimize.brentq(lambda x: 0 if x < -9 else x - p[1], -1, 3),
     "slope of a minimum": lambda p: optimize.minimize(
-        lambda x: float((x - p) @ (x - p)), p * 0, jac=lambda x: [2 * (x[0] - p[0]), 2 * (x[1] - p[1])]
+        lambda x: float((x - p) @ (x - p)), p * 0, jac=lambda x: [2 * v for v in x - p]
     ).x.sum(),
 }  # fmt: skip
 

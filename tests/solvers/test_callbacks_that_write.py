@@ -117,9 +117,9 @@ def independent_of_start(p: Any) -> Any:
 
     def value(x: Any) -> float:
         x -= 1.0
-        return float(x @ x) + p[0]
+        return float(x @ x)
 
-    limit = optimize.NonlinearConstraint(condition, 0.2, 1.0)
+    limit = optimize.NonlinearConstraint(condition, 0.2, 0.5)
     found = optimize.minimize(
         value, p, constraints=limit, method="trust-constr", options={"gtol": 1e-9}
     )

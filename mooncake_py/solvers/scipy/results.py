@@ -41,7 +41,7 @@ def of_point(f: Callable[..., Any], args: Any) -> Callable[[Any], Any]:
 
 
 def number(y: Any) -> Any:
-    """Return the number that a function returns, perhaps in an array; a float in place of an int."""
+    """Return the number that a function returns, perhaps in an array; a float for an int."""
     y = y.item() if isinstance(y, ndarray) else y
     return float(y) if isinstance(y, (int, np.integer, np.bool_)) else y
 
