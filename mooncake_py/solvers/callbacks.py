@@ -13,6 +13,7 @@ from numpy import ndarray
 from mooncake_py.remembered import remembered
 from mooncake_py.runtime.activity import unwrapped
 from mooncake_py.runtime.same_number import at_point
+from mooncake_py.solvers.lent import Lent
 from mooncake_py.solvers.unsettled import Iterates
 from mooncake_py.tangents.memory import is_writeable
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 __all__ = ["Called", "Calls", "run_calling_back"]
 
 VAR_POSITIONAL, VAR_KEYWORD = Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD
+Keep = Callable[[Any, Any], tuple[Any, Any]]
+"""Returns what a solver has passed, and what its callback was given for it, both for later."""
 FURTHER = ("args", "kwargs")
 """Parameters of solvers with further arguments for their callbacks."""
 
@@ -51,19 +54,19 @@ class Called:
         The same, as it was passed to the callback.
     """
 
-    def __init__(self, f: Callable[..., Any], args: Any, marked: Any) -> None:
+    def __init__(self, f: Callable[..., Any], args: Any, given: Any, keep: Keep) -> None:
         self.f = f
-        self.first, self.marked = tuple(map(kept, args)), marked
+        self.first, self.marked = kept(args, given, keep)
         self.other: tuple[Any, ...] = ()
         self.other_marked: tuple[Any, ...] = ()
         self.distance = 0.0
 
-    def note(self, args: Any, marked: Any) -> None:
+    def note(self, args: Any, given: Any, keep: Keep) -> None:
         """Take note of a later call."""
         distance = distance_between(self.first, args)
         if distance > self.distance:
             self.distance = distance
-            self.other, self.other_marked = tuple(map(kept, args)), marked
+            self.other, self.other_marked = kept(args, given, keep)
 
 
 class Calls:
@@ -82,20 +85,22 @@ class Calls:
         self.functions: list[Callable[..., Any]] = []  # they keep their ids
         self.is_active = False
 
-    def note(self, f: Callable[..., Any], args: Any, marked: Any, named: dict[str, Any]) -> None:
+    def note(
+        self, f: Callable[..., Any], args: Any, given: Any, keep: Keep, named: dict[str, Any]
+    ) -> None:
         """Take note of a call, of which `named` are the further arguments by name."""
         if id(f) in self.made:
-            self.made[id(f)].note(args, marked)
+            self.made[id(f)].note(args, given, keep)
         else:
             self.functions.append(f)
-            self.made[id(f)] = Called(functools.partial(f, **named) if named else f, args, marked)
+            called = functools.partial(f, **named) if named else f
+            self.made[id(f)] = Called(called, args, given, keep)
 
 
-def kept(value: Any) -> Any:
-    """Return what a callback was given, apart from memory that the solver goes on to use."""
-    if type(value) is Held:
-        return value.value
-    return value.copy() if type(value) is ndarray else value
+def kept(args: Any, given: Any, keep: Keep) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """Return arguments, apart from memory that the solver goes on to use, and what is given."""
+    pairs = list(map(keep, args, given))
+    return tuple(a for a, _ in pairs), tuple(b for _, b in pairs)
 
 
 def distance_between(a: Any, b: Any) -> float:
@@ -121,19 +126,36 @@ def run_calling_back(
     args: Any,
     kwargs: Any,
 ) -> Any:
-    """Run a solver with derived callbacks; `iterates` marks the points that they are given."""
+    """Run a solver with derived callbacks; `iterates` marks the points that they are given.
+
+    An array of the program's they get as it is.
+    """
+    lent = None if iterates is None else Lent(ctx, iterates)
+    of_program: dict[int, ndarray] = {}
 
     def passed(value: Any) -> Any:
         if type(value) is Held:
             return value.value
-        return value if iterates is None else iterates.mark(value)
+        if lent is None or iterates is None or id(value) in of_program:
+            return value
+        if type(value) is ndarray and value.dtype.kind in "fc":
+            return lent.copy_of(value)
+        return iterates.mark(value)
+
+    def keep(value: Any, given: Any) -> tuple[Any, Any]:
+        if type(value) is Held:
+            return given, given
+        if type(value) is not ndarray or id(value) in of_program:
+            return value, given
+        value = value.copy()
+        return value, value if iterates is None else iterates.mark(value)
 
     def derived(f: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(f, updated=())
         def call(*args: Any, **kwargs: Any) -> Any:
             given = tuple(map(passed, args))
             named = {name: passed(v) for name, v in kwargs.items()}
-            calls.note(f, args, given, named)
+            calls.note(f, args, given, keep, named)
             points = [a for a in args if isinstance(a, (float, ndarray))] if iterates else []
             with at_point(points):
                 y = ctx.call(f, *given, **named)
@@ -152,6 +174,8 @@ def run_calling_back(
             return {key: by_name(key, part) for key, part in value.items()}
         if callable(value) and not isinstance(value, type):
             return derived(value)
+        if isinstance(value, ndarray):
+            of_program[id(value)] = value
         return unwrapped(value)
 
     def by_name(name: str, value: Any) -> Any:

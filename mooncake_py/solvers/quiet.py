@@ -11,6 +11,8 @@ from collections.abc import Callable
 from types import CellType, FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
+from numpy import ndarray
+
 from mooncake_py.derivatives import Derivative, of_mapped
 from mooncake_py.overriding import override
 from mooncake_py.runtime.active import Active
@@ -50,6 +52,10 @@ class Quiet(Solved):
             return NotImplemented
         warned.show()
         return found
+
+    @override
+    def knows(self, a: ndarray) -> bool:
+        return any(a is known for known in self.reader.arrays)
 
     @override
     def evaluated(self, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:

@@ -241,9 +241,13 @@ class Run(Solved):
             if state is not self.state:
                 state.let_go()
 
+    @override
+    def knows(self, a: ndarray) -> bool:
+        return id(owner(a)) in self.state.known
+
     def may_hold(self, a: ndarray) -> bool:
         """Return whether an array that the solver has returned may be held elsewhere."""
-        return self.is_derived or id(owner(a)) in self.state.known
+        return self.is_derived or self.knows(a)
 
 
 def can_be_undone(state: State, is_active: bool) -> bool:

@@ -48,6 +48,10 @@ class Solved:
         """
         return anew(f, self.begin or [], isinstance(x, ndarray))
 
+    def knows(self, a: ndarray) -> bool:
+        """Return whether an array that the solver has returned is one that the program has."""
+        raise NotImplementedError
+
     @property
     def is_native(self) -> bool:
         """Whether the solver and :meth:`evaluated` run natively."""

@@ -20,14 +20,13 @@ from mooncake_py.diagnostics.places import place_at, positions_running
 from mooncake_py.errors import Location, SolverError
 from mooncake_py.modes.forward.context import ForwardContext
 from mooncake_py.modes.reverse.context import ReverseContext
-from mooncake_py.overriding import override
 from mooncake_py.rules.declare import from_vjp
 from mooncake_py.runtime.active import Active, active_number
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["Iterates", "approximated", "unsettled"]
+__all__ = ["Iterates", "unsettled"]
 
 _alive: WeakValueDictionary[int, Iterates] = WeakValueDictionary()
 """By the numbers that stand for them among the operands of a rule."""
@@ -112,36 +111,6 @@ class Refusing:
     @grad.setter
     def grad(self, _: Any) -> None:
         raise self.iterates.error()
-
-
-class Approximations(Iterates):
-    """What a solver has approximated, in the same role; `stored` are the names of the fields."""
-
-    @override
-    def error(self) -> SolverError:
-        return SolverError(
-            "what a solver has approximated has no derivative",
-            where=self.where,
-            why=f"of its result, the output depends on {' or '.join(self.stored)}",
-            fix="compute it from the solution, by `jacobian` or `hessian` of your function, or "
-            "hold it constant by stop_gradient",
-        )
-
-
-def approximated(ctx: Mode, fields: dict[str, Any]) -> dict[str, Any]:
-    """Return fields of a solver's result with numbers of which the derivatives are not known."""
-    marks = Approximations(ctx, "")
-    marks.stored = list(fields)
-
-    def marked(value: Any) -> Any:
-        held = getattr(value, "__dict__", None)
-        if not isinstance(held, dict):
-            return marks.mark(value)
-        new = copy.copy(value)
-        vars(new).update({key: marks.mark(part) for key, part in held.items()})
-        return new
-
-    return {name: marked(value) for name, value in fields.items()}
 
 
 def seed_of(ctx: Mode) -> Any:

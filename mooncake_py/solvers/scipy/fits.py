@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy import ndarray
 from scipy import linalg, optimize
 
 from mooncake_py.errors import MissingRuleError
@@ -71,8 +72,8 @@ def least_squares(
 
         low, high = pair_of_limits(ctx, bounds, found.x.shape)
         x = minimum(run, found.x, grad(cost), low, high, x0)
-        r = ctx.call(errors, x)
-        return changed(ctx, found, x=x, fun=r, cost=ctx.call(cost_of, r, loss, scale))
+        r = ctx.method(ctx.call(errors, x), "copy")  # of what may be the buffer of the callback
+        return changed(run, found, x=x, fun=r, cost=ctx.call(cost_of, r, loss, scale))
 
     return solved_apart(
         ctx, differentiated, True, optimize.least_squares, fun, x0, jac, bounds, *rest, **options
@@ -119,6 +120,9 @@ def curve_fit(
             fix="leave the points with nan out before the call",
         )
 
+    if isinstance(xdata, (list, tuple, ndarray)):
+        xdata = ctx.call(np.asarray, xdata, float)  # as SciPy passes it on
+
     def errors(p: Any) -> Any:
         r = np.ravel(f(xdata, *p) - ydata)
         if sigma is None:
@@ -144,7 +148,7 @@ def curve_fit(
             formula = ctx.call(covariance_of, from_start, p, absolute_sigma)
             covariance = ctx.call(valued, formula, covariance)
         rest_of_output = [
-            changed(ctx, part, p, fvec=ctx.call(from_start, p)) if isinstance(part, dict) else part
+            changed(run, part, p, fvec=ctx.call(from_start, p)) if isinstance(part, dict) else part
             for part in found[2:]
         ]
         return p, covariance, *rest_of_output

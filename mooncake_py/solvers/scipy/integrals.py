@@ -22,11 +22,11 @@ from mooncake_py.rules.declare import overlay_in_context
 from mooncake_py.rules.plain_values import valued
 from mooncake_py.runtime.activity import unwrapped
 from mooncake_py.solvers.apart import solved_apart
+from mooncake_py.solvers.approximated import approximated
 from mooncake_py.solvers.order import order
 from mooncake_py.solvers.run import sample
 from mooncake_py.solvers.scipy.results import changed, of_point, tuple_of
 from mooncake_py.solvers.start import Solved
-from mooncake_py.solvers.unsettled import approximated
 from mooncake_py.utilities.copies import plain_copy
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def quad(
         error, *output = rest_of_output
         if ctx.contains_active(value):
             error = approximated(ctx, {"abserr": error})["abserr"]
-            output = [changed(ctx, p, value) if isinstance(p, dict) else p for p in output]
+            output = [changed(run, p, value) if isinstance(p, dict) else p for p in output]
         return value, error, *output
 
     result = solved_apart(

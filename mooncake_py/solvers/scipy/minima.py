@@ -143,7 +143,7 @@ def minimize(
             )
         gradient = run.anew(gradient_of(fun, args, jac, bool(run.begin)), x)
         x = minimum(run, x, gradient, *limits_of(ctx, bounds, x.shape), x0)
-        return changed(ctx, found, x=x, fun=as_found(ctx, ctx.call(value, x), found.fun))
+        return changed(run, found, x=x, fun=as_found(ctx, ctx.call(value, x), found.fun))
 
     return solved_apart(
         ctx, differentiated, True,
@@ -235,7 +235,7 @@ def minimize_scalar(
         low, high = (None, None) if bounds is None else bounds
         x = minimum(run, float(found.x), slope_of(value), low, high, bracket)
         x = ctx.call(valued, x, found.x)
-        return changed(ctx, found, x=x, fun=as_found(ctx, ctx.call(value, x), found.fun))
+        return changed(run, found, x=x, fun=as_found(ctx, ctx.call(value, x), found.fun))
 
     return solved_apart(
         ctx, differentiated, True, optimize.minimize_scalar, fun, bracket, bounds, args,

@@ -79,12 +79,12 @@ def solve_ivp(
             slope = with_further(fun, args or ())
             y = by_collocation(run, slope, False, y0, times, found.y.T, *tolerances)
         if y is not None:
-            return changed(ctx, found, t=times, y=ctx.call(np.transpose, y))
+            return changed(run, found, t=times, y=ctx.call(np.transpose, y))
         solution = ctx.call(
             solve_by_derived, fun, t_span, y0, times, is_stiff, *tolerances, **given
         )
         return changed(
-            ctx, found, t=times, y=ctx.call(with_derivative_of, found.y, solution, *tolerances)
+            run, found, t=times, y=ctx.call(with_derivative_of, found.y, solution, *tolerances)
         )
 
     return solved_apart(
@@ -122,7 +122,7 @@ def odeint(
                 found_y = by_collocation(run, *slope, y0, t, y, *tolerances)
             if found_y is None:
                 found_y = ctx.call(at_times, y, *slope, y0, t, is_stiff, *tolerances)
-            y, info = found_y, changed(ctx, info, found_y) if full_output else info
+            y, info = found_y, changed(run, info, found_y) if full_output else info
         return (y, info) if full_output else y
 
     return solved_apart(

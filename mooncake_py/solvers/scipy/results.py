@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.solvers.unsettled import approximated
-
-if TYPE_CHECKING:
-    from mooncake_py.runtime.mode import Mode
+from mooncake_py.solvers.approximated import approximated
+from mooncake_py.solvers.start import Solved
 
 __all__ = ["changed", "number", "of_point", "tuple_of"]
 
@@ -46,16 +44,17 @@ def number(y: Any) -> Any:
     return float(y) if isinstance(y, (int, np.integer, np.bool_)) else y
 
 
-def changed(ctx: Mode, result: Any, of: Any = None, /, **fields: Any) -> Any:
+def changed(run: Solved, result: Any, of: Any = None, /, **fields: Any) -> Any:
     """Return a copy of a dict, or of a result object, with other items.
 
     If they are active, or the solution that the result is `of`, what the solver has approximated
     is without derivatives.
     """
-    result = copy.copy(result)
+    ctx, found = run.ctx, result
+    result = copy.copy(found)
     if ctx.contains_active((of, *fields.values())):
         kept = {name: part for name, part in result.items() if name in APPROXIMATE - fields.keys()}
         if kept:
-            result.update(approximated(ctx, kept))
+            fields = approximated(ctx, kept, fields, run, found)
     result.update(fields)
     return result

@@ -32,7 +32,7 @@ def declare_bracketing(finder: Callable[..., Any]) -> None:
         def differentiated(run: Solved, found: Any) -> Any:
             root = found[0] if isinstance(found, tuple) else found
             x = at_solution(run, root, of_point(f, args), (a, b))
-            return (x, changed(ctx, found[1], root=x)) if isinstance(found, tuple) else x
+            return (x, changed(run, found[1], root=x)) if isinstance(found, tuple) else x
 
         return solved_apart(ctx, differentiated, True, finder, f, a, b, args, *rest, **options)
 
@@ -65,7 +65,7 @@ def newton(
         x = at_solution(run, root, of_point(func, tuple(args)), x0)
         if hasattr(found, "zero_der"):  # of an array: a named tuple
             return type(found)(x, *found[1:])
-        return (x, changed(ctx, found[1], root=x)) if isinstance(found, tuple) else x
+        return (x, changed(run, found[1], root=x)) if isinstance(found, tuple) else x
 
     return solved_apart(
         ctx, differentiated, True, optimize.newton, func, x0, fprime, args, *rest, **options
@@ -88,7 +88,7 @@ def root_scalar(
 
     def differentiated(run: Solved, found: Any) -> Any:
         root = at_solution(run, found.root, residual, (bracket, rest, options))
-        return changed(ctx, found, root=root)
+        return changed(run, found, root=root)
 
     return solved_apart(
         ctx, differentiated, True,
@@ -114,7 +114,7 @@ def fsolve(ctx: Mode, func: Any, x0: Any, args: Any = (), *rest: Any, **options:
     def differentiated(run: Solved, found: Any) -> Any:
         x = found[0] if isinstance(found, tuple) else found
         x = at_solution(run, x, as_array(of_point(func, args)), x0)
-        return (x, changed(ctx, found[1], x), *found[2:]) if isinstance(found, tuple) else x
+        return (x, changed(run, found[1], x), *found[2:]) if isinstance(found, tuple) else x
 
     return solved_apart(
         ctx, differentiated, True, optimize.fsolve, func, x0, args, *rest, **options
@@ -130,7 +130,7 @@ def root(
     residual = as_array(of_point(fun, args) if callable(jac) or not jac else first_of(fun, args))
 
     def differentiated(run: Solved, found: Any) -> Any:
-        return changed(ctx, found, x=at_solution(run, found.x, residual, x0))
+        return changed(run, found, x=at_solution(run, found.x, residual, x0))
 
     return solved_apart(
         ctx, differentiated, True, optimize.root, fun, x0, args, method, jac, **options
