@@ -47,7 +47,7 @@ WITHOUT: dict[str, Callable[[Any], Any]] = {
     "integrals of quad_vec": lambda x: quad_vec(x)[2].integrals[0, 0],
     "steps of odeint": lambda x: odeint(x)[1]["hu"][0],
     "optimality": lambda x: optimize.least_squares(lambda z: [z[0] - x], [0.1]).optimality,
-    "final simplex": lambda x: simplex(x).final_simplex[0][0, 0],
+    "final simplex": lambda x: simplex(x).final_simplex[0][1, 0],
 }
 
 
