@@ -78,7 +78,7 @@ def call_method(ctx: Mode, o: Any, name: str, args: Any, kwargs: Any, method: An
     if method is None:
         method = getattr(o, name)
     if name in sets.ITERATING and issubclass(type(o), (set, frozenset)):
-        args = sets.iterated(ctx, args)
+        args = sets.iterated(ctx, args, name)
     return method(*args, **kwargs)
 
 

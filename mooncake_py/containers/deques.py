@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from mooncake_py.containers.undo import note
 from mooncake_py.runtime.active import primal_of
 from mooncake_py.runtime.interrupts import at_once
+from mooncake_py.runtime.methods import derivable
 from mooncake_py.tangents.contents import MAXLEN
 
 if TYPE_CHECKING:
@@ -111,7 +112,12 @@ def add(ctx: Mode, d: deque[Any], values: Any) -> Any:
     return d
 
 
-def repeat(ctx: Recording, d: deque[Any], times: Any) -> Any:
+def repeat(ctx: Mode, d: deque[Any], times: Any) -> Any:
+    if size_of(d) > 1 and times > 1 and derivable(d, "__iter__") is not None:
+        items = list(ctx.items(d))  # as C, which iterates
+        for _ in range(times - 1):
+            extend(ctx, d, items)
+        return d
     snapshot(ctx, d)
     return deque.__imul__(d, times)
 

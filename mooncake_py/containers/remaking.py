@@ -18,7 +18,7 @@ from mooncake_py.tangents.contents import FACTORY, MAXLEN
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["is_remade", "method_of"]
+__all__ = ["by_class", "is_remade", "method_of"]
 
 OF_LIBRARY = frozenset({OrderedDict, defaultdict, deque})
 
@@ -37,7 +37,14 @@ def method_of(t: type, name: str) -> Method | None:
 def is_remade(value: Any) -> bool:
     """Return whether operators of a container in C call its class, which may be in Python."""
     t = type(value)
-    return issubclass(t, (OrderedDict, defaultdict, deque)) and t not in OF_LIBRARY
+    if t is dict or t in OF_LIBRARY or not issubclass(t, (dict, deque)):
+        return False
+    return issubclass(t, (OrderedDict, defaultdict, deque)) or t.__iter__ is not dict.__iter__
+
+
+def by_class(ctx: Mode, cls: type, name: str, o: Any, *args: Any) -> Any:
+    """Run a method of a class in C that returns another container, of an instance."""
+    return METHODS[cls][name](ctx, o, *args)
 
 
 # Deques.
@@ -68,6 +75,10 @@ def repeated(ctx: Mode, d: Any, times: Any) -> Any:
 
 
 # Dicts.
+
+
+def copied_dict(ctx: Mode, d: Any, source: Any = None) -> Any:
+    return dict(ctx.mapping(d if source is None else source))
 
 
 def copied_ordered(ctx: Mode, d: Any) -> Any:
@@ -111,5 +122,9 @@ METHODS: dict[Any, dict[str, Method]] = {
     defaultdict: {
         "copy": with_factory, "__copy__": with_factory, "__or__": merging(with_factory, False),
         "__ror__": merging(with_factory, True),
+    },
+    dict: {
+        "copy": copied_dict, "__or__": merging(copied_dict, False),
+        "__ror__": merging(copied_dict, True),
     },
 }  # fmt: skip

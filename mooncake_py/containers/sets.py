@@ -167,9 +167,19 @@ def whole(name: str) -> Any:
     return run
 
 
-def iterated(ctx: Language, others: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return the iterable of a method, with the elements of vectors active."""
-    return tuple([v if issubclass(type(v), (set, frozenset)) else ctx.iter(v) for v in others])
+def iterated(ctx: Language, others: tuple[Any, ...], name: str = "") -> tuple[Any, ...]:
+    """Return the iterable of a method, with the elements of vectors active.
+
+    What sets hold is read past their methods, but for one method of subclasses.
+    """
+    asks = name == "isdisjoint"
+    return tuple([
+        v if type(v) in SETS or (not asks and issubclass(type(v), SETS)) else ctx.iter(v)
+        for v in others
+    ])  # fmt: skip
+
+
+SETS = (set, frozenset)
 
 
 ITERATING = frozenset({

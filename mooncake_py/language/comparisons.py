@@ -295,7 +295,8 @@ class Comparisons(Attributes):
         """Return what ``**value`` unpacks."""
         t = type(value)
         is_shown = t is MappingProxyType and type(mapping_of(value)) is not dict
-        if t is dict or (derivable(value, "keys") is None and not is_shown):
+        asked = ("keys", "__iter__", "__getitem__") if asks_methods(t) else ("keys",)
+        if t is dict or not (is_shown or any(derivable(value, name) for name in asked)):
             return innermost(value)
         if issubclass(t, dict) and t.__iter__ is dict.__iter__:  # then Python reads what is stored
             return dict(dict.items(value))
@@ -342,6 +343,11 @@ class Comparisons(Attributes):
         if conversion:
             value = texts.text_of(self, texts.CONVERSIONS[conversion], value)
         return texts.formatted(self, value, spec)
+
+
+def asks_methods(t: type) -> bool:
+    """Return whether C reads a dict of a class by its methods, as the iterator is another one."""
+    return issubclass(t, dict) and t.__iter__ is not dict.__iter__
 
 
 def are_plain(container: Any, depth: int = 0) -> bool:

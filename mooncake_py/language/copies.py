@@ -10,6 +10,7 @@ import copy
 import copyreg
 import dataclasses
 from abc import ABCMeta
+from collections import OrderedDict, defaultdict, deque
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from numpy import ndarray
 
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import INERT
+from mooncake_py.tangents.contents import FACTORY, MAXLEN
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Calling, Language, Mode
@@ -131,7 +133,9 @@ def reduced(ctx: Language, x: Any, protocol: Any) -> Any:
     t = type(x)
     if type(t.__reduce__) is FunctionType:
         return ctx.call(t.__reduce__, x)
-    if t.__reduce__ is not object.__reduce__ or not any(has_hook(t, name) for name in HOOKS):
+    if t.__reduce__ is not object.__reduce__:
+        return reduced_container(ctx, x, protocol)
+    if not any(has_hook(t, name) for name in (*HOOKS, *READING.get(base_of(t), ()))):
         return object.__reduce_ex__(x, protocol)
     maker: Any = copyreg.__newobj__  # type: ignore[attr-defined]
     arguments: tuple[Any, ...] = ()
@@ -139,10 +143,44 @@ def reduced(ctx: Language, x: Any, protocol: Any) -> Any:
         maker, arguments = copyreg.__newobj_ex__, ctx.call(t.__getnewargs_ex__, x)  # type: ignore[attr-defined]
     elif hasattr(t, "__getnewargs__"):
         arguments = ctx.call(t.__getnewargs__, x)
-    state = ctx.call(t.__getstate__, x) if has_hook(t, "__getstate__") else x.__getstate__()
-    items = iter(x) if issubclass(type(x), list) else None
-    pairs = iter(x.items()) if issubclass(type(x), dict) else None
-    return maker, (t, *arguments), state, items, pairs
+    items = ctx.call(iter, x) if issubclass(t, list) else None
+    pairs = ctx.call(iter, ctx.method(x, "items")) if issubclass(t, dict) else None
+    return maker, (t, *arguments), state_of(ctx, x), items, pairs
+
+
+READING = {list: ("__iter__",), dict: ("items",), deque: ("__iter__",), OrderedDict: ("items",),
+           defaultdict: ("items",), set: ("__iter__",), frozenset: ("__iter__",)}  # fmt: skip
+"""The methods by which containers are read for a copy."""
+
+
+def base_of(t: type) -> Any:
+    """Return the class in C of containers of a class."""
+    return next((base for base in t.__mro__ if base in READING), None)
+
+
+def state_of(ctx: Language, x: Any) -> Any:
+    """Run ``x.__getstate__()``."""
+    t: Any = type(x)
+    return ctx.call(t.__getstate__, x) if has_hook(t, "__getstate__") else x.__getstate__()
+
+
+def reduced_container(ctx: Language, x: Any, protocol: Any) -> Any:
+    """Run ``object.__reduce_ex__`` of a class that has another ``__reduce__`` in C."""
+    t = type(x)
+    base = base_of(t)
+    own = base is not None and t.__reduce__ is base.__reduce__
+    if not own or not any(has_hook(t, name) for name in ("__getstate__", *READING[base])):
+        return object.__reduce_ex__(x, protocol)
+    if issubclass(t, (set, frozenset)):
+        return t, (list(ctx.items(x)),), state_of(ctx, x)
+    if issubclass(t, deque):
+        maxlen = MAXLEN.__get__(x)
+        return t, () if maxlen is None else ((), maxlen), state_of(ctx, x), ctx.call(iter, x)
+    pairs = ctx.call(iter, ctx.method(x, "items"))
+    if issubclass(t, defaultdict):
+        factory = FACTORY.__get__(x)
+        return t, () if factory is None else (factory,), None, None, pairs
+    return t, (), state_of(ctx, x), None, pairs
 
 
 def has_hook(t: type, name: str) -> bool:

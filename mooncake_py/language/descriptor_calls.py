@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.containers import containers, state
+from mooncake_py.containers import containers, remaking, state
 from mooncake_py.language import (
     array_subclasses,
     construct,
@@ -75,7 +75,7 @@ def call_descriptor(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     if issubclass(type(receiver), CONTAINERS) or containers.seeks(receiver, name):
         method = native.__get__(receiver) if bound is None else bound
         if native.__objclass__ is dict and name in MAKING:  # of a class above that of the receiver
-            return method(*args)
+            return remaking.by_class(ctx, dict, name, receiver, *args)
         return containers.call_method(ctx, receiver, name, args, kwargs, method)
     if name == "__setitem__" and issubclass(type(receiver), buffers.BUFFERS):
         ctx.setitem(receiver, *args)

@@ -67,6 +67,7 @@ from mooncake_py.runtime.operators import BINARY, DIVMOD, UNARY
 from mooncake_py.runtime.sites import DECLINED
 from mooncake_py.runtime.users_code import is_written_in_python
 from mooncake_py.runtime.values import INEXACT_SCALARS, NUMBERS
+from mooncake_py.tangents.contents import elements_of
 from mooncake_py.tangents.fields import own_attributes
 
 if TYPE_CHECKING:
@@ -320,16 +321,25 @@ def run_hashing(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
 def hashed(ctx: Mode, items: Any) -> Any:
     """Return items of which each is about to be hashed; an iterator is read one by one."""
     kept = (dict, set, frozenset)  # the order of a copy is another than if filled one by one
-    if type(items) is list or type(items) is tuple or isinstance(items, kept):
-        if not INERT.issuperset(map(type, items)):
-            effects.refuse_writers(ctx, items, effects.HASHING)
+    t = type(items)
+    iterates = issubclass(t, dict) and derivable(items, "__iter__") is not None
+    if t is list or t is tuple or (issubclass(t, kept) and not iterates):
+        held = elements_of(items)
+        if not INERT.issuperset(map(type, held)):
+            effects.refuse_writers(ctx, held, effects.HASHING)
         return items
     return map(ctx.key, ctx.iter(items))
 
 
 def run_counter(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run ``Counter(mapping or items)``; there may be none."""
-    return f(*[a if a is None else hashed(ctx, ctx.mapping(a)) for a in args], **kwargs)
+    return f(*[a if a is None else hashed(ctx, counted(ctx, a)) for a in args], **kwargs)
+
+
+def counted(ctx: Mode, a: Any) -> Any:
+    """Return what a counter reads: it iterates over sets too."""
+    iterates = issubclass(type(a), (set, frozenset)) and derivable(a, "__iter__") is not None
+    return ctx.iter(a) if iterates else ctx.mapping(a)
 
 
 def run_rearranging(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:

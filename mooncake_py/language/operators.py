@@ -22,7 +22,7 @@ from numpy import ndarray
 
 from mooncake_py.application.seen_calls import call_seen, run_seen
 from mooncake_py.containers import containers, effects
-from mooncake_py.containers.remaking import is_remade
+from mooncake_py.containers.remaking import by_class, is_remade
 from mooncake_py.language import numpy_operators
 from mooncake_py.language.numpy_operators import compute
 from mooncake_py.runtime import activity, numerals
@@ -208,8 +208,8 @@ def natively(ctx: Mode, op: BinaryOperator, owner: type, a: Any, b: Any) -> Any:
         return numerals.remembered(ctx, run_seen(ctx, op.function, (a, b), run), b)
     if op.name == "or_" and issubclass(owner, dict):
         o, other, name = (a, b, op.method) if isinstance(a, owner) else (b, a, op.reflected)
-        if is_remade(o):
-            return containers.call_method(ctx, o, name, (other,), {})
+        if is_remade(o) or is_remade(other):
+            return by_class(ctx, owner, name, o, other)
     y = run_seen(ctx, op.function, (a, b), partial(called, op, owner, innermost(a), innermost(b)))
     if (type(a) is Active or type(b) is Active) and issubclass(type(y), WITHOUT_A_TANGENT):
         ctx.refuse_if_active(op.function, (a, b))
