@@ -71,7 +71,7 @@ def call_method(ctx: Mode, o: Any, name: str, args: Any, kwargs: Any, method: An
     if name in INDEXED and args and not issubclass(type(o), (dict, set)):
         args = (position(ctx, args[0]), *args[1:])
     change = changes_of(o).get(name)
-    if change is None and type(o) not in CONTAINERS:
+    if change is None and name in remaking.NAMES and type(o) not in CONTAINERS:
         change = remaking.method_of(type(o), name)
     if change is not None:
         return change(ctx, o, *args, **kwargs)

@@ -18,7 +18,7 @@ from mooncake_py.tangents.contents import FACTORY, MAXLEN
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["by_class", "is_remade", "method_of"]
+__all__ = ["NAMES", "by_class", "is_remade", "method_of"]
 
 OF_LIBRARY = frozenset({OrderedDict, defaultdict, deque})
 
@@ -128,3 +128,5 @@ METHODS: dict[Any, dict[str, Method]] = {
         "__ror__": merging(copied_dict, True),
     },
 }  # fmt: skip
+NAMES = frozenset({"__getitem__"}).union(*METHODS.values())
+"""The names of all of these."""
