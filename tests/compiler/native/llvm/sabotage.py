@@ -68,6 +68,13 @@ def sources_swapped(text: str) -> str | None:
     return found and f"{found[1]}{found[4]}{found[3]}{found[2]}{found[5]}"
 
 
+def first_twice(text: str) -> str | None:
+    """Take the first operand in the place of the second too."""
+    head, _, rest = text.rpartition(", ")
+    first = head.rpartition(" ")[2]
+    return f"{head}, {first}" if first and " " not in rest else None
+
+
 def left_out(text: str) -> str:
     """Write nothing."""
     return ""
@@ -92,6 +99,12 @@ def at_first(text: str) -> str | None:
     """Take the first element."""
     found = re.match(r"^(getelementptr .*, i64) \S+$", text)
     return found and f"{found[1]} 0"
+
+
+def shorter_steps(text: str) -> str | None:
+    """Take elements for half as large as they are, or less."""
+    found = re.match(r"^getelementptr (double|i64)(, .*)$", text)
+    return found and f"getelementptr i32{found[2]}"
 
 
 def one_more(text: str) -> str | None:
@@ -121,14 +134,30 @@ def with_equals(text: str) -> str | None:
     return text.replace(found[1], others[found[1]], 1)
 
 
+def unsigned(text: str) -> str:
+    """Compare ints without their signs."""
+    return re.sub(r"^icmp s", "icmp u", text)
+
+
+def other_if_nan(text: str) -> str:
+    """Let a comparison with nan hold, or no longer."""
+    others = {"o": "u", "u": "o"}
+    return re.sub(r"^fcmp (?!ord|uno)([ou])", lambda m: f"fcmp {others[m[1]]}", text)
+
+
 CHANGES: dict[str, dict[str, Change]] = {
-    "fadd": {"fsub": to("fsub"), "fmul": to("fmul")},
-    "fsub": {"fadd": to("fadd"), "swapped": swapped},
-    "fmul": {"fadd": to("fadd"), "fdiv": to("fdiv")},
-    "fdiv": {"fmul": to("fmul"), "swapped": swapped},
+    "fadd": {"fsub": to("fsub"), "fmul": to("fmul"), "first twice": first_twice},
+    "fsub": {"fadd": to("fadd"), "swapped": swapped, "first twice": first_twice},
+    "fmul": {"fadd": to("fadd"), "fdiv": to("fdiv"), "first twice": first_twice},
+    "fdiv": {"fmul": to("fmul"), "swapped": swapped, "first twice": first_twice},
     "fneg": {"sign": lambda text: re.sub(r"^fneg (\w+)", r"fadd \1 0.0,", text)},
-    "fcmp": {"negated": negated, "swapped": swapped},
-    "icmp": {"negated": negated, "equals": with_equals, "one more": one_more},
+    "fcmp": {"negated": negated, "swapped": swapped, "nan": other_if_nan},
+    "icmp": {
+        "negated": negated,
+        "equals": with_equals,
+        "one more": one_more,
+        "unsigned": unsigned,
+    },
     "add": {"sub": to("sub"), "mul": to("mul"), "one more": one_more},
     "sub": {"add": to("add"), "swapped": swapped, "one more": one_more},
     "mul": {"add": to("add"), "one more": one_more},
@@ -142,8 +171,8 @@ CHANGES: dict[str, dict[str, Change]] = {
     "load": {"zero": zero},
     "call": {"zero": zero, "operand": operand, "left out": left_out},
     "store": {"left out": left_out},
-    "getelementptr": {"first": at_first},
-    "sitofp": {"zero": zero},
+    "getelementptr": {"first": at_first, "step": shorter_steps},
+    "sitofp": {"zero": zero, "uitofp": to("uitofp")},
     "zext": {"zero": zero, "sext": to("sext")},
     "sext": {"zext": to("zext")},
     "ret": {"zero": lambda text: "ret i32 0"},

@@ -47,6 +47,12 @@ SAME = {
     ("guarded", "fcmp", "swapped"): "`x == 0` is `0 == x`",
     ("is_nan", "fcmp", "swapped"): "nan compares with zero in both orders",
     ("room", "icmp", "equals"): "grows a moment earlier",
+    ("room", "icmp", "unsigned"): "no length is below zero",
+    ("kept", "icmp", "unsigned"): "no array here has less than no elements",
+    ("new", "icmp", "unsigned"): "no array here has less than no elements",
+    ("in_parts", "icmp", "unsigned"): "no loop here has less than no passes",
+    ("half_power", "fcmp", "nan"): "nan fails the other one of the two tests",
+    ("converted", "sitofp", "uitofp"): "no int that becomes a float here is below zero",
 }
 
 UNSEEN = {"listen"}
@@ -174,13 +180,13 @@ def test_random_regions_find_broken_printers(part: range, count: int, least: int
     """Among so many regions; of those that at least some of them could find."""
     where, cases = sabotages(range(count))
     assert not finds(cases[0], None)
-    assert count == 12 or len(where) >= 200
+    changing = [(s, known) for s, known in where.items() if not is_same_anyway(s)]
+    assert count == 12 or len(changing) >= 200
     unfound = [
         s
-        for k, (s, known) in enumerate(where.items())
+        for k, (s, known) in enumerate(changing)
         if k % 12 in part
         and len(known) >= least
-        and not is_same_anyway(s)
         and not any(finds(case, s) for case in known[:MOST])
     ]
     assert unfound == []

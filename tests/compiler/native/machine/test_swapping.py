@@ -271,3 +271,47 @@ def test_both_processes_of_a_fork_have_the_best(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_eight_processes_at_once(tmp_path: Path) -> None:
     run(PROGRAM + "WORKER.wait()\nassert np.array_equal(df(x), 2 * x)", tmp_path, 8)
+
+
+EIGHT_THREADS = """
+import threading
+import numpy as np
+from mooncake_py import grad
+
+def made(k):
+    def f(x):
+        total = 0.0
+        for i in range(len(x)):
+            total += x[i] ** 2 * k
+        return total
+    return grad(f, compile=True)
+
+def cube(x):
+    return (x * x * x).sum()
+
+shared = grad(cube, compile=True)
+found = []
+start = threading.Barrier(8)
+
+def run(k):
+    x = np.arange(50.0) + k
+    own = made(float(k))
+    start.wait()
+    for _ in range(20):
+        assert np.array_equal(own(x), 2 * x * k)
+        assert np.allclose(shared(x), 3 * x * x, rtol=1e-14)
+    found.append(k)
+
+threads = [threading.Thread(target=run, args=(k,)) for k in range(8)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+assert sorted(found) == list(range(8)), found
+"""
+
+
+@pytest.mark.slow
+def test_eight_threads_in_eight_processes_at_once(tmp_path: Path) -> None:
+    """All find, make and replace the same files."""
+    run(EIGHT_THREADS, tmp_path, 8)
