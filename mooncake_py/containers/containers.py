@@ -20,11 +20,15 @@ from mooncake_py.containers import (
 )
 from mooncake_py.containers.keys import refuse_other_key
 from mooncake_py.containers.positions import position
+from mooncake_py.diagnostics.reporting import unsupported
+from mooncake_py.errors import MissingRuleError
+from mooncake_py.runtime import buffers
 from mooncake_py.runtime.active import primal_of
 from mooncake_py.runtime.activity import INERT
 from mooncake_py.runtime.buffers import CDATA, REFERENCE
 from mooncake_py.runtime.identities import have_copies
 from mooncake_py.tangents.contents import elements_of
+from mooncake_py.words import with_article
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode, Recording
@@ -74,12 +78,28 @@ def call_method(ctx: Mode, o: Any, name: str, args: Any, kwargs: Any, method: An
     if change is None and name in remaking.NAMES and type(o) not in CONTAINERS:
         change = remaking.method_of(type(o), name)
     if change is not None:
-        return change(ctx, o, *args, **kwargs)
+        try:
+            return change(ctx, o, *args, **kwargs)
+        except BufferError:
+            if not buffers.is_lent(ctx, o):
+                raise
+            raise kept_in_use(ctx, o) from None
     if method is None:
         method = getattr(o, name)
     if name in sets.ITERATING and issubclass(type(o), (set, frozenset)):
         args = sets.iterated(ctx, args, name)
     return method(*args, **kwargs)
+
+
+def kept_in_use(ctx: Mode, o: Any) -> MissingRuleError:
+    """Return the error for a buffer that changes its size while there is an array over it."""
+    kind = type(o).__name__
+    return unsupported(
+        ctx,
+        f"{with_article(kind)} changes its size while an array uses its memory",
+        why="the array is needed on the way back; the program may have let go of it",
+        fix=f"compute with a copy, as in np.array(buffer), or make another {kind}",
+    )
 
 
 def as_held(ctx: Mode, o: Any, value: Any) -> Any:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import functools
 from collections import deque
+from contextlib import suppress
 from enum import Enum, EnumMeta, Flag
-from types import FunctionType, MethodType, SimpleNamespace
+from types import FunctionType, GenericAlias, MethodType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from numpy import ndarray
@@ -34,6 +35,7 @@ __all__ = [
     "keeps_references",
     "maker",
     "native_instance",
+    "of_alias",
     "own_instance",
     "refuse_reading",
 ]  # fmt: skip
@@ -135,6 +137,14 @@ def from_keys(ctx: Mode, cls: type, keys: Any, /, value: Any = None) -> Any:
     made = ctx.call(cls)
     for key in ctx.iter(keys):
         ctx.setitem(made, key, value)
+    return made
+
+
+def of_alias(ctx: Mode, alias: GenericAlias, args: Any, kwargs: Any) -> Any:
+    """Run ``list[float](...)`` and similar: what is made is told the alias, if it can keep it."""
+    made = ctx.call(alias.__origin__, *args, **kwargs)
+    with suppress(AttributeError, TypeError):
+        ctx.setattr(made, "__orig_class__", alias)
     return made
 
 

@@ -15,6 +15,7 @@ from types import (
     BuiltinFunctionType,
     FunctionType,
     GeneratorType,
+    GenericAlias,
     MappingProxyType,
     MethodType,
     ModuleType,
@@ -229,6 +230,8 @@ def call_unregistered(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         return call_opaque(ctx, f, args, kwargs)
     if t is Bound:
         return ctx.call(f.to(ctx, args[0]), *args[1:], **kwargs)
+    if t is GenericAlias:
+        return construct.of_alias(ctx, f, args, kwargs)
     if not callable(f):
         return innermost(f)(*args, **kwargs)  # raises
     method, native = python_method(t, CALL), in_class(t, CALL)

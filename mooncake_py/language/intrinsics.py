@@ -11,6 +11,7 @@ import inspect
 import itertools
 import operator
 import sys
+import typing
 import warnings
 from collections.abc import Iterable
 from contextvars import ContextVar
@@ -374,7 +375,7 @@ def existing(names: Iterable[str]) -> list[Any]:
 
 AS_THEY_ARE = (
     callable, slice, object, super, property, staticmethod, classmethod, globals, vars,
-    functools.wraps, functools.partial,
+    functools.wraps, functools.partial, typing.NewType.__call__,
     itertools.count, MethodType, MappingProxyType, SimpleNamespace,
     type(functools.lru_cache(len)), object.__new__, object.__init__,
     BaseException.__reduce__,

@@ -88,7 +88,8 @@ def call_native(ctx: Mode, f: FunctionType, args: Any, kwargs: Any) -> Any:
         y = seen_calls.run_seen(ctx, f, (*args, *kwargs.values()), run)
         return numerals.remembered(ctx, y, (args, kwargs)) if type(y) is str else y
     values = (*args, *kwargs.values(), *([f] if f.__closure__ else []))
-    if not any(map(ctx.contains_active, values)):
+    keeps = root == "dataclasses" and f.__qualname__ in OF_CLASSES
+    if keeps or not any(map(ctx.contains_active, values)):
         run = partial(native_calls.run, ctx, f, args, kwargs)
         return numerals.checked(ctx, f, args, seen_calls.run_seen(ctx, f, values, run))
     return ctx.call_function(f, args, kwargs)
@@ -107,5 +108,7 @@ RUNS_CODE = frozenset({
 })  # fmt: skip
 STARTS = frozenset({"start", "submit"})
 OUT_OF_SIGHT = "it runs other code out of sight"
+OF_CLASSES = frozenset({"dataclass", "dataclass.<locals>.wrap", "make_dataclass", "field"})
+"""Functions of `dataclasses` that keep defaults by reference, in functions that they generate."""
 CLOSES = frozenset({"close", "destroy", "destroy_all", "destroy_fig"})
 """Functions of matplotlib that close figures, which would be open again if that were undone."""

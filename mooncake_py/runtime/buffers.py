@@ -25,7 +25,10 @@ from mooncake_py.runtime.originals import Original
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Tracking
 
-__all__ = ["BUFFERS", "CDATA", "is_active", "lent", "read_attribute", "refuse_read", "refuse_write"]
+__all__ = [
+    "BUFFERS", "CDATA", "is_active", "is_lent", "lent", "read_attribute", "refuse_read",
+    "refuse_write",
+]  # fmt: skip
 
 CDATA: Any = ctypes.Array.__base__
 REFERENCE: Any = type(ctypes.byref(ctypes.c_int()))
@@ -40,8 +43,13 @@ def lent(ctx: Tracking, buffer: Any) -> Any:
         return buffer
     if issubclass(type(buffer), (CDATA, REFERENCE)):
         return next(arrays_reached(ctx, buffer), None)
-    known, owner = ctx.registry.foreign.get(id(buffer), (None, None))
-    return owner if known is buffer else None
+    kept = ctx.registry.foreign.get(id(buffer))
+    return None if kept is None else kept[1]()
+
+
+def is_lent(ctx: Tracking, buffer: Any) -> bool:
+    """Return whether there is an array over the memory of a buffer."""
+    return issubclass(type(buffer), (bytearray, array)) and lent(ctx, buffer) is not None
 
 
 def is_active(ctx: Tracking, buffer: Any) -> bool:

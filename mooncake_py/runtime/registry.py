@@ -41,7 +41,10 @@ class Registry:
         self.report = report  # notes an error in the call
         self.known: dict[int, Memory | View] = {}  # nodes of active arrays
         self.constants: dict[int, Memory] = {}  # of which something must be remembered
-        self.foreign: dict[int, tuple[Any, ndarray]] = {}
+        # By the ids of buffers what stands for them; while nothing in them is active they may grow,
+        # which they cannot while there is an array.
+        self.foreign: dict[int, tuple[Any, ref[ndarray]]] = {}
+        self.in_buffers: list[ndarray] = []  # that are active
         self.elsewhere: dict[int, tuple[ref[ndarray], ndarray]] = {}  # owners of others' memory
         self.tangents: list[dict[int, Any]] = []  # of forward modes upon this one
         self.look_up = LookUp()
@@ -108,7 +111,7 @@ class Registry:
             found = self.owner_elsewhere(a)
             if found is not None:
                 return found
-        known = self.foreign.setdefault(id(buffer), (buffer, a))[1]
+        known = self.standing_for(buffer, a)
         may_change = is_writeable(known) or is_writeable(a)
         if known is not a and may_change and np.may_share_memory(known, a):
             raise self.dropped(
@@ -118,12 +121,20 @@ class Registry:
             )
         return a
 
+    def standing_for(self, buffer: Any, a: ndarray) -> ndarray:
+        """Return the array that stands for a buffer: the one given if there is none yet."""
+        kept = self.foreign.get(id(buffer))
+        known = None if kept is None else kept[1]()
+        if known is None:
+            self.foreign[id(buffer)] = buffer, ref(a)
+        return a if known is None else known
+
     def made_of_buffer(self, a: ndarray) -> ndarray:
         """Return an array that was made of a buffer, as a view of the array that stands for it."""
         buffer = elsewhere.buffer_of(a)
         if not elsewhere.has_own_memory(buffer):
             return a
-        known = self.foreign.setdefault(id(buffer), (buffer, a))[1]
+        known = self.standing_for(buffer, a)
         return a if known is a else elsewhere.view_like(a, known)
 
     def owner_elsewhere(self, a: ndarray) -> ndarray | None:
@@ -162,13 +173,18 @@ class Registry:
         return [block for block in blocks if block is not None]
 
     def refuse_unowned(self, owner: ndarray) -> None:
-        """Raise if an array that is about to be active lies in memory of an unknown owner."""
+        """Raise if an array that is about to be active lies in memory of an unknown owner.
+
+        One that stands for a buffer is kept from then on.
+        """
         if self.is_unowned(owner):
             raise self.dropped(
                 "an active value is written to an array in memory whose owner is not known",
                 "it was made by the DLPack protocol, which does not say what else sees the write",
                 "write to the array that owns the memory, or to a copy",
             )
+        if owner.base is not None:
+            self.in_buffers.append(owner)
         found = None if owner.base is None else mapped(owner)
         if found is not None and found.twice:
             raise self.dropped(

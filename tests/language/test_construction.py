@@ -7,7 +7,8 @@ import ctypes
 import enum
 import functools
 import io
-from typing import Any, NamedTuple
+from collections import OrderedDict, defaultdict, deque
+from typing import Any, Generic, NamedTuple, NewType, TypeVar
 
 import numpy as np
 import pytest
@@ -31,6 +32,23 @@ class Made:
 class MadeInstead(Made):
     def __init__(self, v: Any) -> None:
         self.v = 2.0 * v
+
+
+T = TypeVar("T")
+Length = NewType("Length", float)
+
+
+class Squared(Generic[T]):
+    def __init__(self, value: Any) -> None:
+        self.value = value * value
+
+
+@programs(X)
+def by_aliases_of_types(x):
+    first = list[float](x)[0] * dict[str, float](a=x[1])["a"] * tuple[float, ...](x)[1]
+    counted = defaultdict[str, float](lambda: x[0])
+    second = counted["a"] * deque[float](x)[1] * OrderedDict[str, float](a=x[0])["a"]
+    return first + second * Squared[float](x[0]).value * Length(x[1])
 
 
 @programs(X)

@@ -131,6 +131,21 @@ def dasd(x):
     return d["a"] * d["b"][0] + dataclasses.astuple(DC(x[0], [x[2]]))[1][0]
 
 
+@programs(X)
+def active_defaults(x):
+    @dataclasses.dataclass
+    class A:
+        a: float = x[0] * 2
+        b: float = 3.0
+
+    @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+    class B:
+        c: Any = x[1] * x[2]
+        d: Any = dataclasses.field(default=x[1])
+
+    return A().a * A(x[1]).a * B().c * B(c=x[0]).d * A(b=x[2]).b
+
+
 @pytest.mark.parametrize("program", programs, ids=str)
 def test_gradient(program: Program) -> None:
     program.check()

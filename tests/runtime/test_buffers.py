@@ -65,6 +65,17 @@ def in_turns(x):
     return total
 
 
+@programs(X)
+def grown_after_it_was_read(x):
+    a, b, total = array.array("d", [1.0, 2.0]), bytearray(np.ones(2).tobytes()), 0.0
+    for k in range(3):
+        total = total + (np.asarray(a).sum() + np.mean(a) + np.frombuffer(b).sum()) * x[k]
+        a.append(4.0)
+        b += np.ones(1).tobytes()
+    a.pop()
+    return total + np.asarray(a).sum() * x[0]
+
+
 @pytest.mark.parametrize("program", programs, ids=str)
 def test_gradient(program: Program) -> None:
     program.check()
@@ -145,3 +156,41 @@ def test_an_array_of_more_than_the_first_is_refused() -> None:
 
     with pytest.raises(DerivativeDropError, match="different views of one buffer"):
         grad(f)(X)
+
+
+GROWING = array.array("d", [1.0, 2.0])
+
+
+def test_a_captured_buffer_grows_and_is_restored() -> None:
+    def f(x: Any) -> Any:
+        np.asarray(GROWING)
+        GROWING.append(3.0)
+        return np.asarray(GROWING).sum() * x
+
+    for debug in (False, True):
+        assert grad(f, debug=debug)(2.0) == 6.0
+    assert jvp(f, (2.0,), (1.0,)) == (12.0, 6.0)
+    assert GROWING.tolist() == [1.0, 2.0]
+
+
+def test_a_buffer_that_holds_active_data_is_kept_by_its_array() -> None:
+    def f(x: Any) -> Any:
+        a = bytearray(16)
+        view = np.frombuffer(a)
+        view[0] = x * 3
+        del view
+        return np.frombuffer(a)[0] * x
+
+    with pytest.raises(MooncakeError, match="frombuffer"):
+        grad(f)(2.0)
+
+
+def test_a_buffer_that_grows_while_its_array_is_needed_is_refused() -> None:
+    def f(x: Any) -> Any:
+        b = bytearray(16)
+        np.frombuffer(b)[:] = 2.0
+        b.extend(bytes(8))
+        return np.frombuffer(b).sum() * x
+
+    with pytest.raises(MooncakeError, match="a bytearray changes its size while an array uses"):
+        grad(f)(2.0)
