@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 from typing import TYPE_CHECKING, Any
 
 from mooncake_py.diagnostics.reporting import dropped
+from mooncake_py.runtime.numpy_operands import has_buffer
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
@@ -20,7 +22,7 @@ READING = frozenset({
 def use(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run a method of such a stream: it writes nothing, and says what it would have written."""
     if f.__name__ == "write":
-        return len(args[0])
+        return len(args[0]) if can_be_written(f.__self__, args) else f(*args, **kwargs)  # raises
     if f.__name__ in READING:
         raise dropped(
             ctx,
@@ -30,3 +32,10 @@ def use(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
             fix="keep what is read in a list, or leave it out of the function",
         )
     return None if f.__name__ in ("writelines", "close") else f(*args, **kwargs)
+
+
+def can_be_written(stream: Any, args: Any) -> bool:
+    """Return whether a stream takes what its `write` is given: text, or bytes."""
+    if len(args) != 1 or isinstance(stream, io.TextIOBase):
+        return len(args) == 1 and isinstance(args[0], str)
+    return has_buffer(args[0])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import io
 import sys
 from contextlib import suppress
 from functools import partial
@@ -122,6 +123,11 @@ def is_of_user(file: Any) -> bool:
     )
 
 
+def print_nowhere(texts: list[str], kwargs: Any) -> None:
+    """Run a `print` again, of which only the errors count: of a separator that is no text."""
+    print(*texts, **{**unwrapped(kwargs), "file": io.StringIO(), "flush": False})
+
+
 def run_print(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run ``print(...)``."""
     file = kwargs.get("file")
@@ -131,10 +137,10 @@ def run_print(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     silence.hear(file)
     if file is None:  # for people: nothing in it is remembered
         texts = [shown(ctx, str, unwrapped(a)) for a in args]
-        return None if is_muted else print(*texts, **unwrapped(kwargs))
+        return print_nowhere(texts, kwargs) if is_muted else print(*texts, **unwrapped(kwargs))
     texts = [text_of(ctx, str, a) for a in args]
     if is_muted:
-        return None
+        return print_nowhere(texts, kwargs)
     if derivable(file, "write") is None:
         return print(*texts, **unwrapped(kwargs))
     separator, end = kwargs.get("sep"), kwargs.get("end")

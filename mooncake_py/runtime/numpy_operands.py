@@ -22,8 +22,8 @@ from mooncake_py.runtime.activity import INERT
 from mooncake_py.tangents.fields import own_attributes
 
 __all__ = [
-    "MISSING", "PLAIN", "Conversion", "Sight", "is_foreign", "is_foreign_class", "own", "sight_of",
-    "takes_over",
+    "MISSING", "PLAIN", "Conversion", "Sight", "has_buffer", "is_foreign", "is_foreign_class",
+    "own", "sight_of", "takes_over",
 ]  # fmt: skip
 
 MISSING: Any = type("Missing", (), {"__repr__": lambda self: "MISSING"})()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import deque
 from collections.abc import Callable
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mooncake_py import jvp, value_and_grad
+from mooncake_py import checkpoint, grad, jvp, value_and_grad
 
 OUTER: list[Any] = [2.0]
 OUTER.append((OUTER,))
@@ -64,3 +65,30 @@ def test_a_list_in_itself_is_printed(capsys: Any) -> None:
     plain = capsys.readouterr().out
     value_and_grad(f)(x)
     assert capsys.readouterr().out == plain
+
+
+@pytest.mark.parametrize(
+    ("write", "message"),
+    [
+        (lambda: print("x", sep=3), "sep must be None or a string"),
+        (lambda: print("x", end=3), "end must be None or a string"),
+        (lambda: sys.stdout.write(3), "str"),  # type: ignore[arg-type]
+    ],
+)
+def test_what_cannot_be_written_raises_in_checkpoints_too(write: Any, message: str) -> None:
+    def f(x: Any) -> Any:
+        write()
+        return x
+
+    for g in (f, lambda x: checkpoint(f, x)):
+        with pytest.raises(TypeError, match=message):
+            grad(g)(2.0)
+
+
+def test_a_checkpointed_part_prints_once(capsys: pytest.CaptureFixture[str]) -> None:
+    def f(x: Any) -> Any:
+        print("a", "b", sep="-", end=";", flush=True)
+        return x * sys.stdout.write("c")
+
+    assert grad(lambda x: checkpoint(f, x))(2.0) == 1.0
+    assert capsys.readouterr().out == "a-b;c"
