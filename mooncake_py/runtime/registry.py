@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from array import array
+from collections.abc import Callable
 from typing import Any
 from weakref import ref
 
@@ -28,6 +30,7 @@ from mooncake_py.tangents.subclasses import set_shape
 
 __all__ = ["Registry"]
 
+GROWING = (bytearray, array)
 CAPSULE = "PyCapsule"
 NO_NAME = "<capsule object NULL"
 """How a capsule without a name is shown.  It frees memory that a library made for one array; those
@@ -41,9 +44,9 @@ class Registry:
         self.report = report  # notes an error in the call
         self.known: dict[int, Memory | View] = {}  # nodes of active arrays
         self.constants: dict[int, Memory] = {}  # of which something must be remembered
-        # By the ids of buffers what stands for them; while nothing in them is active they may grow,
-        # which they cannot while there is an array.
-        self.foreign: dict[int, tuple[Any, ref[ndarray]]] = {}
+        # By the ids of buffers what gives the array that stands for them, or None: those that may
+        # grow cannot while there is an array, which is kept only if it is active.
+        self.foreign: dict[int, tuple[Any, Callable[[], ndarray | None]]] = {}
         self.in_buffers: list[ndarray] = []  # that are active
         self.elsewhere: dict[int, tuple[ref[ndarray], ndarray]] = {}  # owners of others' memory
         self.tangents: list[dict[int, Any]] = []  # of forward modes upon this one
@@ -126,7 +129,8 @@ class Registry:
         kept = self.foreign.get(id(buffer))
         known = None if kept is None else kept[1]()
         if known is None:
-            self.foreign[id(buffer)] = buffer, ref(a)
+            grows = issubclass(type(buffer), GROWING)
+            self.foreign[id(buffer)] = buffer, ref(a) if grows else lambda: a
         return a if known is None else known
 
     def made_of_buffer(self, a: ndarray) -> ndarray:
@@ -183,7 +187,7 @@ class Registry:
                 "it was made by the DLPack protocol, which does not say what else sees the write",
                 "write to the array that owns the memory, or to a copy",
             )
-        if owner.base is not None:
+        if owner.base is not None and issubclass(type(elsewhere.buffer_of(owner)), GROWING):
             self.in_buffers.append(owner)
         found = None if owner.base is None else mapped(owner)
         if found is not None and found.twice:
