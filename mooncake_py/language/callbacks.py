@@ -102,8 +102,11 @@ def recorded(ctx: Mode, o: Any) -> int:
     """Return how many references to an object the records of a call and of those around it hold."""
     count = 0
     for context in (ctx, *ctx.outers):
-        changes = getattr(getattr(context, "rehearsal", None), "changes", None)
-        for entries in (getattr(context, "tape", ()), getattr(changes, "kept", ())):
+        held = [getattr(context, "tape", ())]
+        rehearsal = getattr(context, "rehearsal", None)
+        if rehearsal is not None:
+            held += [rehearsal.changes.kept, rehearsal.setting.cells.values()]
+        for entries in held:
             for entry in entries:
                 if entry is not None:
                     count += sum([part is o for part in entry])

@@ -8,6 +8,7 @@ import weakref
 import numpy as np
 import pytest
 
+from mooncake_py import checkpoint, value_and_grad
 from tests.support.gradients import Program, Programs
 from tests.support.subjects import Box
 
@@ -48,3 +49,22 @@ def weakmeth(x):
 @pytest.mark.parametrize("program", programs, ids=str)
 def test_gradient(program: Program) -> None:
     program.check()
+
+
+def captured(x):
+    o = Box(x, x)
+    r = weakref.ref(o)
+
+    def f(x):
+        return x * (2.0 if o else 0.0)  # noqa: F821 (it is there when this runs)
+
+    y = f(x)
+    del f, o
+    return y * (3.0 if r() is None else 100.0)
+
+
+def test_what_was_captured_is_gone_in_a_checkpointed_part() -> None:
+    """The setting of its second run holds what variables were bound to at first."""
+    assert captured(0.5) == 3.0
+    assert value_and_grad(captured)(0.5) == (3.0, 6.0)
+    assert value_and_grad(lambda x: checkpoint(captured, x))(0.5) == (3.0, 6.0)
