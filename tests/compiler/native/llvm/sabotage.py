@@ -102,9 +102,9 @@ def at_first(text: str) -> str | None:
 
 
 def shorter_steps(text: str) -> str | None:
-    """Take elements for half as large as they are, or less."""
-    found = re.match(r"^getelementptr (double|i64)(, .*)$", text)
-    return found and f"getelementptr i32{found[2]}"
+    """Take elements for half as large as they are."""
+    found = re.match(r"^(getelementptr (?:inbounds )?)(?:double|i64)(, .*)$", text)
+    return found and f"{found[1]}i32{found[2]}"
 
 
 def one_more(text: str) -> str | None:
