@@ -322,6 +322,10 @@ class Context:
         """Return the exception that ``raise error`` or ``raise error from cause`` raises."""
         return raised(self, error, *causes)
 
+    def splitting(self, types: Any) -> Any:
+        """Return the types of ``except*``, which is about to split a group."""
+        return types
+
     def manager(self, manager: Any) -> Any:
         """Return the context manager of a ``with`` statement."""
         return manager

@@ -332,6 +332,15 @@ class FunctionRewriter(ComprehensionRewriter):
         raised = context_call("raised", self.visit_all(parts), place_of(node.exc))
         return replaced(node, exc=raised, cause=None)
 
+    def visit_TryStar(self, node: ast.TryStar) -> Any:
+        """Rewrite ``except* T`` to ``except* C.splitting(T)``: Python is about to split a group."""
+        new = self.rebuild(node)
+        handlers = []
+        for handler in new.handlers:
+            types = context_call("splitting", [handler.type], place_of(handler.type))
+            handlers.append(replaced(handler, type=types))
+        return replaced(new, handlers=handlers)
+
     def visit_Assert(self, node: ast.Assert) -> Any:
         """Rewrite ``assert a`` to ``assert C.truth(a)``."""
         message = None if node.msg is None else self.visit(node.msg)

@@ -324,6 +324,10 @@ class Comparisons(Attributes):
         """Raise the error for a local variable that is not bound, if it is one of these."""
         raising.require_bound(error, names)
 
+    def splitting(self: Any, types: Any) -> Any:
+        """Return the types of ``except*``, which is about to split a group."""
+        return raising.splitting(self, types)
+
     def raised(self, error: Any, *causes: Any) -> Any:
         """Return what ``raise error`` or ``raise error from cause`` is about to raise.
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
+from mooncake_py.containers.effects import refuse_writers
+from mooncake_py.diagnostics.reporting import dropped
 from mooncake_py.language.delegation import takes
 from mooncake_py.language.iteration import run_generator_method
+from mooncake_py.runtime.methods import python_method
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Language, Mode
 
-__all__ = ["raised", "require_bound", "run_throw"]
+__all__ = ["raised", "require_bound", "run_throw", "splitting"]
 
 
 set_cause: Any = vars(BaseException)["__cause__"].__set__
@@ -25,6 +29,29 @@ def raised(ctx: Language, error: Any, *causes: Any) -> Any:
             raise TypeError("exception causes must derive from BaseException")
         set_cause(error, cause)
     return error
+
+
+def splitting(ctx: Mode, types: Any) -> Any:
+    """Return the types of ``except*``; refuse a group that splits itself by code out of sight."""
+    groups = [sys.exc_info()[1]]
+    for group in groups:
+        if isinstance(group, BaseExceptionGroup):
+            groups += group.exceptions
+            for name in SPLITTING:
+                method = python_method(type(group), name)
+                if method is not None and ctx.contains_active(method):
+                    raise dropped(
+                        ctx,
+                        f"{type(group).__name__}.{name} reads active data, and except* calls it",
+                        why="the interpreter calls it, not the program, and would compute with "
+                        "plain numbers",
+                        fix="catch the group by except, and split it by code of your own",
+                    )
+            refuse_writers(ctx, (group,), SPLITTING)
+    return types
+
+
+SPLITTING = ("split", "derive")
 
 
 def require_bound(error: NameError, names: tuple[str, ...]) -> None:

@@ -256,6 +256,9 @@ def with_leading_axes(dy: ndarray, fill_value: Any) -> ndarray:
     return np.reshape(dy, (1,) * (np.ndim(fill_value) - dy.ndim) + dy.shape)
 
 
+SPARSE_IN_LIST = type(np.meshgrid(0, sparse=True, copy=False)) is list  # until NumPy 2.5
+
+
 @overlay(np.meshgrid)
 def meshgrid(*xi, copy=True, sparse=False, indexing="xy"):
     if indexing not in ("xy", "ij"):
@@ -268,7 +271,9 @@ def meshgrid(*xi, copy=True, sparse=False, indexing="xy"):
         grids.append(np.reshape(x, [-1 if k == axis else 1 for k in range(len(xi))]))
     if not sparse:
         grids = np.broadcast_arrays(*grids, subok=True)
-    return tuple([grid.copy() for grid in grids]) if copy else grids
+    if copy:
+        grids = [grid.copy() for grid in grids]
+    return grids if SPARSE_IN_LIST and sparse and not copy else tuple(grids)
 
 
 # Ranges: y[i] = start + i * step, a linear map of both.

@@ -1,14 +1,17 @@
 """Exceptions, assertions and pattern matching: each program against finite differences."""
 # The unusual style of the programs is the point of them.
 # ruff: noqa: PT017
+# pyright: basic, reportAttributeAccessIssue=false, reportPossiblyUnboundVariable=false
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 
+from mooncake_py import DerivativeDropError, grad
 from tests.support.gradients import Program, Programs
 
 programs = Programs()
@@ -145,6 +148,70 @@ def match_literals_and_star(x):
     return total
 
 
+class Kept(ExceptionGroup):
+    """Stays of its class where it is split."""
+
+    def derive(self, excs):
+        return Kept(self.message, excs)
+
+
+@programs(2.0)
+def groups_that_are_split_by_code_of_their_own(x):
+    total = 0.0
+    try:
+        inner = Kept("in", [ValueError(x * x), TypeError("t")])
+        raise ExceptionGroup("out", [inner, KeyError(3.0)])
+    except* ValueError as group:
+        total += group.exceptions[0].exceptions[0].args[0]
+    except* TypeError as group:
+        assert type(group.exceptions[0]) is Kept
+        total *= x
+    except* KeyError:
+        total *= 2.0
+    return total
+
+
 @pytest.mark.parametrize("program", programs, ids=str)
 def test_gradient(program: Program) -> None:
     program.check()
+
+
+@pytest.mark.parametrize("mode", [grad, partial(grad, mode="forward"), partial(grad, debug=True)])
+def test_groups_whose_code_reads_active_data_are_refused(mode: Any) -> None:
+    def f(x):
+        class Rated(ExceptionGroup):
+            def derive(self, excs):
+                group = Rated(self.message, excs)
+                group.rate = x[0] * x[0]
+                return group
+
+        try:
+            raise Rated("m", [ValueError(1.0), TypeError("2")])
+        except* ValueError as group:
+            rate = group.rate
+        except* TypeError:
+            pass
+        return rate
+
+    with pytest.raises(DerivativeDropError, match=r"Rated.derive reads active data"):
+        mode(f)(np.array([3.0, 2.0]))
+
+
+def test_groups_whose_code_writes_are_refused() -> None:
+    seen = []
+
+    class Counting(ExceptionGroup):
+        def derive(self, excs):
+            seen.append(len(excs))
+            return Counting(self.message, excs)
+
+    def f(x):
+        try:
+            raise Counting("m", [ValueError(1.0), TypeError("2")])
+        except* (ValueError, TypeError):
+            pass
+        return x * x
+
+    with pytest.raises(DerivativeDropError, match="derive changes something"):
+        grad(f)(2.0)
+    assert seen == []

@@ -76,8 +76,9 @@ def intervals_of_unlike_numbers(x):
 @programs(X)
 def grids_that_are_a_list(x):
     grids = np.meshgrid(x, x * x, sparse=True, copy=False)
-    grids.append(2 * x)
-    return sum(grid.sum() for grid in grids) + len(np.meshgrid(x, x, copy=False)) * x[0]
+    weight = 3.0 if isinstance(grids, list) else 5.0  # a tuple from NumPy 2.5 on
+    grids = [*grids, np.meshgrid(x, x, copy=False)[1]]
+    return sum(grid.sum() for grid in grids) * weight
 
 
 @programs(X)

@@ -217,11 +217,11 @@ HANDED = {
         lambda o: o["k"][0].a * np.sum(o["k"][0].b.a) + np.sum(o["k"][0].b.b.b[0]),
     ),
     "array of objects": Structure(objects, first_two),
-}
-REFUSED = {
     "own partial": Structure(
         lambda a, b: with_attribute(Part(closure, a, b=b), a), lambda o: o()(3.0) + o.extra
     ),
+}
+REFUSED = {
     "generator": Structure(lambda a, b: (v for v in [a, a]), sum),
     "iterator": Structure(lambda a, b: iter([a, a]), sum),
     "view of a dict": Structure(lambda a, b: {0: a}.values(), sum),

@@ -280,7 +280,7 @@ def new_class(write: Write) -> Run:
     return lambda: types.new_class("Made", (Base,))
 
 
-@refused
+@hook
 def init_subclass(write: Write) -> Run:
     class Base:
         def __init_subclass__(cls) -> None:
@@ -293,7 +293,7 @@ def init_subclass(write: Write) -> Run:
     return run
 
 
-@refused
+@hook
 def set_name(write: Write) -> Run:
     class Descriptor:
         def __set_name__(self, owner: type, name: str) -> None:
@@ -306,7 +306,7 @@ def set_name(write: Write) -> Run:
     return run
 
 
-@refused
+@hook
 def metaclass(write: Write) -> Run:
     class Meta(type):
         def __new__(cls, *args: Any) -> Any:
@@ -320,7 +320,7 @@ def metaclass(write: Write) -> Run:
     return run
 
 
-@refused
+@hook
 def prepare(write: Write) -> Run:
     class Meta(type):
         @classmethod
@@ -338,7 +338,7 @@ def prepare(write: Write) -> Run:
     return run
 
 
-@refused
+@hook
 def mro_entries(write: Write) -> Run:
     class Entry:
         def __mro_entries__(self, bases: Any) -> Any:
