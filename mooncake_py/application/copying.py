@@ -290,4 +290,5 @@ def same_view(view: NDArray[Any], root: NDArray[Any], new_root: NDArray[Any]) ->
         "strides": tuple(s * new_unit // unit for s in view.strides),
         "data": (address(new_root) + offset, not is_writeable(view)),
     }
-    return np.asarray(_Window(new_root, interface))
+    # A view of an array, not of the window, can be made writeable again.
+    return np.asarray(_Window(new_root, interface)).view()

@@ -92,9 +92,40 @@ def set_flag(ctx: Mode, flags: Any, name: str, v: Any) -> bool:
     a = ctx.flags.get(id(flags), lambda: None)()
     if a is None or name not in SETTABLE:
         return False
+    if name == "writeable" and not v:
+        refuse_for_good(ctx, a)
     note(ctx, state.restore_flag, a, name, flag(a, name))
     setattr(flags, name, v)
     return True
+
+
+def refuse_for_good(ctx: Mode, a: ndarray) -> None:
+    """Raise if an array is about to become read-only for good: the engine could not undo it."""
+    if is_writeable(a) and stays_read_only(a):
+        raise dropped(
+            ctx,
+            "an array becomes read-only that NumPy does not make writeable again",
+            why="its memory belongs to something that is no array, so this cannot be undone",
+            fix="make a copy read-only",
+        )
+
+
+def stays_read_only(a: ndarray) -> bool:
+    """Return whether NumPy does not make a read-only array writeable, as what is below it forbids.
+
+    It asks the arrays that `a` is a view of, and then the buffer of what is below these.
+    """
+    base: Any = a.base
+    while issubclass(type(base), ndarray):
+        if is_writeable(base) or base.base is None:
+            return not is_writeable(base)
+        base = base.base
+    if base is None:
+        return False
+    try:
+        return memoryview(base).readonly
+    except TypeError:
+        return True
 
 
 def flag(a: ndarray, name: str) -> bool:
@@ -111,6 +142,8 @@ def run_setflags(ctx: Mode, f: Any, args: Any, kwargs: Any) -> None:
     """Run ``array.setflags(write, align, uic)``."""
     a = args[0]
     old = [flag(a, name) for name in SETTABLE]
+    if not kwargs.get("write", True) or (len(args) > 1 and not args[1]):
+        refuse_for_good(ctx, a)
     f(*args, **kwargs)
     for name, value in zip(SETTABLE, old, strict=True):
         if flag(a, name) != value:
