@@ -194,11 +194,12 @@ def pushed(
         return with_numbers(s, s.op, target, t), s
     if s.op not in ("max", "min"):
         raise NoPartial
-    ties, made = new(s, fresh)
+    (ties, made), (total, also_made) = new(s, fresh), new(s, fresh)
     return (
         s,
-        with_numbers(s, "sum", target, Select(is_extreme(s), t, ZERO)),
         *made,
+        *also_made,
+        with_numbers(s, "sum", total, Select(is_extreme(s), t, ZERO)),
         count_of_ties(s, ties),
-        for_all(s, kept_in(s), Assign(target, Op("truediv", (target, ties)), place=s.place)),
+        for_all(s, kept_in(s), Assign(target, Op("truediv", (total, ties)), place=s.place)),
     )

@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from mooncake_py.compiler.derivatives.activity import active_parts
 from mooncake_py.compiler.derivatives.partials import NoPartial
 from mooncake_py.compiler.native.building.types import type_of
 from mooncake_py.compiler.native.lowering.lower import lowered
 from mooncake_py.compiler.native.reading.reader import read_function
+from mooncake_py.compiler.native.sweeps.tangent import tangent
 from mooncake_py.compiler.regions.ir import Reduce, statements
 from tests.compiler.native.sweeping import check, check_second, finished, outputs, pulled
 from tests.programs.comparing import function_of
@@ -93,6 +95,17 @@ def test_loops_have_the_same_derivatives(name: str) -> None:
     found = [pulled(r, given, wanted, set(region.inputs)) for r in (region, lowered(region))]
     for n in region.inputs:
         assert_allclose(found[0][n], found[1][n], rtol=1e-11, atol=1e-12)
+
+
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize("name", BODIES)
+def test_tangents_may_become_loops_too(name: str) -> None:
+    region, given = made(BODIES[name])
+    moved, names = tangent(region, active_parts(region.body, set(region.inputs), {}))
+    both = given | {names[n]: np.cos(v) for n, v in given.items()}
+    ways = [outputs(r, finished(r, both)) for r in (moved, lowered(moved))]
+    for n in ways[0]:
+        assert_allclose(ways[0][n], ways[1][n], rtol=1e-11, atol=1e-12)
 
 
 def test_ties_share_what_an_extremum_receives() -> None:
