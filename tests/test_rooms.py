@@ -28,7 +28,8 @@ WITHIN = {
         "native", "",
     ),
     "compiler.native": (
-        "regions", "building", "functions", "reading", "lowering", "sweeps", "llvm", "machine", "",
+        "regions", "building", "functions", "reading", "lowering", "sweeps", "llvm", "machine",
+        "numpy_text", "",
     ),
 }  # fmt: skip
 

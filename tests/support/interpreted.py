@@ -1,7 +1,8 @@
 """Regions that run uncompiled, one node at a time: what compiled ones are compared with.
 
 With MOONCAKE_TEST_LLVM in the environment LLVM compiles them all the same, at its quick level: text
-that is wrong ends the process, and `pytest -x` shows in which test.
+that is wrong ends the process, and `pytest -x` shows in which test.  With MOONCAKE_TEST_NUMPY they
+run as text of NumPy.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from mooncake_py.compiler.native.form import LLVM, Compiler
+from mooncake_py.compiler.native.form import LLVM, NUMPY, Compiler
 from mooncake_py.compiler.native.machine.built import Work
 from mooncake_py.compiler.native.machine.levels import QUICK
 from mooncake_py.compiler.native.regions.region import FLOAT, FLOAT32
@@ -90,5 +91,11 @@ PLAIN = Compiler(Plain, interpreted)
 QUICKLY = Compiler(LLVM.printer, built_quickly)
 """LLVM, at its quick level."""
 
-INTERPRETED = QUICKLY if os.environ.get("MOONCAKE_TEST_LLVM") else PLAIN
+INTERPRETED = (
+    QUICKLY
+    if os.environ.get("MOONCAKE_TEST_LLVM")
+    else NUMPY
+    if os.environ.get("MOONCAKE_TEST_NUMPY")
+    else PLAIN
+)
 """What regions of tests run by."""

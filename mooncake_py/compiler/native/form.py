@@ -7,15 +7,18 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from mooncake_py.compiler.native.llvm.printer import Printer
+from mooncake_py.compiler.native.lowering.lower import lowered
 from mooncake_py.compiler.native.machine.built import built, hasten
+from mooncake_py.compiler.native.numpy_text import printer as numpy_text
 from mooncake_py.compiler.native.regions.region import NativeRegion
 from mooncake_py.compiler.native.spares import Spares
 from mooncake_py.compiler.native.sweeps.adjoint import adjoint, cotangent_of
 from mooncake_py.compiler.native.sweeps.fusing import forward_only
+from mooncake_py.compiler.native.sweeps.hoisting import hoisted
 from mooncake_py.diagnostics.warned import are_errors
 from mooncake_py.runtime import float_flags
 
-__all__ = ["LLVM", "Compiler", "Form", "form_of"]
+__all__ = ["LLVM", "NUMPY", "Compiler", "Form", "form_of", "prepared"]
 
 
 class Compiler(NamedTuple):
@@ -27,13 +30,17 @@ class Compiler(NamedTuple):
         From the kinds of names and the axes of arrays to what prints functions.
     built : callable
         From what has printed to the functions, by their names.
+    keeps_wholes : bool
+        Whether operations on whole arrays stay what they are: see `lowering`.
     """
 
     printer: Callable[..., Any]
     built: Callable[[Any], dict[str, Callable[..., Any]]]
+    keeps_wholes: bool = False
 
 
 LLVM = Compiler(Printer, built)
+NUMPY = Compiler(numpy_text.Printer, numpy_text.built, keeps_wholes=True)
 
 COMPILER = LLVM
 """What compiles; tests have others."""
@@ -57,6 +64,8 @@ class Form:
         Active arrays of which it takes the cotangents, active numbers among the results, and
         active numbers among the inputs.
     text : str
+    quick : callable or None
+        As `reverse`, but gives None where that would have to begin again: for who has another way.
     spares : Spares
         What calls leave for later ones.
     """
@@ -70,6 +79,7 @@ class Form:
     outputs: tuple[str, ...]
     leaves: tuple[str, ...]
     text: str
+    quick: Callable[..., Any] | None = None
     spares: Spares = field(default_factory=Spares)
 
     def run(self, stack: Any, inputs: Iterable[Any]) -> tuple[Any, ...]:
@@ -83,6 +93,11 @@ class Form:
     def hasten(self) -> bool:
         """Have better code made now, if that waits until it pays; return whether it did."""
         return hasten(self.forward)
+
+
+def prepared(region: NativeRegion) -> NativeRegion:
+    """Return a region as what compiles differentiates it."""
+    return hoisted(region if COMPILER.keeps_wholes else lowered(region))
 
 
 def form_of(region: NativeRegion, active: set[str]) -> Form:
@@ -118,13 +133,14 @@ def form_of(region: NativeRegion, active: set[str]) -> Form:
         tuple(name for name in taken if name not in region.arrays),
         tuple(named[name] for name in sweeps.gives),
         printer.text,
+        functions.get("quick"),
     )
 
 
 def forward_form(region: NativeRegion) -> Form:
     """Return the compiled form of a region of which nothing is active."""
-    region = forward_only(region)
     chosen = COMPILER
+    region = region if chosen.keeps_wholes else forward_only(region)
     printer = chosen.printer(region.kinds, region.arrays)
     printer.forward(region.body, region.inputs, region.results)
     forward = chosen.built(printer)["forward"]

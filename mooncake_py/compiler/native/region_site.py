@@ -17,8 +17,7 @@ from numpy import ndarray
 from mooncake_py.compiler.derivatives.activity import active_parts
 from mooncake_py.compiler.derivatives.partials import NoPartial
 from mooncake_py.compiler.native.entering import BY_RANK, entry
-from mooncake_py.compiler.native.form import Form, form_of
-from mooncake_py.compiler.native.lowering.lower import lowered
+from mooncake_py.compiler.native.form import Form, form_of, prepared
 from mooncake_py.compiler.native.passed import (
     all_finite,
     as_complex,
@@ -32,7 +31,6 @@ from mooncake_py.compiler.native.pulling import pull_native
 from mooncake_py.compiler.native.regions.refused import CannotCompile, NoCompiler
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, FLOAT32, INT, REAL, NativeRegion
 from mooncake_py.compiler.native.spares import Stack
-from mooncake_py.compiler.native.sweeps.hoisting import hoisted
 from mooncake_py.compiler.native.sweeps.tangent import tangent
 from mooncake_py.compiler.regions.ir import Assign, Load, statements
 from mooncake_py.compiler.sites.elsewhere import Elsewhere
@@ -83,7 +81,7 @@ class RegionSite:
     def __init__(
         self, region: NativeRegion, types: Mapping[str, type | str] | None = None, name: str = ""
     ) -> None:
-        self.region = region = hoisted(lowered(region))
+        self.region = region = prepared(region)
         self.name = name
         self.types = types or {}
         self.arrays = [name for name in region.inputs if name in region.arrays]

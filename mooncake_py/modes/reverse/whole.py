@@ -169,6 +169,7 @@ class WholeGradient(WholeSweeps):
         super().__init__(site, form, arguments)
         self.value = value
         self.aux = aux
+        self.was_unusual = False
 
     @classmethod
     def of(
@@ -195,8 +196,12 @@ class WholeGradient(WholeSweeps):
         if type(y) not in VALUES:
             return None
         aux = None if self.aux is None else given_back(self.aux, self.copies(forward))
-        gradients = self.pulled(forward, {self.value.name: 1.0}, {}, storage)
+        seeds = {self.value.name: 1.0}
+        gradients = self.pulled(forward, seeds, {}, storage, is_needed=self.was_unusual)
         self.give_back(forward, storage)
+        if gradients is None:
+            self.was_unusual = True  # the next time the way back takes care at once
+            return None
         return (y if self.aux is None else (y, aux)), gradients
 
 

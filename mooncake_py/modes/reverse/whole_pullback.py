@@ -131,6 +131,7 @@ class WholePullback:
                 return self.by_tape(cotangent)
             spares = self.sweeps.form.spares
             gradients = self.sweeps.pulled(forward, seeds, arrays, spares)
+            assert gradients is not None
             self.sweeps.give_back(forward, spares)
         found: list[Any] = [NoTangent()] * len(self.args)
         for k, g in zip(self.chosen, gradients, strict=True):

@@ -128,13 +128,18 @@ class WholeSweeps:
         seeds: Mapping[str, float],
         cotangents: Mapping[str, ndarray],
         storage: Storage,
-    ) -> tuple[Any, ...]:
+        *,
+        is_needed: bool = True,
+    ) -> tuple[Any, ...] | None:
         """Return the gradients, by the way back.
 
         Parameters
         ----------
         seeds, cotangents
             Of numbers and of arrays that the function gives back, by the names in the region.
+        is_needed : bool, optional
+            Whether there is no other way; else None is given back where this one is not at once
+            right.
         """
         form, values = self.form, forward.values
         shadows = {name: storage.zeros(name, values[i]) for i, name in self.shadows}
@@ -145,7 +150,10 @@ class WholeSweeps:
         if form.reverse is not None:
             saved = [values[i] for i in self.saved]
             given = [seeds.get(name, 0.0) for name in form.outputs]
-            found = form.reverse(forward.stack, forward.top, *saved, *shadows.values(), *given)
+            reverse = form.reverse if is_needed or form.quick is None else form.quick
+            found = reverse(forward.stack, forward.top, *saved, *shadows.values(), *given)
+            if found is None:
+                return None
             numbers = dict(zip(form.leaves, found, strict=True))
         gradients: list[Any] = []
         for i, name in self.chosen:

@@ -25,26 +25,30 @@ from mooncake_py.compiler.regions.ir import (
 )
 from mooncake_py.compiler.regions.wholes import CUMULATIVE, SUMS
 
-__all__ = ["lowered"]
+__all__ = ["as_loops", "lowered"]
 
 
 def lowered(region: NativeRegion) -> NativeRegion:
     """Return a region without `Reduce` and `Places`."""
     if not any(isinstance(s, Reduce | Places) for s in statements(region.body)):
         return region
-    lowering = _Lowering(region)
+    lowering = _Lowering(dict(region.kinds), dict(region.arrays))
     body = lowering.block(region.body)
     return replace(region, body=body, kinds=lowering.b.kinds, arrays=lowering.b.arrays)
+
+
+def as_loops(s: Reduce | Places, kinds: dict[str, str], arrays: dict[str, int]) -> Block:
+    """Return an operation as loops; what these bind is added to kinds and arrays."""
+    return tuple(_Lowering(kinds, arrays).loops(s))
 
 
 class _Lowering:
     """Goes through the blocks of a region."""
 
-    def __init__(self, region: NativeRegion) -> None:
+    def __init__(self, kinds: dict[str, str], arrays: dict[str, int]) -> None:
         self.b = Builder()
-        self.b.kinds = dict(region.kinds)
-        self.b.arrays = dict(region.arrays)
-        self.b.count = max((int(n) for n in map(number_in, region.kinds) if n), default=0)
+        self.b.kinds, self.b.arrays = kinds, arrays
+        self.b.count = max((int(n) for n in map(number_in, kinds) if n), default=0)
 
     def block(self, block: Block) -> Block:
         """Return a block with loops in the place of operations on whole arrays."""

@@ -12,7 +12,7 @@ from mooncake_py.compiler.native.lowering.lower import lowered
 from mooncake_py.compiler.native.reading.reader import read_function
 from mooncake_py.compiler.regions.ir import Places, Reduce, statements
 from tests.programs.comparing import function_of
-from tests.support.interpreted import INTERPRETED
+from tests.support.interpreted import PLAIN
 
 rng = np.random.default_rng(4)
 x = rng.standard_normal(7)
@@ -71,9 +71,9 @@ def made(text):
 
 
 def run(region, args):
-    printer = INTERPRETED.printer(region.kinds, region.arrays)
+    printer = PLAIN.printer(region.kinds, region.arrays)
     printer.forward(region.body, region.inputs, region.results)
-    functions = INTERPRETED.built(printer)
+    functions = PLAIN.built(printer)
     ok, _, _, *results = functions["forward"](np.empty(0), *[a.copy() for a in args])
     assert ok
     return results[0]

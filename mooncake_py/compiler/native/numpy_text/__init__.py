@@ -1,0 +1,1 @@
+"""Sweeps of regions as Python text, with operations of NumPy on whole arrays."""

@@ -1,0 +1,128 @@
+"""What printed text calls beside NumPy."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.compiler.native.regions import systems
+
+__all__ = ["LEAVING", "SYSTEMS", "Leave", "added_at", "divided", "grown", "over", "power", "times"]
+
+
+class Leave(Exception):
+    """A check failed: the region is left."""
+
+
+LEAVING = (Leave, ZeroDivisionError, OverflowError, ValueError, IndexError)
+"""What is raised where Python is stricter than machine code, too."""
+
+
+def power(x: float, p: float) -> float:
+    """Return a power, which NumPy defines where Python raises or has a complex number."""
+    try:
+        found = x**p
+    except (ZeroDivisionError, OverflowError):
+        return float(np.power(float(x), float(p)))
+    return math.nan if type(found) is complex else found
+
+
+def divided(a: float, b: float) -> float:
+    """Return a quotient as NumPy has it."""
+    return a / b if b else float(np.divide(a, b))
+
+
+def times(d: Any, p: Any) -> Any:
+    """Return multiples of cotangents, zero where these are."""
+    return np.where(d == 0.0, 0.0, d * p)
+
+
+def over(d: Any, p: Any) -> Any:
+    """Return cotangents over numbers, zero where the cotangents are."""
+    return np.where(d == 0.0, 0.0, d / p)
+
+
+def added_at(a: ndarray, index: Any, values: Any) -> None:
+    """Add to elements, of which some may be the same."""
+    np.add.at(a, index, values)
+
+
+def grown(a: ndarray, least: int) -> ndarray:
+    """Return an array with room for so many elements, the first of which stay."""
+    if least <= a.size:
+        return a
+    more = np.empty(max(least, 2 * a.size), a.dtype)
+    more[: a.size] = a
+    return more
+
+
+# Systems of equations.
+
+
+def solved(y: ndarray, a: ndarray, b: ndarray) -> bool:
+    """Solve a system."""
+    try:
+        y[...] = np.linalg.solve(a, b)
+    except np.linalg.LinAlgError:
+        return False
+    return True
+
+
+def transposed(y: ndarray, a: ndarray, b: ndarray) -> bool:
+    """Solve the system of the transposed matrix."""
+    return solved(y, a.T, b)
+
+
+def lower(y: ndarray, a: ndarray, b: ndarray) -> bool:
+    """Solve the system of a lower triangle."""
+    return solved(y, np.tril(a), b)
+
+
+def lower_transposed(y: ndarray, a: ndarray, b: ndarray) -> bool:
+    """Solve the system of a transposed lower triangle."""
+    return solved(y, np.tril(a).T, b)
+
+
+def factored(low: ndarray, a: ndarray) -> bool:
+    """Find the Cholesky factor."""
+    try:
+        low[...] = np.linalg.cholesky(a)
+    except np.linalg.LinAlgError:
+        return False
+    return True
+
+
+def factored_back(d: ndarray, low: ndarray, d_low: ndarray) -> bool:
+    """Add the cotangent of a matrix, given that of its Cholesky factor."""
+    half = np.tril(low.T @ np.tril(d_low))
+    half[np.diag_indices_from(half)] *= 0.5
+    inner = np.linalg.solve(low.T, half + half.T)
+    whole = np.tril(np.linalg.solve(low.T, inner.T))
+    whole[np.diag_indices_from(whole)] *= 0.5
+    d += whole
+    return True
+
+
+def determined(d: ndarray, a: ndarray) -> bool:
+    """Find the determinant, which must not be zero."""
+    d[0] = np.linalg.det(a)
+    return bool(d[0] != 0.0)
+
+
+def cofactors(c: ndarray, a: ndarray, d: ndarray) -> bool:
+    """Find the derivatives of a determinant, which is known."""
+    c[...] = np.linalg.inv(a).T * d[0]
+    return True
+
+
+SYSTEMS: dict[Any, Callable[..., bool]] = {
+    systems.solve: solved, systems.solve_transposed: transposed, systems.solve_lower: lower,
+    systems.solve_lower_transposed: lower_transposed, systems.cholesky: factored,
+    systems.cholesky_back: factored_back, systems.determinant: determined,
+    systems.cofactors: cofactors,
+}  # fmt: skip
+"""What computes arrays in the place of text that is for compilers."""

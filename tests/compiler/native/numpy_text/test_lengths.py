@@ -1,0 +1,60 @@
+"""Which lengths are known to be equal, and where."""
+
+from __future__ import annotations
+
+from mooncake_py.compiler.native.numpy_text.lengths import Lengths
+from mooncake_py.compiler.regions.ir import Compare, Const, Length, Name, Op
+from tests.compiler.native.ir_text import written
+
+KINDS: dict[str, str] = {"c": "int", "n": "int"}
+X, Y, Z = (Length(array, 0) for array in "xyz")
+
+
+def read(text: str, inputs: str = "x y z n") -> Lengths:
+    found = Lengths()
+    found.read(written(text, KINDS), dict.fromkeys("xyz", 1), set(inputs.split()))
+    return found
+
+
+def test_checks_at_the_top_hold_in_the_whole_function() -> None:
+    known = read("check(len(x, 0) == len(y, 0))\ny[0] = 1.0\ncheck(len(y, 0) == len(z, 0) + 1)")
+    assert known.same(X, Y)
+    assert known.same(X, Op("add", (Const(1), Z)))
+    assert not known.same(X, Z)
+
+
+def test_checks_of_inputs_in_loops_are_asked_before() -> None:
+    text = "for i in range(n):\n    for j in range(n):\n        check(len(x, 0) == len(y, 0))"
+    known = read(text)
+    assert known.same(X, Y)
+    ((check,),) = known.before.values()
+    assert check.test == Compare(("eq",), (X, Y))
+
+
+def test_checks_in_branches_are_not() -> None:
+    text = "if n > 0:\n    check(len(x, 0) == len(y, 0))"
+    assert not read(text).same(X, Y)
+    assert not read(f"for i in range(n):\n    {text[:9]}\n        {text[14:]}").same(X, Y)
+
+
+def test_what_holds_of_names_of_a_pass_tells_nothing_of_others() -> None:
+    known = read("""
+for i in range(n):
+    c = i + 1
+    check(c == len(x, 0))
+    check(c == len(y, 0))
+""")
+    assert known.same(Name("c"), X)
+    assert not known.same(X, Y)  # the loop may have no passes
+
+
+def test_names_that_are_bound_again_tell_nothing() -> None:
+    assert not read("c = 2\ncheck(c == len(x, 0))\nc = 3").same(Name("c"), X)
+
+
+def test_new_arrays_and_cotangents_are_as_long_as_what_they_are_of() -> None:
+    found = Lengths()
+    arrays: dict[str, int] = {"x": 1, "d_x": 1, "t1_x": 1, "w": 1}
+    found.read(written("w = new(len(x, 0))"), arrays, {"x", "t1_x"})
+    for array in ("d_x", "t1_x", "w"):
+        assert found.same(Length(array, 0), X)
