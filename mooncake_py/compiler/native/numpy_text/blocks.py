@@ -120,7 +120,7 @@ class Blocks:
         self.inputs = frozenset(inputs)
         parts = [p for s in statements(body) for e in expressions_in(s) for p in walk(e)]
         if any(isinstance(s, Push) for s in statements(body)):
-            self.line("push = S.append")
+            self.line("push, save = S.append, S.save")
         if any(isinstance(part, Pop) for part in parts):
             self.line("pop = S.pop")
         for name in inputs:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,18 @@ from numpy import ndarray
 
 from mooncake_py.compiler.native.regions import systems
 
-__all__ = ["LEAVING", "SYSTEMS", "Leave", "added_at", "divided", "grown", "over", "power", "times"]
+__all__ = [
+    "LEAVING",
+    "SYSTEMS",
+    "Leave",
+    "Saved",
+    "added_at",
+    "divided",
+    "grown",
+    "over",
+    "power",
+    "times",
+]
 
 
 class Leave(Exception):
@@ -20,6 +31,57 @@ class Leave(Exception):
 
 LEAVING = (Leave, ZeroDivisionError, OverflowError, ValueError, IndexError)
 """What is raised where Python is stricter than machine code, too."""
+
+
+class Saved(list[Any]):
+    """What a forward sweep has saved, in memory that a later one uses again.
+
+    Attributes
+    ----------
+    buffers : list of ndarray
+        The copies of large arrays, which no one else has.
+    used : int
+        How many of them are in use.
+    """
+
+    def __init__(self, saved: Iterable[Any] = ()) -> None:
+        super().__init__(saved)
+        self.buffers: list[ndarray] = []
+        self.used = 0
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of the memory that is kept."""
+        return sum([a.nbytes for a in (*self.buffers, *self) if type(a) is ndarray])
+
+    def save(self, a: ndarray) -> None:
+        """Save a copy of a part of an array.
+
+        New memory is handed out page by page when it is touched, which takes longer than to copy.
+        """
+        if a.size < LARGE:
+            self.append(a.copy())
+            return
+        k = self.used
+        self.used += 1
+        if k < len(self.buffers):
+            copy = self.buffers[k]
+            if copy.shape == a.shape and copy.dtype == a.dtype:
+                np.copyto(copy, a)
+                self.append(copy)
+                return
+        copy = a.copy()
+        self.buffers[k : k + 1] = [copy]
+        self.append(copy)
+
+    def again(self) -> Saved:
+        """Return it empty, for another forward sweep."""
+        self.clear()
+        self.used = 0
+        return self
+
+
+LARGE = 8192  # numbers in arrays whose memory is used again
 
 
 def power(x: float, p: float) -> float:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mooncake_py.compiler.native.numpy_text.blocks import Blocks
-from mooncake_py.compiler.native.numpy_text.helpers import LEAVING
+from mooncake_py.compiler.native.numpy_text.helpers import LEAVING, Saved
 from mooncake_py.compiler.native.numpy_text.lengths import Lengths
 from mooncake_py.compiler.native.numpy_text.scalars import Texts
 from mooncake_py.compiler.native.regions.mentions import bound_by
@@ -18,12 +18,6 @@ from mooncake_py.compiler.native.regions.region import FLOAT32
 from mooncake_py.compiler.regions.ir import Block, statements
 
 __all__ = ["Printer", "built"]
-
-
-class Saved(list[Any]):
-    """What a forward sweep has saved."""
-
-    nbytes = 1 << 62  # it is not kept for later calls
 
 
 class Printer:
@@ -116,8 +110,8 @@ def made(printer: Printer, text: str) -> Callable[..., Any]:
 def as_forward(run: Callable[..., Any]) -> Callable[..., Any]:
     """Return ``forward(S, *inputs) -> (ok, S, p, *results)``."""
 
-    def forward(_: Any, *given: Any) -> tuple[Any, ...]:
-        stack = Saved()
+    def forward(spare: Any, *given: Any) -> tuple[Any, ...]:
+        stack = spare.again() if type(spare) is Saved else Saved()
         try:
             with np.errstate(all="ignore"):
                 results = run(stack, *given)
@@ -134,7 +128,7 @@ def as_quick(run: Callable[..., Any], restored: Sequence[int]) -> Callable[..., 
     def quick(stack: Saved, _: int, *given: Any) -> tuple[Any, ...] | None:
         try:
             with np.errstate(all="ignore"):
-                results = run(stack, *given)
+                results = run(Saved(stack), *given)
                 is_right = all_finite(results) and all_finite(given[k] for k in restored)
         except LEAVING:
             return None
@@ -154,7 +148,7 @@ def as_reverse(run: Callable[..., Any], printer: Printer) -> Callable[..., Any]:
 
     def reverse(stack: Saved, top: int, *given: Any) -> tuple[Any, ...]:
         before = [given[k].copy() for k in restored]
-        results = quick(Saved(stack), top, *given)
+        results = quick(stack, top, *given)
         if results is not None:
             return results
         for k, a in zip(restored, before, strict=True):

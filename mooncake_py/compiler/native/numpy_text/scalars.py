@@ -32,7 +32,7 @@ INFIX = {
     "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!=",
 }  # fmt: skip
 ZERO = Const(0.0)
-OURS = frozenset({"S", "push", "pop", "found", "part", "total"})
+OURS = frozenset({"S", "push", "save", "pop", "found", "part", "total"})
 BUILTINS = frozenset({"abs", "float", "int", "round", "min", "max"})
 
 

@@ -149,8 +149,9 @@ class Wholes:
         axes = self.loops.axes(e)
         text = self.v.text(e, axes)
         if axes and not (text.isidentifier() and isinstance(e, Load) and self.p.stays(e.array)):
-            text += ".copy()"
-        self.line(f"push({text})")
+            self.line(f"save({text})")
+        else:
+            self.line(f"push({text})")
 
     def pop(self, target: Load) -> None:
         """Put a part of an array back."""

@@ -229,6 +229,27 @@ def test_kernels(kernel: Any, printed: list[bool]) -> None:
             assert_allclose(q, p, rtol=1e-9, atol=1e-10 * np.max(np.abs(p)))
 
 
+def test_memory_of_large_arrays_is_used_again() -> None:
+    def f(x):
+        for _ in range(3):
+            x[:] = np.sin(x) * x
+        return np.sum(x * x)
+
+    x = np.cos(np.arange(10_000.0))
+    expected = value_and_grad(f)(x)[1]
+    gradient = value_and_grad(f, compile=True)
+    for _ in range(3):
+        assert_allclose(gradient(x)[1], expected, rtol=1e-12)
+    _, first = vjp(f, x, compile=True)
+    _, second = vjp(f, x * 0.5, compile=True)
+    assert_allclose(gradient(x)[1], expected, rtol=1e-12)
+    assert_allclose(first(1.0)[0], expected, rtol=1e-12)
+    assert_allclose(second(1.0)[0], value_and_grad(f)(x * 0.5)[1], rtol=1e-12)
+    step = gradient.prepare(x)
+    for _ in range(3):
+        assert_allclose(step(x)[1], expected, rtol=1e-12)
+
+
 def masked(x):
     return np.sum(np.where(x > 0.0, np.sqrt(x), 0.0))
 
