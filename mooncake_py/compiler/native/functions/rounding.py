@@ -34,6 +34,7 @@ def rounded(b: Builder, args: Sequence[Value], given: Given) -> Value:
     digits = 0 if decimals is None else written(b, decimals)
     if not isinstance(a, Number | Array) or a.kind not in REAL or type(digits) is not int:
         raise Unfit("np.round of what are no floats", b.place)
+    operations.require_all_rounded(b, a)
     power = Const(10.0 ** abs(digits))
     before, after = ("mul", "truediv") if digits > 0 else ("truediv", "mul")
 

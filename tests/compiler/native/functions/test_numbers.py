@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from mooncake_py import NoTangent, hvp, jvp, value_and_grad
+from mooncake_py import NoTangent, grad, hvp, jvp, value_and_grad
 from mooncake_py.compiler.native.site import known_site, report
 from mooncake_py.compiler.regions.ir import Check, statements
+from mooncake_py.errors import DerivativeDropError
 
 pytestmark = pytest.mark.plain
 
@@ -269,3 +270,15 @@ def test_ints_that_cannot_be_too_large_are_not_checked(tried: list[bool]) -> Non
         checks = [s for s in statements(reread.site.region.body) if isinstance(s, Check)]
         assert not any("float" in repr(s.test) for s in checks)
     assert all(tried)
+
+
+@pytest.mark.parametrize("digits", [0, 1, -2])
+@pytest.mark.parametrize("passed", [np.float64, lambda v: np.array([v, 1.0])])
+def test_rounding_of_what_is_an_int_is_refused_as_without(digits, passed):
+    def f(x):
+        return np.sum(np.round(x, digits) * x)
+
+    for way in (False, True):
+        grad(f, compile=way)(passed(2.0**51))
+        with pytest.raises(DerivativeDropError):
+            grad(f, compile=way)(passed(1e16))
