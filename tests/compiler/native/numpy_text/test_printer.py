@@ -271,7 +271,17 @@ def overwritten(x):
     return np.sum(y)
 
 
-@pytest.mark.parametrize("f", [masked, unused_root, root_of_numbers, overwritten])
+def saved_twice(x):
+    s = np.sum(np.sqrt(x) * 0.0)
+    for _ in range(3):
+        y = np.outer(x + 1.0, x + 2.0)
+        s += np.sum(y * y)
+        y[0] = y[1] * x
+        s += np.sum(y**3)
+    return s
+
+
+@pytest.mark.parametrize("f", [masked, unused_root, root_of_numbers, overwritten, saved_twice])
 def test_zero_beside_infinity(f: Any) -> None:
     ways = []
     with catch_warnings():
