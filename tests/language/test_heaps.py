@@ -133,6 +133,7 @@ def test_errors_are_those_of_python() -> None:
         grad(lambda x: heapq.heappop([x, x], 1))(1.0)  # type: ignore[call-arg]
 
 
+@pytest.mark.plain
 def test_the_tape_grows_as_the_heap_is_deep(monkeypatch: pytest.MonkeyPatch) -> None:
     sizes: list[int] = []
     run_backwards = ReverseContext.run_backwards

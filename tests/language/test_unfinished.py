@@ -304,6 +304,7 @@ def used_up_with_writes(x: Any) -> Any:
     return c.d
 
 
+@pytest.mark.plain
 @pytest.mark.parametrize(("f", "events"), [(used_up, 0), (used_up_with_writes, 10 * 40)])
 def test_what_is_used_up_costs_no_look_after_each_operation(
     f: Any, events: int, monkeypatch: pytest.MonkeyPatch

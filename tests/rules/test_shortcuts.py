@@ -175,6 +175,8 @@ def variants() -> Iterator[Any]:
         yield pytest.param(f, args, id=name)
         if all(isinstance(a, np.ndarray) for a in args):
             for kind, change in VARIANTS.items():
+                if kind == "empty" and name in ("einsum, trace", "einsum, diagonal"):
+                    continue  # NumPy reads the diagonal of (0, 4) beside the memory of the array
                 changed = tuple(map(change, args))
                 yield pytest.param(f, changed, id=f"{name}-{kind}")
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -142,7 +143,14 @@ def difference_between(value: Any, old: Any) -> tuple[str, str, str] | None:
     now, before = dict(parts_of(value)), named_parts(value, old)
     if is_of_constant_library(value):  # which notes what it has found out about an object
         now = {text: v for text, v in now.items() if text in before or not text.startswith("._")}
+    if issubclass(type(value), FunctionType):  # imports within the call stay
+        now = {text: v for text, v in now.items() if text in before or not is_imported(text)}
     return first_other_part(now, before)
+
+
+def is_imported(text: str) -> bool:
+    """Return whether a text leads from a function to an attribute of a module that it names."""
+    return text.startswith(" ") and "." in text
 
 
 def holds_the_same(value: Any, old: Any) -> bool:

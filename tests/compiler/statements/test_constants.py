@@ -58,6 +58,7 @@ def test_what_comes_out_is_what_single_operations_give(
             assert quick == outcome(f, *args), args
 
 
+@pytest.mark.plain
 def test_nothing_is_recorded_and_no_operation_of_the_engine_runs(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

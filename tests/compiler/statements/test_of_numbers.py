@@ -131,6 +131,7 @@ def test_forward_mode_agrees(f: Any) -> None:
         assert jvp(whole, (a,), (1.0,)) == (value, pytest.approx(gradient, rel=1e-14))
 
 
+@pytest.mark.plain
 def test_there_is_one_entry(monkeypatch: pytest.MonkeyPatch) -> None:
     def f(a: Any, b: Any) -> Any:
         o = Tank(a, b)

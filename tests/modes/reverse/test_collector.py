@@ -94,6 +94,7 @@ def test_where_next_to_nothing_was_found_the_next_tape_wakes_no_collector(monkey
     assert gc.get_threshold() == USUAL
 
 
+@pytest.mark.plain
 def test_where_the_program_makes_cycles_they_are_found_as_early_as_ever(monkeypatch):
     monkeypatch.setattr(limits, "YOUNG_OBJECTS", 2000)
     monkeypatch.setattr(limits, "_young", 8000)
