@@ -20,6 +20,7 @@ FUNCTIONS = [
 OPERANDS = (VECTOR, MATRIX), (MATRIX, VECTOR), (MATRIX, MATRIX), (MATRIX, [1.0, 0.5, 2.0])
 
 
+@pytest.mark.without_modes("vjp differentiates the constants too")
 @pytest.mark.filterwarnings("ignore:the matrix subclass")
 @pytest.mark.parametrize("f", FUNCTIONS, ids=lambda f: getattr(f, "__name__", repr(f)))
 def test_constants_of_other_classes_stay_as_they_are(f: Any) -> None:

@@ -286,6 +286,7 @@ def test_a_site_calls_what_is_there_now(define):
     assert jvp(f, (0.5, g), (1.0, None))[1] == pytest.approx(expected)
 
 
+@pytest.mark.without_modes("what is recorded keeps the function")
 def test_no_site_keeps_a_function_of_a_block(define):
     f = define("def f(x, cube):\n    for _ in range(3):\n        x = cube(x) * 0.5\n    return x\n")
 

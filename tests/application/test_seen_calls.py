@@ -191,6 +191,7 @@ def program(call: Callable[[Write], Any], seen: list[Any]) -> Callable[[Any], An
     return f
 
 
+@pytest.mark.without_modes("streams that are read stay where they are")
 @pytest.mark.parametrize("name", CALLS)
 def test_changes_are_seen_and_put_back_or_refused(name: str) -> None:
     seen: list[Any] = []

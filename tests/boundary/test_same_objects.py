@@ -157,6 +157,7 @@ def test_the_derivative_is_that_of_the_argument() -> None:
     assert (y, pullback(1.0)[0].value) == (9.0, 3.0)
 
 
+@pytest.mark.without_modes("what vjp refuses is the subject")
 @pytest.mark.parametrize("cls", [Node, ByIdentity])
 def test_keys_are_refused(cls: Any) -> None:
     node = cls(3.0)

@@ -196,6 +196,7 @@ WAYS = {
 }  # fmt: skip
 
 
+@pytest.mark.without_modes("the setting is that of the test")
 @pytest.mark.parametrize("setting", SETTINGS)
 @pytest.mark.parametrize("write", IN_FULL, ids=lambda f: f.__name__)
 def test_what_was_written_in_full_has_its_derivative(write, setting):

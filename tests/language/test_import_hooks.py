@@ -88,6 +88,7 @@ def attribute(x: Any) -> Any:
     return MADE.rate * x[1]
 
 
+@pytest.mark.without_modes("the module is another one after the test")
 @pytest.mark.parametrize("kind", FALLBACKS)
 @pytest.mark.parametrize("read", [imported, in_class, bound_globally, attribute])
 def test_names_that_a_function_of_a_module_makes(kind: str, read: Any) -> None:
@@ -103,6 +104,7 @@ def test_names_that_a_function_of_a_module_makes(kind: str, read: Any) -> None:
     hvp(f, (X,), X)
 
 
+@pytest.mark.without_modes("the module is another one after the test")
 def test_names_of_modules_of_other_classes() -> None:
     def f(x: Any) -> Any:
         OF_PROPERTY.w = OF_FALLBACK.w = x * 2
@@ -115,6 +117,7 @@ def test_names_of_modules_of_other_classes() -> None:
     check(f, X)
 
 
+@pytest.mark.without_modes("the module is another one after the test")
 def test_what_the_code_of_a_module_changes_is_restored() -> None:
     asked: list[str] = []
 

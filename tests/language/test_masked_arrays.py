@@ -283,6 +283,7 @@ OF_MASKED: dict[str, Callable[[Any], Any]] = {
 }
 
 
+@pytest.mark.without_modes("masked values are equal to nothing")
 @pytest.mark.parametrize("name", OF_MASKED)
 def test_the_masked_constant_beside_an_active_number(name: str) -> None:
     x = np.array([2.0, 3.0])

@@ -370,6 +370,7 @@ def options_by_position(x):
     return sl.solve(a, x, False, True, True, True, "pos").sum()
 
 
+@pytest.mark.without_modes("what callbacks store has no derivative in a second one")
 def test_callback_of_a_root_finder_writes():
     def f(x):
         seen = np.zeros(1)

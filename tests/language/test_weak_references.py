@@ -63,6 +63,7 @@ def captured(x):
     return y * (3.0 if r() is None else 100.0)
 
 
+@pytest.mark.without_modes("known: what is captured lives on in derivatives inside")
 def test_what_was_captured_is_gone_in_a_checkpointed_part() -> None:
     """The setting of its second run holds what variables were bound to at first."""
     assert captured(0.5) == 3.0

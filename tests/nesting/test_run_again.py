@@ -188,6 +188,7 @@ def cube(x):
     return x**3
 
 
+@pytest.mark.without_modes("the block has ended")
 def test_rules_of_the_block_hold_on_the_way_back():
     def program(x):
         with local_rules():

@@ -41,8 +41,8 @@ def form_on_constants(
     fits += [f"F[{i}] is f{i}" for i in range(len(core.functions))]
     emitter = Emitter()
     names = {p: f"v{k}" for k, p in statement.names.items()}
-    given = ", ".join(names.get(p, "_") for p in range(statement.passed))
-    lines = [f"{given}, = V", f"if not ({' and '.join(fits)}):", "    return choose(C, F, V)"]
+    given = "".join(f"{names.get(p, '_')}, " for p in range(statement.passed))
+    lines = [f"({given}) = V", f"if not ({' and '.join(fits)}):", "    return choose(C, F, V)"]
     lines += ["try:", f"    return {emitter.text(core.value)}", "except Exception:"]
     lines += ["    return otherwise(C, F, V)"]
     scope = {f"f{i}": f for i, f in enumerate(core.functions)} | emitter.scope

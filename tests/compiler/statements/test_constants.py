@@ -79,3 +79,13 @@ def test_nothing_is_recorded_and_no_operation_of_the_engine_runs(
     assert value_and_grad(f)(1.0) == (24.0, 9.0)
     assert len(operations) <= 2  # what reading an attribute runs is not known from the start
     assert jvp(f, (1.0,), (1.0,)) == (24.0, 9.0)
+
+
+def test_statements_of_literals_alone() -> None:
+    def f(x: Any) -> Any:
+        held = [np.float64(1.5), x]
+        held[0] += 1.25 + 0.5**2
+        return held[0] * x
+
+    assert value_and_grad(f)(2.0) == (6.0, 3.0)
+    assert jvp(f, (2.0,), (1.0,)) == (6.0, 3.0)

@@ -369,6 +369,7 @@ def test_tangents_of_a_number_held_twice_inside_a_derivative():
         grad(f)(3.0, 2.0)
 
 
+@pytest.mark.without_modes("numbers of Python give complex ones")
 @pytest.mark.plain
 @pytest.mark.parametrize(
     ("operation", "text"),

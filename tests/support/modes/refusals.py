@@ -67,6 +67,15 @@ DOCUMENTED = [
         "the second derivative of eigenvalues or singular values is not determined here",
         "docs/known_limitations.md", "of the values alone is not determined there either",
     ),
+    Limitation(  # such as one that the function has made
+        "that holds active values leaves the differentiated call",
+        "docs/known_limitations.md", "that holds active values leaves the differentiated call",
+    ),
+    Limitation(  # within another derivative the function writes what is active from outside too
+        "two arrays are different views of one buffer that no array owns",
+        "docs/known_limitations.md",
+        "two arrays are different views of one buffer that no array owns",
+    ),
     Limitation(  # it makes of a cotangent something that is the gradient of nothing
         "a hook ran in a derivative of higher order",
         "docs/known_limitations.md", "a hook ran in a derivative of higher order",
