@@ -17,7 +17,7 @@ from mooncake_py.boundary.arguments import ArgNums, Call, choose_arguments, refu
 from mooncake_py.boundary.captured import is_closed
 from mooncake_py.boundary.followed import FollowedCopier
 from mooncake_py.boundary.other_names import refuse_other_names
-from mooncake_py.boundary.overwritten import LARGE, block_of, give_back, is_overwritten
+from mooncake_py.boundary.overwritten import LARGE, give_back, is_overwritten, own_block
 from mooncake_py.boundary.own_memory import Key, OwnMemory
 from mooncake_py.boundary.separation import separation
 from mooncake_py.boundary.writes import Copies, Watcher
@@ -184,7 +184,7 @@ class ArgumentsApart:
             if not closed or is_overwritten(own.f, key):
                 new = own.copy(key, value, lend=closed)
                 self.pass_instead(key, new)
-                block = block_of(new)
+                block = own_block(new)
                 if block is not None:
                     self.own_copies.append(block)
                     if closed and type(new) is ndarray and new.flags.c_contiguous:

@@ -17,11 +17,12 @@ from numpy import ndarray
 from mooncake_py.compiler.native.spares import Spares
 from mooncake_py.jitted import python_function
 from mooncake_py.runtime.references import references_beside
+from mooncake_py.tangents.memory import are_laid_out_alike
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.registry import Registry
 
-__all__ = ["LARGE", "block_of", "copied", "give_back", "is_overwritten", "note_overwritten"]
+__all__ = ["LARGE", "copied", "give_back", "is_overwritten", "note_overwritten", "own_block"]
 
 Key = int | str
 
@@ -76,23 +77,17 @@ def give_back(copies: list[ndarray]) -> None:
             blocks = [copies[k].base]
             is_free = references_beside(copies, k) == references_beside(blocks) == HOLDERS - 1
         if is_free:
-            block = block_of(copies[k])
+            block = own_block(copies[k])
             _spares.give(purpose(block), block)
 
 
-def block_of(a: ndarray) -> Any:
+def own_block(a: ndarray) -> Any:
     """Return the block that a copy is, or is a view of; None if it is part of something larger."""
     if a.base is None:
         return a
     block = a.base
-    return (
-        block if type(block) is ndarray and block.base is None and same_layout(a, block) else None
-    )
-
-
-def same_layout(a: ndarray, b: ndarray) -> bool:
-    """Return whether two arrays have the same elements in the same places."""
-    return a.shape == b.shape and a.strides == b.strides and a.dtype == b.dtype
+    is_alone = type(block) is ndarray and block.base is None and are_laid_out_alike(a, block)
+    return block if is_alone else None
 
 
 def purpose(a: ndarray) -> str:

@@ -19,6 +19,7 @@ from mooncake_py.diagnostics.native_modules import is_native_module
 from mooncake_py.diagnostics.places import is_library
 from mooncake_py.errors import MooncakeError
 from mooncake_py.modules import module_of
+from mooncake_py.runtime.attribute_lookup import MISSING
 from mooncake_py.runtime.classes import note_class
 from mooncake_py.syntax.nodes import PREFIX
 
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 
 __all__ = ["ClassStatement", "is_of_program", "new_class"]
 
-MISSING: Any = object()
 WRAPPERS = (staticmethod, classmethod)
 OF_CLASSES = ("__init_subclass__",)
 OF_MEMBERS = ("__init__", "__new__", "__new_member__", "_new_member_", "_generate_next_value_")

@@ -10,7 +10,7 @@ from numpy import ndarray
 from mooncake_py.application.copying import same_view
 from mooncake_py.runtime.activity import unwrapped
 from mooncake_py.runtime.identities import copies_now
-from mooncake_py.tangents.memory import owner
+from mooncake_py.tangents.memory import are_laid_out_alike, owner
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Handler, Mode
@@ -28,14 +28,9 @@ def in_original(a: ndarray) -> ndarray:
     """Return the part of an original that a view of its copy stands for; others as they are."""
     root = owner(a)
     for new, old in copies_now():
-        if issubclass(type(new), ndarray) and owner(new) is root and is_laid_out_alike(new, old):
+        if issubclass(type(new), ndarray) and owner(new) is root and are_laid_out_alike(new, old):
             return in_original(same_view(a, new, old))  # which may be a copy too
     return a
-
-
-def is_laid_out_alike(new: ndarray, old: ndarray) -> bool:
-    """Return whether the elements of two arrays have the same distances from the first one."""
-    return (new.dtype, new.shape, new.strides) == (old.dtype, old.shape, old.strides)
 
 
 HANDLERS: dict[Any, Handler] = dict.fromkeys((np.shares_memory, np.may_share_memory), run_sharing)

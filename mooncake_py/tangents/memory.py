@@ -16,6 +16,7 @@ __all__ = [
     "WRITEABLE",
     "Shadows",
     "address",
+    "are_laid_out_alike",
     "cells",
     "fields_of",
     "has_overlaps",
@@ -130,13 +131,14 @@ def is_owned(a: ndarray, owners: list[ndarray]) -> bool:
 
 
 def is_same_view(a: ndarray, b: ndarray) -> bool:
-    """Return whether two arrays are the same view of the same memory."""
-    return (
-        a.shape == b.shape
-        and a.strides == b.strides
-        and a.dtype == b.dtype
-        and a.__array_interface__["data"] == b.__array_interface__["data"]
-    )
+    """Return whether two arrays are the same view of the same memory, for reading or writing."""
+    same = a.__array_interface__["data"] == b.__array_interface__["data"]
+    return same and are_laid_out_alike(a, b)
+
+
+def are_laid_out_alike(a: ndarray, b: ndarray) -> bool:
+    """Return whether the elements of two arrays are alike, and as far from the first one."""
+    return a.shape == b.shape and a.strides == b.strides and a.dtype == b.dtype
 
 
 def zeros_like_owner(owner: ndarray) -> ndarray:

@@ -10,20 +10,15 @@ import abc
 import enum
 import types
 import typing
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
-from mooncake_py import checkpoint, errors, grad, hvp, jvp, value_and_grad, vjp
+from mooncake_py import errors, grad, value_and_grad
 from tests.support.gradients import check
+from tests.support.hooks import HOOKS, Scenario, X, check_all_modes, check_gradient
 
-X = np.array([0.3, 1.2, 0.7])
-LOG: list[float] = []
-
-Hook = Callable[[], Any]
-Scenario = Callable[[Any, Hook], Any]
 scenarios: list[Scenario] = []
 
 
@@ -273,58 +268,16 @@ def classes_within_hooks(x, hook):
     return A.rate * A.inner.rate * len(Base.made)
 
 
-def element(f: Scenario) -> Callable[[Any], Any]:
-    """Return a program in which the hook reads elements of an active array."""
-    return lambda x: f(x, lambda: x[0] * x.sum())
-
-
-def number(f: Scenario) -> Callable[[Any], Any]:
-    """Return a program in which the hook computes with an active number."""
-
-    def program(x):
-        v = x[0] * x[1]
-        return f(x, lambda: v * v)
-
-    return program
-
-
-def writing(f: Scenario) -> Callable[[Any], Any]:
-    """Return a program in which the hook writes to a global list."""
-
-    def hook():
-        LOG.append(1.0)
-        return 0.5 + len(LOG)
-
-    def program(x):
-        del LOG[:]
-        return f(x, hook) * x[0]
-
-    return program
-
-
-@pytest.mark.parametrize("program", [element, number, writing])
+@pytest.mark.parametrize("hook", HOOKS)
 @pytest.mark.parametrize("f", scenarios, ids=lambda f: f.__name__)
-def test_gradients(f: Scenario, program: Any) -> None:
-    LOG[:] = [7.0]
-    check(program(f), X, rtol=1e-5)
+def test_gradients(f: Scenario, hook: Any) -> None:
+    check_gradient(hook(f))
 
 
-@pytest.mark.parametrize("program", [element, number, writing])
+@pytest.mark.parametrize("hook", HOOKS)
 @pytest.mark.parametrize("f", scenarios, ids=lambda f: f.__name__)
-def test_all_modes(f: Scenario, program: Any) -> None:
-    h = program(f)
-    LOG[:] = [7.0]
-    value, expected = value_and_grad(h)(X)
-    direction = np.array([1.0, -2.0, 0.5])
-    np.testing.assert_allclose(jvp(h, (X,), (direction,)), (value, expected @ direction))
-    (cotangent,) = vjp(h, X)[1](1.0)
-    within = grad(lambda x: checkpoint(h, x) * 1.0)
-    for found in (cotangent, grad(h, debug=True)(X), grad(h, compile=True)(X), within(X)):
-        np.testing.assert_allclose(found, expected, rtol=1e-12)
-    step = 1e-5 * direction
-    curvature = (grad(h)(X + step) - grad(h)(X - step)) / 2e-5
-    np.testing.assert_allclose(hvp(h, (X,), direction), curvature, rtol=1e-6, atol=1e-8)
-    assert LOG == [7.0]
+def test_all_modes(f: Scenario, hook: Any) -> None:
+    check_all_modes(hook(f))
 
 
 # What statements mean, as in Python.
