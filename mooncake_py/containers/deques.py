@@ -58,10 +58,16 @@ def put_in(d: deque[Any], i: int, old: Any, size: int) -> None:
         deque.insert(d, i, old)
 
 
-def take_out(d: deque[Any], i: int, size: int) -> None:
-    """Take out an item that was put into a deque of some size."""
-    if size_of(d) > size:
-        deque.__delitem__(d, i)
+def take_out(d: deque[Any], i: int, size: int, new: Any) -> None:
+    """Take out an item that was put into a deque of some size, never another one.
+
+    Other threads may have put more in, and may have taken what stood before it.
+    """
+    while i >= 0 and size_of(d) > size:
+        if deque.__getitem__(d, i) is new:
+            deque.__delitem__(d, i)
+            return
+        i -= 1
 
 
 def append(ctx: Recording, d: deque[Any], v: Any) -> None:
@@ -70,7 +76,7 @@ def append(ctx: Recording, d: deque[Any], v: Any) -> None:
     if is_full(d):
         popleft(ctx, d)
     size = size_of(d)
-    note(ctx, take_out, d, size, size)
+    note(ctx, take_out, d, size, size, v)
     deque.append(d, v)
 
 
@@ -79,7 +85,7 @@ def appendleft(ctx: Recording, d: deque[Any], v: Any) -> None:
         return
     if is_full(d):
         pop(ctx, d)
-    note(ctx, take_out, d, 0, size_of(d))
+    note(ctx, take_out, d, 0, size_of(d), v)
     deque.appendleft(d, v)
 
 
@@ -124,7 +130,7 @@ def repeat(ctx: Mode, d: deque[Any], times: Any) -> Any:
 
 def insert(ctx: Recording, d: deque[Any], i: Any, v: Any) -> None:
     i, size = operator.index(i), size_of(d)
-    note(ctx, take_out, d, min(i if i >= 0 else max(i + size, 0), size), size)
+    note(ctx, take_out, d, min(i if i >= 0 else max(i + size, 0), size), size, v)
     deque.insert(d, i, v)
 
 

@@ -62,6 +62,7 @@ from mooncake_py.language import (
     special,
     stored_files,
     texts,
+    waiting,
 )
 from mooncake_py.language.draws import noting
 from mooncake_py.language.subclass_instances import is_array_class, new_array, viewed
@@ -169,7 +170,7 @@ def language_handlers(imported: tuple[str, ...]) -> ByIdentity[Handler]:
     """
     table = dict(intrinsics.HANDLERS)
     own = object_arrays, callbacks, caches, checkpoints, stored_files, native_calls, import_hooks
-    for module in (*own, records, shared_memory):
+    for module in (*own, records, shared_memory, waiting):
         table.update(module.HANDLERS)
     table |= imported_later.handlers(imported)
     return ByIdentity(

@@ -20,6 +20,7 @@ from mooncake_py.language import (
     masked_arrays,
     native_calls,
     stored_files,
+    waiting,
 )
 from mooncake_py.language.class_statements import new_class
 from mooncake_py.modules import module_of, package_of
@@ -66,6 +67,8 @@ def call_native(ctx: Mode, f: FunctionType, args: Any, kwargs: Any) -> Any:
         return new_class(ctx, f, args, kwargs)
     if runs_code(f, args):
         raise missing_rule(ctx, f, args, OUT_OF_SIGHT)
+    if waiting.is_derived(f):
+        return ctx.call_function(f, args, kwargs)
     if stored_files.stores_files(ctx):
         stored_files.refuse_reading(ctx, f, args)
     root = package_of(f)
@@ -90,6 +93,8 @@ def call_native(ctx: Mode, f: FunctionType, args: Any, kwargs: Any) -> Any:
     values = (*args, *kwargs.values(), *([f] if f.__closure__ else []))
     keeps = root == "dataclasses" and f.__qualname__ in OF_CLASSES
     if keeps or not any(map(ctx.contains_active, values)):
+        if waiting.is_about_processes(f):
+            return f(*args, **kwargs)
         run = partial(native_calls.run, ctx, f, args, kwargs)
         return numerals.checked(ctx, f, args, seen_calls.run_seen(ctx, f, values, run))
     return ctx.call_function(f, args, kwargs)
@@ -97,7 +102,7 @@ def call_native(ctx: Mode, f: FunctionType, args: Any, kwargs: Any) -> Any:
 
 def runs_code(f: FunctionType, args: Any) -> bool:
     """Return whether a function of the standard library would run user code in its own way."""
-    if package_of(f) not in RUNS_CODE:
+    if package_of(f) not in RUNS_CODE or waiting.runs_in_sight(f):
         return False
     return f.__name__ in STARTS or any(map(dispatch.calls_back, args))
 
