@@ -42,11 +42,11 @@ from mooncake_py.jacobians import (
 )
 from mooncake_py.language.draws import Draws
 from mooncake_py.modes.reverse.settings import compiling
+from mooncake_py.modes.reverse.whole_or_parts import whole_or_parts
 from mooncake_py.pickling import Remade
 from mooncake_py.recomputation.agreement import Runs
 from mooncake_py.recomputation.units import unit_parts, variables_in
-from mooncake_py.runtime.compilation import compiles, require_setting
-from mooncake_py.runtime.enclosing import enclosing
+from mooncake_py.runtime.compilation import require_setting
 from mooncake_py.tangents import NoTangent
 from mooncake_py.tangents.lookup import spec_of
 from mooncake_py.utilities.structures import copied, holds_numbers
@@ -136,10 +136,23 @@ def value_and_product(f: Any, args: tuple[Any, ...], v: Any, argnums: ArgNums) -
     v = copied(v)  # it may share memory with an argument
     several = isinstance(argnums, tuple)
     tangents = v if several else (v,)
-    found = whole_product(f, args, tangents, argnums)
-    if found is not None:
+
+    def whole(*, in_text: bool) -> tuple[Any, Any] | None:
+        found = whole_product(f, args, tangents, argnums, in_text=in_text)
+        if found is None:
+            return None
         value, _, products = found
         return value, products if several else products[0]
+
+    def in_parts() -> tuple[Any, Any]:
+        return product_in_parts(f, args, tangents, argnums)
+
+    return whole_or_parts("product with the Hessian", f, whole, in_parts)
+
+
+def product_in_parts(f: Any, args: tuple[Any, ...], tangents: Any, argnums: ArgNums) -> Any:
+    """Return the value, and the product of the Hessian, operation by operation."""
+    several = isinstance(argnums, tuple)
     with arguments_apart(f, argnums, args, {}) as apart:
         function, values = of_chosen(f, apart)
         # Only for those who use it.
@@ -161,18 +174,22 @@ def value_and_product(f: Any, args: tuple[Any, ...], v: Any, argnums: ArgNums) -
 
 
 def whole_product(
-    f: Any, args: tuple[Any, ...], tangents: Any, argnums: ArgNums, with_gradient: bool = False
+    f: Any,
+    args: tuple[Any, ...],
+    tangents: Any,
+    argnums: ArgNums,
+    *,
+    with_gradient: bool = False,
+    in_text: bool,
 ) -> tuple[Any, tuple[Any, ...], tuple[Any, ...]] | None:
-    """Return value, gradients and products of a function that is compiled whole, else None."""
-    if not compiles() or enclosing() is not None:
-        return None
-    # Only where functions are compiled.
+    """Return value, gradients and products of a function that runs whole, else None."""
+    # Only where functions run whole.
     from mooncake_py.modes.forward.whole import product_of_whole
 
     chosen = choose_arguments(f, argnums, args, {})
     if not issubclass(type(tangents), tuple) or len(tangents) != len(chosen):
         return None  # the general way says what is wrong
-    return product_of_whole(f, chosen, args, tangents, with_gradient=with_gradient)
+    return product_of_whole(f, chosen, args, tangents, with_gradient=with_gradient, in_text=in_text)
 
 
 def value_and_hvp(
@@ -227,12 +244,23 @@ def value_gradient_product(
     v = copied(v)  # it may share memory with an argument
     several = isinstance(argnums, tuple)
     tangents: Any = v if several else (v,)
+
+    def whole(*, in_text: bool) -> Any:
+        return whole_product(f, args, tangents, argnums, with_gradient=True, in_text=in_text)
+
+    def in_parts() -> tuple[Any, Any, Any]:
+        return products_in_parts(f, args, tangents, argnums)
+
     with compiling(compile):
-        found: Any = whole_product(f, args, tangents, argnums, with_gradient=True)
-    if found is not None:
-        value, gradients, products = found
-        return (value, gradients, products) if several else (value, gradients[0], products[0])
-    with compiling(compile), arguments_apart(f, argnums, args, {}) as apart:
+        value, gradients, products = whole_or_parts("gradient and product", f, whole, in_parts)
+    return (value, gradients, products) if several else (value, gradients[0], products[0])
+
+
+def products_in_parts(
+    f: Any, args: tuple[Any, ...], tangents: Any, argnums: ArgNums
+) -> tuple[Any, Any, Any]:
+    """Return the value, the gradients and the products, operation by operation."""
+    with arguments_apart(f, argnums, args, {}) as apart:
         function, values = of_chosen(f, apart)
         # Only for those who use it.
         from mooncake_py.nesting.products import value_gradient_and_product
@@ -243,7 +271,7 @@ def value_gradient_product(
             (value, gradients), (_, products) = jvp(both, (values,), (tangents,))
         else:
             value, gradients, products = found
-        return (value, gradients, products) if several else (value, gradients[0], products[0])
+        return value, gradients, products
 
 
 def value_grad_and_hessian(

@@ -18,9 +18,9 @@ from mooncake_py.first_order import grad, value_and_grad
 from mooncake_py.modes.reverse.derived_rule import derived_rule
 from mooncake_py.modes.reverse.pullback import Vjp
 from mooncake_py.modes.reverse.settings import compiling, settings
+from mooncake_py.modes.reverse.whole_or_parts import whole_or_parts
 from mooncake_py.rules.frule import frule
 from mooncake_py.rules.rrule import rrule
-from mooncake_py.runtime.compilation import compiles
 from mooncake_py.runtime.enclosing import enclosing
 from mooncake_py.runtime.limits import limits_raised
 
@@ -86,14 +86,17 @@ def vjp(
             from mooncake_py.nesting.inside import vjp_inside
 
             return vjp_inside(outer, f, args)
-        if compiles():
-            # Only where functions are compiled.
+
+        def whole(*, in_text: bool) -> tuple[Any, Any] | None:
+            # Only where functions run whole.
             from mooncake_py.modes.reverse.whole_pullback import vjp_of_whole
 
-            found = vjp_of_whole(f, args)
-            if found is not None:
-                return found
-        return Vjp(f, args, settings(debug)).start()
+            return vjp_of_whole(f, args, in_text)
+
+        def in_parts() -> tuple[Any, Any]:
+            return Vjp(f, args, settings(debug)).start()
+
+        return whole_or_parts("pullback", f, whole, in_parts, debug)
 
 
 @overload
@@ -179,18 +182,21 @@ def jvp(
             return with_result(f, jvp_along(f, primals, tangents))
         require_direction(primals, tangents)
         require_plain(f, primals)
-        if compiles() and enclosing() is None:
-            # Only where functions are compiled.
+
+        def whole(*, in_text: bool) -> tuple[Any, Any] | None:
+            # Only where functions run whole.
             from mooncake_py.modes.forward.whole import push_whole
 
-            found = push_whole(f, primals, tangents)
-            if found is not None:
-                return found
-        # Only for those who use it.
-        from mooncake_py.modes.forward.call import push_forward
+            return push_whole(f, primals, tangents, in_text)
 
-        with limits_raised():
-            return with_result(f, push_forward(f, primals, tangents))
+        def in_parts() -> tuple[Any, Any]:
+            # Only for those who use it.
+            from mooncake_py.modes.forward.call import push_forward
+
+            with limits_raised():
+                return with_result(f, push_forward(f, primals, tangents))
+
+        return whole_or_parts("derivative along a direction", f, whole, in_parts)
 
 
 def with_result(f: Callable[..., Any], found: tuple[Any, Any]) -> tuple[Any, Any]:

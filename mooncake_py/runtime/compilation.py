@@ -24,7 +24,7 @@ from mooncake_py.optional import installation
 
 __all__ = [
     "INSTALL", "LEAST", "can_compile", "compiles", "give_up", "is_installed", "is_older",
-    "problem", "require_setting", "using",
+    "is_refused", "problem", "require_setting", "using",
 ]  # fmt: skip
 
 VARIABLE = "MOONCAKE_COMPILE"
@@ -39,6 +39,11 @@ def compiles() -> bool:
     """Return whether the functions of derivatives that begin now are compiled."""
     chosen = _chosen.get()
     return (by_default() if chosen is None else chosen) and can_compile()
+
+
+def is_refused() -> bool:
+    """Return whether the user wants nothing to be compiled, nor printed."""
+    return _chosen.get() is False
 
 
 class using:

@@ -10,6 +10,7 @@ from mooncake_py.compiler.native.llvm.printer import Printer
 from mooncake_py.compiler.native.lowering.lower import lowered
 from mooncake_py.compiler.native.machine.built import built, hasten
 from mooncake_py.compiler.native.numpy_text import printer as numpy_text
+from mooncake_py.compiler.native.regions.refused import CannotCompile
 from mooncake_py.compiler.native.regions.region import NativeRegion
 from mooncake_py.compiler.native.spares import Spares
 from mooncake_py.compiler.native.sweeps.adjoint import adjoint, cotangent_of
@@ -43,7 +44,7 @@ LLVM = Compiler(Printer, built)
 NUMPY = Compiler(numpy_text.Printer, numpy_text.built, keeps_wholes=True)
 
 COMPILER = LLVM
-"""What compiles; tests have others."""
+"""What compiles where compilation is asked for; tests have others."""
 
 
 @dataclass(frozen=True)
@@ -95,13 +96,18 @@ class Form:
         return hasten(self.forward)
 
 
-def prepared(region: NativeRegion) -> NativeRegion:
+def prepared(region: NativeRegion, compiler: Compiler | None = None) -> NativeRegion:
     """Return a region as what compiles differentiates it."""
-    return hoisted(region if COMPILER.keeps_wholes else lowered(region))
+    return hoisted(region if (compiler or COMPILER).keeps_wholes else lowered(region))
 
 
-def form_of(region: NativeRegion, active: set[str]) -> Form:
+def form_of(region: NativeRegion, active: set[str], compiler: Compiler | None = None) -> Form:
     """Return the compiled form of a region of which some names and arrays are active.
+
+    Parameters
+    ----------
+    compiler : Compiler, optional
+        By default `COMPILER`.
 
     Raises
     ------
@@ -109,11 +115,13 @@ def form_of(region: NativeRegion, active: set[str]) -> Form:
         If the derivative of an operation is not known.
     CannotCompile
     """
+    chosen = compiler or COMPILER
+    if chosen.keeps_wholes and not region.is_exact:
+        raise CannotCompile("operations that NumPy does in another way")
     if not active:
-        return forward_form(region)
+        return forward_form(region, chosen)
     sweeps = adjoint(region, active)
     made = tuple(n for n in sweeps.values if n not in region.inputs and n not in region.results)
-    chosen = COMPILER
     printer = chosen.printer(sweeps.kinds, sweeps.arrays)
     if sweeps.size is not None:
         printer.count(sweeps.size, region.inputs)
@@ -137,9 +145,8 @@ def form_of(region: NativeRegion, active: set[str]) -> Form:
     )
 
 
-def forward_form(region: NativeRegion) -> Form:
+def forward_form(region: NativeRegion, chosen: Compiler) -> Form:
     """Return the compiled form of a region of which nothing is active."""
-    chosen = COMPILER
     region = region if chosen.keeps_wholes else forward_only(region)
     printer = chosen.printer(region.kinds, region.arrays)
     printer.forward(region.body, region.inputs, region.results)

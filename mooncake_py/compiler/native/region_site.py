@@ -17,7 +17,7 @@ from numpy import ndarray
 from mooncake_py.compiler.derivatives.activity import active_parts
 from mooncake_py.compiler.derivatives.partials import NoPartial
 from mooncake_py.compiler.native.entering import BY_RANK, entry
-from mooncake_py.compiler.native.form import Form, form_of, prepared
+from mooncake_py.compiler.native.form import Compiler, Form, form_of, prepared
 from mooncake_py.compiler.native.passed import (
     all_finite,
     as_complex,
@@ -67,9 +67,13 @@ class RegionSite:
         Of numbers among the results, or the name of the result that tells: see `values.RANKS`.
     name : str, optional
         Of the function.
+    compiler : Compiler, optional
+        What its sweeps are made by; by default what compiles.
 
     Attributes
     ----------
+    keeps_order : bool
+        Whether it must not run on copies of arrays in another order: last digits of sums differ.
     trials : Trials
         How it went.
     why : str
@@ -79,9 +83,15 @@ class RegionSite:
     compares = False  # debug mode compiles nothing
 
     def __init__(
-        self, region: NativeRegion, types: Mapping[str, type | str] | None = None, name: str = ""
+        self,
+        region: NativeRegion,
+        types: Mapping[str, type | str] | None = None,
+        name: str = "",
+        compiler: Compiler | None = None,
     ) -> None:
-        self.region = region = prepared(region)
+        self.compiler = compiler
+        self.keeps_order = compiler is not None and compiler.keeps_wholes
+        self.region = region = prepared(region, compiler)
         self.name = name
         self.types = types or {}
         self.arrays = [name for name in region.inputs if name in region.arrays]
@@ -153,7 +163,7 @@ class RegionSite:
                 if not flags.aligned or (is_written and not flags.writeable):
                     return False
                 if not flags.c_contiguous:
-                    if name in self.contiguous or has_overlaps(a):
+                    if self.keeps_order or name in self.contiguous or has_overlaps(a):
                         return False
                     alone.append(a)
             if a.dtype != dtype:
@@ -217,7 +227,7 @@ class RegionSite:
             form = None
             try:
                 with limits_raised():  # Python's parser fails if another thread does it meanwhile
-                    form = form_of(self.region, self.active(moving))
+                    form = form_of(self.region, self.active(moving), self.compiler)
             except NoPartial:
                 self.why = "an operation without a known derivative"
             except NoCompiler as error:
@@ -225,7 +235,8 @@ class RegionSite:
                 give_up(self.why)
             except Exception as error:  # a failure to compile is never one of the derivative
                 self.why = str(error) if type(error) is CannotCompile else repr(error)
-                warn_of(self.name, self.why)
+                if self.compiler is None:  # else nobody has asked for it
+                    warn_of(self.name, self.why)
             self._forms[moving] = form
             if form is not None:
                 self._entries[id(form)] = entry(self, form, moving)
@@ -406,7 +417,7 @@ class TangentSite(RegionSite):
         self.given = [name for name in site.region.inputs if name in active]
         types = dict(site.types)
         types |= {self.names[name]: t for name, t in types.items() if name in self.names}
-        super().__init__(region, types, site.name)
+        super().__init__(region, types, site.name, site.compiler)
 
 
 def dtype_of(region: NativeRegion, name: str) -> np.dtype:

@@ -8,8 +8,6 @@ from collections.abc import Iterable, Sequence
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-
 from mooncake_py.compiler.native.building.types import (
     KnownType,
     Type,
@@ -20,12 +18,12 @@ from mooncake_py.compiler.native.building.types import (
     type_of,
 )
 from mooncake_py.compiler.native.building.values import Unfit
+from mooncake_py.compiler.native.form import Compiler
+from mooncake_py.compiler.native.giving_back import TYPES, given_back, types_in
 from mooncake_py.compiler.native.machine.background import WORKER
 from mooncake_py.compiler.native.matching import matcher
-from mooncake_py.compiler.native.passed import numbers_in
 from mooncake_py.compiler.native.reading.loop_names import has_loops
 from mooncake_py.compiler.native.reading.objects import found_at
-from mooncake_py.compiler.native.reading.outputs import Output
 from mooncake_py.compiler.native.reading.reader import Captured, Reading, read_function
 from mooncake_py.compiler.native.region_site import RegionSite, warn_of
 from mooncake_py.compiler.native.regions.region import NativeRegion
@@ -39,9 +37,7 @@ from mooncake_py.errors import file_and_line
 from mooncake_py.jitted import python_function
 from mooncake_py.overriding import override
 from mooncake_py.rules import registry
-from mooncake_py.rules.complex_parts import complex_number
 from mooncake_py.rules.steady import hold_functions, is_replaced
-from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.limits import limits_raised
 from mooncake_py.syntax.names import MISSING
 from mooncake_py.syntax.nodes import Place
@@ -56,11 +52,6 @@ RECENT = 4  # readings that are asked first
 ALIKE = 4  # readings for arguments of the same types, which differ in functions of one code
 FEW = 8  # statements, of these kinds on numbers, for which the call of a region takes too long
 KINDS = Assign, Let, Check
-TYPES: dict[str, type] = {
-    "float": float, "float64": np.float64, "float32": np.float32, "int": int, "int64": np.int64,
-    "bool": bool, "bool_": np.bool_,
-}  # fmt: skip
-
 LEFT = " but left in the last call: it met something unusual, such as a number that is not finite"
 IS_FIT = not is_replaced()
 """Whether the functions of NumPy were those of their names when tables of them were made: now."""
@@ -92,7 +83,10 @@ def report(f: Any) -> list[str]:
     return [] if site is None else site.report()
 
 
-_sites: dict[int, tuple[weakref.ref[CodeType], FunctionSite | None]] = {}
+Sites = dict[int, tuple[weakref.ref[CodeType], "FunctionSite | None"]]
+_sites: Sites = {}
+_by_others: dict[Compiler, Sites] = {}
+"""By what their regions are made, where that is not what compiles."""
 
 
 def known_site(code: CodeType | None) -> FunctionSite | None:
@@ -101,15 +95,22 @@ def known_site(code: CodeType | None) -> FunctionSite | None:
     return None if known is None or known[0]() is not code else known[1]
 
 
-def site_of(f: FunctionType) -> FunctionSite | None:
-    """Return the site of a function of the user's, None for any other."""
+def site_of(f: FunctionType, compiler: Compiler | None = None) -> FunctionSite | None:
+    """Return the site of a function of the user's, None for any other.
+
+    Parameters
+    ----------
+    compiler : Compiler, optional
+        See `RegionSite`.
+    """
     code = f.__code__
-    known = _sites.get(id(code))
+    sites = _sites if compiler is None else _by_others.setdefault(compiler, {})
+    known = sites.get(id(code))
     if known is not None and known[0]() is code:
         return known[1]
-    site = FunctionSite(f) if IS_FIT and is_own(f) else None
-    key, forget = id(code), _sites.pop  # the name is gone when the interpreter ends
-    _sites[key] = weakref.ref(code, lambda _: forget(key, None)), site
+    site = FunctionSite(f, compiler) if IS_FIT and is_own(f) else None
+    key, forget = id(code), sites.pop  # the name is gone when the interpreter ends
+    sites[key] = weakref.ref(code, lambda _: forget(key, None)), site
     return site
 
 
@@ -143,7 +144,13 @@ class Reread:
         What `whole` of the modes makes of it.
     """
 
-    def __init__(self, reading: Reading, types: Sequence[Type], name: str) -> None:
+    def __init__(
+        self,
+        reading: Reading,
+        types: Sequence[Type],
+        name: str,
+        compiler: Compiler | None = None,
+    ) -> None:
         self.types = types
         self.derivatives: dict[Any, Any] = {}
         self.callees = reading.callees
@@ -160,7 +167,7 @@ class Reread:
         numbers = types_in(reading.output)
         numbers += [pair for *_, output in reading.set_after for pair in types_in(output)]
         numbers += [(o.name, TYPES[o.type]) for o, _ in reading.grown]
-        self.site = RegionSite(reading.region, dict(numbers), name)
+        self.site = RegionSite(reading.region, dict(numbers), name, compiler)
 
     def holds(self, f: FunctionType) -> bool:
         """Return True if the function, and those that it calls, are what they were.
@@ -195,6 +202,8 @@ class Site:
     ----------
     name, where : str
         What it is, and where it stands.
+    compiler : Compiler, optional
+        See `RegionSite`.
 
     Attributes
     ----------
@@ -202,8 +211,9 @@ class Site:
         Why it could not be read.
     """
 
-    def __init__(self, name: str, where: str) -> None:
+    def __init__(self, name: str, where: str, compiler: Compiler | None = None) -> None:
         self.name = name
+        self.compiler = compiler
         self.where = where
         self.readings: dict[tuple[Type, ...], list[Reread]] = {}
         self.refused: dict[tuple[Type, ...], Refusal] = {}
@@ -236,13 +246,14 @@ class Site:
         self.alike[kinds] += 1
         try:
             with limits_raised():  # Python's parser fails if another thread does it meanwhile
-                found = Reread(self.read(f, types), types, self.name)
+                found = Reread(self.read(f, types), types, self.name, self.compiler)
         except Unfit as error:
             self.refused[types] = Refusal(error.why, error.place)
             return None
         except Exception as error:  # a failure to compile is never one of the derivative
             self.refused[types] = Refusal(repr(error), None)
-            warn_of(self.name, repr(error))
+            if self.compiler is None:  # else nobody has asked for it
+                warn_of(self.name, repr(error))
             return None
         self.readings.setdefault(types, []).append(found)
         return found
@@ -315,10 +326,11 @@ class FunctionSite(Site):
         Its loops, which are tried one by one where it cannot be compiled.
     """
 
-    def __init__(self, f: FunctionType) -> None:
+    def __init__(self, f: FunctionType, compiler: Compiler | None = None) -> None:
         code = f.__code__
         name = f.__qualname__
-        super().__init__(name, f"{name} ({file_and_line(code.co_filename, code.co_firstlineno)})")
+        where = file_and_line(code.co_filename, code.co_firstlineno)
+        super().__init__(name, f"{name} ({where})", compiler)
         self.is_fit = not code.co_flags & UNFIT_FLAGS
         self.parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
         self.positional = code.co_argcount
@@ -462,38 +474,3 @@ def value_of(captured: Captured) -> Any:
         except ValueError:
             return MISSING
     return f.__globals__.get(captured.name, MISSING)
-
-
-def types_in(output: Output) -> list[tuple[str, type | str]]:
-    """Return the types of the numbers in a result, or what tells them, by their names."""
-    if output.kind in ("number", "floats"):
-        return [(output.name, output.rank or TYPES[output.type])]
-    return [pair for item in output.items for pair in types_in(item)]
-
-
-def given_back(output: Output, found: dict[str, Any], ctx: Mode | None = None) -> Any:
-    """Return a result as the function would give it back."""
-    match output.kind:
-        case "known":
-            return output.value
-        case "tuple":
-            return tuple([given_back(item, found, ctx) for item in output.items])
-        case "list":
-            return [given_back(item, found, ctx) for item in output.items]
-        case "floats":
-            y = found[output.name]
-            return y if type(y) is list else numbers_in(y, TYPES[output.type])
-        case "complex":
-            return complex_of(ctx, *[found[part.name] for part in output.items])
-    return found[output.name]
-
-
-def complex_of(ctx: Mode | None, re: Any, im: Any) -> Any:
-    """Return a complex number of Python or of NumPy, as its parts are."""
-    made = re.primal if type(re) is Active else re
-    dtype = None if type(made) is float else np.result_type(made, 1j).type
-    if ctx is None:
-        y = complex(re, im)
-        return y if dtype is None else dtype(y)
-    y = ctx.call(complex_number, re, im)
-    return y if dtype is None else ctx.call(dtype, y)

@@ -1,4 +1,4 @@
-"""Derivatives along a direction, and their gradients, of functions that are compiled whole.
+"""Derivatives along a direction, and their gradients, of functions that run whole.
 
 The tangent of a region is a region: it runs forward for `jvp`, and both ways for a product with a
 Hessian.  As in `modes.reverse.whole`, nothing is recorded, and unusual cases take the general way.
@@ -13,9 +13,10 @@ from numpy import ndarray
 
 from mooncake_py.compiler.native.building.types import FLOATS
 from mooncake_py.compiler.native.form import Form
+from mooncake_py.compiler.native.giving_back import given_back
 from mooncake_py.compiler.native.reading.outputs import Output, leaves_of
 from mooncake_py.compiler.native.region_site import TangentSite
-from mooncake_py.compiler.native.site import FunctionSite, Reread, given_back
+from mooncake_py.compiler.native.site import FunctionSite, Reread
 from mooncake_py.modes.reverse.whole import WholeGradient, matched
 from mooncake_py.modes.reverse.whole_arguments import (
     arguments_of,
@@ -34,10 +35,13 @@ NULL = bytes(16)
 
 
 def push_whole(
-    f: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ...]
+    f: Callable[..., Any],
+    primals: tuple[Any, ...],
+    tangents: tuple[Any, ...],
+    in_text: bool = False,
 ) -> tuple[Any, Any] | None:
     """Return the output and its tangent, None if the call goes the general way."""
-    found = matched(f, primals, {})
+    found = matched(f, primals, {}, in_text)
     if found is None:
         return None
     site, reading, inputs = found
@@ -140,12 +144,13 @@ def product_of_whole(
     tangents: tuple[Any, ...],
     *,
     with_gradient: bool,
+    in_text: bool = False,
 ) -> tuple[Any, tuple[Any, ...], tuple[Any, ...]] | None:
     """Return the value, gradients if they are wanted, and products with the Hessian.
 
     None if the call goes the general way.
     """
-    found = matched(f, args, {}) if len(set(chosen)) == len(chosen) else None
+    found = matched(f, args, {}, in_text) if len(set(chosen)) == len(chosen) else None
     if found is None:
         return None
     site, reading, inputs = found

@@ -18,8 +18,8 @@ from mooncake_py.boundary.overwritten import note_overwritten
 from mooncake_py.errors import MooncakeError
 from mooncake_py.modes.reverse.context import ReverseContext
 from mooncake_py.modes.reverse.settings import new_context, settings
+from mooncake_py.modes.reverse.whole_or_parts import whole_or_parts
 from mooncake_py.runtime.active import Active
-from mooncake_py.runtime.compilation import compiles
 from mooncake_py.runtime.enclosing import enclosing
 from mooncake_py.runtime.limits import limits_raised
 from mooncake_py.tangents.subclasses import plain_parts
@@ -48,23 +48,28 @@ def value_and_gradient(
     outer = enclosing()
     chosen = choose_arguments(f, argnums, args, kwargs)
     unique = list(dict.fromkeys(chosen)) if len(chosen) > 1 else chosen
-    found = None
-    if by is None and outer is None and compiles():
-        # Only where functions are compiled.
+
+    def whole(*, in_text: bool) -> tuple[Any, tuple[Any, ...]] | None:
+        # Only where functions run whole.
         from mooncake_py.modes.reverse.whole import gradient_of_whole
 
-        found = gradient_of_whole(f, unique, has_aux, args, kwargs, workspace)
-    if found is None:
+        return gradient_of_whole(f, unique, has_aux, args, kwargs, workspace, in_text)
+
+    def in_parts() -> tuple[Any, tuple[Any, ...]]:
         # Limits are raised also for the gradients, whose structure may be deep.
         try:
             with limits_raised(), ArgumentsApart(f, unique, args, kwargs) as apart:
                 call = Call(f, unique, has_aux, apart.args, apart.kwargs, apart.own_copies)
-                found = (by or run)(outer, debug, call)
+                return (by or run)(outer, debug, call)
         except MooncakeError as error:
             if not stand_ins or by is not None or outer is not None:
                 raise
-            found = stand_ins[-1](error, Call(f, unique, has_aux, args, kwargs, []))
-    result, gradients = found
+            return stand_ins[-1](error, Call(f, unique, has_aux, args, kwargs, []))
+
+    if by is None:
+        result, gradients = whole_or_parts("gradient", f, whole, in_parts, debug)
+    else:
+        result, gradients = in_parts()
     if len(unique) < len(chosen):
         gradients = tuple([gradients[unique.index(key)] for key in chosen])
     return result, gradients if isinstance(argnums, tuple) else gradients[0]

@@ -48,16 +48,16 @@ class Workspace:
         Of compiled calls, by the names in the region.
     results : dict of tuple of int to ndarray
         What calls give back, by its place in nested tuples.
-    match : Match or None
-        What calls run compiled.
+    matches : dict of bool to Match
+        What calls run whole, as text of NumPy or compiled.
     thread : int
         That of the last call, 0 before the first.
     """
 
-    match: Match | None = None
     thread = 0
 
     def __init__(self) -> None:
+        self.matches: dict[bool, Match] = {}
         self.copies: dict[str, ndarray] = {}
         self.shadows: dict[str, ndarray] = {}
         self.results: dict[tuple[int, ...], ndarray] = {}

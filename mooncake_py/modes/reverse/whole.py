@@ -1,4 +1,4 @@
-"""Gradients of functions that are compiled whole: two calls of compiled code, and no tape.
+"""Gradients of functions that run whole, compiled or as text of NumPy: two calls, and no tape.
 
 The function runs on copies of the arrays that it writes, so nothing has to be restored. Unusual
 cases have no effect and take the general way.
@@ -15,10 +15,11 @@ from numpy import ndarray
 
 from mooncake_py.boundary.apart import is_watched
 from mooncake_py.compiler.native.building.types import LARGE
-from mooncake_py.compiler.native.form import Form
+from mooncake_py.compiler.native.form import NUMPY, Form
+from mooncake_py.compiler.native.giving_back import given_back
 from mooncake_py.compiler.native.reading.outputs import Output
 from mooncake_py.compiler.native.region_site import RegionSite
-from mooncake_py.compiler.native.site import FunctionSite, Reread, given_back, site_of
+from mooncake_py.compiler.native.site import FunctionSite, Reread, site_of
 from mooncake_py.diagnostics.meter import reporter
 from mooncake_py.modes.reverse.context import ReverseContext
 from mooncake_py.modes.reverse.storage import Storage, Workspace
@@ -32,6 +33,8 @@ __all__ = ["Match", "WholeGradient", "gradient_of_whole", "matched"]
 Result = tuple[Any, tuple[Any, ...]]
 VALUES = frozenset({float, np.float64, np.float32, int, np.int64})
 PLAIN = frozenset({type(None), bool, str})
+LARGE_ARRAY = 8192
+"""Numbers from which on text of NumPy is not faster: what counts is the memory that is touched."""
 SIMPLE = frozenset({ndarray, float, np.float64, np.float32, int})
 """Arguments whose types in a region follow from these and, of arrays, shape and dtype."""
 
@@ -68,6 +71,7 @@ def gradient_of_whole(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
     workspace: Workspace | None = None,
+    in_text: bool = False,
 ) -> Result | None:
     """Return the result and the gradients of a call, or None if it goes the general way.
 
@@ -80,16 +84,18 @@ def gradient_of_whole(
     workspace : Workspace, optional
         The memory to use, for calls that differ in the values of their arguments only.  By
         default what earlier calls left, and new memory for what is given back.
+    in_text : bool, optional
+        Whether the sweeps are text of NumPy, not compiled.
     """
     if type(f) is MethodType:
         f, args = f.__func__, (f.__self__, *args)
         chosen = [k + 1 if isinstance(k, int) else k for k in chosen]
-    match = None if workspace is None else workspace.match
+    match = None if workspace is None else workspace.matches.get(in_text)
     inputs = None if match is None or not runs_alone(f) else match.inputs(f, args)
     if match is not None and inputs is not None:
         whole = match.whole
     else:
-        found = matched(f, args, kwargs)
+        found = matched(f, args, kwargs, in_text)
         if found is None:
             return None
         site, reading, inputs = found
@@ -99,7 +105,7 @@ def gradient_of_whole(
         types = [*map(type, args)]
         simple = SIMPLE.issuperset(types) and len(args) == len(inputs) and not kwargs
         if workspace is not None and simple:
-            workspace.match = Match(types, reading, whole)
+            workspace.matches[in_text] = Match(types, reading, whole)
     if whole.site.trials.rest() or not whole.site.may_run(inputs):
         return None
     return whole.run(inputs.values(), workspace or whole.form.spares)
@@ -117,19 +123,21 @@ def runs_alone(f: Any) -> bool:
 
 
 def matched(
-    f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], in_text: bool = False
 ) -> tuple[FunctionSite, Reread, dict[str, Any]] | None:
     """Return the function as it is read for a call, and the inputs of its region.
 
-    None where it is not compiled, or the general way is to be taken for another reason.
+    None where it does not run whole, or the general way is to be taken for another reason.
     """
-    site = site_of(f) if runs_alone(f) else None
+    site = site_of(f, NUMPY if in_text else None) if runs_alone(f) else None
     found = None if site is None else site.matched(f, args, kwargs)
     if site is None or found is None or Active in map(type, found[1].values()):
         return None
     if not all(stand_once(value, set()) for value in (*args, *kwargs.values())):
         return None
     reading, inputs = found
+    if in_text and any(type(v) is ndarray and v.size > LARGE_ARRAY for v in inputs.values()):
+        return None
     lists = dict(reading.site.lists(inputs))
     arrays = {id(a): array_of(a) for a in lists.values()}
     if any(a is None for a in arrays.values()):

@@ -1,4 +1,4 @@
-"""Pullbacks of functions that are compiled whole: the reverse sweep for a given cotangent.
+"""Pullbacks of functions that run whole: the reverse sweep for a given cotangent.
 
 The first call runs the reverse sweep of the forward sweep that computed the output; later calls run
 both.  `Vjp` handles unusual cases, on the same arguments.
@@ -14,9 +14,10 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.compiler.native.building.types import FLOATS
+from mooncake_py.compiler.native.giving_back import given_back
 from mooncake_py.compiler.native.reading.outputs import Output, leaves_of
 from mooncake_py.compiler.native.regions.region import REAL
-from mooncake_py.compiler.native.site import FunctionSite, Reread, given_back
+from mooncake_py.compiler.native.site import FunctionSite, Reread
 from mooncake_py.diagnostics.tracebacks import boundary
 from mooncake_py.modes.reverse.pullback import Vjp
 from mooncake_py.modes.reverse.whole import matched
@@ -33,12 +34,20 @@ __all__ = ["vjp_of_whole"]
 DISCRETE = frozenset({int, bool, str, type(None), np.int64, np.bool_})
 
 
-def vjp_of_whole(f: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Any, Any] | None:
-    """Return the output of a function and its pullback, None if they go the general way."""
+def vjp_of_whole(
+    f: Callable[..., Any], args: tuple[Any, ...], in_text: bool = False
+) -> tuple[Any, Any] | None:
+    """Return the output of a function and its pullback, None if they go the general way.
+
+    Parameters
+    ----------
+    in_text : bool, optional
+        Whether the sweeps are text of NumPy, not compiled.
+    """
     chosen = [k for k, a in enumerate(args) if not is_discrete(a)]
     if not chosen or not all(type(args[k]) is ndarray or type(args[k]) in FLOATS for k in chosen):
         return None
-    found = matched(f, args, {})
+    found = matched(f, args, {}, in_text)
     if found is None:
         return None
     site, reading, inputs = found
@@ -131,7 +140,8 @@ class WholePullback:
                 return self.by_tape(cotangent)
             spares = self.sweeps.form.spares
             gradients = self.sweeps.pulled(forward, seeds, arrays, spares)
-            assert gradients is not None
+            if gradients is None:
+                return self.by_tape(cotangent)
             self.sweeps.give_back(forward, spares)
         found: list[Any] = [NoTangent()] * len(self.args)
         for k, g in zip(self.chosen, gradients, strict=True):
@@ -174,7 +184,8 @@ class WholePullback:
         The function must do again what it has done.
         """
         if self.general is None:
-            with enclosed(None), local.using(None), using(True):
+            compiles = self.sweeps.site.compiler is None
+            with enclosed(None), local.using(None), using(compiles):
                 y, general = Vjp(self.f, self.args, None).start()
             forward = self.run()
             if forward is not None:

@@ -9,10 +9,10 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.compiler.native.form import Form
+from mooncake_py.compiler.native.giving_back import given_back
 from mooncake_py.compiler.native.passed import all_finite, as_real, in_order
 from mooncake_py.compiler.native.reading.outputs import Output
 from mooncake_py.compiler.native.region_site import RegionSite
-from mooncake_py.compiler.native.site import given_back
 from mooncake_py.compiler.native.spares import STACK
 from mooncake_py.modes.reverse.storage import Storage
 from mooncake_py.modes.reverse.whole_arguments import are_apart, names_in, parts_of_one

@@ -29,6 +29,7 @@ from tests.support.modes.problem import (
 from tests.support.modes.recording import Record
 from tests.support.modes.refusals import is_documented
 from tests.support.modes.snapshots import arrays_of, snapshot
+from tests.support.modes.text import in_text
 
 LONG = 0.1  # seconds of a gradient that is taken some fifty times
 
@@ -177,6 +178,6 @@ def twice(problem: Problem, expected: Any, rng: Any, counts: Any) -> None:
 
 
 MODES: list[Mode] = [
-    forward, twice, compiled, nested.inside_forward, nested.inside_reverse, variants.other_shapes,
-    variants.other_dtypes,
+    forward, twice, compiled, in_text, nested.inside_forward, nested.inside_reverse,
+    variants.other_shapes, variants.other_dtypes,
 ]  # fmt: skip

@@ -57,6 +57,8 @@ class Builder:
         The arrays that hold complex numbers.
     contiguous : set of str
         The inputs that are read as arrays in order in memory: see `NativeRegion`.
+    is_exact : bool
+        Whether all operations are those of the user's code: see `NativeRegion`.
     ranges : Ranges
     stable : set of str
         The names of ints that keep their value in the pass in which they are bound.
@@ -85,6 +87,7 @@ class Builder:
         self.complexes: set[str] = set()
         self.lists: set[str] = set()
         self.contiguous: set[str] = set()
+        self.is_exact = True
         self.ranges = Ranges()
         self.stable: set[str] = set()
         self.place: Place | None = None
@@ -205,6 +208,10 @@ class Builder:
         counters, within, index = self.all_within(extents)
         s = body(index)
         self.add(ForAll(counters, within, (s,), place=self.place) if counters else s)
+
+    def adds_up(self, a: Array) -> None:
+        """Note that elements are added up, in an order that follows that of the array."""
+        self.is_exact = self.is_exact and self.layouts.is_sure(a)
 
     def reduce(
         self,

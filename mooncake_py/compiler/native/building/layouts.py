@@ -125,6 +125,22 @@ class Layouts:
             for pair in combinations(probed(a)[1], 2)
         )
 
+    def is_sure(self, a: Array) -> bool:
+        """Return True if NumPy has an array in the order of what its elements are computed from.
+
+        That is memory in C order, of which all is read along the same axes.
+        """
+        e, counters = probed(a)
+        found: set[tuple[Pair, bool]] = set()
+        for load in walk(e):
+            if isinstance(load, Load):
+                if load.array in self.silent or self.of_memory(load) is None:
+                    return False
+                if any(isinstance(part, Load) for i in load.index[1:] for part in walk(i)):
+                    return False
+                found.update(pairs_in(load, counters))
+        return not any((pair, not is_forward) in found for pair, is_forward in found)
+
     def directions(self, a: Array) -> Iterator[tuple[Load, Pair, bool]]:
         """Yield what is read along two axes, and whether the first one has larger steps."""
         e, counters = probed(a)
@@ -157,20 +173,29 @@ def probed(a: Array) -> tuple[Expr, Sequence[Name]]:
 def pairs_in(load: Load, counters: Sequence[Name]) -> Iterator[tuple[Pair, bool]]:
     """Yield pairs of counters of a load, and whether the first goes along larger steps.
 
-    Elements that an array of ints picks are copied, with its axes first.
+    Elements that an array of ints picks are copied, with its axes first; of what several arrays
+    pick it is not known whether they did so at once.
     """
     order: dict[Name, tuple[int, int]] = {}
+    picking = [axis for axis, i in enumerate(load.index) if any(is_load(part) for part in walk(i))]
     for axis, i in enumerate(load.index):
-        is_picked = any(isinstance(part, Load) for part in walk(i))
+        is_picked = axis in picking
         for part in walk(i):
             if isinstance(part, Name) and part in counters:
                 order.setdefault(part, (not is_picked, axis))
     for p, q in combinations(counters, 2):
         if p in order and q in order:
-            if order[p] != order[q]:
+            if {order[p][1], order[q][1]} <= {*picking} and len(picking) > 1:
+                yield (p, q), False
+            elif order[p] != order[q]:
                 yield (p, q), order[p] < order[q]
             else:
                 yield (p, q), has_larger_step(load.index[order[p][1]], p, q)
+
+
+def is_load(e: Expr) -> bool:
+    """Return True for an element of an array."""
+    return isinstance(e, Load)
 
 
 def has_larger_step(i: Expr, p: Name, q: Name) -> bool:

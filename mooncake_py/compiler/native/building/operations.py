@@ -368,6 +368,8 @@ def applied(b: Builder, f: Any, values: Sequence[Value]) -> Value | None:
     op = OPERATORS.get(f)
     if f in ARITHMETIC and all(isinstance(v, Number) and v.kind == BOOL for v in values):
         raise Unfit(f"{f.__name__} of truths", b.place)  # not of ints: the sum is ``or``
+    if f in (np.power, np.float_power):
+        b.is_exact = False  # ``x ** p`` takes another way in NumPy
     if f in (np.multiply, np.add, np.subtract, np.divide, np.power):
         return of_numpy(b, operated(b, op or "pow", *values))
     if f is np.negative:

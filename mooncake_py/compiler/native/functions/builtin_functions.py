@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -26,6 +27,9 @@ from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, FLOAT32, INT
 from mooncake_py.compiler.regions.ir import Compare, Const, Op
 
 __all__ = ["BUILTINS"]
+
+COMPENSATES = sys.version_info >= (3, 12)
+"""Whether ``sum`` of Python's floats makes up for rounding."""
 
 
 def absolute(b: Builder, args: Sequence[Value], given: Given) -> Value:
@@ -73,6 +77,9 @@ def element_of(b: Builder, op: str, a: Array) -> Number:
 def total(b: Builder, args: Sequence[Value], given: Given) -> Value:
     """Read ``sum(x)``."""
     (x,) = args if len(args) == 1 else (None,)
+    if COMPENSATES and isinstance(x, Tuple | Cells):
+        items = x.items if isinstance(x, Tuple) else [x]
+        b.is_exact = b.is_exact and all(getattr(v, "type", "") != "float" for v in items)
     if isinstance(x, Tuple):
         found: Value = Number(Const(0), "int")
         for item in x.items:

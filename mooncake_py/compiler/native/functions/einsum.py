@@ -35,6 +35,7 @@ def einsum(b: Builder, args: Sequence[Value], given: Given) -> Value:
     letters = parsed(b, written(b, args[0]), [len(a.shape) for a in arrays])
     if len(arrays) == 1 and set(letters.operands[0]) == set(letters.result):
         raise Unfit("einsum that takes a view", b.place)
+    b.is_exact = False  # NumPy adds products in an order of its own
     arrays = [computed(b, a) for a in alike(b, arrays) if isinstance(a, Array)]
     sizes = sizes_of(b, letters.operands, arrays)
     order = in_order(letters)

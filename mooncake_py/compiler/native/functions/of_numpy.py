@@ -57,9 +57,9 @@ from mooncake_py.compiler.native.functions.linalg import LINEAR_ALGEBRA
 from mooncake_py.compiler.native.functions.matrices import MATRIX_FUNCTIONS, trace
 from mooncake_py.compiler.native.functions.reshaping import raveled, reshaped, reshaped_method
 from mooncake_py.compiler.native.functions.rounding import ROUNDING, rounded
-from mooncake_py.compiler.native.regions.linear import ONE
+from mooncake_py.compiler.native.regions.linear import ONE, linear
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, INT, REAL
-from mooncake_py.compiler.regions.ir import Assign, Const, Expr, Load, Op, Select
+from mooncake_py.compiler.regions.ir import Assign, Const, Expr, Load, Name, Op, Select
 
 __all__ = ["FUNCTIONS", "attribute", "method_of", "reader_of"]
 
@@ -165,8 +165,22 @@ def norm(b: Builder, args: Sequence[Value], given: Given) -> Value:
     """Read ``np.linalg.norm(x)``."""
     (x,) = args if len(args) == 1 and not given else (None,)
     a = array_of(b, x)
+    if not is_in_line(a):  # NumPy takes a copy of it first
+        b.is_exact = False
     squares = Array(a.shape, a.kind, lambda at: Op("mul", (a.at(at), a.at(at))))
     return operations.length(b, reductions.added_up(b, squares, None, op="dot"))
+
+
+def is_in_line(a: Array) -> bool:
+    """Return True for a vector whose elements follow one another in memory."""
+    if len(a.shape) != 1:
+        return False
+    k = Name("probe")
+    e = a.at((k,))
+    if not isinstance(e, Load):
+        return True
+    counts = [linear(i).parts.get(k, 0) for i in e.index]
+    return counts == [0] * (len(counts) - 1) + [1]
 
 
 # New arrays.

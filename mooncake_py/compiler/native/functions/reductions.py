@@ -47,6 +47,8 @@ def reduced(
     kind : str, optional
         Of that number, by default that of the array.
     """
+    if op in SUMS or op == "prod":
+        b.adds_up(a)
     kind = kind or a.kind
     ndim = len(a.shape)
     axes = [axis for axis in range(ndim) if axis in along]
@@ -115,6 +117,8 @@ def product(b: Builder, x: Value, y: Value) -> Value:
     kind = kind_of_all(b, (x, y))
     if kind not in REAL:
         raise Unfit("a product of ints", b.place)
+    b.adds_up(x)
+    b.adds_up(y)
     ndims = len(x.shape), len(y.shape)
     if ndims not in ((1, 1), (2, 1), (1, 2), (2, 2)):
         raise Unfit("a product of arrays with more than two axes", b.place)

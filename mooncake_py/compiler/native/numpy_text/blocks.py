@@ -283,6 +283,8 @@ class Blocks:
     def whole(self, s: ForAll | Reduce | Places) -> None:
         """Print a statement for all indices, at once if NumPy can."""
         if not self.printed(s):
+            if not self.scalars.in_reverse:  # it would take long, and sums in another order
+                raise CannotCompile("element by element what NumPy does at once")
             if isinstance(s, ForAll):
                 self.one_by_one(s)
             else:
@@ -431,7 +433,10 @@ class Blocks:
 
 
 def adds_to_elements(body: Block) -> bool:
-    """Return True for one statement that adds what reads nothing of the array."""
+    """Return True for one statement that adds what reads nothing of the array.
+
+    NumPy computes functions and powers of numbers in another way than those of arrays.
+    """
     s = body[0] if len(body) == 1 else None
     return (
         isinstance(s, Assign)
@@ -439,7 +444,15 @@ def adds_to_elements(body: Block) -> bool:
         and isinstance(s.value, Op)
         and s.value.op in ("add", "sub")
         and s.value.args[0] == s.target
+        and all(is_arithmetic(part) for part in walk(s.value.args[1]))
         and s.target.array not in names_in((*s.target.index, s.value.args[1]))
+    )
+
+
+def is_arithmetic(e: Expr) -> bool:
+    """Return True for numbers, and what is added, multiplied and divided."""
+    return isinstance(e, Const | Name | Load | Length) or (
+        isinstance(e, Op) and e.op in ("add", "sub", "mul", "truediv", "neg", "float", "item")
     )
 
 

@@ -29,7 +29,7 @@ class Leave(Exception):
     """A check failed: the region is left."""
 
 
-LEAVING = (Leave, ZeroDivisionError, OverflowError, ValueError, IndexError)
+LEAVING = (Leave, ArithmeticError, ValueError, IndexError)
 """What is raised where Python is stricter than machine code, too."""
 
 

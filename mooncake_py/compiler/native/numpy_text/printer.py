@@ -16,6 +16,7 @@ from mooncake_py.compiler.native.regions.mentions import bound_by
 from mooncake_py.compiler.native.regions.refused import CannotCompile
 from mooncake_py.compiler.native.regions.region import FLOAT32
 from mooncake_py.compiler.regions.ir import Block, statements
+from mooncake_py.runtime.quiet import Quiet, Raising
 
 __all__ = ["Printer", "built"]
 
@@ -108,12 +109,15 @@ def made(printer: Printer, text: str) -> Callable[..., Any]:
 
 
 def as_forward(run: Callable[..., Any]) -> Callable[..., Any]:
-    """Return ``forward(S, *inputs) -> (ok, S, p, *results)``."""
+    """Return ``forward(S, *inputs) -> (ok, S, p, *results)``.
+
+    It is left where NumPy would warn: then that warns, at the user's line, which runs instead.
+    """
 
     def forward(spare: Any, *given: Any) -> tuple[Any, ...]:
         stack = spare.again() if type(spare) is Saved else Saved()
         try:
-            with np.errstate(all="ignore"):
+            with Raising():
                 results = run(stack, *given)
         except LEAVING:
             return False, stack, 1
@@ -127,7 +131,7 @@ def as_quick(run: Callable[..., Any], restored: Sequence[int]) -> Callable[..., 
 
     def quick(stack: Saved, _: int, *given: Any) -> tuple[Any, ...] | None:
         try:
-            with np.errstate(all="ignore"):
+            with Quiet():
                 results = run(Saved(stack), *given)
                 is_right = all_finite(results) and all_finite(given[k] for k in restored)
         except LEAVING:
@@ -153,7 +157,7 @@ def as_reverse(run: Callable[..., Any], printer: Printer) -> Callable[..., Any]:
             return results
         for k, a in zip(restored, before, strict=True):
             given[k][...] = a
-        with np.errstate(all="ignore"):
+        with Quiet():
             return carefully()(Saved(stack), *given)
 
     return reverse

@@ -99,6 +99,8 @@ class ExpressionReader(ConditionReader):
         if isinstance(node, MAKE_LISTS) and is_list(found):
             found = self.list_made(found, place_of(node))
         found = lists.current(self.b, found)
+        if isinstance(found, ComplexNumber | ComplexArray):
+            self.b.is_exact = False
         return self.kept_apart(found) if self.b.place in self.findings.written else found
 
     def list_made(self, made: Value, place: Place) -> Value:

@@ -198,6 +198,7 @@ class FunctionReader(NestedReader):
             frozenset(self.b.lists | lists),
             frozenset(self.private),
             frozenset(self.b.contiguous),
+            self.b.is_exact and not self.b.layouts.is_open,
         )
         return Reading(region, self.callees, self.captures, output, set_after, grown)
 

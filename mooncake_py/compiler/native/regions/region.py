@@ -41,6 +41,9 @@ class NativeRegion:
     contiguous : frozenset of str
         Inputs that must be in C order in memory: of others a part may be a copy in the place of
         a view.
+    is_exact : bool
+        Whether each operation is the one that the user's code has, to the last bit: complex
+        numbers are pairs of real ones, say.
     """
 
     body: Block
@@ -52,3 +55,4 @@ class NativeRegion:
     lists: frozenset[str] = frozenset()
     private: frozenset[str] = frozenset()
     contiguous: frozenset[str] = frozenset()
+    is_exact: bool = True

@@ -90,6 +90,7 @@ def tangent(region: NativeRegion, active: set[str]) -> tuple[NativeRegion, dict[
             region.lists | {names[a] for a in region.lists if a in names},
             region.private,
             region.contiguous,
+            region.is_exact,
         ),
         names,
     )

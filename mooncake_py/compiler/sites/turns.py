@@ -1,0 +1,146 @@
+"""Which functions run whole as text of NumPy where nothing is compiled, and from when on.
+
+To read a function, to differentiate and to print it takes longer than its derivative by the general
+way, which a function that is called once or twice is not to pay for.  So text is made when a
+derivative of a function was taken often.  For some calls both ways run then: the function is left
+to the general way, which is the reference, where results do not agree or text is far slower.
+
+When text takes over the last digits of a derivative may change.  That must not depend on the load
+of a machine, so what decides is how often a function was called, and times only where they are far
+apart.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from types import CodeType, MethodType
+from typing import Any, TypeVar
+
+from mooncake_py.remembered import Table
+from mooncake_py.rooms import PACKAGE
+
+__all__ = ["Turns", "either"]
+
+clock: Callable[[], float] = time.perf_counter
+"""Tests replace it to decide."""
+
+OFTEN = 50  # calls without text, at first
+SAMPLES = 3  # of each way
+FEWER = 4  # times as many calls go by before text is tried again where there was none
+AT_MOST = 2.0  # of the time of the general way, up to which text is kept
+
+T = TypeVar("T")
+
+
+class Turns:
+    """The turns of one function's derivatives of one kind.
+
+    Attributes
+    ----------
+    left : int or None
+        For how many calls more nothing but the general way runs; None if there is no other.
+    is_decided : bool
+        Whether text was found to do the same.
+    """
+
+    __slots__ = ("_in_parts", "_in_text", "_pause", "is_decided", "left")
+
+    def __init__(self) -> None:
+        self.left: int | None = OFTEN
+        self.is_decided = False
+        self._pause = OFTEN
+        self._in_text: list[float] = []
+        self._in_parts: list[float] = []
+
+    def rests(self) -> bool:
+        """Return True if this call, which is counted, runs by the general way alone."""
+        if self.left:
+            self.left -= 1
+            return True
+        return self.left is None
+
+    def missed(self) -> None:
+        """Note that a call could not run as text."""
+        self._pause *= FEWER
+        self.left = self._pause
+
+    def differed(self) -> None:
+        """Note that results did not agree."""
+        self.left = None
+
+    def took(self, in_parts: float, in_text: float) -> None:
+        """Note how many seconds both ways took, the first of which made the text; decide."""
+        self._in_parts.append(in_parts)
+        self._in_text.append(in_text)
+        if len(self._in_text) > SAMPLES:
+            self.is_decided = min(self._in_text) <= AT_MOST * min(self._in_parts)
+            if not self.is_decided:
+                self.left = None
+
+
+_turns: dict[str, Table[Turns]] = {}
+
+
+def either(
+    kind: str,
+    f: Any,
+    in_text: Callable[[], T | None],
+    in_parts: Callable[[], T],
+    agree: Callable[[T, T], bool],
+) -> T:
+    """Return a derivative as text gives it, where it is its turn and it does, or in parts.
+
+    Parameters
+    ----------
+    kind : str
+        Of derivative.
+    f : object
+        The function that is differentiated.
+    agree : callable
+        Whether two results, the first in parts, are the same as far as they must be.
+    """
+    code = getattr(f.__func__ if type(f) is MethodType else f, "__code__", None)
+    if type(code) is not CodeType:
+        return in_parts()
+    turns = turns_of(kind, code)
+    if turns.rests():
+        return in_parts()
+    if turns.is_decided:
+        found = tried(in_text)
+        if found is not None:
+            return found
+        turns.missed()
+        return in_parts()
+    begin = clock()
+    result = in_parts()
+    between = clock()
+    found = tried(in_text)
+    end = clock()
+    if found is None:
+        turns.missed()
+    elif not agree(result, found):
+        turns.differed()
+    else:
+        turns.took(between - begin, end - between)
+    return result
+
+
+def tried(in_text: Callable[[], T | None]) -> T | None:
+    """Return what text gives; a failure of it is never one of the derivative."""
+    try:
+        return in_text()
+    except Exception:  # the general way runs, and says what is wrong
+        return None
+
+
+def turns_of(kind: str, code: CodeType) -> Turns:
+    """Return the turns of a function, by its code."""
+    table = _turns.setdefault(kind, Table())
+    found = table.found.get(id(code))
+    if found is None:
+        found = Turns()
+        if code.co_filename.startswith(PACKAGE):
+            found.left = None
+        table.set(code, found)
+    return found

@@ -1,0 +1,44 @@
+"""Which way a derivative goes: of the function as a whole, or operation by operation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol, TypeVar
+
+from mooncake_py.compiler.sites.turns import either
+from mooncake_py.modes.reverse.agreement import agree
+from mooncake_py.modes.reverse.settings import settings
+from mooncake_py.runtime.compilation import compiles, is_refused
+from mooncake_py.runtime.enclosing import enclosing
+
+__all__ = ["whole_or_parts"]
+
+T_co = TypeVar("T_co", covariant=True)
+T = TypeVar("T", bound=tuple[Any, ...])
+
+
+class Whole(Protocol[T_co]):
+    """Computes a derivative of a function that is compiled whole, or its text of NumPy."""
+
+    def __call__(self, *, in_text: bool) -> T_co | None:
+        """Return the derivative, None if the call goes the general way."""
+
+
+def whole_or_parts(
+    kind: str, f: Any, whole: Whole[T], in_parts: Callable[[], T], debug: bool = False
+) -> T:
+    """Return a derivative of a function as a whole, where that can be and pays, or in parts.
+
+    Parameters
+    ----------
+    kind : str
+        Of derivative, each of which pays, or not, by itself.
+    f : object
+        The function.
+    """
+    if is_refused() or enclosing() is not None or settings(debug) is not None:
+        return in_parts()
+    if compiles():
+        found = whole(in_text=False)
+        return in_parts() if found is None else found
+    return either(kind, f, lambda: whole(in_text=True), in_parts, agree)
