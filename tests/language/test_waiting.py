@@ -140,6 +140,7 @@ def test_semaphores_count_what_others_have_taken(kind: Any, way: str) -> None:
 
 
 @pytest.mark.plain
+@pytest.mark.without_modes("a thread does its part once")
 @pytest.mark.parametrize("way", ["grad", "vjp"])
 def test_conditions_and_barriers_wait_for_others(way: str) -> None:
     condition, barrier = threading.Condition(), threading.Barrier(2)
@@ -175,6 +176,7 @@ class Worker(threading.Thread):
 
 
 @pytest.mark.plain
+@pytest.mark.without_modes("a thread does its part once")
 @pytest.mark.parametrize("way", UNCHECKED)
 def test_what_a_thread_has_stored_stays_after_it_is_joined(way: str) -> None:
     worker = Worker()
