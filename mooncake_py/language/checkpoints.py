@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from mooncake_py.checkpointing import (
@@ -22,7 +23,7 @@ def run_checkpoint(ctx: Mode, _: Any, args: Any, kwargs: Any) -> Any:
     """Run ``checkpoint(f, *args, **kwargs)``."""
     f, *rest = args
     try:
-        return ctx.repeatable(lambda: ctx.call(f, *rest, **kwargs))
+        return ctx.repeatable(partial(ctx.call, f, *rest, **kwargs))
     except TypeError as error:
         if not rest and not kwargs:
             note_use(f, error)

@@ -147,6 +147,8 @@ def call_receiver(ctx: Mode, native: Any, receiver: Any, args: Any, kwargs: Any)
         return ctx.call(staticmethod.__func__.__get__(receiver), *args, **kwargs)
     if issubclass(t, CALLABLES):
         return ctx.call(receiver, *args, **kwargs)
+    if native in ctx.handlers:
+        return ctx.call(native, receiver, *args, **kwargs)
     return dispatch.call_opaque(ctx, functools.partial(native, receiver), args, kwargs)
 
 

@@ -63,6 +63,7 @@ from mooncake_py.language import (
     stored_files,
     texts,
     waiting,
+    weak_references,
 )
 from mooncake_py.language.draws import noting
 from mooncake_py.language.subclass_instances import is_array_class, new_array, viewed
@@ -170,7 +171,7 @@ def language_handlers(imported: tuple[str, ...]) -> ByIdentity[Handler]:
     """
     table = dict(intrinsics.HANDLERS)
     own = object_arrays, callbacks, caches, checkpoints, stored_files, native_calls, import_hooks
-    for module in (*own, records, shared_memory, waiting):
+    for module in (*own, records, shared_memory, waiting, weak_references):
         table.update(module.HANDLERS)
     table |= imported_later.handlers(imported)
     return ByIdentity(

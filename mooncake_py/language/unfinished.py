@@ -12,7 +12,7 @@ import contextlib
 import gc
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from types import FrameType, GeneratorType
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
     from mooncake_py.runtime.reverse_mode import ReverseMode
 
-__all__ = ["Cleanup", "finish", "let_go", "look_from_now_on"]
+__all__ = ["Cleanup", "finish", "holders", "let_go", "look_from_now_on"]
 
 MANY = 256  # objects that lead to generators; more are looked at less often, and too late
 DEEP = 16
@@ -218,6 +218,13 @@ def is_of_manager(frame: FrameType | None) -> bool:
         if frame.f_code.co_filename == contextlib.__file__:
             return frame.f_code.co_name == "__enter__"
     return False
+
+
+def holders(contexts: Iterable[Any]) -> list[list[Any]]:
+    """Return what holds objects that have been looked at since a generator was open."""
+    kept = [getattr(ctx, "kept_alive", None) for ctx in contexts]
+    logs = {id(log): log for log in (*_thread.watch.logs.values(), *kept) if log is not None}
+    return [known.holder for log in logs.values() for known in log.objects.values()]
 
 
 def look_from_now_on() -> None:

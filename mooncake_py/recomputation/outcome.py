@@ -8,10 +8,11 @@ node of the first run matches the k-th of the second.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from types import GeneratorType
 from typing import TYPE_CHECKING, Any
+from weakref import ref
 
 import numpy as np
 from numpy import ndarray
@@ -21,9 +22,11 @@ from mooncake_py.boundary.outgoing import unfinished
 from mooncake_py.containers import containers
 from mooncake_py.diagnostics.reporting import Reporting, dropped
 from mooncake_py.errors import DerivativeDropError
+from mooncake_py.language.weak_references import is_gone
 from mooncake_py.recomputation.places import Place
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import CLOSED, INERT, contains_active, is_iterator, parts
+from mooncake_py.runtime.attribute_lookup import MISSING
 from mooncake_py.runtime.classes import is_lasting
 from mooncake_py.runtime.memory import Memory, undo_assign
 from mooncake_py.runtime.views import View
@@ -59,8 +62,10 @@ class Outcome:
         roots: Sequence[Any],
         unchanged: dict[int, Any],
         known: frozenset[int] = frozenset(),
+        holders: Sequence[Any] = (),
     ) -> None:
         self.ctx = ctx
+        self.holders = holders  # of objects, for the second run
         self.unchanged = unchanged  # owners of arrays that are the same in both runs, by id
         self.nodes: list[Active | Memory | View | None] = []
         self.tokens: list[Any] = []
@@ -120,6 +125,8 @@ class Outcome:
             self.tokens.append((t, plain(value)))
         elif t in CLOSED:
             self.tokens.append(t)
+        elif value is MISSING:
+            self.tokens.append(MISSING)
         elif id(value) not in self.seen and id(value) not in self.known:
             self.seen.add(id(value))
             if issubclass(type(value), ndarray):
@@ -146,18 +153,38 @@ class Outcome:
     def visit_parts(self, value: Any) -> None:
         """Note a container, an object or a function."""
         t = type(value)
+        if self.is_gone(value):  # a collection has dropped it if its object was deleted
+            self.tokens.append(MISSING)
+            return
         if (t is GeneratorType or is_iterator(t)) and contains_active(self.ctx, value, set()):
             why = "how far it has run cannot be restored"
             self.refusal = partial(unfinished, self.ctx, value, PART, why)
             return
-        held = list(parts(value))
+        held = list(self.parts_of(value))
         if t in (set, frozenset) and not all(type(v) in INERT or type(v) is Active for v in held):
             # Their order is that of addresses, another one in each run.
-            if contains_active(self.ctx, value, set()):
+            if contains_active(self.ctx, held, set()):
                 self.refusal = partial(unordered, self.ctx, value)
             held = []
+        if t is set and not held:
+            t = list  # as the contents of an empty one are read
         self.tokens.append((t if is_lasting(t) else t.__qualname__, len(held)))
         self.todo.extend(reversed(held))
+
+    def parts_of(self, value: Any) -> Iterable[Any]:
+        """Return the parts of a value; in weak collections, those of what still lives."""
+        t = type(value)
+        if t is dict and any(
+            issubclass(type(part), ref) for item in value.items() for part in item
+        ):
+            value = {k: v for k, v in value.items() if not (self.is_gone(k) or self.is_gone(v))}
+        elif t is set:
+            return [part for part in parts(value) if not self.is_gone(part)]
+        return parts(value)
+
+    def is_gone(self, value: Any) -> bool:
+        """Return whether a value is a weak reference to what only records hold."""
+        return issubclass(type(value), ref) and is_gone(self.ctx, value, self.holders)
 
 
 def state_at(place: Place) -> Any:

@@ -9,8 +9,9 @@ of the second, and leaves the new entries to the reverse pass.
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
@@ -148,6 +149,13 @@ class Replay:
         """Return what refers to captured variables and iterators for the second run."""
         return [*self.setting.cells.values(), *self.moved.held_by_runs()]
 
+    def holders(self) -> list[Iterable[Any]]:
+        """Return what holds objects for the second run, each of these several."""
+        found = [*self.places, *self.setting.cells.values()]
+        if type(self.run) is partial:  # a call, whose arguments it holds
+            found += [self.run.args, self.run.keywords.values()]
+        return found
+
     def leave_out_unreachable(self, holders: list[Any]) -> None:
         """Leave out the changed objects to which nothing leads but the record of their changes."""
         lost = unreachable(holders)
@@ -162,14 +170,15 @@ class Replay:
         """
         ctx, unchanged = self.ctx, self.unchanged
         cached = [cache.first_results() for cache in ctx.caches.values()]
-        main = Outcome(ctx, (value, cached, *self.arrays), unchanged)
+        main = Outcome(ctx, (value, cached, *self.arrays), unchanged, holders=self.holders())
         main.require_matching()
         if not hasattr(self, "main"):
             self.places = [place for place in self.places if id(place[0]) not in main.seen]
         known = frozenset(main.seen)
         held = [p.o if p.inverse is undo_assign else p.read() for p in self.places]
         held += map(self.moved.held_by, self.iterators)
-        changed = [Outcome(ctx, (value,), unchanged, known) for value in held]
+        holders = self.holders()
+        changed = [Outcome(ctx, (value,), unchanged, known, holders) for value in held]
         return main, changed
 
     def again(self) -> None:
