@@ -11,7 +11,7 @@ from mooncake_py.compiler.native import form
 from mooncake_py.doctor_regions import REGIONS, differences
 
 pytest.importorskip("llvmlite")
-pytestmark = pytest.mark.plain
+pytestmark = [pytest.mark.plain, pytest.mark.without_modes("what is wrong is so on purpose")]
 
 
 def test_all_are_as_without_compilation() -> None:

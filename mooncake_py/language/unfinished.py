@@ -112,6 +112,7 @@ class Watch:
                     ctx.record = record
             self.told.clear()
             self.logs.clear()
+            self.stop()
 
     def telling(self, record: Callable[[Any], None]) -> Callable[[Any], None]:
         """Return what records an entry, and looks at the changes from the first one on."""
@@ -132,7 +133,8 @@ class Watch:
     def stop(self) -> None:
         """Look no more."""
         self.is_looking = False
-        sys.setprofile(None)
+        if sys.getprofile() == self.on_event:
+            sys.setprofile(None)
 
     def may_lead_anywhere(self) -> bool:
         """Return whether something may be to be let go of, whatever the program changes."""

@@ -371,3 +371,4 @@ def test_where_it_cannot_be_closed_in_time_there_is_an_error() -> None:
     finally:
         sys.setprofile(None)
     assert log == []
+    grad(in_attribute)(1.3)  # there is nothing left of that
