@@ -12,7 +12,7 @@ import contextlib
 import gc
 import sys
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from types import FrameType, GeneratorType
 from typing import TYPE_CHECKING, Any
 
@@ -46,7 +46,7 @@ class _Thread(threading.local):
 class Cleanup:
     """The block that is the body of such a generator, in rewritten code."""
 
-    __slots__ = ("ctx", "frame", "part", "recorder", "watch")
+    __slots__ = ("bases", "ctx", "frame", "part", "recorder", "watch")
 
     def __init__(self, ctx: Mode) -> None:
         self.ctx = ctx
@@ -54,6 +54,7 @@ class Cleanup:
     def __enter__(self) -> None:
         self.frame: FrameType | None = sys._getframe(1)
         self.recorder: Any = recorder(self.ctx)
+        self.bases = bases_of(self.ctx)
         self.part = self.recorder.rehearsal
         self.watch = _thread.watch
         self.watch.begin(self)
@@ -69,6 +70,27 @@ class Cleanup:
                 "`finally` or a `with` block, has run too late",
                 fix="close it where it is no longer needed, for example by contextlib.closing",
             )
+
+    @contextlib.contextmanager
+    def on_its_bases(self) -> Iterator[None]:
+        """Let contexts of forward mode compute on top of those that they had as it began.
+
+        They belong to calls around this one, and have others by the end of it.
+        """
+        with contextlib.ExitStack() as stack:
+            for ctx, base in self.bases:
+                if ctx.base is not base:
+                    stack.enter_context(ctx.based_on(base))
+            yield
+
+
+def bases_of(ctx: Any) -> list[tuple[Any, Any]]:
+    """Return the contexts of forward mode down to the one that records, each with its base."""
+    found = []
+    while hasattr(ctx, "base"):
+        found.append((ctx, ctx.base))
+        ctx = ctx.base
+    return found
 
 
 class Watch:
@@ -251,11 +273,11 @@ def finish(ctx: ReverseMode) -> None:
     own = [cleanup for cleanup in watch.open if cleanup.recorder is ctx]
     if not own:
         return
-    frames = [cleanup.frame for cleanup in own]
+    by_frame = {cleanup.frame: cleanup for cleanup in own}
     for o in gc.get_objects():
-        if type(o) is GeneratorType and o.gi_frame in frames:
-            with contextlib.suppress(Exception):
+        if type(o) is GeneratorType and o.gi_frame in by_frame:
+            with by_frame[o.gi_frame].on_its_bases(), contextlib.suppress(Exception):
                 o.close()
-    frames.clear()  # those of ended generators refer to this one
+    by_frame.clear()  # the frames of ended generators refer to this one
     for cleanup in own:
         watch.end(cleanup)

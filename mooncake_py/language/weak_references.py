@@ -58,25 +58,33 @@ def run_referent(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
 
     A part of a program that runs again finds it as in its first run, if it was made before.
     """
-    now = None if is_gone(ctx, *args) else f(*args, **kwargs)
+    gone = is_gone(ctx, *args)
+    known = f(*args, **kwargs)
     if not repeats():
-        return now
+        return None if gone else known
 
     def run() -> tuple[Any, Any]:
-        return None if now is None else _kept.setdefault(id(now), Referent(now)), None
+        found = None if gone else _kept.setdefault(id(known), Referent(known))
+        return found, found
 
-    found = once(run, lambda _: now is None)
+    def is_again(first: Any) -> bool:
+        return gone and type(first) is Referent and first.value is known
+
+    found = once(run, is_again)
     return None if found is None else found.value
 
 
 def run_size(ctx: Mode, f: Any, args: Any, kwargs: Any) -> int:
     """Run ``len(collection)`` of objects that are held weakly: those that are gone do not count."""
-    size = f(*args, **kwargs)
     data = args[0].data
-    held = data.values() if issubclass(type(args[0]), weakref.WeakValueDictionary) else data
-    references = [r for r in list(held) if CALL(r) is not None]
-    gone = [r for r in references if run_referent(ctx, CALL, (r,), {}) is None]
-    return size - len(gone)
+    references = data.values() if is_of_values(args[0]) else data
+    gone = [r for r in list(references) if CALL(r) is not None and is_gone(ctx, r)]
+    return f(*args, **kwargs) - len(gone)
+
+
+def is_of_values(collection: Any) -> bool:
+    """Return whether the values of a mapping are held weakly."""
+    return issubclass(type(collection), weakref.WeakValueDictionary)
 
 
 CALL = weakref.ref.__call__

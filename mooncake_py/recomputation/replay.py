@@ -152,7 +152,7 @@ class Replay:
     def holders(self) -> list[Iterable[Any]]:
         """Return what holds objects for the second run, each of these several."""
         found = [*self.places, *self.setting.cells.values()]
-        if type(self.run) is partial:  # a call, whose arguments it holds
+        if isinstance(self.run, partial):  # a call, whose arguments it holds
             found += [self.run.args, self.run.keywords.values()]
         return found
 
