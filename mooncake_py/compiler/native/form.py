@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from mooncake_py.compiler.native.llvm.printer import Printer
 from mooncake_py.compiler.native.lowering.lower import lowered
-from mooncake_py.compiler.native.machine.built import built, hasten
 from mooncake_py.compiler.native.numpy_text import printer as numpy_text
 from mooncake_py.compiler.native.regions.refused import CannotCompile
 from mooncake_py.compiler.native.regions.region import NativeRegion
@@ -40,7 +38,23 @@ class Compiler(NamedTuple):
     keeps_wholes: bool = False
 
 
-LLVM = Compiler(Printer, built)
+def llvm_printer(kinds: Mapping[str, str], arrays: Mapping[str, int]) -> Any:
+    """Return what prints text of LLVM."""
+    # Only for those who compile.
+    from mooncake_py.compiler.native.llvm.printer import Printer
+
+    return Printer(kinds, arrays)
+
+
+def llvm_built(printer: Any) -> dict[str, Callable[..., Any]]:
+    """Return the functions of text of LLVM."""
+    # Only for those who compile.
+    from mooncake_py.compiler.native.machine.built import built
+
+    return built(printer)
+
+
+LLVM = Compiler(llvm_printer, llvm_built)
 NUMPY = Compiler(numpy_text.Printer, numpy_text.built, keeps_wholes=True)
 
 COMPILER = LLVM
@@ -93,6 +107,9 @@ class Form:
 
     def hasten(self) -> bool:
         """Have better code made now, if that waits until it pays; return whether it did."""
+        # Only for those who compile.
+        from mooncake_py.compiler.native.machine.built import hasten
+
         return hasten(self.forward)
 
 

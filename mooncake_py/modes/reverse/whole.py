@@ -122,6 +122,11 @@ def runs_alone(f: Any) -> bool:
     )
 
 
+def is_large(value: Any) -> bool:
+    """Return True for an argument that text is not faster with."""
+    return type(value) is ndarray and value.size > LARGE_ARRAY
+
+
 def matched(
     f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], in_text: bool = False
 ) -> tuple[FunctionSite, Reread, dict[str, Any]] | None:
@@ -129,15 +134,15 @@ def matched(
 
     None where it does not run whole, or the general way is to be taken for another reason.
     """
-    site = site_of(f, NUMPY if in_text else None) if runs_alone(f) else None
+    if not runs_alone(f) or (in_text and any(map(is_large, (*args, *kwargs.values())))):
+        return None
+    site = site_of(f, NUMPY if in_text else None)
     found = None if site is None else site.matched(f, args, kwargs)
     if site is None or found is None or Active in map(type, found[1].values()):
         return None
     if not all(stand_once(value, set()) for value in (*args, *kwargs.values())):
         return None
     reading, inputs = found
-    if in_text and any(type(v) is ndarray and v.size > LARGE_ARRAY for v in inputs.values()):
-        return None
     lists = dict(reading.site.lists(inputs))
     arrays = {id(a): array_of(a) for a in lists.values()}
     if any(a is None for a in arrays.values()):
