@@ -128,7 +128,8 @@ class Layouts:
     def is_sure(self, a: Array) -> bool:
         """Return True if NumPy has an array in the order of what its elements are computed from.
 
-        That is memory in C order, of which all is read along the same axes.
+        That is memory in C order, of which all is read along the same axes.  What is picked
+        along later axes stands in another order, unless it is a vector.
         """
         e, counters = probed(a)
         found: set[tuple[Pair, bool]] = set()
@@ -136,7 +137,9 @@ class Layouts:
             if isinstance(load, Load):
                 if load.array in self.silent or self.of_memory(load) is None:
                     return False
-                if any(isinstance(part, Load) for i in load.index[1:] for part in walk(i)):
+                if len(counters) > 1 and any(
+                    is_load(part) for i in load.index[1:] for part in walk(i)
+                ):
                     return False
                 found.update(pairs_in(load, counters))
         return not any((pair, not is_forward) in found for pair, is_forward in found)

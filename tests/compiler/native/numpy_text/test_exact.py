@@ -30,6 +30,7 @@ PRINTED = [
     "return np.sum(P.T @ Q) + p @ p + np.dot(p[::2], p[::2]) + np.sum(p * p)",
     "return np.sum(P @ Q.T @ P) + np.sum(2.0 * P @ Q.T + P @ P.T) + P[0] @ Q[1]",
     "return sum(p) + sum([v * v for v in p])",
+    "return np.sum(P[P > 0.5] ** 2) + P[P > 1.0].mean() + np.sum(P[k, k[::-1]]) + np.sum(P[1, k])",
     "return np.std(P) + np.var(p) + math.atan2(a, p[0]) + np.arctan2(a, p[0])",
     "return np.linalg.norm(p) + np.linalg.norm(P[1]) + np.sum(np.cumsum(P, axis=0))",
 ]  # fmt: skip
