@@ -9,7 +9,7 @@ from typing import Any
 from mooncake_py.compiler.derivatives.activity import part_of
 from mooncake_py.compiler.native.lowering.lower import as_loops
 from mooncake_py.compiler.native.numpy_text.helpers import SYSTEMS, Leave, grown
-from mooncake_py.compiler.native.numpy_text.lengths import Lengths
+from mooncake_py.compiler.native.numpy_text.lengths import Lengths, is_store
 from mooncake_py.compiler.native.numpy_text.scalars import Scalars, Texts
 from mooncake_py.compiler.native.numpy_text.vectors import OneByOne
 from mooncake_py.compiler.native.numpy_text.views import Axes, Loops
@@ -386,11 +386,13 @@ class Blocks:
                 self.line(f"if not {call}: raise {self.scalars.texts.function(Leave)}")
             case For(name=name, range=Op(args=bounds), body=body):
                 steps = ", ".join(map(text, bounds))
+                asked = self.ask_before(s)
                 self.line(f"for {self.scalars.name(name)} in range({steps}):")
                 is_own = self.writes[name] == 1
                 self.counters |= {name} if is_own else set()
                 self.nested(body)
                 self.counters.discard(name)
+                self.asked -= asked
             case While(test=test, body=body):
                 self.line(f"while {text(test)}:")
                 self.nested(body)
@@ -404,6 +406,24 @@ class Blocks:
                 self.line("break")
             case _:
                 raise CannotCompile(f"{type(s).__name__} in text of NumPy")
+
+    def ask_before(self, loop: For) -> set[Expr]:
+        """Ask before a loop what no pass changes; return what was not asked before.
+
+        It leaves where such a test fails though there is no pass: that is right, too.
+        """
+        bound = {loop.name}
+        for s in statements(loop.body):
+            bound.update(() if is_store(s) else bound_by(s))
+        asked: set[Expr] = set()
+        for s in asked_always(loop.body):
+            if s.test in self.asked or not bound.isdisjoint(names_in((s.test,))):
+                continue
+            if not any(isinstance(part, Load) for part in walk(s.test)):
+                self.statement(s)
+                self.asked.add(s.test)
+                asked.add(s.test)
+        return asked
 
     def is_known(self, test: Expr) -> bool:
         """Return True for what was asked before, or what ints of Python need not be asked."""
@@ -430,6 +450,15 @@ class Blocks:
         elif kind == INT and own == BOOL:
             text = f"int({text})"
         self.line(f"{self.scalars.text(target)} = {text}")
+
+
+def asked_always(block: Block) -> Iterator[Check]:
+    """Yield the checks in a block and in the loops in it, but not those in branches."""
+    for s in block:
+        if isinstance(s, Check):
+            yield s
+        elif isinstance(s, For):
+            yield from asked_always(s.body)
 
 
 def adds_to_elements(body: Block) -> bool:

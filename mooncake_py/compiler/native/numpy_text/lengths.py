@@ -27,7 +27,7 @@ from mooncake_py.compiler.regions.ir import (
     statements,
 )
 
-__all__ = ["Lengths"]
+__all__ = ["Lengths", "is_store"]
 
 TANGENT = re.compile(r"t\d+_(.*)")
 """What tangents of arrays are called: see `sweeps.tangent`."""

@@ -353,3 +353,34 @@ def test_text_is_readable(monkeypatch: pytest.MonkeyPatch) -> None:
     (text,) = texts
     for line in ("(u1_A @ u1_x)", "np.max(", "np.add.reduce((u1_A * u1_A), axis=None)"):
         assert line in text
+
+
+def test_what_no_pass_changes_is_asked_before_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts: list[str] = []
+    built = form.NUMPY._replace(built=lambda p: texts.append(p.text) or printer.built(p))
+    monkeypatch.setattr(form, "COMPILER", built)
+    f = function("""
+s = 0.0
+m = int(k[0])
+for i in range(4):
+    for j in range(4):
+        s += A[i + m, 2:] @ B[2:, j]
+        if s > 1e9:
+            s += A[i, 50]
+return s""")
+    args = copy.deepcopy(ARGUMENTS)
+    for m in (1, 0):
+        args[3][0] = m
+        ways = [value_and_grad(f, FLOATS, compile=w)(*copy.deepcopy(args)) for w in (False, True)]
+        assert ways[0][0] == ways[1][0]
+        agree(ways[0][1], ways[1][1])
+    (text,) = texts
+    asked = [line for line in text.splitlines() if line.endswith("raise f_Leave")]
+    depths = {line.strip(): len(line) - len(line.lstrip()) for line in asked}
+    assert depths["if not (2 <= n1_u1_A): raise f_Leave"] == 4
+    assert depths["if not (i4 < n1_u1_B): raise f_Leave"] == 12
+    assert depths["if not (50 < n1_u1_A): raise f_Leave"] == 16  # in a branch
+    args[3][0] = 9
+    for way in (False, True):
+        with pytest.raises(IndexError):
+            value_and_grad(f, FLOATS, compile=way)(*copy.deepcopy(args))
