@@ -16,7 +16,7 @@ from mooncake_py.compiler.native.numpy_text import printer
 from mooncake_py.compiler.sites import turns
 from mooncake_py.modes.reverse import whole
 
-pytestmark = pytest.mark.plain
+pytestmark = [pytest.mark.plain, pytest.mark.without_modes("text takes over within a test")]
 
 X = np.linspace(0.1, 1.0, 7)
 AT_FIRST = 2 + 1 + turns.SAMPLES  # calls, in the last of which it is found out what is faster
