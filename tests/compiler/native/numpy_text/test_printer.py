@@ -219,7 +219,8 @@ def test_kernels(kernel: Any, printed: list[bool]) -> None:
         value_and_grad(f, kernel.argnums, compile=way)(*kernel.make_arguments(size))
         for way in (False, True)
     )
-    assert printed == [kernel.name != "mandelbrot"] * len(printed)  # complex numbers are left
+    if kernel.name not in ("mandelbrot", "masked_bodies"):  # complex numbers; NumPy would warn
+        assert printed == [True]
     assert np.asarray(y).tobytes() == np.asarray(z).tobytes()
     for a, b in zip(g, h, strict=True):
         for p, q in zip(*[v if isinstance(v, list) else [v] for v in (a, b)], strict=True):
