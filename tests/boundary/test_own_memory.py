@@ -378,6 +378,22 @@ def test_views_of_one_block_that_do_not_overlap_may_be_written(take: Any) -> Non
     np.testing.assert_array_equal(state, STATE)
 
 
+def test_captured_views_beside_an_argument_are_as_before_while_a_pullback_waits() -> None:
+    state = STATE.copy()
+    u, v = state
+    ways = []
+    for _ in range(2):
+        y, pullback = vjp(lambda u: of_both(u, v), u)
+        np.testing.assert_array_equal(state, STATE)
+        ways.append((y, pullback))
+    expected = value_and_grad(lambda u: of_both(u, v), compile=False)(u)
+    for y, pullback in ways:
+        assert y == expected[0]
+        for _ in range(2):
+            np.testing.assert_allclose(pullback(1.0)[0], expected[1], rtol=1e-14)
+            np.testing.assert_array_equal(state, STATE)
+
+
 def test_views_of_one_block_that_overlap_may_not() -> None:
     flat = STATE.ravel().copy()
     for take in (BOTH["captured_too"], BOTH["grad"], BOTH["inside_reverse"], BOTH["jvp"]):

@@ -30,6 +30,7 @@ from mooncake_py.rules import local
 from mooncake_py.runtime.compilation import compiles, using
 from mooncake_py.runtime.enclosing import enclosing
 from mooncake_py.runtime.limits import limits_raised
+from mooncake_py.runtime.originals import Original
 from mooncake_py.tangents.subclasses import plain_parts
 
 __all__ = ["Vjp"]
@@ -93,7 +94,9 @@ class Vjp:
                 if not any(map(is_differentiable, self.trees)):
                     for i, value in enumerate(self.args):
                         refuse_foreign(self.f, i, value)
-                start, own = len(ctx.tape), set(ctx.known)
+                start = len(ctx.tape)
+                # Not the blocks that were copied: who captured a part of one sees it.
+                own = {key for key, node in ctx.known.items() if type(node) is not Original}
                 with repeating(self.refusal) if self.has_run else nullcontext():
                     self.output = run(ctx, self.f, tuple(v for v, _ in lifted), {})
                 lifter.settle(ctx.tape)
