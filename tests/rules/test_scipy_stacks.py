@@ -146,6 +146,29 @@ def test_a_vector_for_diagonals(differentiate: Any) -> None:
         differentiate(lambda x: sl.cho_solve_banded((x, True), x).sum())(np.array([1.3, 0.7]))
 
 
+@pytest.mark.parametrize("name", ["lu_factor", "lu_solve"])
+def test_second_derivatives_of_stacks(name: str) -> None:
+    solve, _, _ = CASES[name]
+    try:
+        a, b = general(2), general(2)
+        solve(a, b)
+    except ValueError:
+        pytest.skip("this version of SciPy takes one matrix")
+    v = R.normal(size=a.shape)
+
+    def total(a: Any) -> Any:
+        return np.sum(solve(a, b) ** 2)
+
+    h = 1e-5
+    expected = (grad(total)(a + h * v) - grad(total)(a - h * v)) / (2 * h)
+    for found in (
+        jvp(grad(total), (a,), (v,))[1],
+        grad(lambda a: jvp(total, (a,), (v,))[1])(a),
+        grad(lambda a: np.sum(grad(total)(a) * v))(a),
+    ):
+        np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
+
+
 def test_logarithms_on_the_branch_cut() -> None:
     a = np.array([[-2.0, 0.3], [0.1, 1.5]])
     for f in (lambda a: sl.logm(a).imag.sum(), lambda a: (np.abs(sl.logm(a)) ** 2).sum()):

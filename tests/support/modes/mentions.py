@@ -48,6 +48,12 @@ def names_of(code: Any) -> set[str]:
     return set(code.co_names).union(*map(names_of, within))
 
 
+def texts_of(code: Any) -> set[str]:
+    """Return the texts in a code object and those within it."""
+    within = [c for c in code.co_consts if hasattr(c, "co_consts")]
+    return {c for c in code.co_consts if type(c) is str}.union(*map(texts_of, within))
+
+
 def names_in(f: Any) -> set[str]:
     """Return the globals and attributes that a function and those that it uses name."""
     codes = [g.__code__ for g in functions_in(f) if has(g, "__code__")]
@@ -57,6 +63,9 @@ def names_in(f: Any) -> set[str]:
 def dtypes_in(f: Any) -> list[np.dtype]:
     """Return the dtypes of single and half precision that a function mentions or has captured."""
     found = [np.dtype(getattr(np, name)) for name in names_in(f) & IMPRECISE]
+    codes = [g.__code__ for g in functions_in(f) if has(g, "__code__")]
+    texts = set().union(*map(texts_of, codes))
+    found += [t for t in map(np.dtype, ("f2", "f4", "c8")) if {t.name, t.str[1:]} & texts]
     for value in functions_in(f):
         if isinstance(value, type) and value.__name__ in IMPRECISE:
             found.append(np.dtype(value))

@@ -67,6 +67,14 @@ DOCUMENTED = [
         "the second derivative of eigenvalues or singular values is not determined here",
         "docs/known_limitations.md", "of the values alone is not determined there either",
     ),
+    Limitation(
+        "negative eigenvalues lie on the branch cut of the logarithm",
+        "docs/scipy.md", "`logm` at negative eigenvalues, which lie on its branch cut",
+    ),
+    Limitation(
+        "SciPy has not solved the equation",
+        "docs/scipy.md", "does not solve the equation",
+    ),
     Limitation(  # such as one that the function has made
         "that holds active values leaves the differentiated call",
         "docs/known_limitations.md", "that holds active values leaves the differentiated call",

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from mooncake_py.rules.kinds import NotImplementedDerivative
+from mooncake_py.tangents.kinds import NoTangent
 
 __all__ = ["VECTORS", "over_stacks"]
 
@@ -87,10 +88,10 @@ def matrix_at(argument: Any, core: Any, whole: Shape, index: Shape) -> Any:
 
 
 def part_at(dy: Any, index: Shape) -> Any:
-    """Return the cotangent of the result for one matrix; None stays None."""
+    """Return the cotangent of the result for one matrix; of what has none it stays the same."""
     if isinstance(dy, (tuple, list)):
         return tuple([part_at(part, index) for part in dy])
-    return None if dy is None else dy[index]
+    return dy if dy is None or isinstance(dy, NoTangent) else dy[index]
 
 
 def joined(parts: Any, whole: Shape) -> Any:
