@@ -9,7 +9,7 @@ import numpy as np
 from scipy import special as ss
 from scipy.stats import _continuous_distns
 
-from mooncake_py.rules.declare import elementwise
+from mooncake_py.rules.declare import elementwise, not_implemented
 from mooncake_py.rules.plain_values import derived_as
 from mooncake_py.rules.scipy.special.parameters import by_unit, differentiated
 
@@ -114,6 +114,12 @@ if hasattr(_stats, "genhyperbolic_pdf"):
         lambda x, p, a, b, y: y * in_a(x, p, a, b),
         lambda x, p, a, b, y: y * in_b(x, p, a, b),
     )
+OF_HYPERBOLIC: Any = vars(getattr(_continuous_distns, "genhyperbolic_gen", object))
+integral: Any = OF_HYPERBOLIC.get("_integrate_pdf")
+if integral is not None:
+    integral = getattr(integral, "pyfunc", integral)
+    integral = getattr(integral, "__wrapped__", integral)
+    elementwise(integral, *[not_implemented("it integrates by compiled callbacks")] * 5)
 
 
 # Generalized inverse Gaussian: (p - 1) log x - b (x + 1/x) / 2 - log(2 K_p(b)).

@@ -164,6 +164,7 @@ def agree(plain: Any, text: Any, rtol: float = 1e-11) -> None:
         assert_allclose(b, a, rtol=rtol, atol=rtol)
 
 
+@pytest.mark.plain
 @pytest.mark.parametrize("name", BODIES)
 def test_values_and_derivatives(name: str, printed: list[bool]) -> None:
     f = function(BODIES[name])
@@ -345,6 +346,7 @@ def test_float32_and_products_of_all_are_left() -> None:
             np.testing.assert_array_equal(*ways)
 
 
+@pytest.mark.plain
 def test_text_is_readable(monkeypatch: pytest.MonkeyPatch) -> None:
     texts: list[str] = []
     built = form.NUMPY._replace(built=lambda p: texts.append(p.text) or printer.built(p))
