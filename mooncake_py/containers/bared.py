@@ -36,15 +36,13 @@ class Bared:
 
 def bared(place: Place, held: Any) -> Any:
     """Return what a place holds, with plain numbers for active ones that it holds directly."""
-    if type(held) is Active:
+    t = type(held)
+    if t is Active:
         return unwrapped(held)
-    if not isinstance(place, (Attributes, Contents)):
-        return held
-    if isinstance(held, dict):
-        if Active not in map(type, held.values()):
-            return held
-        return {k: unwrapped(v) if type(v) is Active else v for k, v in held.items()}
-    if isinstance(held, list) and Active in map(type, held):
+    if t is dict:
+        if Active in map(type, held.values()) and isinstance(place, (Attributes, Contents)):
+            return {k: unwrapped(v) if type(v) is Active else v for k, v in held.items()}
+    elif t is list and Active in map(type, held) and isinstance(place, (Attributes, Contents)):
         return [unwrapped(v) if type(v) is Active else v for v in held]
     return held
 

@@ -22,6 +22,7 @@ from mooncake_py.containers.keys import refuse_other_key
 from mooncake_py.containers.positions import position
 from mooncake_py.diagnostics.reporting import unsupported
 from mooncake_py.errors import MissingRuleError
+from mooncake_py.remembered import remembered
 from mooncake_py.runtime import buffers
 from mooncake_py.runtime.active import primal_of
 from mooncake_py.runtime.activity import INERT
@@ -177,7 +178,13 @@ MODULES: dict[type, Any] = {**CONTAINERS, array: lists}
 
 def module_of(o: Any) -> Any:
     """Return the module for a kind of container, None for other values."""
-    return next((module for base, module in MODULES.items() if issubclass(type(o), base)), None)
+    return module_of_class(type(o))
+
+
+@remembered
+def module_of_class(t: type) -> Any:
+    """Return the module for the instances of a class, None for those of others."""
+    return next((module for base, module in MODULES.items() if issubclass(t, base)), None)
 
 
 def snapshot(ctx: Recording, o: Any) -> None:

@@ -190,9 +190,7 @@ class Attributes(Place):
 
     @override
     def is_same(self, a: Any, b: Any) -> bool:
-        return len(a) == len(b) and all(
-            x is y and v is w for (x, v), (y, w) in zip(a.items(), b.items(), strict=True)
-        )
+        return len(a) == len(b) and all(map(operator.is_, (*a, *a.values()), (*b, *b.values())))
 
 
 class ClassAttributes(Attributes):

@@ -26,7 +26,7 @@ from mooncake_py.modules import held_by_module, module_of
 from mooncake_py.remembered import remembered
 from mooncake_py.rooms import ROOMS
 from mooncake_py.runtime.active import Active
-from mooncake_py.runtime.activity import INERT, holds_inert
+from mooncake_py.runtime.activity import CLOSED, INERT, holds_inert
 from mooncake_py.runtime.attribute_lookup import MISSING
 from mooncake_py.tangents.contents import elements_of
 from mooncake_py.tangents.fields import own_attributes
@@ -90,7 +90,7 @@ class Walk:
         if issubclass(type(value), ndarray) and owner(value) is not value:
             self.todo.append((f"{path}.base", owner(value)))
         if not is_plain_container(value):
-            parts = list(parts_of(value))
+            parts = [part for part in parts_of(value) if type(part[1]) not in CLOSED]
             self.todo.extend((joined(path, text), part) for text, part in reversed(parts))
 
     def meet(self, path: str, value: Any) -> None:
@@ -125,6 +125,7 @@ def is_opaque(value: Any) -> bool:
     return is_native_module(module_of(t)) and not issubclass(t, HOLDERS)
 
 
+@remembered
 def is_installed_class(cls: type) -> bool:
     """Return whether a class is not one of the user's."""
     if not cls.__flags__ & HEAP_TYPE or type(cls.__module__) is not str:

@@ -116,6 +116,8 @@ class Reachable(Walk):
     may_hide : bool
         Whether any are met elsewhere than in variables, attributes of objects, lists and dicts,
         and tuples that are among the values themselves.
+    has_given : bool
+        Whether any are among the values themselves, in tuples there too, or in a dict of keywords.
     hides_active : bool
         Whether active numbers are where no plain ones can stand for them, as in an iterator.
     is_open : bool
@@ -132,6 +134,8 @@ class Reachable(Walk):
         self.places: list[Place] = []
         self.is_active = self.has_numbers = self.may_hide = False
         values = list(values)
+        keywords = [part for d in values if type(d) is dict for part in d.values()]
+        self.has_given = Active in map(type, values + keywords)
         self.given = tuples_in(values)
         self.running = (ctx, *ctx.outers)
         self.hides_active = False
@@ -223,9 +227,13 @@ class Reachable(Walk):
             return Active in map(type, (*(value.__defaults__ or ()), *named.values())) or (
                 Active in map(type, value.__dict__.values())
             )
-        if id(value) in self.given or not issubclass(t, HOLDERS_APART):
+        if not issubclass(t, HOLDERS_APART):
             return False
-        return any(type(part) is Active for _, part in self.todo[before:])
+        found = any(type(part) is Active for _, part in self.todo[before:])
+        if id(value) not in self.given:
+            return found
+        self.has_given |= found
+        return False
 
     def meet_module(self, module: ModuleType) -> None:
         """Take note of a module."""
@@ -340,6 +348,8 @@ class State:
 
     Attributes
     ----------
+    is_in_places : bool
+        Whether all active numbers are in places.
     hides_writes : bool
         Whether a place holds the very number for which an active one stands, as an earlier plain
         call may have left it: to write it there once more would not be seen.
@@ -350,6 +360,7 @@ class State:
         self.is_active, self.streams, self.known = found.is_active, found.streams, found.known
         self.is_open, self.hides_active = found.is_open, found.hides_active
         self.has_numbers, self.may_hide = found.has_numbers, found.may_hide
+        self.is_in_places = not (found.may_hide or found.has_given)
         self.prints = found.prints
         self.fills_caches = any(type(stream) is LRU_WRAPPER for stream in self.streams)
         self.kept = [(place, place.read()) for place in found.places]
@@ -364,6 +375,21 @@ class State:
     def keep(self, place: Place) -> None:
         """Add a place, as it is now."""
         self.kept.append((place, place.read()))
+
+    def as_it_is(self) -> State:
+        """Return the same places with what they hold now."""
+        return self.with_kept([(place, place.read()) for place, _ in self.kept])
+
+    def with_changes(self, changes: list[tuple[Place, Any]]) -> State:
+        """Return the same places, some of them with other contents."""
+        new = {id(place): held for place, held in changes}
+        return self.with_kept([(place, new.get(id(place), held)) for place, held in self.kept])
+
+    def with_kept(self, kept: list[tuple[Place, Any]]) -> State:
+        """Return the same places with some contents."""
+        found = object.__new__(State)
+        vars(found).update(vars(self), kept=kept)
+        return found
 
     def changes(self) -> list[tuple[Place, Any]]:
         """Return the places that have changed since, each with its former contents."""

@@ -69,6 +69,7 @@ from mooncake_py.language.draws import noting
 from mooncake_py.language.subclass_instances import is_array_class, new_array, viewed
 from mooncake_py.language.subclass_protocols import ask_function
 from mooncake_py.modules import DISPATCHER, package_of
+from mooncake_py.remembered import remembered
 from mooncake_py.rules import local, registry
 from mooncake_py.runtime import activity, numerals, scatter, silence
 from mooncake_py.runtime.active import Active, innermost
@@ -94,8 +95,6 @@ class Handlers(NamedTuple):
 
 
 _handlers = Handlers((-1, ()), ByIdentity(), RuleWays())
-
-_kinds: tuple[Any, frozenset[int]] = None, frozenset()
 
 CONTAINERS = tuple(containers.CONTAINERS)
 READ_ONLY = (tuple, frozenset, MappingProxyType, type({}.keys()), type({}.values()),
@@ -191,10 +190,13 @@ def asking(run: Handler) -> Handler:
 
 def has_rules(table: ByIdentity[Handler], cls: type) -> bool:
     """Return whether something of a class has a handler in a table."""
-    global _kinds
-    if _kinds[0] is not table:
-        _kinds = table, frozenset(id(type(f)) for f in table)
-    return id(cls) in _kinds[1]
+    return id(cls) in kinds_in(table)
+
+
+@remembered
+def kinds_in(table: ByIdentity[Handler]) -> frozenset[int]:
+    """Return the ids of the classes of what has a handler in a table, which is complete."""
+    return frozenset(id(type(f)) for f in table)
 
 
 def call_unregistered(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:

@@ -9,6 +9,7 @@ solver runs again with callbacks that are derived: so what they store has its de
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,7 @@ from numpy import ndarray
 from mooncake_py.boundary.arguments import name_of
 from mooncake_py.recomputation.rehearsal import copied
 from mooncake_py.runtime.silence import silent
-from mooncake_py.solvers.callbacks import Calls, run_calling_back
+from mooncake_py.solvers.callbacks import Calls, run_calling_back, run_noting
 from mooncake_py.solvers.given import Given
 from mooncake_py.solvers.quiet import quiet
 from mooncake_py.solvers.run import Run, natively
@@ -47,7 +48,7 @@ def solved_apart(
         if found is not NotImplemented:
             with silent():
                 return then(calm, found)
-    run = Run(ctx, args, kwargs)
+    run = Run(ctx, solve, args, kwargs, moves=moves)
 
     def solve_derived() -> Any:
         run.calls = Calls()
@@ -65,13 +66,16 @@ def solved_apart(
         return found
 
     def solve_natively() -> Any:
-        return natively(ctx, run.state, solve, args, kwargs)
+        if run.state.may_hide:  # callbacks that others stand for
+            return natively(ctx, run.state, solve, args, kwargs)
+        noting = functools.partial(run_noting, run.calls, solve)
+        return natively(ctx, run.state, noting, args, kwargs)
 
     try:
         found = run.solve(solve_natively, solve_derived)
         if run.calls.made and run.is_active:
-            run.find_equation(name_of(solve), args, kwargs)
-        return run.differentiate(then, found, moves)
+            run.find_equation(args, kwargs)
+        return run.differentiate(then, found)
     finally:
         run.let_go()
 
@@ -84,7 +88,7 @@ def solved_by_user(
     The solver must not change arrays and containers that it is given.
     """
     given = Given(None, args, kwargs)
-    run = Run(ctx, solve, args, kwargs, reads)
+    run = Run(ctx, solve, solve, args, kwargs, reads)
     run.still = [a for a in run.still if id(a) not in given.known]
 
     def solve_natively() -> Any:
@@ -99,7 +103,7 @@ def solved_by_user(
 
     try:
         found, x = run.solve(solve_natively, solve_derived)
-        y = run.differentiate(then, x, False)
+        y = run.differentiate(then, x)
         if isinstance(found, ndarray) and is_writeable(found) and run.may_hold(found):
             ctx.assign(found, Ellipsis, y)
             return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from inspect import Parameter, Signature, signature
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,15 +14,15 @@ from mooncake_py.remembered import remembered
 from mooncake_py.runtime.activity import unwrapped
 from mooncake_py.runtime.same_number import at_point
 from mooncake_py.solvers.lent import Lent
+from mooncake_py.solvers.start import own
 from mooncake_py.solvers.unsettled import Iterates
 from mooncake_py.tangents.memory import is_writeable
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["Called", "Calls", "run_calling_back"]
+__all__ = ["Called", "Calls", "run_calling_back", "run_noting"]
 
-VAR_POSITIONAL, VAR_KEYWORD = Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD
 Keep = Callable[[Any, Any], tuple[Any, Any]]
 """Returns what a solver has passed, and what its callback was given for it, both for later."""
 FURTHER = ("args", "kwargs")
@@ -30,9 +30,10 @@ FURTHER = ("args", "kwargs")
 
 
 @remembered
-def signature_of(solve: Callable[..., Any]) -> Signature:
-    """Return the signature of a solver of a library."""
-    return signature(solve)
+def names_of(solve: Callable[..., Any]) -> tuple[str, ...]:
+    """Return the names of the parameters of a solver that are given by position."""
+    found = signature(solve).parameters.values()
+    return tuple(p.name for p in found if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD))
 
 
 class Held:
@@ -68,6 +69,10 @@ class Called:
             self.distance = distance
             self.other, self.other_marked = kept(args, given, keep)
 
+    def mark(self, mark: Callable[[Any], Any]) -> None:
+        """Give the points of a run on plain numbers what takes their place in a derived one."""
+        self.marked, self.other_marked = tuple(map(mark, self.first)), tuple(map(mark, self.other))
+
 
 class Calls:
     """The calls of the callbacks of a solver.
@@ -78,10 +83,13 @@ class Calls:
         In the order of the first calls, by the ids of the callbacks.
     is_active : bool
         Whether any callback has returned what is active.
+    points : list
+        What callbacks were given, in a run on plain numbers.
     """
 
     def __init__(self) -> None:
         self.made: dict[int, Called] = {}
+        self.points: list[Any] = []
         self.functions: list[Callable[..., Any]] = []  # they keep their ids
         self.is_active = False
 
@@ -151,7 +159,6 @@ def run_calling_back(
         return value, value if iterates is None else iterates.mark(value)
 
     def derived(f: Callable[..., Any]) -> Callable[..., Any]:
-        @functools.wraps(f, updated=())
         def call(*args: Any, **kwargs: Any) -> Any:
             given = tuple(map(passed, args))
             named = {name: passed(v) for name, v in kwargs.items()}
@@ -164,28 +171,70 @@ def run_calling_back(
                 write_back(a, b)
             return unwrapped(y)
 
-        vars(call).update(getattr(f, "__dict__", {}) if hasattr(f, "__code__") else {})
         return call
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, ndarray):
+            of_program[id(value)] = value
+        return unwrapped(value)
+
+    return solve_with(derived, plain, held, solve, args, kwargs)
+
+
+def run_noting(calls: Calls, solve: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+    """Run a solver natively, and take note of where it calls back."""
+
+    def keep(value: Any, given: Any) -> tuple[Any, Any]:
+        value = own(value)
+        return value, value
+
+    def noted(f: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            calls.points.extend(args)
+            calls.note(f, args, args, keep, kwargs)
+            return f(*args, **kwargs)
+
+        return call
+
+    return solve_with(noted, as_it_is, as_it_is, solve, args, kwargs)
+
+
+def as_it_is(value: Any) -> Any:
+    """Return a value."""
+    return value
+
+
+def solve_with(
+    callback: Callable[..., Any],
+    other: Callable[[Any], Any],
+    further: Callable[[Any], Any],
+    solve: Callable[..., Any],
+    args: Any,
+    kwargs: Any,
+) -> Any:
+    """Run a solver with functions that stand for its callbacks, and for its other arguments.
+
+    `further` arguments for callbacks may be functions too.
+    """
 
     def argument(value: Any) -> Any:
         if type(value) in (list, tuple):
             return type(value)(map(argument, value))
         if type(value) is dict:
             return {key: by_name(key, part) for key, part in value.items()}
-        if callable(value) and not isinstance(value, type):
-            return derived(value)
-        if isinstance(value, ndarray):
-            of_program[id(value)] = value
-        return unwrapped(value)
+        if not callable(value) or isinstance(value, type):
+            return other(value)
+        call = functools.wraps(value, updated=())(callback(value))
+        vars(call).update(getattr(value, "__dict__", {}) if hasattr(value, "__code__") else {})
+        return call
 
     def by_name(name: str, value: Any) -> Any:
-        return held(value) if name in FURTHER else argument(value)
+        return further(value) if name in FURTHER else argument(value)
 
-    given = signature_of(solve).bind(*args, **kwargs)
-    for name, value in given.arguments.items():
-        is_variadic = given.signature.parameters[name].kind in (VAR_POSITIONAL, VAR_KEYWORD)
-        given.arguments[name] = argument(value) if is_variadic else by_name(name, value)
-    return solve(*given.args, **given.kwargs)
+    names = names_of(solve)
+    given = [by_name(name, value) for name, value in zip(names, args, strict=False)]
+    given += map(argument, args[len(names) :])
+    return solve(*given, **{name: by_name(name, value) for name, value in kwargs.items()})
 
 
 def held(value: Any) -> Any:

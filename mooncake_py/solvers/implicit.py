@@ -29,7 +29,7 @@ from mooncake_py.diagnostics.places import definition_of
 from mooncake_py.errors import InvalidRuleError, MooncakeError, SolverError
 from mooncake_py.interface import jvp
 from mooncake_py.jacobians import jacobian
-from mooncake_py.rules.declare import contextual, from_vjp
+from mooncake_py.rules.declare import contextual, elementwise, from_vjp
 from mooncake_py.runtime.activity import unwrapped
 from mooncake_py.solvers.apart import solved_by_user
 from mooncake_py.solvers.order import order
@@ -224,9 +224,10 @@ def moved_along(
     # On what the residual captures it may depend in steps, on the guess unless it is isolated.
     if ctx.contains_active((r, residual, guess)):
         matrix = run.evaluated(checked_jacobian, residual, x, unwrapped(r), tolerance)
-        x = ctx.call(moved, x, like(ctx, x, r), matrix)
+        step = (moved, matrix) if isinstance(x, ndarray) else (moved_number, -1 / matrix.item())
+        x = ctx.call(step[0], x, like(ctx, x, r), step[1])
         for _ in range(order(ctx) - 1):
-            x = ctx.call(moved, x, like(ctx, x, ctx.call(residual, x)), matrix)
+            x = ctx.call(step[0], x, like(ctx, x, ctx.call(residual, x)), step[1])
     return x
 
 
@@ -382,6 +383,14 @@ def push_moved(tangents: Any, y: Any, x: Any, r: Any, matrix: ndarray) -> Any:
 def moved_rule(x: Any, r: Any, matrix: ndarray) -> Any:
     """Y = x - J^-1 r, with r = 0.   dx = dy,   dr = -J^-T dy."""
     return moved(x, r, matrix), lambda dy: (dy, -solved(matrix.T, dy), None)
+
+
+def moved_number(x: float, r: Any, slope: float) -> float:
+    """Return `x`, with the derivatives of ``x + slope * r``."""
+    return x
+
+
+elementwise(moved_number, 1.0, lambda x, r, slope, y: slope, None)
 
 
 def solved(matrix: ndarray, b: Any) -> Any:

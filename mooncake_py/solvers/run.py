@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy import ndarray
 
+from mooncake_py.boundary.arguments import name_of
 from mooncake_py.boundary.detached import Bare
 from mooncake_py.containers.bared import Bared
 from mooncake_py.containers.holders import Place
@@ -20,7 +21,8 @@ from mooncake_py.recomputation.rehearsal import copied
 from mooncake_py.runtime.classes import recorder
 from mooncake_py.runtime.enclosing import enclosed
 from mooncake_py.runtime.silence import Deferred, silent
-from mooncake_py.solvers.callbacks import Calls
+from mooncake_py.solvers.callbacks import Called, Calls
+from mooncake_py.solvers.counts import counted
 from mooncake_py.solvers.held_still import held_still, is_refused_view
 from mooncake_py.solvers.history import agree, depends_on_history, first_calls
 from mooncake_py.solvers.iterators import copied_iterator, with_iterators
@@ -45,10 +47,20 @@ class Run(Solved):
 
     If its callbacks may reach more than was found, what they change is found in what they record,
     and whether anything is active by running them.
+
+    Parameters
+    ----------
+    ctx : Mode
+    solver : callable
+    *values : object
+        What the solver and its callbacks may reach.
+    moves : bool
+        Whether the points at which the solver calls back may depend on active data.
     """
 
-    def __init__(self, ctx: Mode, *values: Any) -> None:
+    def __init__(self, ctx: Mode, solver: Function, *values: Any, moves: bool = False) -> None:
         super().__init__(ctx)
+        self.solver, self.moves = solver, moves
         self.state = state_of(ctx, values)
         self.is_active = self.state.is_active
         if self.state.is_open:  # they may write into any array
@@ -70,6 +82,7 @@ class Run(Solved):
         self.iterators: dict[int, Any] = {}  # copies from before the solver, by the id
         self.calls = Calls()
         self.iterates: Iterates | None = None
+        self.is_free = False  # callbacks only count, which their values do not depend on
         self.first: list[list[Any]] = []  # calls that come before those at the solution
 
     def runs_natively(self) -> bool:
@@ -93,6 +106,9 @@ class Run(Solved):
             # An error may be that of a refused write, or carry numbers out of a callback.
             is_derived = self.is_active and (isinstance(error, Exception) or changes)
             is_final = isinstance(error, MooncakeError) or not isinstance(error, Exception | None)
+            if is_derived and error is None and self.only_counts(changes):
+                warned.show()
+                return found
             if (is_final and not has_met) or not is_derived:
                 self.end = changes
                 warned.show()
@@ -116,6 +132,43 @@ class Run(Solved):
         put_all(ctx, self.before(changed))
         return found
 
+    def only_counts(self, changes: list[tuple[Place, Any]]) -> bool:
+        """Return whether callbacks need not be derived for what they have changed."""
+        made = list(self.calls.made.values())
+        if self.state.may_hide or len(made) > 1:
+            return False
+        before = {id(place): old for place, old in self.state.kept}
+        ends = [(place, now, before[id(place)]) for place, now in changes]
+        end = counted(ends, self.calls.points, self.mark)
+        if end is None or not all(self.is_as_before(call, changes) for call in made if call.other):
+            self.iterates = None
+            return False
+        self.end, self.is_free = end, bool(made) and self.iterates is None
+        return True
+
+    def mark(self, x: float) -> Any:
+        """Return a point of the solver without a known derivative, if its points may have one."""
+        if self.iterates is None and self.moves:
+            self.iterates = Iterates(self.ctx, name_of(self.solver))
+        return x if self.iterates is None else self.iterates.mark(x)
+
+    def is_as_before(self, call: Called, changes: list[tuple[Place, Any]]) -> bool:
+        """Return whether a callback returns the same before the solver and after its changes."""
+        failure = self.ctx.failure
+        values = []
+        try:
+            with silent():
+                for place, held in in_order(changes):
+                    place.write(held)
+                for state in (self.state.with_changes(changes), self.state):
+                    values.append(natively(self.ctx, state, call.f, call.other, {}))
+                    self.state.put_back()
+        except Exception:  # outside of where the solver goes, perhaps
+            self.ctx.failure = failure
+            self.state.put_back()
+            return False
+        return agree(*values)
+
     def go_back(self) -> None:
         """Undo what the callbacks have changed."""
         put_all(self.ctx, self.before(self.changed()))
@@ -125,13 +178,19 @@ class Run(Solved):
         changed = {id(place) for place, _ in self.state.changes()}
         return changed | self.touched | self.holding_iterators()
 
-    def find_equation(self, solver: str, args: Any, kwargs: Any) -> None:
+    def find_equation(self, args: Any, kwargs: Any) -> None:
         """Find out whether the callbacks must be called where the solver has called them first.
 
         It is not asked where each call moves on what cannot be put back.
         """
         ctx, made = self.ctx, list(self.calls.made.values())
-        if not self.end or not made[0].other or any(map(is_moving, self.state.streams)):
+        if not self.is_derived and self.iterates is not None:  # which was asked natively
+            for call in made:
+                call.mark(self.iterates.mark)
+            self.first = first_calls(ctx, made, args, kwargs, True)
+        if not (self.is_derived and self.end and made[0].other):
+            return
+        if any(map(is_moving, self.state.streams)):
             return
         failure = ctx.failure
         other = made[0].f, made[0].other
@@ -146,7 +205,7 @@ class Run(Solved):
         if agree(left, after_first):
             self.first = first_calls(ctx, made, args, kwargs, is_as_before)
         elif not is_as_before:
-            raise located(ctx, depends_on_history(ctx, solver))
+            raise located(ctx, depends_on_history(ctx, name_of(self.solver)))
 
     def value_after(self, state: list[tuple[Place, Any]], *calls: Any) -> Any:
         """Return what the last of some calls of callbacks returns, from a state."""
@@ -183,11 +242,13 @@ class Run(Solved):
             id(p) for p, old in self.state.kept if with_iterators(p, old, self.iterators) is not old
         }
 
-    def differentiate(self, then: Function, found: Any, moves: bool) -> Any:
+    def differentiate(self, then: Function, found: Any) -> Any:
         """Return ``then(run, found)``, and bring forth what the solver has left."""
         ctx = self.ctx
         changed = {id(place) for place, _ in self.end}
-        if self.is_active:
+        if self.is_active and self.is_free:
+            self.begin = []
+        elif self.is_active:
             self.begin = [list(pair) for pair in self.before(changed)]
             self.left = [list(pair) for pair in self.end]
             self.begin.extend([None, call] for call in self.first)
@@ -197,7 +258,7 @@ class Run(Solved):
             result = then(self, found)
         others = {id(place) for place, _ in self.state.changes()} - changed
         self.iterators = {}
-        if moves and self.is_derived:
+        if self.moves and (self.is_derived or self.iterates):
             self.end = self.end_with_slopes()
         put_all(ctx, [*self.before(others), *self.end])
         if self.is_derived:
@@ -216,6 +277,7 @@ class Run(Solved):
         self.state.let_go()
         self.calls.made.clear()
         self.calls.functions.clear()
+        self.calls.points.clear()
         for pairs in (self.start, self.end, self.first, self.left, self.begin or []):
             pairs.clear()
         self.still, self.iterators, self.draws = [], {}, Draws()
@@ -228,7 +290,9 @@ class Run(Solved):
     @override
     def evaluated(self, f: Function, /, *args: Any) -> Any:
         ctx, state = self.ctx, self.state
-        if self.end or not self.runs_natively() or state.changes():
+        if self.is_free:  # they reach what they did before, and no more
+            state = state.as_it_is()
+        elif self.end or not self.runs_natively() or state.changes():
             state = state_of(ctx, (f, args))
         try:
             if not can_be_undone(state, True):
@@ -238,7 +302,7 @@ class Run(Solved):
             finally:
                 state.put_back()
         finally:
-            if state is not self.state:
+            if state is not self.state and not self.is_free:
                 state.let_go()
 
     @override
@@ -286,9 +350,12 @@ def state_of(ctx: Mode, values: Any) -> State:
 
 def natively(ctx: Mode, state: State, f: Function, args: Any, kwargs: Any) -> Any:
     """Run a function natively, with plain numbers for active ones in what it can reach."""
-    with ctx.outside(), enclosed(None), Bared(state.kept), Bare(ctx) as bare:
-        f, args, kwargs = (bare.visit(part)[0] for part in (f, args, kwargs))
-        return f(*args, **kwargs)
+    with ctx.outside(), enclosed(None), Bared(state.kept):
+        if state.is_in_places:
+            return f(*args, **kwargs)
+        with Bare(ctx) as bare:
+            f, args, kwargs = (bare.visit(part)[0] for part in (f, args, kwargs))
+            return f(*args, **kwargs)
 
 
 def may_have_met_active(error: BaseException | None) -> bool:
@@ -303,7 +370,7 @@ def is_moving(stream: Any) -> bool:
 
 def sample(ctx: Mode, f: Function, *args: Any) -> Any:
     """Return ``f(*args)`` without a derivative, natively if what it changes can be undone then."""
-    run = Run(ctx, f, args)
+    run = Run(ctx, f, f, args)
     try:
         if run.runs_natively():
             try:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import copy
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakValueDictionary
 
@@ -26,7 +27,7 @@ from mooncake_py.runtime.active import Active, active_number
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["Iterates", "unsettled"]
+__all__ = ["Iterates", "unsettled", "with_new"]
 
 _alive: WeakValueDictionary[int, Iterates] = WeakValueDictionary()
 """By the numbers that stand for them among the operands of a rule."""
@@ -96,6 +97,16 @@ class Iterates:
             fix="compute the value anew from the result of the solver, or hold it constant by "
             "stop_gradient",
         )
+
+
+def with_new(before: Any, after: Any, new: Callable[[Any], Any]) -> Any:
+    """Return contents of a place with ``new(part)`` for each part that was not there before."""
+    if type(after) is dict is type(before):
+        return {k: v if before.get(k, after) is v else new(v) for k, v in after.items()}
+    if type(after) is list is type(before):
+        old = set(map(id, before))
+        return [v if id(v) in old else new(v) for v in after]
+    return new(after)
 
 
 class Refusing:

@@ -18,7 +18,7 @@ from mooncake_py.modules import package_of
 from mooncake_py.runtime import numerals
 from mooncake_py.runtime.activity import unwrapped
 from mooncake_py.solvers.apart import natively
-from mooncake_py.solvers.unsettled import Iterates
+from mooncake_py.solvers.unsettled import Iterates, with_new
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
@@ -69,6 +69,7 @@ def on_plain_numbers(ctx: Mode, store: Any, args: Any, kwargs: Any) -> Any:
         hooks = {n: callbacks.plain(ctx, v) for n, v in kwargs.items() if callable(v)}
         return store(*map(unwrapped, args), **{**unwrapped(kwargs), **hooks})
     state = State(ctx, within((*args, *kwargs.values(), getattr(store, "__self__", None))))
+    state.is_in_places = False  # but in the arguments, which were not visited themselves
     try:
         return natively(ctx, state, store, args, kwargs)
     finally:
@@ -95,14 +96,7 @@ class Stored(Iterates):
         """Return contents in which new numbers are active, without a known derivative."""
         if isinstance(after, np.ndarray):
             return self.mark(after)
-        if isinstance(after, dict):
-            return {
-                key: v if before.get(key) is v else self.mark_number(v) for key, v in after.items()
-            }
-        if type(after) is list and type(before) is list:
-            old = set(map(id, before))
-            return [v if id(v) in old else self.mark_number(v) for v in after]
-        return self.mark_number(after)
+        return with_new(before, after, self.mark_number)
 
     def mark_number(self, value: Any) -> Any:
         """Return a number as an active one."""

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 __all__ = ["with_sequences"]
 
 SCALARS = frozenset({Active, *NUMBERS})
+DTYPE = {"dtype"}
+REAL = (float, np.float64)
+"""Types of elements; others may have a shape of their own, or be no numbers."""
 
 
 def with_sequences(handlers: ByIdentity[Handler]) -> ByIdentity[Handler]:
@@ -53,8 +56,10 @@ def before(handler: Any) -> Handler:
     """
 
     def run(ctx: ForwardContext, f: Any, args: Any, kwargs: Any) -> Any:
-        if len(args) == 1 and not (kwargs and f is np.array) and is_sequence(args[0]):
-            return of_sequence(ctx, args[0], kwargs)
+        if 0 < len(args) <= 2 and (f is assemble or not kwargs.keys() - DTYPE):
+            dtype = args[1] if len(args) == 2 else kwargs.get("dtype")
+            if (dtype is None or dtype in REAL) and is_sequence(args[0]):
+                return of_sequence(ctx, args[0], kwargs | {"dtype": dtype})
         return handler(ctx, f, args, kwargs)
 
     served: Any = run
