@@ -69,10 +69,6 @@ class Called:
             self.distance = distance
             self.other, self.other_marked = kept(args, given, keep)
 
-    def mark(self, mark: Callable[[Any], Any]) -> None:
-        """Give the points of a run on plain numbers what takes their place in a derived one."""
-        self.marked, self.other_marked = tuple(map(mark, self.first)), tuple(map(mark, self.other))
-
 
 class Calls:
     """The calls of the callbacks of a solver.

@@ -26,9 +26,15 @@ from numpy import ndarray
 
 from mooncake_py.boundary.arguments import name_of
 from mooncake_py.diagnostics.places import definition_of
-from mooncake_py.errors import InvalidRuleError, MooncakeError, SolverError
+from mooncake_py.errors import (
+    DerivativeDropError,
+    InvalidRuleError,
+    MissingRuleError,
+    MooncakeError,
+    SolverError,
+)
 from mooncake_py.interface import jvp
-from mooncake_py.jacobians import jacobian
+from mooncake_py.jacobians import value_and_jacobian
 from mooncake_py.rules.declare import contextual, elementwise, from_vjp
 from mooncake_py.runtime.activity import unwrapped
 from mooncake_py.solvers.apart import solved_by_user
@@ -39,7 +45,8 @@ from mooncake_py.words import with_article
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["at_solution", "implicit", "in_floats", "moved_along"]
+__all__ = ["FEW", "at_solution", "implicit", "in_floats", "jacobian_at", "moved_along",
+           "moving"]  # fmt: skip
 
 Function = Callable[..., Any]
 
@@ -47,6 +54,8 @@ TOLERANCE = 1e-4
 REACH = 1e-7
 AGREEMENT = 0.1
 FEW_ROUNDINGS = 4.0
+FEW = 8
+"""Unknowns of which no Jacobian is too large to be computed at once."""
 
 
 def implicit(solve: Function, residual: Function, *, tolerance: float = TOLERANCE) -> Function:
@@ -185,7 +194,7 @@ def require_numbers(f: Any, value: Any, what: str) -> None:
     """Raise if a solution or a residual is neither a number nor an array."""
     if isinstance(value, (ndarray, float, complex, int, np.number)):
         return
-    if what == "residual" and isinstance(value, list):
+    if what == "residual" and isinstance(value, (list, tuple)):
         return  # of numbers, as root finders take it
     got = "None" if value is None else with_article(type(value).__name__)
     raise InvalidRuleError(
@@ -206,7 +215,7 @@ def at_solution(run: Solved, x: Any, residual: Function, guess: Any) -> Any:
         return x
     residual = run.anew(residual, x)
     x = moved_along(run, x, residual, guess=guess)
-    if run.begin and run.ctx.contains_active(x):
+    if run.stores and run.ctx.contains_active(x):
         run.ctx.call(residual, x)  # what it writes anywhere has the derivative too
     return x
 
@@ -224,7 +233,7 @@ def moved_along(
     # On what the residual captures it may depend in steps, on the guess unless it is isolated.
     if ctx.contains_active((r, residual, guess)):
         matrix = run.evaluated(checked_jacobian, residual, x, unwrapped(r), tolerance)
-        step = (moved, matrix) if isinstance(x, ndarray) else (moved_number, -1 / matrix.item())
+        step = (moved, matrix) if isinstance(x, ndarray) else (moving, -1 / matrix.item())
         x = ctx.call(step[0], x, like(ctx, x, r), step[1])
         for _ in range(order(ctx) - 1):
             x = ctx.call(step[0], x, like(ctx, x, ctx.call(residual, x)), step[1])
@@ -287,8 +296,9 @@ def checked_jacobian(residual: Function, x: Any, r: Any, tolerance: float) -> nd
             why=f"near {shown(x)} they do not change, but jump: {shown(r)}",
             fix="return floats that change with the solution",
         )
-    residual = in_floats(residual)
-    rows = jvp(residual, (x,), (1.0,))[1] if isinstance(x, float) else jacobian(residual)(x)
+    if not isinstance(r, (float, ndarray)):
+        residual = in_floats(residual)
+    rows = jvp(residual, (x,), (1.0,))[1] if isinstance(x, float) else jacobian_at(residual, x)[1]
     matrix = np.reshape(np.asarray(rows, dtype=float), (size, size))
     if not np.isfinite(matrix).all() or not np.isfinite(r).all():
         raise SolverError(
@@ -298,6 +308,19 @@ def checked_jacobian(residual: Function, x: Any, r: Any, tolerance: float) -> nd
     if size:
         require_root(residual, x, np.reshape(r, size), matrix, tolerance)
     return matrix
+
+
+def jacobian_at(f: Function, x: ndarray) -> tuple[Any, ndarray]:
+    """Return the value of a function at a point, and its Jacobian there."""
+    if 0 < x.size <= FEW:
+        units = np.eye(x.size, dtype=x.dtype)
+        try:
+            y, columns = jvp(f, (x,), [(unit.reshape(x.shape),) for unit in units])
+        except (MissingRuleError, DerivativeDropError):  # reverse mode may serve
+            pass
+        else:
+            return y, np.stack(columns, axis=-1)
+    return value_and_jacobian(f)(x)
 
 
 def require_root(residual: Function, x: Any, r: ndarray, matrix: ndarray, tolerance: float) -> None:
@@ -385,12 +408,12 @@ def moved_rule(x: Any, r: Any, matrix: ndarray) -> Any:
     return moved(x, r, matrix), lambda dy: (dy, -solved(matrix.T, dy), None)
 
 
-def moved_number(x: float, r: Any, slope: float) -> float:
-    """Return `x`, with the derivatives of ``x + slope * r``."""
+def moving(x: float, r: Any, slope: float) -> float:
+    """Return a number, with the derivatives of ``x + slope * r``."""
     return x
 
 
-elementwise(moved_number, 1.0, lambda x, r, slope, y: slope, None)
+elementwise(moving, 1.0, lambda x, r, slope, y: slope, None)
 
 
 def solved(matrix: ndarray, b: Any) -> Any:

@@ -143,7 +143,7 @@ class Run(Solved):
         if end is None or not all(self.is_as_before(call, changes) for call in made if call.other):
             self.iterates = None
             return False
-        self.end, self.is_free = end, bool(made) and self.iterates is None
+        self.end, self.is_free = end, bool(made)
         return True
 
     def mark(self, x: float) -> Any:
@@ -184,10 +184,6 @@ class Run(Solved):
         It is not asked where each call moves on what cannot be put back.
         """
         ctx, made = self.ctx, list(self.calls.made.values())
-        if not self.is_derived and self.iterates is not None:  # which was asked natively
-            for call in made:
-                call.mark(self.iterates.mark)
-            self.first = first_calls(ctx, made, args, kwargs, True)
         if not (self.is_derived and self.end and made[0].other):
             return
         if any(map(is_moving, self.state.streams)):
@@ -281,6 +277,11 @@ class Run(Solved):
         for pairs in (self.start, self.end, self.first, self.left, self.begin or []):
             pairs.clear()
         self.still, self.iterators, self.draws = [], {}, Draws()
+
+    @property
+    @override
+    def stores(self) -> bool:
+        return bool(self.begin) or self.iterates is not None
 
     @property
     @override

@@ -53,6 +53,11 @@ class Solved:
         raise NotImplementedError
 
     @property
+    def stores(self) -> bool:
+        """Whether callbacks store what may have a derivative."""
+        return False
+
+    @property
     def is_native(self) -> bool:
         """Whether the solver and :meth:`evaluated` run natively."""
         return True

@@ -19,16 +19,14 @@ import numpy as np
 from numpy import ndarray
 from scipy import integrate
 
-from mooncake_py.interface import jvp
 from mooncake_py.rules.declare import from_vjp
 from mooncake_py.runtime.activity import unwrapped
+from mooncake_py.solvers.implicit import FEW, jacobian_at
 from mooncake_py.solvers.scipy.long_steps import Known, linearised_along, rule_of_gauss, step_at
 from mooncake_py.solvers.start import Solved
 
 __all__ = ["FEW", "moved_along", "solution_along"]
 
-FEW = 8
-"""Unknowns up to which the Jacobians are matrices."""
 Matrices = tuple[ndarray, ndarray, ndarray, ndarray, ndarray]
 """The inverses of the systems and the Jacobians of all steps, their lengths, and for each time the
 step that it is in and the weights of the slopes of that step.
@@ -82,13 +80,8 @@ def linearised_at(f: Any, state_first: bool, nodes: list[tuple[Any, Any]]) -> tu
             return np.array([f(y + shift, t) for t, y in nodes], dtype=float)
         return np.array([f(t, y + shift) for t, y in nodes], dtype=float)
 
-    if n == 1:
-        slopes, column = jvp(moved, (np.zeros(1),), (np.ones(1),))
-        found = [column]
-    else:
-        directions: Any = [(row,) for row in np.eye(n)]
-        slopes, found = jvp(moved, (np.zeros(n),), directions)
-    return slopes, np.stack([np.reshape(column, (len(nodes), n)) for column in found], axis=-1)
+    slopes, jacobian = jacobian_at(moved, np.zeros(n))
+    return slopes, jacobian.reshape(len(nodes), n, n)
 
 
 def moved_along(

@@ -23,6 +23,7 @@ from mooncake_py.rules.plain_values import valued
 from mooncake_py.runtime.activity import unwrapped
 from mooncake_py.solvers.apart import solved_apart
 from mooncake_py.solvers.approximated import approximated
+from mooncake_py.solvers.implicit import moving
 from mooncake_py.solvers.order import order
 from mooncake_py.solvers.run import sample
 from mooncake_py.solvers.scipy.results import changed, of_point, tuple_of
@@ -270,4 +271,6 @@ def with_derivative_of(ctx: Mode, value: Any, computed: Any, error: Any) -> Any:
             f"{difference:.2g}:\nthere is a singularity, from which SciPy extrapolates",
             fix="substitute, such that the function is smooth",
         )
+    if type(value) is float:
+        return ctx.call(moving, value, computed, 1.0)
     return ctx.call(valued, computed, value)
