@@ -194,7 +194,7 @@ def require_numbers(f: Any, value: Any, what: str) -> None:
     """Raise if a solution or a residual is neither a number nor an array."""
     if isinstance(value, (ndarray, float, complex, int, np.number)):
         return
-    if what == "residual" and isinstance(value, (list, tuple)):
+    if what == "residual" and isinstance(value, list):
         return  # of numbers, as root finders take it
     got = "None" if value is None else with_article(type(value).__name__)
     raise InvalidRuleError(

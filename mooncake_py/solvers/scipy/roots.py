@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from scipy import optimize
 
 from mooncake_py.rules.declare import overlay_in_context
@@ -101,13 +102,18 @@ def first_of(f: Callable[..., Any], args: Any) -> Callable[[Any], Any]:
     return lambda x: f(x, *further)[0]
 
 
+def as_array(f: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return a function that returns an array in place of a list."""
+    return lambda x: np.asarray(f(x))
+
+
 @overlay_in_context(optimize.fsolve)
 def fsolve(ctx: Mode, func: Any, x0: Any, args: Any = (), *rest: Any, **options: Any) -> Any:
     """Run `fsolve`."""
 
     def differentiated(run: Solved, found: Any) -> Any:
         x = found[0] if isinstance(found, tuple) else found
-        x = at_solution(run, x, of_point(func, args), x0)
+        x = at_solution(run, x, as_array(of_point(func, args)), x0)
         return (x, changed(run, found[1], x), *found[2:]) if isinstance(found, tuple) else x
 
     return solved_apart(
@@ -121,7 +127,7 @@ def root(
     **options: Any,
 ) -> Any:  # fmt: skip
     """Run `root`; the function may return its Jacobian too."""
-    residual = of_point(fun, args) if callable(jac) or not jac else first_of(fun, args)
+    residual = as_array(of_point(fun, args) if callable(jac) or not jac else first_of(fun, args))
 
     def differentiated(run: Solved, found: Any) -> Any:
         return changed(run, found, x=at_solution(run, found.x, residual, x0))
