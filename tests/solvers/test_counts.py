@@ -13,6 +13,8 @@ from scipy import integrate, optimize
 
 from mooncake_py import SolverError, grad, hessian, implicit, jvp, value_and_grad
 
+pytestmark = pytest.mark.without_modes("the programs read what callbacks have captured")
+
 Note = Callable[[Any], None]
 
 

@@ -21,6 +21,8 @@ PROGRAMS = {
     "another layout": lambda x: np.array([x, x * x], order="F") @ x,
     "more axes": lambda x: np.array([x[0], x[1]], ndmin=3),
     "complex": lambda x: np.array([x[0] * 1j, x[1], 2]),
+    "of a given type": lambda x: np.array([[x[0], 1.0], (x[1], x[2] * x[0])], dtype=float),
+    "arrays of a given type": lambda x: np.array([x * x, np.ones(3)], np.float64),
     "of numpy": lambda x: np.array([np.float64(2) * x[0], np.int64(3)]),
 }
 
@@ -32,6 +34,14 @@ def test_tangents_agree_with_differences(name: str) -> None:
     assert (y.dtype, y.shape, y.strides) == (f(X).dtype, f(X).shape, f(X).strides)
     np.testing.assert_array_equal(y, f(X))
     np.testing.assert_allclose(dy, sixth_order(lambda t: f(X + t * DX)), atol=1e-9)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_directions_agree_with_each_alone(name: str) -> None:
+    f = PROGRAMS[name]
+    _, found = jvp(f, (X,), [(DX,), (X,)])
+    for dy, direction in zip(found, (DX, X), strict=True):
+        np.testing.assert_allclose(dy, jvp(f, (X,), (direction,))[1], rtol=1e-14)
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
