@@ -21,7 +21,7 @@ from mooncake_py.recomputation.rehearsal import copied
 from mooncake_py.runtime.classes import recorder
 from mooncake_py.runtime.enclosing import enclosed
 from mooncake_py.runtime.silence import Deferred, silent
-from mooncake_py.solvers.callbacks import Called, Calls
+from mooncake_py.solvers.callbacks import Calls
 from mooncake_py.solvers.counts import counted
 from mooncake_py.solvers.held_still import held_still, is_refused_view
 from mooncake_py.solvers.history import agree, depends_on_history, first_calls
@@ -74,6 +74,7 @@ class Run(Solved):
         self.caches = copied(ctx.caches)
         self.draws = Draws()
         self.end: list[tuple[Place, Any]] = []
+        self.plain_end: list[tuple[Place, Any]] | None = None  # of a run on plain numbers
         self.still = [a for a in self.state.known.values() if isinstance(a, ndarray)]
         if not self.is_active:
             self.still = []
@@ -102,6 +103,7 @@ class Run(Solved):
                 with warned:
                     found, error = self.attempt(solve_natively, [])
             changes = state.put_back()
+            self.plain_end = changes if error is None else None
             has_met = self.is_active and may_have_met_active(error)
             # An error may be that of a refused write, or carry numbers out of a callback.
             is_derived = self.is_active and (isinstance(error, Exception) or changes)
@@ -140,7 +142,11 @@ class Run(Solved):
         before = {id(place): old for place, old in self.state.kept}
         ends = [(place, now, before[id(place)]) for place, now in changes]
         end = counted(ends, self.calls.points, self.mark)
-        if end is None or not all(self.is_as_before(call, changes) for call in made if call.other):
+        if end is not None and made and made[0].other:
+            other = made[0].f, made[0].other
+            values = self.values_after((True, other), (False, other))
+            end = end if values and agree(*values) else None
+        if end is None:
             self.iterates = None
             return False
         self.end, self.is_free = end, bool(made)
@@ -151,23 +157,6 @@ class Run(Solved):
         if self.iterates is None and self.moves:
             self.iterates = Iterates(self.ctx, name_of(self.solver))
         return x if self.iterates is None else self.iterates.mark(x)
-
-    def is_as_before(self, call: Called, changes: list[tuple[Place, Any]]) -> bool:
-        """Return whether a callback returns the same before the solver and after its changes."""
-        failure = self.ctx.failure
-        values = []
-        try:
-            with silent():
-                for place, held in in_order(changes):
-                    place.write(held)
-                for state in (self.state.with_changes(changes), self.state):
-                    values.append(natively(self.ctx, state, call.f, call.other, {}))
-                    self.state.put_back()
-        except Exception:  # outside of where the solver goes, perhaps
-            self.ctx.failure = failure
-            self.state.put_back()
-            return False
-        return agree(*values)
 
     def go_back(self) -> None:
         """Undo what the callbacks have changed."""
@@ -188,28 +177,46 @@ class Run(Solved):
             return
         if any(map(is_moving, self.state.streams)):
             return
-        failure = ctx.failure
         other = made[0].f, made[0].other
-        try:
-            with silent():
-                left = self.value_after(self.end, other)
-                is_as_before = agree(left, self.value_after([], other))
-                after_first = self.value_after([], *((call.f, call.first) for call in made), other)
-        except Exception:  # outside of where the solver goes, perhaps
-            ctx.failure = failure
+        first = [(call.f, call.first) for call in made]
+        values = self.values_after((True, other), (False, other), (False, *first, other))
+        if values is None:
             return
+        left, before, after_first = values
+        is_as_before = agree(left, before)
         if agree(left, after_first):
             self.first = first_calls(ctx, made, args, kwargs, is_as_before)
         elif not is_as_before:
             raise located(ctx, depends_on_history(ctx, name_of(self.solver)))
 
-    def value_after(self, state: list[tuple[Place, Any]], *calls: Any) -> Any:
-        """Return what the last of some calls of callbacks returns, from a state."""
-        put_all(self.ctx, state)
+    def values_after(self, *starts: Any) -> list[Any] | None:
+        """Return values of callbacks, each from whether the solver has run and some calls.
+
+        None if one raises, as it is called outside of where the solver goes, perhaps.
+        """
+        failure = self.ctx.failure
         try:
-            return sample(self.ctx, called_in_turn, calls)
+            with silent():
+                return [self.value_after(*start) for start in starts]
+        except Exception:
+            self.ctx.failure = failure
+            return None
+
+    def value_after(self, has_run: bool, *calls: Any) -> Any:
+        """Return what the last of some calls of callbacks returns, before the solver or after."""
+        if self.plain_end is None:
+            put_all(self.ctx, self.end if has_run else [])
+            try:
+                return sample(self.ctx, called_in_turn, calls)
+            finally:
+                self.go_back()
+        end = self.plain_end if has_run else []
+        for place, held in in_order(end):
+            place.write(held)
+        try:
+            return natively(self.ctx, self.state.with_changes(end), called_in_turn, (calls,), {})
         finally:
-            self.go_back()
+            self.state.put_back()
 
     def attempt(self, solve: Function, still: list[ndarray]) -> tuple[Any, BaseException | None]:
         """Return what a solver finds, or the exception that it raises, with arrays read-only."""
@@ -274,7 +281,14 @@ class Run(Solved):
         self.calls.made.clear()
         self.calls.functions.clear()
         self.calls.points.clear()
-        for pairs in (self.start, self.end, self.first, self.left, self.begin or []):
+        for pairs in (
+            self.start,
+            self.end,
+            self.plain_end or [],
+            self.first,
+            self.left,
+            self.begin or [],
+        ):
             pairs.clear()
         self.still, self.iterators, self.draws = [], {}, Draws()
 
