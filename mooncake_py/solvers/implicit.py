@@ -298,7 +298,12 @@ def checked_jacobian(residual: Function, x: Any, r: Any, tolerance: float) -> nd
         )
     if not isinstance(r, (float, ndarray)):
         residual = in_floats(residual)
-    rows = jvp(residual, (x,), (1.0,))[1] if isinstance(x, float) else jacobian_at(residual, x)[1]
+    if isinstance(x, float):
+        rows = jvp(residual, (x,), (1.0,))[1]
+        if isinstance(r, float) and is_root_of_one(residual, x, r, rows, tolerance):
+            return np.array([[rows]])
+    else:
+        _, rows = jacobian_at(residual, x)
     matrix = np.reshape(np.asarray(rows, dtype=float), (size, size))
     if not np.isfinite(matrix).all() or not np.isfinite(r).all():
         raise SolverError(
@@ -323,12 +328,25 @@ def jacobian_at(f: Function, x: ndarray) -> tuple[Any, ndarray]:
     return value_and_jacobian(f)(x)
 
 
+def is_root_of_one(residual: Function, x: float, r: float, slope: float, tolerance: float) -> bool:
+    """Return whether a number is sure to be an isolated root, without LAPACK and further slopes."""
+    try:
+        with np.errstate(all="ignore"):
+            step, size = abs(r / slope), abs(x)
+            reach = max(step, REACH * size)
+            mean = (residual(x + 2 * reach) - r) / (2 * reach)
+    except Exception:  # outside of where the function is defined, perhaps
+        return False
+    is_near = abs(mean - slope) <= 0.5 * AGREEMENT * abs(slope)
+    return bool(is_near and step <= tolerance * max(size, 1.0))
+
+
 def require_root(residual: Function, x: Any, r: ndarray, matrix: ndarray, tolerance: float) -> None:
     """Raise if `x` is not an isolated root."""
     rows = np.abs(matrix).max(axis=1, keepdims=True)
     if not rows.all():
         raise singular(x, r)
-    left, values, right = factors(matrix / rows)
+    left, values, right = np.linalg.svd(matrix / rows)
     if values[-1] <= len(r) * np.finfo(float).eps * values[0]:
         raise singular(x, r)
     step = np.linalg.norm(solved(matrix, r))
@@ -365,13 +383,6 @@ def differs_little(
     except Exception:  # outside of where the function is defined, perhaps
         return False
     return bool(abs(mean - slope) <= 0.5 * AGREEMENT * slope)
-
-
-def factors(matrix: ndarray) -> Any:
-    """Return the singular value decomposition of a matrix; of one number without LAPACK."""
-    if matrix.size > 1:
-        return np.linalg.svd(matrix)
-    return np.sign(matrix), np.abs(matrix[0]), np.ones((1, 1))
 
 
 def singular(x: Any, r: Any) -> SolverError:
