@@ -32,7 +32,7 @@ from mooncake_py.application.own_pullbacks import apart
 from mooncake_py.application.plain_errors import as_plain, plain_error
 from mooncake_py.application.seen_calls import call_seen
 from mooncake_py.application.shared_outputs import refuse_shared
-from mooncake_py.containers.sequences import readable
+from mooncake_py.containers.sequences import listed, readable
 from mooncake_py.diagnostics.notes import located
 from mooncake_py.diagnostics.places import position_for_rule
 from mooncake_py.diagnostics.reporting import Reporting, unsupported
@@ -369,8 +369,10 @@ def apply_zero(rule: Rule, ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     method = derivable(args[0], ANSWERED[f]) if f in ANSWERED else None
     if method is not None:
         return ctx.call(method, *args)
-    # a sequence or a formatter of the user's, perhaps
-    y = call_seen(ctx, f, tuple(map(activity.unwrapped, args)), activity.unwrapped(kwargs))
+    plain = args
+    if not PLAIN.issuperset(map(type, args)):  # a sequence or a formatter of the user's, perhaps
+        plain = [listed(ctx, f, a) for a in args]
+    y = call_seen(ctx, f, tuple(map(activity.unwrapped, plain)), activity.unwrapped(kwargs))
     refuse_shared(rule, ctx, y)
     return without_derivative(ctx, f, y, args, kwargs)
 

@@ -35,6 +35,7 @@ from mooncake_py.rooms import PACKAGE
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import INERT, holds_inert, is_iterator
 from mooncake_py.runtime.iterators import reduced
+from mooncake_py.runtime.silence import hear_native, is_silent, run_muted
 from mooncake_py.runtime.users_code import (
     is_of_library,
     is_users_function,
@@ -188,6 +189,10 @@ def runs_steps(part: Any) -> bool:
 def run_seen(ctx: Mode, f: Any, values: Iterable[Any], run: Callable[[], Any]) -> Any:
     """Run native code that may call Python code, and record what that changes."""
     values = list(values)
+    if is_silent():
+        run = functools.partial(run_muted, run)
+    else:
+        hear_native(f, values)
     for value in values:
         if type(value) not in WITHOUT_CODE and runs_python(value):
             break

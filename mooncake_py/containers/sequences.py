@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections import deque
+from collections.abc import Callable
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +26,7 @@ from mooncake_py.runtime.methods import python_method
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["SUBSCRIPTS", "plain_subscript", "readable"]
+__all__ = ["SUBSCRIPTS", "items_of", "listed", "plain_subscript", "readable"]
 
 KNOWN = INERT | {ndarray, Active}
 SUBSCRIPTS = KNOWN | {list}
@@ -54,11 +55,26 @@ def readable(ctx: Mode, f: Any, value: Any) -> Any:
                 fix="write a.flatten(), or a.ravel() for a view",
             )
         return ctx.call(np.flatiter.__array__, value)
+    return listed(ctx, f, value, readable)
+
+
+def listed(ctx: Mode, f: Any, value: Any, read: Callable[..., Any] | None = None) -> Any:
+    """Return lists for active sequences that NumPy reads, and anything else unchanged.
+
+    Parameters
+    ----------
+    read : callable, optional
+        What reads the items; this function itself by default.
+    """
+    read = read or listed
+    t = type(value)
     if t is list or t is tuple:
         known = all(type(v) in KNOWN for v in value)
-        return value if known else t(readable(ctx, f, v) for v in value)
+        return value if known else t(read(ctx, f, v) for v in value)
     if is_sequence(value) and belongs_to_numpy(f) and ctx.contains_active(value):
-        return [readable(ctx, f, v) for v in elements(ctx, value)]
+        effects.refuse_writers(ctx, (value,), effects.READING)  # NumPy may read it several times
+        items = items_of(ctx, value)
+        return value if items is None else [read(ctx, f, v) for v in items]
     return value
 
 
@@ -82,12 +98,16 @@ def is_sequence(value: Any) -> bool:
     )
 
 
-def elements(ctx: Mode, value: Any) -> list[Any]:
-    """Return the elements, which NumPy reads several times."""
-    effects.refuse_writers(ctx, (value,), effects.READING)
-    if issubclass(type(value), (list, tuple, deque)):
-        return list(value)
-    return [ctx.getitem(value, i) for i in range(ctx.call(len, value))]
+def items_of(ctx: Mode, value: Any) -> list[Any] | None:
+    """Return the items that an object gives its iterator, as NumPy reads them; None without length.
+
+    Of classes with ``__getitem__`` alone Python makes the iterator.
+    """
+    try:
+        ctx.call(len, value)
+    except Exception:  # NumPy takes it for a single object
+        return None
+    return list(ctx.iter(value))
 
 
 NO_INDEX = (

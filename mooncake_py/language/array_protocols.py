@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 __all__ = ["UNWATCHED", "arrays_for", "as_array", "watch", "watch_array"]
 
 
-OF_SEQUENCES = frozenset({"dist", "fsum", "sumprod"})
-"""Functions of `math` that take sequences of numbers."""
+ITERATING = frozenset({"dist", "fsum", "prod", "sumprod"})
+"""Functions of `math` that iterate, and ask each item for a number."""
 OF_INTEGERS = frozenset({
     math.factorial, math.comb, math.perm, math.gcd, math.lcm, math.isqrt,
 })  # fmt: skip
@@ -57,16 +57,15 @@ def arrays_for(ctx: Mode, f: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
     if is_of_numpy(f):  # it meets them itself
         buffers_of(ctx, args)
         return args, kwargs
-    if f is math.prod:  # it multiplies whatever there is
+    if is_of_math(f) and f.__name__ in ITERATING:  # and so do the replacements
+        buffers_of(ctx, args)
         return args, kwargs
     if f in OF_INTEGERS:
         return tuple(position(ctx, v) for v in args), kwargs
-    if is_of_math(f) and f.__name__ not in OF_SEQUENCES:
+    if is_of_math(f):
         return tuple(as_float(ctx, v) for v in args), kwargs
-    return (
-        tuple(as_array(ctx, v) for v in args),
-        {name: as_array(ctx, v) for name, v in kwargs.items()},
-    )
+    buffers_of(ctx, (*args, *kwargs.values()))
+    return args, kwargs
 
 
 def buffers_of(ctx: Mode, values: Any) -> None:

@@ -26,7 +26,7 @@ from mooncake_py.tangents.bits import bits_of
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["Results", "contents_of", "run_again"]
+__all__ = ["Results", "compares_numbers", "contents_of", "run_again"]
 
 CONSTANTS = (str, bytes, bool, type(None), type(Ellipsis), type, FunctionType, np.ufunc)
 NUMBERS = (int, float, complex, np.generic)
@@ -118,6 +118,19 @@ def changed(ctx: Mode, f: Any, what: str) -> Exception:
         f"{what}",
         why=WHY,
         fix="let the function only compute and return numbers or arrays, or call it without cache",
+    )
+
+
+def compares_numbers(ctx: Mode, f: Any) -> Exception:
+    """Return the error about an object that is equal to another one by code of the program."""
+    return dropped(
+        ctx,
+        f"the cached function {f.__name__} is called for an object that equals an earlier one, "
+        "and active numbers in them have been compared",
+        why="the plain call takes the first result from the cache; whether its derivative is that "
+        "of this\ncall too depends on how the class compares them",
+        fix="let the class compare names or ints, make it a dataclass, or call the function "
+        "without cache",
     )
 
 

@@ -14,9 +14,9 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mooncake_py.containers.reach import LRU_WRAPPER
-from mooncake_py.language.cached_again import Results, run_again
+from mooncake_py.language.cached_again import Results, compares_numbers, run_again
+from mooncake_py.language.equality import compared, may_differ
 from mooncake_py.language.origins import NOTHING, have_one_origin, is_same, origins_of
-from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import unwrapped
 
 if TYPE_CHECKING:
@@ -67,7 +67,9 @@ class Cache:
         It is found by value, as in the plain call.  Equal numbers may depend on different inputs,
         though: for others than before the function runs again, for the derivative.
         """
-        given = *args, *kwargs.values()
+        for value in (*args, *kwargs.values()):
+            ctx.key(value)  # whose methods run unseen
+        given = tuple([compared(ctx, value) for value in (*args, *kwargs.values())])
         named = dict(zip(kwargs, map(unwrapped, kwargs.values()), strict=True))
         key = functools._make_key(tuple(map(unwrapped, args)), named, self.typed)
         variants = self.results.get(key, ())
@@ -80,7 +82,7 @@ class Cache:
                     return known.result
             if ctx.rehearsal is not None:  # only values count; the second run has the derivative
                 return variants[0].result
-        elif not ctx.contains_active((self.function.__wrapped__, *given)):
+        elif not ctx.contains_active((self.function.__wrapped__, *args, *kwargs.values())):
             result = self.original.result(args, kwargs)
             if result is not NOTHING:
                 self.hits += 1
@@ -91,6 +93,8 @@ class Cache:
                 return known.result
         self.misses += not variants
         if variants:
+            if any(map(may_differ, given)):
+                raise compares_numbers(ctx, self.function)
             result = run_again(ctx, self.function, args, kwargs)
             self.twins.add(ctx, variants[0].result, result)
         else:
@@ -149,18 +153,7 @@ def cache_of(ctx: Calling, f: Any) -> Cache:
 
 def call_cached(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Call a function that ``lru_cache`` made."""
-    values = (*args, *kwargs.values())
-    if any(is_known_by_value(v) and ctx.contains_active(v) for v in values):
-        hash(values)  # raises where Python does
-        return ctx.call(f.__wrapped__, *args, **kwargs)
     return cache_of(ctx, f).call(ctx, args, kwargs)
-
-
-def is_known_by_value(value: Any) -> bool:
-    """Return whether two different objects may count as the same argument."""
-    if type(value) is tuple:
-        return any(map(is_known_by_value, value))
-    return type(value) is not Active and type(value).__hash__ is not object.__hash__
 
 
 def run_cache_info(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:

@@ -7,7 +7,6 @@ import sys
 from collections import deque
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import fields
 from functools import partial
 from numbers import Number
 from types import FunctionType, MappingProxyType
@@ -23,6 +22,7 @@ from mooncake_py.language import import_hooks, numpy_operators, operators, raisi
 from mooncake_py.language.attributes import Attributes
 from mooncake_py.language.class_statements import ClassStatement
 from mooncake_py.language.elements import as_array
+from mooncake_py.language.equality import FILLED, compared_parts
 from mooncake_py.language.matching import Matching
 from mooncake_py.language.subclass_operators import takes_part
 from mooncake_py.modules import package_of
@@ -33,7 +33,6 @@ from mooncake_py.runtime.identities import are_same, have_copies, original_of
 from mooncake_py.runtime.methods import COMPILED, derivable, is_generated, python_method
 from mooncake_py.runtime.sites import NO_SITE
 from mooncake_py.runtime.slots import type_name
-from mooncake_py.tangents.contents import elements_of
 
 __all__ = ["COMPARISONS", "Comparisons"]
 
@@ -45,13 +44,11 @@ QUIET = COMPARED - {ndarray}
 TESTED = COMPARED | {tuple, list, dict, set, frozenset, deque, FunctionType}
 HASHED = (dict, set, frozenset, type({}.keys()), type({}.items()))
 LISTED = (list, tuple, deque)
-FILLED = (list, tuple, dict)
 ORDERED = (list, tuple)
 PLAIN = COMPARED | {Active}
 DEEP = 8
 EQUALITY = ("==", "!=")
 UNCOPIED = INERT | {Active}
-EQUAL_BY_PARTS = (list.__eq__, tuple.__eq__, deque.__eq__)
 
 
 class Comparison(NamedTuple):
@@ -368,19 +365,6 @@ def are_plain(container: Any, depth: int = 0) -> bool:
         and others.issubset(FILLED)
         and all(are_plain(part, depth + 1) for part in parts if type(part) in FILLED)
     )
-
-
-def compared_parts(value: Any) -> Any:
-    """Return a container of what the equality of a class goes by, or None."""
-    t = type(value)
-    if t in FILLED:
-        return value
-    if t.__eq__ in EQUAL_BY_PARTS:
-        return list(elements_of(value))
-    equal: Any = t.__eq__
-    if hasattr(t, "__dataclass_fields__") and type(equal) is FunctionType and is_generated(equal):
-        return [getattr(value, field.name) for field in fields(value) if field.compare]
-    return None
 
 
 class _Counting:

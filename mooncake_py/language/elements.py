@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy import ndarray
 
+from mooncake_py.containers.sequences import readable
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import unwrapped
 
@@ -30,7 +31,8 @@ SCALARS = (np.generic, str, bytes, float, complex, int)
 
 
 def as_array(ctx: Mode, value: Any) -> Any:
-    """Return an array for a list or a tuple of active numbers, of which NumPy makes one itself."""
+    """Return an array for a sequence of active numbers, of which NumPy makes one itself."""
+    value = readable(ctx, np.array, value)
     return (
         ctx.call(np.array, value) if type(value) in LISTED and ctx.contains_active(value) else value
     )

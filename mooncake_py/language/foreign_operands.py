@@ -29,6 +29,7 @@ from mooncake_py.application.foreign import (
 from mooncake_py.application.native_writes import WRITERS
 from mooncake_py.application.out_argument import named_out
 from mooncake_py.application.seen_calls import reaches_active, run_seen
+from mooncake_py.containers.sequences import items_of
 from mooncake_py.diagnostics.native_modules import data_taken_out, is_constant_library
 from mooncake_py.diagnostics.places import is_library
 from mooncake_py.diagnostics.refusals import names
@@ -60,6 +61,8 @@ JOINING = frozenset({
     np.concatenate, np.stack, np.hstack, np.vstack, np.dstack, np.column_stack, np.block,
     np.select, np.choose, np.lexsort, np.linalg.multi_dot,
 })  # fmt: skip
+CONVERTING_TWICE = frozenset({np.dot, np.inner, np.vdot, np.correlate, ndarray.dot})
+"""Functions that find the dtype of their result first, for which NumPy converts all operands."""
 COMPUTING = (BilinearRule, ElementwiseRule, LinearRule)
 
 
@@ -101,6 +104,9 @@ def run_constant(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
 
 def as_inputs(ctx: Mode, f: Any, values: Any) -> Any:
     """Return arguments with arrays for what NumPy converts, in sequences too."""
+    if f in CONVERTING_TWICE:
+        for value in values:
+            as_input(ctx, f, value)
     if f in JOINING:
         return tuple([as_joined(ctx, f, v) for v in values])
     return tuple([as_input(ctx, f, v) for v in values])
@@ -270,11 +276,8 @@ def array_of_memory(ctx: Mode, f: Any, value: Any) -> Any:
 
 def array_of_items(ctx: Mode, f: Any, value: Any) -> Any:
     """Return the items of an object that has a length; the object itself if it has none."""
-    try:
-        ctx.call(len, value)
-    except Exception:  # as NumPy does, which then takes it for a single object
-        return value
-    return [as_input(ctx, f, part) for part in ctx.iter(value)]
+    items = items_of(ctx, value)
+    return value if items is None else [as_input(ctx, f, part) for part in items]
 
 
 CONVERSIONS: dict[Conversion, Callable[[Any, Any, Any], Any]] = {

@@ -21,6 +21,7 @@ from numpy import ndarray
 
 from mooncake_py.diagnostics.reporting import dropped
 from mooncake_py.modules import module_of
+from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import INERT, within
 from mooncake_py.runtime.classes import recorder
 from mooncake_py.runtime.iterators import Copies, contexts_of, holds
@@ -205,8 +206,13 @@ class Moved:
         is_captured = getattr(ctx, "is_captured", None)
         if is_captured is None:
             return False
-        arrays = within(item, lambda part: issubclass(type(part), ndarray), set())
-        return any(a.dtype.kind in "fc" and ctx.find(a) and not is_captured(a) for a in arrays)
+
+        def is_computed(part: Any) -> bool:
+            if type(part) is Active:
+                return part.context is ctx
+            return part.dtype.kind in "fc" and bool(ctx.find(part)) and not is_captured(part)
+
+        return any(map(is_computed, within(item, is_number, set())))
 
     def carrying(self, ctx: Mode) -> list[Known]:
         """Return the iterators that keep what the run has computed, such as the last sum."""
@@ -245,6 +251,11 @@ class Moved:
         finally:
             _thread.runs.remove(run)
             self.second = None
+
+
+def is_number(value: Any) -> bool:
+    """Return whether a value is an active number or an array."""
+    return type(value) is Active or issubclass(type(value), ndarray)
 
 
 class Again:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import io
 from typing import TYPE_CHECKING, Any
 
 from mooncake_py.diagnostics.reporting import dropped
-from mooncake_py.runtime.numpy_operands import has_buffer
+from mooncake_py.runtime import silence
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["use"]
+__all__ = ["HANDLERS", "use"]
 
 READING = frozenset({
     "__next__", "getbuffer", "getvalue", "read", "read1", "readall", "readinto", "readinto1",
@@ -22,7 +21,8 @@ READING = frozenset({
 def use(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run a method of such a stream: it writes nothing, and says what it would have written."""
     if f.__name__ == "write":
-        return len(args[0]) if can_be_written(f.__self__, args) else f(*args, **kwargs)  # raises
+        is_taken = len(args) == 1 and silence.can_be_written(f.__self__, args[0])
+        return len(args[0]) if is_taken else f(*args, **kwargs)  # raises
     if f.__name__ in READING:
         raise dropped(
             ctx,
@@ -34,8 +34,12 @@ def use(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     return None if f.__name__ in ("writelines", "close") else f(*args, **kwargs)
 
 
-def can_be_written(stream: Any, args: Any) -> bool:
-    """Return whether a stream takes what its `write` is given: text, or bytes."""
-    if len(args) != 1 or isinstance(stream, io.TextIOBase):
-        return len(args) == 1 and isinstance(args[0], str)
-    return has_buffer(args[0])
+def run_write(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run the ``write`` of a stream that is silent in some thread."""
+    hook, *given = args
+    if silence.is_silent():
+        return hook(*given, **kwargs)
+    return ctx.call(hook.original, *given, **kwargs)
+
+
+HANDLERS = {silence.Write.__call__: run_write}

@@ -204,7 +204,7 @@ def natively(ctx: Mode, op: BinaryOperator, owner: type, a: Any, b: Any) -> Any:
         return compute(ctx, op, a, b)
     if op.name == "mod" and owner in (str, bytes, bytearray):
         effects.refuse_writers(ctx, (b,), effects.PRINTING)
-        run = partial(called, op, owner, a, activity.unwrapped(b))
+        run = partial(called, op, owner, a, formatted_from(ctx, a, b))
         return numerals.remembered(ctx, run_seen(ctx, op.function, (a, b), run), b)
     if op.name == "or_" and issubclass(owner, dict):
         o, other, name = (a, b, op.method) if isinstance(a, owner) else (b, a, op.reflected)
@@ -214,6 +214,28 @@ def natively(ctx: Mode, op: BinaryOperator, owner: type, a: Any, b: Any) -> Any:
     if (type(a) is Active or type(b) is Active) and issubclass(type(y), WITHOUT_A_TANGENT):
         ctx.refuse_if_active(op.function, (a, b))
     return y
+
+
+def formatted_from(ctx: Mode, form: Any, values: Any) -> Any:
+    """Return what ``form % values`` reads: plain numbers, also from mappings other than dicts."""
+    named: Any = "%(" if isinstance(form, str) else b"%("
+    if named in form and type(values) not in READ_IN_C and hasattr(type(values), "__getitem__"):
+        return Named(ctx, values)
+    return activity.unwrapped(values)
+
+
+READ_IN_C = frozenset({dict, list, tuple, str, bytes, ndarray, Active})
+
+
+class Named:
+    """A mapping whose values are those of another one, as plain numbers."""
+
+    def __init__(self, ctx: Mode, mapping: Any) -> None:
+        self.ctx, self.mapping = ctx, mapping
+
+    def __getitem__(self, key: Any) -> Any:
+        """Run the method of the mapping."""
+        return activity.unwrapped(self.ctx.getitem(self.mapping, key))
 
 
 def called(op: BinaryOperator, owner: type, a: Any, b: Any) -> Any:

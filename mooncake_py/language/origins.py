@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy import ndarray
 
+from mooncake_py.language.equality import UNKNOWN, Compared
+from mooncake_py.rules.kinds import Like, Rule
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import unwrapped
 from mooncake_py.runtime.mode_of import is_forward
@@ -47,11 +49,25 @@ class Moving(NamedTuple):
     context: Any
 
 
+class Object(NamedTuple):
+    """An object: where the numbers are from that its equality goes by."""
+
+    value: Any
+    parts: tuple[Any, ...]
+
+
 def is_same(a: Any, b: Any) -> bool:
     """Return whether two equal arguments are one as far as the derivative goes."""
+    if type(a) is Compared or type(b) is Compared:
+        if type(a) is type(b) and a.value is b.value:
+            return True
+        a, b = (v.parts if type(v) is Compared else v for v in (a, b))
+        return type(a) is type(b) and is_same(a, b)
     if type(a) is tuple and type(b) is tuple:
-        return all(map(is_same, a, b))
-    return a is b or (type(a) is not Active and type(b) is not Active)
+        return len(a) == len(b) and all(map(is_same, a, b))
+    return a is not UNKNOWN and (
+        a is b or not any(type(v) is Active or v is UNKNOWN for v in (a, b))
+    )
 
 
 def origins_of(value: Any, known: dict[int, Any] | None = None, depth: int = DEEP) -> Any:
@@ -64,8 +80,10 @@ def origins_of(value: Any, known: dict[int, Any] | None = None, depth: int = DEE
     """
     if type(value) is tuple or type(value) is list:
         return tuple([origins_of(part, known, depth) for part in value])
+    if type(value) is Compared:
+        return Object(value.value, origins_of(value.parts, known, depth))
     if type(value) is not Active:
-        return None
+        return NOTHING if value is UNKNOWN else None
     known = {} if known is None else known
     if id(value) not in known:
         known[id(value)] = found_origin(value, known, depth)
@@ -112,6 +130,8 @@ def have_one_origin(new: Any, old: Any) -> bool:
     if type(new) is Moving and type(old) is Moving:
         alike = are_alike(new.primal, old.primal) and are_alike(new.tangent, old.tangent)
         return alike and new.context is old.context
+    if type(new) is Object and type(old) is Object:
+        return new.value is old.value or have_one_origin(new.parts, old.parts)
     if type(new) is tuple and type(old) is tuple:
         return len(new) == len(old) and all(map(have_one_origin, new, old))
     if type(new) is not Origin or type(old) is not Origin:
@@ -152,10 +172,10 @@ def is_apart(ctx: Mode, entry: Any, memory: set[int]) -> bool:
     """Return whether an entry has surely nothing to do with some memory."""
     for part in entry:
         t = type(part)
-        if t is tuple or t is list:
-            if not is_apart(ctx, part, memory):
+        if t is tuple or t is list or t is dict:
+            if not is_apart(ctx, part.values() if t is dict else part, memory):
                 return False
-        elif t not in SIMPLE:
+        elif t not in SIMPLE and not issubclass(t, (Rule, Like)):
             found = memory_of(ctx, part)
             if id(found) in memory or (found is None and not issubclass(t, ndarray)):
                 return False

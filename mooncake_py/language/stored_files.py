@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import builtins
 import gc
+import importlib
 import io
 import os
 import pickle
@@ -19,6 +20,7 @@ import numpy as np
 from mooncake_py.application.seen_calls import call_seen
 from mooncake_py.diagnostics.reporting import dropped
 from mooncake_py.runtime.activity import INERT
+from mooncake_py.runtime.silence import Write, is_muted
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode, Tracking
@@ -149,6 +151,9 @@ def run_writer(ctx: Mode, file: Any, f: Any, args: Any, kwargs: Any) -> Any:
     """Run a compiled method that writes its arguments to a file."""
     from mooncake_py.utilities.saving import store_in, text_in
 
+    if type(receiver(f)).__module__ == "_csv" and is_muted(file):  # its method is held in C
+        writer = importlib.import_module("csv").writer
+        f = getattr(writer(io.StringIO(), receiver(f).dialect), f.__name__)
     return (store_in if isinstance(receiver(f), io.IOBase) else text_in)(ctx, file, f, args, kwargs)
 
 
@@ -174,7 +179,7 @@ def written_file(f: Any, args: Any) -> Any:
     return next((p.__self__ for p in methods if p.__name__ == "write"), None)
 
 
-BOUND = (BuiltinFunctionType, MethodType)
+BOUND = (BuiltinFunctionType, MethodType, Write)
 
 HANDLERS = dict.fromkeys((builtins.open, np.load, np.fromfile), run_reader) | dict.fromkeys(
     SAVERS, run_saver

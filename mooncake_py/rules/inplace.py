@@ -39,14 +39,19 @@ def check_shapes(target: Any, result: Any) -> None:
 # Whole arrays and masks.
 
 
+SCALARS: tuple[Any, ...] = (bool, int, float, complex)
+"""They convert more freely than arrays."""
+
+
 @overlay(np.copyto)
 def copyto(dst: ndarray, src: Any, casting: Any = "same_kind", where: Any = True) -> None:
+    if not isinstance(src, (ndarray, *SCALARS)):
+        src = np.asarray(src)  # read before anything is written, unlike by an assignment
     check_copy(dst, src, casting, where)
     if is_one_view(dst, src):
         return  # NumPy does not ask then whether it may be written
-    if isinstance(src, (list, tuple, complex)):
-        # Read before anything is written, unlike by an assignment, and cast as arrays are.
-        src = np.asarray(src)
+    if isinstance(src, complex):
+        src = np.asarray(src)  # cast as arrays are
     if where is True:
         dst[...] = src
         return
@@ -62,8 +67,8 @@ def check_copy(dst: Any, src: Any, casting: Any, where: Any) -> None:
     """Raise what NumPy raises for a copy that the dtypes forbid, by a copy of no elements."""
     if isinstance(dst, ndarray):
         dst = np.empty(0, dst.dtype)
-        if not isinstance(src, (bool, int, float, complex)):  # scalars convert more freely
-            src = np.empty(0, np.asarray(src).dtype)
+        if not isinstance(src, SCALARS):
+            src = np.empty(0, src.dtype)
     where = np.empty(0, where.dtype if isinstance(where, ndarray) else bool)
     np.copyto(dst, src, casting=casting, where=where)
 

@@ -136,7 +136,9 @@ def as_float(value: Any) -> Any:
         return value
     if hasattr(type(value), "__float__"):
         return float(value)
-    return fsum_of_list([value]) if not hasattr(type(value), "__index__") else value
+    if not hasattr(type(value), "__index__"):
+        raise TypeError(f"must be real number, not {type(value).__name__}")
+    return value
 
 
 def fsum_of_list(values: list[Any]) -> float:

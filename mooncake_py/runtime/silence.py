@@ -13,13 +13,20 @@ import warnings
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import FunctionType
 from typing import Any
 
-__all__ = ["Deferred", "hear", "is_muted", "is_silent", "silent", "without_streams"]
+from mooncake_py.diagnostics.places import is_library
+from mooncake_py.runtime.numpy_operands import has_buffer
+from mooncake_py.tangents.fields import instance_dict
+
+__all__ = [
+    "Deferred", "Write", "can_be_written", "hear", "hear_native", "is_muted",
+    "is_muted_descriptor", "is_silent", "run_muted", "silent", "without_streams",
+]  # fmt: skip
 
 heard: weakref.WeakSet[io.IOBase] = weakref.WeakSet()
 """Streams that programs have written to in runs of their own, of which others make no new ones."""
-STANDARD = ("stdout", "stderr", "__stdout__", "__stderr__")
 
 
 class _Thread(threading.local):
@@ -27,6 +34,7 @@ class _Thread(threading.local):
 
     def __init__(self) -> None:
         self.muted = 0  # blocks
+        self.standard: list[Any] = []  # streams, when the blocks began
         self.sinks: list[list[Any] | None] = []  # None where they are dropped
 
 
@@ -97,12 +105,87 @@ def caught(sink: list[Any] | None) -> Iterator[None]:
 @contextmanager
 def silent() -> Iterator[None]:
     """Let nothing in a block be warned of, or written to streams but to those that it makes."""
+    if not _thread.muted:
+        _thread.standard = [sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__]
     _thread.muted += 1
     try:
         with caught(None):
             yield
     finally:
         _thread.muted -= 1
+
+
+class Write:
+    """The ``write`` of a stream while a thread is silent: it writes what other threads write.
+
+    An attribute of the stream itself, it is found by native code too, such as `json.dump`.
+    """
+
+    __name__ = "write"
+
+    def __init__(self, stream: Any) -> None:
+        self.__self__ = stream
+        self.blocks = 0
+        self.before = instance_dict(stream).get("write")
+        self.original = stream.write
+
+    def __call__(self, data: Any) -> Any:
+        """Write, or return how much would have been written."""
+        if is_silent() and can_be_written(self.__self__, data):
+            return len(data)
+        return self.original(data)
+
+
+writing = threading.Lock()
+
+
+def run_muted(run: Callable[[], Any]) -> Any:
+    """Run native code, which writes nothing while this thread is silent."""
+    if not _thread.muted:
+        return run()
+    with writing:
+        hooks = [hook for hook in map(mute, muted_streams()) if hook is not None]
+    try:
+        return run()
+    finally:
+        with writing:
+            for hook in hooks:
+                unmute(hook)
+
+
+def mute(stream: Any) -> Write | None:
+    """Put the hook of a stream in its place, or enter it once more; None if it has no place."""
+    held = instance_dict(stream)
+    if held is None or not isinstance(stream, io.IOBase) or writes_in_program(stream):
+        return None
+    hook = held.get("write")
+    if type(hook) is not Write:
+        hook = held["write"] = Write(stream)
+    hook.blocks += 1
+    return hook
+
+
+def unmute(hook: Write) -> None:
+    """Leave a hook, and take it away with the last block of any thread."""
+    hook.blocks -= 1
+    held = instance_dict(hook.__self__)
+    if hook.blocks or held.get("write") is not hook:
+        return
+    if hook.before is None:
+        del held["write"]
+    else:
+        held["write"] = hook.before
+
+
+def writes_in_program(stream: Any) -> bool:
+    """Return whether a method of the program's writes, which is a part of it."""
+    method = getattr(type(stream), "write", None)
+    return type(method) is FunctionType and not is_library(method.__code__.co_filename)
+
+
+def muted_streams() -> list[Any]:
+    """Return the streams to which nothing is written by a thread that is silent, each once."""
+    return list({id(stream): stream for stream in (*_thread.standard, *heard)}.values())
 
 
 def is_silent() -> bool:
@@ -114,7 +197,7 @@ def is_muted(stream: Any) -> bool:
     """Return whether nothing is to be written to a stream now."""
     if not _thread.muted:
         return False
-    if any(stream is getattr(sys, name) for name in STANDARD):
+    if any(stream is known for known in _thread.standard):
         return True
     return isinstance(stream, io.IOBase) and stream in heard
 
@@ -123,6 +206,40 @@ def hear(stream: Any) -> None:
     """Note a stream that the program writes to."""
     if isinstance(stream, io.IOBase) and not _thread.muted:
         heard.add(stream)
+
+
+def hear_native(f: Any, values: Any) -> None:
+    """Note the streams that a native function may write to: given ones, and those of the system.
+
+    Its name tells whether it only reads.  Methods of streams themselves are noted by their calls.
+    """
+    if _thread.muted:
+        return
+    name, receiver = getattr(f, "__name__", ""), getattr(f, "__self__", None)
+    for stream in (*values, sys.stdout, sys.stderr):
+        if not isinstance(stream, io.IOBase) or stream is receiver or stream.closed:
+            continue
+        only_reads = stream.readable() and any(word in name for word in ("load", "read"))
+        if stream.writable() and not only_reads:
+            heard.add(stream)
+
+
+def can_be_written(stream: Any, data: Any) -> bool:
+    """Return whether a stream takes what its ``write`` is given: text, or bytes."""
+    return isinstance(data, str) if isinstance(stream, io.TextIOBase) else has_buffer(data)
+
+
+def is_muted_descriptor(number: Any) -> bool:
+    """Return whether nothing is to be written to the file of a number now."""
+    return is_silent() and number in set(map(descriptor, muted_streams()))
+
+
+def descriptor(stream: Any) -> int | None:
+    """Return the number of a stream's file; None if it has none."""
+    try:
+        return stream.fileno()
+    except (AttributeError, OSError, ValueError):
+        return None
 
 
 @contextmanager

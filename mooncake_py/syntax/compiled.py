@@ -14,6 +14,7 @@ from types import CodeType
 from typing import Any
 
 from mooncake_py.syntax.nodes import Place, constant, place_of, replaced, statement
+from mooncake_py.syntax.warned_before import without_warnings
 
 __all__ = ["FunctionNode", "compile_function", "extent", "same_code", "walk_code"]
 
@@ -61,13 +62,14 @@ def compile_function(
         depth, block = 4, block.body[-1].body[0]
     bare = _bare(node)
     block.body.append(bare if isinstance(bare, ast.stmt) else statement(bare, place_of(bare)))
-    code = compile(
-        module,
-        original.co_filename,
-        "exec",
-        flags=original.co_flags & _CO_FUTURE,
-        dont_inherit=True,
-    )
+    with without_warnings():
+        code = compile(
+            module,
+            original.co_filename,
+            "exec",
+            flags=original.co_flags & _CO_FUTURE,
+            dont_inherit=True,
+        )
     for _ in range(depth):
         code = next(item for item in code.co_consts if isinstance(item, CodeType))
     return _renamed(code, code.co_qualname, original.co_qualname)

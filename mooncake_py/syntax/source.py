@@ -29,6 +29,7 @@ from mooncake_py.syntax.compiled import FunctionNode, compile_function, extent, 
 from mooncake_py.syntax.nodes import place_of
 from mooncake_py.syntax.providers import provided_texts
 from mooncake_py.syntax.trees import children
+from mooncake_py.syntax.warned_before import without_warnings
 
 __all__ = ["SourceNode", "keep", "locate"]
 
@@ -129,11 +130,8 @@ def _search(code: CodeType) -> SourceNode | None:
 
 def _search_provided(code: CodeType) -> SourceNode | None:
     for text in provided_texts(code):
-        try:
-            module = ast.parse(text)
-        except (SyntaxError, ValueError):
-            continue
-        found = _search_in(Parsed(text.splitlines(True), module), code)
+        parsed = _read(text.splitlines(True))
+        found = None if parsed is None else _search_in(parsed, code)
         if found is not None:
             return found
     return None
@@ -179,15 +177,21 @@ def _parsed(file: str, lines: list[str]) -> Parsed | None:
     parsed = _files.get(file)
     if parsed is not None and (parsed.lines is lines or parsed.lines == lines):
         return parsed
-    try:
-        module = ast.parse("".join(lines), file)
-    except (SyntaxError, ValueError):
+    parsed = _read(lines)
+    if parsed is None:
         return None
-    parsed = Parsed(lines, module)
     while len(_files) >= _FILES_KEPT:
         _files.pop(next(iter(_files)), None)
     _files[file] = parsed
     return parsed
+
+
+def _read(lines: list[str]) -> Parsed | None:
+    try:
+        with without_warnings():
+            return Parsed(lines, ast.parse("".join(lines)))
+    except (SyntaxError, ValueError):
+        return None
 
 
 def _functions_at(

@@ -15,7 +15,7 @@ from mooncake_py.containers.reachable import State
 from mooncake_py.diagnostics.reporting import Reporting, unsupported
 from mooncake_py.language import callbacks, stored_files
 from mooncake_py.modules import package_of
-from mooncake_py.runtime import numerals
+from mooncake_py.runtime import numerals, silence
 from mooncake_py.runtime.activity import unwrapped
 from mooncake_py.solvers.apart import natively
 from mooncake_py.solvers.unsettled import Iterates, with_new
@@ -30,11 +30,14 @@ def store_inside(ctx: Mode, store: Any, args: Any, kwargs: Any) -> Any:
     """Run a function that stores data, with plain numbers for active ones."""
     position, keyword = stored_files.SAVERS[store]
     file = args[position] if len(args) > position else kwargs.get(keyword)
+    if silence.is_muted(file):  # it may write to the file itself, past the stream
+        return None
     return store_in(ctx, file, store, args, kwargs)
 
 
 def store_in(ctx: Mode, file: Any, store: Any, args: Any, kwargs: Any) -> Any:
     """Run a function that stores data in a file, with plain numbers for active ones."""
+    silence.hear(file)
     if any(map(ctx.contains_active, (*args, *kwargs.values()))):
         refuse_own_file(ctx, store, file)
         stored_files.remember(ctx, file)
@@ -67,11 +70,12 @@ def on_plain_numbers(ctx: Mode, store: Any, args: Any, kwargs: Any) -> Any:
         isinstance(v, type) for v in kwargs.values()
     ):
         hooks = {n: callbacks.plain(ctx, v) for n, v in kwargs.items() if callable(v)}
-        return store(*map(unwrapped, args), **{**unwrapped(kwargs), **hooks})
+        given = {**unwrapped(kwargs), **hooks}
+        return silence.run_muted(lambda: store(*map(unwrapped, args), **given))
     state = State(ctx, within((*args, *kwargs.values(), getattr(store, "__self__", None))))
     state.is_in_places = False  # but in the arguments, which were not visited themselves
     try:
-        return natively(ctx, state, store, args, kwargs)
+        return silence.run_muted(lambda: natively(ctx, state, store, args, kwargs))
     finally:
         record_changes(ctx, state, store)
 

@@ -372,3 +372,42 @@ def test_a_buffer_that_a_product_has_read_may_change(multiply: Any) -> None:
         return y.sum()
 
     np.testing.assert_array_equal(grad(f)(np.ones(3)), [1.0, 2.0, 3.0])
+
+
+TWICE = {
+    "dot": lambda v, x: np.dot(v, x),
+    "dot from the right": lambda v, x: np.dot(x, v),
+    "method": lambda v, x: x.dot(v),
+    "inner": lambda v, x: np.inner(v, x),
+    "vdot": lambda v, x: np.vdot(v, x),
+    "correlate": lambda v, x: np.correlate(v, x).sum(),
+    "both": lambda v, x: np.dot(v, v),
+    "matmul": lambda v, x: np.matmul(v, x),
+    "outer": lambda v, x: np.outer(v, x).sum(),
+    "convolve": lambda v, x: np.convolve(v, x).sum(),
+    "tensordot": lambda v, x: np.tensordot(v, x, 1),
+}
+
+
+@pytest.mark.parametrize("name", TWICE)
+def test_operands_are_converted_as_often_as_numpy_does(name: str) -> None:
+    class Counted:
+        calls = 0
+
+        def __init__(self, x: Any) -> None:
+            self.x = x
+
+        def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+            Counted.calls += 1
+            return self.x * 1.0
+
+    def f(x: Any) -> Any:
+        Counted.calls = 0
+        return TWICE[name](Counted(x), x) * Counted.calls
+
+    plain, expected = f(X.copy()), differences(f)
+    every: Any = ({}, {"debug": True}, {"mode": "forward"})
+    for options in every:
+        value, found = value_and_grad(f, **options)(X.copy())
+        np.testing.assert_allclose(value, plain, rtol=1e-12)
+        np.testing.assert_allclose(found, expected, atol=1e-7)

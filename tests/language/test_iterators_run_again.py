@@ -443,3 +443,22 @@ def test_generators_that_write_in_prepared_gradients_along_several_directions() 
     directions: Any = [(1.0,), (2.0,)]
     plain = jvp(grad(f), (0.8,), directions)[1]
     assert jvp(lambda x: grad(f).prepare(x)(x), (0.8,), directions)[1] == plain
+
+
+@pytest.mark.parametrize("copies", [itertools.tee, lambda v: (v, v)])
+def test_what_a_generator_computes_of_an_argument_that_is_written_afterwards(copies: Any) -> None:
+    def squares(x: Any) -> Any:
+        for v in x:
+            yield v * v
+
+    def f(x: Any) -> Any:
+        a, b = copies(squares(x))
+        s = next(a) * next(b)
+        x[0] = 9.0
+        return s + x[0] * x[1]
+
+    x = np.array([0.7, 1.2])
+    g = grad(f)(x)
+    steps = [(grad(f)(x + h) - grad(f)(x - h)).sum() / 2e-6 for h in 1e-6 * np.eye(2)]
+    np.testing.assert_allclose(grad(lambda x: grad(f)(x).sum())(x), steps, rtol=1e-7)
+    np.testing.assert_array_equal(grad(f)(x), g)

@@ -39,7 +39,19 @@ class Sequence:
         return 3.0 * self.items[i]
 
 
-MAKERS = [deque, UserList, Own, Window, Doubling, Sequence]
+class Column(Sequence):
+    """Cells that are read by number in a unit, and passed as they are."""
+
+    def __iter__(self) -> Any:
+        return iter(self.items)
+
+
+class Passing(Own):
+    def __iter__(self) -> Any:
+        return (2.0 * v for v in super().__iter__())
+
+
+MAKERS = [deque, UserList, Own, Window, Doubling, Sequence, Column, Passing]
 FUNCTIONS = {
     "array": np.array,
     "array of floats": lambda s: np.array(s, float, ndmin=2),
@@ -53,7 +65,34 @@ FUNCTIONS = {
 }
 
 
+def written(write: Any) -> Any:
+    def run(s: Any) -> Any:
+        y = np.zeros(2)
+        write(y, s)
+        return y
+
+    return run
+
+
+FUNCTIONS |= {
+    "max": np.max,
+    "hstack": lambda s: np.hstack([s, [1.0]]),
+    "nested": lambda s: np.array([s, s]),
+    "slice": written(lambda y, s: y.__setitem__(slice(None), s)),
+    "places": written(lambda y, s: y.__setitem__([1, 0], s)),
+    "copyto": written(np.copyto),
+    "in place": written(lambda y, s: y.__iadd__(s)),
+    "interp": lambda s: np.interp(0.4, [0.0, 1.0], s),
+    "norm": np.linalg.norm,
+    "einsum": lambda s: np.einsum("i,i->", s, [1.0, 2.0]),
+    "linspace": lambda s: np.linspace(s, 0.0, 3),
+    "solve": lambda s: np.linalg.solve(2.0 * np.eye(2), s),
+    "operator": lambda s: np.ones(2) + s,
+}
 CALLS = [(make, "array") for make in MAKERS] + [(deque, name) for name in FUNCTIONS]
+
+
+CALLS += [(Column, name) for name in FUNCTIONS]
 
 
 @pytest.mark.parametrize(("make", "name"), [*CALLS, (Own, "cumsum"), (Doubling, "mean")])
@@ -71,3 +110,41 @@ def test_sequences_are_read_as_numpy_reads_them(make: Any, name: str) -> None:
 def test_no_array_without_a_copy_can_be_made_of_a_deque() -> None:
     with pytest.raises(ValueError, match="Unable to avoid copy"):
         grad(lambda x: np.array(deque([x[0]]), copy=False).sum())(X)
+
+
+WITHOUT_DERIVATIVE = {
+    "zeros_like": lambda s: np.zeros_like(s).sum() + 1.0,
+    "shape": lambda s: np.shape(s)[0],
+    "size": np.size,
+    "argmax": np.argmax,
+    "argsort": lambda s: np.argsort(s)[0],
+    "allclose": lambda s: np.allclose(s, X),
+    "array_equal": lambda s: np.array_equal(s, X),
+    "count_nonzero": np.count_nonzero,
+    "digitize": lambda s: np.digitize(s, [0.0, 1.0]).sum(),
+    "greater": lambda s: (2.0 * X > s).sum(),  # noqa: SIM300
+    "equal": lambda s: (X == s).sum(),  # noqa: SIM300
+}
+
+
+@pytest.mark.parametrize("name", WITHOUT_DERIVATIVE)
+@pytest.mark.parametrize("make", [Own, Column, Passing, tuple])
+def test_functions_without_a_derivative(make: Any, name: str) -> None:
+    def f(x: Any) -> Any:
+        return x[0] * (1.0 + WITHOUT_DERIVATIVE[name](make([x[0], x[1]])))
+
+    expected = f(X) / X[0]
+    assert_allclose(grad(f)(X), [expected, 0.0], rtol=1e-14)
+    assert_allclose(grad(f, debug=True)(X), [expected, 0.0], rtol=1e-14)
+    assert_allclose(jvp(f, (X,), (X,)), (f(X), f(X)), rtol=1e-14)
+
+
+def test_an_object_without_a_length_is_no_sequence() -> None:
+    class Endless(Column):
+        def __len__(self) -> int:
+            raise TypeError
+
+    def f(x: Any) -> Any:
+        return x[0] * (1.0 + np.ndim(Endless([x[1]])))
+
+    assert grad(f)(X).tolist() == [1.0, 0.0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections import deque
+from collections import ChainMap, UserDict, defaultdict, deque
 from collections.abc import Callable
 from typing import Any
 
@@ -92,3 +92,39 @@ def test_a_checkpointed_part_prints_once(capsys: pytest.CaptureFixture[str]) -> 
 
     assert grad(lambda x: checkpoint(f, x))(2.0) == 1.0
     assert capsys.readouterr().out == "a-b;c"
+
+
+class Twice(dict[str, Any]):
+    def __getitem__(self, key: str) -> Any:
+        return 2.0 * super().__getitem__(key)
+
+
+class Default(dict[str, Any]):
+    def __missing__(self, key: str) -> Any:
+        return self["k"] + 1.0
+
+
+MAPPINGS: dict[str, Any] = {
+    "a method": lambda x: "%(k).2f %(k)s" % Twice(k=x),  # noqa: UP031
+    "a default": lambda x: "%(k).3f %(other).3f" % Default(k=x),  # noqa: UP031
+    "a default of its class": lambda x: "%(k).3f" % defaultdict(float, k=x),  # noqa: UP031
+    "a mapping": lambda x: "%(k).3f%%" % UserDict(k=x),  # noqa: UP031
+    "of mappings": lambda x: "%(k).3f" % ChainMap({}, {"k": x}),  # noqa: UP031
+    "no names": lambda x: "%s" % Twice(k=1.0),  # noqa: UP031
+}
+
+
+@pytest.mark.parametrize("name", MAPPINGS)
+def test_a_text_with_names_reads_a_mapping_by_its_method(name: str) -> None:
+    def f(x: Any) -> Any:
+        text = MAPPINGS[name](x)
+        return x * len(text), text
+
+    value, text = f(0.7)
+    assert value_and_grad(f, has_aux=True)(0.7) == ((value, text), len(text))
+    assert value_and_grad(f, has_aux=True, debug=True)(0.7) == ((value, text), len(text))
+
+
+def test_a_name_that_a_mapping_has_not() -> None:
+    with pytest.raises(KeyError, match="other"):
+        value_and_grad(lambda x: len("%(other)s" % Twice(k=x)) * x)(0.7)  # noqa: UP031

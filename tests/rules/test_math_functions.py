@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import cmath
 import math
+import statistics
 from collections import deque
 from decimal import Decimal
 from typing import Any
@@ -139,3 +140,69 @@ def test_polar_coordinates_are_real() -> None:
     for f in (lambda v: cmath.rect(v, 0.3).real, lambda v: cmath.rect(0.3, v).imag):
         assert grad(f)(z) == grad(f)(0.4)
         assert jvp(f, (z,), (np.complex128(1),))[1] == grad(f)(0.4)
+
+
+class Path:
+    """An object that is one thing to iterate over, and another as an array."""
+
+    def __init__(self, x: Any) -> None:
+        self.x = x
+
+    def __len__(self) -> int:
+        return len(self.x)
+
+    def __iter__(self) -> Any:
+        return iter([5.0 * v for v in self.x])
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        return self.x
+
+
+class Weight:
+    def __init__(self, x: Any) -> None:
+        self.x = x
+
+    def __float__(self) -> float:
+        return 5.0 * self.x
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        return np.asarray(self.x)
+
+
+ITERATING = {
+    "fsum": math.fsum,
+    "prod": math.prod,
+    "dist": lambda v: math.dist(v, [0.0, 0.0]),
+    "dist to": lambda v: math.dist((0.0, 0.0), v),
+    "fmean": statistics.fmean,
+    "mean": statistics.mean,
+    "stdev": statistics.stdev,
+}
+
+
+@pytest.mark.parametrize("name", ITERATING)
+@pytest.mark.parametrize("make", [Path, lambda x: [Weight(x[0]), Weight(x[1])]])
+def test_functions_that_iterate_ask_for_no_array(make: Any, name: str) -> None:
+    x = np.array([3.0, 4.0])
+    run = ITERATING[name]
+    if make is not Path and name not in ("fsum", "fmean"):
+        return  # the others take numbers alone, and `math.dist` of lists does here
+
+    def as_numbers(x: Any) -> Any:
+        return run([5.0 * x[0], 5.0 * x[1]])
+
+    every: Any = ({}, {"debug": True}, {"mode": "forward"})
+    for options in every:
+        value, g = value_and_grad(lambda x: run(make(x)) * 1.0, **options)(x.tolist())
+        expected, h = value_and_grad(lambda x: as_numbers(x) * 1.0)(x.tolist())
+        assert value == pytest.approx(expected, rel=1e-14)
+        assert g == pytest.approx(h, rel=1e-14)
+
+
+def test_an_array_is_no_real_number() -> None:
+    class Array:
+        def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+            return np.ones(())
+
+    with pytest.raises(TypeError, match="must be real number, not Array"):
+        grad(lambda x: math.fsum([x, Array()]))(1.0)

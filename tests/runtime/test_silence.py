@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import logging
 import sys
 import threading
@@ -10,7 +11,17 @@ import warnings
 
 import pytest
 
-from mooncake_py.runtime.silence import Deferred, hear, is_muted, is_silent, silent, without_streams
+from mooncake_py.runtime.silence import (
+    Deferred,
+    hear,
+    hear_native,
+    is_muted,
+    is_muted_descriptor,
+    is_silent,
+    run_muted,
+    silent,
+    without_streams,
+)
 
 
 def test_warnings_are_dropped_but_for_those_that_are_errors_or_recorded_inside() -> None:
@@ -90,3 +101,63 @@ def test_handlers_of_streams_do_nothing() -> None:
         log.warning("written")
     assert stream.getvalue() == "written\n"
     assert logging.StreamHandler.emit is emit
+
+
+def test_native_code_writes_to_new_streams_and_for_other_threads_only() -> None:
+    known, new = io.StringIO(), io.StringIO()
+    hear(known)
+    begun, end = threading.Event(), threading.Event()
+
+    def run() -> int:
+        begun.set()
+        end.wait(10)
+        json.dump([1], new)
+        return known.write("silent")
+
+    def other() -> None:
+        begun.wait(10)
+        known.write("of the other")
+        end.set()
+
+    thread = threading.Thread(target=other)
+    thread.start()
+    with silent():
+        assert run_muted(run) == len("silent")
+        with pytest.raises(TypeError):
+            run_muted(lambda: known.write(1))  # type: ignore[arg-type]
+    thread.join()
+    assert known.getvalue() == "of the other"
+    assert new.getvalue() == "[1]"
+    assert "write" not in vars(known)
+    run_muted(lambda: known.write("!"))
+    assert known.getvalue().endswith("!")
+
+
+def test_an_attribute_of_the_program_is_put_back() -> None:
+    class Stream(io.StringIO):
+        pass
+
+    stream = Stream()
+    write = stream.write
+    stream.write = write  # type: ignore[method-assign]
+    hear(stream)
+    with silent():
+        run_muted(lambda: stream.write("silent"))
+    assert stream.getvalue() == ""
+    assert vars(stream)["write"] is write
+
+
+def test_files_by_number() -> None:
+    assert not is_muted_descriptor(1)
+    with silent():
+        assert is_muted_descriptor(sys.__stdout__.fileno())  # type: ignore[union-attr]
+        assert not is_muted_descriptor(-1)
+
+
+def test_what_native_functions_write_to() -> None:
+    written, read = io.StringIO(), io.StringIO()
+    hear_native(json.dump, [written])
+    hear_native(json.load, [read])
+    with silent():
+        assert is_muted(written)
+        assert not is_muted(read)

@@ -1,0 +1,163 @@
+"""What the equality of an object goes by: numbers in it, or nothing that may be active.
+
+A cached function finds a result for an equal argument.  Its derivative is that of the result if
+the two are equal whatever the active numbers are, as where a class compares names.
+"""
+
+from __future__ import annotations
+
+import builtins
+import dis
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import fields
+from types import FunctionType, MethodType, ModuleType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from mooncake_py.remembered import remembered
+from mooncake_py.runtime.active import Active
+from mooncake_py.runtime.activity import INERT
+from mooncake_py.runtime.attribute_lookup import in_class
+from mooncake_py.runtime.methods import is_generated
+from mooncake_py.runtime.slots import is_class_in_c
+from mooncake_py.tangents.contents import elements_of
+from mooncake_py.tangents.fields import own_attributes
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Mode
+
+__all__ = ["FILLED", "UNKNOWN", "Compared", "compared", "compared_parts", "may_differ"]
+
+FILLED = (list, tuple, dict)
+EQUAL_BY_PARTS = (list.__eq__, tuple.__eq__, deque.__eq__)
+
+UNKNOWN = object()
+"""Something active that an equality may go by."""
+BY_THEMSELVES = INERT | {Active, MethodType}
+DEEP = 8
+NOT_COMPARING = frozenset({
+    "__class_getitem__", "__delattr__", "__init__", "__init_subclass__", "__new__",
+    "__post_init__", "__repr__", "__set_name__", "__setattr__", "__str__",
+})  # fmt: skip
+SEEN_THROUGH = frozenset({
+    "NotImplemented", "abs", "all", "any", "bool", "float", "frozenset", "hash", "id", "int",
+    "isinstance", "len", "list", "max", "min", "round", "set", "sorted", "sum", "tuple", "type",
+    "zip",
+})  # fmt: skip
+"""Builtins that find no attributes by themselves."""
+
+
+class Compared(NamedTuple):
+    """An object, and what may be active in what its equality goes by."""
+
+    value: Any
+    parts: tuple[Any, ...]
+    by_parts: bool  # or code of the program decides
+
+
+def compared(ctx: Mode, value: Any, depth: int = 0) -> Any:
+    """Return an argument, with `Compared` for objects that equal others by active numbers."""
+    t = type(value)
+    if t in BY_THEMSELVES or t.__eq__ is object.__eq__ or not ctx.contains_active(value):
+        return value
+    if depth > DEEP:
+        return UNKNOWN
+    if t is tuple:
+        return tuple([compared(ctx, part, depth + 1) for part in value])
+    parts = compared_parts(value)
+    if parts is not None:
+        return Compared(value, tuple([compared(ctx, part, depth + 1) for part in parts]), True)
+    found = tuple(active_in(ctx, value, names_compared(t), set()))
+    return Compared(value, found, False) if found else value
+
+
+def compared_parts(value: Any) -> Any:
+    """Return a container of what the equality of a class goes by, or None."""
+    t = type(value)
+    if t in FILLED:
+        return value
+    if t.__eq__ in EQUAL_BY_PARTS:
+        return list(elements_of(value))
+    equal: Any = t.__eq__
+    if hasattr(t, "__dataclass_fields__") and type(equal) is FunctionType and is_generated(equal):
+        return [getattr(value, field.name) for field in fields(value) if field.compare]
+    return None
+
+
+def may_differ(value: Any) -> bool:
+    """Return whether code of the program has compared active numbers."""
+    if type(value) is Compared:
+        return not value.by_parts or may_differ(value.parts)
+    return value is UNKNOWN or (type(value) is tuple and any(map(may_differ, value)))
+
+
+def active_in(ctx: Mode, value: Any, names: frozenset[str] | None, seen: set[int]) -> Iterator[Any]:
+    """Yield the active numbers that code reads which names these attributes; all if None.
+
+    `UNKNOWN` stands for others that it may read.
+    """
+    t = type(value)
+    if t is Active:
+        yield value
+    elif t in BY_THEMSELVES or id(value) in seen:
+        return
+    elif t is tuple:
+        for part in value:
+            yield from active_in(ctx, part, names, seen)
+    elif names is None or any(map(is_class_in_c, t.__mro__[:-1])):
+        if ctx.contains_active(value):
+            yield UNKNOWN
+    else:
+        seen.add(id(value))
+        own = names if t.__eq__ is object.__eq__ else names_compared(t)
+        for name, part in sorted(own_attributes(value).items()):
+            if own is None or name in own or name in names:
+                yield from active_in(ctx, part, None if own is None else names | own, seen)
+
+
+@remembered
+def names_compared(cls: type) -> frozenset[str] | None:
+    """Return the names of attributes that comparing instances may read; None if any."""
+    names: set[str] = set()
+    todo = [
+        method
+        for base in cls.__mro__
+        for name, method in base.__dict__.items()
+        if name.startswith("__") and name not in NOT_COMPARING and type(method) is FunctionType
+    ]
+    seen: set[int] = set()
+    while todo:
+        method = todo.pop()
+        if id(method) in seen:
+            continue
+        seen.add(id(method))
+        found = names_in(method)
+        if found is None or method.__name__ in ("__getattr__", "__getattribute__"):
+            return None
+        for name in found - names:
+            member = in_class(cls, name)
+            if type(member) is property:
+                member = member.fget
+            if type(member) is FunctionType:
+                todo.append(member)
+        names |= found
+    return frozenset(names)
+
+
+def names_in(f: FunctionType) -> frozenset[str] | None:
+    """Return the names of attributes in the code of a function; None if it may find others."""
+    names: set[str] = set()
+    for step in dis.get_instructions(f.__code__):
+        if step.opname.startswith(("LOAD_ATTR", "LOAD_METHOD")):
+            names.add(step.argval)
+        elif step.opname == "LOAD_GLOBAL":
+            found = f.__globals__.get(step.argval, vars(builtins).get(step.argval))
+            if found is not vars(builtins).get(step.argval):
+                is_known = type(found) in (type, ModuleType)
+            else:
+                is_known = step.argval in SEEN_THROUGH
+            if not is_known:
+                return None
+        elif step.opname in ("LOAD_DEREF", "LOAD_CLASSDEREF", "MAKE_FUNCTION", "IMPORT_NAME"):
+            return None
+    return frozenset(names)
