@@ -39,8 +39,9 @@ IMPORTS = {  # by the names that programs use
     r"scipy\.fft\.": "import scipy.fft", r"scipy\.special\.": "import scipy.special",
     r"scipy\.integrate\.": "import scipy.integrate", r"scipy\.stats\.": "import scipy.stats",
 }  # fmt: skip
-MODULES = ("array", "contextvars", "copy", "ctypes", "heapq", "itertools", "operator", "queue",
-           "random", "threading", "weakref")  # fmt: skip
+MODULES = ("array", "contextlib", "contextvars", "copy", "ctypes", "dataclasses", "heapq", "io",
+           "itertools", "json", "operator", "pprint", "queue", "random", "statistics", "threading",
+           "weakref")  # fmt: skip
 
 
 def brought_statements() -> dict[Statement, int]:

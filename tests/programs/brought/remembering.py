@@ -37,6 +37,35 @@ LAZY = [
         "    return u * u * {c}",
     ),
     Fragment(
+        "{o} = cached{k}(({s}, 'u')) + cached{k}(({s}, 'u')) * cached{k}(({t}, 'v'))",
+        "@functools.cache\ndef cached{k}(key):\n    return key[0] * key[0] * {c} + len(key[1])",
+    ),
+    Fragment(
+        "u{k} = {s}\n{o} = cached{k}(State{k}(u{k}, 3)) + cached{k}(State{k}(u{k}, 3))"
+        " + 0.1 * COUNT{k}[0]",
+        "COUNT{k} = [0]\n@dataclasses.dataclass(frozen=True)\nclass State{k}:\n    u: float\n"
+        "    n: int\n@functools.cache\ndef cached{k}(state):\n    COUNT{k}[0] += 1\n"
+        "    if state.n < 2:\n        return state.u * {c}\n    u = state.u\n"
+        "    return cached{k}(State{k}(u, state.n - 1)) + 0.5 * cached{k}(State{k}(u, state.n - 2))",
+    ),
+    Fragment(
+        "{o} = cached{k}(Site{k}({s}, 'u')) + cached{k}(Site{k}({t}, 'u')) * cached{k}(Site{k}({t}, "
+        "'v')) + 0.1 * COUNT{k}[0]",
+        "COUNT{k} = [0]\nclass Site{k}:\n    def __init__(self, u, name):\n"
+        "        self.u, self.name = u, name\n    def __eq__(self, other):\n"
+        "        return self.name == other.name\n    def __hash__(self):\n"
+        "        return hash(self.name)\n@functools.cache\ndef cached{k}(site):\n"
+        "    COUNT{k}[0] += 1\n    return site.u * site.u * {c}",
+    ),
+    Fragment(
+        "m{k} = Mesh{k}({a} * {s})\n{o} = m{k}.total(2) * m{k}.total(1)\nm{k}.a[0] *= 3.0\n"
+        "{o} = {o} + m{k}.total(2)",
+        "class Mesh{k}:\n    def __init__(self, a):\n        self.a = a\n"
+        "    def __eq__(self, other):\n        return self is other\n    def __hash__(self):\n"
+        "        return id(self)\n    @functools.cache\n    def total(self, n):\n"
+        "        return self.a.sum() ** n * {c}",
+    ),
+    Fragment(
         "{o} = series{k}(9) * {s} + series{k}.cache_info().misses * 0.01",
         "@functools.lru_cache(maxsize=None)\ndef series{k}(i):\n"
         "    return {c} if i < 2 else 0.5 * series{k}(i - 1) + 0.3 * series{k}(i - 2)",
@@ -98,6 +127,10 @@ REFERENCES = [
         "t{k} = CONTEXT{k}.set({s})\n{o} = CONTEXT{k}.get() * {t}\nCONTEXT{k}.reset(t{k})\n"
         "{o} = {o} + CONTEXT{k}.get()",
         "CONTEXT{k} = contextvars.ContextVar('CONTEXT{k}', default={c})",
+    ),
+    Fragment(
+        "with contextlib.redirect_stdout(io.StringIO()) as own{k}:\n    pprint.pprint([{c}])\n"
+        "    print(len({a}))\njson.dump([{c}], own{k})\n{o} = {s} * len(own{k}.getvalue())",
     ),
     Fragment(
         "with LOCK{k}:\n    DEQUE{k}.appendleft({s})\n    DEQUE{k}.rotate(1)\n"

@@ -13,9 +13,9 @@ from numpy import ndarray
 
 from mooncake_py.application import apply, elementwise
 from mooncake_py.compiler.statements import array_forms
-from mooncake_py.containers import state
+from mooncake_py.containers import sequences, state
 from mooncake_py.containers.reachable import State
-from mooncake_py.language import draws, operators, outside_iterators
+from mooncake_py.language import caches, draws, operators, outside_iterators
 from mooncake_py.rules import local
 from mooncake_py.rules.declare import overlay
 from mooncake_py.rules.scipy.interpolate import piecewise
@@ -72,6 +72,18 @@ def captured_iterators_yield_constants(patch: Patch) -> None:
 def rules_run_for_any_operand(patch: Patch) -> None:
     patch.setattr(apply, "meet", lambda f, args, kwargs: None)
     patch.setattr(elementwise, "require_plain", lambda f, value: None)
+
+
+@shown_by("sequence_of_a_class")
+def sequences_are_read_by_number(patch: Patch) -> None:
+    patch.setattr(sequences, "items_of", lambda ctx, value: [value[i] for i in range(len(value))])
+
+
+@shown_by("data_made_lazily")
+def cached_functions_run_at_each_call(patch: Patch) -> None:
+    patch.setattr(
+        caches, "call_cached", lambda ctx, f, args, kwargs: ctx.call(f.__wrapped__, *args, **kwargs)
+    )
 
 
 @shown_by("number_of_a_class")

@@ -80,6 +80,43 @@ def _with(use: str) -> str:
     return out.strip()
 
 
+SEQUENCES = (  # of cells that are read by number in a unit, and passed as they are
+    "class Cells{k}:\n    def __init__(self, *cells):\n        self.cells = cells\n"
+    "    def __len__(self):\n        return len(self.cells)\n    def __iter__(self):\n"
+    "        return iter(self.cells)\n    def __getitem__(self, i):\n"
+    "        return self.cells[i] * {c}",
+    "class Cells{k}(list):\n    def __init__(self, *cells):\n        super().__init__(cells)\n"
+    "    def __iter__(self):\n        return (v * {c} for v in super().__iter__())",
+    "class Cells{k}(tuple):\n    def __new__(cls, *cells):\n"
+    "        return tuple.__new__(cls, cells)",
+)
+READINGS = (
+    "np.max(q{k})", "np.hstack([q{k}, {a}]).sum()", "np.array(q{k})[0]", "np.sum(q{k})",
+    "np.dot(q{k}, [0.3, 0.8])", "np.interp(0.4, [0.0, 1.0], q{k})", "np.linalg.norm(q{k})",
+    "np.einsum('i,i->', q{k}, [0.4, 0.9])", "np.array([q{k}, q{k}]).sum()", "math.fsum(q{k})",
+    "np.where([True, False], q{k}, 0.4).sum()", "(np.ones(2) + q{k}).sum()", "sum(q{k})",
+    "np.argmax(q{k}) * {s}", "np.shape(q{k})[0] * {s}", "np.allclose(q{k}, 0.3) * {s}",
+    "(np.full(2, 0.6) > q{k}).sum() * {s}", "np.zeros_like(q{k}).sum() + {s}",
+    "math.dist(q{k}, (0.1, 0.2))", "statistics.fmean(q{k})", "np.argsort(q{k})[0] * {s}",
+    "len('%(u).2f' % Named{k}(u={s})) * {t}",
+)  # fmt: skip
+NAMED = (
+    "class Named{k}(dict):\n    def __getitem__(self, key):\n"
+    "        return super().__getitem__(key) * {c}\n"
+)
+
+
+def sequence_of_a_class(w: Writer) -> bool:
+    """Define a class of sequences, and let functions read one."""
+    reading = w.rng.choice(READINGS)
+    module = (NAMED if "Named" in reading else "") + w.rng.choice(SEQUENCES)
+    lines = ["q{k} = Cells{k}({s}, {t})", "{o} = " + reading]
+    if w.chance(0.3):
+        lines += ["r{k} = np.zeros(2)", "r{k}[:] = q{k}", "np.copyto(r{k}[:1], Cells{k}({t}))",
+                  "{o} = {o} + r{k}[0] * r{k}[1]"]  # fmt: skip
+    return write_fragment(w, Fragment("\n".join(lines), module))
+
+
 ARRAY_METHODS = (
     "", "    def __array_finalize__(self, obj):\n        CALLS{k}[0] += 1",
     "    def __mul__(self, other):\n        CALLS{k}[0] += 1\n"
@@ -173,5 +210,6 @@ CONTAINERS = [
 STATEMENTS: dict[Statement, int] = {
     number_of_a_class: 6,
     array_of_a_class: 3,
+    sequence_of_a_class: 3,
     written_of("container_of_a_class", CONTAINERS): 4,
 }
