@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mooncake_py.containers.reach import LRU_WRAPPER
 from mooncake_py.language.cached_again import Results, compares_numbers, run_again
-from mooncake_py.language.equality import compared, may_differ
+from mooncake_py.language.equality import BY_THEMSELVES, compared, may_differ
 from mooncake_py.language.origins import NOTHING, have_one_origin, is_same, origins_of
 from mooncake_py.runtime.activity import unwrapped
 
@@ -67,9 +67,9 @@ class Cache:
         It is found by value, as in the plain call.  Equal numbers may depend on different inputs,
         though: for others than before the function runs again, for the derivative.
         """
-        for value in (*args, *kwargs.values()):
-            ctx.key(value)  # whose methods run unseen
-        given = tuple([compared(ctx, value) for value in (*args, *kwargs.values())])
+        given = (*args, *kwargs.values())
+        if not BY_THEMSELVES.issuperset(map(type, given)):
+            given = tuple([compared(ctx, value) for value in given])
         named = dict(zip(kwargs, map(unwrapped, kwargs.values()), strict=True))
         key = functools._make_key(tuple(map(unwrapped, args)), named, self.typed)
         variants = self.results.get(key, ())

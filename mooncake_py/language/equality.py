@@ -14,6 +14,7 @@ from dataclasses import fields
 from types import FunctionType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from mooncake_py.containers import effects
 from mooncake_py.remembered import remembered
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import INERT
@@ -26,7 +27,15 @@ from mooncake_py.tangents.fields import own_attributes
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["FILLED", "UNKNOWN", "Compared", "compared", "compared_parts", "may_differ"]
+__all__ = [
+    "BY_THEMSELVES",
+    "FILLED",
+    "UNKNOWN",
+    "Compared",
+    "compared",
+    "compared_parts",
+    "may_differ",
+]
 
 FILLED = (list, tuple, dict)
 EQUAL_BY_PARTS = (list.__eq__, tuple.__eq__, deque.__eq__)
@@ -58,12 +67,15 @@ class Compared(NamedTuple):
 def compared(ctx: Mode, value: Any, depth: int = 0) -> Any:
     """Return an argument, with `Compared` for objects that equal others by active numbers."""
     t = type(value)
-    if t in BY_THEMSELVES or t.__eq__ is object.__eq__ or not ctx.contains_active(value):
+    if t in BY_THEMSELVES or (t.__eq__ is object.__eq__ and t.__hash__ is object.__hash__):
+        return value
+    if t is tuple and depth < DEEP:
+        return tuple([compared(ctx, part, depth + 1) for part in value])
+    effects.refuse_writers(ctx, (value,), effects.HASHING)  # they run unseen
+    if t.__eq__ is object.__eq__ or not ctx.contains_active(value):
         return value
     if depth > DEEP:
         return UNKNOWN
-    if t is tuple:
-        return tuple([compared(ctx, part, depth + 1) for part in value])
     parts = compared_parts(value)
     if parts is not None:
         return Compared(value, tuple([compared(ctx, part, depth + 1) for part in parts]), True)
