@@ -9,6 +9,7 @@ others.  Calls without such objects cost nothing. The same holds for buffers of 
 from __future__ import annotations
 
 import builtins
+import cmath
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -62,7 +63,7 @@ def arrays_for(ctx: Mode, f: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
         return args, kwargs
     if f in OF_INTEGERS:
         return tuple(position(ctx, v) for v in args), kwargs
-    if is_of_math(f):
+    if is_of_math(f) or f is cmath.rect:
         return tuple(as_float(ctx, v) for v in args), kwargs
     buffers_of(ctx, (*args, *kwargs.values()))
     return args, kwargs

@@ -199,6 +199,17 @@ def test_functions_that_iterate_ask_for_no_array(make: Any, name: str) -> None:
         assert g == pytest.approx(h, rel=1e-14)
 
 
+@pytest.mark.parametrize("f", [
+    lambda v: abs(cmath.sin(v)), lambda v: cmath.exp(v).real, lambda v: cmath.polar(v)[0],
+    lambda v: cmath.rect(v, 0.3).real,
+])  # fmt: skip
+def test_functions_of_cmath_ask_for_no_array(f: Any) -> None:
+    value, slope = value_and_grad(lambda x: f(Weight(x)))(0.3)
+    expected, g = value_and_grad(f)(1.5)
+    assert value == pytest.approx(expected, rel=1e-14)
+    assert slope == pytest.approx(5.0 * g, rel=1e-14)
+
+
 def test_an_array_is_no_real_number() -> None:
     class Array:
         def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
