@@ -156,7 +156,7 @@ def run_muted(run: Callable[[], Any]) -> Any:
 def mute(stream: Any) -> Write | None:
     """Put the hook of a stream in its place, or enter it once more; None if it has no place."""
     held = instance_dict(stream)
-    if held is None or not isinstance(stream, io.IOBase) or writes_in_program(stream):
+    if held is None or not hasattr(stream, "write"):
         return None
     hook = held.get("write")
     if type(hook) is not Write:
@@ -185,7 +185,8 @@ def writes_in_program(stream: Any) -> bool:
 
 def muted_streams() -> list[Any]:
     """Return the streams to which nothing is written by a thread that is silent, each once."""
-    return list({id(stream): stream for stream in (*_thread.standard, *heard)}.values())
+    others = [stream for stream in heard if not writes_in_program(stream)]
+    return list({id(stream): stream for stream in (*_thread.standard, *others)}.values())
 
 
 def is_silent() -> bool:
@@ -226,12 +227,13 @@ def hear_native(f: Any, values: Any) -> None:
 
 def can_be_written(stream: Any, data: Any) -> bool:
     """Return whether a stream takes what its ``write`` is given: text, or bytes."""
-    return isinstance(data, str) if isinstance(stream, io.TextIOBase) else has_buffer(data)
+    takes_bytes = isinstance(stream, (io.RawIOBase, io.BufferedIOBase))
+    return has_buffer(data) if takes_bytes else isinstance(data, str)
 
 
 def is_muted_descriptor(number: Any) -> bool:
     """Return whether nothing is to be written to the file of a number now."""
-    return is_silent() and number in set(map(descriptor, muted_streams()))
+    return is_silent() and number in set(map(descriptor, muted_streams())) - {None}
 
 
 def descriptor(stream: Any) -> int | None:

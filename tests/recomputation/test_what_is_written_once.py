@@ -135,3 +135,28 @@ def test_the_standard_stream_is_the_same_object() -> None:
 
     with contextlib.redirect_stdout(io.StringIO()) as before:
         assert list(grad(lambda x: checkpoint(f, x) * 1.0)(X)) == [1.0, 0.0]
+
+
+class Tee:
+    """A standard stream of a library, or of the program, that is none of `io`."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def write(self, text: str) -> int:
+        self.texts.append(text)
+        return len(text)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_standard_stream_of_another_class(mode: str) -> None:
+    tee: Any = Tee()
+
+    def f(x: Any) -> Any:
+        pprint.pprint({"a": 1})
+        return (x * x).sum()
+
+    with contextlib.redirect_stdout(tee):
+        MODES[mode](f)
+    assert vars(tee) == {"texts": tee.texts}
+    assert "".join(tee.texts) == "{'a': 1}\n"
