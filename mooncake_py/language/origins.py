@@ -17,6 +17,7 @@ from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import unwrapped
 from mooncake_py.runtime.mode_of import is_forward
 from mooncake_py.runtime.pulls import STATES
+from mooncake_py.runtime.users_code import is_own
 from mooncake_py.tangents.bits import bits_of
 
 if TYPE_CHECKING:
@@ -175,11 +176,17 @@ def is_apart(ctx: Mode, entry: Any, memory: set[int]) -> bool:
         if t is tuple or t is list or t is dict:
             if not is_apart(ctx, part.values() if t is dict else part, memory):
                 return False
-        elif t not in SIMPLE and not issubclass(t, (Rule, Like)):
+        elif t not in SIMPLE and not is_constant(part):
             found = memory_of(ctx, part)
             if id(found) in memory or (found is None and not issubclass(t, ndarray)):
                 return False
     return True
+
+
+def is_constant(part: Any) -> bool:
+    """Return whether a part of an entry is of a rule: its adjoint, or the form of a value."""
+    t = type(part)
+    return issubclass(t, (Rule, Like)) or (is_own(t) and callable(part))
 
 
 def is_one(a: Any, b: Any, new: Any, old: Any) -> bool:

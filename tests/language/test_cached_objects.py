@@ -147,8 +147,6 @@ FIRST: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any], list[float]]]
 @pytest.mark.parametrize("name", FIRST)
 def test_the_cache_is_that_of_the_plain_call(name: str, mode: str) -> None:
     one, other, gradient = FIRST[name]
-    if mode == "debug" and name == "number of one origin":
-        pytest.skip("debug mode notes more between the two numbers")
     f = cached_twice(one, other)
     value, found = MODES[mode](f)
     assert value == f(X)
