@@ -39,6 +39,7 @@ LATER = {
     ("modes.reverse.reverse_pass", "utilities.effects"),
     ("language.checkpoints", "recomputation.loop"),
     ("language.stored_files", "utilities.saving"),
+    ("language.weak_references", "recomputation.replay"),
     ("modes.reverse.derived_rule", "modes.debug.coduals"),
     ("modes.reverse.settings", "modes.debug.context"),
     ("modes.reverse.differentiate", "nesting.inside"),

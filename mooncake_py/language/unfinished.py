@@ -84,12 +84,13 @@ class Cleanup:
             yield
 
 
-def bases_of(ctx: Any) -> list[tuple[Any, Any]]:
+def bases_of(ctx: Mode) -> list[tuple[Any, Any]]:
     """Return the contexts of forward mode down to the one that records, each with its base."""
-    found = []
-    while hasattr(ctx, "base"):
-        found.append((ctx, ctx.base))
-        ctx = ctx.base
+    found: list[tuple[Any, Any]] = []
+    upper: Any = ctx
+    while hasattr(upper, "base"):
+        found.append((upper, upper.base))
+        upper = upper.base
     return found
 
 

@@ -100,12 +100,13 @@ def is_gone(ctx: Recording, reference: Any, holders: Iterable[Iterable[Any]] = (
     return 0 < beside <= recorded + (id(holder[0]) in _kept)
 
 
-def holders_of(ctx: Any) -> Iterator[Iterable[Any]]:
+def holders_of(ctx: Recording) -> Iterator[Iterable[Any]]:
     """Yield what the records of a call and of those around it hold, each time several objects."""
     from mooncake_py.recomputation.replay import pull_replay  # what few programs need
 
-    yield from unfinished.holders((ctx, *ctx.outers))
-    for context in (ctx, *ctx.outers):
+    contexts: tuple[Any, ...] = (ctx, *getattr(ctx, "outers", ()))
+    yield from unfinished.holders(contexts)
+    for context in contexts:
         rehearsal = getattr(context, "rehearsal", None)
         if rehearsal is not None:
             yield from filter(None, rehearsal.changes.kept)
