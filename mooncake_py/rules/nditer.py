@@ -23,6 +23,8 @@ COPYING = frozenset({
     "buffered", "common_dtype", "copy_if_overlap", "delay_bufalloc", "ranged",
 })  # fmt: skip
 
+WRITING = frozenset({"readwrite", "writeonly"})
+
 
 @overlay(np.nditer)
 def nditer(
@@ -35,9 +37,13 @@ def nditer(
     if copying:
         refuse(f"numpy.nditer with {', '.join(copying)}")
     several = isinstance(op, (list, tuple))
-    operands = [x if x is None else np.asanyarray(x) for x in (op if several else [op])]
+    given = op if several else [op]
+    operands = [x if x is None else np.asanyarray(x) for x in given]
     if op_flags is not None and not several and isinstance(op_flags[0], str):
         op_flags = [op_flags]
+    for x, how in zip(given, op_flags or (), strict=False):
+        if not (x is None or isinstance(x, ndarray)) and not WRITING.isdisjoint(how):
+            refuse_writing(how)
     steps = route(operands, flags, op_flags, order, casting, op_axes, itershape)
     if steps is None:
         refuse("numpy.nditer with op_flags that make copies")
@@ -53,6 +59,14 @@ def refuse(what: str) -> NoReturn:
         "writes through it",
         fix="leave that out, or loop over the arrays or their indices (np.ndindex)",
     )
+
+
+def refuse_writing(op_flags: Any) -> None:
+    """Raise what NumPy raises if an operand that is no array is to be written to."""
+    np.nditer(0.0, op_flags=[tuple(op_flags)])  # pyright: ignore[reportCallIssue, reportArgumentType]
+
+
+zero_derivative(refuse_writing, because="raises")
 
 
 def refuse_nested(*args: Any, **kwargs: Any) -> NoReturn:

@@ -9,7 +9,7 @@ import math
 import numpy as np
 import pytest
 
-from mooncake_py import grad, value_and_grad
+from mooncake_py import grad, jvp, value_and_grad
 from mooncake_py.errors import MissingRuleError
 from tests.support.gradients import Program, Programs
 
@@ -392,3 +392,18 @@ def test_operands_are_those_that_were_given():
     value, dx = value_and_grad(f)(x)
     assert value == f(x)
     np.testing.assert_allclose(dx, [0.0, -2.6, 10.4])  # NumPy keeps x under a mask
+
+
+@pytest.mark.parametrize("how", ["readwrite", "writeonly"])
+@pytest.mark.parametrize(
+    "differentiate", [lambda f: f, grad, lambda f: lambda x: jvp(f, (x,), (x,))]
+)
+def test_numbers_are_not_written_to(differentiate, how):
+    def f(x):
+        y = x[0] * 1.0
+        for v in np.nditer(y, op_flags=[how]):
+            v[...] = 3.0
+        return y
+
+    with pytest.raises(TypeError, match="flagged as writeable"):
+        differentiate(f)(np.array([2.0, 3.0]))

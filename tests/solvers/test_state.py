@@ -563,3 +563,23 @@ def test_a_dict_by_points_is_shared_by_function_and_slope() -> None:
     expected = calls * math.exp(x / 5) / (3 * x * x - 2.0 * math.exp(x / 5) / 5)
     assert slope == pytest.approx(expected, rel=1e-9)
     assert jvp(f, (2.0,), (1.0,))[1] == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.without_modes("the modes are those of the test")
+@pytest.mark.parametrize("start", [2.0, 1.7])  # the solution, and not
+@pytest.mark.parametrize("differentiate", [
+    lambda f: grad(f)(4.0),
+    lambda f: jvp(f, (4.0,), (1.0,))[1],
+    lambda f: grad(lambda x: checkpoint(f, x))(4.0),
+])  # fmt: skip
+def test_what_an_implicit_solve_stores_of_its_arguments(differentiate: Any, start: float) -> None:
+    stored: dict[str, Any] = {}
+
+    def solve(x: Any, y: Any) -> Any:
+        while abs(y * y - x) > 1e-12:
+            y = y - (y * y - x) / (2 * y)
+        stored["scale"] = x * 3.0
+        return y
+
+    root = implicit(solve, lambda y, x, start: y * y - x)
+    assert differentiate(lambda x: root(x, start) * stored["scale"]) == pytest.approx(9.0)
