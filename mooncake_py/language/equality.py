@@ -11,14 +11,21 @@ import dis
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import fields
-from types import FunctionType, MethodType, ModuleType
+from types import (
+    FunctionType,
+    MemberDescriptorType,
+    MethodDescriptorType,
+    MethodType,
+    ModuleType,
+    WrapperDescriptorType,
+)
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mooncake_py.containers import effects
 from mooncake_py.remembered import remembered
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import INERT
-from mooncake_py.runtime.attribute_lookup import in_class
+from mooncake_py.runtime.attribute_lookup import MISSING, in_class
 from mooncake_py.runtime.methods import is_generated
 from mooncake_py.runtime.slots import is_class_in_c
 from mooncake_py.tangents.contents import elements_of
@@ -56,6 +63,12 @@ SEEN_THROUGH = frozenset({
 """Builtins that find no attributes by themselves."""
 
 
+IN_C = frozenset({MemberDescriptorType, WrapperDescriptorType, MethodDescriptorType, type(None)})
+"""Types of members of classes that run no code of the program."""
+Names = frozenset[str] | None
+"""Names of attributes; None stands for any."""
+
+
 class Compared(NamedTuple):
     """An object, and what may be active in what its equality goes by."""
 
@@ -79,7 +92,7 @@ def compared(ctx: Mode, value: Any, depth: int = 0) -> Any:
     parts = compared_parts(value)
     if parts is not None:
         return Compared(value, tuple([compared(ctx, part, depth + 1) for part in parts]), True)
-    found = tuple(active_in(ctx, value, names_compared(t), set()))
+    found = tuple(active_in(ctx, value, frozenset(), set()))
     return Compared(value, found, False) if found else value
 
 
@@ -103,8 +116,8 @@ def may_differ(value: Any) -> bool:
     return value is UNKNOWN or (type(value) is tuple and any(map(may_differ, value)))
 
 
-def active_in(ctx: Mode, value: Any, names: frozenset[str] | None, seen: set[int]) -> Iterator[Any]:
-    """Yield the active numbers that code reads which names these attributes; all if None.
+def active_in(ctx: Mode, value: Any, names: Names, seen: set[int]) -> Iterator[Any]:
+    """Yield the active numbers that code reads which names these attributes.
 
     `UNKNOWN` stands for others that it may read.
     """
@@ -121,54 +134,63 @@ def active_in(ctx: Mode, value: Any, names: frozenset[str] | None, seen: set[int
             yield UNKNOWN
     else:
         seen.add(id(value))
-        own = names if t.__eq__ is object.__eq__ else names_compared(t)
-        for name, part in sorted(own_attributes(value).items()):
-            if own is None or name in own or name in names:
-                yield from active_in(ctx, part, None if own is None else names | own, seen)
+        read = names_read(t, names)
+        held = {getattr(k, "__name__", k): part for k, part in own_attributes(value).items()}
+        for name in sorted(held):
+            if read is None or name in read:
+                yield from active_in(ctx, held[name], read, seen)
+
+
+def names_read(cls: type, names: frozenset[str]) -> Names:
+    """Return the names of attributes that are read by methods of these names, and by comparing."""
+    methods = list(special_methods(cls))
+    new, found = set(names), set(names)
+    while new or methods:
+        for name in new:
+            member = in_class(cls, name)
+            member = member.fget if type(member) is property else member
+            if type(member) is FunctionType:
+                methods.append(member)
+            elif member is not MISSING and type(member) not in IN_C:
+                return None  # a descriptor of another kind, or a default that may be one
+        new = set()
+        for method in methods:
+            read = names_in(method)
+            if read is None:
+                return None
+            new |= read - found
+        methods = []
+        found |= new
+    return frozenset(found)
 
 
 @remembered
-def names_compared(cls: type) -> frozenset[str] | None:
-    """Return the names of attributes that comparing instances may read; None if any."""
-    names: set[str] = set()
-    todo = [
+def special_methods(cls: type) -> tuple[FunctionType, ...]:
+    """Return the methods in Python that run by themselves as instances are compared."""
+    if cls.__eq__ is object.__eq__ and cls.__hash__ is object.__hash__:
+        return ()
+    return tuple([
         method
         for base in cls.__mro__
         for name, method in base.__dict__.items()
         if name.startswith("__") and name not in NOT_COMPARING and type(method) is FunctionType
-    ]
-    seen: set[int] = set()
-    while todo:
-        method = todo.pop()
-        if id(method) in seen:
-            continue
-        seen.add(id(method))
-        found = names_in(method)
-        if found is None or method.__name__ in ("__getattr__", "__getattribute__"):
-            return None
-        for name in found - names:
-            member = in_class(cls, name)
-            if type(member) is property:
-                member = member.fget
-            if type(member) is FunctionType:
-                todo.append(member)
-        names |= found
-    return frozenset(names)
+    ])  # fmt: skip
 
 
-def names_in(f: FunctionType) -> frozenset[str] | None:
+@remembered
+def names_in(f: FunctionType) -> Names:
     """Return the names of attributes in the code of a function; None if it may find others."""
+    if f.__name__ in ("__getattr__", "__getattribute__"):
+        return None
     names: set[str] = set()
     for step in dis.get_instructions(f.__code__):
         if step.opname.startswith(("LOAD_ATTR", "LOAD_METHOD")):
             names.add(step.argval)
         elif step.opname == "LOAD_GLOBAL":
-            found = f.__globals__.get(step.argval, vars(builtins).get(step.argval))
-            if found is not vars(builtins).get(step.argval):
-                is_known = type(found) in (type, ModuleType)
-            else:
-                is_known = step.argval in SEEN_THROUGH
-            if not is_known:
+            builtin = vars(builtins).get(step.argval)
+            found = f.__globals__.get(step.argval, builtin)
+            is_known = type(found) in (type, ModuleType)
+            if not (step.argval in SEEN_THROUGH if found is builtin else is_known):
                 return None
         elif step.opname in ("LOAD_DEREF", "LOAD_CLASSDEREF", "MAKE_FUNCTION", "IMPORT_NAME"):
             return None

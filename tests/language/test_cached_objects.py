@@ -84,6 +84,49 @@ class ByNumber(Own):
         return hash((self.h, self.n))
 
 
+class Slotted:
+    __slots__ = ("h", "n")
+
+    def __init__(self, h: Any, n: Any) -> None:
+        self.h, self.n = h, n
+
+    def __eq__(self, other: Any) -> bool:
+        return self.h == other.h
+
+    def __hash__(self) -> int:
+        return 1
+
+
+class Node:
+    """An object that compares by identity, with a number that others read by a method."""
+
+    def __init__(self, h: Any) -> None:
+        self.h = h
+
+    def level(self) -> Any:
+        return self.h
+
+
+class ByNode(Own):
+    def __eq__(self, other: Any) -> bool:
+        return self.n.level() == other.n.level()
+
+    def __hash__(self) -> int:
+        return 1
+
+
+class ByDefault(Own):
+    @functools.cached_property
+    def kept(self) -> Any:
+        return self.h
+
+    def __eq__(self, other: Any) -> bool:
+        return self.kept == other.kept
+
+    def __hash__(self) -> int:
+        return 1
+
+
 class ByBytes(Own):
     def __eq__(self, other: Any) -> bool:
         return self.h.tobytes() == other.h.tobytes()
@@ -157,6 +200,9 @@ REFUSED: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
     "numbers": (lambda x: ByNumber(x[0], 1), lambda x: ByNumber(x[1], 1)),
     "arrays": (lambda x: ByBytes(x[:1], 1), lambda x: ByBytes(x[1:2], 1)),
     "unknown": (lambda x: BySomething(x[0], 1), lambda x: BySomething(x[1], 1)),
+    "slots": (lambda x: Slotted(x[0], 1), lambda x: Slotted(x[1], 1)),
+    "node": (lambda x: ByNode(x[0], Node(x[0])), lambda x: ByNode(x[1], Node(x[1]))),
+    "descriptor": (lambda x: ByDefault(x[0], 1), lambda x: ByDefault(x[1], 1)),
     "in a tuple": (lambda x: (x[0], ByNumber(x[0], 1)), lambda x: (x[0], ByNumber(x[1], 1))),
 }
 
