@@ -19,6 +19,7 @@ from mooncake_py.application.codual_call import apply_codual, container_written
 from mooncake_py.application.elementwise import apply_elementwise, operands
 from mooncake_py.application.flat_operands import Flat, flat, registered
 from mooncake_py.application.foreign import meet
+from mooncake_py.application.heard import output_of_replacement, output_of_rule
 from mooncake_py.application.native_writes import WRITERS, refuse_other_writes
 from mooncake_py.application.numbers_of_math import on_numbers
 from mooncake_py.application.out_argument import (
@@ -29,7 +30,7 @@ from mooncake_py.application.out_argument import (
     without_out,
 )
 from mooncake_py.application.own_pullbacks import apart
-from mooncake_py.application.plain_errors import as_plain, plain_error
+from mooncake_py.application.plain_errors import as_plain, check_first, plain_error
 from mooncake_py.application.seen_calls import call_seen
 from mooncake_py.application.shared_outputs import refuse_shared
 from mooncake_py.containers.sequences import listed, readable
@@ -218,7 +219,9 @@ def apply_vjp(rule: VjpRule, ctx: ReverseMode, f: Any, args: Any, kwargs: Any) -
     """Apply a rule given by output and pullback."""
     found = flat(rule, ctx, f, args, kwargs)
     if found is not None:
-        return vjp_of_flat(rule, ctx, found, rule.rule(*found.primals, **found.kwargs))
+        result = output_of_rule(rule, f, found.primals, found.kwargs, kwargs)
+        return vjp_of_flat(rule, ctx, found, result)
+    given = kwargs
     if kwargs or not PLAIN.issuperset(map(type, args)):
         meet(f, args, kwargs)
     args, kwargs = arguments_of_vjp(rule, ctx, f, args, kwargs)
@@ -235,7 +238,7 @@ def apply_vjp(rule: VjpRule, ctx: ReverseMode, f: Any, args: Any, kwargs: Any) -
         if (type(node) is TangentTree or type(node) is list) and holds_tree(node):
             primals[i] = marshalling.plain(args[i])
     before = marshalling.Contents(primals) if rule.by_user else None
-    found = rule.rule(*primals, **kwargs)
+    found = output_of_rule(rule, f, primals, kwargs, given)
     y, pullback = output_and_pullback(found, rule) if rule.by_user else found
     if before is not None and before.changed():
         raise container_written(rule, ctx)
@@ -403,10 +406,13 @@ def apply_overlay(rule: OverlayRule, ctx: Mode, f: Any, args: Any, kwargs: Any) 
         values = (*args, *kwargs.values()) if kwargs else args
         if are_given(values) and ctx.contains_active(values):
             ctx.refuse_subclasses(values)  # the replacement may be of a function of NumPy
+    run = run_in_context if rule.in_context else run_derived
     try:
-        if rule.in_context:
-            return run_in_context(rule.replacement, ctx, args, kwargs)
-        return ctx.call_function(rule.replacement, args, kwargs)
+        if not rule.by_user:
+            check_first(f, args, kwargs)
+        return output_of_replacement(
+            rule, f, args, kwargs, lambda: run(rule.replacement, ctx, args, kwargs)
+        )
     except Exception as error:
         raised = error if rule.by_user else as_plain(error, f, args, kwargs)
         if f in WRITERS:
@@ -414,6 +420,11 @@ def apply_overlay(rule: OverlayRule, ctx: Mode, f: Any, args: Any, kwargs: Any) 
         if raised is error:
             raise
     raise raised
+
+
+def run_derived(replacement: Any, ctx: Mode, args: Any, kwargs: Any) -> Any:
+    """Run a replacement that is derived."""
+    return ctx.call_function(replacement, args, kwargs)
 
 
 def run_in_context(replacement: Any, ctx: Mode, args: Any, kwargs: Any) -> Any:

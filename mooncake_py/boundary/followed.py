@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from mooncake_py.application.copying import Copier
 from mooncake_py.overriding import override
 from mooncake_py.tangents.lookup import spec_of
-from mooncake_py.tangents.memory import is_writeable, zeros_like_owner
+from mooncake_py.tangents.memory import is_writeable, owner, shadow_view, zeros_like_owner
+from mooncake_py.tangents.subclasses import plain
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
@@ -57,9 +58,25 @@ class FollowedCopier(Copier):
             return super().copy_array(array)
         self.outer.registry.look_up.view = array  # of the block, no more is asked for
         try:
-            return super().copy_array(array)
+            new = super().copy_array(array)
         finally:
             self.outer.registry.look_up.view = None
+        root = owner(array)
+        if root is not array and root.dtype.kind not in "fcV" and self.keep_views:
+            self.follow_bytes(self.outer, array, root)
+        return new
+
+    def follow_bytes(self, outer: Mode, array: ndarray, root: ndarray) -> None:
+        """Let the outer derivative follow the copying of floats in a block of bytes.
+
+        The copy of the block has the bytes alone: it is an array of integers.
+        """
+        array = plain(array)
+        if array.dtype.kind in "fc" and outer.find(array) is not None:
+            block = self.memo[id(root)][1]
+            block.flags.writeable = True
+            outer.assign(shadow_view(block, root, array), Ellipsis, array)
+            block.flags.writeable = is_writeable(root)
 
     @override
     def copy_owner(self, root: ndarray) -> ndarray:

@@ -73,12 +73,9 @@ class OwnMemory(Watcher):
         alone.  If it is to `lend` memory, the block may be one that earlier calls left.
         """
         flags, outer, base = value.flags, enclosing(), value.base
-        odd = any(stride % value.itemsize for stride in value.strides)
-        if odd and owner(value).dtype.names is not None:  # a field of records
-            new = FollowedCopier(outer).copy_whole(value)
-        elif odd or (
-            outer is None and flags.c_contiguous and flags.writeable and type(value) is ndarray
-        ):
+        if not flags.aligned or any(stride % value.itemsize for stride in value.strides):
+            new = FollowedCopier(outer).copy_whole(value)  # packed records
+        elif outer is None and flags.c_contiguous and flags.writeable and type(value) is ndarray:
             new = copied(value) if lend else value.copy()  # the same in a tenth of the time
         else:
             like, value = value, plain(value)

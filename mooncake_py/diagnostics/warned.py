@@ -5,6 +5,9 @@ rewritten code.  While a differentiated call runs, a filter of this module prece
 takes warnings at frames of this package, and reissues them at the user's line, with the user's
 module and registry, through all other filters.  So a warning is shown once per location, is an
 error, or is ignored exactly as in the plain call.
+
+Arithmetic of the engine's own is no affair of the program's: while it is `unheard`, the same filter
+takes all warnings of its thread, and counts them.
 """
 
 from __future__ import annotations
@@ -16,10 +19,12 @@ from types import FrameType
 from typing import Any
 
 from mooncake_py.diagnostics.places import OWN, is_rewritten
+from mooncake_py.errors import MooncakeWarning
 
 __all__ = [
     "are_errors", "enter_block", "filters_of_the_program", "leave_block", "may_be_caught",
-    "redirect", "restore_filters", "run_filter", "stop_redirecting",
+    "note_unheard", "pending", "redirect", "restore_filters", "run_filter", "stop_redirecting",
+    "take_out",
 ]  # fmt: skip
 
 
@@ -41,11 +46,18 @@ class _Pending(threading.local):
     busy = False
     changed = False  # whether the call itself has changed filters: ours may be there twice
     blocks = 0  # of `warnings.catch_warnings` that the call is in
+    unheard = 0  # blocks of arithmetic that the program does not hear of
+    count = 0  # of the warnings in them
 
 
-_pending = _Pending()
+pending = _Pending()
 _asked: tuple[tuple[Any, ...], bool] = (), False
 """The filters that were asked for errors last, which most often are the same, and the answer."""
+
+
+def is_of_program(code: Any) -> bool:
+    """Return whether code was rewritten and is no replacement of this package."""
+    return is_rewritten(code) and not code.co_filename.startswith(OWN)
 
 
 class _Text:
@@ -55,14 +67,17 @@ class _Text:
 
     def match(self, text: str) -> bool:
         """Return whether this may be a warning to be redirected."""
-        if _pending.busy:
+        if pending.unheard:
+            pending.count += 1
+            return True
+        if pending.busy:
             return False
         frame: FrameType | None = sys._getframe(1)
         is_own = frame.f_code.co_filename.startswith(OWN)
-        _pending.module = named(frame) if is_own else ""
-        while frame is not None and not is_rewritten(frame.f_code):
+        pending.module = named(frame) if is_own else ""
+        while frame is not None and not is_of_program(frame.f_code):
             frame = frame.f_back
-        _pending.text, _pending.frame = text, frame
+        pending.text, pending.frame = text, frame
         return frame is not None
 
 
@@ -73,22 +88,26 @@ class _Module:
 
     def match(self, module: str) -> bool:
         """Return whether a warning names this package or its generated code, whoever warned."""
-        if module != _pending.module and not module.startswith("mooncake_py"):
-            _pending.frame = None  # it counted frames (``stacklevel=2``), and got out of here
-        return _pending.frame is not None
+        if pending.unheard:
+            return True
+        if module != pending.module and not module.startswith("mooncake_py"):
+            pending.frame = None  # it counted frames (``stacklevel=2``), and got out of here
+        return pending.frame is not None
 
 
 class _Category(type):
     """Makes a class of which any category is a subclass, once it was warned again."""
 
     def __subclasscheck__(cls, category: Any) -> bool:
-        frame, _pending.frame = _pending.frame, None
+        if pending.unheard:
+            return not issubclass(category, MooncakeWarning)
+        frame, pending.frame = pending.frame, None
         if frame is None:
             return False
-        _pending.busy = True
+        pending.busy = True
         try:
             warnings.warn_explicit(
-                _pending.text,
+                pending.text,
                 category,
                 frame.f_code.co_filename,
                 frame.f_lineno,
@@ -96,7 +115,7 @@ class _Category(type):
                 frame.f_globals.setdefault("__warningregistry__", {}),
             )
         finally:
-            _pending.busy = False
+            pending.busy = False
             del frame
         return True
 
@@ -118,32 +137,43 @@ def redirect() -> Any:
     return filters
 
 
+def take_out(filters: Any) -> None:
+    """Take the filter out of those that it was put into, in whose front it still is."""
+    if filters[0] is FILTER:
+        del filters[0]
+
+
 def stop_redirecting(filters: Any) -> None:
     """Take the filter out of those that it was put into."""
-    _pending.blocks = 0
-    if filters[0] is FILTER and not _pending.changed:
+    pending.blocks = 0
+    if filters[0] is FILTER and not pending.changed:
         del filters[0]
         return
-    _pending.changed = False
+    pending.changed = False
     for i in reversed(range(len(filters))):
         if filters[i] is FILTER:
             del filters[i]
 
 
+def note_unheard(*_: Any) -> None:
+    """Note what would have become a warning: NumPy calls this in place of one."""
+    pending.count += 1
+
+
 def enter_block() -> None:
     """Note that the program begins to catch warnings; they name its lines there too."""
     redirect()
-    _pending.blocks += 1
+    pending.blocks += 1
 
 
 def leave_block() -> None:
     """Note that the program ends to catch warnings."""
-    _pending.blocks = max(_pending.blocks - 1, 0)
+    pending.blocks = max(pending.blocks - 1, 0)
 
 
 def may_be_caught() -> bool:
     """Return whether the program itself may see warnings, which compiled code does not issue."""
-    return _pending.blocks > 0 or _pending.changed
+    return pending.blocks > 0 or pending.changed
 
 
 def are_errors() -> bool:
@@ -162,7 +192,7 @@ def run_filter(f: Any, args: Any, kwargs: Any) -> None:
     """Run a function that puts a filter in front of the others: ours comes before it."""
     f(*args, **kwargs)
     redirect()
-    _pending.changed = True
+    pending.changed = True
 
 
 def filters_of_the_program() -> list[Any]:

@@ -91,9 +91,11 @@ def write(ctx: Mode, o: ndarray, node: Any, index: Any, v: Any, native: Native) 
 
 
 def in_a_row(ctx: Mode, o: ndarray, owner: ndarray, memory: ndarray) -> ndarray:
-    """Return the elements of memory like that which owns the memory of `o`, by the type of `o`."""
-    steps = owner.itemsize, address(o) - address(owner), *o.strides
-    if any(step % o.itemsize for step in steps):
+    """Return the elements of memory like that which owns the memory of `o`, by the type of `o`.
+
+    Those of a block of bytes begin where elements of `o` do.
+    """
+    if any(step % o.itemsize for step in o.strides):
         raise dropped(
             ctx,
             "a write through a view that overlaps itself",
@@ -101,7 +103,9 @@ def in_a_row(ctx: Mode, o: ndarray, owner: ndarray, memory: ndarray) -> ndarray:
             f"of elements of {o.itemsize} bytes",
             fix="write to the field itself",
         )
-    return dense(plain(memory)).reshape(-1).view(o.dtype)
+    start = (address(o) - address(owner)) % o.itemsize
+    count = (owner.nbytes - start) // o.itemsize
+    return ndarray(count, o.dtype, dense(plain(memory)), start)
 
 
 def crosses(slot: Any, v: ndarray) -> bool:
@@ -181,9 +185,14 @@ def copy_in_turn(ctx: Mode, o: ndarray, v: ndarray, native: Callable[..., Any]) 
     array of the same layout: each says which element of the memory it stands for.
     """
     owner = ctx.registry.owner(o)
-    if ctx.registry.owner(v) is not owner or not o.dtype == v.dtype == owner.dtype:
+    steps = *v.strides, address(v) - address(o)
+    if (
+        ctx.registry.owner(v) is not owner
+        or o.dtype != v.dtype
+        or any(step % o.itemsize for step in steps)
+    ):
         raise crossing(ctx)
-    flat = dense(plain(owner)).reshape(-1)
+    flat = in_a_row(ctx, o, owner, owner)
     expected, marks = flat.copy(), np.arange(flat.size)
     for elements in expected, marks:
         native(twin(o, owner, elements), twin(v, owner, elements))

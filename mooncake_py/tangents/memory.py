@@ -142,8 +142,14 @@ def are_laid_out_alike(a: ndarray, b: ndarray) -> bool:
 
 
 def zeros_like_owner(owner: ndarray) -> ndarray:
-    """Return a plain array of zeros with the shape, dtype and very strides of `owner`."""
-    zeros = np.zeros(owner.shape, owner.dtype, "F" if owner.flags.fnc else "C")
+    """Return a plain array of zeros with the shape, dtype and very strides of `owner`.
+
+    It is aligned if `owner` is.
+    """
+    flags = owner.flags
+    if not flags.aligned:
+        return _misaligned_zeros(owner)
+    zeros = np.zeros(owner.shape, owner.dtype, "F" if flags.fnc else "C")
     if zeros.strides == owner.strides:
         return zeros
     zeros = np.zeros_like(owner, order="K", subok=False)
@@ -154,6 +160,14 @@ def zeros_like_owner(owner: ndarray) -> ndarray:
     unit = owner.itemsize if (high - low) % owner.itemsize == 0 else 1
     store = np.zeros((high - low) // unit, owner.dtype if unit > 1 else np.uint8)
     return ndarray(owner.shape, owner.dtype, store, address(owner) - low, owner.strides)
+
+
+def _misaligned_zeros(owner: ndarray) -> ndarray:
+    """Return zeros laid out like an array, as far from addresses that its dtype is aligned to."""
+    low, high = _extent(owner)
+    start = low % owner.dtype.alignment
+    store = np.zeros(start + high - low, np.uint8)
+    return ndarray(owner.shape, owner.dtype, store, start + address(owner) - low, owner.strides)
 
 
 def shadow_view(shadow: ndarray, owner: ndarray, view: ndarray) -> ndarray:

@@ -14,6 +14,10 @@ from tests.support.gradients import differences
 
 RECORDS = np.zeros(4, dtype=[("flag", "i1"), ("v", "f8")])
 RECORDS["v"] = [1.0, 2.0, 3.0, 4.0]
+PACKED = np.ndarray(4, float, np.zeros(48, np.uint8), 1, (9,))
+PACKED[...] = [1.0, 2.0, 3.0, 4.0]
+BYTES = np.zeros(64, np.uint8)
+BYTES[1:33].view(float)[...] = [1.0, 2.0, 3.0, 4.0]
 ARGUMENTS = {
     "owner": np.arange(1.0, 7.0),
     "reshaped": np.arange(1.0, 7.0).reshape(2, 3),
@@ -23,6 +27,10 @@ ARGUMENTS = {
     "strided": np.arange(6.0)[::2],
     "reversed": np.arange(6.0)[::-1],
     "field": RECORDS["v"],
+    "packed": PACKED,
+    "misaligned": BYTES[1:33].view(float),
+    "misaligned read-only": np.frombuffer(BYTES.tobytes(), float, 4, 1),
+    "aligned bytes": np.arange(1.0, 5.0).view(np.uint8).view(float),
     "fortran": np.asfortranarray(np.arange(6.0).reshape(2, 3) + 0.5),
 }
 
@@ -62,14 +70,27 @@ def by_copies(x):
     return (x * y).sum() + np.ravel(x, "K").sum()
 
 
-@pytest.mark.parametrize("f", [unless_own, by_base, by_strides, by_copies])
+def by_alignment(x):
+    y = np.require(x, requirements="A")
+    return y.sum() * (2.0 if x.flags.aligned else 3.0) * (1 + (y is x))
+
+
+def by_ravel(x):
+    y = x.ravel()
+    if y.flags.writeable:
+        y *= 2.0
+    return x.sum()
+
+
+@pytest.mark.parametrize("f", [unless_own, by_base, by_strides, by_copies, by_alignment, by_ravel])
 @pytest.mark.parametrize("name", ARGUMENTS)
 @pytest.mark.parametrize("mode", MODES)
 def test_values_are_those_of_the_plain_call(mode: str, name: str, f: Any) -> None:
     x = ARGUMENTS[name]
     before = x.copy()
     expected = f(np.array(x) if x.base is None else x)
-    x[...] = before
+    if x.flags.writeable:
+        x[...] = before
     assert MODES[mode](f, x) == expected
     np.testing.assert_array_equal(x, before)
 
@@ -81,12 +102,15 @@ def stepped(x):
     return np.sum(x * y * x)
 
 
-def test_derivatives_of_a_field_of_packed_records() -> None:
-    x, v = RECORDS["v"], np.array([1.0, -0.5, 0.25, 2.0])
+@pytest.mark.parametrize("name", ["field", "packed", "misaligned", "aligned bytes"])
+def test_derivatives_of_packed_records(name: str) -> None:
+    x, v = ARGUMENTS[name], np.array([1.0, -0.5, 0.25, 2.0])
     expected = differences(stepped, (np.array(x),), 0)
     np.testing.assert_allclose(grad(stepped)(x), expected, rtol=1e-7)
     np.testing.assert_array_equal(hvp(stepped, (x,), v), hvp(stepped, (np.array(x),), v))
     inner = grad(lambda a: np.sum(v * grad(stepped)(a)))
+    np.testing.assert_array_equal(inner(x), inner(np.array(x)))
+    inner = grad(lambda a: np.sum(v * vjp(stepped, a)[1](1.0)[0]))
     np.testing.assert_array_equal(inner(x), inner(np.array(x)))
 
 

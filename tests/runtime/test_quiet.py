@@ -9,7 +9,11 @@ import pytest
 
 from mooncake_py.runtime import quiet
 
-MADE = [pair for pair in (quiet._made_once(), quiet._made_each_time()) if pair is not None]
+MADE = [
+    pair
+    for pair in (quiet._made_once(quiet._silent), quiet._made_each_time(quiet.SILENT))
+    if pair is not None
+]
 
 
 def divide():

@@ -38,6 +38,10 @@ VIEWS = {
     "real": (lambda: np.arange(4) * 1j, lambda x: x.real[1:]),
     "imag": (lambda: np.arange(4) * 1j, lambda x: x.imag[::-1]),
     "as complex": (lambda: np.arange(8.0), lambda x: x.view(complex)[1:]),
+    "misaligned": (
+        lambda: np.frombuffer(bytearray(90), float, 11, 1),
+        lambda x: x[1:].reshape(5, 2)[::2],
+    ),
     "bytes": (lambda: np.zeros(80, np.uint8), lambda x: x[8:].view(np.float32)[::3]),
     "memoryview": (lambda: np.arange(5.0), lambda x: np.asarray(memoryview(x))[1:]),
 }
@@ -50,6 +54,7 @@ def test_shadow_view_is_the_same_view_of_the_owner(case):
     view = take(x)
     assert owner(view) is x
     shadow = zeros_like_owner(x)
+    assert shadow.flags.aligned == x.flags.aligned
     d = shadow_view(shadow, x, view)
     assert (d.shape, d.dtype) == (view.shape, view.dtype)
     if view.size > 1:

@@ -34,6 +34,7 @@ from mooncake_py.compiler.statements.nodes import look_up, no_nodes
 from mooncake_py.compiler.statements.plan import Plan
 from mooncake_py.compiler.statements.statement import Statement, is_operand
 from mooncake_py.compiler.statements.views import through, views_in
+from mooncake_py.diagnostics.warned import may_be_caught
 from mooncake_py.rules import registry
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.pulls import reads
@@ -65,7 +66,7 @@ class ArrayForm:
         self.names = plan.statement.names
         self.bases = bases_of(plan.statement)
         self.indices = tuple(dict.fromkeys(index for _, index in plan.statement.pairs))
-        self.scope = dict(SCOPES[plan.dtype])
+        self.scope = {**SCOPES[plan.dtype], "may_be_caught": may_be_caught}
         self.scope |= {f"f{i}": f for i, f in enumerate(plan.core.functions)}
         self.scope |= views_in(plan.layout, plan.core.functions)
         self.pull = PullWriter(plan, self.scope) if plan.records else None
@@ -90,7 +91,7 @@ class ArrayForm:
         """
         plan = self.plan
         at = self.at
-        fits = ["C.fuses"]
+        fits = ["C.fuses", *plan.core.once]
         if plan.on:
             arrays = [at[p] for p in plan.on]
             fits += same([f"type({a})" for a in arrays], "ndarray")

@@ -77,6 +77,14 @@ class Core:
             isinstance(k, str) or any(self.functions[k] is f for f in VIEWS) for k in views
         )
 
+    @cached_property
+    def once(self) -> list[str]:
+        """The test, if there is one, that the program may not see how often NumPy warns.
+
+        Operations that occur twice run once.
+        """
+        return ["not may_be_caught()"] if count(self.value) > len(self.lets) else []
+
     @property
     def by_operator(self) -> bool:
         """Whether the target is changed by an operator, if it is an array."""
@@ -132,6 +140,12 @@ class Core:
             elif not is_sum(e) and not is_int(e) and any(on_array(a, found) for a in parts_of(e)):
                 found.add(let.name)
         return found
+
+
+def count(e: Expr) -> int:
+    """Return how many operations there are in an expression."""
+    parts = parts_of(e)
+    return (1 if parts else 0) + sum(map(count, parts))
 
 
 def has_derivative(e: Call) -> bool:

@@ -25,6 +25,7 @@ from mooncake_py.compiler.regions.simplify import inlined, names_of
 from mooncake_py.compiler.regions.steps import Names, Steps
 from mooncake_py.compiler.statements.array_text import ArrayText
 from mooncake_py.compiler.statements.complexes import COMPLEX128, complex_names, is_complex
+from mooncake_py.compiler.statements.contractions import is_mean
 from mooncake_py.compiler.statements.core import Core
 from mooncake_py.compiler.statements.dtypes import NAMES
 from mooncake_py.compiler.statements.finiteness import Factor, factors_of
@@ -33,14 +34,16 @@ from mooncake_py.compiler.statements.general import Way
 from mooncake_py.compiler.statements.kinds import NUMBERS
 from mooncake_py.compiler.statements.lines import attempt, function, indented, raised, watched
 from mooncake_py.compiler.statements.pushforward import tangent_of
+from mooncake_py.compiler.statements.reductions import is_reduction
 from mooncake_py.compiler.statements.statement import Statement
 from mooncake_py.compiler.statements.views import through, views_in
+from mooncake_py.diagnostics.warned import may_be_caught
 from mooncake_py.rules.exact_zeros import surely_finite
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.late_errors import late_error
 from mooncake_py.runtime.overlapping import crosses_at
 from mooncake_py.runtime.pulls import is_basic
-from mooncake_py.runtime.quiet import loud_again, quiet
+from mooncake_py.runtime.quiet import Unheard, loud_again, quiet
 from mooncake_py.runtime.values import FLOAT64
 from mooncake_py.tangents.memory import has_overlaps
 
@@ -171,6 +174,16 @@ def tests_of(factors: list[Factor] | None) -> str:
     return " and ".join(tests)
 
 
+def unheard(way: Way) -> Way:
+    """Return a way that computes again what NumPy has warned of."""
+
+    def again(ctx: Any, functions: Any, values: Any) -> Any:
+        with Unheard():
+            return way(ctx, functions, values)
+
+    return again
+
+
 class ForwardForm:
     """Prints the form of a statement for one pattern.
 
@@ -214,12 +227,12 @@ class ForwardForm:
         self.arrays = sorted(bases | arrays | ({self.base} if self.base is not None else set()))
         self.text = ArrayText({})
         self.scope: dict[str, Any] = {
-            "Active": Active, "Ellipsis": Ellipsis, "choose": choose,
+            "Active": Active, "Ellipsis": Ellipsis, "again": unheard(otherwise), "choose": choose,
             "complex128": np.complex128, "crosses_at": crosses_at, "float64": np.float64,
             "has_overlaps": has_overlaps, "is_basic": is_basic, "is_finite": is_finite,
-            "is_index": is_index,
-            "is_mask": is_mask, "late_error": late_error, "loud_again": loud_again,
-            "ndarray": ndarray, "otherwise": otherwise, "quiet": quiet, "shape_of": shape_of,
+            "is_index": is_index, "is_mask": is_mask, "late_error": late_error,
+            "loud_again": loud_again, "may_be_caught": may_be_caught, "ndarray": ndarray,
+            "otherwise": otherwise, "quiet": quiet, "shape_of": shape_of, "Unheard": Unheard,
         }  # fmt: skip
         self.scope |= {name: dtype for dtype, name in NAMES.items()}
         self.scope |= {f"f{i}": f for i, f in enumerate(core.functions)}
@@ -243,16 +256,15 @@ class ForwardForm:
         return form
 
     def attempted(self, found: Computation) -> tuple[list[str], list[str]]:
-        """Return the lines that compute value and tangent, and may raise; and those after them."""
+        """Return the lines that compute the value, and may raise; and those for the tangent."""
         first, then, fine = found
         if not then:
             return [*self.reads(), *first], []
         if not fine:
-            return [*self.reads(), *first, *self.quietly(then)], []
-        exactly = ["    try:", f"        t = exactly({', '.join(self.names())})"]
-        exactly += ["    except Exception:", "        return otherwise(C, F, V)"]
+            return [*self.reads(), *first], self.quietly(then)
+        exactly = self.or_again([f"t = exactly({', '.join(self.names())})"])
         tangent = self.quietly([*then, f"fine = {fine}"])
-        return [*self.reads(), *first, *tangent], ["if not fine:", *exactly]
+        return [*self.reads(), *first], [*tangent, "if not fine:", *indented(exactly)]
 
     def unless_arrays(self) -> list[str]:
         """Return the lines that see that methods of arrays are called of arrays.
@@ -276,7 +288,7 @@ class ForwardForm:
             tests = [f"type({name}) is not ndarray" for name in sorted(within & may_be)]
             if not tests:
                 raise NoPartial
-            lines += [f"if {' and '.join(tests)}:", "    return otherwise(C, F, V)"]
+            lines += [f"if {' and '.join(tests)}:", "    return again(C, F, V)"]
         return lines
 
     def type_of_value(self) -> list[str]:
@@ -287,12 +299,21 @@ class ForwardForm:
         is_real = dtype is COMPLEX128 and not is_complex(self.core.root, self.complexes)
         name = NAMES[FLOAT64 if is_real else dtype]
         return [
-            f"if type(y) is not ndarray or y.dtype is not {name}:", "    return otherwise(C, F, V)",
+            f"if type(y) is not ndarray or y.dtype is not {name}:", "    return again(C, F, V)",
         ]  # fmt: skip
 
     def quietly(self, lines: list[str]) -> list[str]:
-        """Return lines that run without warnings."""
-        return ["before = quiet()", "try:", *indented(lines), "finally:", "    loud_again(before)"]
+        """Return lines that run without warnings; after an error all is computed again."""
+        core = self.core
+        if any(is_reduction(let.value) or is_mean(let.value) for let in core.lets):
+            # NumPy's are written in Python, and warn of what is empty.
+            return self.or_again(["with Unheard():", *indented(lines)])
+        quiet = ["before = quiet()", "try:", *indented(lines), "finally:", "    loud_again(before)"]
+        return self.or_again(quiet)
+
+    def or_again(self, lines: list[str]) -> list[str]:
+        """Return lines after whose errors all is computed again."""
+        return ["try:", *indented(lines), "except Exception:", "    return again(C, F, V)"]
 
     @cached_property
     def operands(self) -> list[int]:
@@ -334,7 +355,7 @@ class ForwardForm:
     def guards(self) -> list[str]:
         """Return the lines that name the values, and see that they fit."""
         statement = self.statement
-        fits = [self.marker]
+        fits = [self.marker, *self.core.once]
         fits += [
             f"type(a{p}) is ndarray and a{p}.dtype is {NAMES[self.pattern.dtype_at(p)]}"
             for p in self.arrays

@@ -91,7 +91,7 @@ class RowForm(ForwardForm):
                 "if rows is None:",
                 *indented(loop),
             ]
-        return [*self.reads(), *first, *self.quietly(loop)], []
+        return [*self.reads(), *first], self.quietly(loop)
 
     @override
     def given(self, moves: bool) -> list[str]:

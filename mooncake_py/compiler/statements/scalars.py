@@ -48,6 +48,7 @@ from mooncake_py.compiler.statements.kinds import NUMBERS
 from mooncake_py.compiler.statements.lines import choosing, function, indented
 from mooncake_py.compiler.statements.nodes import are_active, look_up, no_nodes
 from mooncake_py.compiler.statements.statement import position_of
+from mooncake_py.diagnostics.warned import may_be_caught
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.memory import Memory
 from mooncake_py.runtime.values import FLOAT64
@@ -137,6 +138,7 @@ class ScalarForm:
         self.kinds = {k: kinds.get(k, np.float64) for k in range(len(self.layout))}
         self.names = statement.names
         self.scope = {**SCOPE, "choose": choose, "otherwise": otherwise}
+        self.scope["may_be_caught"] = may_be_caught
         self.scope |= {f"f{i}": f for i, f in enumerate(core.functions)}
         self.text = Emitter()
         self.steps = Steps(Names("t"), None)
@@ -182,7 +184,7 @@ class ScalarForm:
     def guards(self) -> list[str]:
         """Return the lines that name the values a0, a1, ... and see that they fit."""
         statement = self.statement
-        fits = ["C.fuses"]
+        fits = ["C.fuses", *self.core.once]
         ints = dict(statement.ints)
         ndims = {base: ints[index] for base, index in statement.pairs}
         for base in self.on:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -27,13 +26,13 @@ from mooncake_py.application.elementwise import (
     require_still,
 )
 from mooncake_py.application.foreign import meet, plain_operand
+from mooncake_py.application.heard import as_given
 from mooncake_py.application.out_argument import (
     converts,
     fits,
     named_out,
     number_in,
     result_dtype,
-    signature_of,
     single_output,
     without_out,
     write_into,
@@ -67,7 +66,7 @@ from mooncake_py.runtime.activity import are_numbers
 from mooncake_py.runtime.late_errors import has_written
 from mooncake_py.runtime.methods import ANSWERED, derivable
 from mooncake_py.runtime.numpy_operands import PLAIN
-from mooncake_py.runtime.quiet import is_strict
+from mooncake_py.runtime.quiet import Unheard, is_strict
 from mooncake_py.runtime.values import NUMBERS, is_inexact
 from mooncake_py.tangents import NoTangent
 from mooncake_py.tangents.memory import has_overlaps, is_owned, is_writeable
@@ -286,7 +285,7 @@ def apply_vjp(rule: VjpRule, ctx: ForwardContext, f: Any, args: Any, kwargs: Any
             raise takes_no_objects(ctx, rule, f"is called with {kind}")
     refuse_other_active(rule, ctx, args, kwargs, range(len(args)))
     primals = tuple(map(ctx.primal, args))
-    taken, named = as_given(rule, f, primals, kwargs, given) if given else (primals, kwargs)
+    taken, named = as_given(rule, f, primals, kwargs, given)
     if all(t is None for t in tangents):
         return drops.computed(ctx, f, args, below(ctx, f, taken, named))
     ctx.refuse_subclasses((*primals, *kwargs.values()) if kwargs else primals)
@@ -300,11 +299,12 @@ def apply_vjp(rule: VjpRule, ctx: ForwardContext, f: Any, args: Any, kwargs: Any
         else:
             t = ctx.lower(pushforward.of_jvp, jvp, tuple(tangents), y, primals)
     elif ctx.plain or any(draws_numbers(type(a)) for a in args):  # draws only once
-        y, t = ctx.lower(
-            pushforward.of_vjp, rule, primals, kwargs, tuple(tangents), gradient_of_first
-        )
+        with Unheard() as block:
+            y, t = ctx.lower(
+                pushforward.of_vjp, rule, primals, kwargs, tuple(tangents), gradient_of_first
+            )
         draws = any(draws_numbers(type(a)) for a in args)
-        if rule.built_in and not draws and (is_strict() or not is_finite(y)):
+        if rule.built_in and not draws and (is_strict() or block.noticed):
             f(*taken, **named)  # what NumPy has to say
     else:
         y = ctx.base.call(f, *taken, **named)
@@ -333,30 +333,6 @@ def result_of_vjp(rule: VjpRule, ctx: ForwardContext, f: Any, y: Any, t: Any, pr
         whole: Any = y
         drops.quotient(ctx, whole[0], *primals[:2])
     return paired(ctx, y, t, rule, [owner_of(p) for p in primals if type(p) is ndarray], [])
-
-
-def as_given(
-    rule: VjpRule, f: Any, primals: Any, kwargs: Any, given: Any
-) -> tuple[Any, dict[str, Any]]:
-    """Return arguments as a function takes them; its rule may take more of them by position.
-
-    Those beyond the positions of the function are passed by keyword, if they were `given` so.
-    """
-    signature = signature_of(f)
-    kinds = [] if signature is None else [p.kind for p in signature.parameters.values()]
-    count = sum(kind in (kind.POSITIONAL_ONLY, kind.POSITIONAL_OR_KEYWORD) for kind in kinds)
-    if len(primals) <= count or not kinds[count:] or kinds[count] == kinds[count].VAR_POSITIONAL:
-        return primals, kwargs
-    names = list(inspect.signature(rule.rule).parameters)[count:]
-    moved = {n: p for n, p in zip(names, primals[count:], strict=False) if n in given}
-    return primals[:count], moved | kwargs
-
-
-def is_finite(y: Any) -> bool:
-    """Return whether an output of a rule, or each part of it, is finite."""
-    if isinstance(y, (tuple, list)):
-        return all(map(is_finite, y))
-    return not is_inexact(y) or bool(np.isfinite(y).all())
 
 
 def paired(

@@ -19,7 +19,7 @@ from mooncake_py.rules.sequences import takes_sequences
 from mooncake_py.rules.shortcuts import Shortcut, are_finite
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import INERT
-from mooncake_py.runtime.quiet import Quiet
+from mooncake_py.runtime.quiet import Quiet, Unheard, is_strict
 from mooncake_py.runtime.values import FLOAT64
 
 if TYPE_CHECKING:
@@ -54,20 +54,32 @@ def push_flat(rule: VjpRule, ctx: ForwardContext, f: Any, args: Any, kwargs: Any
             serves = rule.takes(primals, tangents, kwargs)
         if not serves:
             return None
+    with Unheard() as block:
+        found = pushed(rule, f, kwargs, primals, tuple(tangents))
+    if found is not None and (block.noticed or is_strict()):
+        f(*primals, **kwargs)  # what NumPy has to say
+    return found
+
+
+def pushed(
+    rule: VjpRule, f: Any, kwargs: Any, primals: list[Any], tangents: tuple[Any, ...]
+) -> Pushed | None:
+    """Return output and tangent for numbers, arrays and lists of them."""
+    jvp: Any = rule.jvp or rule.plain_jvp
+    is_short = type(rule) is Shortcut
     y = f(*primals, **kwargs)
-    with Quiet():
-        t = jvp(tuple(tangents), y, *primals, **kwargs)
-        if t is NotImplemented or (is_short and not are_finite((y,))):
-            return None
-        if type(y) is ndarray:
-            if type(t) is ndarray and t.dtype is FLOAT64 and surely_finite(t):
-                alike = t.dtype is y.dtype and t.strides == y.strides and t.shape == y.shape
-                return Pushed(y, t, alike and t.base is None and y.base is None, primals)
-        elif (type(y) is float or type(y) is np.float64) and type(t) in NUMBERS and t - t == 0:
-            return Pushed(y, type(y)(t), True, primals)
-        if rule.jvp is None or is_short:
-            return Pushed(y, t, False, primals) if are_finite((t,)) else None
-        t = of_jvp(lambda ts, y, *ps: jvp(ts, y, *ps, **kwargs), tuple(tangents), y, primals)
+    t = jvp(tangents, y, *primals, **kwargs)
+    if t is NotImplemented or (is_short and not are_finite((y,))):
+        return None
+    if type(y) is ndarray:
+        if type(t) is ndarray and t.dtype is FLOAT64 and surely_finite(t):
+            alike = t.dtype is y.dtype and t.strides == y.strides and t.shape == y.shape
+            return Pushed(y, t, alike and t.base is None and y.base is None, primals)
+    elif (type(y) is float or type(y) is np.float64) and type(t) in NUMBERS and t - t == 0:
+        return Pushed(y, type(y)(t), True, primals)
+    if rule.jvp is None or is_short:
+        return Pushed(y, t, False, primals) if are_finite((t,)) else None
+    t = of_jvp(lambda ts, y, *ps: jvp(ts, y, *ps, **kwargs), tangents, y, primals)
     return Pushed(y, t, False, primals)
 
 

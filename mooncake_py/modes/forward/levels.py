@@ -19,7 +19,7 @@ from mooncake_py.runtime import drops
 from mooncake_py.runtime.active import Active, active_number
 from mooncake_py.runtime.numerals import Numerals
 from mooncake_py.runtime.operators import BinaryOperator
-from mooncake_py.runtime.quiet import Quiet
+from mooncake_py.runtime.quiet import Quiet, Unheard
 from mooncake_py.runtime.registry import Registry
 from mooncake_py.runtime.values import NUMBERS, is_inexact
 
@@ -256,7 +256,7 @@ class Levels(ArrayLanguage, ForwardMode):
 
     def lower(self, f: Callable[..., Any], *args: Any) -> Any:
         """Run a function on values of the base."""
-        with Quiet():
+        with Unheard():
             if self.plain:
                 return f(*args)
             return self.base.call(f, *args)

@@ -26,7 +26,7 @@ from mooncake_py.runtime.index_errors import index_error
 from mooncake_py.runtime.late_errors import has_assigned, has_written, refuse_part
 from mooncake_py.runtime.objects import meet_objects
 from mooncake_py.runtime.operators import BINARY, BinaryOperator
-from mooncake_py.runtime.quiet import Quiet, loud_again, quiet
+from mooncake_py.runtime.quiet import Quiet, Unheard, loud_again, quiet
 from mooncake_py.runtime.values import FLOAT64, NUMBERS, is_inexact
 from mooncake_py.tangents.memory import has_overlaps, is_same_view, is_writeable
 
@@ -61,6 +61,10 @@ def of_numbers(name: str, left: Any, right: Any, both: Any) -> Callable[[Any, An
     op = BINARY[name]
     compute = op.function
 
+    def again(self: Operations, a: Any, b: Any) -> Any:
+        with Unheard():  # what NumPy has to say it has said
+            return self.binary(op, a, b)
+
     def run(self: Operations, a: Any, b: Any) -> Any:
         p, t = (a.primal, a.grad) if type(a) is Active and a.context is self else (a, None)
         q, u = (b.primal, b.grad) if type(b) is Active and b.context is self else (b, None)
@@ -83,9 +87,9 @@ def of_numbers(name: str, left: Any, right: Any, both: Any) -> Callable[[Any, An
             else:
                 c = both(float(p), float(q), float(t), float(u), float(y))
         except ArithmeticError:
-            return self.binary(op, a, b)
+            return again(self, a, b)
         if c - c != 0.0 or type(y) not in REAL_SCALARS:
-            return self.binary(op, a, b)
+            return again(self, a, b)
         y = active_number(y, self)
         y.grad = c
         return y

@@ -47,6 +47,8 @@ def expm_multiply(A: Any, B: Any, *times: Any, **options: Any) -> Any:
             why="SciPy's series ends where the result does not change any more, not its derivative",
             fix="call it for each time by itself, without the options",
         )
+    if A.shape != (len(B), len(B)):
+        raise ValueError(f"expm_multiply of shapes {A.shape} and {B.shape}")  # SciPy says what
     Ap, Aj, Ax = rows_compressed(A)
     return multiplied_at(Ap, Aj, Ax, B, drawn(multiplied_natively, Ap, Aj, Ax, B))
 
