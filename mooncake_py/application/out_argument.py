@@ -17,6 +17,7 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.application.native_writes import refuse_other_writes
+from mooncake_py.application.plain_errors import as_plain
 from mooncake_py.remembered import remembered
 from mooncake_py.runtime import activity, drops, overlapping
 from mooncake_py.runtime.active import Active
@@ -373,8 +374,11 @@ def without_out(apply: Callable[..., Any]) -> Callable[..., Any]:
             y = compute_into(partial(apply, rule), ctx, f, args, kwargs, out, where)
             return number_in(ctx, f, args, kwargs, y) if y is out else y
         except Exception as error:
-            refuse_other_writes(ctx, error, f, args, given)
-            raise
+            raised = error if rule.by_user else as_plain(error, f, args, given)
+            refuse_other_writes(ctx, raised, f, args, given)
+            if raised is error:
+                raise
+        raise raised
 
     return apply_and_write
 

@@ -188,7 +188,7 @@ def serve_rounding(C: Any, x: Any, digits: Any = None) -> Any:
     """Serve `round` of a number."""
     if type(x) is Active and type(digits) in (int, type(None)):
         x = x.primal
-        if type(x) in REAL_SCALARS and (digits is not None or -FEW < x < FEW):
+        if type(x) in REAL_SCALARS and -FEW < x < FEW:
             return round(x, digits)
     return DECLINED
 

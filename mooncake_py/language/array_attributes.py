@@ -68,6 +68,8 @@ def set_array_attribute(ctx: Mode, o: ndarray, name: str, v: Any) -> None:
     if name in ("real", "imag"):
         if name == "imag" and o.dtype.kind != "c":
             setattr(o, name, 0)  # raises: there is none
+        if type(v) is list or type(v) is tuple:
+            v = ctx.call(np.array, v)  # so does NumPy, which then broadcasts it
         ctx.setitem(getattr(plain(o), name), Ellipsis, v)
     elif name == "flat":
         iteration.assign_flat(ctx, plain(o), Ellipsis, v)

@@ -33,6 +33,7 @@ from mooncake_py.runtime.late_errors import refuse_part
 from mooncake_py.runtime.objects import OBJECT, is_seen, meet_objects
 from mooncake_py.runtime.operators import BINARY, UNARY, BinaryOperator
 from mooncake_py.runtime.pulls import pull_appended, pull_item, pull_key
+from mooncake_py.runtime.quiet import Unheard
 from mooncake_py.runtime.sites import DECLINED
 from mooncake_py.runtime.values import NUMBERS, SEQUENCES
 from mooncake_py.tangents.subclasses import is_instance, plain_parts
@@ -212,16 +213,27 @@ class ArrayLanguage(Context):
         if o.dtype.kind in "OV" and self.contains_active(value):
             drops.holds(self, o)  # raises
         try:
-            return self.as_operand(value)
+            array = self.as_operand(value)
         except Exception as error:
             refuse_part(self, error, o, i, unwrapped(value))
+            assign_alone(o, i, value)  # raises what NumPy says, which knows of the place
             raise
+        if type(array) is ndarray and array.ndim > np.ndim(o[i]):
+            assign_alone(o, i, value)  # a list may not be nested deeper, though an array may
+        return array
 
     def as_operand(self, value: Any) -> Any:
         """Return a list or tuple with active parts as an array; anything else unchanged."""
         if (type(value) is list or type(value) is tuple) and self.contains_active(value):
             return self.call(np.array, value)
         return value
+
+
+def assign_alone(o: ndarray, i: Any, value: Any) -> None:
+    """Run ``o[i] = value`` for plain numbers, in a copy."""
+    copy = o.copy("K")
+    with Unheard():  # the write itself may warn
+        copy[i] = unwrapped(value)
 
 
 def is_sequence_beside_numpy_scalar(a: Any, b: Any) -> bool:

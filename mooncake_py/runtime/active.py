@@ -8,6 +8,7 @@ operators call the context, and conversions that would keep only the number rais
 from __future__ import annotations
 
 import operator
+import math
 import sys
 from collections.abc import Callable
 from threading import get_ident
@@ -144,16 +145,16 @@ def active_number(primal: Any, context: Mode) -> Active:
 
 
 def is_itself(primal: Any, y: Any) -> bool:
-    """Return whether an int is the number that it was made of, whose derivative would be lost.
+    """Return whether a rounded number is the one that it was made of: its derivative would be lost.
 
     The int of a number is a step function, with derivative zero.  It is none where neighbouring
     floats are one or more apart: nothing is rounded there.  Packages that compute with the bits of
     numbers go this way, as by ``int(math.frexp(x)[0] * 2**53)``.
     """
-    if type(y) is not int or -WHOLE_FROM < y < WHOLE_FROM:
+    if not isinstance(y, (int, float, np.floating)) or -WHOLE_FROM < y < WHOLE_FROM:
         return False
     primal = innermost(primal)
-    return not isinstance(primal, int) and y == primal and abs(y) >= whole_from(primal)
+    return not isinstance(primal, int) and y == primal and whole_from(primal) <= abs(y) < math.inf
 
 
 WHOLE_FROM = 2**10  # of the least precise floats

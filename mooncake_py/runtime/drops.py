@@ -27,7 +27,7 @@ from mooncake_py.diagnostics.places import current_place
 from mooncake_py.diagnostics.refusals import names
 from mooncake_py.diagnostics.reporting import Reporting, dropped
 from mooncake_py.errors import DerivativeDropError, InvalidRuleError, MooncakeError
-from mooncake_py.rules import creation
+from mooncake_py.rules import creation, python_builtins
 from mooncake_py.runtime import numerals, objects
 from mooncake_py.runtime.active import Active, innermost, is_itself, whole_from
 from mooncake_py.runtime.activity import INERT, unwrapped
@@ -48,6 +48,7 @@ STEPS = frozenset("biu")
 LARGE = 2.0**52
 ROUNDING = frozenset({
     np.floor, np.ceil, np.rint, np.trunc, np.round, np.around, ndarray.round,
+    python_builtins.rounded,
 })  # fmt: skip
 TO_OBJECTS = frozenset({ndarray.astype, np.astype, np.asarray, creation.convert})
 TEXT = frozenset("SUT")

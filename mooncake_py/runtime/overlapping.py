@@ -36,6 +36,8 @@ __all__ = ["JOINS", "assign", "assign_parts", "copy_in_turn", "crosses", "crosse
 
 JOINS = (np.concatenate, np.concatenate.__wrapped__, np.stack)  # type: ignore[attr-defined]
 
+WARNS_ON_WRITE = 1 << 31  # NPY_ARRAY_WARN_ON_WRITE, of results of `np.broadcast_arrays`
+
 Native = Callable[[ndarray], Any]
 
 
@@ -55,6 +57,8 @@ def watched(ctx: Mode, o: ndarray, native: Native) -> Iterator[None]:
 
     The block runs ``native(o)`` in another way, which raises before it writes.
     """
+    if o.flags.num & WARNS_ON_WRITE:
+        o[False] = o[False]  # NumPy warns of the write, and writes nothing
     try:
         yield
     except Exception as error:

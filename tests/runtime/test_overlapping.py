@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from itertools import product
 from typing import Any
 
@@ -192,6 +193,51 @@ def test_broadcast_arrays_are_the_views_that_numpy_makes() -> None:
 
 def strided_from_neighbours(m: Any) -> None:
     m[0, ::2] = m[0, :2]
+
+
+def put_number(b: Any, x: Any) -> None:
+    b[0, 0] = 3.0
+
+
+def put_row(b: Any, x: Any) -> None:
+    b[1] = x[1] * 2.0
+    b[0] = x[2]
+
+
+def add_in_place(b: Any, x: Any) -> None:
+    b += x
+
+
+@pytest.mark.without_modes("forward mode refuses changes in place of what overlaps")
+@pytest.mark.parametrize("action", ["always", "error"])
+@pytest.mark.parametrize(
+    "write",
+    [
+        put_number,
+        put_row,
+        add_in_place,
+        lambda b, x: b.fill(x[0, 1]),
+        lambda b, x: np.copyto(b, x[1]),
+        lambda b, x: np.add(b, x, out=b),
+        lambda b, x: b.sort(axis=0),
+        lambda b, x: b.T.__setitem__(0, x[0, 0]),
+    ],
+)
+def test_writes_to_broadcast_arrays_warn_as_in_the_plain_call(write: Any, action: Any) -> None:
+    def program(x: Any) -> Any:
+        with warnings.catch_warnings(record=True) as log:
+            warnings.simplefilter(action)
+            _, b = np.broadcast_arrays(x * 1.0, x[0] * 1.0)
+            refused = 0.0
+            try:
+                write(b, x)
+            except DeprecationWarning:
+                refused = 1.0
+        return np.sum(b * x) + 100.0 * len(log) + 1000.0 * refused
+
+    x = np.arange(1.0, 13.0).reshape(3, 4)
+    for options in ({}, {"compile": True}, {"debug": True}):
+        assert value_and_grad(program, **options)(x)[0] == program(x)
 
 
 def column_from_row(m: Any) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import threading
+import warnings
 
 import numpy as np
 import pytest
 
+from mooncake_py import MooncakeWarning
 from mooncake_py.runtime import quiet
 
 MADE = [
@@ -67,3 +69,51 @@ def test_other_threads_keep_theirs():
 def test_what_quick_forms_cannot_tell(modes, strict):
     with np.errstate(**modes):
         assert quiet.is_strict() is strict
+
+
+def test_unheard_arithmetic_warns_of_nothing_and_counts():
+    with warnings.catch_warnings(record=True) as log:
+        warnings.simplefilter("always")
+        before, filters = np.geterr(), list(warnings.filters)
+        with quiet.Unheard() as block:
+            divide()
+            warnings.warn("of Python code", stacklevel=1)
+            with quiet.Unheard() as inner:
+                divide()
+        assert (block.noticed, inner.noticed) == (3, 1)
+        with quiet.Unheard() as block, pytest.raises(KeyError):
+            raise KeyError
+        assert block.noticed == 0
+        assert np.geterr() == before
+        assert warnings.filters == filters
+        assert not log
+        divide()
+    assert len(log) == 1
+
+
+def test_unheard_is_a_matter_of_one_thread():
+    heard = []
+
+    def warn():
+        with warnings.catch_warnings(record=True) as log:
+            warnings.simplefilter("always")
+            divide()
+        heard.append(len(log))
+
+    with quiet.Unheard() as block:
+        thread = threading.Thread(target=warn)
+        thread.start()
+        thread.join()
+    assert heard == [1]
+    assert block.noticed == 0
+
+
+def test_warnings_of_the_engine_are_heard():
+    with pytest.warns(MooncakeWarning, match="seen"), quiet.Unheard():
+        warnings.warn("seen", MooncakeWarning, stacklevel=1)
+
+
+def test_unheard_arithmetic_is_not_strict():
+    with quiet.Unheard():
+        assert not quiet.is_strict()
+        assert quiet.error_hook() is None

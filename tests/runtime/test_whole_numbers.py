@@ -46,6 +46,13 @@ def in_a_loop(convert):
     return run
 
 
+def in_a_loop_of_steps(x):
+    total, values = 0.0, np.array([math.inf, 1e6])
+    for i in range(20):
+        total += 1.0 / np.floor(values[i % 2] * x) + round(x, 1)
+    return total + x
+
+
 def quotient_in_place(x):
     a = np.array([mantissa(x), 1.0])
     a //= 1.0
@@ -114,6 +121,21 @@ OF_BITS = {
         [np.array([mantissa(x)]), np.zeros(2)], dtype=np.int64, casting="unsafe"
     )[0],
     "loop of int": in_a_loop(int),
+    "loop of round": in_a_loop(round),
+    "loop of round to digits": in_a_loop(lambda v: round(v, 0)),
+    "loop of floor of NumPy": in_a_loop(np.floor),
+    "loop of ceil of NumPy": in_a_loop(np.ceil),
+    "loop of rint": in_a_loop(np.rint),
+    "loop of trunc of NumPy": in_a_loop(np.trunc),
+    "loop of round of NumPy": in_a_loop(np.round),
+    "loop of a larger round": in_a_loop(lambda v: max(round(v), 1)),
+    "loop of floors of arrays": in_a_loop(lambda v: np.floor(np.array([v, 1.0]))[0]),
+    "loop of rint of single precision": in_a_loop_of_single_precision(np.rint),
+    "loop of round of single precision": in_a_loop_of_single_precision(round),
+    "last pass": lambda x: sum([round(mantissa(x) * (0.0 if i < 19 else 1.0)) for i in range(20)]),
+    "round to digits": lambda x: round(mantissa(x), 0),
+    "round to fewer digits": lambda x: round(mantissa(x), -1) % 3 + round(x * 1e300, 2),
+    "operator of round": lambda x: mantissa(x).__round__(0),
     "loop of floor": in_a_loop(math.floor),
     "int": lambda x: int(mantissa(x)),
     "floor": lambda x: math.floor(mantissa(x)),
@@ -142,6 +164,10 @@ STEPS = {
     "quotient": lambda x: 1e9 * x // 1.0 + x,
     "infinite": lambda x: 0.0 * np.floor(min(x * math.inf, 1e9)) + x,
     "infinite quotient": lambda x: min(x * 1e308 // 1e-5, 1.0) + x,
+    "round to digits": lambda x: round(1e9 * x, 1) + x,
+    "large, rounded to fewer digits": lambda x: 0.0 * round(mantissa(x) + 1.0, -3) + x,
+    "loop of rounds": lambda x: sum([round(1e9 * x) + np.floor(1e9 * x) for i in range(20)]) + x,
+    "loop of what is infinite": in_a_loop_of_steps,
     "of a constant": lambda x: int(math.ldexp(0.7, 60)) * 0.0 + x,
 }
 

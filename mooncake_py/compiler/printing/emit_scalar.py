@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from mooncake_py.compiler.regions.flat import TO_INTS
+from mooncake_py.compiler.regions.flat import ROUNDING, TO_INTS
 from mooncake_py.compiler.regions.ir import (
     FLOATS,
     Assign,
@@ -42,7 +42,7 @@ from mooncake_py.compiler.regions.ir import (
     Statement,
     While,
 )
-from mooncake_py.runtime.active import WHOLE_FROM, whole_from
+from mooncake_py.runtime.active import WHOLE_FROM, is_itself, whole_from
 
 __all__ = ["Emitter"]
 
@@ -58,16 +58,16 @@ INDENT = "    "
 
 
 def rounded(f: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Return a function to ints that raises where floats are ints: nothing is rounded there.
+    """Return a function that raises where floats are ints already: nothing is rounded there.
 
-    Operation by operation such an int of active data is refused.
+    Operation by operation such a number is refused if it is active.
     """
 
-    def run(x: Any) -> Any:
-        y = f(x)
-        if -WHOLE_FROM < y < WHOLE_FROM or abs(y) < whole_from(x):
-            return y
-        raise ArithmeticError
+    def run(x: Any, *digits: Any) -> Any:
+        y = f(x, *digits)
+        if is_itself(x, y):
+            raise ArithmeticError
+        return y
 
     run.__name__ = f"rounded_{f.__name__}"
     return run
@@ -82,8 +82,8 @@ def quotient(a: Any, b: Any) -> Any:
 
 
 INTS = (int, np.integer)
-TO_INT = {"int": rounded(int), "quotient": quotient}
-ROUNDED: dict[Any, Any] = {f: rounded(f) for f in TO_INTS}
+TO_INT = {"int": rounded(int), "round": rounded(round), "quotient": quotient}
+ROUNDED: dict[Any, Any] = {f: rounded(f) for f in (*TO_INTS, *ROUNDING)}
 
 
 class Emitter:

@@ -12,10 +12,11 @@ import numpy as np
 
 from mooncake_py.compiler.regions.ir import Call, Compare, Expr, Op
 
-__all__ = ["TO_FLOATS", "TO_INTS", "is_flat", "is_flat_function"]
+__all__ = ["ROUNDING", "TO_FLOATS", "TO_INTS", "is_flat", "is_flat_function"]
 
 TO_INTS = math.floor, math.ceil, math.trunc
-TO_FLOATS = np.floor, np.ceil, np.rint, np.trunc, np.sign
+ROUNDING = np.floor, np.ceil, np.rint, np.trunc
+TO_FLOATS = *ROUNDING, np.sign
 FLAT = frozenset(map(id, (*TO_INTS, *TO_FLOATS)))
 OPERATORS = frozenset(
     {"int", "round", "imag", "floordiv", "quotient", "lt", "le", "gt", "ge", "eq", "ne"}

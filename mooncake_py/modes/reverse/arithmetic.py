@@ -42,6 +42,7 @@ def run(self, a, b):
                 y.context = self
                 self.record(({both}))
                 return y
+            return self.recorded(op, v, a, b)
         elif tb in FACTORS:
             v = a.primal {symbol} b
             if type(v) in REAL_SCALARS:
@@ -51,6 +52,7 @@ def run(self, a, b):
                 y.context = self
                 self.record(({first}))
                 return y
+            return self.recorded(op, v, a, b)
     elif tb is Active and ta in FACTORS:
         q = b.primal
         v = a {symbol} q
@@ -61,6 +63,7 @@ def run(self, a, b):
             y.context = self
             self.record(({second}))
             return y
+        return self.recorded(op, v, a, b)
     elif ta in FACTORS and tb in FACTORS:
         return a {symbol} b
     return self.binary(op, a, b)
@@ -142,5 +145,13 @@ class Arithmetic(Recorder):
         y = function(*map(primal_of, args))
         if rule is None:
             return drops.quotient(self, y, *args) if function is _FLOORDIV.function else y
+        return self.record_numbers(rule, y, args)
+
+    def recorded(self, op: BinaryOperator, y: Any, a: Any, b: Any) -> Any:
+        """Return the result of an operator of numbers, which is no float."""
+        return self.record_numbers(op.scalar_rule, y, (a, b))
+
+    def record_numbers(self, rule: Any, y: Any, args: tuple[Any, ...]) -> Any:
+        """Record a function of numbers of which at least one is active, by its output."""
         nodes = tuple(a if type(a) is Active else None for a in args)
         return self.record_elementwise(rule, y, tuple(map(primal_of, args)), nodes)

@@ -32,7 +32,7 @@ from mooncake_py.compiler.native.building.values import (
 )
 from mooncake_py.compiler.native.regions.linear import ONE, ZERO, linear
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, FLOAT32, INT, REAL
-from mooncake_py.compiler.regions.flat import is_flat_function
+from mooncake_py.compiler.regions.flat import ROUNDING, is_flat_function
 from mooncake_py.compiler.regions.ir import Call, Compare, Const, Expr, Name, Op, Select
 from mooncake_py.runtime.values import is_of_math
 
@@ -391,7 +391,6 @@ def applied(b: Builder, f: Any, values: Sequence[Value]) -> Value | None:
     return on_floats(b, lambda *parts: Call(f, parts, place=b.place), values)
 
 
-ROUNDING = frozenset({np.floor, np.ceil, np.rint, np.trunc})
 ARITHMETIC = frozenset({np.multiply, np.add, np.subtract, np.power, np.negative, np.square})
 
 
