@@ -62,7 +62,7 @@ class FollowedCopier(Copier):
         finally:
             self.outer.registry.look_up.view = None
         root = owner(array)
-        if root is not array and root.dtype.kind not in "fcV" and self.keep_views:
+        if root is not array and is_of_bytes(root) and self.keep_views:
             self.follow_bytes(self.outer, array, root)
         return new
 
@@ -80,13 +80,18 @@ class FollowedCopier(Copier):
 
     @override
     def copy_owner(self, root: ndarray) -> ndarray:
-        if self.outer is None or self.outer.find(root) is None:
+        if self.outer is None or is_of_bytes(root) or self.outer.find(root) is None:
             return super().copy_owner(root)
         new = zeros_like_owner(root)
         store = self.outer.assign if root.dtype.names is None else self.outer.setitem
         store(new, Ellipsis, root)
         new.flags.writeable = is_writeable(root)
         return new
+
+
+def is_of_bytes(block: ndarray) -> bool:
+    """Return whether floats in a block are seen through views of another dtype alone."""
+    return block.dtype.kind not in "fcV"
 
 
 class PartCopier(FollowedCopier):

@@ -7,8 +7,8 @@ operators call the context, and conversions that would keep only the number rais
 
 from __future__ import annotations
 
-import operator
 import math
+import operator
 import sys
 from collections.abc import Callable
 from threading import get_ident
@@ -154,7 +154,9 @@ def is_itself(primal: Any, y: Any) -> bool:
     if not isinstance(y, (int, float, np.floating)) or -WHOLE_FROM < y < WHOLE_FROM:
         return False
     primal = innermost(primal)
-    return not isinstance(primal, int) and y == primal and whole_from(primal) <= abs(y) < math.inf
+    if isinstance(primal, int) or y != primal:
+        return False
+    return bool(whole_from(primal) <= abs(y) < math.inf)
 
 
 WHOLE_FROM = 2**10  # of the least precise floats

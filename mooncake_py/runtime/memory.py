@@ -8,14 +8,15 @@ shadow.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 from weakref import ref
 
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.runtime.dense import zeros
-from mooncake_py.tangents.memory import address, is_writeable
+from mooncake_py.runtime.dense import dense, zeros
+from mooncake_py.tangents.memory import address, fields_of, is_writeable
 from mooncake_py.tangents.subclasses import plain
 
 __all__ = ["Memory", "objects_overwritten", "undo_assign"]
@@ -59,13 +60,15 @@ class Memory:
         Whether a hand-written rule holds the shadow, which must then stay the same array.
     rewritten : bool
         Whether as much as the whole block was overwritten and logged.
+    floats : set of tuple
+        Of a block of bytes, the shape, dtype, byte offset and strides of views as floats.
     shape, dtype, strides, nbytes
         Of the owner; filled in when something may need them after the owner is gone.
     """
 
     __slots__ = (
-        "dtype", "grad", "logged", "nbytes", "pinned", "protected", "ref", "rewritten", "shape",
-        "strides",
+        "dtype", "floats", "grad", "logged", "nbytes", "pinned", "protected", "ref", "rewritten",
+        "shape", "strides",
     )  # fmt: skip
     overlaps = False
 
@@ -107,6 +110,8 @@ class Memory:
         self.strides = owner.strides
         self.nbytes = owner.nbytes
         self.rewritten = False
+        if self.dtype.kind not in "fcV":
+            self.floats: set[tuple[Any, ...]] = set()
 
     def protect(self) -> None:
         """Note that the tape refers to the present contents: later writes must be logged."""
@@ -216,6 +221,39 @@ class Memory:
             self.grad = np.array(g)
         else:
             self.grad += g
+
+    def add_block(self, other: Memory) -> None:
+        """Add the cotangent of another block of this memory, which another call has."""
+        g = other.like_owner()
+        if self.grad is None or self.dtype.kind in "fc":
+            self.add_shared(g)
+        elif self.dtype.kind == "V":
+            into, fields = fields_of(self.like_owner()), fields_of(g)
+            for names, field in into.items():
+                field += fields[names]
+        else:
+            into, of = dense(self.like_owner()).view(np.uint8), dense(g).view(np.uint8)
+            for dtype, at in bytes_of(other.floats).items():
+                total = into.reshape(-1)[at].view(dtype) + of.reshape(-1)[at].view(dtype)
+                into.reshape(-1)[at] = total.view(np.uint8)
+
+
+def bytes_of(views: Iterable[tuple[Any, ...]]) -> dict[np.dtype[Any], ndarray]:
+    """Return for each dtype the places of the bytes of its numbers in a block, a row each."""
+    found: dict[np.dtype[Any], list[ndarray]] = {}
+    for shape, dtype, offset, strides in views:
+        starts = np.full((1,), offset)
+        for n, stride in zip(shape, strides, strict=True):
+            starts = np.add.outer(starts, np.arange(n) * stride)
+        parts = 1
+        if dtype.kind == "c":
+            dtype, parts = np.zeros(0, dtype).real.dtype, 2
+        each = np.add.outer(starts, np.arange(parts) * dtype.itemsize)
+        found.setdefault(dtype, []).append(each.ravel())
+    return {
+        dtype: np.unique(np.concatenate(starts))[:, None] + np.arange(dtype.itemsize)
+        for dtype, starts in found.items()
+    }
 
 
 def undo_assign(entry: tuple[Any, ...]) -> None:

@@ -283,7 +283,10 @@ class Registry:
         if a.nbytes != owner.nbytes or not a.flags.num & CONTIGUOUS:
             offset = address(a) - address(owner) if a.size else 0
             overlaps = has_overlaps(a)
-        node = View(ref(a), memory, (a.shape, a.dtype, offset, a.strides), overlaps)
+        geometry = a.shape, a.dtype, offset, a.strides
+        if owner.dtype.kind not in "fcV":
+            memory.floats.add(geometry)
+        node = View(ref(a), memory, geometry, overlaps)
         self.known[id(a)] = node
         return node
 

@@ -128,3 +128,22 @@ def test_calls_that_use_memory_of_earlier_ones() -> None:
         np.testing.assert_array_equal(found, expected)
         value_and_grad(steps, has_aux=True)(np.flip(x[::-1] * 3.0))
         np.testing.assert_array_equal(aux, first)
+
+
+def with_an_inner_one(x):
+    return np.sum(grad(lambda w: np.sum(w * w * x))(x * 2.0)) + np.sum(x * x * x)
+
+
+def with_an_inner_one_of_the_argument(x):
+    x[1:] *= x[:-1]
+    return np.sum(vjp(lambda w: np.sum(w * w * x[::-1]), x)[1](1.0)[0] * x) + np.sum(x[1:] * x[:-1])
+
+
+@pytest.mark.parametrize("f", [with_an_inner_one, with_an_inner_one_of_the_argument])
+@pytest.mark.parametrize("name", ["field", "packed", "misaligned", "aligned bytes"])
+def test_inner_derivatives_add_to_the_cotangents_of_packed_records(name: str, f: Any) -> None:
+    x, v = ARGUMENTS[name], np.array([1.0, -0.5, 0.25, 2.0])
+    expected = differences(f, (np.array(x),), 0)
+    np.testing.assert_allclose(grad(f)(x), expected, rtol=1e-6)
+    np.testing.assert_allclose(jvp(f, (x,), (v,))[1], np.dot(expected, v), rtol=1e-6)
+    np.testing.assert_array_equal(hvp(f, (x,), v), hvp(f, (np.array(x),), v))

@@ -158,6 +158,8 @@ class Mirror:
         ctx, own = self.levels[level - 1], self.own_levels[level - 1]
         if own.blocks.tangent_of(copy) is None and ctx.blocks.tangent_of(a) is not None:
             whole = ctx.registry.owner(a)
+            if whole.dtype.kind not in "fc":
+                raise NotPlainError  # floats in a block of bytes
             copied = self.copies.shadows.view(whole)
             if owner(copied) is not copied:
                 raise NotPlainError  # laid out with gaps

@@ -172,7 +172,7 @@ class InnerContext(ReverseContext):
         """Add the cotangents of captured data to those of the outer call."""
         for own, outside in self.captured.values():
             if own.grad is not None:
-                outside.add_shared(own.like_owner())
+                outside.add_block(own)
 
     def forget_maps(self) -> None:
         """Drop the maps of files that this call has made: another run of it maps them again."""
