@@ -13,6 +13,8 @@ from mooncake_py.containers.undo import note
 from mooncake_py.diagnostics.reporting import dropped
 from mooncake_py.language import iteration
 from mooncake_py.runtime import frames
+from mooncake_py.runtime.activity import unwrapped
+from mooncake_py.runtime.quiet import Unheard
 from mooncake_py.tangents.memory import is_writeable
 from mooncake_py.tangents.subclasses import plain
 
@@ -69,7 +71,9 @@ def set_array_attribute(ctx: Mode, o: ndarray, name: str, v: Any) -> None:
         if name == "imag" and o.dtype.kind != "c":
             setattr(o, name, 0)  # raises: there is none
         if type(v) is list or type(v) is tuple:
-            v = ctx.call(np.array, v)  # so does NumPy, which then broadcasts it
+            with Unheard():  # lists nested deeper than the array are for NumPy's version to refuse
+                setattr(plain(o).copy("K"), name, unwrapped(v))
+            v = ctx.call(np.array, v)
         ctx.setitem(getattr(plain(o), name), Ellipsis, v)
     elif name == "flat":
         iteration.assign_flat(ctx, plain(o), Ellipsis, v)

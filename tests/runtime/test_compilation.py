@@ -321,7 +321,7 @@ def test_a_compiler_that_does_not_work_is_asked_once(
     pytest.importorskip("llvmlite")
     calls: list[Any] = []
 
-    def fail(region: Any, active: Any) -> Any:
+    def fail(region: Any, *rest: Any) -> Any:
         calls.append(region)
         raise NoCompiler("LLVM does not run here: no memory")
 
