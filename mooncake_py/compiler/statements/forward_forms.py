@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from functools import cached_property
 from math import isfinite
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy import ndarray
@@ -46,6 +46,9 @@ from mooncake_py.runtime.pulls import is_basic
 from mooncake_py.runtime.quiet import Unheard, loud_again, quiet
 from mooncake_py.runtime.values import FLOAT64
 from mooncake_py.tangents.memory import has_overlaps
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.forward_mode import ForwardMode
 
 __all__ = ["ForwardForm", "Pattern", "is_finite", "new_memory"]
 
@@ -177,7 +180,7 @@ def tests_of(factors: list[Factor] | None) -> str:
 def unheard(way: Way) -> Way:
     """Return a way that computes again what NumPy has warned of."""
 
-    def again(ctx: Any, functions: Any, values: Any) -> Any:
+    def again(ctx: ForwardMode, functions: Any, values: Any) -> Any:
         with Unheard():
             return way(ctx, functions, values)
 
