@@ -7,12 +7,20 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["DISPATCHER", "draws_numbers", "held_by_module", "module_of", "package_of"]
+__all__ = ["DISPATCHER", "DRAWING", "draws_numbers", "held_by_module", "module_of", "package_of"]
 
 DISPATCHER = type(np.sum)
 """The class of the functions of NumPy that ask ``__array_function__``."""
 GENERATORS = frozenset({"BitGenerator", "Generator", "Random", "RandomState"})
 """The classes of NumPy and Python that draw random numbers."""
+NAMES = """
+    basinhopping bootstrap check_grad clarkson_woodruff_transform differential_evolution
+    directed_hausdorff dual_annealing dunnett goodness_of_fit kmeans kmeans2 monte_carlo_test
+    multiscale_graphcorr permutation_test qmc qmc_quad quadratic_assignment rand random
+    random_array resample rvs sobol_indices svds
+"""
+DRAWING = frozenset(NAMES.split())
+"""Names of modules and functions that may draw from a generator that nothing refers to."""
 
 
 def module_of(value: Any) -> str:

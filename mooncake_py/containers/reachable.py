@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gc
 import io
+import itertools
 import operator
 import sys
 from array import array
@@ -47,9 +48,10 @@ from mooncake_py.containers.holders import (
 )
 from mooncake_py.containers.reach import CONTAINERS, HOLDERS, LRU_WRAPPER, Walk, names_read
 from mooncake_py.diagnostics.places import is_library
-from mooncake_py.modules import draws_numbers, module_of
+from mooncake_py.modules import DRAWING, draws_numbers, module_of
 from mooncake_py.overriding import override
 from mooncake_py.remembered import remembered
+from mooncake_py.rules.generator_states import shared_generators
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import INERT, VIEWS, is_iterator, parts, unwrapped
 from mooncake_py.runtime.attribute_lookup import MISSING
@@ -125,6 +127,8 @@ class Reachable(Walk):
         are not read.
     streams : list of object
         What cannot be put back from outside.
+    draws : bool
+        Whether any of the code may draw from a generator of random numbers that is not met.
     prints : bool
         Whether any of the code prints.
     """
@@ -141,7 +145,7 @@ class Reachable(Walk):
         self.hides_active = False
         self.is_open = False
         self.streams: list[Any] = []
-        self.prints = False
+        self.prints = self.draws = False
         self.cells: set[int] = set()
         self.modules: dict[int, ModuleType] = {}  # of the user's
         self.names: dict[str, None] = {}  # in the code of functions
@@ -191,6 +195,8 @@ class Reachable(Walk):
             self.places.append(Contents(path, value))
         elif kind.moves:
             self.streams.append(value)
+        elif t is FunctionType and value.__name__ in DRAWING:
+            self.draws = True
         elif t is FunctionType and is_between(value):
             self.known[id(value)] = value
             self.put_off(path, [state.old_cell(cell) for cell in value.__closure__ or ()])
@@ -271,6 +277,7 @@ class Reachable(Walk):
             return
         names = names_read(f.__code__)
         self.names.update(dict.fromkeys(names))
+        self.draws = self.draws or not DRAWING.isdisjoint(names)
         named = names_in(f.__code__)
         self.set_by_name |= named.attributes
         self.is_open |= named.sets_others
@@ -305,6 +312,12 @@ def held_by_cache(cache: Any) -> list[Any]:
     return [*(part for part in held if type(part) is not dict), *results]
 
 
+def held_by_cycle(cycle: Any) -> Iterator[Any]:
+    """Yield what a cycle holds; the list of its items only the cycle may change."""
+    for part in gc.get_referents(cycle):
+        yield from part if type(part) is list else (part,)
+
+
 def holds_active_directly(parts: list[Any]) -> bool:
     """Return whether an active number is among some parts, or in a tuple among them."""
     return any(
@@ -315,6 +328,7 @@ def holds_active_directly(parts: list[Any]) -> bool:
 
 READERS: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
     (LRU_WRAPPER, held_by_cache),
+    (itertools.cycle, held_by_cycle),
     (ContextVar, lambda variable: (copy_context().get(variable, MISSING),)),
     (GeneratorType, gc.get_referents),
     (np.nditer, lambda it: it.operands),
@@ -353,6 +367,8 @@ class State:
     hides_writes : bool
         Whether a place holds the very number for which an active one stands, as an earlier plain
         call may have left it: to write it there once more would not be seen.
+    shared : list of object
+        Generators of random numbers that code may find without anything that refers to them.
     """
 
     def __init__(self, ctx: Mode, values: Any) -> None:
@@ -362,6 +378,8 @@ class State:
         self.has_numbers, self.may_hide = found.has_numbers, found.may_hide
         self.is_in_places = not (found.may_hide or found.has_given)
         self.prints = found.prints
+        self.shared = shared_generators() if found.draws else []
+        self.streams.extend(self.shared)
         self.fills_caches = any(type(stream) is LRU_WRAPPER for stream in self.streams)
         self.kept = [(place, place.read()) for place in found.places]
         numbers = found.plain_numbers

@@ -53,6 +53,7 @@ from mooncake_py.language import (
     import_hooks,
     imported_later,
     intrinsics,
+    moved,
     muted_streams,
     native_calls,
     object_arrays,
@@ -105,6 +106,8 @@ OF_CLASSES = frozenset({"__init_subclass__", "__prepare__", "mro"})
 """Methods in C of classes that run no code of the program."""
 NUMBA = "numba"
 COMPUTING = (BuiltinFunctionType, np.ufunc)
+MOVING = frozenset({"read", "read1", "readall", "readline", "readlines", "seek", "tell"})
+"""Methods by which files are read, or moved on; none of these writes into an argument."""
 CALLERS = frozenset({
     FunctionType, MethodType, functools.partial, LRU_WRAPPER, operator.methodcaller,
     operator.attrgetter, operator.itemgetter,
@@ -415,6 +418,8 @@ def call_opaque(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
                 return muted_streams.use(ctx, f, args, kwargs)
             if f.__name__ in ("write", "writelines"):
                 silence.hear(receiver)
+            elif f.__name__ in MOVING and moved.are_noted():
+                return moved.read(ctx, f, args, kwargs)
         file = stored_files.written_file(f, args)
         if file is not None:
             return stored_files.run_writer(ctx, file, f, args, kwargs)

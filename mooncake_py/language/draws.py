@@ -51,9 +51,9 @@ _thread = _Thread()
 class Draws:
     """What a run draws from, with the states before; takes note while it is entered."""
 
-    def __init__(self, part: Mode | None = None) -> None:
+    def __init__(self, part: Mode | None = None, stays: bool = False) -> None:
         self.states: dict[int, tuple[Any, Any]] = {}
-        self.moved = Moved(part)
+        self.moved = Moved(part, stays)
         self.results: list[Any] = []
         self.entered = False
 

@@ -3,16 +3,19 @@
 Of an iterator in C a first run keeps a copy, from before it takes an item; copies of iterators that
 take items from each other do so too.  Of those that cannot be copied, such as generators, it keeps
 what they have given.  A part that is checkpointed cannot: what derived code computes must run again
-with it.  So there the second run refuses them.
+with it.  So there the second run refuses them.  What a solver's callbacks compute stays: of all
+iterators that run code it keeps what they have given.
 """
 
 from __future__ import annotations
 
+import io
 import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from itertools import starmap
 from types import GeneratorType
 from typing import TYPE_CHECKING, Any, Self
 from weakref import WeakSet, ref
@@ -33,12 +36,13 @@ if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
 __all__ = [
-    "Moved", "are_noted", "forget_all", "holds_any", "is_noted", "items_of", "let_go", "meet",
-    "note", "recorded",
+    "ExhaustedError", "Moved", "are_noted", "forget_all", "holds_any", "is_noted", "items_of",
+    "let_go", "meet", "note", "read", "recorded",
 ]  # fmt: skip
 
 FEW = 32
-KEPT = frozenset({"builtins", "itertools"})  # not files, which have other ways to be moved on
+KEPT = frozenset({"builtins", "itertools", "_csv"})
+"""Modules of iterators; files have other ways to be moved on."""
 
 
 class _Thread(threading.local):
@@ -53,6 +57,10 @@ _spoilt: WeakSet[Any] = WeakSet()
 """Generators that have moved on, while what they have changed was undone."""
 _spoilt_entries: Any = vars(_spoilt)["data"]
 """Whose truth, unlike that of the above, needs no call of Python code."""
+
+
+class ExhaustedError(RuntimeError):
+    """A second run asks for more items than an iterator has given in the first one."""
 
 
 class Given:
@@ -89,16 +97,22 @@ class Known:
         """The iterator; None if nobody has it any more."""
         return self.original() if type(self.original) is ref else self.original
 
+    def where_it_is(self) -> Any:
+        """Return what has moved on: the iterator, or what stands for it."""
+        return self.original if self.present is None else self.present
+
 
 def new_in(known: Known) -> list[Any]:
     """Return the items that an iterator has come to keep."""
     before = set(map(id, holds(known.before)))
-    now = holds(known.original if known.present is None else known.present)
+    now = holds(known.where_it_is())
     return [item for item in now if id(item) not in before]
 
 
-def may_run(part: Mode | None, own: Any, reads: bool) -> bool:
+def may_run(part: Mode | None, stays: bool, own: Any, reads: bool) -> bool:
     """Return whether a copy may run functions in its own context: what they change is undone."""
+    if stays:
+        return reads
     return reads or own is part if part is not None else hasattr(own, "base")
 
 
@@ -120,14 +134,17 @@ class Moved:
     ----------
     part : Mode, optional
         The context of which a checkpointed part runs.
+    stays : bool
+        Whether what the run computes stays active in the context around it.
     known : dict
         By the ids of the iterators.
     """
 
-    def __init__(self, part: Mode | None = None) -> None:
+    def __init__(self, part: Mode | None = None, stays: bool = False) -> None:
         self.part = part
+        self.stays = stays
         self.known: dict[int, Known] = {}
-        self.copies = Copies(partial(may_run, part))
+        self.copies = Copies(partial(may_run, part, stays))
         self.second: Again | None = None
         self.spoilt: WeakSet[Any] = WeakSet()
         self.limit = FEW
@@ -150,8 +167,8 @@ class Moved:
             for iterator, copy in made:
                 own = original if iterator is present else original_of(iterator)
                 self.known[id(own)] = Known(own, iterator, copy, runs)
-        elif module_of(type(original)) in KEPT and getattr(present, "gi_frame", ctx) is not None:
-            contexts = contexts_of(present)
+        elif self.keeps(original) and getattr(present, "gi_frame", ctx) is not None:
+            contexts = [] if self.stays else contexts_of(present)
             if self.part is None and contexts and all(c is ctx for c in contexts) and is_last(ctx):
                 return  # it was made within the run
             given = Given(self.part is None or not contexts)
@@ -165,6 +182,11 @@ class Moved:
         if len(self.known) > self.limit:
             self.forget_others()
 
+    def keeps(self, original: Any) -> bool:
+        """Return whether what an iterator gives may be kept."""
+        is_file = isinstance(original, io.IOBase)
+        return self.stays if is_file else module_of(type(original)) in KEPT
+
     def forget_others(self) -> bool:
         """Forget the iterators that the run has made, and nobody has any more; return if any."""
         before = len(self.known)
@@ -173,7 +195,7 @@ class Moved:
             own = 1 + sum([key in run.known for run in others])
             if references_beside([known.original]) <= own and type(known.original) is not ref:
                 del self.known[key]
-                self.copies.forget(known.original if known.present is None else known.present)
+                self.copies.forget(known.where_it_is())
         self.limit = FEW + 2 * len(self.known)
         return len(self.known) < before
 
@@ -186,7 +208,7 @@ class Moved:
 
     def take(self, ctx: Mode, known: Known, outcome: Any, undone: bool) -> None:
         """Keep what an iterator has given, if that is what a second run may be given."""
-        if undone:
+        if undone and not self.stays:
             known.before = Given(False)
             if type(known.iterator) is GeneratorType:
                 self.spoilt.add(known.iterator)
@@ -199,7 +221,7 @@ class Moved:
 
     def computes(self, ctx: Mode, item: Any) -> bool:
         """Return whether an item is active by what the run computes, which is computed anew."""
-        if type(item) in INERT:
+        if type(item) in INERT or self.stays:
             return False
         if self.part is not None:
             return ctx.contains_active(item)
@@ -229,7 +251,7 @@ class Moved:
         """Return the items that an iterator keeps; what stands for it, in a second run."""
         if self.second is not None:
             return holds(self.second.stand_ins[id(known.original)])
-        return holds(known.original if known.present is None else known.present)
+        return holds(known.where_it_is())
 
     def refuse_carrying(self, ctx: Mode) -> None:
         """Raise if an iterator goes on with what only the first run has computed."""
@@ -242,15 +264,19 @@ class Moved:
         return self.second is not None and id(known.original) in self.second.used
 
     @contextmanager
-    def again(self) -> Iterator[None]:
-        """Let a block take the items that the run has taken; the iterators stay where they are."""
-        self.second = run = Again(self)
+    def again(self, at_end: bool = False) -> Iterator[None]:
+        """Let a block take the items that the run has taken; the iterators stay where they are.
+
+        Or those from its end on.
+        """
+        before, self.second = self.second, Again(self, at_end)
+        run = self.second
         _thread.runs.append(run)
         try:
             yield
         finally:
             _thread.runs.remove(run)
-            self.second = None
+            self.second = before
 
 
 def is_number(value: Any) -> bool:
@@ -259,9 +285,9 @@ def is_number(value: Any) -> bool:
 
 
 class Again:
-    """A second run, with what stands for the iterators in it."""
+    """A second run, with what stands for the iterators in it; or one that goes on from the end."""
 
-    def __init__(self, moved: Moved) -> None:
+    def __init__(self, moved: Moved, at_end: bool = False) -> None:
         self.known = list(moved.known.values())
         self.stand_ins: dict[int, Any] = {}
         self.known_at: dict[int, Known] = {}
@@ -274,10 +300,14 @@ class Again:
                 continue
             before = known.before
             if type(before) is not Given:
-                copies.of(before)
-                stand_in = copies.made[id(before)]
+                start = known.where_it_is() if at_end else before
+                copies.of(start)
+                stand_in = copies.made[id(start)]
+            elif before.outcomes is None:
+                stand_in = None
             else:
-                stand_in = None if before.outcomes is None else Giving(before.outcomes).iterator()
+                position = len(before.outcomes) if at_end else 0
+                stand_in = Giving(before.outcomes, position).iterator()
             self.stand_ins[id(iterator)] = stand_in
             self.known_at[id(iterator)] = known
             for other in (known.present, stand_in):
@@ -309,7 +339,7 @@ class Giving:
     def step(self, _: int) -> Any:
         """Return the next item."""
         if self.position == len(self.outcomes):
-            raise RuntimeError("more items are taken of an iterator than in the first run")
+            raise ExhaustedError("more items are taken of an iterator than in the first run")
         found = self.outcomes[self.position]
         self.position += 1
         if type(found) is Raised:
@@ -326,6 +356,10 @@ class Taking:
         self.ctx = ctx
         self.iterator = iterator
         self.kept = kept
+
+    def items(self) -> Iterator[Any]:
+        """Return an iterator over them."""
+        return map(self.step, range(sys.maxsize))
 
     def step(self, _: int) -> Any:
         """Return the next item."""
@@ -411,6 +445,16 @@ def are_noted() -> bool:
     return bool(_thread.runs)
 
 
+def read(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run a method by which a file is read, or moved on; a second run finds the same there."""
+    original, present, noting = meet(ctx, f.__self__)
+    if present is not original:
+        return next(present)
+    note(ctx, original, present, noting)
+    kept = [(run, run.known[id(original)]) for run in noting if id(original) in run.known]
+    return next(Taking(ctx, starmap(partial(f, **kwargs), [args]), kept).items())
+
+
 def is_noted(original: Any, noting: list[Moved]) -> bool:
     """Return whether runs know an iterator."""
     return all(id(original) in run.known for run in noting)
@@ -427,7 +471,7 @@ def recorded(ctx: Mode, iterator: Any, present: Any) -> Any:
         for run, known in zip(noting, found, strict=True)
         if known is not None and known.watched
     ]
-    return map(Taking(ctx, iter(present), kept).step, range(sys.maxsize)) if kept else present
+    return Taking(ctx, iter(present), kept).items() if kept else present
 
 
 def let_go(ctx: Mode, generator: Any) -> None:

@@ -133,8 +133,9 @@ def run_print(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     file = kwargs.get("file")
     if file is None and is_of_user(sys.stdout):
         file = sys.stdout
-    is_muted = silence.is_muted(sys.stdout if file is None else file)
-    silence.hear(file)
+    stream = sys.stdout if file is None else file
+    is_muted = silence.is_muted(stream)
+    silence.hear(stream)
     if file is None:  # for people: nothing in it is remembered
         texts = [shown(ctx, str, unwrapped(a)) for a in args]
         return print_nowhere(texts, kwargs) if is_muted else print(*texts, **unwrapped(kwargs))

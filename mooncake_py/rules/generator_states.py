@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
+
 from mooncake_py.modules import draws_numbers
 
-__all__ = ["rewound", "set_state", "source_of", "state_of"]
+__all__ = ["is_in_state", "rewound", "set_state", "shared_generators", "source_of", "state_of"]
 
 UNSEEDED = object()
 """The state of a generator of a class of the user's, whose ``__init__`` is about to seed it."""
@@ -45,6 +48,28 @@ def set_state(source: Any, state: Any) -> None:
         source.set_state(state)
     else:
         source.state = state
+
+
+def is_in_state(source: Any, state: Any) -> bool:
+    """Return whether a source is in a state that it was in."""
+    return are_equal(state_of(source), state)
+
+
+def are_equal(a: Any, b: Any) -> bool:
+    """Return whether two states are equal."""
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(are_equal(part, b[key]) for key, part in a.items())
+    if type(a) is type(b) and isinstance(a, (tuple, list)):
+        return len(a) == len(b) and all(map(are_equal, a, b))
+    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
+        return np.array_equal(a, b)
+    return a is b or bool(a == b)
+
+
+def shared_generators() -> list[Any]:
+    """Return the generators of NumPy and Python that functions of their modules draw from."""
+    found = (("numpy.random.mtrand", "_rand"), ("random", "_inst"))
+    return [getattr(sys.modules[name], held) for name, held in found if name in sys.modules]
 
 
 @contextmanager

@@ -161,9 +161,14 @@ class Registry:
         return found
 
     def seen(self) -> list[ndarray]:
-        """Return all arrays that code of the program may see: no tangents."""
-        tangents = self.memory_of_tangents()
-        return [a for a in self.alive() if id(owner_of(a)) not in tangents]
+        """Return all arrays that code of the program has met: no tangents.
+
+        Nor originals of arguments: to look one up means that the program does.
+        """
+        hidden = self.memory_of_tangents() | {
+            id(node.block()) for node in self.nodes() if type(node) is Original
+        }
+        return [a for a in self.alive() if id(owner_of(a)) not in hidden]
 
     def memory_of_tangents(self) -> set[int]:
         """Return the ids of the arrays that own the tangents of forward modes upon this one."""
@@ -172,9 +177,12 @@ class Registry:
 
     def alive(self) -> list[ndarray]:
         """Return all arrays that the call has met and that still exist."""
-        nodes = [n for t in (self.known, self.constants, *self.tangents) for n in t.values()]
-        blocks = [node.block() if type(node) is Original else node.ref() for node in nodes]
+        blocks = [n.block() if type(n) is Original else n.ref() for n in self.nodes()]
         return [block for block in blocks if block is not None]
+
+    def nodes(self) -> list[Any]:
+        """Return what stands for arrays, of forward modes upon this one too."""
+        return [n for t in (self.known, self.constants, *self.tangents) for n in t.values()]
 
     def refuse_unowned(self, owner: ndarray) -> None:
         """Raise if an array that is about to be active lies in memory of an unknown owner.

@@ -25,20 +25,36 @@ __all__ = [
     "is_muted_descriptor", "is_silent", "run_muted", "silent", "without_streams",
 ]  # fmt: skip
 
-heard: weakref.WeakSet[io.IOBase] = weakref.WeakSet()
-"""Streams that programs have written to in runs of their own, of which others make no new ones."""
+STANDARD = ("stdout", "stderr", "__stdout__", "__stderr__")
+
+
+class Block:
+    """A silent block, and what can be written to that it has not made itself."""
+
+    def __init__(self) -> None:
+        logging = sys.modules.get("logging")
+        known = () if logging is None else [ref() for ref in logging._handlerList]
+        self.handlers = [*known, getattr(logging, "lastResort", None)]
+        held = [getattr(handler, "stream", None) for handler in known]
+        self.streams = [*(getattr(sys, name) for name in STANDARD), *held]
 
 
 class _Thread(threading.local):
-    """Whether this thread is silent, and where its warnings go."""
+    """The silent blocks of this thread, one within the other, and where its warnings go."""
 
     def __init__(self) -> None:
-        self.muted = 0  # blocks
-        self.standard: list[Any] = []  # streams, when the blocks began
+        self.blocks: list[Block] = []
         self.sinks: list[list[Any] | None] = []  # None where they are dropped
+
+    @property
+    def block(self) -> Block | None:
+        """The innermost silent block."""
+        return self.blocks[-1] if self.blocks else None
 
 
 _thread = _Thread()
+heard: weakref.WeakKeyDictionary[io.IOBase, Block | None] = weakref.WeakKeyDictionary()
+"""Streams that programs have written to, and in which silent block first, None outside of all."""
 
 
 class Hook:
@@ -80,7 +96,9 @@ def show(*args: Any, **kwargs: Any) -> None:
 
 def emit(handler: Any, record: Any) -> None:
     """Write a record to a stream, or do not: in place of `logging.StreamHandler.emit`."""
-    if not is_silent():
+    block = _thread.block
+    is_known = block is not None and any(handler is known for known in block.handlers)
+    if not (is_known or is_muted(handler.stream)):
         EMITTING.original(handler, record)
 
 
@@ -105,14 +123,12 @@ def caught(sink: list[Any] | None) -> Iterator[None]:
 @contextmanager
 def silent() -> Iterator[None]:
     """Let nothing in a block be warned of, or written to streams but to those that it makes."""
-    if not _thread.muted:
-        _thread.standard = [sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__]
-    _thread.muted += 1
+    _thread.blocks.append(Block())
     try:
         with caught(None):
             yield
     finally:
-        _thread.muted -= 1
+        _thread.blocks.pop()
 
 
 class Write:
@@ -141,7 +157,7 @@ writing = threading.Lock()
 
 def run_muted(run: Callable[[], Any]) -> Any:
     """Run native code, which writes nothing while this thread is silent."""
-    if not _thread.muted:
+    if not is_silent():
         return run()
     with writing:
         hooks = [hook for hook in map(mute, muted_streams()) if hook is not None]
@@ -185,28 +201,33 @@ def writes_in_program(stream: Any) -> bool:
 
 def muted_streams() -> list[Any]:
     """Return the streams to which nothing is written by a thread that is silent, each once."""
-    others = [stream for stream in heard if not writes_in_program(stream)]
-    return list({id(stream): stream for stream in (*_thread.standard, *others)}.values())
+    block = _thread.block
+    if block is None:
+        return []
+    heard_before = [stream for stream, first in heard.items() if first is not block]
+    others = [stream for stream in heard_before if not writes_in_program(stream)]
+    return list({id(stream): stream for stream in (*block.streams, *others)}.values())
 
 
 def is_silent() -> bool:
-    """Return whether nothing is to be printed or logged now."""
-    return _thread.muted > 0
+    """Return whether nothing is to be printed or logged now, but to what is made now."""
+    return bool(_thread.blocks)
 
 
 def is_muted(stream: Any) -> bool:
     """Return whether nothing is to be written to a stream now."""
-    if not _thread.muted:
+    block = _thread.block
+    if block is None:
         return False
-    if any(stream is known for known in _thread.standard):
+    if any(stream is known for known in block.streams):
         return True
-    return isinstance(stream, io.IOBase) and stream in heard
+    return isinstance(stream, io.IOBase) and heard.get(stream, block) is not block
 
 
 def hear(stream: Any) -> None:
     """Note a stream that the program writes to."""
-    if isinstance(stream, io.IOBase) and not _thread.muted:
-        heard.add(stream)
+    if isinstance(stream, io.IOBase):
+        heard.setdefault(stream, _thread.block)
 
 
 def hear_native(f: Any, values: Any) -> None:
@@ -214,15 +235,13 @@ def hear_native(f: Any, values: Any) -> None:
 
     Its name tells whether it only reads.  Methods of streams themselves are noted by their calls.
     """
-    if _thread.muted:
-        return
     name, receiver = getattr(f, "__name__", ""), getattr(f, "__self__", None)
     for stream in (*values, sys.stdout, sys.stderr):
         if not isinstance(stream, io.IOBase) or stream is receiver or stream.closed:
             continue
         only_reads = stream.readable() and any(word in name for word in ("load", "read"))
         if stream.writable() and not only_reads:
-            heard.add(stream)
+            hear(stream)
 
 
 def can_be_written(stream: Any, data: Any) -> bool:
@@ -248,7 +267,7 @@ def descriptor(stream: Any) -> int | None:
 def without_streams() -> Iterator[None]:
     """Let the handlers of `logging` that write to streams do nothing in a block, if it is silent.
 
-    Others run: the program may look at what they keep.
+    Others run, and those that the block makes: the program may look at what they keep.
     """
     if not is_silent():
         yield

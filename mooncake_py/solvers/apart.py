@@ -22,6 +22,7 @@ from mooncake_py.solvers.callbacks import Calls, run_calling_back, run_noting
 from mooncake_py.solvers.given import Given
 from mooncake_py.solvers.quiet import quiet
 from mooncake_py.solvers.run import Run, natively
+from mooncake_py.solvers.sources import at, ends_of
 from mooncake_py.solvers.unsettled import Iterates
 from mooncake_py.tangents.memory import is_writeable
 from mooncake_py.utilities.copies import plain_copy
@@ -61,8 +62,9 @@ def solved_apart(
             if moves:
                 run.go_back()
                 ctx.caches = copied(run.caches)
-                run.draws.rewind()
-                return solve_derived()
+                before, _ = ends_of(run.draws)
+                with at(before):
+                    return solve_derived()
         return found
 
     def solve_natively() -> Any:

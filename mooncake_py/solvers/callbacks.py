@@ -17,6 +17,7 @@ from mooncake_py.solvers.lent import Lent
 from mooncake_py.solvers.start import own
 from mooncake_py.solvers.unsettled import Iterates
 from mooncake_py.tangents.memory import is_writeable
+from mooncake_py.utilities.copies import plain_copy
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
@@ -53,6 +54,8 @@ class Called:
         What it was given first, and where it was called farthest from there.
     marked, other_marked : tuple
         The same, as it was passed to the callback.
+    other_value : object
+        What it has returned there.
     """
 
     def __init__(self, f: Callable[..., Any], args: Any, given: Any, keep: Keep) -> None:
@@ -60,14 +63,17 @@ class Called:
         self.first, self.marked = kept(args, given, keep)
         self.other: tuple[Any, ...] = ()
         self.other_marked: tuple[Any, ...] = ()
+        self.other_value: Any = None
         self.distance = 0.0
 
-    def note(self, args: Any, given: Any, keep: Keep) -> None:
-        """Take note of a later call."""
+    def note(self, args: Any, given: Any, keep: Keep) -> bool:
+        """Take note of a later call; return whether it is the other one by now."""
         distance = distance_between(self.first, args)
-        if distance > self.distance:
+        is_farther = distance > self.distance
+        if is_farther:
             self.distance = distance
             self.other, self.other_marked = kept(args, given, keep)
+        return is_farther
 
 
 class Calls:
@@ -91,14 +97,18 @@ class Calls:
 
     def note(
         self, f: Callable[..., Any], args: Any, given: Any, keep: Keep, named: dict[str, Any]
-    ) -> None:
-        """Take note of a call, of which `named` are the further arguments by name."""
+    ) -> Called | None:
+        """Take note of a call, of which `named` are the further arguments by name.
+
+        Return those of the callback whose other call it is.
+        """
         if id(f) in self.made:
-            self.made[id(f)].note(args, given, keep)
-        else:
-            self.functions.append(f)
-            called = functools.partial(f, **named) if named else f
-            self.made[id(f)] = Called(called, args, given, keep)
+            call = self.made[id(f)]
+            return call if call.note(args, given, keep) else None
+        self.functions.append(f)
+        called = functools.partial(f, **named) if named else f
+        self.made[id(f)] = Called(called, args, given, keep)
+        return None
 
 
 def kept(args: Any, given: Any, keep: Keep) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
@@ -158,13 +168,15 @@ def run_calling_back(
         def call(*args: Any, **kwargs: Any) -> Any:
             given = tuple(map(passed, args))
             named = {name: passed(v) for name, v in kwargs.items()}
-            calls.note(f, args, given, keep, named)
+            noted = calls.note(f, args, given, keep, named)
             points = [a for a in args if isinstance(a, (float, ndarray))] if iterates else []
             with at_point(points):
                 y = ctx.call(f, *given, **named)
             calls.is_active = calls.is_active or ctx.contains_active(y)
             for a, b in zip(args, given, strict=True):
                 write_back(a, b)
+            if noted is not None:
+                noted.other_value = plain_copy(y)
             return unwrapped(y)
 
         return call

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from mooncake_py.containers import beyond
 from mooncake_py.containers.reach import names_read
 from mooncake_py.diagnostics.places import is_library
+from mooncake_py.modules import DRAWING
 from mooncake_py.remembered import remembered
 
 __all__ = ["WRITERS", "Effects", "effects_of"]
@@ -41,7 +42,7 @@ WRITERS = frozenset({*NAMES.split(), *IN_PLACE, *SPECIAL})
 class Effects(NamedTuple):
     """What the code of a function may do besides computing."""
 
-    rebinds: bool  # variables, attributes; or it finds objects by their names
+    rebinds: bool  # variables, attributes; or it finds objects by their names, or draws
     writes: bool  # into what it is given
     names: tuple[str, ...]
 
@@ -53,7 +54,7 @@ def effects_of(code: CodeType) -> Effects:
     rebinds = bool(names.introspects or names.imported or BY_NAME & names.variables)
     rebinds |= bool(code.co_flags & RUNS_LATER) or is_library(code.co_filename)
     found = names_read(code)
-    rebinds |= names.sets_others
+    rebinds |= names.sets_others or not DRAWING.isdisjoint(found)
     writes = not WRITERS.isdisjoint(found)
     for inner in codes(code):
         # Among these are the names of keywords.

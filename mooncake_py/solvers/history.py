@@ -24,7 +24,7 @@ from mooncake_py.solvers.callbacks import Called
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["agree", "depends_on_history", "first_calls"]
+__all__ = ["agree", "depends_on_history", "first_calls", "takes_more_items"]
 
 AGREEMENT = 1e-6
 
@@ -101,4 +101,15 @@ def depends_on_history(ctx: Mode, solver: str) -> SolverError:
         "the state that the solver has left",
         fix="let it return a function of the point alone: what it keeps may depend on its first "
         "call, but not on\nlater ones",
+    )
+
+
+def takes_more_items(ctx: Mode) -> SolverError:
+    """Return the error for callbacks that take more items than the solver has asked them for."""
+    return SolverError(
+        "the derivative of a solver takes more items of an iterator, or of a file, than the solver "
+        "has taken",
+        where=ctx.user_location(),
+        why="its callbacks take them in each call, and are called more often for the derivative",
+        fix="take them in the first call alone, or before the solver",
     )

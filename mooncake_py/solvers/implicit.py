@@ -40,6 +40,7 @@ from mooncake_py.runtime.activity import unwrapped
 from mooncake_py.solvers.apart import solved_by_user
 from mooncake_py.solvers.order import order
 from mooncake_py.solvers.start import Solved, anew
+from mooncake_py.utilities.stopping import stop_gradient
 from mooncake_py.words import with_article
 
 if TYPE_CHECKING:
@@ -150,7 +151,7 @@ def moved_from_either(run: Solved, x: Any, residual: Function, tolerance: float)
     failure = ctx.failure
     try:
         # Beside the solution, of which the residual may have kept its value in a table of points.
-        beside = anew(lambda x: residual(x + offset), run.left, isinstance(x, ndarray))
+        beside = anew(lambda x: residual(x + offset), run.left, run.after, isinstance(x, ndarray))
         return moved_along(run, x, beside, tolerance)
     except Exception as error:
         ctx.failure = failure
@@ -299,11 +300,11 @@ def checked_jacobian(residual: Function, x: Any, r: Any, tolerance: float) -> nd
     if not isinstance(r, (float, ndarray)):
         residual = in_floats(residual)
     if isinstance(x, float):
-        rows = jvp(residual, (x,), (1.0,))[1]
+        rows = stop_gradient(jvp(residual, (x,), (1.0,))[1])
         if isinstance(r, float) and is_root_of_one(residual, x, r, rows, tolerance):
             return np.array([[rows]])
     else:
-        _, rows = jacobian_at(residual, x)
+        rows = stop_gradient(jacobian_at(residual, x)[1])
     matrix = np.reshape(np.asarray(rows, dtype=float), (size, size))
     if not np.isfinite(matrix).all() or not np.isfinite(r).all():
         raise SolverError(

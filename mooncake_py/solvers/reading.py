@@ -15,7 +15,7 @@ from numpy import ndarray
 
 from mooncake_py.containers import beyond
 from mooncake_py.diagnostics.places import is_library
-from mooncake_py.modules import DISPATCHER, module_of
+from mooncake_py.modules import DISPATCHER, DRAWING, module_of
 from mooncake_py.remembered import remembered
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import INERT
@@ -257,6 +257,8 @@ def is_known_module(module: ModuleType) -> bool:
 def computes_only(value: Any) -> bool:
     """Return whether a value is a function or a class of a library that computes only."""
     is_function = type(value) in (BuiltinFunctionType, DISPATCHER)
+    if is_function and value.__name__ in DRAWING:
+        return False
     if type(value) is BuiltinFunctionType and type(value.__self__) is not ModuleType:
         return False
     is_class = type(value) is type and beyond.is_of_library(value)

@@ -11,24 +11,25 @@ from mooncake_py.boundary.arguments import name_of
 from mooncake_py.boundary.detached import Bare
 from mooncake_py.containers.bared import Bared
 from mooncake_py.containers.holders import Place
-from mooncake_py.containers.reach import LRU_WRAPPER
 from mooncake_py.containers.reachable import Reachable, State
 from mooncake_py.diagnostics.notes import located
 from mooncake_py.errors import DerivativeDropError, MooncakeError
 from mooncake_py.language.draws import Draws
+from mooncake_py.language.moved import ExhaustedError
 from mooncake_py.overriding import override
 from mooncake_py.recomputation.rehearsal import copied
+from mooncake_py.runtime.activity import is_iterator
 from mooncake_py.runtime.classes import recorder
 from mooncake_py.runtime.enclosing import enclosed
 from mooncake_py.runtime.silence import Deferred, silent
 from mooncake_py.solvers.callbacks import Calls
 from mooncake_py.solvers.counts import counted
 from mooncake_py.solvers.held_still import held_still, is_refused_view
-from mooncake_py.solvers.history import agree, depends_on_history, first_calls
-from mooncake_py.solvers.iterators import copied_iterator, with_iterators
+from mooncake_py.solvers.history import agree, depends_on_history, first_calls, takes_more_items
 from mooncake_py.solvers.left import Left
 from mooncake_py.solvers.logged import Logged
 from mooncake_py.solvers.noted import ErrorState, in_order
+from mooncake_py.solvers.sources import at, ends_of
 from mooncake_py.solvers.start import Solved, own
 from mooncake_py.solvers.unsettled import Iterates
 from mooncake_py.tangents.memory import owner
@@ -72,7 +73,7 @@ class Run(Solved):
             if not is_of_records(place)
         ]
         self.caches = copied(ctx.caches)
-        self.draws = Draws()
+        self.draws = Draws(stays=True)
         self.end: list[tuple[Place, Any]] = []
         self.plain_end: list[tuple[Place, Any]] | None = None  # of a run on plain numbers
         self.still = [a for a in self.state.known.values() if isinstance(a, ndarray)]
@@ -80,7 +81,6 @@ class Run(Solved):
             self.still = []
         self.is_derived = False
         self.touched: set[int] = set()  # places that callbacks have changed, perhaps to and fro
-        self.iterators: dict[int, Any] = {}  # copies from before the solver, by the id
         self.calls = Calls()
         self.iterates: Iterates | None = None
         self.is_free = False  # callbacks only count, which their values do not depend on
@@ -120,18 +120,20 @@ class Run(Solved):
                 raise error
             ctx.failure = failure
         self.is_derived = True
-        found_copies = [(it, copied_iterator(it)) for it in state.streams]
-        self.iterators = {id(it): new for it, new in found_copies if new is not None}
         log = Logged(ctx, state)
-        with log, self.draws.of_numbers():
+        moves_iterators = state.is_open or any(is_iterator(type(it)) for it in state.streams)
+        for source in state.shared:  # of which compiled code may not tell
+            self.draws.note(source)
+        with log, self.draws if moves_iterators else self.draws.of_numbers():
             found = solve_derived()
+        self.before, self.after = ends_of(self.draws)
         self.touched = log.touched
         changed = self.changed()
         self.end = [(p, p.read_within(ctx)) for p, _ in state.kept if id(p) in changed]
         if self.iterates is not None:
             self.iterates.stored = [place.path for place, _ in self.end]
         self.caches, ctx.caches = ctx.caches, self.caches
-        put_all(ctx, self.before(changed))
+        put_all(ctx, self.contents_before(changed))
         return found
 
     def only_counts(self, changes: list[tuple[Place, Any]]) -> bool:
@@ -160,22 +162,17 @@ class Run(Solved):
 
     def go_back(self) -> None:
         """Undo what the callbacks have changed."""
-        put_all(self.ctx, self.before(self.changed()))
+        put_all(self.ctx, self.contents_before(self.changed()))
 
     def changed(self) -> set[int]:
-        """Return the ids of the places that the callbacks have changed, or moved on."""
-        changed = {id(place) for place, _ in self.state.changes()}
-        return changed | self.touched | self.holding_iterators()
+        """Return the ids of the places that the callbacks have changed."""
+        return {id(place) for place, _ in self.state.changes()} | self.touched
 
     def find_equation(self, args: Any, kwargs: Any) -> None:
-        """Find out whether the callbacks must be called where the solver has called them first.
-
-        It is not asked where each call moves on what cannot be put back.
-        """
+        """Find out whether the callbacks must be called where the solver has called them first."""
         ctx, made = self.ctx, list(self.calls.made.values())
-        if not (self.is_derived and self.end and made[0].other):
+        if not (self.is_derived and (self.end or self.before) and made[0].other):
             return
-        if any(map(is_moving, self.state.streams)):
             return
         other = made[0].f, made[0].other
         first = [(call.f, call.first) for call in made]
@@ -203,14 +200,23 @@ class Run(Solved):
             return None
 
     def value_after(self, has_run: bool, *calls: Any) -> Any:
-        """Return what the last of some calls of callbacks returns, before the solver or after."""
-        if self.plain_end is None:
+        """Return what the last of some calls of callbacks returns, before the solver or after.
+
+        Afterwards it is what it has returned to the solver if nothing is left of an iterator.
+        """
+        end = self.plain_end
+        if end is None:
             put_all(self.ctx, self.end if has_run else [])
             try:
-                return sample(self.ctx, called_in_turn, calls)
+                with at(self.after if has_run else self.before):
+                    return sample(self.ctx, called_in_turn, calls)
+            except (ExhaustedError, StopIteration):
+                if not has_run:
+                    raise
+                return next(iter(self.calls.made.values())).other_value
             finally:
                 self.go_back()
-        end = self.plain_end if has_run else []
+        end = end if has_run else []
         for place, held in in_order(end):
             place.write(held)
         try:
@@ -226,24 +232,13 @@ class Run(Solved):
         except BaseException as raised:
             return None, raised
 
-    def before(self, chosen: set[int]) -> list[tuple[Place, Any]]:
+    def contents_before(self, chosen: set[int]) -> list[tuple[Place, Any]]:
         """Return what places held before the solver, with its derivatives."""
         for place in self.state.active_arrays:
             if is_of_records(place) and id(place) in chosen:
                 place.read_within(self.ctx)  # raises: of records the engine makes no copy
         known = {id(place): (place, old) for place, old in self.start}
-        found = [known.get(id(p), (p, old)) for p, old in self.state.kept if id(p) in chosen]
-        if not self.iterators:
-            return found
-        return [(place, with_iterators(place, old, self.iterators)) for place, old in found]
-
-    def holding_iterators(self) -> set[int]:
-        """Return the ids of the places that hold iterators of which there are copies."""
-        if not self.iterators:
-            return set()
-        return {
-            id(p) for p, old in self.state.kept if with_iterators(p, old, self.iterators) is not old
-        }
+        return [known.get(id(p), (p, old)) for p, old in self.state.kept if id(p) in chosen]
 
     def differentiate(self, then: Function, found: Any) -> Any:
         """Return ``then(run, found)``, and bring forth what the solver has left."""
@@ -252,18 +247,22 @@ class Run(Solved):
         if self.is_active and self.is_free:
             self.begin = []
         elif self.is_active:
-            self.begin = [list(pair) for pair in self.before(changed)]
+            self.begin = [list(pair) for pair in self.contents_before(changed)]
             self.left = [list(pair) for pair in self.end]
             self.begin.extend([None, call] for call in self.first)
-        with silent(), self.draws.rewound():
-            for f, first, _ in self.first:
-                ctx.call(f, *map(own, first))
-            result = then(self, found)
+        with silent(), at(self.before):
+            try:
+                for f, first, _ in self.first:
+                    ctx.call(f, *map(own, first))
+                result = then(self, found)
+            except (ExhaustedError, StopIteration) as error:
+                if self.before is None:
+                    raise
+                raise located(ctx, takes_more_items(ctx)) from error
         others = {id(place) for place, _ in self.state.changes()} - changed
-        self.iterators = {}
         if self.moves and (self.is_derived or self.iterates):
             self.end = self.end_with_slopes()
-        put_all(ctx, [*self.before(others), *self.end])
+        put_all(ctx, [*self.contents_before(others), *self.end])
         if self.is_derived:
             ctx.caches = self.caches
         return result
@@ -290,7 +289,7 @@ class Run(Solved):
             self.begin or [],
         ):
             pairs.clear()
-        self.still, self.iterators, self.draws = [], {}, Draws()
+        self.still, self.draws = [], Draws()
 
     @property
     @override
@@ -311,7 +310,8 @@ class Run(Solved):
             state = state_of(ctx, (f, args))
         try:
             if not can_be_undone(state, True):
-                return sample(ctx, f, *args)
+                with at(self.before):
+                    return sample(ctx, f, *args)
             try:
                 return natively(ctx, state, f, args, {})
             finally:
@@ -378,11 +378,6 @@ def may_have_met_active(error: BaseException | None) -> bool:
     return isinstance(error, (DerivativeDropError, SystemError, TypeError))
 
 
-def is_moving(stream: Any) -> bool:
-    """Return whether a stream is not where it was after a call; caches are kept apart."""
-    return type(stream) is not LRU_WRAPPER
-
-
 def sample(ctx: Mode, f: Function, *args: Any) -> Any:
     """Return ``f(*args)`` without a derivative, natively if what it changes can be undone then."""
     run = Run(ctx, f, f, args)
@@ -393,10 +388,11 @@ def sample(ctx: Mode, f: Function, *args: Any) -> Any:
             finally:
                 run.state.put_back()
         try:
-            with Logged(ctx, run.state):
+            with Logged(ctx, run.state), run.draws.of_numbers():
                 return plain_copy(ctx.call(f, *args))
         finally:
             run.go_back()
+            run.draws.rewind()
             ctx.caches = run.caches
     finally:
         run.let_go()

@@ -65,7 +65,7 @@ class Iterates:
         if type(value) in (list, tuple):
             return type(value)(map(self.mark, value))
         if type(value) is ndarray and value.dtype.kind in "fc":
-            value = value.copy()  # it may be memory that the solver goes on to write into
+            value = value.copy("K")  # it may be memory that the solver goes on to write into
             return self.ctx.call(unsettled, value, self.seed, id(self))
         if not isinstance(value, (float, complex, np.inexact)):
             return value

@@ -8,6 +8,7 @@ import logging
 import sys
 import threading
 import warnings
+from contextlib import redirect_stdout
 
 import pytest
 
@@ -161,3 +162,28 @@ def test_what_native_functions_write_to() -> None:
     with silent():
         assert is_muted(written)
         assert not is_muted(read)
+
+
+def test_what_a_block_makes_itself_can_be_written_to() -> None:
+    logger = logging.Logger("of silence")
+    outside = io.StringIO()
+    kept = logging.StreamHandler(outside)
+    logger.addHandler(kept)
+    with silent():
+        own = io.StringIO()
+        added = logging.StreamHandler(own)
+        logger.addHandler(added)
+        with redirect_stdout(io.StringIO()):
+            hear(sys.stdout)
+            assert not is_muted(sys.stdout)
+            with silent():
+                assert is_muted(sys.stdout)
+            assert not is_muted(sys.stdout)
+        with without_streams():
+            logger.warning("a")
+        with silent(), without_streams():
+            logger.warning("b")
+        assert is_muted(outside)
+        assert not is_muted(own)
+        assert is_muted(sys.stdout)
+    assert (outside.getvalue(), own.getvalue()) == ("", "a\n")

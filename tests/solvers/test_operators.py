@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+sp = pytest.importorskip("scipy.sparse")
 spl = pytest.importorskip("scipy.sparse.linalg")
 
 from mooncake_py import (  # noqa: E402
+    MissingRuleError,
     SolverError,
     checkpoint,
     grad,
@@ -136,3 +138,45 @@ def test_what_depends_on_the_right_hand_side_has_no_derivative() -> None:
     with pytest.raises(SolverError, match="stored has no derivative"):
         jvp(f, (B,), (B,))
     assert operator.last is None
+
+
+CONSTANT = np.diag([2.0, 3.0, 4.0]) + 0.1
+
+
+@pytest.mark.parametrize("name", ["cg", "gmres"])
+@pytest.mark.parametrize("matrix", [CONSTANT, sp.csr_array(CONSTANT)], ids=["dense", "sparse"])
+def test_callbacks_of_a_system_of_constants(matrix: Any, name: str) -> None:
+    options: Any = {"callback_type": "x"} if name == "gmres" else {}
+
+    def f(p):
+        seen = []
+        x, _ = getattr(spl, name)(
+            matrix,
+            np.ones(3),
+            rtol=1e-12,
+            callback=lambda x: seen.append(p[0] * x.sum()),
+            **options,
+        )
+        return (x @ p) ** 2 * len(seen) + seen[0]
+
+    p = np.array([1.0, 0.5, 2.0])
+    value, g = value_and_grad(f)(p)
+    assert value == f(p)
+    x = np.linalg.solve(CONSTANT, np.ones(3))
+    calls, first = [], []
+    getattr(spl, name)(
+        matrix, np.ones(3), rtol=1e-12, callback=lambda x: (calls.append(1), first.append(x.sum())),
+        **options,
+    )  # fmt: skip
+    expected = 2 * (x @ p) * x * len(calls) + np.array([first[0], 0.0, 0.0])
+    np.testing.assert_allclose(g, expected, rtol=1e-9)
+
+
+def test_other_callbacks_of_iterations_are_refused() -> None:
+    operator = spl.aslinearoperator(CONSTANT)
+    for f in (
+        lambda p: spl.cg(CONSTANT, p, callback=print)[0].sum(),
+        lambda p: spl.cg(operator, np.ones(3), callback=print)[0] @ p,
+    ):
+        with pytest.raises(MissingRuleError, match="cg with a callback has no rule"):
+            grad(f)(np.ones(3))

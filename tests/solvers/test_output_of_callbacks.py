@@ -133,6 +133,69 @@ def test_a_callback_may_make_a_stream_of_its_own() -> None:
     assert grad(f)(1.5) == pytest.approx(-0.7 / 1.5**2)
 
 
+def printed() -> str:
+    with redirect_stdout(io.StringIO()) as text:
+        print("ab")
+    return text.getvalue()
+
+
+def printed_in_place_of_stdout() -> str:
+    before, sys.stdout = sys.stdout, io.StringIO()
+    try:
+        sys.stdout.write("ab\n")
+        return sys.stdout.getvalue()
+    finally:
+        sys.stdout = before
+
+
+def logged() -> str:
+    text = io.StringIO()
+    handler = logging.StreamHandler(text)
+    LOG.addHandler(handler)
+    LOG.warning("ab")
+    LOG.removeHandler(handler)
+    return text.getvalue()
+
+
+@pytest.mark.parametrize("caught", [printed, printed_in_place_of_stdout, logged])
+def test_a_callback_may_compute_with_the_text_that_it_catches(caught: Callable[[], str]) -> None:
+    def lowest(x):
+        return optimize.minimize_scalar(
+            lambda z: (z - 2.0) ** 2 + x * len(caught()), bracket=(0, 1)
+        ).fun
+
+    def root(x):
+        return optimize.brentq(lambda z: z - x * len(caught()), -9, 9)
+
+    def integral(x):
+        return integrate.quad(lambda t: 2 * t * x * len(caught()), 0, 1)[0]
+
+    def again(x):
+        return checkpoint(lambda: x * len(caught()))
+
+    for f in (lowest, root, integral, again):
+        assert value_and_grad(f)(1.5) == (pytest.approx(4.5), pytest.approx(3.0))
+        assert jvp(f, (1.5,), (1.0,)) == (pytest.approx(4.5), pytest.approx(3.0))
+
+
+def test_text_caught_by_a_handler_from_before_is_not_read() -> None:
+    text = io.StringIO()
+    logger = logging.Logger("caught before")
+    logger.addHandler(logging.StreamHandler(text))
+
+    def f(x):
+        def g(z):
+            text.seek(0)
+            text.truncate()
+            logger.warning("ab")
+            return z - x * len(text.getvalue())
+
+        return optimize.brentq(g, -9, 9)
+
+    with pytest.raises(DerivativeDropError, match="reads a stream that it writes to"):
+        grad(f)(1.5)
+
+
 def test_warnings_of_the_solver_itself_are_seen_once() -> None:
     def f(x):
         return integrate.quad(lambda t: x * np.sin(30 * t) * np.exp(t), 0, 20, limit=6)[0]

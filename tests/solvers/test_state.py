@@ -1,9 +1,12 @@
 """What callbacks of solvers change: seen as in a plain call, with derivatives, and put back."""
 
 import collections
+import contextlib
 import functools
+import io
 import itertools
 import math
+import random
 from collections.abc import Callable
 from typing import Any, cast
 
@@ -160,8 +163,52 @@ def in_default(a: Any) -> Callable[[], Any]:
     return get
 
 
+def once(a: Any, take: Callable[[], float]) -> Callable[[], Any]:
+    """Return data that the first call makes with the number 1, of which later ones are others."""
+    held: list[Any] = []
+
+    def get() -> Any:
+        if not held:
+            held.append(a * a * take())
+        return held[0]
+
+    return get
+
+
+def with_item(a: Any) -> Callable[[], Any]:
+    items = iter([1.0, 5.0, 7.0])
+    return once(a, lambda: next(items))
+
+
+def with_mapped_item(a: Any) -> Callable[[], Any]:
+    items = map(lambda v: v * a / a, itertools.count(1.0))  # noqa: C417
+    return once(a, lambda: next(items))
+
+
+def with_draw(a: Any) -> Callable[[], Any]:
+    draws = np.random.default_rng(7)
+    first = np.random.default_rng(7).random()
+    return once(a, lambda: draws.random() / first)
+
+
+def with_draw_of_the_module(a: Any) -> Callable[[], Any]:
+    random.seed(7)
+    first = random.Random(7).random()
+    return once(a, lambda: random.random() / first)
+
+
+def with_text(a: Any) -> Callable[[], Any]:
+    def caught() -> float:
+        with contextlib.redirect_stdout(io.StringIO()) as text:
+            print(end="a")
+        return float(len(text.getvalue()))
+
+    return lambda: a * a * caught()
+
+
 LAZY = [in_variable, in_dict, in_array, in_slots, in_class, in_property, in_attribute_of_function,
-        in_cache, in_default]  # fmt: skip
+        in_cache, in_default, with_item, with_mapped_item, with_draw, with_draw_of_the_module,
+        with_text]  # fmt: skip
 
 
 def lazily(make: Any, solve: Solver) -> Callable[[Any], Any]:

@@ -15,9 +15,10 @@ from mooncake_py.jacobians import jacobian
 from mooncake_py.rules.declare import overlay_in_context
 from mooncake_py.rules.plain_values import valued
 from mooncake_py.solvers.apart import solved_apart
+from mooncake_py.solvers.as_found import as_found
 from mooncake_py.solvers.scipy.minima import limits, minimum, reaches_active
 from mooncake_py.solvers.scipy.results import changed, tuple_of
-from mooncake_py.solvers.start import Solved
+from mooncake_py.solvers.start import Solved, named_as
 from mooncake_py.utilities.copies import plain_copy
 
 if TYPE_CHECKING:
@@ -71,9 +72,11 @@ def least_squares(
             return cost_of(errors(x), loss, scale)
 
         low, high = pair_of_limits(ctx, bounds, found.x.shape)
-        x = minimum(run, found.x, grad(cost), low, high, x0)
+        x = minimum(run, found.x, grad(named_as(fun, cost)), low, high, x0)
         r = ctx.method(ctx.call(errors, x), "copy")  # of what may be the buffer of the callback
-        return changed(run, found, x=x, fun=r, cost=ctx.call(cost_of, r, loss, scale))
+        r = as_found(run, r, found.fun, errors, x)
+        sum_of_losses = ctx.call(valued, ctx.call(cost_of, r, loss, scale), found.cost)
+        return changed(run, found, x=x, fun=r, cost=sum_of_losses)
 
     return solved_apart(
         ctx, differentiated, True, optimize.least_squares, fun, x0, jac, bounds, *rest, **options
@@ -142,14 +145,18 @@ def curve_fit(
             return cost_of(from_start(p))
 
         low, high = pair_of_limits(ctx, bounds, found[0].shape)
-        p = minimum(run, found[0], grad(cost), low, high, p0)
+        p = minimum(run, found[0], grad(named_as(f, cost)), low, high, p0)
         covariance = found[1]
         if np.all(np.isfinite(covariance)):
             formula = ctx.call(covariance_of, from_start, p, absolute_sigma)
             covariance = ctx.call(valued, formula, covariance)
+
+        def with_errors(info: Any) -> Any:
+            r = as_found(run, ctx.call(from_start, p), info["fvec"], from_start, p)
+            return changed(run, info, p, fvec=r)
+
         rest_of_output = [
-            changed(run, part, p, fvec=ctx.call(from_start, p)) if isinstance(part, dict) else part
-            for part in found[2:]
+            with_errors(part) if isinstance(part, dict) else part for part in found[2:]
         ]
         return p, covariance, *rest_of_output
 

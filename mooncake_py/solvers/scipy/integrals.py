@@ -25,7 +25,6 @@ from mooncake_py.solvers.apart import solved_apart
 from mooncake_py.solvers.approximated import approximated
 from mooncake_py.solvers.implicit import moving
 from mooncake_py.solvers.order import order
-from mooncake_py.solvers.run import sample
 from mooncake_py.solvers.scipy.results import changed, of_point, tuple_of
 from mooncake_py.solvers.start import Solved
 from mooncake_py.utilities.copies import plain_copy
@@ -161,7 +160,7 @@ def integral(
     low, high = float(unwrapped(a)), float(unwrapped(b))
     place = substitution(low, high, halves)
     pieces = np.sort(pieces, axis=1)
-    require_no_jump(ctx, f, place, pieces, points if points is None else plain_copy(points))
+    require_no_jump(run, f, place, pieces, points if points is None else plain_copy(points))
     starts, ends = pieces[:, :1], pieces[:, 1:]
     centers, widths = (starts + ends) / 2, (ends - starts) / 2
     x, weights = place((centers + widths * NODES).ravel(), (widths * WEIGHTS).ravel())
@@ -201,7 +200,7 @@ def substitution(low: float, high: float, halves: bool) -> Callable[[ndarray, nd
     return both
 
 
-def require_no_jump(ctx: Mode, f: Any, place: Any, pieces: ndarray, points: Any) -> None:
+def require_no_jump(run: Solved, f: Any, place: Any, pieces: ndarray, points: Any) -> None:
     """Raise if the function jumps within the interval, as the position of the jump may be active.
 
     SciPy makes ever smaller pieces around a jump, except at its own division points.
@@ -218,7 +217,7 @@ def require_no_jump(ctx: Mode, f: Any, place: Any, pieces: ndarray, points: Any)
         return
     else:
         x, _ = place(np.append(cuts - NEAR * width, cuts + NEAR * width), np.ones(2 * len(cuts)))
-        values = np.array(sample(ctx, values_at, f, x.tolist()))
+        values = np.array(run.evaluated(values_at, f, x.tolist()))
         left, right = np.split(values.reshape(-1, 2, len(cuts), *values.shape[1:]), 2, axis=1)
         jumps = np.abs(right - left) > JUMP * np.max(np.abs(values), initial=0.0)
         if not np.any(jumps):

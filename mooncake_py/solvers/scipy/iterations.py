@@ -11,19 +11,24 @@ derivative is not known.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
 import scipy.sparse.linalg as spl
 from numpy import ndarray
 
+from mooncake_py.application.seen_calls import runs_python
 from mooncake_py.errors import MissingRuleError, SolverError
 from mooncake_py.rules.contraction import conj
-from mooncake_py.rules.declare import from_vjp, overlay, refused, zero_derivative
+from mooncake_py.rules.declare import contextual, from_vjp, overlay, refused, zero_derivative
 from mooncake_py.rules.scipy.sparse.patterns import rows_compressed, rows_of
 from mooncake_py.rules.scipy.sparse_linalg.factors import of_elements
+from mooncake_py.solvers.apart import solved_apart
 from mooncake_py.solvers.operators import heard, quietly
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Mode
 
 refused(
     spl.lsqr, spl.lsmr,
@@ -149,17 +154,33 @@ def operated_rule(name: str, A: Any, b: Any, x0: Any, options: dict[str, Any]) -
 # What users call.
 
 
+def with_callback(solve: Any, A: Any, b: Any, x0: Any, **options: Any) -> tuple[Any, int]:
+    """Solve by a method that calls back in each iteration."""
+    return solve(A, b, x0, **options)
+
+
+@contextual(with_callback)
+def with_callback_inside(
+    ctx: Mode, solve: Any, A: Any, b: Any, x0: Any, **options: Any
+) -> tuple[Any, int]:
+    """Solve a system of constants, the callback of which may read and store anything."""
+    given = [A, b, x0, *(value for name, value in options.items() if name != "callback")]
+    if ctx.contains_active(given) or runs_python(given) or any(map(callable, given)):
+        raise MissingRuleError(
+            f"{solve.__name__} with a callback has no rule",
+            why="its iterations are not differentiated",
+            fix="leave the callback out; constant matrices and right-hand sides may have one",
+        )
+    return solved_apart(ctx, lambda run, found: found, False, solve, A, b, x0, **options)
+
+
 def declare(name: str) -> None:
     """Declare the method of that name."""
 
     @overlay(getattr(spl, name))
     def solve(A: Any, b: Any, x0: Any = None, **options: Any) -> tuple[Any, int]:
         if options.get("callback") is not None:
-            raise MissingRuleError(
-                f"{name} with a callback has no rule",
-                why="its iterations are not differentiated",
-                fix="leave the callback out",
-            )
+            return with_callback(getattr(spl, name), A, b, x0, **options)
         b = np.asarray(b)
         if not sp.issparse(A) and not isinstance(A, ndarray):
             return heard(operated, name, A, b, x0, options)

@@ -11,16 +11,15 @@ from scipy import optimize
 from mooncake_py.errors import MissingRuleError
 from mooncake_py.interface import grad, jvp
 from mooncake_py.rules.declare import overlay_in_context, refused
-from mooncake_py.rules.plain_values import agree, same_values, valued
-from mooncake_py.runtime.active import Active
-from mooncake_py.runtime.activity import unwrapped
+from mooncake_py.rules.plain_values import valued
 from mooncake_py.solvers.apart import solved_apart
+from mooncake_py.solvers.as_found import as_found
 from mooncake_py.solvers.implicit import in_floats, moved_along
 from mooncake_py.solvers.order import order
 from mooncake_py.solvers.products import correction_by_products
 from mooncake_py.solvers.scipy.constrained import require_isolated
 from mooncake_py.solvers.scipy.results import changed, number, tuple_of
-from mooncake_py.solvers.start import Solved, own
+from mooncake_py.solvers.start import Solved, named_as, own
 from mooncake_py.utilities.copies import plain_copy
 
 if TYPE_CHECKING:
@@ -143,7 +142,8 @@ def minimize(
             )
         gradient = run.anew(gradient_of(fun, args, jac, bool(run.begin)), x)
         x = minimum(run, x, gradient, *limits_of(ctx, bounds, x.shape), x0)
-        return changed(run, found, x=x, fun=as_found(ctx, ctx.call(value, x), found.fun))
+        lowest = as_found(run, ctx.call(value, x), found.fun, value, x)
+        return changed(run, found, x=x, fun=lowest)
 
     return solved_apart(
         ctx, differentiated, True,
@@ -165,7 +165,7 @@ def value_of(fun: Any, args: Any, jac: Any) -> Callable[[Any], Any]:
         y = fun(x, *further)
         return number(y[0] if with_gradient else y)
 
-    return value
+    return named_as(fun, value)
 
 
 def gradient_of(fun: Any, args: Any, jac: Any, after_value: bool) -> Callable[[Any], Any]:
@@ -190,13 +190,6 @@ def gradient_of(fun: Any, args: Any, jac: Any, after_value: bool) -> Callable[[A
 def limits_of(ctx: Mode, bounds: Any, shape: Any) -> tuple[Any, Any]:
     """Return lower and upper bounds inside a derivative."""
     return (None, None) if bounds is None else ctx.call(limits, bounds, shape)
-
-
-def as_found(ctx: Mode, value: Any, found: Any) -> Any:
-    """Return the value that the solver has found, with the derivatives of one that is the same."""
-    if type(value) is Active and isinstance(found, float):
-        return ctx.call(valued, value, found) if agree(unwrapped(value), found, 0.5, ()) else value
-    return ctx.call(same_values, value, found)
 
 
 def reaches_active(ctx: Mode, values: Any, f: Callable[[Any], Any], x: Any) -> bool:
@@ -235,7 +228,8 @@ def minimize_scalar(
         low, high = (None, None) if bounds is None else bounds
         x = minimum(run, float(found.x), slope_of(value), low, high, bracket)
         x = ctx.call(valued, x, found.x)
-        return changed(run, found, x=x, fun=as_found(ctx, ctx.call(value, x), found.fun))
+        lowest = as_found(run, ctx.call(value, x), found.fun, value, x)
+        return changed(run, found, x=x, fun=lowest)
 
     return solved_apart(
         ctx, differentiated, True, optimize.minimize_scalar, fun, bracket, bounds, args,

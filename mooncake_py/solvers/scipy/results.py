@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy import ndarray
 
+from mooncake_py.rules.plain_values import valued
 from mooncake_py.solvers.approximated import approximated
 from mooncake_py.solvers.start import Solved
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Mode
 
 __all__ = ["changed", "number", "of_point", "tuple_of"]
 
@@ -44,6 +48,13 @@ def number(y: Any) -> Any:
     return float(y) if isinstance(y, (int, np.integer, np.bool_)) else y
 
 
+def laid_out(ctx: Mode, value: Any, found: Any) -> Any:
+    """Return a value in the layout of memory in which the solver has returned it."""
+    if type(found) is not ndarray or np.shape(value) != found.shape:
+        return value
+    return value if found.flags.c_contiguous else ctx.call(valued, value, found)
+
+
 def changed(run: Solved, result: Any, of: Any = None, /, **fields: Any) -> Any:
     """Return a copy of a dict, or of a result object, with other items.
 
@@ -52,6 +63,7 @@ def changed(run: Solved, result: Any, of: Any = None, /, **fields: Any) -> Any:
     """
     ctx, found = run.ctx, result
     result = copy.copy(found)
+    fields = {name: laid_out(ctx, value, found.get(name)) for name, value in fields.items()}
     if ctx.contains_active((of, *fields.values())):
         kept = {name: part for name, part in result.items() if name in APPROXIMATE - fields.keys()}
         if kept:
