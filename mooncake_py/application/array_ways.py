@@ -13,6 +13,7 @@ from numpy import ndarray
 
 from mooncake_py.application.apply import without_derivative
 from mooncake_py.application.out_argument import WITHOUT_KEYWORDS, out_position
+from mooncake_py.diagnostics.warned import may_be_caught
 from mooncake_py.rules.kinds import BilinearRule, LinearRule, Rule, ZeroDerivativeRule
 from mooncake_py.runtime import drops
 from mooncake_py.runtime.active import Active
@@ -139,6 +140,8 @@ def total(rule: LinearRule, f: Any) -> Serve:
 
     def serve(C: Any, a: Any) -> Any:
         if type(a) is not ndarray or a.dtype is not FLOAT64 or not a.size:
+            return DECLINED
+        if may_be_caught():  # warnings name the lines of NumPy's own function
             return DECLINED
         y = add(a, axis=None)
         if is_mean:

@@ -91,7 +91,7 @@ class ArrayForm:
         """
         plan = self.plan
         at = self.at
-        fits = ["C.fuses", *plan.core.once]
+        fits = ["C.fuses", *plan.core.once(plan.core.statement)]
         if plan.on:
             arrays = [at[p] for p in plan.on]
             fits += same([f"type({a})" for a in arrays], "ndarray")

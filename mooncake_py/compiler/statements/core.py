@@ -77,13 +77,15 @@ class Core:
             isinstance(k, str) or any(self.functions[k] is f for f in VIEWS) for k in views
         )
 
-    @cached_property
-    def once(self) -> list[str]:
-        """The test, if there is one, that the program may not see how often NumPy warns.
+    def once(self, statement: Statement) -> list[str]:
+        """Return the test, if there is one, that the program may not see how NumPy warns.
 
-        Operations that occur twice run once.
+        Operations that occur twice run once; what is computed for a target to which it cannot be
+        written in this way is computed again; and sums warn at another place.
         """
-        return ["not may_be_caught()"] if count(self.value) > len(self.lets) else []
+        repeats = count(self.value) > len(self.lets)
+        tells = repeats or self.sums or statement.target is not None
+        return ["not may_be_caught()"] if tells else []
 
     @property
     def by_operator(self) -> bool:

@@ -338,7 +338,8 @@ class ForwardForm:
 
     def exactly(self, *args: Any) -> Any:
         """Return a tangent in which zeros are exact beside what is not finite."""
-        return self.exact(*args)
+        with Unheard():
+            return self.exact(*args)
 
     @cached_property
     def exact(self) -> Way:
@@ -358,7 +359,7 @@ class ForwardForm:
     def guards(self) -> list[str]:
         """Return the lines that name the values, and see that they fit."""
         statement = self.statement
-        fits = [self.marker, *self.core.once]
+        fits = [self.marker, *self.core.once(statement)]
         fits += [
             f"type(a{p}) is ndarray and a{p}.dtype is {NAMES[self.pattern.dtype_at(p)]}"
             for p in self.arrays

@@ -184,7 +184,7 @@ class ScalarForm:
     def guards(self) -> list[str]:
         """Return the lines that name the values a0, a1, ... and see that they fit."""
         statement = self.statement
-        fits = ["C.fuses", *self.core.once]
+        fits = ["C.fuses", *self.core.once(statement)]
         ints = dict(statement.ints)
         ndims = {base: ints[index] for base, index in statement.pairs}
         for base in self.on:
