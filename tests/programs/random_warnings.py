@@ -48,7 +48,7 @@ def random_program_that_warns(seed: int) -> str:
         '        warnings.simplefilter("always")',
     ]  # fmt: skip
     tail = [
-        "    total = np.sum(np.nan_to_num(x, posinf=1.0, neginf=1.0))",
+        "    total = np.sum(np.tanh(np.nan_to_num(x)))",
         "    told += [f'{w.category.__name__}: {w.message} {w.filename}:{w.lineno}' for w in log]",
         "    return total + len(log) + x.strides[0] + x.flags.aligned, sorted(told)",
     ]
