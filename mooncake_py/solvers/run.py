@@ -216,11 +216,13 @@ class Run(Solved):
                 return next(iter(self.calls.made.values())).other_value
             finally:
                 self.go_back()
-        end = end if has_run else []
-        for place, held in in_order(end):
+        changes: list[tuple[Place, Any]] = end if end is not None and has_run else []
+        for place, held in in_order(changes):
             place.write(held)
         try:
-            return natively(self.ctx, self.state.with_changes(end), called_in_turn, (calls,), {})
+            return natively(
+                self.ctx, self.state.with_changes(changes), called_in_turn, (calls,), {}
+            )
         finally:
             self.state.put_back()
 
