@@ -24,8 +24,8 @@ ORDER = (*BELOW, *ROOMS, ABOVE)
 # Within two rooms, from the lowest folder to the highest; "" for the files above all of them.
 WITHIN = {
     "compiler": (
-        "regions", "derivatives", "printing", "reading", "forms", "sites", "statements", "slices",
-        "native", "",
+        "regions", "derivatives", "printing", "reading", "forms", "sites", "statements", "native",
+        "",
     ),
     "compiler.native": (
         "regions", "building", "functions", "reading", "lowering", "sweeps", "llvm", "machine",

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
-from functools import partial
 from typing import Any, NamedTuple
 
 from mooncake_py.compiler.reading.callees import Callees
 from mooncake_py.compiler.reading.dict_items import with_items_as_attributes
 from mooncake_py.compiler.reading.expressions import Unfit
+from mooncake_py.compiler.reading.loops import LoopReader
 from mooncake_py.compiler.reading.methods import Owner
 from mooncake_py.compiler.regions.region import Region
-from mooncake_py.compiler.slices.named_views import local_names
-from mooncake_py.compiler.slices.read import SlicedLoopReader
 from mooncake_py.syntax.comprehensions import is_hidden, with_sums_as_loops
 from mooncake_py.syntax.names import Names
 from mooncake_py.syntax.nodes import replaced
@@ -33,8 +30,6 @@ class Reading(NamedTuple):
         The functions of the user that it names.
     callees : Callees
         What was assumed of these, and of those that they call.
-    local : callable
-        Returns the names that nothing outside the loop reads.
     """
 
     region: Region
@@ -42,7 +37,6 @@ class Reading(NamedTuple):
     functions: list[ast.expr]
     calls: list[ast.expr]
     callees: Callees
-    local: Callable[[], frozenset[str]]
 
 
 def read_loop(
@@ -72,11 +66,11 @@ def read_loop(
     if tree is not node:
         found = found.with_names_of([tree], is_hidden)
     for attempt in dict.fromkeys((with_items_as_attributes(tree), tree)):
-        reader = SlicedLoopReader(names, statics, found, function, attempt, owner)
+        reader = LoopReader(names, statics, found, function, attempt, owner)
         reader.original = node
         region = region_of(reader)
         if region is not None:
-            return reading_of(reader, region, partial(local_names, function, node))
+            return reading_of(reader, region)
     return None
 
 
@@ -103,16 +97,15 @@ def read_comprehension(
     total : str, optional
         The name of what the loop adds up, if it does.
     """
-    reader = SlicedLoopReader(
-        names, statics, found.with_names_of([loop], is_hidden), function, loop, owner
-    )
+    found = found.with_names_of([loop], is_hidden)
+    reader = LoopReader(names, statics, found, function, loop, owner)
     reader.original = node
     reader.total = total
     region = region_of(reader)
-    return None if region is None else reading_of(reader, region, frozenset)
+    return None if region is None else reading_of(reader, region)
 
 
-def region_of(reader: SlicedLoopReader) -> Region | None:
+def region_of(reader: LoopReader) -> Region | None:
     """Return the region that is read, or None."""
     try:
         return reader.read()
@@ -120,9 +113,7 @@ def region_of(reader: SlicedLoopReader) -> Region | None:
         return None
 
 
-def reading_of(
-    reader: SlicedLoopReader, region: Region, local: Callable[[], frozenset[str]]
-) -> Reading:
+def reading_of(reader: LoopReader, region: Region) -> Reading:
     """Return a region with what it is given."""
     inputs = list(reader.inputs.values())
-    return Reading(region, inputs, reader.functions, reader.calls, reader.callees, local)
+    return Reading(region, inputs, reader.functions, reader.calls, reader.callees)

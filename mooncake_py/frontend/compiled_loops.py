@@ -1,28 +1,30 @@
-"""Loops that are first tried as one compiled region.
+"""Loops that are first tried as one region, compiled or as text of NumPy.
 
-    for i in range(n):          try:
-        s = s + x[i]                _mk_given0 = i
+    for i in range(n):          _mk_range0 = range(n)
+        s = s + x[i]            try:
+                                    _mk_given0 = i
                                 except NameError:
                                     _mk_given0 = _mk_unbound
                                 try:
-                                    _mk_part0 = _mk_compiled0.tried(C, (n, s, x, _mk_given0))
+                                    _mk_part0 = _mk_whole0.tried(C, _mk_range0, (n, s, _mk_given0))
                                 except NameError:
                                     _mk_part0 = _mk_else
                                 if _mk_part0 is _mk_else:
-                                    for i in ...            in any other way
-                                    _mk_compiled0.passed()
+                                    for i in _mk_range0: ...    in any other way
                                 else:
-                                    (i, s) = _mk_part0      what is read afterwards
-                                del _mk_part0, _mk_given0
+                                    (i, s) = _mk_part0          what is read afterwards
+                                del _mk_part0, _mk_given0, _mk_range0
 
-An unbound name is not an error of the trial, because the loop may never read it.
+An unbound name is not an error of the trial, because the loop may never read it.  Compiled loops
+are not given what they run over, and are told when the loop has run in another way.
 """
 
 from __future__ import annotations
 
 import ast
+from functools import cached_property
 from types import CodeType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mooncake_py.compiler.reading.bound_names import bound_before
 from mooncake_py.compiler.sites.elsewhere import Elsewhere
@@ -33,21 +35,26 @@ from mooncake_py.syntax.nodes import (
     PREFIX,
     Place,
     assign,
+    constant,
     forget,
     load,
     located,
     place_of,
+    replaced,
     store,
     when,
 )
 from mooncake_py.syntax.trees import walk
 
-__all__ = ["CompiledLoops"]
+if TYPE_CHECKING:
+    from mooncake_py.compiler.native.reading.loop_names import FunctionLoops, Loop
+
+__all__ = ["CompiledLoops", "PrintedLoops"]
 
 UNBOUND = f"{PREFIX}unbound"
 
 
-class CompiledLoops:
+class WholeLoops:
     """The loops of one function.
 
     Parameters
@@ -60,31 +67,54 @@ class CompiledLoops:
     """
 
     def __init__(self, code: CodeType, root: Any, rewritten: Any) -> None:
-        # Here, as only few programs need it.
-        from mooncake_py.compiler.native.reading.loop_names import FunctionLoops
-
         self.code = code
         self.root = root
-        self.loops = FunctionLoops(code, root)
+        self.rewritten = rewritten
         self.count = 0
-        pairs = zip(loops_in(rewritten), loops_in(root), strict=True)
-        self.original = {id(new): old for new, old in pairs}
 
-    def tried(
-        self, node: ast.For | ast.While, plain: list[ast.stmt], injected: dict[str, Any]
+    @cached_property
+    def loops(self) -> FunctionLoops:
+        """What its loops need and give back."""
+        # Here, as functions without loops do not need it.
+        from mooncake_py.compiler.native.reading.loop_names import FunctionLoops
+
+        return FunctionLoops(self.code, self.root)
+
+    @cached_property
+    def original(self) -> dict[int, ast.For | ast.While]:
+        """The loops of the function by the ids of those that are rewritten."""
+        pairs = zip(loops_in(self.rewritten), loops_in(self.root), strict=True)
+        return {id(new): old for new, old in pairs}
+
+    def of(self, node: ast.For | ast.While) -> Loop:
+        """Return a loop; one of ours, round a body, is in neither function."""
+        return self.loops.of(self.original.get(id(node), node))
+
+    def trial(
+        self,
+        loop: Loop,
+        site: Any,
+        arguments: list[ast.expr],
+        otherwise: list[ast.stmt],
+        injected: dict[str, Any],
     ) -> list[ast.stmt]:
-        """Return what tries a loop, and otherwise runs it as `plain` does."""
-        from mooncake_py.compiler.native.loop_site import site_of_loop
+        """Return what tries a loop, and runs it in another way if that fails.
 
-        node = self.original.get(id(node), node)  # one of ours, round a body, is in neither
-        loop = self.loops.of(node)
-        compiled = site_of_loop(self.code, loop)
-        if loop.shared:
-            return plain
+        Parameters
+        ----------
+        site
+            Where it is tried.
+        arguments : list of expr
+            What that is given besides the context and the variables.
+        otherwise : list of stmt
+        injected : dict of str to object
+            The constants of the text, to which those of the trial are added.
+        """
+        node = loop.node
         place = place_of(node.iter if isinstance(node, ast.For) else node.test)
         number, self.count = self.count, self.count + 1
-        site, part = f"{PREFIX}compiled{number}", f"{PREFIX}part{number}"
-        injected |= {site: compiled, ELSE: Elsewhere, UNBOUND: MISSING}
+        own, part = f"{PREFIX}whole{number}", f"{PREFIX}part{number}"
+        injected |= {own: site, ELSE: Elsewhere, UNBOUND: MISSING}
         certain = bound_before(self.root, node)
         values: list[ast.expr] = []
         first: list[ast.stmt] = []
@@ -93,22 +123,78 @@ class CompiledLoops:
             if name in certain or name not in loop.bound:
                 values.append(load(name, place))
                 continue
-            own = f"{PREFIX}given{number}_{len(temporaries)}"
-            temporaries.append(own)
-            value = store(own, place)
+            given = f"{PREFIX}given{number}_{len(temporaries)}"
+            temporaries.append(given)
+            value = store(given, place)
             first.append(attempted(value, load(name, place), load(UNBOUND, place), place))
-            values.append(load(own, place))
-        tried = located(ast.Attribute(load(site, place), "tried", ast.Load()), place)
-        given = located(ast.Tuple(values, ast.Load()), place)
-        call = located(ast.Call(tried, [load(CONTEXT, place), given], []), place)
+            values.append(load(given, place))
+        tried = located(ast.Attribute(load(own, place), "tried", ast.Load()), place)
+        every = located(ast.Tuple(values, ast.Load()), place)
+        call = located(ast.Call(tried, [load(CONTEXT, place), *arguments, every], []), place)
         trial = attempted(store(part, place), call, load(ELSE, place), place)
         served = located(ast.Compare(load(part, place), [ast.Is()], [load(ELSE, place)]), place)
         targets: list[ast.expr] = [store(name, place) for name in loop.results]
         bound = assign(located(ast.Tuple(targets, ast.Store()), place), load(part, place), place)
-        passed = located(ast.Attribute(load(site, place), "passed", ast.Load()), place)
-        done = located(ast.Expr(located(ast.Call(passed, [], []), place)), place)
-        otherwise = [*plain, done]
         return [*first, trial, when(served, otherwise, [bound], place), forget(temporaries, place)]
+
+
+class CompiledLoops(WholeLoops):
+    """The loops of one function that is compiled in parts."""
+
+    def tried(
+        self, node: ast.For | ast.While, plain: list[ast.stmt], injected: dict[str, Any]
+    ) -> list[ast.stmt]:
+        """Return what tries a loop, and otherwise runs it as `plain` does."""
+        from mooncake_py.compiler.native.loop_site import site_of_loop
+
+        loop = self.of(node)
+        site = site_of_loop(self.code, loop)
+        if loop.shared:
+            return plain
+        name = f"{PREFIX}whole{self.count}"
+        place = place_of(node)
+        passed = located(ast.Attribute(load(name, place), "passed", ast.Load()), place)
+        done = located(ast.Expr(located(ast.Call(passed, [], []), place)), place)
+        return self.trial(loop, site, [], [*plain, done], injected)
+
+
+class PrintedLoops(WholeLoops):
+    """The loops of one function that are tried as text of NumPy."""
+
+    def tried(
+        self, node: ast.For, plain: ast.For, steps: str, injected: dict[str, Any]
+    ) -> list[ast.stmt]:
+        """Return what tries a loop, and otherwise runs it as `plain` does.
+
+        Parameters
+        ----------
+        steps : str
+            The name of what it runs over, if that has one.
+        """
+        from mooncake_py.compiler.native.printed_loop import PrintedLoop, may_be_one
+
+        loop = self.of(node) if may_be_one(node) else None
+        if loop is None or loop.shared:
+            return [plain]
+        place = place_of(node.iter)
+        name = steps or f"{PREFIX}range{self.count}"
+        if not steps and not is_range(node.iter):
+            over = node.iter
+            known = load(over.id, place) if isinstance(over, ast.Name) else constant(None, place)
+            return self.trial(loop, PrintedLoop(loop, self.code), [known], [plain], injected)
+        otherwise = plain if steps else replaced(plain, iter=load(name, place))
+        site = PrintedLoop(loop, self.code)
+        lines = self.trial(loop, site, [load(name, place)], [otherwise], injected)
+        if steps:
+            return lines
+        return [assign(store(name, place), plain.iter, place), *lines, forget([name], place)]
+
+
+def is_range(node: ast.expr) -> bool:
+    """Return True for a call of what is named ``range``, which is evaluated once either way."""
+    return (
+        isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range"
+    )
 
 
 def loops_in(root: Any) -> list[ast.For | ast.While]:

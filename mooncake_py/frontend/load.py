@@ -289,7 +289,7 @@ def _derive(
     code = source.named(code)
     if isinstance(source.node, ast.GeneratorExp):
         raise _generator_expression(code)
-    rewritten = rewrite(source, code, globals_, in_parts, given)
+    rewritten = rewrite(source, code, globals_, in_parts, counts, given)
     if counts and not code.co_flags & _CO_GENERATOR:  # which would be within its caller's loop
         rewritten = rewritten._replace(node=with_counted_loops(rewritten.node))
     node, sites = with_sites(rewritten.node)

@@ -68,11 +68,12 @@ from types import CodeType
 from typing import Any, NamedTuple
 
 from mooncake_py.frontend.assignments import Temporaries
-from mooncake_py.frontend.compiled_loops import CompiledLoops
+from mooncake_py.frontend.compiled_loops import CompiledLoops, PrintedLoops
 from mooncake_py.frontend.loops import CheckpointedLoop, is_checkpointed
 from mooncake_py.frontend.named_iterables import is_flat, with_named_iterables
 from mooncake_py.frontend.patterns import case_test, chained, conjunction
 from mooncake_py.frontend.tried_comprehensions import ComprehensionRewriter
+from mooncake_py.rooms import PACKAGE
 from mooncake_py.syntax import unsupported
 from mooncake_py.syntax.cleanup import cleans_up
 from mooncake_py.syntax.compiled import FunctionNode, walk_code
@@ -126,10 +127,12 @@ def rewrite(
     code: CodeType,
     globals_: dict[str, Any],
     in_parts: bool = False,
+    counts: bool = False,
     given: Mapping[str, Any] | None = None,
 ) -> Rewritten:
     """Rewrite one function; its globals are read to recognise modules and builtins.
 
+    Loops of which the steps are counted run one by one.
     Loops that call a parameter, or a captured variable, are tried for the functions that are given.
 
     If it is to be compiled in parts, each loop is tried first: see `compiled_loops`.  That binds
@@ -151,8 +154,11 @@ def rewrite(
     rewriter = FunctionRewriter(names, statics, found.steady(), source, refused)
     rewriter.found = found
     rewriter.evaluates_annotations = not (AS_TEXT & code.co_flags or EVALUATED_LATER)
-    if in_parts and isinstance(node, ast.FunctionDef) and not reads_by_name(code):
-        rewriter.compiled = CompiledLoops(code, plain, node)
+    if isinstance(node, ast.FunctionDef) and not reads_by_name(code):
+        if in_parts:
+            rewriter.compiled = CompiledLoops(code, plain, node)
+        elif not counts and not code.co_filename.startswith(PACKAGE):
+            rewriter.printed = PrintedLoops(code, plain, node)
     new = rewriter.function(node)
     refused.raise_at_once()
     if names.functions.__dict__.keys() & names.assumed.keys():  # of a nested function too
@@ -226,13 +232,13 @@ class FunctionRewriter(ComprehensionRewriter):
             return self._checkpointed(node)
         named = with_named_iterables(self.names, node, self.iterables)
         if named is None or self.trial_of(named.node)[0] is None:
-            return self._loop(node, self.tried_loop(node, self._for(node)))
+            return self._loop(node, self.tried_loop(node, self._for(node), node))
         self.iterables += len(named.values)
         bound: list[ast.stmt] = [
             assign(store(name, place_of(value)), self._iterated(value), place_of(value))
             for name, value in named.values.items()
         ]
-        loop = self.tried_loop(named.node, self._for(named.node))
+        loop = self.tried_loop(named.node, self._for(named.node), node)
         return self._loop(node, [*bound, *loop, forget([*named.values], place_of(node.iter))])
 
     def _iterated(self, node: ast.expr) -> ast.expr:
@@ -243,8 +249,7 @@ class FunctionRewriter(ComprehensionRewriter):
     def _for(self, node: ast.For) -> Any:
         iterable = self.iterable(node)
         target, stores = self.bind_loop(node.target)
-        with self.within(node):
-            body = [*stores, *self.visit_all(node.body)]
+        body = [*stores, *self.visit_all(node.body)]
         return replaced(
             node, target=target, iter=iterable, body=body, orelse=self.visit_all(node.orelse)
         )
@@ -320,9 +325,8 @@ class FunctionRewriter(ComprehensionRewriter):
 
     def visit_While(self, node: ast.While) -> Any:
         """Rewrite ``while a`` to ``while C.truth(a)``."""
-        with self.within(node):
-            plain = self.visit_If(node)
-        return plain if self.in_class else self._loop(node, self.tried_loop(node, plain))
+        plain = self.visit_If(node)
+        return plain if self.in_class else self._loop(node, self.tried_loop(node, plain, node))
 
     def visit_Raise(self, node: ast.Raise) -> Any:
         """Rewrite ``raise e from c`` to ``raise C.raised(e, c)``, which makes instances."""

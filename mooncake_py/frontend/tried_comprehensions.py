@@ -16,8 +16,8 @@ from typing import Any
 from mooncake_py.compiler.read import Reading, read_comprehension
 from mooncake_py.compiler.reading.bound_names import bound_before
 from mooncake_py.compiler.reading.methods import owner_of
-from mooncake_py.compiler.sites.tried import TriedComprehension
-from mooncake_py.frontend.tried_loops import LoopRewriter, loop_of
+from mooncake_py.compiler.sites.tried import TriedComprehension, TriedLoop
+from mooncake_py.frontend.tried_loops import LoopRewriter
 from mooncake_py.overriding import override
 from mooncake_py.syntax.comprehensions import MADE, collecting, is_hidden, is_sum, summing
 from mooncake_py.syntax.nodes import (
@@ -140,7 +140,9 @@ class ComprehensionRewriter(LoopRewriter):
         name = f"{PREFIX}made{number}"
         inputs = zip(reading.region.inputs, reading.inputs, strict=True)
         made = "".join([own for own, e in inputs if root(e) == MADE])
-        tried = self.injected[name] = TriedComprehension(loop_of(reading, None), made)
+        tried = self.injected[name] = TriedComprehension(
+            TriedLoop(reading.region, reading.callees), made
+        )
         is_given = tried.loop.is_given
         steps = self.visit(loop.iter) if is_given else constant(None, place)
         call = self.run_call(reading, name, "value", steps, place)

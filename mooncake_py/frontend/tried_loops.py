@@ -22,17 +22,14 @@ them, beside the other objects with such an attribute; they are stored as the us
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
 
 from mooncake_py.compiler.read import Reading, read_loop
 from mooncake_py.compiler.reading.methods import owner_of
-from mooncake_py.compiler.regions.region import Axes
 from mooncake_py.compiler.sites.elsewhere import Elsewhere
-from mooncake_py.compiler.sites.site import Site
 from mooncake_py.compiler.sites.tried import TriedLoop
+from mooncake_py.frontend.compiled_loops import PrintedLoops
 from mooncake_py.frontend.named_iterables import Released
 from mooncake_py.frontend.outputs import OutputRewriter
 from mooncake_py.frontend.spanning import ELSE
@@ -70,7 +67,7 @@ class LoopRewriter(OutputRewriter):
     """Loops as a whole."""
 
     root: FunctionNode  # the function that is rewritten
-    outer_loop: TriedLoop | None = None
+    printed: PrintedLoops | None = None
 
     @cached_property
     def _trials(self) -> dict[int, tuple[ast.AST, Reading | None, TriedLoop | None]]:
@@ -81,30 +78,21 @@ class LoopRewriter(OutputRewriter):
         if id(node) not in self._trials:
             owner = owner_of(self.names, self.class_name, self.root)
             reading = read_loop(self.names, self.statics, self.found, self.root, node, owner)
-            site = None if reading is None else loop_of(reading, self.outer_loop)
+            site = None if reading is None else TriedLoop(reading.region, reading.callees)
             self._trials[id(node)] = node, reading, site
         return self._trials[id(node)][1:]
 
-    @contextmanager
-    def within(self, node: ast.For | ast.While) -> Iterator[None]:
-        """While a loop is visited: note it as the one around others if it may run as one entry."""
-        outer = self.outer_loop
-        if outer is None and not self.in_class and isinstance(node, ast.For):
-            reading, site = self.trial_of(node)
-            if reading is not None and reading.region.sliced:
-                self.outer_loop = site
-        try:
-            yield
-        finally:
-            self.outer_loop = outer
+    def tried_loop(self, node: ast.For | ast.While, plain: Any, original: Any) -> Any:
+        """Return what tries a loop and then runs it plainly, or `plain` if it cannot be one.
 
-    def tried_loop(self, node: ast.For | ast.While, plain: Any) -> Any:
-        """Return what tries a loop and then runs it plainly, or `plain` if it cannot be one."""
+        Parameters
+        ----------
+        node, original : For or While
+            With names for what it runs over, and as it is in the function.
+        """
         reading, site = self.trial_of(node)
         if reading is None or site is None:
-            return plain
-        if reading.region.sliced and isinstance(node, ast.While):
-            return plain  # nothing tells whether it runs often enough
+            return self.printed_loop(original, plain)
         place = place_of(node.iter if isinstance(node, ast.For) else node.test)
         number = sum(isinstance(v, TriedLoop) for v in self.injected.values())
         loop, steps, result = (f"{PREFIX}{part}{number}" for part in ("loop", "steps", "result"))
@@ -116,6 +104,8 @@ class LoopRewriter(OutputRewriter):
             again = replaced(plain, iter=Released().visit(plain.iter))
         else:
             again = plain
+        found = self.printed_loop(original, again, steps if site.is_given else "")
+        ways = found if isinstance(found, list) else [found]
         bound, stores = self.bind_loop(located(ast.Tuple(
             [target(user, place) for user in reading.region.bound.values()], ast.Store()
         ), place))  # fmt: skip
@@ -126,9 +116,23 @@ class LoopRewriter(OutputRewriter):
         return [
             assign(store(steps, place), given, place),
             self._trial(reading, loop, steps, store(result, place), place),
-            when(test, [again, compared], [assign(bound, tried, place), *stores], place),
+            when(test, [*ways, compared], [assign(bound, tried, place), *stores], place),
             forget([result, steps], place),
         ]
+
+    def printed_loop(self, node: ast.For | ast.While, plain: Any, steps: str = "") -> Any:
+        """Return what tries a loop as text of NumPy, and then runs it plainly.
+
+        Parameters
+        ----------
+        node : For or While
+            As it is in the function.
+        steps : str, optional
+            The name of what it runs over.
+        """
+        if self.printed is None or isinstance(node, ast.While):
+            return plain  # nothing tells whether it runs often enough
+        return self.printed.tried(node, plain, steps, self.injected)
 
     def _trial(
         self, reading: Reading, loop: str, steps: str, result: ast.expr, place: Place
@@ -205,27 +209,6 @@ class LoopRewriter(OutputRewriter):
             if attribute.startswith(prefix):
                 return method, attribute.removeprefix(prefix)
         return "field", self.mangled(attribute)
-
-
-def loop_of(reading: Reading, outer: TriedLoop | None) -> TriedLoop:
-    """Return a loop that is tried.
-
-    Parameters
-    ----------
-    reading : Reading
-    outer : TriedLoop, optional
-        A loop around it: what that one is too short or too large for is not worth a trial within
-        it either, if there are statements on slices.
-    """
-    region, callees = reading.region, reading.callees
-
-    def on_arrays(functions: Any, axes: Axes) -> Site | None:
-        # Only programs with such loops need it.
-        from mooncake_py.compiler.slices.site import site_on_arrays
-
-        return site_on_arrays(region, functions, axes, reading.local(), callees)
-
-    return TriedLoop(region, callees, on_arrays, outer if region.sliced else None)
 
 
 def target(path: str, place: Place) -> ast.expr:

@@ -7,6 +7,7 @@ import linecache
 from collections.abc import Iterator
 from typing import Any
 
+from mooncake_py.compiler.native.printed_loop import PrintedLoop
 from mooncake_py.compiler.printing.show import heading
 from mooncake_py.compiler.regions.comparisons import ORDERINGS
 from mooncake_py.compiler.regions.ir import Call, Const, Expr, Name, Op
@@ -57,6 +58,9 @@ def quick_forms(derived: Derived) -> list[str]:
     lines: list[str] = []
     for value in derived.injected.values():
         loop = value.loop if isinstance(value, TriedComprehension) else value
+        if isinstance(loop, PrintedLoop):
+            for text in loop.forms():
+                lines += ["", f"# {loop.heading}, as a whole", *text.splitlines()]
         if isinstance(loop, TriedLoop):
             for text in loop.forms():
                 lines += ["", f"# {heading(loop.region)}, as a whole", *text.splitlines()]
@@ -83,6 +87,10 @@ def copied(node: ast.AST) -> ast.AST:
     return ast.copy_location(type(node)(**changes), node)
 
 
+TRIALS = "result", "part", "given"
+"""What begins the names of what trials of loops give, and are given."""
+
+
 class _Readable(ast.NodeTransformer):
     """Transformer that replaces the names of constants by their values."""
 
@@ -102,38 +110,51 @@ class _Readable(ast.NodeTransformer):
         return ast.Name(node.id.removeprefix(PREFIX), node.ctx)
 
     def visit_Assign(self, node: ast.Assign) -> Any:
-        if self.is_of_loop(node.targets[0], "steps"):
+        if self.is_of_loop(node.targets[0], "steps", "range"):
             self.steps.append(node.value)
             return None
         return self.generic_visit(node)
 
     def visit_Try(self, node: ast.Try) -> Any:
         first = node.body[0]
-        if isinstance(first, ast.Assign) and self.is_of_loop(first.targets[0], "result"):
+        if isinstance(first, ast.Assign) and self.is_of_loop(first.targets[0], *TRIALS):
             return None
         return self.generic_visit(node)
 
     def visit_If(self, node: ast.If) -> Any:
         """Print a loop that is tried as a whole in its original form."""
-        left = node.test.left if isinstance(node.test, ast.Compare) else None
-        if not isinstance(left, ast.Attribute) or not self.is_of_loop(left.value, "result"):
+        loop = self.loop_tried(node)
+        if loop is None:
             return self.generic_visit(node)
-        loop, _ = node.body  # and what compares both ways in debug mode
         tried = ast.Attribute(ast.Name("C", ast.Load()), "fused_loop")
-        steps = self.steps.pop()
         if isinstance(loop, ast.For):
-            loop.iter = ast.Call(tried, [steps], [])
+            is_named = self.is_of_loop(loop.iter, "steps", "range")
+            loop.iter = ast.Call(tried, [self.steps.pop() if is_named else loop.iter], [])
         else:
-            assert isinstance(loop, ast.While)
             loop.test = ast.Call(tried, [loop.test], [])
         return self.generic_visit(loop)
 
-    def visit_Delete(self, node: ast.Delete) -> Any:
-        return None if self.is_of_loop(node.targets[0], "result") else self.generic_visit(node)
+    def loop_tried(self, node: ast.stmt) -> ast.For | ast.While | None:
+        """Return the loop that runs where a trial has failed, None for other statements."""
+        if not isinstance(node, ast.If) or not isinstance(node.test, ast.Compare):
+            return None
+        left = node.test.left
+        left = left.value if isinstance(left, ast.Attribute) else left
+        if not self.is_of_loop(left, "result", "part"):
+            return None
+        for s in node.body:
+            found = s if isinstance(s, ast.For | ast.While) else self.loop_tried(s)
+            if found is not None:
+                return found
+        return None
 
-    def is_of_loop(self, node: ast.AST, part: str) -> bool:
+    def visit_Delete(self, node: ast.Delete) -> Any:
+        is_ours = self.is_of_loop(node.targets[0], "range", *TRIALS)
+        return None if is_ours else self.generic_visit(node)
+
+    def is_of_loop(self, node: ast.AST, *parts: str) -> bool:
         """Return whether a name belongs to the trial of a loop."""
-        return isinstance(node, ast.Name) and node.id.startswith(PREFIX + part)
+        return isinstance(node, ast.Name) and node.id.startswith(tuple(PREFIX + p for p in parts))
 
     def visit_Subscript(self, node: ast.Subscript) -> Any:
         """Print a comprehension that is tried as a whole in its original form."""

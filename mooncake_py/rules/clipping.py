@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy._core import umath
 
-from mooncake_py.rules import direct
 from mooncake_py.rules.declare import elementwise, overlay
 from mooncake_py.rules.kinds import AtOnce
 from mooncake_py.rules.no_value import NoValue
@@ -116,6 +115,3 @@ def clip(
     if out is not None:
         options["out"] = out
     return clip_between(a, a_min, a_max, **options)
-
-
-direct.calls(np.clip, clip_between)

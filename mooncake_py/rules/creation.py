@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.rules import direct
 from mooncake_py.rules.declare import from_vjp, linear, overlay, zero_derivative
 from mooncake_py.rules.sequences import distribute, nesting
 from mooncake_py.tangents.memory import has_overlaps, is_writeable, zeros_like_owner
@@ -188,9 +187,6 @@ def assemble_rule(object, dtype=None, **options: Any) -> tuple[ndarray, Callable
         return (distribute(dy[(0,) * added], object),)
 
     return assemble(object, dtype, **options), assemble_pullback
-
-
-direct.calls(np.array, assemble)
 
 
 KNOWN_ITEMS = (np.generic, float, int, complex, str, bytes, tuple, list)

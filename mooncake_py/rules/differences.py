@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.rules import direct
 from mooncake_py.rules.declare import bilinear, linear, overlay
 from mooncake_py.rules.no_value import NoValue
 from mooncake_py.rules.shortcuts import are_floats, shortcut
@@ -54,9 +53,6 @@ def difference_adjoint(dy, a, n=1, axis=-1):
             dx[first], dx[last] = -dy[first], dy[last]
         dy = dx
     return dy if dy.shape == a.shape else np.zeros(a.shape, dy.dtype)  # n exceeds the length
-
-
-direct.calls(np.diff, difference)
 
 
 def are_differences(a, n=1, axis=-1) -> bool:

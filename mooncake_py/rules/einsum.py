@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.rules import direct
 from mooncake_py.rules.declare import from_vjp, linear, overlay, zero_derivative
 from mooncake_py.rules.exact_zeros import sum_of_products
 from mooncake_py.rules.kinds import Like
@@ -68,9 +67,6 @@ def einsum_of_one_adjoint(dy: Any, subscripts: str, operand: Like, **options: An
 def einsum_of_several(subscripts: str, a: Any, b: Any, /, *operands: Any, **options: Any) -> Any:
     """Contract two or more operands; the result is always a new array."""
     return np.einsum(subscripts, a, b, *operands, **options)
-
-
-direct.calls(np.einsum, einsum_of_several)
 
 
 def einsum_of_several_jvp(

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.rules import direct
 from mooncake_py.rules.declare import from_vjp, overlay
 from mooncake_py.rules.exact_zeros import scaled
 from mooncake_py.rules.shortcuts import are_floats, shortcut
@@ -85,9 +84,6 @@ def slope_rule(f, h=1.0, *, axis=None, edge_order=1) -> Pulled:
         return df, lambda: -np.sum(scaled(dy, np.conj(y))) / step
 
     return y, slope_pullback
-
-
-direct.calls(np.gradient, slope)
 
 
 def is_along_axis(f, h=1.0, *, axis=None, edge_order=1) -> bool:
@@ -169,9 +165,6 @@ def area_rule(y, x=None, dx=1.0, axis=-1) -> Pulled:
         return (dy, None, of_distance) if x is None else (dy, of_places, None)
 
     return total, area_pullback
-
-
-direct.calls(np.trapezoid, area)
 
 
 def is_over_places(y, x=None, dx=1.0, axis=-1) -> bool:

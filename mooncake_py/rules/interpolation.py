@@ -8,7 +8,6 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.errors import MissingRuleError
-from mooncake_py.rules import direct
 from mooncake_py.rules.axes import Result
 from mooncake_py.rules.declare import from_vjp, overlay
 from mooncake_py.rules.exact_zeros import pushed, scaled
@@ -107,9 +106,6 @@ def interpolated_rule(x, xp, fp, left=None, right=None) -> Result:
         return cotangents(dy, *arrays, left is None, right is None)
 
     return np.interp(x, xp, fp, left, right), interp_pullback
-
-
-direct.calls(np.interp, interpolated)
 
 
 def sums_at(places: Any, values: Any, n: int) -> ndarray:

@@ -367,7 +367,7 @@ class OverlayRule(Rule):
         Whether the replacement is not derived, but gets the context before its arguments.
     """
 
-    __slots__ = ("direct", "in_context", "replacement")
+    __slots__ = ("in_context", "replacement")
     declaration = "overlay"
     in_words = "a replacement in Python"
 
@@ -381,7 +381,6 @@ class OverlayRule(Rule):
         super().__init__(functions, origin)
         self.replacement = replacement
         self.in_context = in_context
-        self.direct: Callable[..., Any] | None = None  # see `rules.direct`
 
 
 class ContextRule(Rule):

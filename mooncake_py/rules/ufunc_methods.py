@@ -15,7 +15,7 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.errors import MissingRuleError
-from mooncake_py.rules import direct, registry
+from mooncake_py.rules import registry
 from mooncake_py.rules.contraction import conj
 from mooncake_py.rules.declare import bilinear, linear, overlay, zero_derivative
 from mooncake_py.rules.inplace import refuse_overlaps, refuse_read_only, written
@@ -73,9 +73,6 @@ bilinear(
 def multiply_outer(A: Any, B: Any, /, **options: Any) -> Any:
     """Return the products of all pairs of elements, written where the options say."""
     return ufunc_outer(np.multiply, A, B, **options) if options else outer_product(A, B)
-
-
-direct.calls(np.multiply.outer, outer_product)
 
 
 def add_to_slots(slots: ndarray, which: ndarray, values: Any) -> ndarray:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from mooncake_py.compiler.native.loop_site import PrintedLoopSite
 from mooncake_py.compiler.sites.elsewhere import Elsewhere
 from mooncake_py.compiler.sites.tried import TriedLoop
 
@@ -24,6 +25,21 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
         return result
 
     monkeypatch.setattr(TriedLoop, "run", noted)
+    return results
+
+
+@pytest.fixture
+def printed(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """Of each loop on arrays that is tried as text of NumPy, in order, whether it ran as that."""
+    results: list[bool] = []
+    run = PrintedLoopSite.run_whole
+
+    def noted(self: PrintedLoopSite, *args: Any) -> Any:
+        result = run(self, *args)
+        results.append(result is not Elsewhere)
+        return result
+
+    monkeypatch.setattr(PrintedLoopSite, "run_whole", noted)
     return results
 
 

@@ -12,8 +12,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from mooncake_py import jvp, value_and_grad, value_and_hvp
+from mooncake_py.compiler.native.region_site import RegionSite
 from mooncake_py.compiler.sites.elsewhere import Elsewhere
-from mooncake_py.compiler.slices.site import SlicedSite
 from mooncake_py.modes.reverse.context import ReverseContext
 from tests.programs.ways import WAYS
 
@@ -33,15 +33,15 @@ def function_of(text: str, name: str) -> Callable[..., Any]:
 def assert_mostly_one_entry(
     patch: pytest.MonkeyPatch, compare: Callable[[int], None], seeds: Iterable[int]
 ) -> None:
-    """Compare programs, and require that most trials of their loops on slices succeed."""
+    """Compare programs, and require that most trials of their loops on arrays succeed."""
     results: list[Any] = []
-    attempt = SlicedSite.attempt
+    attempt = RegionSite.attempt
 
     def counted(*args: Any) -> Any:
         results.append(attempt(*args))
         return results[-1]
 
-    patch.setattr(SlicedSite, "attempt", counted)
+    patch.setattr(RegionSite, "attempt", counted)
     for seed in seeds:
         compare(seed)
     missed = sum(result is Elsewhere for result in results)

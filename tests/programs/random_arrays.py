@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from random import Random
 
+from tests.programs.random_slices import apart
 from tests.programs.totals import total
 
 __all__ = ["random_loop_on_arrays"]
@@ -31,6 +32,7 @@ def random_loop_on_arrays(seed: int) -> str:
     """Return the text of a function ``f(x, y, m, a)``; see `slice_arguments`."""
     random = Random(seed)
     head = HEAD + "".join(f"    {name} = {random.choice(STARTS)}\n" for name in NAMES)
+    head = apart(head, seed)
     first = random.choice(("range(1, n)", "range(n)", "range(n - 1, 0, -1)", "range(0, n, 2)",
                            "reversed(range(1, n))", "range(5)"))  # fmt: skip
     lines = [f"for i in {first}:", *block(random, ["i"], random.randint(1, 5))]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from tests.programs.comparing import assert_mostly_one_entry
 from tests.programs.random_arrays import random_loop_on_arrays
 from tests.programs.random_loops_on_slices import RandomLoops
 
@@ -21,12 +20,6 @@ def test_few(seed):
 @pytest.mark.thorough
 def test_few_in_every_way(seed):
     LOOPS.compare(seed)
-
-
-@pytest.mark.plain
-@pytest.mark.thorough
-def test_many_are_one_entry(monkeypatch):
-    assert_mostly_one_entry(monkeypatch, LOOPS.compare_gradients, range(24))
 
 
 @pytest.mark.slow

@@ -8,27 +8,20 @@ from typing import Any
 import pytest
 
 from tests.programs import (
-    array_sabotage,
     complex_sabotage,
     loop_sabotage,
     mask_sabotage,
     sabotage,
-    slice_sabotage,
     statement_sabotage,
 )
 from tests.programs.breaking import Change, Search, noted_seeds
 
 SEARCHES: dict[str, tuple[dict[str, Change], Search]] = {
     "loops": (loop_sabotage.BREAKS, loop_sabotage.loop_that_finds),
-    "slices": (slice_sabotage.BREAKS, slice_sabotage.loop_that_finds),
-    "arrays": (array_sabotage.BREAKS, array_sabotage.loop_that_finds),
     "masks": (mask_sabotage.BREAKS, mask_sabotage.masked_statement_that_finds),
     "complex": (complex_sabotage.BREAKS, complex_sabotage.complex_statement_that_finds),
 }
-MODULES = (
-    array_sabotage, complex_sabotage, loop_sabotage, mask_sabotage, sabotage, slice_sabotage,
-    statement_sabotage,
-)  # fmt: skip
+MODULES = complex_sabotage, loop_sabotage, mask_sabotage, sabotage, statement_sabotage
 BREAKS = [
     pytest.param(change, search, id=f"{kind}-{name}")
     for kind, (breaks, search) in SEARCHES.items()

@@ -61,9 +61,9 @@ def simulate(u, rate, change, count):
 MARKS = """
      def simulate(u, rate, change, count):
          total = 0.0
-         for _ in range(count):
-=            u[1:-1] += rate * (u[2:] - u[:-2])
-->           u = helper(u)
+[        for _ in range(count):
+|            u[1:-1] += rate * (u[2:] - u[:-2])
+|>           u = helper(u)
 [        for i in range(len(u)):
 |            total += u[i] * u[i]
 |            if total > 1e6:

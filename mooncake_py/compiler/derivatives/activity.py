@@ -22,7 +22,6 @@ from mooncake_py.compiler.regions.ir import (
     Op,
     Reduce,
     Select,
-    Sliced,
     Target,
     parts_of,
     statements,
@@ -57,7 +56,6 @@ def active_parts(body: Block, active: set[str], groups: Mapping[str, Any]) -> se
         for s in statements(body)
         if isinstance(s, Reduce) and s.op not in DISCRETE
     ]
-    flows += [(s.bound, set(s.sources)) for s in statements(body) if isinstance(s, Sliced)]
     reached: dict[str, list[str]] = {}
     for target, sources in flows:
         for source in sources:

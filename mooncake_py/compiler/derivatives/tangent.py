@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from mooncake_py.compiler.derivatives.activity import part_of, target_of
-from mooncake_py.compiler.derivatives.partials import NoPartial, partials
+from mooncake_py.compiler.derivatives.partials import partials
 from mooncake_py.compiler.regions.flat import is_flat
 from mooncake_py.compiler.regions.ir import (
     Alloc,
@@ -31,7 +31,6 @@ from mooncake_py.compiler.regions.ir import (
     Load,
     Name,
     Reduce,
-    Sliced,
     Statement,
     Target,
     parts_of,
@@ -59,11 +58,6 @@ class Pushforward:
         Returns a new name.
     times : callable
         Returns the product of a tangent and a partial derivative.
-
-    Attributes
-    ----------
-    temporaries : set of str
-        New names that are bound to arrays.
     """
 
     def __init__(
@@ -75,7 +69,6 @@ class Pushforward:
         self.names = names
         self.fresh = fresh
         self.times = times
-        self.temporaries: set[str] = set()
 
     def block(self, block: Block) -> Block:
         """Return a block with tangents."""
@@ -99,15 +92,9 @@ class Pushforward:
                     result += self.applied(s)
                 case Reduce():
                     result += self.reduced(s)
-                case Sliced():
-                    result += self.on_slices(s)
                 case _:
                     result.append(with_blocks(s, self.block))
         return tuple(result)
-
-    def on_slices(self, s: Sliced) -> Block:
-        """Return a statement on slices after what computes its tangent."""
-        raise NoPartial
 
     def applied(self, s: Apply) -> Block:
         """Return what computes an array, and its tangent."""
@@ -196,16 +183,13 @@ class Tangent:
         The active inputs: their tangents follow the inputs, in this order.
     """
 
-    def __init__(
-        self, region: Region, active: set[str], kind: Callable[..., Pushforward] = Pushforward
-    ) -> None:
+    def __init__(self, region: Region, active: set[str]) -> None:
         order = depth_of(region.inputs)
         self.names = {name: f"t{order}_{name}" for name in active}
-        pushforward = kind(self.names, Names(f"e{order}_"))
+        pushforward = Pushforward(self.names, Names(f"e{order}_"))
         self.given = tuple(name for name in region.inputs if name in active)
         bound = [name for name in region.bound if name in active]
         body = pushforward.block(region.body)
-        own = pushforward.temporaries
         self.region = replace(
             region,
             body=body,
@@ -216,34 +200,21 @@ class Tangent:
             like=region.like
             | {
                 self.names[name]: region.like.get(name, name)
-                for name in (*bound, *region.arrays, *region.variables)
+                for name in (*bound, *region.arrays)
                 if name in active
             },
-            whole=region.whole | {self.names[a] for a in region.whole if a in active},
-            local=region.local | {self.names[a] for a in region.local if a in active} | own,
-            lists=region.lists | {self.names[a] for a in region.lists if a in active},
-            variables=region.variables
-            | {self.names[a] for a in region.variables if a in active}
-            | own,
         )
 
 
-def tangent(
-    region: Region, active: set[str], kind: Callable[..., Pushforward] = Pushforward
-) -> Tangent:
+def tangent(region: Region, active: set[str]) -> Tangent:
     """Return the tangent of a region of which some names and arrays are active.
-
-    Parameters
-    ----------
-    kind : callable, optional
-        Returns what goes through its blocks: see `Pushforward`.
 
     Raises
     ------
     NoPartial
         If the derivative of an operation is not known.
     """
-    return Tangent(region, active, kind)
+    return Tangent(region, active)
 
 
 def is_tangent(name: str) -> bool:

@@ -31,7 +31,6 @@ from mooncake_py.compiler.regions.ir import (
     Length,
     Load,
     Name,
-    Sliced,
     While,
     parts_of,
     rebuilt,
@@ -46,7 +45,7 @@ from mooncake_py.compiler.regions.simplify import expressions_of
 
 __all__ = [
     "Form", "Pattern", "arrays_of", "bound_to", "inferred", "is_served",
-    "lengths_of", "names_read", "specialise", "whole_name", "written",
+    "lengths_of", "names_read", "specialise",
 ]  # fmt: skip
 
 
@@ -64,8 +63,6 @@ class Pattern(NamedTuple):
         Of each array the first one that shares its memory.
     items : tuple of str
         Of each array that is a list the type of its items, else empty.
-    axes : tuple of int
-        Of each array the number of its axes, where there are statements on slices.
     """
 
     functions: tuple[Any, ...]
@@ -73,7 +70,6 @@ class Pattern(NamedTuple):
     on: tuple[bool, ...]
     owners: tuple[int, ...]
     items: tuple[str, ...] = ()
-    axes: tuple[int, ...] = ()
 
 
 class Form(NamedTuple):
@@ -103,17 +99,6 @@ class Form(NamedTuple):
         The active arrays.
     outputs, leaves : tuple of str
         The active names that the region binds, and those among its inputs.
-    whole, whole_read, whole_shadows : tuple of str
-        The arrays that `forward` takes themselves, beside what gives their elements; those that
-        `reverse` takes, and those whose shadows it takes.
-    variables : tuple of str
-        The names that are bound to arrays, which `forward` returns last.
-    variables_read, variables_on : tuple of str
-        Those of which `reverse` takes the last array, and those of which it takes the cotangent.
-    visible : tuple of str
-        Those that something outside the region may read.
-    variable_leaves : tuple of str
-        Those among the inputs of which `reverse` returns the cotangent, behind that of numbers.
     appended : dict of str to str
         Of each list that grows, and of which the types of the items are not known before, the type
         of what is appended.
@@ -133,14 +118,6 @@ class Form(NamedTuple):
     shadows: tuple[str, ...]
     outputs: tuple[str, ...]
     leaves: tuple[str, ...]
-    whole: tuple[str, ...] = ()
-    whole_read: tuple[str, ...] = ()
-    whole_shadows: tuple[str, ...] = ()
-    variables: tuple[str, ...] = ()
-    variables_read: tuple[str, ...] = ()
-    variables_on: tuple[str, ...] = ()
-    visible: tuple[str, ...] = ()
-    variable_leaves: tuple[str, ...] = ()
     appended: Mapping[str, str] = MappingProxyType({})
 
 
@@ -224,54 +201,35 @@ def fixed_parts(region: Region, groups: Mapping[str, Any]) -> set[str]:
     """Return the inputs that nothing in a region changes, by any name of their memory."""
     changed = {groups[array] for array in region.written() | region.grown}
     numbers = {name for name in region.inputs if name not in region.arrays}
-    arrays = {a for a in groups if groups[a] not in changed} - region.variables
+    arrays = {a for a in groups if groups[a] not in changed}
     return arrays | (numbers - region.bound.keys())
 
 
-def written(
-    special: Special, sweeps: Sweeps, emitter: Emitter, whole: tuple[str, ...] = ()
-) -> Form:
-    """Return the form of a region whose sweeps are known.
-
-    Parameters
-    ----------
-    whole : tuple of str
-        The arrays that the sweeps take themselves too.
-    """
+def written(special: Special, sweeps: Sweeps, emitter: Emitter) -> Form:
+    """Return the form of a region whose sweeps are known."""
     region, types, given, active, *_ = special
     numbers = [name for name in region.inputs if name not in region.arrays]
     lengths = lengths_of(sweeps.forward)
-    is_local = region.local.__contains__
-    variables = tuple(sorted(region.variables, key=lambda v: (is_local(v), v)))
-    arrays = region.arrays.keys() | region.variables
-    results = tuple(sorted((region.bound.keys() | region.counts) - arrays))
+    results = tuple(sorted((region.bound.keys() | region.counts) - region.arrays.keys()))
     outputs = tuple(name for name in results if name in active)
     leaves = tuple(name for name in numbers if name in given)
-    own_arrays = [array for array in arrays_of(region) if array not in region.variables]
-    shadows = tuple(array for array in own_arrays if array in active)
+    arrays = arrays_of(region)
+    shadows = tuple(array for array in arrays if array in active)
     loose = [name for name in sorted(region.counts) if name not in region.inputs]
     forward = (
         Assign(Name("z"), Const(0.0)),
         *(Count(name, Const(None if name in region.bound else 0)) for name in loose),
-        *(Count(whole_name(v), Const(None)) for v in variables if v not in region.inputs),
         *sweeps.forward,
     )
-    inputs = [*region.inputs, *(length.name for length in lengths), *map(whole_name, whole)]
+    inputs = [*region.inputs, *(length.name for length in lengths)]
     text = emitter.function(
         "forward",
         ["push", "push_int", STEPS, *inputs],
         forward,
-        ["z", *results, *map(flag_of, types.flagged), *map(whole_name, variables)],
+        ["z", *results, *map(flag_of, types.flagged)],
     )
-    visible = tuple(v for v in variables if v in region.bound and not is_local(v))
-    on = tuple(v for v in visible if v in active)
-    initial = sorted(f"d_{name}" for name in active - arrays - set(outputs))
-    unbound = sorted(f"d{whole_name(v)}" for v in active.intersection(variables).difference(on))
-    reverse = (
-        *(Assign(Name(name), Const(0.0)) for name in initial),
-        *(Assign(Name(name), Const(None)) for name in unbound),
-        *sweeps.reverse,
-    )
+    initial = sorted(f"d_{name}" for name in active - region.arrays.keys() - set(outputs))
+    reverse = (*(Assign(Name(name), Const(0.0)) for name in initial), *sweeps.reverse)
     needed = set(names_read(reverse))
     steady = tuple(
         name
@@ -279,35 +237,20 @@ def written(
         if name in needed and name not in region.bound
     )
     counts = tuple(name for name in sorted(region.counts) if name in needed)
-    read = tuple(array for array in own_arrays if array in needed)
-    whole_read = tuple(
-        array for array in whole if array not in variables and whole_name(array) in needed
-    )
-    variables_read = tuple(v for v in variables if whole_name(v) in needed)
-    variable_leaves = tuple(v for v in variables if v in given)
-    whole_shadows = tuple(array for array in shadows if array in whole)
+    read = tuple(array for array in arrays if array in needed)
     text += emitter.function(
         "reverse",
         ["pop", "pop_int", STEPS, *steady, *counts, *read, *(f"d_{a}" for a in shadows),
-         *(f"d_{name}" for name in outputs), *map(whole_name, whole_read),
-         *(f"d{whole_name(a)}" for a in whole_shadows), *map(whole_name, variables_read),
-         *(f"d{whole_name(v)}" for v in on)],
-        reverse, [*(f"d_{name}" for name in leaves),
-                  *(f"d{whole_name(v)}" for v in variable_leaves)],
+         *(f"d_{name}" for name in outputs)],
+        reverse, [f"d_{name}" for name in leaves],
     )  # fmt: skip
     made = define(text, emitter.scope)
     own = [region.like.get(name, name) for name in results]
     return Form(
         made["forward"], made["reverse"], text, lengths, results,
         tuple(types.after[name] for name in own), tuple(own), types.flagged, steady, counts, read,
-        shadows, outputs, leaves, whole, whole_read, whole_shadows, variables, variables_read, on,
-        visible, variable_leaves, types.appended,
+        shadows, outputs, leaves, types.appended,
     )  # fmt: skip
-
-
-def whole_name(array: str) -> str:
-    """Return the name of an array itself, beside that of what gives its elements."""
-    return f"w_{array}"
 
 
 # What stands in blocks.
@@ -336,8 +279,6 @@ def names_read(block: Block) -> Iterator[str]:
     for s in statements(block):
         if isinstance(s, Count):
             yield s.name
-        elif isinstance(s, Sliced):
-            yield from s.sources
 
 
 def lengths_of(block: Block) -> tuple[Length, ...]:

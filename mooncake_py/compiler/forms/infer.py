@@ -8,7 +8,7 @@ after each `Assign` to it.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -17,7 +17,6 @@ import numpy as np
 from mooncake_py.compiler.derivatives.declared import SMALL
 from mooncake_py.compiler.derivatives.number_functions import MAKE_INTS
 from mooncake_py.compiler.regions.flat import TO_FLOATS, TO_INTS
-from mooncake_py.compiler.regions.indices import ints_of
 from mooncake_py.compiler.regions.ir import (
     Assign,
     Block,
@@ -34,7 +33,6 @@ from mooncake_py.compiler.regions.ir import (
     Name,
     Op,
     Select,
-    Sliced,
     Statement,
     While,
     parts_of,
@@ -131,7 +129,7 @@ def infer(region: Region, kinds: Mapping[str, str]) -> Types | None:
         for s in statements(region.body)
         if isinstance(s, Assign | Let)
     )
-    unknown = region.grown - region.lists - kinds.keys()
+    unknown = region.grown - kinds.keys()
     appended = {array: found.appended(region, array) for array in unknown}
     if found.is_unclear or unclear or mixes or not FLAGS.keys() >= set(appended.values()):
         return None
@@ -167,7 +165,6 @@ class _Inference:
 
     def __init__(self, region: Region, kinds: Mapping[str, str]) -> None:
         self.like = region.like
-        self.lists = region.lists
         self.results: dict[int, Kinds] = {}
         self.read: dict[int, Env] = {}
         given = {name: frozenset({kind}) for name, kind in kinds.items()}
@@ -187,8 +184,6 @@ class _Inference:
         """Return the types after a block."""
         for s in block:
             match s:
-                case Assign(target=End(array=array)) if array in self.lists:
-                    self.results[id(s)], self.read[id(s)] = ONE_FLOAT64, {}
                 case Assign() | Let():
                     result = self.result(s, env)
                     self.results[id(s)] = self.results.get(id(s), NO_KINDS) | result
@@ -200,11 +195,6 @@ class _Inference:
                         env[s.target.name] = result
                 case Count():
                     env[s.name] = self.type_of_count(s.value, env)
-                case Sliced():
-                    self.read[id(s)] = joined(self.read.get(id(s), {}), self.of_sliced(s, env))
-                    if s.target is not None:
-                        is_like = s.target.name in self.like
-                        env[s.target.name] = ONE_FLOAT if is_like else ONE_FLOAT64
                 case If():
                     env = joined(self.run(s.body, dict(env)), self.run(s.orelse, dict(env)))
                 case For() | While():
@@ -248,16 +238,7 @@ class _Inference:
 
     def look_at_index(self, element: Load, env: Env) -> None:
         """Note an index that may be a truth, which is a mask to NumPy."""
-        self.look_at_ints(element.index, env)
-
-    def look_at_ints(self, index: Iterable[Expr], env: Env) -> None:
-        """Note a part of an index that may be a truth."""
-        self.is_unclear |= any(not TOLD.isdisjoint(self.types_of(i, env)) for i in index)
-
-    def of_sliced(self, s: Sliced, env: Env) -> Env:
-        """Return the types of the numbers that a statement on slices reads."""
-        self.look_at_ints(ints_of(s), env)
-        return {name: env[name] for name in s.numbers}
+        self.is_unclear |= any(not TOLD.isdisjoint(self.types_of(i, env)) for i in element.index)
 
     def types_of(self, e: Expr, env: Env) -> Kinds:
         """Return the types that the value of an expression may have."""
@@ -325,14 +306,6 @@ class _Inference:
         """Return a block with types and flags."""
         result: list[Statement] = []
         for s in block:
-            if isinstance(s, Sliced):
-                types = tuple(of_operand(self.read[id(s)][name]) for name in s.numbers)
-                s = Sliced(s.statement, s.values, s.target, s.written, types, place=s.place)
-                flag = Const(FLAGS[FLOAT64], place=s.place)
-                if s.target is not None and s.target.name in flagged:
-                    result.append(Count(flag_of(s.target.name), flag, place=s.place))
-                result.append(s)
-                continue
             if not isinstance(s, Assign | Let):
                 result.append(with_blocks(s, lambda inner: self.annotated(inner, flagged)))
                 continue

@@ -7,14 +7,31 @@ from typing import Any
 
 from mooncake_py.compiler.native.regions.region import NativeRegion
 from mooncake_py.compiler.regions.evaluate import evaluated, passes
-from mooncake_py.compiler.regions.ir import For, ForAll, While, statements
+from mooncake_py.compiler.regions.ir import (
+    Apply,
+    Block,
+    For,
+    ForAll,
+    Places,
+    Reduce,
+    Statement,
+    While,
+    blocks_of,
+    statements,
+)
 from mooncake_py.compiler.sites.items import bytes_copied
+from mooncake_py.overriding import override
 
-__all__ = ["Effort"]
+__all__ = ["FEWEST", "Effort", "PrintedEffort"]
 
 LEAST = 50  # passes over numbers, fewer than which take less time than the way in and out
 ARRAY = 10  # statements on numbers take as long as one on arrays
 BYTES = 1024  # to be copied for each pass, at most
+FEWEST = 24
+"""Statements on arrays, in all passes, from which on the way in and out costs less."""
+COPIED = 8192  # bytes for each of these: what takes as long to copy as it saves
+OF_NUMBER = 0.1  # of a statement on arrays, takes one on numbers
+ON_ARRAYS = ForAll | Reduce | Places | Apply
 
 
 class Effort:
@@ -43,11 +60,69 @@ class Effort:
         if self.loop is None:
             return not self.is_none
         try:
-            steps = evaluated(self.loop.range, inputs)
-            work = self.each * passes(self.loop, steps, dict(inputs))
+            work = self.amount(self.loop, inputs)
         except (LookupError, ArithmeticError, TypeError, ValueError):
             return True
         return (
-            work >= LEAST
-            and sum(bytes_copied(inputs[name]) for name in self.copied) <= BYTES * work
+            work >= self.least
+            and sum(bytes_copied(inputs[name]) for name in self.copied) <= self.bytes * work
         )
+
+    @property
+    def least(self) -> float:
+        """The work that is worth it."""
+        return LEAST
+
+    @property
+    def bytes(self) -> int:
+        """How many bytes may be copied for each unit of it."""
+        return BYTES
+
+    def amount(self, loop: For, inputs: Mapping[str, Any]) -> float:
+        """Return how much a loop does."""
+        return self.each * passes(loop, evaluated(loop.range, inputs), dict(inputs))
+
+
+class PrintedEffort(Effort):
+    """The same, of text of NumPy: what runs without it takes no longer for what it computes."""
+
+    @property
+    @override
+    def least(self) -> float:
+        return FEWEST
+
+    @property
+    @override
+    def bytes(self) -> int:
+        return COPIED
+
+    def __init__(self, region: NativeRegion, written: Sequence[str]) -> None:
+        super().__init__(region, written)
+        self.is_none = self.loop is None
+
+    @override
+    def amount(self, loop: For, inputs: Mapping[str, Any]) -> float:
+        return amount(loop, dict(inputs))
+
+
+def amount(loop: For, scope: dict[str, Any]) -> float:
+    """Return how many statements on arrays a loop runs, from the middle of each range."""
+    steps = evaluated(loop.range, scope)
+    if not steps:
+        return 0.0
+    scope[loop.name] = steps[len(steps) // 2]
+    return len(steps) * in_block(loop.body, scope)
+
+
+def in_block(block: Block, scope: dict[str, Any]) -> float:
+    """Return the same for a block."""
+    return sum([in_statement(s, scope) for s in block])
+
+
+def in_statement(s: Statement, scope: dict[str, Any]) -> float:
+    """Return the same for a statement."""
+    if isinstance(s, ON_ARRAYS):
+        return 1.0
+    if isinstance(s, For):
+        return amount(s, scope)
+    return OF_NUMBER + sum([in_block(inner, scope) for inner in blocks_of(s)])

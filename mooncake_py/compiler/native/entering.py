@@ -67,6 +67,7 @@ class Text:
     def __init__(self, site: RegionSite, form: Form, moving: frozenset[str]) -> None:
         self.form, self.moving, self.types = form, moving, site.types
         self.arrays, self.written = site.region.arrays, site.written
+        self.takes_views = site.takes_views
         self.inputs = {name: f"v{k}" for k, name in enumerate(site.region.inputs)}
         self.passed = {name: f"a{k}" for k, name in enumerate(site.region.inputs)}
         self.found = {name: f"r{k}" for k, name in enumerate((*form.results, *form.made))}
@@ -90,7 +91,7 @@ class Text:
         lines: list[str] = []
         for name, v in self.inputs.items():
             if name in self.arrays:
-                value = f"{v} if {v}.flags.carray else in_order({v})"
+                value = v if self.takes_views else f"{v} if {v}.flags.carray else in_order({v})"
             else:
                 value = f"{v}.primal" if name in self.moving else v
             lines.append(f"{self.passed[name]} = {value}")

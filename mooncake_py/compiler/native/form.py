@@ -115,7 +115,8 @@ class Form:
 
 def prepared(region: NativeRegion, compiler: Compiler | None = None) -> NativeRegion:
     """Return a region as what compiles differentiates it."""
-    return hoisted(region if (compiler or COMPILER).keeps_wholes else lowered(region))
+    keeps = (compiler or COMPILER).keeps_wholes
+    return hoisted(region if keeps else lowered(region), of_arrays=keeps)
 
 
 def form_of(region: NativeRegion, active: set[str], compiler: Compiler | None = None) -> Form:

@@ -17,16 +17,18 @@ from mooncake_py.compiler.native.building.types import (
     Type,
     type_of,
 )
-from mooncake_py.compiler.native.effort import Effort
+from mooncake_py.compiler.native.effort import Effort, PrintedEffort
+from mooncake_py.compiler.native.form import NUMPY, Compiler
 from mooncake_py.compiler.native.machine.background import WORKER
 from mooncake_py.compiler.native.reading.loop_names import Loop
 from mooncake_py.compiler.native.reading.loop_reader import read_loop
 from mooncake_py.compiler.native.reading.reader import Reading
 from mooncake_py.compiler.native.region_site import RegionSite
-from mooncake_py.compiler.native.site import Refusal, Site, known_site
+from mooncake_py.compiler.native.site import Refusal, Reread, Site, known_site
 from mooncake_py.compiler.sites import pace
 from mooncake_py.compiler.sites.elsewhere import Elsewhere
 from mooncake_py.compiler.sites.pace import PLAINLY, TIMED, TIMED_PLAINLY, Pace
+from mooncake_py.compiler.sites.trials import Trials
 from mooncake_py.errors import file_and_line
 from mooncake_py.overriding import override
 from mooncake_py.rules import registry
@@ -36,7 +38,7 @@ from mooncake_py.syntax.nodes import place_of
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["LoopSite", "site_of_loop"]
+__all__ = ["LoopSite", "PrintedLoopSite", "site_of_loop"]
 
 SHORT = "it has few passes, or copies far more than it computes"
 EMPTY = ListType(NumberType(""))  # a list that may gain numbers of one type
@@ -65,12 +67,16 @@ class LoopSite(Site):
     loop : Loop
     code : CodeType
         Of the function that it is in; it is not held.
+    compiler : Compiler, optional
+        See `RegionSite`.
     """
 
-    def __init__(self, loop: Loop, code: CodeType) -> None:
+    effort: type[Effort] = Effort
+
+    def __init__(self, loop: Loop, code: CodeType, compiler: Compiler | None = None) -> None:
         line = loop.node.lineno
         name = f"{code.co_qualname}, loop at line {line}"
-        super().__init__(name, f"{name} ({file_and_line(code.co_filename, line)})")
+        super().__init__(name, f"{name} ({file_and_line(code.co_filename, line)})", compiler)
         self.loop = loop
         self.begun: tuple[Pace, float] | None = None  # a run as it is written, which is timed
         self.efforts: dict[int, Effort] = {}  # by the id of the region's site
@@ -170,7 +176,7 @@ class LoopSite(Site):
         """Return True if the loop is to run as a region; the report says if it never was."""
         effort = self.efforts.get(id(site))
         if effort is None:
-            effort = self.efforts[id(site)] = Effort(site.region, site.written)
+            effort = self.efforts[id(site)] = self.effort(site.region, site.written)
         found = effort.is_worth(inputs)
         if not found:
             site.why = site.why or SHORT
@@ -184,3 +190,38 @@ class LoopSite(Site):
         served = {name: t for name, t in given.items() if not isinstance(t, Unpassed)}
         unserved = {name: t.what for name, t in given.items() if isinstance(t, Unpassed) and t.what}
         return read_loop(f, self.loop, served, unserved)
+
+
+class PrintedLoopSite(LoopSite):
+    """A loop that is tried as text of NumPy, which needs no compiler."""
+
+    effort = PrintedEffort
+
+    def __init__(self, loop: Loop, code: CodeType) -> None:
+        super().__init__(loop, code, NUMPY)
+        self.trials = Trials()
+
+    def run_printed(
+        self, ctx: Mode, values: Sequence[Any], scope: dict[str, Any], trials: Trials
+    ) -> Any:
+        """Run the loop as one region, or return `Elsewhere`.
+
+        Parameters
+        ----------
+        trials : Trials
+            To find a region that is worth it, for such values.
+        """
+        self.trials = trials
+        return self.run_whole(ctx, values, scope)
+
+    @override
+    def reading(self, f: FunctionType, types: tuple[Type, ...]) -> Reread | None:
+        found = super().reading(f, types)
+        if found is not None:
+            found.site.takes_views = True
+        return found
+
+    @override
+    def run(self, ctx: Mode, reading: Reread, inputs: dict[str, Any], given: Sequence[Any]) -> Any:
+        self.trials.succeed(ctx)
+        return super().run(ctx, reading, inputs, given)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -81,6 +82,7 @@ class RegionSite:
     """
 
     compares = False  # debug mode compiles nothing
+    takes_views = False  # of arrays whose elements are not in order in memory it needs no copies
 
     def __init__(
         self,
@@ -163,9 +165,15 @@ class RegionSite:
                 if not flags.aligned or (is_written and not flags.writeable):
                     return False
                 if not flags.c_contiguous:
-                    if self.keeps_order or name in self.contiguous or has_overlaps(a):
+                    if name in self.contiguous or has_overlaps(a):
                         return False
-                    alone.append(a)
+                    if self.takes_views:
+                        if not is_in_rows(a):
+                            return False
+                    elif self.keeps_order:
+                        return False
+                    if is_written or not self.takes_views:
+                        alone.append(a)
             if a.dtype != dtype:
                 return False
             if is_written and not flags.owndata and is_mapped(a):
@@ -253,7 +261,10 @@ class RegionSite:
         enter = self._entries[id(form)]
         if enter is not None:
             return enter(ctx, *inputs.values())
-        ordered = {name: in_order(v) for name, v in inputs.items()}
+        ordered = {
+            name: v if self.takes_views and type(v) is ndarray else in_order(v)
+            for name, v in inputs.items()
+        }
         given = self.as_reals(ordered)
         arrays = [name for name in self.written if name not in self.region.lists]
         before = {name: ctx.before_whole(inputs[name]) for name in arrays}
@@ -418,6 +429,13 @@ class TangentSite(RegionSite):
         types = dict(site.types)
         types |= {self.names[name]: t for name, t in types.items() if name in self.names}
         super().__init__(region, types, site.name, site.compiler)
+        self.takes_views = site.takes_views
+
+
+def is_in_rows(a: ndarray) -> bool:
+    """Return True for an array whose axes go by smaller and smaller steps; a vector may go back."""
+    steps = a.strides
+    return a.ndim < 2 or (steps[-1] > 0 and all(p >= q for p, q in pairwise(steps)))
 
 
 def dtype_of(region: NativeRegion, name: str) -> np.dtype:

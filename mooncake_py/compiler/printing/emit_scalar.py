@@ -32,7 +32,6 @@ from mooncake_py.compiler.regions.ir import (
     If,
     Length,
     Let,
-    Lines,
     Load,
     Name,
     Op,
@@ -141,8 +140,6 @@ class Emitter:
                 return [f"if {self.text(test)}:", *self.block(body), *other]
             case Break():
                 return ["break"]
-            case Lines(text=text):
-                return list(text)
         raise TypeError(s)
 
     # Expressions.

@@ -29,8 +29,6 @@ class AssignmentReader(CallReader):
     ----------
     stores : set of str
         The arrays of which elements are written.
-    changed, rebound : set of str
-        The names that an operator changes, and those that are bound anew.
     sums : set of str
         The names of sums: see `syntax.comprehensions`.
     """
@@ -40,8 +38,6 @@ class AssignmentReader(CallReader):
     ) -> None:
         super().__init__(names, statics, place, owner)
         self.stores: set[str] = set()
-        self.changed: set[str] = set()
-        self.rebound: set[str] = set()
         self.sums: set[str] = set()
 
     def in_parallel(self, targets: list[ast.expr], values: list[ast.expr]) -> list[Statement]:
@@ -113,26 +109,17 @@ class AssignmentReader(CallReader):
             raise Unfit
         old = self.item(target) if isinstance(target, ast.Subscript) else self.value(target)
         change = Op(VALUES[type(op)], (old, self.value(value)), place=place)
-        return Assign(self.target(target, self.changed), change, place=place)
+        return Assign(self.target(target), change, place=place)
 
-    def target(self, node: ast.expr, bound: set[str] | None = None) -> Target:
-        """Read what is assigned to: a name, bound from now on, an attribute, or an element.
-
-        Parameters
-        ----------
-        bound : set of str, optional
-            Where a name or an attribute is noted: in `rebound`, if not given.
-        """
-        noted = self.rebound if bound is None else bound
+    def target(self, node: ast.expr) -> Target:
+        """Read what is assigned to: a name, bound from now on, an attribute, or an element."""
         if isinstance(node, ast.Name):
             self.defined.add(node.id)
-            noted.add(self.own_name(node.id))
             return Name(self.own_name(node.id), place=place_of(node))
         if isinstance(node, ast.Attribute):
             found = self.attribute(node)
             if self.frame is not None or not isinstance(found, Name):
                 raise Unfit
-            noted.add(found.name)
             return found
         element = self.item(node)
         self.stores.add(element.array)

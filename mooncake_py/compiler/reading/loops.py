@@ -47,7 +47,6 @@ from mooncake_py.compiler.regions.ir import (
     Load,
     Name,
     Op,
-    Sliced,
     Statement,
     While,
     statements,
@@ -126,15 +125,14 @@ class LoopReader(AssignmentReader):
         else:
             loop = self.loop(self.node)
         bound = self.finish()
-        if not any(isinstance(s, Assign | Sliced) for s in statements((loop,))):
+        if not any(isinstance(s, Assign) for s in statements((loop,))):
             raise Unfit
+        if self.arrays.keys() & self.numbers:
+            raise Unfit  # whole arrays
         body = (*self.checks, loop)
         return Region(
             body, tuple(self.inputs), self.arrays, bound, frozenset(self.counts),
-            shaped=frozenset(self.shaped), data=frozenset(self.data),
-            whole=frozenset(self.arrays.keys() & self.numbers),
-            changed=frozenset(self.changed), rebound=frozenset(self.rebound),
-            sums=frozenset(self.sums),
+            shaped=frozenset(self.shaped), data=frozenset(self.data), sums=frozenset(self.sums),
         )  # fmt: skip
 
     def survey(self) -> None:
@@ -209,8 +207,7 @@ class LoopReader(AssignmentReader):
         bound |= {field_named(path): path for path in sorted(self.fields)}
         if self.arrays.keys() & bound.keys() - set(map(named, self.only_changed)):
             raise Unfit
-        changed = self.stores | self.changed | self.grown
-        if not self.measured <= self.arrays.keys() or self.data & changed:
+        if not self.measured <= self.arrays.keys() or self.data & (self.stores | self.grown):
             raise Unfit
         if self.measured & self.grown:
             raise Unfit  # it has another length then

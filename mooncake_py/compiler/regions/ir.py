@@ -4,7 +4,7 @@ Grammar, as `read` leaves it and as `tangent` takes and leaves it::
 
     block     = statement*
     statement = Assign(Name | Load, e)      s = e     x[i, j] = e      a float
-              | Assign(End(array), e)       x.append(e)                for a list, of arrays too
+              | Assign(End(array), e)       x.append(e)                for a list
               | Let(name, e)                the same for a name of ours
               | Count(name, e)              k = e                      an int, without derivative
               | Check(test)                 leave the region unless test
@@ -39,8 +39,8 @@ from mooncake_py.compiler.regions.wholes import Places, Reduce
 __all__ = [
     "FLOATS", "INTS", "STEPS", "Alloc", "Apply", "Assign", "Block", "Break", "Bump", "Call",
     "Check", "Compare", "Const", "Count", "End", "Expr", "Finite", "For", "ForAll", "Grow", "If",
-    "Length", "Let", "Lines", "Load", "Name", "Op", "Places", "Pop", "Push", "Reduce", "Select",
-    "Sliced", "Statement", "Target", "While", "blocks_of", "parts_of", "rebuilt", "statements",
+    "Length", "Let", "Load", "Name", "Op", "Places", "Pop", "Push", "Reduce", "Select",
+    "Statement", "Target", "While", "blocks_of", "parts_of", "rebuilt", "statements",
     "substituted", "walk", "with_blocks", "with_test", "with_value",
 ]  # fmt: skip
 
@@ -250,54 +250,6 @@ class Apply(Node):
     operands: tuple[str, ...]
 
 
-class Sliced(Node):
-    """A statement of which operands, or the target, are slices: see `compiler.slices`.
-
-    Attributes
-    ----------
-    statement : Statement
-        As `statements.read` reads it.
-    values : tuple
-        What it is given: names, and tuples for the parts of an index; a slice is
-        ``Op("slice", ...)``.
-    target : Name or None
-        The number or array that it binds, if it does not write an array.
-    written : str or None
-        The array that it writes.
-    types : tuple of str
-        Of the values that are numbers, once inferred.
-    """
-
-    statement: Any
-    values: tuple[Any, ...]
-    target: Name | None
-    written: str | None
-    types: tuple[str, ...] = ()
-
-    @property
-    def bound(self) -> str:
-        """The number that it binds, or the array that it writes."""
-        return self.written if self.target is None else self.target.name  # type: ignore[return-value]
-
-    @property
-    def numbers(self) -> list[str]:
-        """The names of the numbers that are operands, in their order."""
-        return [self.values[p].name for p in self.statement.names.values()]
-
-    @property
-    def sources(self) -> list[str]:
-        """The numbers and arrays of which a derivative may flow."""
-        bases = [part[0] for part in self.statement.layout if isinstance(part, tuple)]
-        return [*self.numbers, *(self.values[base].name for base in bases)]
-
-
-class Lines(Node):
-    """Lines of a sweep, printed, and the expressions that they read."""
-
-    text: tuple[str, ...]
-    reads: tuple[Expr, ...]
-
-
 class While(Node):
     """``while test: ...``."""
 
@@ -335,8 +287,6 @@ Statement = (
     | Apply
     | Reduce
     | Places
-    | Sliced
-    | Lines
 )
 Block = tuple[Statement, ...]
 

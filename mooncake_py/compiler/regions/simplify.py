@@ -19,7 +19,6 @@ from mooncake_py.compiler.regions.ir import (
     Expr,
     Finite,
     Let,
-    Lines,
     Load,
     Name,
     Op,
@@ -136,8 +135,6 @@ def expressions_of(s: Statement) -> tuple[Expr, ...]:
             return *old, *index, s.value
         case Check():
             return (s.test,)
-        case Lines():
-            return s.reads
         case Reduce():
             index = s.target.index if isinstance(s.target, Load) else ()
             return *s.extents, *index, s.value

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ACCUMULATED", "CUMULATIVE", "EXTREMA", "SUMS", "Places", "Reduce"]
 
-SUMS = frozenset({"sum", "total", "trace", "einsum", "dot", "matmul"})
-"""What adds up, in some order: `total` as Python's ``sum`` does."""
+SUMS = frozenset({"sum", "total", "trace", "einsum", "dot", "inner", "matmul"})
+"""What adds up, in some order: `total` as Python's ``sum`` does, `inner` as ``x @ y``."""
 EXTREMA = frozenset({"max", "min", "argmax", "argmin"})
 CUMULATIVE = {"cumsum": ("add", -0.0), "cumprod": ("mul", 1.0)}
 """What gives all that it computes on the way: by which operator, and from where."""

@@ -78,18 +78,12 @@ class Site:
         The lists to which the region appends.
     looked_into : list of str
         The arrays of which it reads or writes elements.
-    compares : bool
-        Whether debug mode runs it both ways.
-    has_form : bool
-        Whether there was a form when it ran last, so that loops within are not tried.
     """
 
-    bytes = BYTES
+    compares = True  # debug mode runs it both ways
 
     def __init__(self, region: Region, callees: Callees | None = None) -> None:
         self.region = region
-        self.has_form = True
-        self.compares = not region.variables
         self.callees = callees if callees and callees.direct else None
         self.arrays = [name for name in region.inputs if name in region.arrays]
         self.numbers = [name for name in region.inputs if name not in region.arrays]
@@ -141,10 +135,7 @@ class Site:
     def is_short(self, steps: range | None, inputs: dict[str, Any]) -> bool:
         """Return whether there is less to do than the way in and out takes."""
         steps = self.steps(steps, inputs) if self.effort.is_known else None
-        found = steps is not None and self.effort.is_too_little(steps, inputs)
-        if not self.effort.is_flat:
-            self.has_form = not found  # else loops within may be tried
-        return found
+        return steps is not None and self.effort.is_too_little(steps, inputs)
 
     def owners(self, inputs: Mapping[str, Any]) -> tuple[int, ...]:
         """Return for each array the first one that shares its memory."""
@@ -179,7 +170,6 @@ class Site:
         self, ctx: ReverseMode, functions: Any, steps: Any, inputs: dict[str, Any]
     ) -> dict[str, Any] | Any:
         """Run the region forward and record it; return what it binds, or `Elsewhere`."""
-        self.has_form = False
         prepared = None
         if not self.trials.rest(ctx):
             prepared = self.prepared(ctx, functions, steps, inputs)
@@ -205,7 +195,6 @@ class Site:
         items = {id(a): self.items(ctx, inputs, name, id(a) in grown) for name, a in lists.items()}
         inputs = inputs | {name: items[id(a)] for name, a in lists.items()}
         form = self.form(ctx, functions, inputs)
-        self.has_form = form is not None
         if form is None:
             return None
         for name, kind in form.appended.items():
@@ -240,24 +229,15 @@ class Site:
         owners = self.owners(inputs)
         if not self.are_data(items, owners):
             return None
-        axes = self.axes(inputs)
-        pattern = Pattern(functions, tuple(kinds), tuple(moving), owners, tuple(items), axes)
+        pattern = Pattern(functions, tuple(kinds), tuple(moving), owners, tuple(items))
         try:
             return self._forms[pattern]
         except KeyError:
             pass
         except TypeError:  # a function that cannot be a key
             return None
-        form = self._forms[pattern] = self.made(pattern)
+        form = self._forms[pattern] = specialise(self.region, pattern)
         return form
-
-    def axes(self, inputs: Mapping[str, Any]) -> tuple[int, ...]:
-        """Return how many axes the arrays have, if the form depends on it."""
-        return ()
-
-    def made(self, pattern: Pattern) -> Form | None:
-        """Return the form for a pattern, or None if there is none."""
-        return specialise(self.region, pattern)
 
     def are_data(self, items: list[str], owners: tuple[int, ...]) -> bool:
         """Return True if ints are where they must be, and nothing writes them."""
@@ -295,10 +275,10 @@ class Site:
         )
         if steps is None:
             return nbytes <= SMALL
-        if nbytes <= self.bytes * len(steps):
+        if nbytes <= BYTES * len(steps):
             return True
         assert isinstance(self.region.loop, For)
-        return nbytes <= self.bytes * passes(self.region.loop, steps, dict(inputs))
+        return nbytes <= BYTES * passes(self.region.loop, steps, dict(inputs))
 
     def attempt(
         self, ctx: ReverseMode, form: Form, steps: range | None, inputs: dict[str, Any]
@@ -323,18 +303,16 @@ class Site:
                 through_interrupts(partial(put_back, inputs, before))
         if results is None:
             return Elsewhere
-        count = len(results) - len(form.variables)
-        arrays = dict(zip(form.variables, results[count:], strict=True))
         bound = dict(zip(form.results, results, strict=False))
-        outputs = typed(form, bound, results[len(bound) : count]) | arrays
-        if not (form.shadows or form.outputs or form.variables_on or form.variable_leaves):
+        outputs = typed(form, bound, results[len(bound) :])
+        if not (form.shadows or form.outputs):
             return outputs
         nodes = [
             ctx.registry.activate(a) if type(a) is ndarray else a
             for a in map(inputs.__getitem__, form.shadows)
         ]
         active = [active_number(outputs[name], ctx) for name in form.outputs]
-        read = [inputs[name] for name in (*form.read, *form.whole_read)]
+        read = [inputs[name] for name in form.read]
         for a in read:
             if type(a) is ndarray:
                 ctx.registry.protect(a)
@@ -342,20 +320,13 @@ class Site:
         state = [given[name] for name in (*form.steady, *form.counts)]
         leaves = [inputs[name] for name in form.leaves]
         met = [leaf for a in nodes if type(a) is Items for _, leaf in a.leaves]  # to be seen
-        ends = self.variables(ctx, form, inputs, arrays) if form.variables else None
         ctx.record(
-            (pull_region, form, floats, ints, steps, state, read, nodes, met, active, leaves, ends)
+            (pull_region, form, floats, ints, steps, state, read, nodes, met, active, leaves)
         )
         for name, y in zip(form.outputs, active, strict=True):
             if type(y.primal) is not int:  # else nothing was added to a sum, say
                 outputs[name] = y
         return outputs
-
-    def variables(
-        self, ctx: ReverseMode, form: Form, inputs: dict[str, Any], arrays: dict[str, Any]
-    ) -> Any:
-        """Return what the way back must know of names that are bound to arrays."""
-        raise NotImplementedError
 
     def given(self, form: Form, inputs: dict[str, Any]) -> dict[str, Any]:
         """Return the numbers and lengths that the forward sweep takes."""
@@ -389,20 +360,14 @@ class Site:
             cells_of(v) if name in self.region.arrays else given[name] for name, v in inputs.items()
         ]
         values += [given[n.name] for n in form.lengths]
-        values += [inputs[name] for name in form.whole]
         try:
-            z, *results = self.run_forward(form, floats.append, ints.append, steps, *values)
+            z, *results = form.forward(floats.append, ints.append, steps, *values)
             finite = z == 0.0 and math.isfinite(sum(floats))
         except UNUSUAL:
             return None  # the reference raises it again
-        hidden = len(form.variables) - len(form.visible)
-        unbound = any(v is None for v in (results[: len(results) - hidden] if hidden else results))
-        overlaps = self.overlaps(inputs, (*form.shadows, *form.variable_leaves))
+        unbound = any(v is None for v in results)
+        overlaps = self.overlaps(inputs, form.shadows)
         return results if finite and not unbound and not overlaps else None
-
-    def run_forward(self, form: Form, *args: Any) -> Any:
-        """Call the forward sweep."""
-        return form.forward(*args)
 
     # Forward mode.
 
@@ -428,7 +393,6 @@ class Site:
         if not moving:
             return ctx.base.run_region(self, functions, steps, inputs)
         site = self.tangent_of(functions, moving, inputs)
-        self.has_form = site is not None
         if site is None or site.trials.rest(ctx) or self.overlaps(inputs, self.arrays):
             return Elsewhere
         for name in site.tangent.given:
@@ -481,15 +445,9 @@ class Site:
             groups = dict(zip(self.arrays, key[2], strict=True))
             with suppress(NoPartial):
                 active = active_parts(region.body, set(moving), groups)
-                site = self.made_tangent(region, functions, active)
+                site = TangentSite(tangent(region, active), self.callees)
         self._tangents[key] = site
         return site
-
-    def made_tangent(
-        self, region: Region, functions: tuple[Any, ...], active: set[str]
-    ) -> TangentSite:
-        """Return the tangent of a region whose functions are known."""
-        return TangentSite(tangent(region, active), self.callees)
 
 
 class TangentSite(Site):

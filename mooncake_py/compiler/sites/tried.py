@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from numpy import ndarray
 
 from mooncake_py.compiler.reading.callees import Callees
 from mooncake_py.compiler.regions.ir import For, Length, Op
-from mooncake_py.compiler.regions.region import Axes, Region
+from mooncake_py.compiler.regions.region import Region
 from mooncake_py.compiler.sites.elsewhere import Elsewhere
 from mooncake_py.compiler.sites.site import Site
 
@@ -19,9 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["TriedComprehension", "TriedLoop"]
 
 FEW = 3  # passes, that are never worth the way in and out
-ON_ARRAYS = 24  # statements in all passes, that are not worth it if they are on arrays either
 SIZED = frozenset({list, tuple})
-OnArrays = Callable[[Any, Axes], Site | None]
 
 
 class TriedLoop:
@@ -33,37 +31,20 @@ class TriedLoop:
         What was read of it, without knowing what is an array.
     callees : Callees
         The functions of the user that were read into it.
-    on_arrays : callable
-        From functions, and the axes of the inputs, to the site where the region runs on such, or
-        None.
-    outer : TriedLoop, optional
-        A loop around it: while that one has a form, this one is not tried.
 
     Attributes
     ----------
-    site : Site or None
-        Where it ran last, if it had a form.
+    site : Site
     over : int or None
         The input of which the items are iterated over, as far as one alone tells how many.
-    fewest : int
-        The passes from which on a flat loop over such an input may be worth it.
     """
 
-    def __init__(
-        self, region: Region, callees: Callees, on_arrays: OnArrays, outer: TriedLoop | None
-    ) -> None:
+    def __init__(self, region: Region, callees: Callees) -> None:
         self.region = region
         self.callees = callees if callees.direct else None
-        self.on_arrays = on_arrays
-        self.outer = outer
-        self.is_on_arrays = bool(region.sliced or region.whole or region.in_parts)
-        self.plain = Site(region, callees)
-        self.site: Site | None = self.plain
-        self.is_flat = self.plain.effort.is_flat
+        self.site = Site(region, callees)
+        self.is_flat = self.site.effort.is_flat
         self.over = iterated(region) if self.is_flat else None
-        statements = len(region.loop.body)
-        self.fewest = min(self.plain.effort.fewest, max(ON_ARRAYS // max(statements, 1), 1))
-        self._on_arrays: dict[Any, Site | None] = {}
 
     def __repr__(self) -> str:
         return f"TriedLoop({self.region.loop!r})"
@@ -71,18 +52,11 @@ class TriedLoop:
     @property
     def is_given(self) -> bool:
         """Whether the range is given."""
-        return self.plain.is_given
-
-    @property
-    def has_form(self) -> bool:
-        """Whether there was a form when it ran last."""
-        return self.site is not None and self.site.has_form
+        return self.site.is_given
 
     def forms(self) -> Iterator[str]:
         """Yield the texts of the forms made so far."""
-        for site in (self.plain, *self._on_arrays.values()):
-            if site is not None:
-                yield from site.forms()
+        yield from self.site.forms()
 
     def run(self, ctx: Language, functions: Any, values: Any) -> Any:
         """Run the region and return what it binds, or `Elsewhere` if it must run as it is written.
@@ -96,15 +70,13 @@ class TriedLoop:
         values : tuple
             The range, None where it is not given, and the inputs.
         """
-        if self.outer is not None and self.outer.has_form:
-            return Elsewhere
         steps, *rest = values
         if steps is not None and self.is_flat and len(steps) < FEW:
             return Elsewhere
         if self.over is not None:
             items = rest[self.over]
             t = type(items)
-            if len(items) < self.fewest if t in SIZED else t is not ndarray:
+            if len(items) < self.site.effort.fewest if t in SIZED else t is not ndarray:
                 return Elsewhere
         if self.callees is not None:
             count = len(functions) - len(self.callees.direct)
@@ -112,40 +84,11 @@ class TriedLoop:
                 return Elsewhere
             functions = functions[:count]
         inputs = dict(zip(self.region.inputs, rest, strict=True))
-        site = self.site = self.site_for(functions, inputs)
-        if site is None:
+        if not self.site.serves(inputs) or self.site.is_short(steps, inputs):
             return Elsewhere
-        if not site.serves(inputs) or site.is_short(steps, inputs):
-            return Elsewhere
-        found = ctx.run_region(site, functions, steps, inputs)
-        if site is self.plain:
-            is_done = type(found) is dict
-            return tuple([found[name] for name in self.region.bound]) if is_done else found
-        if found is Elsewhere:
-            return found
-        if type(found) is not dict:
-            return Compared(found, self.region.bound, site.region.bound)
-        return tuple([found.get(name, inputs.get(name)) for name in self.region.bound])
-
-    def site_for(self, functions: Any, inputs: Mapping[str, Any]) -> Site | None:
-        """Return where the region runs on such inputs; None if it has no form."""
-        axes = Axes(
-            {name: a.ndim for name, a in inputs.items() if type(a) is ndarray},
-            {name: 1 + inputs[name][-1].ndim for name in self.plain.looked_into
-             if is_of_arrays(inputs[name])},
-        )  # fmt: skip
-        arrays, of = self.region.arrays, axes.arrays
-        if not (self.is_on_arrays or axes.lists) and all(arrays.get(k) == of[k] for k in of):
-            return self.plain
-        key = functions, tuple(of.items()), tuple(axes.lists.items())
-        try:
-            return self._on_arrays[key]
-        except KeyError:
-            pass
-        except TypeError:  # a function that cannot be a key
-            return None
-        site = self._on_arrays[key] = self.on_arrays(functions, axes)
-        return site
+        found = ctx.run_region(self.site, functions, steps, inputs)
+        is_done = type(found) is dict
+        return tuple([found[name] for name in self.region.bound]) if is_done else found
 
 
 def iterated(region: Region) -> int | None:
@@ -154,11 +97,6 @@ def iterated(region: Region) -> int | None:
         case For(range=Op(op="range", args=(Length(array=array, axis=0),))):
             return region.inputs.index(array) if array in region.inputs else None
     return None
-
-
-def is_of_arrays(a: Any) -> bool:
-    """Return True for a list or a tuple of which the last item is an array."""
-    return (type(a) is list or type(a) is tuple) and bool(a) and type(a[-1]) is ndarray
 
 
 class TriedComprehension:
@@ -212,25 +150,3 @@ class TriedComprehension:
         items += made[0]
         found.compare()
         return (items,)
-
-
-class Compared:
-    """What compares a loop that runs beside, of which the site binds some names only.
-
-    Parameters
-    ----------
-    beside
-        What compares what the site binds.
-    names, bound : iterable of str
-        What the loop binds, and what the site does.
-    """
-
-    def __init__(self, beside: Any, names: Iterable[str], bound: Iterable[str]) -> None:
-        self.beside = beside
-        self.names = tuple(names)
-        self.bound = tuple(bound)
-
-    def compare(self, *values: Any) -> None:
-        """Compare what the names are bound to."""
-        given = dict(zip(self.names, values, strict=True))
-        self.beside.compare(*map(given.__getitem__, self.bound))

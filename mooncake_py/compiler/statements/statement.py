@@ -9,12 +9,12 @@ An operand is a value, or an element or slice of a value, with another value as 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from mooncake_py.compiler.regions.ir import Call, Expr, Name, Op, substituted, walk
 
 __all__ = [
-    "Part", "Place", "Statement", "View", "changing", "index_in", "is_operand", "operand",
+    "Part", "Place", "Statement", "View", "changing", "is_operand", "operand",
     "position_of",
 ]  # fmt: skip
 
@@ -124,13 +124,6 @@ class Statement(NamedTuple):
     def views(self) -> list[View]:
         """The operands that are read through views."""
         return [part for part in self.layout if isinstance(part, View)]
-
-
-def index_in(values: list[Any], value: Any) -> int:
-    """Return where a value is among others, to which it is added if it is not one of them."""
-    if value not in values:
-        values.append(value)
-    return values.index(value)
 
 
 def operand(k: int) -> Name:

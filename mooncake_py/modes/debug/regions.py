@@ -11,9 +11,8 @@ those of the loop::
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from copy import copy
-from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -28,8 +27,7 @@ from mooncake_py.errors import DifferentResultError, Location
 from mooncake_py.modes.debug.beside import WHOLE, Copies, NotPlainError, as_plain, copied
 from mooncake_py.modes.debug.loop_cotangents import Noted, cotangents
 from mooncake_py.modes.debug.quick_ways import QuickWay, is_far, spread
-from mooncake_py.modes.debug.shaken_arrays import SPREAD
-from mooncake_py.modes.debug.terms import ShakenTerms, SizedTerms, Terms
+from mooncake_py.modes.debug.terms import SizedTerms
 from mooncake_py.overriding import override
 from mooncake_py.tangents.memory import Shadows, owner
 
@@ -42,7 +40,6 @@ __all__ = ["LoopBeside", "beside"]
 CLOSE = 1e-12  # of the terms of a cotangent
 SAMPLES = 3
 MARGIN = 100.0  # how far a result may differ, where slopes cancel, for each that rounding moves it
-Kind = Callable[[Shadows], Terms]
 EPS = float(np.finfo(float).eps)
 
 
@@ -88,12 +85,7 @@ class Total(NamedTuple):
     size: Any
     expected: Any
 
-    @property
-    def is_far(self) -> bool:
-        """Whether it differs by more than rounding does if there is one term."""
-        return bool(is_far(self.found, self.expected, np.abs(self.expected), CLOSE).any())
-
-    def sized(self, runs: Iterable[Total], most: float = SPREAD) -> Total:
+    def sized(self, runs: Iterable[Total], most: float) -> Total:
         """Return it with the size of its terms, from runs with errors of at most a part of them."""
         found = [np.array(run.found) for run in (self, *runs)]  # no memory, and no `Sized`
         return self._replace(size=spread(found[0], found[1:], most))
@@ -140,8 +132,6 @@ class LoopBeside(QuickWay):
         self.ints: list[Any] = []
         self.noted: Noted | None = None
         self.before = inputs
-        self.is_on_slices = bool(form.whole)
-        self.kind: Kind = Terms if self.is_on_slices else SizedTerms
 
     @property
     @override
@@ -152,25 +142,20 @@ class LoopBeside(QuickWay):
         """Run the forward sweep on copies; return False where something is unusual."""
         if any(owner(a).base is not None for a in self.arrays()):
             return False  # memory that no array owns
-        if self.is_on_slices:
-            if any(type(self.inputs[name]) is Items for name in self.changed):
-                return False  # a sweep that runs again would find what the first one left
-            if any(map(is_tangent, self.inputs)):
-                _, self.before = self.copied(self.inputs)
-        results = self.sweep(self.kind, self.floats, self.ints)
+        results = self.sweep()
         if results is None:
             return False
         count = len(self.form.results)
         self.expected = typed(self.form, self.given, results[count:])
         return True
 
-    def sweep(self, kind: Kind, floats: list[float], ints: list[Any]) -> list[Any] | None:
+    def sweep(self) -> list[Any] | None:
         """Run the forward sweep on copies of the inputs as they were."""
         shadows, self.copies = self.copied(self.before)
         self.given = self.site.given(self.form, self.inputs)
-        self.terms = kind(shadows)
+        self.terms = SizedTerms(shadows)
         self.tangents = self.as_terms(self.terms)
-        kept = floats, ints, self.steps
+        kept = self.floats, self.ints, self.steps
         results = self.site.swept(self.form, kept, self.copies | self.tangents, self.given)
         if results is not None:
             self.given |= zip(self.form.results, results, strict=False)
@@ -191,7 +176,7 @@ class LoopBeside(QuickWay):
         """Whether cotangents may flow through the region."""
         return bool(self.form.outputs or self.form.shadows)
 
-    def as_terms(self, terms: Terms) -> dict[str, Any]:
+    def as_terms(self, terms: SizedTerms) -> dict[str, Any]:
         """Return the tangents that are read and written as terms."""
         found: dict[str, Any] = {}
         lists: dict[int, Any] = {}
@@ -227,7 +212,7 @@ class LoopBeside(QuickWay):
         for name in self.changed:
             if not is_tangent(name):
                 self.compare_value(name, self.contents(name), self.now(name))
-        self.compare_totals("tangent", self.tangent_totals(), self.tangents_again)
+        self.compare_totals("tangent", self.tangent_totals())
         if not self.is_active:
             return
         self.items = {
@@ -272,37 +257,12 @@ class LoopBeside(QuickWay):
             if is_tangent(name)
         ]
 
-    def tangents_again(self) -> list[Total]:
-        """Return the tangents of a run with errors."""
-        run = copy(self)
-        if run.sweep(self.shaken, [], []) is None:
-            return [total._replace(found=np.inf) for total in self.tangent_totals()]
-        return run.tangent_totals()
-
-    def compare_totals(
-        self, what: str, totals: list[Total], again: Callable[[], list[Total]]
-    ) -> None:
-        """Raise if sums differ by more than rounding does.
-
-        Parameters
-        ----------
-        what : str
-            They are called.
-        totals : list of Total
-        again : callable
-            Returns them from a run with errors.
-        """
-        if self.is_on_slices and any(total.is_far for total in totals):
-            runs = zip(*[again() for _ in range(SAMPLES)], strict=True)
-            totals = [total.sized(found) for total, found in zip(totals, runs, strict=True)]
+    def compare_totals(self, what: str, totals: list[Total]) -> None:
+        """Raise if sums, which are called so, differ by more than rounding does."""
         for total in totals:
             self.compare_rounded(
                 what, total.name, total.found, total.expected, total.size, self.close
             )
-
-    def shaken(self, values: Shadows) -> Terms:
-        """Return what a sweep adds terms to with errors."""
-        return ShakenTerms(values, self.ctx.random)
 
     # Cotangents.
 
@@ -315,16 +275,13 @@ class LoopBeside(QuickWay):
         noted, self.noted = self.noted, None
         if noted is None or not noted.is_finite:
             return
-        pull = partial(self.pulled, noted)
-        totals = pull(self.kind)
-        if not self.is_on_slices and any(map(self.is_off, totals)):
-            runs = zip(
-                *[self.nudged().pulled(noted, self.kind) for _ in range(SAMPLES)], strict=True
-            )
+        totals = self.pulled(noted)
+        if any(map(self.is_off, totals)):
+            runs = zip(*[self.nudged().pulled(noted) for _ in range(SAMPLES)], strict=True)
             totals = [
                 t.sized(found, self.close / MARGIN) for t, found in zip(totals, runs, strict=True)
             ]
-        self.compare_totals("cotangent", totals, lambda: pull(self.shaken))
+        self.compare_totals("cotangent", totals)
 
     def is_off(self, total: Total) -> bool:
         """Return whether a sum differs by more than rounding of its terms does."""
@@ -357,9 +314,9 @@ class LoopBeside(QuickWay):
             for name, v in (inputs | self.tangents).items()
         ]
         values += [given[n.name] for n in self.form.lengths]
-        sweep = self.form, run.floats.append, run.ints.append, self.steps
+        sweep = run.floats.append, run.ints.append, self.steps
         try:
-            _, *results = self.site.run_forward(*sweep, *values)
+            _, *results = self.form.forward(*sweep, *values)
         except UNUSUAL:
             return self
         run.given = given | dict(zip(self.form.results, results, strict=False))
@@ -369,9 +326,9 @@ class LoopBeside(QuickWay):
         """Return a number or an array with errors of rounding."""
         return value * (1.0 + 4 * EPS * self.ctx.random.uniform(-1.0, 1.0, np.shape(value) or None))
 
-    def pulled(self, noted: Noted, kind: Kind) -> list[Total]:
+    def pulled(self, noted: Noted) -> list[Total]:
         """Return what the region makes of the cotangents after the loop."""
-        terms = kind(Shadows(lambda own: copied(noted.blocks.view(own))))
+        terms = SizedTerms(Shadows(lambda own: copied(noted.blocks.view(own))))
         _, copies = self.copied(self.copies)
         cells = {name: terms.array(a) for name, a in noted.arrays.items()}
         items = {key: terms.items(list(found)) for key, found in noted.items.items()}
@@ -386,8 +343,6 @@ class LoopBeside(QuickWay):
             *(cells_of(copies[name]) for name in form.read),
             *(cells_of(shadows[name]) for name in form.shadows),
             *map(terms.number, noted.grads),
-            *(copies[name] for name in form.whole_read),
-            *(shadows[name] for name in form.whole_shadows),
         )
         names: dict[int, str] = {}
         for name, g in zip(form.leaves, found, strict=True):

@@ -1,8 +1,4 @@
-"""What a sweep adds terms to: numbers, items and arrays, with the sizes of their terms.
-
-A sweep over numbers and elements runs on numbers that carry the sizes.  One over slices runs on
-plain arrays and, where results differ, again with errors in all terms: see `shaken_arrays`.
-"""
+"""What a sweep adds terms to: numbers, items and arrays, with the sizes of their terms."""
 
 from __future__ import annotations
 
@@ -13,16 +9,14 @@ from numpy import ndarray
 
 from mooncake_py.compiler.sites.site import cells_of
 from mooncake_py.modes.debug.beside import copied
-from mooncake_py.modes.debug.shaken_arrays import ShakenArray, factors
 from mooncake_py.modes.debug.sized import Sized, SizedCells, size_of, sized
-from mooncake_py.overriding import override
 from mooncake_py.tangents.memory import Shadows
 
-__all__ = ["ShakenTerms", "SizedTerms", "Terms"]
+__all__ = ["SizedTerms"]
 
 
-class Terms:
-    """Plain numbers and arrays, each of which counts as one term.
+class SizedTerms:
+    """Numbers that carry the sizes.
 
     Parameters
     ----------
@@ -32,78 +26,25 @@ class Terms:
 
     def __init__(self, values: Shadows) -> None:
         self.values = values
+        self.sizes = Shadows(lambda own: sizes_of(values.view(own)))
 
-    def number(self, g: Any) -> Any:
+    def number(self, g: Any) -> Sized:
         """Return a number as a term."""
-        return g
+        return sized(g, abs(g))
 
-    def items(self, found: list[float]) -> Any:
+    def items(self, found: list[float]) -> SizedCells:
         """Return the items of a list as terms, which the sweep may change."""
-        return found
+        return SizedCells(found, list(map(abs, found)))
 
-    def array(self, a: ndarray) -> Any:
+    def array(self, a: ndarray) -> SizedCells:
         """Return what belongs to an array."""
-        return self.values.view(a)
+        return SizedCells(cells_of(self.values.view(a)), cells_of(self.sizes.view(a)))
 
     def found(self, total: Any) -> tuple[Any, Any]:
         """Return the value and the size of one of the above."""
-        total = np.asarray(total)
-        return total, np.abs(total)
-
-
-class SizedTerms(Terms):
-    """Numbers that carry the sizes; see `Terms`."""
-
-    def __init__(self, values: Shadows) -> None:
-        super().__init__(values)
-        self.sizes = Shadows(lambda own: sizes_of(values.view(own)))
-
-    @override
-    def number(self, g: Any) -> Sized:
-        return sized(g, abs(g))
-
-    @override
-    def items(self, found: list[float]) -> SizedCells:
-        return SizedCells(found, list(map(abs, found)))
-
-    @override
-    def array(self, a: ndarray) -> SizedCells:
-        return SizedCells(cells_of(self.values.view(a)), cells_of(self.sizes.view(a)))
-
-    @override
-    def found(self, total: Any) -> tuple[Any, Any]:
         if type(total) is SizedCells:
             return total.values, total.sizes
         return total, size_of(total)
-
-
-class ShakenTerms(Terms):
-    """Numbers and arrays with errors, which grow with each operation; see `Terms`.
-
-    Parameters
-    ----------
-    values : Shadows
-    random : Generator
-    """
-
-    def __init__(self, values: Shadows, random: np.random.Generator) -> None:
-        super().__init__(values)
-        self.random = random
-
-    @override
-    def number(self, g: Any) -> Any:
-        return g * factors(self.random)
-
-    @override
-    def items(self, found: list[float]) -> list[float]:
-        return [self.number(g) for g in found]
-
-    @override
-    def array(self, a: ndarray) -> ShakenArray:
-        found = super().array(a).view(ShakenArray)
-        found.random = self.random
-        found *= 1.0
-        return found
 
 
 def sizes_of(a: ndarray) -> ndarray:

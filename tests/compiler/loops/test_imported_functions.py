@@ -51,10 +51,10 @@ def by_a_nested_function(x, n):
 
 @pytest.mark.plain
 @pytest.mark.parametrize("f", [stepped, on_arrays, by_a_function, by_a_nested_function])
-def test_loops_are_one_entry(f, taken):
+def test_loops_are_one_entry(f, taken, printed):
     n = 40 if f is on_arrays else 4
     agrees(f, X.copy(), n)
-    assert any(taken)
+    assert any(printed if f is on_arrays else taken)
     v = np.linspace(-1.0, 1.0, 4)
     g = grad(f)
     assert_allclose(jvp(lambda x: f(x, n), (X.copy(),), (v,))[1], g(X.copy(), n) @ v, rtol=1e-11)

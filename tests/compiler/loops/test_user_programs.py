@@ -26,11 +26,11 @@ def test_gradient(f):
 @pytest.mark.sampled(3)
 @pytest.mark.plain
 @pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
-def test_loops_are_one_entry(f, taken):
+def test_loops_are_one_entry(f, taken, printed):
     # A copy of the code has no history: other arguments may have told its loops to give up.
     fresh = FunctionType(f.__code__.replace(), f.__globals__, f.__name__)
     value_and_grad(fresh, (0, 1))(X.copy(), Y.copy())
-    assert any(taken)
+    assert any(taken) or any(printed)
 
 
 @pytest.mark.sampled(5)

@@ -532,3 +532,17 @@ def test_comprehensions_and_functions_within_loops(tried):
 
     agree(g, X, 3)
     assert "scaled, which stands for" in lines(g)[0]
+
+
+def test_names_of_one_array_after_a_loop_are_one_array():
+    def f(x, n):
+        log = {0: n}
+        u, v = x * 1.0, x * 2.0
+        for i in range(n):
+            u = u * 0.5 + v
+            u[1] = v[0] * 0.1 * i
+            v = u
+        u[0] = 0.3
+        return np.sum(u * v) * log[0] + (1.0 if u is v else 0.0)
+
+    agree(f, X, 30)

@@ -131,7 +131,7 @@ def matmul(b: Builder, args: Sequence[Value], given: Given) -> Value:
         raise Unfit("a product of one operand", b.place)
     if is_complex(x, y):
         return complex_functions.matmul(b, x, y)
-    return reductions.product(b, x, y)
+    return reductions.product(b, x, y, "inner")
 
 
 def inner(b: Builder, args: Sequence[Value], given: Given) -> Value:

@@ -110,8 +110,8 @@ def mean(b: Builder, a: Value, axes: Sequence[int] | None, keeps: bool = False) 
     return Array(sums.shape, sums.kind, lambda index: Op("truediv", (sums.at(index), n)))
 
 
-def product(b: Builder, x: Value, y: Value) -> Value:
-    """Return ``x @ y`` of vectors and matrices."""
+def product(b: Builder, x: Value, y: Value, op: str = "dot") -> Value:
+    """Return ``np.dot(x, y)`` of vectors and matrices, or ``x @ y``, as the operation is named."""
     if not isinstance(x, Array) or not isinstance(y, Array) or BOOL in (x.kind, y.kind):
         raise Unfit("a product of what is no array", b.place)
     kind = kind_of_all(b, (x, y))
@@ -128,21 +128,21 @@ def product(b: Builder, x: Value, y: Value) -> Value:
     n = x.shape[-1]
     b.check("eq", n, y.shape[0])
     if ndims == (1, 1):
-        s = total(b, "dot", (n,), lambda at: multiplied(x.at(at), y.at(at), b.place), kind)
+        s = total(b, op, (n,), lambda at: multiplied(x.at(at), y.at(at), b.place), kind)
         return Number(s, NUMPY_TYPES[kind])
     if ndims == (2, 1):
-        found = new_sums(b, x.shape[:1], kind, "dot")
+        found = new_sums(b, x.shape[:1], kind, op)
         b.reduce(
-            "dot",
+            op,
             x.shape,
             (1,),
             lambda at: multiplied(x.at(at), y.at(at[1:])),
             lambda at: found.at(at[:1]),
         )
     else:
-        found = new_sums(b, y.shape[1:], kind, "dot")
+        found = new_sums(b, y.shape[1:], kind, op)
         b.reduce(
-            "dot",
+            op,
             (n, y.shape[1]),
             (0,),
             lambda at: multiplied(x.at(at[:1]), y.at(at)),

@@ -16,6 +16,7 @@ from mooncake_py.compiler.native.numpy_text.orders import (
     asked_always,
     passes_in_any_order,
 )
+from mooncake_py.compiler.native.numpy_text.rebound import written_whole
 from mooncake_py.compiler.native.numpy_text.scalars import Scalars, Texts
 from mooncake_py.compiler.native.numpy_text.vectors import OneByOne
 from mooncake_py.compiler.native.numpy_text.views import Axes, Loops
@@ -89,6 +90,8 @@ class Blocks:
     writes : Counter
         How many statements bind names and write arrays.
     inputs : frozenset of str
+    rebound : frozenset of str
+        The arrays that are new ones wherever they are written, so that names may share them.
     """
 
     def __init__(
@@ -114,6 +117,7 @@ class Blocks:
         self.rest: Block = ()
         self.counters: set[str] = set()
         self.inputs: frozenset[str] = frozenset()
+        self.rebound: frozenset[str] = frozenset()
 
     # Functions.
 
@@ -123,6 +127,7 @@ class Blocks:
             if not isinstance(s, Alloc):
                 self.writes.update(bound_by(s))
         self.inputs = frozenset(inputs)
+        self.rebound = written_whole(self, body)
         parts = [p for s in statements(body) for e in expressions_in(s) for p in walk(e)]
         if any(isinstance(s, Push) for s in statements(body)):
             self.line("push, save = S.append, S.save")
@@ -141,8 +146,10 @@ class Blocks:
         return self.finished()
 
     def given_back(self, name: str, inputs: Sequence[str]) -> str:
-        """Return a result: a new array in the order of rows."""
+        """Return a result: a new array in the order of rows, which nothing else has."""
         text = self.scalars.name(name)
+        if name in self.rebound:
+            return f"{text}.copy()"
         return f"np.ascontiguousarray({text})" if name in {*self.arrays} - {*inputs} else text
 
     def unbound(self, body: Block, inputs: Sequence[str], results: Sequence[str]) -> None:

@@ -32,6 +32,20 @@ INFIX = {
     "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!=",
 }  # fmt: skip
 ZERO = Const(0.0)
+OF_NUMPY: dict[Any, Any] = {
+    getattr(math, name): getattr(np, ours)
+    for name, ours in {
+        "sin": "sin", "cos": "cos", "tan": "tan", "exp": "exp", "log": "log", "sqrt": "sqrt",
+        "log1p": "log1p", "expm1": "expm1", "sinh": "sinh", "cosh": "cosh", "tanh": "tanh",
+        "atan2": "arctan2", "asin": "arcsin", "acos": "arccos", "atan": "arctan", "hypot": "hypot",
+        "copysign": "copysign", "isnan": "isnan", "isfinite": "isfinite", "isinf": "isinf",
+        "fabs": "fabs", "log2": "log2", "log10": "log10",
+    }.items()
+} | {
+    helpers.maximum: np.maximum, helpers.minimum: np.minimum, helpers.hypot: np.hypot,
+    helpers.tanh: np.tanh, helpers.heaviside: np.heaviside,
+}  # fmt: skip
+"""For functions of numbers those of arrays, which raise nothing."""
 OURS = frozenset({"S", "push", "save", "pop", "found", "part", "total"})
 BUILTINS = frozenset({"abs", "float", "int", "round", "min", "max"})
 
@@ -154,6 +168,8 @@ class Scalars:
             return self.guarded("mul" if f is helpers.times else "truediv", args)
         if f in (np.power, np.float_power):
             return self.operation("pow", args)
+        if self.careful:  # functions of Python raise where those of NumPy give what is not finite
+            f = OF_NUMPY.get(f, f)
         text = f"{self.texts.function(f)}({', '.join(map(self.text, args))})"
         return f"{text}.item()" if type(f) is np.ufunc else text
 
@@ -173,7 +189,7 @@ class Scalars:
             return f"({'-' if op == 'neg' else 'not '}{self.text(args[0])})"
         if op in ("and", "or"):
             return f"({f' {op} '.join(map(self.text, args))})"
-        if op == "pow" and not is_small(args[1]):
+        if op == "pow" and (self.careful or not is_small(args[1])):
             return self.helped(power, args)
         if op == "truediv" and self.in_reverse and not isinstance(args[1], Const):
             return self.helped(divided, args)

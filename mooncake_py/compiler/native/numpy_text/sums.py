@@ -27,13 +27,17 @@ def axis_in(axes: Axes, over: Axes) -> str:
     return str(places[0]) if len(places) == 1 else f"({', '.join(map(str, places))})"
 
 
-def summed(v: Vectors, e: Expr, kept: Axes, *, products: bool = True) -> str:
+def summed(
+    v: Vectors, e: Expr, kept: Axes, *, products: bool = True, is_inner: bool = False
+) -> str:
     """Return the sum over all counters that are not kept.
 
     Parameters
     ----------
     products : bool
         Whether sums of products may be computed as such: the last digits differ.
+    is_inner : bool
+        Whether they are ``x @ y``, which takes longer, and differs where a vector is reversed.
     """
     own = v.loops.axes(e)
     over = tuple([k for k in own if k not in kept])
@@ -43,7 +47,7 @@ def summed(v: Vectors, e: Expr, kept: Axes, *, products: bool = True) -> str:
         text = v.text(e, kept)
         return f"({text}{many})" if many else text
     left = tuple([k for k in own if k in kept])
-    text = contracted(v, e, left, over) if products else None
+    text = contracted(v, e, left, over, is_inner=is_inner) if products else None
     if isinstance(e, Select) and (e.a, e.b) == (Const(1.0), Const(0.0)) and v.loops.axes(e.test):
         text = f"np.add.reduce({v.text(e.test, own)} * 1.0, axis={axis_in(own, over)})"
     if text is None and products and isinstance(e, Op) and e.op in ("add", "sub"):
@@ -55,7 +59,9 @@ def summed(v: Vectors, e: Expr, kept: Axes, *, products: bool = True) -> str:
     return f"({text}{many})" if many else text
 
 
-def contracted(v: Vectors, e: Expr, kept: Axes, over: Axes) -> str | None:
+def contracted(
+    v: Vectors, e: Expr, kept: Axes, over: Axes, *, is_inner: bool = False
+) -> str | None:
     """Return a sum of products of two factors, None if it is none."""
     if v.scalars.careful:
         return None
@@ -73,14 +79,14 @@ def contracted(v: Vectors, e: Expr, kept: Axes, over: Axes) -> str | None:
         text = f"np.add.reduce({v.text(inside[0], own)}, axis={axis_in(own, over)})"
     else:
         one, other = inside
-        text = pair(v, one, other, rest, over)
+        text = pair(v, one, other, rest, over, is_inner=is_inner)
     parts = [expanded(text, rest, kept)]
     parts += [v.text(f, kept) for f in outside]
     parts += [v.scalars.text(f) for f in numbers]
     return parts[0] if len(parts) == 1 else f"({' * '.join(parts)})"
 
 
-def pair(v: Vectors, a: Expr, b: Expr, kept: Axes, over: Axes) -> str:
+def pair(v: Vectors, a: Expr, b: Expr, kept: Axes, over: Axes, *, is_inner: bool = False) -> str:
     """Return the sum of the products of two arrays."""
     one, other = v.loops.axes(a), v.loops.axes(b)
     if len(over) == 1 and set(one) & set(other) == set(over):
@@ -93,7 +99,8 @@ def pair(v: Vectors, a: Expr, b: Expr, kept: Axes, over: Axes) -> str:
             x, y = v.text(a, one), v.text(b, other)
             x = x if one == (*rows, along) else f"{x}.T"
             y = y if other == (along, *columns) else f"{y}.T"
-            return f"({x} @ {y})"
+            is_product = is_inner or (rows and columns)
+            return f"({x} @ {y})" if is_product else f"{x}.dot({y})"
     letters = dict(zip(v.loops.counters, LETTERS, strict=False))
     left, right, result = ("".join(letters[k] for k in axes) for axes in (one, other, kept))
     return f"np.einsum('{left},{right}->{result}', {v.text(a, one)}, {v.text(b, other)})"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy as np
 
 from mooncake_py.compiler.native.numpy_text.helpers import over, times
 from mooncake_py.compiler.native.numpy_text.lengths import Lengths
-from mooncake_py.compiler.native.numpy_text.scalars import INFIX, Scalars, is_guard
+from mooncake_py.compiler.native.numpy_text.scalars import INFIX, OF_NUMPY, Scalars, is_guard
 from mooncake_py.compiler.native.numpy_text.views import (
     Axes,
     Axis,
@@ -43,21 +42,6 @@ ZERO = Const(0.0)
 
 class OneByOne(Exception):
     """What NumPy does not do at once."""
-
-
-ON_ARRAYS: dict[Any, Any] = {
-    getattr(math, name): getattr(np, ours)
-    for name, ours in {
-        "sin": "sin", "cos": "cos", "tan": "tan", "exp": "exp", "log": "log", "sqrt": "sqrt",
-        "log1p": "log1p", "expm1": "expm1", "sinh": "sinh", "cosh": "cosh", "tanh": "tanh",
-        "atan2": "arctan2", "asin": "arcsin", "acos": "arccos", "atan": "arctan", "hypot": "hypot",
-        "copysign": "copysign", "isnan": "isnan", "isfinite": "isfinite", "isinf": "isinf",
-        "fabs": "fabs", "log2": "log2", "log10": "log10",
-    }.items()
-} | {
-    helpers.maximum: np.maximum, helpers.minimum: np.minimum, helpers.hypot: np.hypot,
-    helpers.tanh: np.tanh, helpers.heaviside: np.heaviside,
-}  # fmt: skip
 
 
 def is_product(e: Expr) -> bool:
@@ -127,7 +111,7 @@ class Vectors:
             return self.guarded("mul" if f is helpers.times else "truediv", texts)
         if f in (np.power, np.float_power):
             return f"({texts[0]} ** {texts[1]})"
-        f = ON_ARRAYS.get(f, f)
+        f = OF_NUMPY.get(f, f)
         if type(f) is not np.ufunc:
             raise OneByOne
         return f"{self.scalars.texts.function(f)}({', '.join(texts)})"

@@ -44,6 +44,7 @@ __all__ = ["Wholes"]
 
 ZERO = Const(0)
 MAKES = {FLOAT: "float", INT: "int", BOOL: "bool"}
+DTYPES = {FLOAT: "np.float64", INT: "np.int64", BOOL: "np.bool_"}
 EXACT = frozenset({"sum", "total", "trace"})
 
 
@@ -98,7 +99,8 @@ class Wholes:
             case Assign(target=Load() as target, value=Pop()):
                 self.pop(target)
             case Assign(target=target, value=value):
-                if isinstance(value, Op) and value.op in ("add", "sub") and value.args[0] == target:
+                is_new = part_of(target) in self.p.rebound
+                if isinstance(value, Op) and not is_new and adds_to(value, target):
                     more = value.args[1] if value.op == "add" else Op("neg", (value.args[1],))
                     self.bump(target, more, is_exact=not self.scalars.in_reverse)
                 else:
@@ -148,7 +150,8 @@ class Wholes:
         """Save a part of an array."""
         axes = self.loops.axes(e)
         text = self.v.text(e, axes)
-        if axes and not (text.isidentifier() and isinstance(e, Load) and self.p.stays(e.array)):
+        is_shared = isinstance(e, Load) and (self.p.stays(e.array) or e.array in self.p.rebound)
+        if axes and not (is_shared and text.isidentifier()):
             self.line(f"save({text})")
         else:
             self.line(f"push({text})")
@@ -157,9 +160,12 @@ class Wholes:
         """Put a part of an array back."""
         array = target.array
         if self.p.is_whole(self.loops, target) and (
-            self.p.may_bind(array) or array in self.p.inputs  # which no one looks at afterwards
+            self.p.may_bind(array)
+            or array in self.p.inputs  # which no one looks at afterwards
+            or array in self.p.rebound
         ):
-            self.p.bind(array, "pop()" if self.p.is_written_once(array) else "pop().copy()")
+            is_alone = self.p.is_written_once(array) or array in self.p.rebound
+            self.p.bind(array, "pop()" if is_alone else "pop().copy()")
             return
         self.p.materialize({target.array})
         place, is_view = self.v.target(target)
@@ -181,6 +187,16 @@ class Wholes:
             and kind_of(value, self.p.kinds) == kind
         ):
             self.p.bind(target.array, text)
+            return
+        if target.array in self.p.rebound:
+            text = self.full(value, axes)
+            is_new = self.is_fresh(value) and self.loops.axes(value) == axes
+            is_new |= (
+                text.isidentifier() and isinstance(value, Load) and value.array in self.p.rebound
+            )
+            is_alike = kind_of(value, self.p.kinds) == kind
+            made = text if is_new else f"{text}.copy()"
+            self.p.bind(target.array, made if is_alike else f"{text}.astype({DTYPES[kind]})")
             return
         self.p.materialize({target.array})
         place, is_view = self.v.target(target)
@@ -318,7 +334,8 @@ class Wholes:
             return f"sum({self.full(s.value, s.counters)})"
         if s.op == "trace" or kind != FLOAT:
             return f"np.sum({self.full(s.value, s.counters)}, axis={axis_in(s.counters, s.along)})"
-        return summed(self.v, s.value, kept, products=s.op not in EXACT)
+        is_inner = s.op == "inner"
+        return summed(self.v, s.value, kept, products=s.op not in EXACT, is_inner=is_inner)
 
     def reduced(self, s: Reduce, kept: Axes) -> str:
         """Return an extremum, its place, a product, or what is true of elements."""
@@ -360,6 +377,11 @@ class Wholes:
             if isinstance(i, Const):
                 self.line(f"{self.scalars.name(array)} = np.zeros({count}, np.int64)")
             self.p.defined(array)
+
+
+def adds_to(value: Op, target: Expr) -> bool:
+    """Return True for a sum with, or a difference from, what a target holds."""
+    return value.op in ("add", "sub") and value.args[0] == target
 
 
 SIMPLE = re.compile(r"\w+\[[^][]*\]")

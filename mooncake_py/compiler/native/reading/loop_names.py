@@ -9,14 +9,15 @@ from dis import opmap
 from types import CodeType
 from typing import Any, NamedTuple
 
-from mooncake_py.compiler.native.reading.scope import OWN_SCOPE
 from mooncake_py.syntax.nodes import place_of
 from mooncake_py.syntax.trees import children, walk
 
-__all__ = ["FunctionLoops", "Loop", "has_loops"]
+__all__ = ["OWN_SCOPE", "FunctionLoops", "Loop", "has_loops"]
 
 LOOPS = ast.For | ast.While
 LATER = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef | ast.GeneratorExp
+OWN_SCOPE = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, ast.GeneratorExp,
+             ast.ListComp, ast.SetComp, ast.DictComp)  # fmt: skip
 BACKWARD = frozenset(op for name, op in opmap.items() if "BACKWARD" in name or name == "FOR_ITER")
 Bound = frozenset[str]
 

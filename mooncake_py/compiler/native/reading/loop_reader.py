@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import FunctionType
 
 from mooncake_py.compiler.native.building.findings import Findings
 from mooncake_py.compiler.native.building.types import Type
-from mooncake_py.compiler.native.building.values import Tuple, Unfit, Value
+from mooncake_py.compiler.native.building.values import Array, Tuple, Unfit, Value
 from mooncake_py.compiler.native.reading.loop_names import Loop
 from mooncake_py.compiler.native.reading.lowering import has_return, lowered
 from mooncake_py.compiler.native.reading.reader import FunctionReader, Reading, reread
@@ -68,7 +68,24 @@ class LoopReader(FunctionReader):
             self.bind_initial(value)
         self.read(nodes)
         b.place = place_of(loop.node)
-        return self.finished(Tuple(tuple(map(self.variable, loop.results))))
+        results = tuple(map(self.variable, loop.results))
+        self.require_apart(results)
+        return self.finished(Tuple(results))
+
+    def require_apart(self, results: Sequence[Value]) -> None:
+        """Raise if a variable may be another one's array afterwards, which has other memory here.
+
+        Both would not see what the function writes to one of them.
+        """
+        attributes = [v for name, v in self.scope.env.items() if name.startswith(".")]
+        own = {v.base for v in (*results, *attributes) if isinstance(v, Array) and v.base}
+        seen = own | self.inputs
+        if any(len(pair & seen) > 1 for base in own for pair in self.pairs_with(base)):
+            raise Unfit("variables that may be one array after a loop", self.b.place)
+
+    def pairs_with(self, base: str) -> list[frozenset[str]]:
+        """Return the pairs of memory with this one that may hold the same array."""
+        return [pair for pair in self.aliases.pairs if base in pair]
 
     @override
     def require_private(self, base: str) -> None:

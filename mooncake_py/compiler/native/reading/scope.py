@@ -21,6 +21,7 @@ from mooncake_py.compiler.native.building.values import (
     Unfit,
     Value,
 )
+from mooncake_py.compiler.native.reading.loop_names import OWN_SCOPE
 from mooncake_py.compiler.reading.callees import Callee, held
 from mooncake_py.compiler.regions.ir import Const, Expr
 from mooncake_py.runtime.active import Active
@@ -29,7 +30,6 @@ from mooncake_py.syntax.names import MISSING
 from mooncake_py.syntax.nodes import Place
 
 __all__ = [
-    "OWN_SCOPE",
     "Scope",
     "bound_in",
     "constant",
@@ -40,9 +40,6 @@ __all__ = [
 ]
 
 INPUTS = float, np.ndarray, Active
-
-OWN_SCOPE = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, ast.GeneratorExp,
-             ast.ListComp, ast.SetComp, ast.DictComp)  # fmt: skip
 
 
 class Scope:

@@ -4,22 +4,30 @@
                                     y = a * w0
 
 The way back wants ``x ** p`` for the derivative of ``a``, and of ``p``: it would compute it again,
-where now its result is saved.  In a `ForAll` nothing is hoisted: that would take an array.
+where now its result is saved.  In a `ForAll` that takes an array, which is worth it where NumPy
+makes one anyway and the derivative is made of it::
+
+    for all i: h[i] = tanh(w[i] * h[i])         w0 = new array; for all i: w0[i] = tanh(...)
+                                                for all i: h[i] = w0[i]
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from mooncake_py.compiler.native.regions.mentions import mentions, unused
+from mooncake_py.compiler.derivatives.partials import NoPartial, partials
+from mooncake_py.compiler.native.regions.kinds import kind_of
+from mooncake_py.compiler.native.regions.mentions import mentions, names_in, unused, values_in
 from mooncake_py.compiler.native.regions.region import FLOAT, NativeRegion
 from mooncake_py.compiler.regions.ir import (
+    Alloc,
     Assign,
     Block,
     Call,
     Const,
     Expr,
     ForAll,
+    Load,
     Name,
     Op,
     Select,
@@ -33,17 +41,25 @@ from mooncake_py.compiler.regions.ir import (
 __all__ = ["hoisted", "is_costly"]
 
 
-def hoisted(region: NativeRegion) -> NativeRegion:
-    """Return a region in which a slow operation is all that a statement computes."""
-    hoisting = _Hoisting(region)
-    return replace(region, body=hoisting.block(region.body), kinds=hoisting.kinds)
+def hoisted(region: NativeRegion, *, of_arrays: bool = False) -> NativeRegion:
+    """Return a region in which a slow operation is all that a statement computes.
+
+    Parameters
+    ----------
+    of_arrays : bool
+        Whether for all indices too.
+    """
+    found = _Hoisting(region, of_arrays)
+    return replace(region, body=found.block(region.body), kinds=found.kinds, arrays=found.arrays)
 
 
 class _Hoisting:
     """Goes through a region."""
 
-    def __init__(self, region: NativeRegion) -> None:
+    def __init__(self, region: NativeRegion, of_arrays: bool) -> None:
+        self.of_arrays = of_arrays
         self.kinds = dict(region.kinds)
+        self.arrays = dict(region.arrays)
         self.fresh = unused("w", (*mentions(region.body), *region.kinds))
 
     def block(self, block: Block) -> Block:
@@ -55,9 +71,49 @@ class _Hoisting:
                 result.append(
                     s if value is s.value else with_value(s, lambda _, value=value: value)
                 )
+            elif isinstance(s, ForAll):
+                inner = s.body[0]
+                if self.of_arrays and isinstance(inner, Assign) and isinstance(inner.target, Load):
+                    s = self.for_all(s, inner, result)
+                result.append(s)
             else:
-                result.append(s if isinstance(s, ForAll) else with_blocks(s, self.block))
+                result.append(with_blocks(s, self.block))
         return tuple(result)
+
+    def for_all(self, s: ForAll, inner: Assign, before: list[Statement]) -> ForAll:
+        """Return an assignment for all indices after arrays of which its derivative is made."""
+        assert isinstance(inner.target, Load)
+        is_kept = inner.target.array not in values_in((inner.value,))
+
+        def quick(e: Expr, is_root: bool = False) -> Expr:
+            if isinstance(e, Select | Load):
+                return e
+            e = rebuilt(e, tuple(map(quick, parts_of(e))))
+            if not is_costly(e) or (is_root and is_kept) or not self.is_of_itself(e, s):
+                return e
+            name = self.fresh()
+            self.kinds[name], self.arrays[name] = FLOAT, len(s.counters)
+            part = Load(name, tuple(map(Name, s.counters)), place=inner.place)
+            before.append(Alloc(name, s.extents, FLOAT, False, place=inner.place))
+            body = (Assign(part, e, place=inner.place),)
+            before.append(ForAll(s.counters, s.extents, body, place=s.place))
+            return part
+
+        value = quick(inner.value, is_root=True)
+        if value is inner.value:
+            return s
+        body = (with_value(inner, lambda _: value),)
+        return ForAll(s.counters, s.extents, body, place=s.place)
+
+    def is_of_itself(self, e: Expr, s: ForAll) -> bool:
+        """Return True for what has all indices, and a derivative that is made of its value."""
+        if kind_of(e, self.kinds) != FLOAT or not set(s.counters) <= names_in((e,)):
+            return False
+        own = Name("itself")
+        try:
+            return any(p is not None and own.name in names_in((p,)) for _, p in partials(e, own))
+        except NoPartial:
+            return False
 
     def parts(self, e: Expr, s: Assign, before: list[Statement]) -> Expr:
         """Return an expression whose parts are quick; the slow ones are computed before.

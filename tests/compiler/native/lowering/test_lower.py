@@ -28,10 +28,11 @@ CASES = {
     "sum along an axis of one": ("np.sum(one, axis=1)[2] + np.sum(one[:1])", ["sum"] * 2),
     "sum of float32": ("float(np.sum(narrow)) + float(narrow.sum(axis=0)[1])", ["sum"] * 2),
     "sum of products": ("np.sum(x * x)", ["sum"]),
-    "dot": ("x @ x + (A @ x[:5])[1] + (x[:4] @ A)[2]", ["dot"] * 3),
+    "inner": ("x @ x + (A @ x[:5])[1] + (x[:4] @ A)[2]", ["inner"] * 3),
+    "dot": ("np.dot(x, x) + np.dot(A, x[:5])[1]", ["dot"] * 2),
     "dot of float32": (
         "float(narrow[0] @ narrow[1]) + float((narrow @ narrow[2])[1])",
-        ["dot"] * 2,
+        ["inner"] * 2,
     ),
     "matmul": ("(A @ A.T)[1, 2]", ["matmul"]),
     "matmul of float32": ("float((narrow @ narrow.T)[0, 1])", ["matmul"]),

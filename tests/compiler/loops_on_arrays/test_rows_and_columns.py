@@ -1,4 +1,4 @@
-"""A row of a matrix becomes a column of it, without a look at the memory in each pass."""
+"""A row of a matrix becomes a column of it."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 from numpy.lib.stride_tricks import as_strided
 
-from mooncake_py.compiler.regions.indices import of_row_and_column
-from mooncake_py.compiler.regions.ir import Const, Name, Op
 from tests.compiler.comparing import agrees, agrees_along, equals_reference
 
 RANDOM = np.random.default_rng(20)
@@ -67,21 +65,3 @@ def test_those_counted_from_the_end_may_cross():
 def test_of_memory_that_is_shared_by_rows(f):
     memory = RANDOM.normal(size=40)
     equals_reference(lambda x: f(as_strided(memory.copy(), (6, 9), (24, 8)), x), SCALES)
-
-
-def cut(lower, upper=None, step=None):
-    return Op("slice", tuple(Const(e) if type(e) in (int, type(None)) else e
-                             for e in (lower, upper, step)))  # fmt: skip
-
-
-def test_which_indices_begin_alike():
-    i, j = Name("i"), Name("j")
-    assert of_row_and_column((cut(i), i), (i, cut(i))) == [i, i]
-    assert of_row_and_column((i, cut(None, 4)), (cut(None, 4), i)) == [i]
-    assert of_row_and_column((cut(i), i), (i, cut(j))) is None
-    assert of_row_and_column((cut(i), i), (j, cut(i))) is None
-    assert of_row_and_column((cut(i, 4), i), (i, cut(i, 5))) is None
-    assert of_row_and_column((cut(i, None, 2), i), (i, cut(i, None, 2))) is None
-    assert of_row_and_column((cut(i), cut(i)), (cut(i), cut(i))) is None
-    assert of_row_and_column((i, cut(i)), (i, cut(i))) is None
-    assert of_row_and_column((cut(i), i, i), (i, cut(i), i)) is None

@@ -143,6 +143,8 @@ def sorted_and_reduced(x, m):
 LINEAR = [periodic, in_a_function, limited, smaller, joined, stacked, smoothed, sloped, contracted,
           rates, made]  # fmt: skip
 LOOPS = [*LINEAR, interpolated, normed, solved, sorted_and_reduced]
+LEFT = [joined, smoothed, sloped, contracted, interpolated, sorted_and_reduced]
+"""With functions that are not read: they run statement by statement."""
 
 
 @pytest.mark.sampled(2)
@@ -150,7 +152,7 @@ LOOPS = [*LINEAR, interpolated, normed, solved, sorted_and_reduced]
 @pytest.mark.parametrize("f", LOOPS)
 def test_one_entry(f, taken):
     agrees(f, X.copy(), M.copy())
-    assert taken[0]
+    assert taken[0] == (f not in LEFT)
 
 
 @pytest.mark.sampled(3)
@@ -201,8 +203,7 @@ def test_arrays_that_are_kept_may_change_after_the_loop():
 # Views of operands.
 
 
-@pytest.mark.plain
-def test_views_within_the_loop(taken):
+def test_views_within_the_loop():
     def f(x, m):
         s = 0.0
         for k in range(5):
@@ -212,7 +213,6 @@ def test_views_within_the_loop(taken):
         return s
 
     agrees(f, X.copy(), M.copy())
-    assert taken[0]
 
 
 def test_views_that_are_written_or_seen_later():
@@ -344,8 +344,7 @@ def test_slopes_along_several_axes():
     agrees(f, M.copy())
 
 
-@pytest.mark.plain
-def test_lists_among_the_arguments(taken):
+def test_lists_among_the_arguments():
     def f(x, m):
         u, s = x, 0.0
         for k in range(5):
@@ -357,7 +356,6 @@ def test_lists_among_the_arguments(taken):
 
     agrees(f, X.copy(), M.copy())
     agrees_along(f, (X.copy(), M.copy()), (Y.copy(), M.T.copy()))
-    assert taken[0]
 
 
 @pytest.mark.parametrize("n", [0, 1])
