@@ -23,8 +23,8 @@ from mooncake_py.errors import MooncakeWarning
 
 __all__ = [
     "are_errors", "enter_block", "filters_of_the_program", "leave_block", "may_be_caught",
-    "note_unheard", "pending", "redirect", "restore_filters", "run_filter", "stop_redirecting",
-    "take_out",
+    "not_redirected", "note_unheard", "pending", "redirect", "restore_filters", "run_filter",
+    "stop_redirecting", "take_out",
 ]  # fmt: skip
 
 
@@ -127,10 +127,16 @@ class _AnyCategory(Warning, metaclass=_Category):
 FILTER: Any = ("ignore", _Text(), _AnyCategory, _Module(), 0)
 
 
+def not_redirected() -> Any:
+    """Return the filters that `redirect` would change, None if it is so already."""
+    filters = warnings.filters
+    return None if filters and filters[0] is FILTER else filters
+
+
 def redirect() -> Any:
     """Begin to redirect; return the filters that this changed, None if it was so already."""
-    filters = warnings.filters
-    if filters and filters[0] is FILTER:
+    filters = not_redirected()
+    if filters is None:
         return None
     # Past `simplefilter`, which would make all registries forget what was shown.
     filters.insert(0, FILTER)  # type: ignore[attr-defined]

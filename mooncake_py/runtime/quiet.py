@@ -17,9 +17,18 @@ from typing import Any
 
 import numpy as np
 
-from mooncake_py.diagnostics.warned import note_unheard, pending, redirect, take_out
+from mooncake_py.diagnostics.warned import (
+    not_redirected,
+    note_unheard,
+    pending,
+    redirect,
+    take_out,
+)
 
-__all__ = ["Quiet", "Raising", "Unheard", "error_hook", "is_strict", "loud_again", "quiet"]
+__all__ = [
+    "BY_NAME", "Quiet", "Raising", "Unheard", "error_hook", "is_strict", "loud_again", "quiet",
+    "setting",
+]  # fmt: skip
 
 
 SILENT: dict[str, Any] = {"all": "ignore"}
@@ -39,31 +48,46 @@ def _holding_variable(setting: dict[str, Any]) -> tuple[ContextVar[Any], Any] | 
     return None
 
 
-def _made_once(
-    found: tuple[ContextVar[Any], Any] | None,
-) -> tuple[Callable[[], Any], Callable[[Any], None]] | None:
-    """Return functions that enter and leave a setting; None if NumPy keeps it elsewhere."""
+Ways = tuple[Callable[[], Any], Callable[[], Any], Callable[[Any], Any]]
+
+
+def _made_once(found: tuple[ContextVar[Any], Any] | None) -> Ways | None:
+    """Return what reads the present setting, enters another and puts one back, all of it in C.
+
+    None if NumPy keeps its setting elsewhere.
+    """
     if found is None:
         return None
     variable, value = found
-    return partial(variable.set, value), variable.reset
+    return variable.get, partial(variable.set, value), variable.set
 
 
-def _made_each_time(
-    setting: dict[str, Any],
-) -> tuple[Callable[[], Any], Callable[[Any], None]]:
-    def enter() -> Any:
-        block = np.errstate(**setting)
-        block.__enter__()
-        return block
+def _made_each_time(setting: dict[str, Any]) -> Ways:
+    def present() -> dict[str, Any]:
+        return {**np.geterr(), "call": np.geterrcall()}
 
-    return enter, lambda block: block.__exit__(None, None, None)
+    def put(modes: dict[str, Any]) -> None:
+        np.seterr(**{kind: how for kind, how in modes.items() if kind != "call"})
+        np.seterrcall(modes.get("call"))
+
+    return present, partial(put, setting), put
 
 
 _silent, _listening = _holding_variable(SILENT), _holding_variable(LISTENING)
 _loud = _holding_variable(LOUD)
-quiet, loud_again = _made_once(_silent) or _made_each_time(SILENT)
-_listen, _leave = _made_once(_listening) or _made_each_time(LISTENING)
+setting, quiet, loud_again = _made_once(_silent) or _made_each_time(SILENT)
+"""What surrounds a few operations, whatever interrupts them: the setting is read first.
+
+    before = setting()
+    try:
+        quiet()
+        ...
+    finally:
+        loud_again(before)
+"""
+BY_NAME: dict[str, Any] = {"loud_again": loud_again, "quiet": quiet, "setting": setting}
+"""For generated code."""
+_, _listen, _ = _made_once(_listening) or _made_each_time(LISTENING)
 _variable = None if _silent is None else _silent[0]
 _found: tuple[Any, bool, bool, dict[str, Any]] = None, False, False, {}
 USUAL = {"divide": "warn", "over": "warn", "under": "ignore", "invalid": "warn"}
@@ -79,8 +103,12 @@ def is_strict() -> bool:
 
 
 def error_hook() -> Any:
-    """Return what NumPy calls at floating-point errors: a function or a log, None if neither."""
-    return np.geterrcall() if _settings()[2] else None
+    """Return what the program lets NumPy call at floating-point errors, None if nothing.
+
+    That is a function or a log.
+    """
+    hook = np.geterrcall() if _settings()[2] else None
+    return None if hook is note_unheard else hook
 
 
 def _settings() -> tuple[Any, bool, bool, dict[str, Any]]:
@@ -103,7 +131,12 @@ class Quiet:
     __slots__ = ("before",)
 
     def __enter__(self) -> None:
-        self.before = quiet()
+        self.before = setting()
+        try:
+            quiet()
+        except BaseException:  # an interrupt, after which nothing leaves the block
+            loud_again(self.before)
+            raise
 
     def __exit__(self, *exception: object) -> None:
         loud_again(self.before)
@@ -112,26 +145,23 @@ class Quiet:
 class Raising:
     """A block in which NumPy raises FloatingPointError where it would warn otherwise."""
 
-    __slots__ = ("leave",)
+    __slots__ = ("before",)
 
     def __enter__(self) -> None:
         modes = _settings()[3]
-        if _variable is not None and _loud is not None and modes == USUAL:
-            self.leave: Callable[..., Any] = partial(_put_back, _variable.set(_loud[1]))
-            return
-        louder: Any = {kind: "raise" if how == "warn" else how for kind, how in modes.items()}
-        block = np.errstate(**louder)
-        block.__enter__()
-        self.leave = block.__exit__
+        self.before = setting()
+        try:
+            if _variable is not None and _loud is not None and modes == USUAL:
+                _variable.set(_loud[1])
+                return
+            louder: Any = {kind: "raise" if how == "warn" else how for kind, how in modes.items()}
+            np.seterr(**louder)
+        except BaseException:  # an interrupt, after which nothing leaves the block
+            loud_again(self.before)
+            raise
 
     def __exit__(self, *exception: object) -> None:
-        self.leave(*exception)
-
-
-def _put_back(token: Any, *exception: object) -> None:
-    """Enter the setting again that was before."""
-    assert _variable is not None
-    _variable.reset(token)
+        loud_again(self.before)
 
 
 class Unheard:
@@ -141,14 +171,20 @@ class Unheard:
     noticed: int
 
     def __enter__(self) -> Unheard:
-        pending.unheard += 1
+        self.before = setting()
         self.count = pending.count
-        self.filters = redirect()
-        self.before = _listen()
+        self.filters = not_redirected()
+        pending.unheard += 1
+        try:
+            redirect()
+            _listen()
+        except BaseException:  # an interrupt, after which nothing leaves the block
+            self.__exit__()
+            raise
         return self
 
     def __exit__(self, *exception: object) -> None:
-        _leave(self.before)
+        loud_again(self.before)
         if self.filters is not None:
             take_out(self.filters)
         pending.unheard -= 1

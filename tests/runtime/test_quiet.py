@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import warnings
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 from mooncake_py import MooncakeWarning
+from mooncake_py.diagnostics.warned import pending
 from mooncake_py.runtime import quiet
 
 MADE = [
@@ -22,12 +24,16 @@ def divide():
     return np.ones(1) / np.zeros(1)
 
 
-@pytest.mark.parametrize(("enter", "leave"), MADE, ids=["once", "each time"][-len(MADE) :])
-def test_no_warning_inside_and_the_setting_of_before_afterwards(enter, leave):
+@pytest.mark.parametrize(
+    ("setting", "enter", "leave"), MADE, ids=["once", "each time"][-len(MADE) :]
+)
+def test_no_warning_inside_and_the_setting_of_before_afterwards(setting, enter, leave):
     with np.errstate(all="raise", under="warn"):
         before = np.geterr()
-        outer = enter()
-        inner = enter()
+        outer = setting()
+        enter()
+        inner = setting()
+        enter()
         assert set(np.geterr().values()) == {"ignore"}
         assert divide() == np.inf
         leave(inner)
@@ -47,6 +53,37 @@ def test_block_is_left_by_an_exception():
     with pytest.raises(KeyError), quiet.Quiet():
         raise KeyError
     assert np.geterr() == before
+
+
+@pytest.mark.parametrize("block", [quiet.Quiet, quiet.Raising, quiet.Unheard])
+def test_block_whose_beginning_is_interrupted_changes_nothing(block):
+    """A profiler raises at each of the calls with which the block begins, in turn."""
+    before, filters, unheard = np.geterr(), list(warnings.filters), pending.unheard
+    calls = 0
+    while calls < 100:
+        left = calls
+        calls += 1
+
+        def interrupt(frame, event, _):
+            nonlocal left
+            if event == "c_return" and frame.f_code.co_name != "interrupt":
+                left -= 1
+                if left == -1:
+                    sys.setprofile(None)
+                    raise KeyboardInterrupt
+
+        made = block()
+        sys.setprofile(interrupt)
+        try:
+            made.__enter__()
+        except KeyboardInterrupt:
+            sys.setprofile(None)
+            assert (np.geterr(), warnings.filters, pending.unheard) == (before, filters, unheard)
+        else:
+            sys.setprofile(None)
+            made.__exit__(None, None, None)
+            break
+    assert 1 < calls < 100
 
 
 def test_other_threads_keep_theirs():

@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import integrate, optimize
 
 from mooncake_py import SolverError, grad, hessian, implicit, jvp, value_and_grad
+
+integrate = pytest.importorskip("scipy.integrate")
+optimize = pytest.importorskip("scipy.optimize")
 
 pytestmark = pytest.mark.without_modes("the programs read what callbacks have captured")
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from types import CodeType, MethodType
+from types import CodeType, FunctionType, MethodType
 from typing import Any, TypeVar
 
 from mooncake_py.remembered import Table
@@ -100,10 +100,10 @@ def either(
     agree : callable
         Whether two results, the first in parts, are the same as far as they must be.
     """
-    code = getattr(f.__func__ if type(f) is MethodType else f, "__code__", None)
-    if type(code) is not CodeType:
+    function = f.__func__ if type(f) is MethodType else f
+    if type(function) is not FunctionType:
         return in_parts()
-    turns = turns_of(kind, code)
+    turns = turns_of(kind, function.__code__)
     if turns.rests():
         return in_parts()
     if turns.is_decided:

@@ -32,7 +32,7 @@ from mooncake_py.compiler.statements.finiteness import Factor, factors_of
 from mooncake_py.compiler.statements.gathers import is_index, is_mask
 from mooncake_py.compiler.statements.general import Way
 from mooncake_py.compiler.statements.kinds import NUMBERS
-from mooncake_py.compiler.statements.lines import attempt, function, indented, raised, watched
+from mooncake_py.compiler.statements.lines import attempt, function, indented, mute, raised, watched
 from mooncake_py.compiler.statements.pushforward import tangent_of
 from mooncake_py.compiler.statements.reductions import is_reduction
 from mooncake_py.compiler.statements.statement import Statement
@@ -43,7 +43,7 @@ from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.late_errors import late_error
 from mooncake_py.runtime.overlapping import crosses_at
 from mooncake_py.runtime.pulls import is_basic
-from mooncake_py.runtime.quiet import Unheard, loud_again, quiet
+from mooncake_py.runtime.quiet import BY_NAME, Unheard
 from mooncake_py.runtime.values import FLOAT64
 from mooncake_py.tangents.memory import has_overlaps
 
@@ -234,8 +234,8 @@ class ForwardForm:
             "complex128": np.complex128, "crosses_at": crosses_at, "float64": np.float64,
             "has_overlaps": has_overlaps, "is_basic": is_basic, "is_finite": is_finite,
             "is_index": is_index, "is_mask": is_mask, "late_error": late_error,
-            "loud_again": loud_again, "may_be_caught": may_be_caught, "ndarray": ndarray,
-            "otherwise": otherwise, "quiet": quiet, "shape_of": shape_of, "Unheard": Unheard,
+            "may_be_caught": may_be_caught, "ndarray": ndarray, "otherwise": otherwise,
+            "shape_of": shape_of, "Unheard": Unheard, **BY_NAME,
         }  # fmt: skip
         self.scope |= {name: dtype for dtype, name in NAMES.items()}
         self.scope |= {f"f{i}": f for i, f in enumerate(core.functions)}
@@ -307,12 +307,10 @@ class ForwardForm:
 
     def quietly(self, lines: list[str]) -> list[str]:
         """Return lines that run without warnings; after an error all is computed again."""
-        core = self.core
-        if any(is_reduction(let.value) or is_mean(let.value) for let in core.lets):
+        if any(is_reduction(let.value) or is_mean(let.value) for let in self.core.lets):
             # NumPy's are written in Python, and warn of what is empty.
             return self.or_again(["with Unheard():", *indented(lines)])
-        quiet = ["before = quiet()", "try:", *indented(lines), "finally:", "    loud_again(before)"]
-        return self.or_again(quiet)
+        return self.or_again(mute(lines))
 
     def or_again(self, lines: list[str]) -> list[str]:
         """Return lines after whose errors all is computed again."""
@@ -348,11 +346,9 @@ class ForwardForm:
         first, then, _ = computation(
             self.core, self.operands, text, careful=True, complexes=self.complexes
         )
-        lines = ["before = quiet()", "try:", *indented([*first, *then, "return t"])]
-        lines += ["finally:", "    loud_again(before)"]
+        lines = mute([*first, *then, "return t"])
         made = function("exact", ", ".join(self.names()), lines)
-        scope = {"loud_again": loud_again, "one": np.float64(1.0), "quiet": quiet}
-        return define(made, {**text.scope, **scope})["exact"]
+        return define(made, {**text.scope, **BY_NAME, "one": np.float64(1.0)})["exact"]
 
     # Before the computation.
 

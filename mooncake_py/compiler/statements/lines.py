@@ -11,6 +11,7 @@ __all__ = [
     "choosing",
     "function",
     "indented",
+    "mute",
     "raised",
     "watched",
 ]
@@ -52,3 +53,11 @@ def raised() -> list[str]:
 def indented(lines: list[str]) -> list[str]:
     """Return lines within a block."""
     return ["    " + line for line in lines]
+
+
+def mute(lines: list[str]) -> list[str]:
+    """Return lines that run without warnings of NumPy; they name what `quiet.BY_NAME` has."""
+    return [
+        "before = setting()", "try:", *indented(["quiet()", *lines]), "finally:",
+        "    loud_again(before)",
+    ]  # fmt: skip

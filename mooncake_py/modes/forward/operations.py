@@ -26,7 +26,7 @@ from mooncake_py.runtime.index_errors import index_error
 from mooncake_py.runtime.late_errors import has_assigned, has_written, refuse_part
 from mooncake_py.runtime.objects import meet_objects
 from mooncake_py.runtime.operators import BINARY, BinaryOperator
-from mooncake_py.runtime.quiet import Quiet, Unheard, loud_again, quiet
+from mooncake_py.runtime.quiet import Quiet, Unheard, loud_again, quiet, setting
 from mooncake_py.runtime.values import FLOAT64, NUMBERS, is_inexact
 from mooncake_py.tangents.memory import has_overlaps, is_same_view, is_writeable
 
@@ -143,13 +143,15 @@ class Operations(Levels):
                 return None
             p, q, y = float(p), float(q), float(y)  # NumPy's scalars would warn
             t, u = t if t is None else float(t), u if u is None else float(u)
-        before = None if self.plain else quiet()
+        before = setting()
         try:
+            if not self.plain:
+                quiet()
             return tangent(self.operators, p, q, t, u, y)
         except ZeroDivisionError:
             return None
         finally:
-            if before is not None:
+            if not self.plain:
                 loud_again(before)
 
     def array_operator(self, op: BinaryOperator, a: Any, b: Any) -> Any:
@@ -167,8 +169,9 @@ class Operations(Levels):
     ) -> Any:
         """Return the result of an operator of which an operand is an array, with its tangent."""
         if tangent is not None:
-            before = quiet()
+            before = setting()
             try:
+                quiet()
                 t = tangent(self.operators, *primals, *tangents, y)
                 serves = quick.fits(t, y)
             finally:

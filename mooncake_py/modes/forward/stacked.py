@@ -30,7 +30,7 @@ from mooncake_py.runtime import drops
 from mooncake_py.runtime.active import REAL_SCALARS, Active, active_number, primal_of
 from mooncake_py.runtime.late_errors import has_assigned, has_written
 from mooncake_py.runtime.operators import BinaryOperator
-from mooncake_py.runtime.quiet import Quiet, loud_again, quiet
+from mooncake_py.runtime.quiet import Quiet, loud_again, quiet, setting
 from mooncake_py.runtime.rows import aligned, rows_at
 from mooncake_py.runtime.values import FLOAT64, is_inexact
 from mooncake_py.tangents.memory import has_overlaps
@@ -254,8 +254,9 @@ class StackedContext(ForwardContext):
             u = None if u is None else aligned(u, ndim)
         elif type(y) not in REAL_SCALARS:
             return None
-        before = quiet()
+        before = setting()
         try:
+            quiet()
             return checked(tangent(self.operators, p, q, t, u, y))
         finally:
             loud_again(before)

@@ -16,7 +16,7 @@ from mooncake_py.diagnostics.notes import name_adjoint
 from mooncake_py.language import unfinished
 from mooncake_py.runtime import pulls
 from mooncake_py.runtime.interrupts import through_interrupts
-from mooncake_py.runtime.quiet import loud_again, quiet
+from mooncake_py.runtime.quiet import loud_again, quiet, setting
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.reverse_mode import ReverseMode
@@ -48,8 +48,9 @@ class ReversePass(ReverseMode):
             return
         tape = self.tape
         entry: tuple[Any, ...] = ()
-        before = quiet()
+        before = setting()
         try:
+            quiet()
             while tape:
                 entry = tape[-1]
                 del tape[-1]  # after the return of `pop` an interrupt could come
@@ -80,8 +81,9 @@ class ReversePass(ReverseMode):
         """Reverse entries, at least one, until it is time to tell how far it is."""
         tape, meter = self.tape, self.meter
         entry: tuple[Any, ...] = ()
-        before = quiet()
+        before = setting()
         try:
+            quiet()
             while tape:
                 entry = tape[-1]
                 del tape[-1]
