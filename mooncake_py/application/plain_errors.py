@@ -28,6 +28,8 @@ BY_TYPE = (float, complex, np.inexact)
 KINDS = "biufcSU"
 LAYOUT = 0x103 | WRITEABLE  # contiguous in C or Fortran order, aligned
 MOST = 4096
+OF_NUMBERS = frozenset({"dok", "lil"})
+"""Formats of sparse matrices in lists and dicts."""
 
 _sound: set[Any] = set()
 
@@ -116,12 +118,18 @@ def is_data(value: Any) -> bool:
         return t.__module__ == "numpy"  # a subclass has code of its own
     if t in DATA or isinstance(value, (np.dtype, np.ufunc, type)):
         return True
-    return is_sparse(value) or (t.__module__.startswith("numpy.random") and draws_numbers(t))
+    if is_sparse(value):
+        return True
+    return module_of(t).startswith("numpy.random") and draws_numbers(t)
 
 
 def is_sparse(value: Any) -> bool:
-    """Return whether a value is a sparse matrix of SciPy's own classes."""
-    return module_of(type(value)).startswith("scipy.sparse.") and hasattr(value, "nnz")
+    """Return whether a value is a sparse matrix of SciPy's own classes that keeps arrays.
+
+    Those that keep Python's numbers may keep active ones.
+    """
+    kind = module_of(type(value))
+    return kind.startswith("scipy.sparse.") and getattr(value, "format", "dok") not in OF_NUMBERS
 
 
 def copied(value: Any) -> Any:

@@ -160,17 +160,18 @@ class Reachable(Walk):
 
     def follow_modules(self) -> None:
         """Visit the attributes of the user's modules that any of the code names."""
-        done: set[tuple[int, str]] = set()
-        while True:
-            new = [(m, n) for m in self.modules.values() for n in self.names
-                   if (id(m), n) not in done]  # fmt: skip
-            if not new:
-                break
-            for module, name in new:
-                done.add((id(module), name))
-                path = f"{module.__name__}.{name}"
-                self.places.append(Global(path, vars(module), name))
-                self.follow(path, vars(module).get(name, MISSING))
+        done: dict[int, int] = {}  # how many of the names, of each module
+        before = -1
+        while sum(done.values()) > before:
+            before = sum(done.values())
+            names = list(self.names)
+            for module in list(self.modules.values()):
+                scope = vars(module)
+                for name in names[done.get(id(module), 0) :]:
+                    path = f"{module.__name__}.{name}"
+                    self.places.append(Global(path, scope, name))
+                    self.follow(path, scope.get(name, MISSING))
+                done[id(module)] = len(names)
         self.is_open |= not BY_NAME.isdisjoint(self.names)
 
     @override
@@ -187,7 +188,12 @@ class Reachable(Walk):
             self.has_numbers |= value.context in self.running
             self.plain_numbers.add(id(unwrapped(value)))
             return
-        if value is MISSING or id(value) in self.known:
+        if t is dict and is_namespace_of_library(value):  # ``vars(sys)`` leads to all modules
+            if id(value) not in self.known:
+                self.known[id(value)] = value
+                self.places.append(Contents(path, value))
+            return
+        if value is MISSING or value is sys.modules or id(value) in self.known:
             return
         kind = kind_of(t)
         if isinstance(value, (bytearray, array)):
@@ -303,6 +309,13 @@ def tuples_in(values: Any) -> set[int]:
             found.add(id(value))
         todo.extend(value.values() if t is dict else value)
     return found
+
+
+def is_namespace_of_library(d: dict[Any, Any]) -> bool:
+    """Return whether a dict holds the names of a module that is not the user's."""
+    name = d.get("__name__")
+    module = sys.modules.get(name) if type(name) is str else None
+    return type(module) is ModuleType and vars(module) is d and not is_users_module(module)
 
 
 def held_by_cache(cache: Any) -> list[Any]:

@@ -418,7 +418,7 @@ def call_opaque(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
                 return muted_streams.use(ctx, f, args, kwargs)
             if f.__name__ in ("write", "writelines"):
                 silence.hear(receiver)
-            elif f.__name__ in MOVING and moved.are_noted():
+            elif f.__name__ in MOVING and moved.are_noted() and stored_files.runs_no_code(receiver):
                 return moved.read(ctx, f, args, kwargs)
         file = stored_files.written_file(f, args)
         if file is not None:

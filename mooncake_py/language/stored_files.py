@@ -19,6 +19,7 @@ import numpy as np
 
 from mooncake_py.application.seen_calls import call_seen
 from mooncake_py.diagnostics.reporting import dropped
+from mooncake_py.modules import module_of
 from mooncake_py.runtime.activity import INERT
 from mooncake_py.runtime.silence import Write, is_muted
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode, Tracking
 
 __all__ = ["HANDLERS", "SAVERS", "StoredFiles", "refuse_reading", "remember", "run_json",
-           "run_writer", "stores_files", "written_file"]  # fmt: skip
+           "run_writer", "runs_no_code", "stores_files", "written_file"]  # fmt: skip
 
 # From a function to where it takes the file.
 SAVERS: dict[Any, tuple[int, str]] = {
@@ -180,6 +181,16 @@ def written_file(f: Any, args: Any) -> Any:
 
 
 BOUND = (BuiltinFunctionType, MethodType, Write)
+
+
+def runs_no_code(file: Any) -> bool:
+    """Return whether a file, and those that it reads from, are of classes in C."""
+    while file is not None:
+        if module_of(type(file)) != "_io" or type(file) is io.BufferedRWPair:
+            return False
+        file = getattr(file, "buffer", getattr(file, "raw", None))
+    return True
+
 
 HANDLERS = dict.fromkeys((builtins.open, np.load, np.fromfile), run_reader) | dict.fromkeys(
     SAVERS, run_saver

@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from mooncake_py.compiler.native.regions.region import NativeRegion
 from mooncake_py.compiler.regions.evaluate import evaluated, passes
 from mooncake_py.compiler.regions.ir import (
     Apply,
+    Assign,
     Block,
+    Call,
     For,
     ForAll,
+    Load,
     Places,
     Reduce,
     Statement,
@@ -31,6 +36,7 @@ FEWEST = 24
 """Statements on arrays, in all passes, from which on the way in and out costs less."""
 COPIED = 8192  # bytes for each of these: what takes as long to copy as it saves
 OF_NUMBER = 0.1  # of a statement on arrays, takes one on numbers
+CHOICES = frozenset({np.maximum, np.minimum, np.fmax, np.fmin})
 ON_ARRAYS = ForAll | Reduce | Places | Apply
 
 
@@ -98,11 +104,26 @@ class PrintedEffort(Effort):
 
     def __init__(self, region: NativeRegion, written: Sequence[str]) -> None:
         super().__init__(region, written)
+        if self.loop is not None and only_chooses(self.loop):
+            self.loop = None
         self.is_none = self.loop is None
 
     @override
     def amount(self, loop: For, inputs: Mapping[str, Any]) -> float:
         return amount(loop, dict(inputs))
+
+
+def only_chooses(loop: For) -> bool:
+    """Return True if all that a loop computes are the greater or smaller elements of two arrays.
+
+    Their shares are computed again on the way back, in twice the time; single statements keep them.
+    """
+    values = [s.value for each in statements((loop,)) if isinstance(each, ForAll)
+              for s in each.body if isinstance(s, Assign)]  # fmt: skip
+    computed = [value for value in values if not isinstance(value, Load)]
+    return bool(computed) and all(
+        isinstance(value, Call) and value.function in CHOICES for value in computed
+    )
 
 
 def amount(loop: For, scope: dict[str, Any]) -> float:

@@ -10,7 +10,6 @@ import pytest
 from numpy.testing import assert_allclose
 
 from mooncake_py import grad, hvp, jvp, linear, local_rules, rewritten, value_and_grad
-from mooncake_py.compiler.sites.tried import TriedLoop
 from tests.support.directions import check_jvp
 
 X = np.array([[0.3, 1.2, -0.7], [0.5, 0.9, 0.4]])
@@ -88,12 +87,9 @@ def test_they_are_one_entry():
 
 @pytest.mark.plain
 @pytest.mark.without_modes("counts runs of a loop that is one entry")
-def test_a_loop_is_one_entry(monkeypatch):
-    results = []
-    run = TriedLoop.run
-    monkeypatch.setattr(TriedLoop, "run", lambda *args: results.append(run(*args)) or results[-1])
+def test_a_loop_is_one_entry(printed):
     grad(in_a_loop)(X, R)
-    assert [type(result) for result in results] == [tuple]
+    assert printed == [True]
 
 
 class Totals:
