@@ -173,7 +173,6 @@ class Run(Solved):
         ctx, made = self.ctx, list(self.calls.made.values())
         if not (self.is_derived and (self.end or self.before) and made[0].other):
             return
-            return
         other = made[0].f, made[0].other
         first = [(call.f, call.first) for call in made]
         values = self.values_after((True, other), (False, other), (False, *first, other))
@@ -200,23 +199,10 @@ class Run(Solved):
             return None
 
     def value_after(self, has_run: bool, *calls: Any) -> Any:
-        """Return what the last of some calls of callbacks returns, before the solver or after.
-
-        Afterwards it is what it has returned to the solver if nothing is left of an iterator.
-        """
-        end = self.plain_end
-        if end is None:
-            put_all(self.ctx, self.end if has_run else [])
-            try:
-                with at(self.after if has_run else self.before):
-                    return sample(self.ctx, called_in_turn, calls)
-            except (ExhaustedError, StopIteration):
-                if not has_run:
-                    raise
-                return next(iter(self.calls.made.values())).other_value
-            finally:
-                self.go_back()
-        changes: list[tuple[Place, Any]] = end if end is not None and has_run else []
+        """Return what the last of some calls of callbacks returns, before the solver or after."""
+        if self.plain_end is None:
+            return self.sample_after(has_run, calls)
+        changes = self.plain_end if has_run else []
         for place, held in in_order(changes):
             place.write(held)
         try:
@@ -225,6 +211,22 @@ class Run(Solved):
             )
         finally:
             self.state.put_back()
+
+    def sample_after(self, has_run: bool, calls: Any) -> Any:
+        """Return the same where callbacks are derived.
+
+        Afterwards it is what it has returned to the solver if nothing is left of an iterator.
+        """
+        put_all(self.ctx, self.end if has_run else [])
+        try:
+            with at(self.after if has_run else self.before):
+                return sample(self.ctx, called_in_turn, calls)
+        except (ExhaustedError, StopIteration):
+            if not has_run:
+                raise
+            return next(iter(self.calls.made.values())).other_value
+        finally:
+            self.go_back()
 
     def attempt(self, solve: Function, still: list[ndarray]) -> tuple[Any, BaseException | None]:
         """Return what a solver finds, or the exception that it raises, with arrays read-only."""
