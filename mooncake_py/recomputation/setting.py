@@ -17,6 +17,7 @@ from mooncake_py.language.draws import Draws
 from mooncake_py.recomputation.changes import is_alone
 from mooncake_py.rules import local
 from mooncake_py.runtime.compilation import compiles, using
+from mooncake_py.runtime.quiet import error_modes
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
@@ -43,7 +44,7 @@ class Setting:
     def __init__(self, *contexts: Mode, part: Mode | None = None) -> None:
         self.rules = local.current()
         self.compiles = compiles()
-        self.errors = {**np.geterr(), "call": np.geterrcall()}  # the reverse pass is silent
+        self.errors = error_modes()  # the reverse pass is silent
         self.draws = Draws(part)
         self.flags = Flags()
         # By id, captured variables of functions that ran: those that they are local to bind them

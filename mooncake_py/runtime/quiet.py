@@ -26,8 +26,8 @@ from mooncake_py.diagnostics.warned import (
 )
 
 __all__ = [
-    "BY_NAME", "Quiet", "Raising", "Unheard", "error_hook", "is_strict", "loud_again", "quiet",
-    "setting",
+    "BY_NAME", "Quiet", "Raising", "Unheard", "error_hook", "error_modes", "is_strict",
+    "loud_again", "quiet", "set_error_modes", "setting",
 ]  # fmt: skip
 
 
@@ -62,15 +62,19 @@ def _made_once(found: tuple[ContextVar[Any], Any] | None) -> Ways | None:
     return variable.get, partial(variable.set, value), variable.set
 
 
-def _made_each_time(setting: dict[str, Any]) -> Ways:
-    def present() -> dict[str, Any]:
-        return {**np.geterr(), "call": np.geterrcall()}
+def error_modes() -> dict[str, Any]:
+    """Return how NumPy treats floating-point errors and what it calls, as for `np.errstate`."""
+    return {**np.geterr(), "call": np.geterrcall()}
 
-    def put(modes: dict[str, Any]) -> None:
-        np.seterr(**{kind: how for kind, how in modes.items() if kind != "call"})
-        np.seterrcall(modes.get("call"))
 
-    return present, partial(put, setting), put
+def set_error_modes(modes: dict[str, Any]) -> None:
+    """Set what `error_modes` returns."""
+    np.seterrcall(modes.get("call"))
+    np.seterr(**{kind: how for kind, how in modes.items() if kind != "call"})
+
+
+def _made_each_time(modes: dict[str, Any]) -> Ways:
+    return error_modes, partial(set_error_modes, modes), set_error_modes
 
 
 _silent, _listening = _holding_variable(SILENT), _holding_variable(LISTENING)

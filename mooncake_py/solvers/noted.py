@@ -7,13 +7,12 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from mooncake_py.containers import decimals, foreign_memory, state
 from mooncake_py.containers.apart import stands_apart
 from mooncake_py.containers.holders import Place
 from mooncake_py.containers.undo import note
 from mooncake_py.overriding import override
+from mooncake_py.runtime.quiet import error_modes, set_error_modes
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
@@ -94,12 +93,11 @@ class ErrorState(Place):
 
     @override
     def read(self) -> Any:
-        return {**np.geterr(), "call": np.geterrcall()}
+        return error_modes()
 
     @override
     def write(self, contents: Any) -> None:
-        np.seterrcall(contents["call"])
-        np.seterr(**{name: mode for name, mode in contents.items() if name != "call"})
+        set_error_modes(contents)
 
     @override
     def record(self, ctx: Mode) -> None:
