@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from mooncake_py import checkpointed
-from mooncake_py.compiler.native import effort
 from mooncake_py.compiler.native import printed_loop as printed
 from tests.programs.comparing import (
     assert_as_unfused,
@@ -90,5 +89,4 @@ def as_one_entry() -> Iterator[None]:
     """Let loops run as one entry, however short they are."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(printed, "FEWEST", 0)
-        patch.setattr(effort, "FEWEST", 0)
         yield

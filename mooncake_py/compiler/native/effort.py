@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from mooncake_py.compiler.native import printed_loop
 from mooncake_py.compiler.native.regions.region import NativeRegion
 from mooncake_py.compiler.regions.evaluate import evaluated, passes
 from mooncake_py.compiler.regions.ir import (
@@ -27,13 +28,11 @@ from mooncake_py.compiler.regions.ir import (
 from mooncake_py.compiler.sites.items import bytes_copied
 from mooncake_py.overriding import override
 
-__all__ = ["FEWEST", "Effort", "PrintedEffort"]
+__all__ = ["Effort", "PrintedEffort"]
 
 LEAST = 50  # passes over numbers, fewer than which take less time than the way in and out
 ARRAY = 10  # statements on numbers take as long as one on arrays
 BYTES = 1024  # to be copied for each pass, at most
-FEWEST = 24
-"""Statements on arrays, in all passes, from which on the way in and out costs less."""
 COPIED = 8192  # bytes for each of these: what takes as long to copy as it saves
 OF_NUMBER = 0.1  # of a statement on arrays, takes one on numbers
 CHOICES = frozenset({np.maximum, np.minimum, np.fmax, np.fmin})
@@ -95,7 +94,7 @@ class PrintedEffort(Effort):
     @property
     @override
     def least(self) -> float:
-        return FEWEST
+        return printed_loop.FEWEST
 
     @property
     @override

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from mooncake_py.compiler.native import effort
 from mooncake_py.compiler.native import printed_loop as sites
 
 
 @pytest.fixture(autouse=True)
 def _short_loops(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sites, "FEWEST", 0)
-    monkeypatch.setattr(effort, "FEWEST", 0)
 
 
 @pytest.fixture

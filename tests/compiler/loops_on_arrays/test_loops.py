@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from mooncake_py import checkpointed, grad, hvp, jvp
-from mooncake_py.compiler.native import effort
 from mooncake_py.compiler.native import printed_loop as printed
 from tests.compiler.comparing import agrees, equals_reference
 
@@ -293,7 +292,6 @@ def test_an_index_within_a_slice_that_changes_after_it_has_a_name():
 @pytest.mark.plain
 def test_what_is_short_is_not_tried(monkeypatch, taken):
     monkeypatch.setattr(printed, "FEWEST", 24)
-    monkeypatch.setattr(effort, "FEWEST", 24)
 
     def f(x, n):
         for _ in range(n):
