@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from mooncake_py import SolverError, checkpoint, hessian, jvp, value_and_grad
+from tests.support.values_and_slopes import check_values_and_slopes
 
 integrate = pytest.importorskip("scipy.integrate")
 optimize = pytest.importorskip("scipy.optimize")
@@ -99,13 +100,7 @@ def test_a_sample_that_the_first_call_keeps(source: str, name: str) -> None:
         draw = SOURCES[source]()
         return SAMPLED[name](Expected(p, draw)) * (1 + draw())
 
-    expected = differences(f)
-    value, g = value_and_grad(f)(P)
-    assert value == f(P)
-    np.testing.assert_allclose(g, expected, rtol=1e-4, atol=1e-6)
-    value, slope = jvp(f, (P,), (np.array([1.0, 0.0]),))
-    assert value == f(P)
-    np.testing.assert_allclose(slope, expected[0], rtol=1e-4, atol=1e-6)
+    check_values_and_slopes(f, P, differences(f), atol=1e-6)
 
 
 def test_second_derivatives_have_the_same_sample() -> None:

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mooncake_py import SolverError, checkpoint, jvp, value_and_grad
+from mooncake_py import SolverError, checkpoint, value_and_grad
+from tests.support.values_and_slopes import check_values_and_slopes
 
 integrate = pytest.importorskip("scipy.integrate")
 optimize = pytest.importorskip("scipy.optimize")
@@ -82,13 +83,7 @@ def test_an_item_that_the_first_call_takes(maker: str, solver: str) -> None:
 
         return SOLVERS[solver](p, constant) * p[1] + next(items) * p[0]
 
-    expected = differences(f)
-    value, g = value_and_grad(f)(P)
-    assert value == f(P)
-    np.testing.assert_allclose(g, expected, rtol=1e-4, atol=1e-5)
-    value, slope = jvp(f, (P,), (np.array([1.0, 0.0]),))
-    assert value == f(P)
-    np.testing.assert_allclose(slope, expected[0], rtol=1e-4, atol=1e-5)
+    check_values_and_slopes(f, P, differences(f), atol=1e-5)
 
 
 @pytest.mark.parametrize("maker", ["list", "map", "map of the user's", "chain", "generator"])

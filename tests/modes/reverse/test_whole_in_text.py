@@ -15,6 +15,7 @@ from mooncake_py import compile_mode, debug_mode, grad, hvp, jvp, value_and_grad
 from mooncake_py.compiler.native.numpy_text import printer
 from mooncake_py.compiler.sites import turns
 from mooncake_py.modes.reverse import whole
+from tests.support.sweeps_of_text import noted_sweeps
 
 pytestmark = [pytest.mark.plain, pytest.mark.without_modes("text takes over within a test")]
 
@@ -25,21 +26,8 @@ AT_FIRST = 2 + 1 + turns.SAMPLES  # calls, in the last of which it is found out 
 @pytest.fixture(autouse=True)
 def ran(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[bool]]:
     """Whether each sweep forward came to its end; text is faster by this clock."""
-    found: list[bool] = []
-    original = printer.as_forward
-
-    def noted(run: Callable[..., Any]) -> Callable[..., Any]:
-        forward = original(run)
-
-        def counted(*given: Any) -> tuple[Any, ...]:
-            result = forward(*given)
-            found.append(result[0])
-            return result
-
-        return counted
-
+    found = noted_sweeps(monkeypatch)
     ticks = iter(range(10**9))
-    monkeypatch.setattr(printer, "as_forward", noted)
     monkeypatch.setattr(turns, "OFTEN", 2)
     monkeypatch.setattr(turns, "clock", lambda: next(ticks) // 3 * 3.0)  # the second way takes none
     yield found

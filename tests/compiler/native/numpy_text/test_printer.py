@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
 from typing import Any
 from warnings import catch_warnings, simplefilter
 
@@ -16,10 +15,11 @@ from mooncake_py import hvp, jvp, value_and_grad, vjp
 from mooncake_py.compiler.native import form
 from mooncake_py.compiler.native.numpy_text import printer
 from mooncake_py.compiler.native.printed_loop import PrintedLoop
-from mooncake_py.compiler.sites.elsewhere import Elsewhere
 from mooncake_py.compiler.native.site import report
+from mooncake_py.compiler.sites.elsewhere import Elsewhere
 from mooncake_py.runtime.compilation import is_installed
 from tests.programs.comparing import function_of
+from tests.support.sweeps_of_text import noted_sweeps
 
 rng = np.random.default_rng(5)
 ARGUMENTS = (
@@ -136,20 +136,7 @@ def printed(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     """Whether each sweep forward came to its end."""
     if not is_installed():
         pytest.skip("compile=True needs llvmlite")
-    found: list[bool] = []
-    original = printer.as_forward
-
-    def noted(run: Callable[..., Any]) -> Callable[..., Any]:
-        forward = original(run)
-
-        def counted(*given: Any) -> tuple[Any, ...]:
-            result = forward(*given)
-            found.append(result[0])
-            return result
-
-        return counted
-
-    monkeypatch.setattr(printer, "as_forward", noted)
+    found = noted_sweeps(monkeypatch)
     monkeypatch.setattr(form, "COMPILER", form.NUMPY)
     return found
 
