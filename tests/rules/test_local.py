@@ -21,8 +21,11 @@ from mooncake_py import (
     elementwise,
     from_vjp,
     grad,
+    hvp,
+    jvp,
     local_rules,
     overlay,
+    value_and_grad,
     vjp,
 )
 from mooncake_py.rules import registry
@@ -163,6 +166,8 @@ def test_block_within_differentiated_code() -> None:
 
     assert grad(f)(2.0) == 212.0
     assert grad(f)(2.0) == 212.0
+    assert jvp(value_and_grad(f), (2.0,), (1.0,)) == ((24.0, 212.0), (212.0, 12.0))
+    assert hvp(f, (2.0,), 1.0) == 12.0
 
 
 def test_rules_of_modules_that_are_imported_meanwhile_stay() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,12 @@ def has(value: Any, name: str) -> bool:
         return False
 
 
+def code_of(f: Any) -> CodeType | None:
+    """Return the code of a function; None for anything else, the class of functions too."""
+    code = f.__code__ if has(f, "__code__") else None
+    return code if type(code) is CodeType else None
+
+
 def functions_in(f: Any, depth: int = 4) -> Iterator[Any]:
     """Yield a function and those that it has captured, also in containers; and what else it has."""
     yield f
@@ -35,7 +42,7 @@ def functions_in(f: Any, depth: int = 4) -> Iterator[Any]:
         parts = plain_dict(f).values()
     elif has(f, "__wrapped__"):
         parts = (f.__wrapped__,)
-    elif has(f, "__code__"):
+    elif code_of(f):
         parts = [c.cell_contents for c in f.__closure__ or () if is_filled(c)]
         parts += [f.__globals__.get(name) for name in names_of(f.__code__)]
     for part in parts:
@@ -54,17 +61,20 @@ def texts_of(code: Any) -> set[str]:
     return {c for c in code.co_consts if type(c) is str}.union(*map(texts_of, within))
 
 
+def codes_in(f: Any) -> list[CodeType]:
+    """Return the code objects of a function and of those that it uses."""
+    return [code for g in functions_in(f) if (code := code_of(g))]
+
+
 def names_in(f: Any) -> set[str]:
     """Return the globals and attributes that a function and those that it uses name."""
-    codes = [g.__code__ for g in functions_in(f) if has(g, "__code__")]
-    return set().union(*map(names_of, codes))
+    return set().union(*map(names_of, codes_in(f)))
 
 
 def dtypes_in(f: Any) -> list[np.dtype]:
     """Return the dtypes of single and half precision that a function mentions or has captured."""
     found = [np.dtype(getattr(np, name)) for name in names_in(f) & IMPRECISE]
-    codes = [g.__code__ for g in functions_in(f) if has(g, "__code__")]
-    texts = set().union(*map(texts_of, codes))
+    texts = set().union(*map(texts_of, codes_in(f)))
     found += [t for t in map(np.dtype, ("f2", "f4", "c8")) if {t.name, t.str[1:]} & texts]
     for value in functions_in(f):
         if isinstance(value, type) and value.__name__ in IMPRECISE:
