@@ -13,10 +13,10 @@ import gc
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from mooncake_py.containers.equality import BY_THEMSELVES, compared, is_same, may_differ
+from mooncake_py.containers.origins import NOTHING, have_one_origin, origins_of
 from mooncake_py.containers.reach import LRU_WRAPPER
 from mooncake_py.language.cached_again import Results, compares_numbers, run_again
-from mooncake_py.language.equality import BY_THEMSELVES, compared, may_differ
-from mooncake_py.language.origins import NOTHING, have_one_origin, is_same, origins_of
 from mooncake_py.runtime.activity import unwrapped
 
 if TYPE_CHECKING:

@@ -17,12 +17,12 @@ from numpy import ndarray
 
 from mooncake_py.application.seen_calls import call_checked
 from mooncake_py.containers import effects
+from mooncake_py.containers.equality import FILLED, compared_parts
 from mooncake_py.containers.state import note_raised
 from mooncake_py.language import import_hooks, numpy_operators, operators, raising, texts
 from mooncake_py.language.attributes import Attributes
 from mooncake_py.language.class_statements import ClassStatement
 from mooncake_py.language.elements import as_array
-from mooncake_py.language.equality import FILLED, compared_parts
 from mooncake_py.language.matching import Matching
 from mooncake_py.language.subclass_operators import takes_part
 from mooncake_py.modules import package_of

@@ -262,3 +262,24 @@ def test_methods_that_write_are_refused() -> None:
 
     with pytest.raises(DerivativeDropError, match="changes something"):
         value_and_grad(cached_twice(lambda x: Counting(x[0], 1), lambda x: Counting(x[1], 1)))(X)
+
+
+@dataclass(frozen=True)
+class Settings:
+    by_name: Any = field(hash=False)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("kept", [lambda v: {"h": v}, lambda v: {1, v}], ids=["dict", "set"])
+def test_numbers_in_dicts_and_sets_that_are_compared_count(mode: str, kept: Any) -> None:
+    @functools.cache
+    def doubled(settings: Settings) -> Any:
+        values = settings.by_name
+        return 2 * (values["h"] if isinstance(values, dict) else max(values))
+
+    def f(x: Any) -> Any:
+        return doubled(Settings(kept(3 * x[0]))) + 10 * doubled(Settings(kept(3 * x[1])))
+
+    value, gradient = MODES[mode](f)
+    assert value == 66.0
+    np.testing.assert_array_equal(gradient, [6.0, 60.0, 0.0])

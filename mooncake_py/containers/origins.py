@@ -1,4 +1,4 @@
-"""Where the numbers that a cached function is given are from.
+"""Where the numbers are from that a cached function is given, or that a dict is read at.
 
 Two equal numbers have one derivative if the same operations made them of the same numbers.
 """
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.language.equality import UNKNOWN, Compared
+from mooncake_py.containers.equality import UNKNOWN, Compared
 from mooncake_py.rules.kinds import Like, Rule
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import unwrapped
@@ -23,7 +23,7 @@ from mooncake_py.tangents.bits import bits_of
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["NOTHING", "have_one_origin", "is_same", "origins_of"]
+__all__ = ["NOTHING", "have_one_origin", "origins_of"]
 
 NOTHING = object()
 RECENT = 32  # entries of the tape that are looked through for where a number is from
@@ -55,20 +55,6 @@ class Object(NamedTuple):
 
     value: Any
     parts: tuple[Any, ...]
-
-
-def is_same(a: Any, b: Any) -> bool:
-    """Return whether two equal arguments are one as far as the derivative goes."""
-    if type(a) is Compared or type(b) is Compared:
-        if type(a) is type(b) and a.value is b.value:
-            return True
-        a, b = (v.parts if type(v) is Compared else v for v in (a, b))
-        return type(a) is type(b) and is_same(a, b)
-    if type(a) is tuple and type(b) is tuple:
-        return len(a) == len(b) and all(map(is_same, a, b))
-    return a is not UNKNOWN and (
-        a is b or not any(type(v) is Active or v is UNKNOWN for v in (a, b))
-    )
 
 
 def origins_of(value: Any, known: dict[int, Any] | None = None, depth: int = DEEP) -> Any:

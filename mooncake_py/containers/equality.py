@@ -1,15 +1,17 @@
 """What the equality of an object goes by: numbers in it, or nothing that may be active.
 
-A cached function finds a result for an equal argument.  Its derivative is that of the result if
-the two are equal whatever the active numbers are, as where a class compares names.
+A dict finds a value for an equal key, and a cached function a result for an equal argument.  Its
+derivative is that of the value found if the two are equal whatever the active numbers are, as where
+a class compares names.
 """
 
 from __future__ import annotations
 
 import builtins
 import dis
+import operator
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import fields
 from types import (
     FunctionType,
@@ -20,8 +22,10 @@ from types import (
     WrapperDescriptorType,
 )
 from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import ReferenceType
 
 from mooncake_py.containers import effects
+from mooncake_py.containers.undo import PLAIN
 from mooncake_py.remembered import remembered
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import INERT
@@ -41,10 +45,13 @@ __all__ = [
     "Compared",
     "compared",
     "compared_parts",
+    "holds_numbers",
+    "is_same",
     "may_differ",
 ]
 
 FILLED = (list, tuple, dict)
+SETS = (set, frozenset)
 EQUAL_BY_PARTS = (list.__eq__, tuple.__eq__, deque.__eq__)
 
 UNKNOWN = object()
@@ -53,7 +60,7 @@ BY_THEMSELVES = INERT | {Active, MethodType}
 DEEP = 8
 NOT_COMPARING = frozenset({
     "__class_getitem__", "__delattr__", "__init__", "__init_subclass__", "__new__",
-    "__post_init__", "__repr__", "__set_name__", "__setattr__", "__str__",
+    "__post_init__", "__replace__", "__repr__", "__set_name__", "__setattr__", "__str__",
 })  # fmt: skip
 SEEN_THROUGH = frozenset({
     "NotImplemented", "abs", "all", "any", "bool", "float", "frozenset", "hash", "id", "int",
@@ -63,7 +70,7 @@ SEEN_THROUGH = frozenset({
 """Builtins that find no attributes by themselves."""
 
 
-IN_C = frozenset({MemberDescriptorType, WrapperDescriptorType, MethodDescriptorType, type(None)})
+IN_C = frozenset({MemberDescriptorType, WrapperDescriptorType, MethodDescriptorType, *PLAIN})
 """Types of members of classes that run no code of the program."""
 Names = frozenset[str] | None
 """Names of attributes; None stands for any."""
@@ -78,19 +85,22 @@ class Compared(NamedTuple):
 
 
 def compared(ctx: Mode, value: Any, depth: int = 0) -> Any:
-    """Return an argument, with `Compared` for objects that equal others by active numbers."""
+    """Return a value, with `Compared` for objects that equal others by active numbers."""
     t = type(value)
     if t in BY_THEMSELVES or (t.__eq__ is object.__eq__ and t.__hash__ is object.__hash__):
         return value
     if t is tuple and depth < DEEP:
         return tuple([compared(ctx, part, depth + 1) for part in value])
+    if issubclass(t, ReferenceType):
+        return compared(ctx, value(), depth + 1)
     effects.refuse_writers(ctx, (value,), effects.HASHING)  # they run unseen
     if t.__eq__ is object.__eq__ or not ctx.contains_active(value):
         return value
     if depth > DEEP:
         return UNKNOWN
-    parts = compared_parts(value)
+    parts = list(value) if t in SETS else compared_parts(value)
     if parts is not None:
+        parts = [*parts, *parts.values()] if type(parts) is dict else parts
         return Compared(value, tuple([compared(ctx, part, depth + 1) for part in parts]), True)
     found = tuple(active_in(ctx, value, frozenset(), set()))
     return Compared(value, found, False) if found else value
@@ -114,6 +124,37 @@ def may_differ(value: Any) -> bool:
     if type(value) is Compared:
         return not value.by_parts or may_differ(value.parts)
     return value is UNKNOWN or (type(value) is tuple and any(map(may_differ, value)))
+
+
+def holds_numbers(value: Any) -> bool:
+    """Return whether the equality of a compared value goes by active numbers, or may do so."""
+    t = type(value)
+    return (
+        t is Active
+        or t is Compared
+        or value is UNKNOWN
+        or (t is tuple and any(map(holds_numbers, value)))
+    )
+
+
+def is_same(a: Any, b: Any, are_one: Callable[[Any, Any], bool] = operator.is_) -> bool:
+    """Return whether two equal values, as compared, are one as far as the derivative goes.
+
+    Parameters
+    ----------
+    are_one : callable
+        Whether two equal numbers, one of them active at least, have one derivative.
+    """
+    if type(a) is Compared or type(b) is Compared:
+        if type(a) is type(b) and a.value is b.value:
+            return True
+        a, b = (v.parts if type(v) is Compared else v for v in (a, b))
+        return type(a) is type(b) and is_same(a, b, are_one)
+    if type(a) is tuple and type(b) is tuple:
+        return len(a) == len(b) and all(is_same(x, y, are_one) for x, y in zip(a, b, strict=True))
+    if type(a) is Active or type(b) is Active:
+        return are_one(a, b)
+    return a is not UNKNOWN and b is not UNKNOWN
 
 
 def active_in(ctx: Mode, value: Any, names: Names, seen: set[int]) -> Iterator[Any]:
@@ -152,7 +193,7 @@ def names_read(cls: type, names: frozenset[str]) -> Names:
             if type(member) is FunctionType:
                 methods.append(member)
             elif member is not MISSING and type(member) not in IN_C:
-                return None  # a descriptor of another kind, or a default that may be one
+                return None  # a descriptor of another kind, or an object that may be one
         new = set()
         for method in methods:
             read = names_in(method)
