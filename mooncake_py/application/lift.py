@@ -20,6 +20,7 @@ from mooncake_py.application.walker import Mapper, replace_parts
 from mooncake_py.containers.undo import note
 from mooncake_py.overriding import override
 from mooncake_py.runtime.active import Active, active_number, shared_number
+from mooncake_py.runtime.elsewhere import BufferViews
 from mooncake_py.runtime.foreign import foreign_number
 from mooncake_py.runtime.tangent_tree import TangentTree
 from mooncake_py.runtime.values import FLOAT64, INEXACT_SCALARS, take_usual_dtype
@@ -52,6 +53,7 @@ class Lifter(Mapper):
     def __init__(self, ctx: Mode) -> None:
         super().__init__(ctx)
         self.locked = False
+        self.in_buffers = BufferViews()
         self.before = Lifter.liftings, Lifter.lifted
 
     @override
@@ -64,6 +66,8 @@ class Lifter(Mapper):
 
     @override
     def visit_array(self, value: ndarray) -> tuple[Any, Any]:
+        if value.base is not None and value.dtype.kind in "fc":
+            self.in_buffers.add(value)
         if type(value) is ndarray and value.dtype is FLOAT64:
             return value, self.activate(value)
         if not differentiable_array(value):

@@ -22,6 +22,7 @@ from mooncake_py.boundary.own_memory import Key, OwnMemory
 from mooncake_py.boundary.separation import separation
 from mooncake_py.boundary.writes import Copies, Watcher
 from mooncake_py.errors import MooncakeError
+from mooncake_py.runtime.elsewhere import BufferViews
 from mooncake_py.runtime.enclosing import enclosing
 from mooncake_py.runtime.identities import Identities
 
@@ -144,6 +145,7 @@ class ArgumentsApart:
         elif whole:
             copier = FollowedCopier(enclosing())
             self.args = copier.copy_whole(args)
+            BufferViews(old for old, _ in copier.arrays)
             self.note_copies(own, copier.memo.values(), copier.arrays, args, kwargs)
         elif self.outside:
             self.copy_blocks(own)

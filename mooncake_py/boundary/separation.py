@@ -35,6 +35,7 @@ from mooncake_py.boundary.writes import Copies, Watcher
 from mooncake_py.overriding import override
 from mooncake_py.runtime import pulls
 from mooncake_py.runtime.attribute_lookup import MISSING
+from mooncake_py.runtime.elsewhere import BufferViews, in_buffer
 from mooncake_py.runtime.enclosing import enclosing
 from mooncake_py.runtime.mode_of import is_reverse
 from mooncake_py.tangents.bits import bits_of
@@ -49,7 +50,6 @@ __all__ = ["Separation", "separation"]
 
 CAPTURED = -1  # in place of an argument: what captured and global names are bound to
 MANY_PARTS = 64  # of a captured value, more than which are not searched
-ALONE = PLAIN | {ndarray}
 Pairs = list[tuple[Key, ndarray]]
 
 
@@ -60,7 +60,7 @@ def separation(
 
     With `whole`, all of the arguments are copied, not just what they share.
     """
-    if len(args) == 1 and not kwargs and type(args[0]) in ALONE:
+    if len(args) == 1 and not kwargs and is_alone(args[0]):
         return None  # in most calls
     values: dict[Key, Any] = {**dict(enumerate(args)), **kwargs}
     found = shared_surveys(values, chosen) if len(values) > 1 else None
@@ -82,9 +82,9 @@ def separation(
 def captured_survey(f: Callable[..., Any], values: list[Any]) -> Survey | None:
     """Return the memory that names in a function share with containers and objects, or None.
 
-    Arrays by themselves are copied in any case.
+    Arrays by themselves are copied in any case; in a buffer, others may have their memory.
     """
-    holders = [value for value in values if type(value) not in ALONE]
+    holders = [value for value in values if not is_alone(value)]
     if not holders or getattr(type(f), "reaches_arguments", False):
         return None
     captured = [*captured_values(f)]
@@ -108,6 +108,12 @@ def captured_survey(f: Callable[..., Any], values: list[Any]) -> Survey | None:
         parts = [] if issubclass(type(value), ndarray) else parts_of(value)
         shared += filter(is_shared, (value, *(parts if len(parts) <= MANY_PARTS else ())))
     return Survey(*shared) if shared else None
+
+
+def is_alone(value: Any) -> bool:
+    """Return whether only views of a value can share memory with it."""
+    t = type(value)
+    return t in PLAIN or (t is ndarray and not in_buffer(value))
 
 
 class Separation(Watcher):
@@ -225,6 +231,7 @@ class Separation(Watcher):
                 values[key] = copier.copy_whole(values[key])
             self.note_copies(copier, group, f"{self.named(keys)} and another argument")
             if group is not None:
+                BufferViews(old for old, _ in copier.arrays)
                 self.copies += copier.memo.values()
                 self.arrays += copier.arrays
             else:

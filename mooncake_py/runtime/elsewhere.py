@@ -16,10 +16,12 @@ from typing import Any
 from numpy import ndarray
 from numpy.lib.array_utils import byte_bounds
 
-from mooncake_py.tangents.memory import address, is_writeable, owner
+from mooncake_py.diagnostics.places import current_place
+from mooncake_py.errors import DerivativeDropError
+from mooncake_py.tangents.memory import address, is_writeable, overlap, owner
 
-__all__ = ["PartlySharedError", "array_behind", "buffer_of", "has_own_memory", "owner_among",
-           "view_like"]  # fmt: skip
+__all__ = ["BufferViews", "PartlySharedError", "array_behind", "buffer_of", "has_own_memory",
+           "in_buffer", "owner_among", "view_like"]  # fmt: skip
 
 OWNING = (bytes, bytearray, array, mmap, memoryview)
 """Buffers that have memory of their own, in which no array owns anything."""
@@ -35,6 +37,48 @@ class PartlySharedError(Exception):
 def has_own_memory(base: Any) -> bool:
     """Return whether the base of an array is a buffer, which no array can own."""
     return issubclass(type(base), OWNING)
+
+
+def in_buffer(a: ndarray) -> bool:
+    """Return whether an array lies in a buffer, as may others that are no views of it."""
+    if a.base is None:
+        return False
+    root = owner(a)
+    return root.base is not None and has_own_memory(buffer_of(root))
+
+
+class BufferViews:
+    """The arrays of one argument in buffers: each buffer must be seen through one of them."""
+
+    what = "two arrays are different views of one buffer that no array owns"
+    why = "they were made from a buffer object, and how they overlap is not recorded"
+    fix = "make one array of the whole buffer, and take views of that array"
+
+    def __init__(self, arrays: Iterable[ndarray] = ()) -> None:
+        self.met: dict[int, list[ndarray]] = {}  # by the id of the buffer
+        self.ends: dict[int, int] = {}
+        for a in arrays:
+            self.add(a)
+
+    def add(self, a: ndarray) -> None:
+        """Take an array; raise if what it shares with another one would not be known."""
+        if not a.size or not in_buffer(a):
+            return
+        key = id(buffer_of(owner(a)))
+        low, high = byte_bounds(a)
+        met, end = self.met.setdefault(key, []), self.ends.get(key, 0)
+        if low < end and any(share_unknown(a, b) for b in met):
+            where = current_place()[0]
+            raise DerivativeDropError(self.what, where=where, why=self.why, fix=self.fix)
+        met.append(a)
+        self.ends[key] = max(end, high)
+
+
+def share_unknown(a: ndarray, b: ndarray) -> bool:
+    """Return whether two arrays over a buffer share derivatives, or writes, by their addresses."""
+    floats = a.dtype.kind in "fc" and b.dtype.kind in "fc"
+    may_share = floats or is_writeable(a) or is_writeable(b)
+    return may_share and owner(a) is not owner(b) and overlap(a, b)
 
 
 def array_behind(a: ndarray) -> ndarray | None:

@@ -117,11 +117,8 @@ class Registry:
         known = self.standing_for(buffer, a)
         may_change = is_writeable(known) or is_writeable(a)
         if known is not a and may_change and np.may_share_memory(known, a):
-            raise self.dropped(
-                "two arrays are different views of one buffer that no array owns",
-                "they were made from a buffer object, and how they overlap is not recorded",
-                "make one array of the whole buffer, and take views of that array",
-            )
+            said = elsewhere.BufferViews
+            raise self.dropped(said.what, said.why, said.fix)
         return a
 
     def standing_for(self, buffer: Any, a: ndarray) -> ndarray:
