@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import ReferenceType
 
 from mooncake_py.containers import effects
+from mooncake_py.containers.state import old_cell
 from mooncake_py.containers.undo import PLAIN
 from mooncake_py.remembered import remembered
 from mooncake_py.runtime.active import Active
@@ -224,6 +225,7 @@ def names_in(f: FunctionType) -> Names:
     if f.__name__ in ("__getattr__", "__getattribute__"):
         return None
     names: set[str] = set()
+    captured = dict(zip(f.__code__.co_freevars, f.__closure__ or (), strict=True))
     for step in dis.get_instructions(f.__code__):
         if step.opname.startswith(("LOAD_ATTR", "LOAD_METHOD")):
             names.add(step.argval)
@@ -232,6 +234,9 @@ def names_in(f: FunctionType) -> Names:
             found = f.__globals__.get(step.argval, builtin)
             is_known = type(found) in (type, ModuleType)
             if not (step.argval in SEEN_THROUGH if found is builtin else is_known):
+                return None
+        elif step.opname == "LOAD_DEREF" and step.argval in captured:
+            if type(old_cell(captured[step.argval])) not in (type, ModuleType):
                 return None
         elif step.opname in ("LOAD_DEREF", "LOAD_CLASSDEREF", "MAKE_FUNCTION", "IMPORT_NAME"):
             return None

@@ -134,6 +134,18 @@ def test_what_was_stored_before_the_call_is_refused(key: Any, read: Any) -> None
     assert memory == {key(2.0): 4.0}
 
 
+def test_a_class_of_the_function_compares_by_names_too() -> None:
+    class Local(Own):
+        def __eq__(self, other: object) -> bool:
+            return isinstance(other, Local) and self.n == other.n
+
+        def __hash__(self) -> int:
+            return self.n
+
+    f = remembering(dict, Local)
+    assert grad(f)(TIED).tolist() == [33.0, 0.0]
+
+
 def test_weak_references_are_equal_as_their_objects_are() -> None:
     def f(x: Any) -> Any:
         a, b = ByNumber(x[0]), ByNumber(x[1])
