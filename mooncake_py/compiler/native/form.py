@@ -81,6 +81,7 @@ class Form:
     text : str
     quick : callable or None
         As `reverse`, but gives None where that would have to begin again: for who has another way.
+        Where it is, `reverse` also takes ``zeros``: at which places are arrays of zeros.
     spares : Spares
         What calls leave for later ones.
     """

@@ -39,6 +39,7 @@ def pull_native(entry: tuple[Any, ...]) -> None:
     _, form, stack, values, nodes, outputs, leaves, _ = entry
     if not any(y.grad for y in outputs) and all(node.memory.grad is None for node in nodes):
         return
+    zeros = [k for k, node in enumerate(nodes, len(values)) if node.memory.grad is None]
     for node in nodes:
         node.shadow()  # may lay out anew what another one shares
     shadows = [node.shadow() for node in nodes]
@@ -47,7 +48,9 @@ def pull_native(entry: tuple[Any, ...]) -> None:
         np.zeros(a.shape, a.dtype) if k in added else in_order(a) for k, a in enumerate(shadows)
     ]
     reals = [as_real(a) if a.dtype.kind == "c" else a for a in packed]
-    found = form.reverse(stack.array, stack.top, *values, *reals, *(float(y.grad) for y in outputs))
+    given = (*values, *reals, *[float(y.grad) for y in outputs])
+    more: dict[str, Any] = {} if form.quick is None else {"zeros": zeros}
+    found = form.reverse(stack.array, stack.top, *given, **more)
     for k, (a, own) in enumerate(zip(shadows, packed, strict=True)):
         if k in added:
             a += own

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -142,7 +142,11 @@ def as_quick(run: Callable[..., Any], restored: Sequence[int]) -> Callable[..., 
 
 
 def as_reverse(run: Callable[..., Any], printer: Printer) -> Callable[..., Any]:
-    """Return ``reverse(S, p, *inputs) -> results``."""
+    """Return ``reverse(S, p, *inputs, zeros) -> results``.
+
+    Of what is to be put back, no copies are taken of the arrays at the places `zeros`, which hold
+    nothing but that.
+    """
     quick, restored = as_quick(run, printer.restored), printer.restored
 
     @cache
@@ -150,8 +154,10 @@ def as_reverse(run: Callable[..., Any], printer: Printer) -> Callable[..., Any]:
         assert printer.carefully is not None
         return made(printer, printer.carefully())
 
-    def reverse(stack: Saved, top: int, *given: Any) -> tuple[Any, ...]:
-        before = [given[k].copy() for k in restored]
+    def reverse(
+        stack: Saved, top: int, *given: Any, zeros: Collection[int] = ()
+    ) -> tuple[Any, ...]:
+        before = [0 if k in zeros else given[k].copy() for k in restored]
         results = quick(stack, top, *given)
         if results is not None:
             return results

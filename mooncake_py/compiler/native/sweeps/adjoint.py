@@ -43,6 +43,7 @@ from mooncake_py.compiler.native.sweeps.applied import Derivatives
 from mooncake_py.compiler.native.sweeps.counting import counted
 from mooncake_py.compiler.native.sweeps.needs import Needs
 from mooncake_py.compiler.native.sweeps.normal import normal
+from mooncake_py.compiler.native.sweeps.overlaps import Overlaps
 from mooncake_py.compiler.native.sweeps.pull import Pull, Puller
 from mooncake_py.compiler.native.sweeps.reduced import pulled
 from mooncake_py.compiler.native.sweeps.scopes import Scopes, numbers_bound
@@ -163,8 +164,17 @@ class _Adjoint(Sweeper):
         self.together = {id(s.body[0]) for s in statements(self.body) if isinstance(s, ForAll)}
         self.scopes = Scopes(region, self.body, self.active)
         self.bindings = Bindings(self.body)
-        self.puller = Puller(self.active, self.kinds, self.scopes.replayed, self.fresh)
-        self.needs = Needs(self.body, self.scopes, self.pull_of, self.is_replayed)
+        self.overlaps = Overlaps(self.body, region.inputs, self.scopes)
+        self.puller = Puller(
+            self.active, self.kinds, self.scopes.replayed, self.fresh, self.overlaps.is_apart
+        )
+        self.needs = Needs(
+            self.body,
+            self.scopes,
+            self.pull_of,
+            self.is_replayed,
+            lambda s: self.overlaps.may_meet(s, self.pull_of),
+        )
 
     def pull_of(self, s: Assign | Let | Apply | Reduce) -> Pull:
         """Return the adjoint of an assignment, or of what computes an array."""

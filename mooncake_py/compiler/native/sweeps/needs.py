@@ -9,7 +9,8 @@ Forwards through the region: ``needed`` are the names and arrays whose present v
     x[i] = 2.0 * s              a x         x is saved here; this statement reads nothing
     a = 0.0                     x           a is saved here
 
-An array is one thing: what is needed of it is all of it.
+An array is one thing: what is needed of it is all of it, but for elements that are told apart (see
+`overlaps`).
 """
 
 from __future__ import annotations
@@ -52,6 +53,8 @@ class Needs:
         Returns the adjoint of an assignment, or of what computes an array.
     is_replayed : callable
         Whether the way back asks the test of a branch again.
+    may_meet : callable
+        Whether the way back may read elements that an assignment overwrites.
 
     Attributes
     ----------
@@ -65,10 +68,12 @@ class Needs:
         scopes: Scopes,
         pull_of: Callable[[Assign | Let | Apply | Reduce], Pull],
         is_replayed: Callable[[If], bool],
+        may_meet: Callable[[Statement], bool],
     ) -> None:
         self.scopes = scopes
         self.pull_of = pull_of
         self.is_replayed = is_replayed
+        self.may_meet = may_meet
         self._overwritten: set[int] = set()
         self._ending: dict[int, set[str]] = {}
         needed = frozenset[str]()
@@ -149,7 +154,7 @@ class Needs:
         part, *_ = bound_by(inner)
         pull = self.pull_of(inner)
         needed |= pull.reads
-        if part in needed:
+        if part in needed and self.may_meet(inner):
             self._overwritten.add(id(s))
             if isinstance(inner, Assign | Reduce) and isinstance(inner.target, Load):
                 needed |= values_in(inner.target.index)

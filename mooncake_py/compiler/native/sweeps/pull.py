@@ -84,6 +84,8 @@ class Puller:
         Numbers that are bound once, and what to.
     fresh : callable
         Returns a new name.
+    is_apart : callable
+        Whether statements that undo an assignment read nothing that it overwrites.
     """
 
     def __init__(
@@ -92,11 +94,13 @@ class Puller:
         kinds: Mapping[str, str],
         known: dict[str, Expr],
         fresh: Callable[[], str],
+        is_apart: Callable[[Assign | Let, Block], bool],
     ) -> None:
         self.active = active
         self.kinds = kinds
         self.known = known
         self.fresh = fresh
+        self.is_apart = is_apart
 
     def of(self, s: Assign | Let, together: bool) -> Pull:
         """Return the adjoint of an assignment, of which several passes may run `together`."""
@@ -125,7 +129,7 @@ class Puller:
             lets = [let for let in steps.lets if let.name != root.name]
             back = finished([*lets, *ends], g, slot)
             reads = values_read(back, slot)
-            if root.name in reads and part_of(target) not in reads:
+            if root.name in reads and (part_of(target) not in reads or self.is_apart(s, back)):
                 result: dict[str, Expr] = {root.name: target}
                 back = tuple(with_value(b, lambda e: substituted(e, result)) for b in back)
                 return Pull(back, reads - {root.name} | index_names(target), True)

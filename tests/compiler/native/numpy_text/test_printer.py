@@ -378,3 +378,35 @@ return s""")
     for way in (False, True):
         with pytest.raises(IndexError):
             value_and_grad(f, FLOATS, compile=way)(*copy.deepcopy(args))
+
+
+LOOP = """
+import numpy as np
+
+def f(a, x, more):
+    for i in range(1, len(x)):
+        x[i] = x[i] * np.sum(a[:i]) + x[i - 1] * x[0]
+    return np.sum(x * x) + more * np.sum(a ** 3)
+"""
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize("more", [0, 2])
+def test_a_way_back_that_fails_leaves_nothing(more: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    failed: list[int] = []
+
+    def spoiling(run: Any, restored: Any) -> Any:
+        def quick(stack: Any, top: int, *given: Any) -> None:
+            for k in restored:
+                given[k][...] = 7.0
+                failed.append(k)
+
+        return quick
+
+    ways = []
+    for quick in (printer.as_quick, spoiling):
+        monkeypatch.setattr(printer, "as_quick", quick)
+        g = value_and_grad(function_of(LOOP, "<loop>"), (0, 1))
+        ways.append(g(np.linspace(0.3, 0.9, 30), np.linspace(0.5, 1.5, 30), more)[1])
+    assert failed
+    agree(ways[0], ways[1])

@@ -86,7 +86,7 @@ def sweeps_of(name: str) -> NativeSweeps:
 def test_what_no_statement_before_reads_is_not_saved() -> None:
     for name in ("recurrence", "sums"):
         pushes = [s for s in statements(sweeps_of(name).forward) if isinstance(s, Push)]
-        assert len(pushes) == {"recurrence": 1, "sums": 3}[name]
+        assert len(pushes) == {"recurrence": 0, "sums": 3}[name]
 
 
 def test_cotangents_that_end_with_their_array_are_not_cleared() -> None:
