@@ -390,7 +390,7 @@ ON_PRIMALS = (
 )  # fmt: skip
 OF_MANY_BITS = (np.int32, np.int64, np.uint32, np.uint64)
 SETTINGS = (
-    np.seterr, np.errstate.__enter__, np.errstate.__exit__, ContextVar.reset,
+    np.seterr, np.errstate.__enter__, np.errstate.__exit__,
 )  # fmt: skip
 HEAPS = ("heappush", "heappop", "heapify", "heapreplace", "heappushpop")
 REARRANGING = (

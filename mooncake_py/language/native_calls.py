@@ -12,9 +12,11 @@ import ctypes
 import gc
 import os
 import sys
+import threading
 import warnings
 from abc import ABCMeta
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from functools import partial
 from types import FunctionType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any
@@ -198,25 +200,45 @@ def value_in_context(variable: Any) -> Any:
 
 
 def set_in_context(variable: Any, value: Any) -> None:
-    """Set a context variable.
+    """Set a context variable to what it was, or take its value away.
 
-    One that had no value gets its default, as none can be taken away without its token.
+    That takes the token of when it was set without having had a value.  If the program has used
+    that one, its reset has been undone here, which has left another one.
     """
-    if value is MISSING:
-        try:
-            value = contextvars.Context().run(variable.get)
-        except LookupError:
-            return
-    variable.set(value)
+    if value is not MISSING:
+        token = variable.set(value)
+        if token.old_value is contextvars.Token.MISSING:
+            TOKENS.kept[variable] = token
+        return
+    for token in (TOKENS.kept.pop(variable, None), TOKENS.first.pop(variable, None)):
+        if token is not None:
+            with suppress(RuntimeError, ValueError):  # used, or of another context
+                variable.reset(token)
+    if value_in_context(variable) is not MISSING:
+        with suppress(LookupError):  # it has no default
+            variable.set(contextvars.Context().run(variable.get))
+
+
+class Tokens(threading.local):
+    """For context variables that had no value, the tokens with which it is taken away again."""
+
+    def __init__(self) -> None:
+        self.first: dict[Any, Any] = {}  # by the program
+        self.kept: dict[Any, Any] = {}  # as a reset by the program was undone
+
+
+TOKENS = Tokens()
 
 
 def set_context_variable(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
-    """Run ``variable.set(value)``; NumPy keeps in one when it raises."""
-    ctx.refuse_if_active(f, args)
+    """Run ``variable.set(value)`` or ``reset``; NumPy keeps in one when it raises."""
     try:
-        return setting(value_in_context, set_in_context, keys=1)(ctx, f, args, kwargs)
+        token = setting(value_in_context, set_in_context, keys=1)(ctx, f, args, kwargs)
     finally:
         ctx.heed_settings()
+    if token is not None and token.old_value is contextvars.Token.MISSING:
+        TOKENS.first[args[0]] = token
+    return token
 
 
 def of_numpy(handler: Handler) -> Handler:
@@ -280,6 +302,7 @@ HANDLERS: dict[Any, Handler] = {
     ),
     ABCMeta.register: run_register,
     contextvars.ContextVar.set: set_context_variable,
+    contextvars.ContextVar.reset: set_context_variable,
 }  # fmt: skip
 
 # fmt: off
