@@ -44,6 +44,10 @@ def interp(x, xp, fp, left=None, right=None, period=None):
 
 def of_numbers(value: Any) -> Any:
     """Return what stands for numbers as an array, as NumPy makes it one; it refuses iterators."""
+    if type(value) in (list, tuple) and any(isinstance(v, np.complexfloating) for v in value):
+        if any(type(v) is complex for v in value):
+            return value  # which NumPy refuses
+        return np.asarray(value).astype(np.float64)  # with a warning, as a list alone is cast
     if isinstance(value, (ndarray, *NUMBERS)) or are_numbers(value):
         return value
     if type(value) in (list, tuple) and not any(isinstance(v, NESTED) for v in value):

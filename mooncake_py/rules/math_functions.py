@@ -174,11 +174,16 @@ POINTS = frozenset({list, tuple, np.ndarray})
 @overlay(math.dist)
 def dist(p: Any, q: Any, /) -> float:
     """Return the distance of two points, which may run code to yield their coordinates."""
-    if type(p) not in POINTS:
+    if type(p) not in POINTS or not holds_floats(p):
         p = coordinates(p)
-    if type(q) not in POINTS:
+    if type(q) not in POINTS or not holds_floats(q):
         q = coordinates(q)
     return dist_of_points(p, q)
+
+
+def holds_floats(point: Any) -> bool:
+    """Return whether the items of a point are numbers as they are."""
+    return type(point) is np.ndarray or all(isinstance(value, (float, int)) for value in point)
 
 
 def coordinates(point: Any) -> list[Any]:

@@ -45,3 +45,29 @@ def test_nodes_that_are_not_sorted(f, xp) -> None:
         grad(f)(FP, 1.2, xp)
     with pytest.raises(MissingRuleError, match="xp is not increasing"):
         jvp(f, (FP, 1.2, xp), (FP, 0.0, xp))
+
+
+Z = np.array([1.25 + 0.5j, 2.0 - 1.0j])
+
+
+@pytest.mark.filterwarnings("ignore::numpy.exceptions.ComplexWarning")
+@pytest.mark.parametrize(("f", "slope"), [
+    (lambda z: np.interp([z[0] - 1.0], [0.0, 1.0], np.array([True, False]))[0], -1.0),
+    (lambda z: np.interp([z[0] - 1.0], [0.0, 1.0], [2.0, 5.0])[0], 3.0),
+    (lambda z: np.interp(0.5, [z[0] - 1.25, 1.0], [2.0, 5.0]), -1.5),
+])  # fmt: skip
+def test_lists_of_complex_numbers_count_by_their_real_parts(f, slope) -> None:
+    """NumPy casts them with a warning, as it does not cast arrays."""
+    np.testing.assert_allclose(grad(f)(Z), [slope, 0.0])
+    y, dy = jvp(f, (Z,), (np.array([0.5 + 9.0j, 7.0]),))
+    np.testing.assert_allclose((y, dy), (f(Z), slope * 0.5))
+
+
+def test_a_list_of_complex_numbers_warns_as_in_the_plain_call() -> None:
+    for derivative in (grad, lambda f: lambda z: jvp(f, (z,), (z,))):
+        with pytest.warns(np.exceptions.ComplexWarning):
+            derivative(lambda z: np.interp([z[0] - 1.0], [0.0, 1.0], [2.0, 5.0])[0])(Z)
+        with pytest.raises(TypeError, match="Cannot cast array data"):
+            derivative(lambda z: np.interp(z[:1], [0.0, 1.0], [2.0, 5.0])[0])(Z)
+        with pytest.raises(TypeError, match="complex"):
+            derivative(lambda z: np.interp([z[0], 1j], [0.0, 1.0], [2.0, 5.0])[0])(Z)

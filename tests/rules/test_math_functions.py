@@ -217,3 +217,22 @@ def test_an_array_is_no_real_number() -> None:
 
     with pytest.raises(TypeError, match="must be real number, not Array"):
         grad(lambda x: math.fsum([x, Array()]))(1.0)
+
+
+class AsFloat:
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __float__(self) -> float:
+        return float(self.value)
+
+
+@pytest.mark.parametrize("point", [
+    lambda v: [AsFloat(v[0]), AsFloat(v[1])], lambda v: (AsFloat(v[0] * 1.0), v[1]),
+])  # fmt: skip
+def test_distances_of_points_of_objects_that_are_floats(point: Any) -> None:
+    x, expected = np.array([4.0, 6.0]), np.array([0.6, 0.8])
+    np.testing.assert_allclose(grad(lambda v: math.dist(point(v), [1.0, 2.0]))(x), expected)
+    np.testing.assert_allclose(grad(lambda v: math.dist((1.0, 2.0), point(v)))(x), expected)
+    y, dy = jvp(lambda v: math.dist(point(v), [1.0, 2.0]), (x,), (np.array([1.0, 2.0]),))
+    np.testing.assert_allclose((y, dy), (5.0, 2.2))
