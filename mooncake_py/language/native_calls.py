@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.containers import foreign_memory, hooks
+from mooncake_py.containers import foreign_memory, hooks, queues
 from mooncake_py.containers.holders import Setting
 from mooncake_py.containers.undo import note
 from mooncake_py.diagnostics import warned
@@ -310,6 +310,10 @@ LATER: dict[str, Callable[[Any], dict[Any, Handler]]] = {
     "decimal": lambda m: {m.setcontext: setting(m.getcontext, m.setcontext)},
     "locale": lambda m: {m.setlocale: setting(m.setlocale, m.setlocale, keys=1)},
     "logging": lambda m: {m.disable: setting(lambda: m.root.manager.disable, m.disable)},
+    "queue": lambda m: {
+        m.Queue._put: lambda ctx, f, args, kwargs: queues.put_item(ctx, *args),
+        m.Queue._get: lambda ctx, f, args, kwargs: queues.get_item(ctx, *args),
+    },
     "signal": lambda m: {
         m.signal: setting(m.getsignal, m.signal, keys=1), m.raise_signal: raising(m.getsignal),
     },
