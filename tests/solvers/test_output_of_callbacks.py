@@ -148,7 +148,16 @@ def printed_in_place_of_stdout() -> str:
         sys.stdout = before
 
 
-@pytest.mark.parametrize("caught", [printed, printed_in_place_of_stdout])
+def logged() -> str:
+    text = io.StringIO()
+    handler = logging.StreamHandler(text)
+    LOG.addHandler(handler)
+    LOG.warning("ab")
+    LOG.removeHandler(handler)
+    return text.getvalue()
+
+
+@pytest.mark.parametrize("caught", [printed, printed_in_place_of_stdout, logged])
 def test_a_callback_may_compute_with_the_text_that_it_catches(caught: Callable[[], str]) -> None:
     def lowest(x):
         return optimize.minimize_scalar(
