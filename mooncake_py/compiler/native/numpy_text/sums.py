@@ -49,7 +49,8 @@ def summed(
     left = tuple([k for k in own if k in kept])
     text = contracted(v, e, left, over, is_inner=is_inner) if products else None
     if isinstance(e, Select) and (e.a, e.b) == (Const(1.0), Const(0.0)) and v.loops.axes(e.test):
-        text = f"np.add.reduce({v.text(e.test, own)} * 1.0, axis={axis_in(own, over)})"
+        axis = axis_in(own, over)
+        text = f"np.add.reduce({v.text(e.test, own)}, axis={axis}, dtype=np.float64)"
     if text is None and products and isinstance(e, Op) and e.op in ("add", "sub"):
         a, b = (summed(v, part, kept) for part in e.args)
         return f"({a} {'+' if e.op == 'add' else '-'} {b})"

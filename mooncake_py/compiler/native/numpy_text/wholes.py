@@ -45,6 +45,7 @@ __all__ = ["Wholes"]
 ZERO = Const(0)
 MAKES = {FLOAT: "float", INT: "int", BOOL: "bool"}
 DTYPES = {FLOAT: "np.float64", INT: "np.int64", BOOL: "np.bool_"}
+UFUNCS = {"max": "maximum", "min": "minimum"}
 EXACT = frozenset({"sum", "total", "trace"})
 
 
@@ -344,6 +345,8 @@ class Wholes:
         whole = self.full(s.value, s.counters)
         if s.op == "count":
             return f"np.count_nonzero({whole})"
+        if s.op in UFUNCS:  # which is what NumPy's function calls
+            return f"np.{UFUNCS[s.op]}.reduce({whole}, axis={axis_in(s.counters, s.along)})"
         f = f"np.{s.op}"
         if s.op.startswith("arg") and len(s.along) > 1:
             if kept:

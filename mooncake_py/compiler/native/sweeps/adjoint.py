@@ -194,9 +194,9 @@ class _Adjoint(Sweeper):
             found = pulled(s, self.puller, clears)
         else:
             found = self.derivatives.pull(s, self.active, clears)
-        for made in found.back:
+        for made in statements(found.back):
             if isinstance(made, Alloc):
-                self.kinds[made.name] = FLOAT
+                self.kinds[made.name] = made.kind
                 self.made[made.name] = len(made.shape)
         return found
 
@@ -412,9 +412,9 @@ class _Adjoint(Sweeper):
         for s in statements(block):
             for name in bound_by(s):
                 if name not in kinds:
-                    is_sum = isinstance(s, Reduce) and name == part_of(s.target)
-                    kinds[name] = kind_of(s.value, kinds) if isinstance(s, Let) else INT
-                    kinds[name] = FLOAT if is_sum else kinds[name]
+                    kinds[name] = kind_of(s.value, kinds) if isinstance(s, Let | Assign) else INT
+                    if isinstance(s, Reduce) and name == part_of(s.target) and s.op != "count":
+                        kinds[name] = FLOAT
         return kinds
 
 

@@ -1,8 +1,9 @@
 """Derivatives of operations along axes, which stay whole.
 
     y = sum x                   d_x += d_y                      t_y = sum t_x
-    y = max x                   c = sum x == y                  t_y = sum t_x where x == y
-                                d_x += d_y / c where x == y     t_y = t_y / sum x == y
+    y = max x                   w = x == y                      t_y = sum t_x where x == y
+                                c = sum w, if there are ties    t_y = t_y / sum x == y
+                                d_x += d_y / c where w
     y = cumsum x                w = cumsum d_y, backwards       t_y = cumsum t_x
                                 d_x += w, backwards
 
@@ -11,14 +12,15 @@ Elements that are equally large share what they receive.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
 
 from mooncake_py.compiler.derivatives.activity import part_of
 from mooncake_py.compiler.derivatives.adjoint import cotangent
 from mooncake_py.compiler.derivatives.partials import NoPartial
-from mooncake_py.compiler.native.regions.linear import minus
+from mooncake_py.compiler.native.regions.linear import minus, times
 from mooncake_py.compiler.native.regions.mentions import values_in
-from mooncake_py.compiler.native.regions.region import FLOAT
+from mooncake_py.compiler.native.regions.region import BOOL, FLOAT
 from mooncake_py.compiler.native.sweeps.pull import NOTHING, Pull, Puller
 from mooncake_py.compiler.regions.ir import (
     Alloc,
@@ -29,6 +31,7 @@ from mooncake_py.compiler.regions.ir import (
     Const,
     Expr,
     ForAll,
+    If,
     Load,
     Name,
     Op,
@@ -103,14 +106,26 @@ def pulled_extremum(s: Reduce, puller: Puller) -> list[Statement]:
     """Return the adjoint of an extremum."""
     if not isinstance(s.value, Load):
         raise NoPartial
-    kept = kept_in(s)
-    share, back = new(s, puller.fresh)
-    g = cotangent(s.target)
+    kept, sizes = kept_in(s), dict(zip(s.counters, s.extents, strict=True))
+    (share, made), (ties, also_made) = new(s, puller.fresh), new(s, puller.fresh)
+    tied = Load(puller.fresh(), tuple(map(Name, s.counters)), place=s.place)
+    count = Name(puller.fresh(), place=s.place)
     return [
-        *back,
-        count_of_ties(s, share),
-        for_all(s, kept, Assign(share, Op("truediv", (g, share)), place=s.place)),
-        for_all(s, s.counters, Bump(cotangent(s.value), Select(is_extreme(s), share, ZERO))),
+        Alloc(tied.array, s.extents, BOOL, False, place=s.place),
+        for_all(s, s.counters, Assign(tied, is_extreme(s), place=s.place)),
+        *made,
+        for_all(s, kept, Assign(share, cotangent(s.target), place=s.place)),
+        Reduce("count", count, s.counters, s.extents, s.counters, tied, place=s.place),
+        If(  # as many as there are extrema: each has one
+            Compare(("ne",), (count, product([sizes[k] for k in kept]))),
+            (
+                *also_made,
+                with_numbers(s, "sum", ties, Select(tied, ONE, ZERO)),
+                for_all(s, kept, Assign(share, Op("truediv", (share, ties)), place=s.place)),
+            ),
+            (),
+        ),
+        for_all(s, s.counters, Bump(cotangent(s.value), Select(tied, share, ZERO))),
     ]
 
 
@@ -146,6 +161,11 @@ def new(s: Reduce, fresh: Callable[[], str]) -> tuple[Target, list[Statement]]:
     sizes = dict(zip(s.counters, s.extents, strict=True))
     made = Alloc(name, tuple([sizes[k] for k in kept]), FLOAT, True, place=s.place)
     return Load(name, tuple(map(Name, kept)), place=s.place), [made]
+
+
+def product(sizes: Sequence[Expr]) -> Expr:
+    """Return how many elements there are."""
+    return reduce(times, sizes, Const(1))
 
 
 def is_extreme(s: Reduce) -> Expr:

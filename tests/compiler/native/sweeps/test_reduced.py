@@ -116,6 +116,15 @@ def test_ties_share_what_an_extremum_receives() -> None:
     assert pulled(region, given, wanted, {x})[x].tolist() == [0.0, 1.5, 0.0, 1.5, 0.0]
 
 
+def test_ties_in_some_rows_only() -> None:
+    region, given = made("return np.sum(np.max(A, axis=1) * 3.0)")
+    name = region.inputs[1]
+    given[name] = np.array([[1.0, 2.0, 0.0], [2.0, -1.0, 2.0]])
+    wanted = {n: np.zeros_like(given[n]) for n in region.inputs} | {region.results[0]: 1.0}
+    found = pulled(region, given, wanted, {name})[name]
+    assert found.tolist() == [[0.0, 3.0, 0.0], [1.5, 0.0, 1.5]]
+
+
 def test_products_of_all_elements_have_no_derivative_here() -> None:
     region, given = made("return np.prod(x)")
     with pytest.raises(NoPartial):
