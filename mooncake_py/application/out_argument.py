@@ -41,7 +41,9 @@ ACCUMULATES = {
     "nansum": 2, "nanprod": 2, "nancumsum": 2, "nancumprod": 2, "trace": 4,
     "einsum_of_one": sys.maxsize, "einsum_of_several": sys.maxsize,
 }  # fmt: skip
-CASTS_SAFELY = frozenset({"take", "einsum_of_one", "einsum_of_several"})
+CASTS_SAFELY = frozenset({"take", "compress", "einsum_of_one", "einsum_of_several"})
+CASTS_ANY = ACCUMULATES.keys() | {"take", "compress", "choose"}
+"""Whose results are cast to the type of their output, once that is one which NumPy takes."""
 # Computed in several steps, into an output of another type as NumPy's Python code has it.
 AVERAGES: dict[Any, Any] = {
     **{f: g for g in (np.mean, np.var, np.std) for f in (g, getattr(ndarray, g.__name__))},
@@ -445,7 +447,7 @@ def compute_into(
             f(*plain_args, **plain_kwargs, out=out.copy())  # raises, in NumPy's words
         return write_into(ctx, out, y, casting)
     index = place_in(f, args, kwargs, out, activity.unwrapped(y))
-    write_into(ctx, out[index], y, "unsafe" if f.__name__ in ACCUMULATES else casting)
+    write_into(ctx, out[index], y, "unsafe" if f.__name__ in CASTS_ANY else casting)
     return out
 
 

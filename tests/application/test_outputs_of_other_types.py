@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mooncake_py import jvp, value_and_grad
+from mooncake_py import jvp, value_and_grad, vjp
 
 X = np.array([1.0, 2.0, 3.0])
 
@@ -137,3 +137,39 @@ def test_averages_are_computed_in_the_type_of_the_output(f: Any, dtype: Any, out
     if output is not np.float32 and dtype is not np.float32:
         slopes = [(program(X + e) - program(X - e)) / 2e-6 for e in 1e-6 * np.eye(3)]
         np.testing.assert_allclose(dx, slopes, rtol=1e-6, atol=1e-8)
+
+
+PICKING: dict[str, Callable[[Any, Any], Any]] = {
+    "take": lambda x, out: np.take(x, [1, 1], out=out),
+    "take by clipping": lambda x, out: np.take(x, [1, 1], out=out, mode="clip"),
+    "method": lambda x, out: x.take([1, 1], out=out),
+    "choose": lambda x, out: np.choose([1, 1], [x, x], out=out),
+    "compress": lambda x, out: np.compress([True, True], x, out=out),
+}
+
+
+@pytest.mark.filterwarnings("ignore::numpy.exceptions.ComplexWarning")
+@pytest.mark.parametrize("pick", PICKING.values(), ids=PICKING)
+@pytest.mark.filterwarnings("ignore:Implicit casting of output:DeprecationWarning")
+@pytest.mark.parametrize("into", ["f8", "c16"])
+@pytest.mark.parametrize("of", ["f8", "c16"])
+def test_elements_are_cast_to_outputs_that_the_plain_call_takes(pick, of: str, into: str) -> None:
+    x = np.array([1.0 + 2.0j, 0.5 - 3.0j]).astype(of)
+
+    def f(x):
+        out = np.zeros(2, into)
+        pick(x, out)
+        return out * 1.0
+
+    try:
+        expected = f(x)
+    except TypeError:
+        for derivative in (lambda: vjp(f, x), lambda: jvp(f, (x,), (x,))):
+            with pytest.raises(TypeError, match="Cannot cast"):
+                derivative()
+        return
+    y, pullback = vjp(f, x)
+    np.testing.assert_array_equal(y, expected)
+    np.testing.assert_array_equal(jvp(f, (x,), (x,))[1], expected)  # it is linear
+    (found,) = pullback(np.ones(2, into))
+    assert np.vdot(found, x).real == np.vdot(np.ones(2), expected).real
