@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from mooncake_py.compiler.derivatives.activity import part_of
 from mooncake_py.compiler.native.lowering.lower import as_loops
+from mooncake_py.compiler.native.numpy_text.defining import Defining
+from mooncake_py.compiler.native.numpy_text.elements import with_elements_read_once
 from mooncake_py.compiler.native.numpy_text.helpers import SYSTEMS, Leave, grown
 from mooncake_py.compiler.native.numpy_text.lengths import Lengths, is_store
 from mooncake_py.compiler.native.numpy_text.orders import (
@@ -27,6 +29,7 @@ from mooncake_py.compiler.native.regions.mentions import (
     bound_by,
     expressions_in,
     names_in,
+    unused,
 )
 from mooncake_py.compiler.native.regions.refused import CannotCompile
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, INT
@@ -75,7 +78,7 @@ class Blocks:
     Attributes
     ----------
     lines : list
-        Of text, and where arrays are bound the indentation and these.
+        Of text, and where arrays are bound the indentation, these, and what is made of them.
     pending : dict of str to Alloc
         Arrays that are yet to be made, where they are first mentioned.
     lengths : Lengths
@@ -108,7 +111,9 @@ class Blocks:
         self.scalars = Scalars(texts, careful=careful, in_reverse=in_reverse)
         self.kinds = dict(kinds)
         self.arrays = dict(arrays)
-        self.lines: list[str | tuple[str, str]] = []
+        self.defining = Defining(self.scalars, self.kinds, self.arrays)
+        self.fresh = unused("e", kinds)
+        self.lines: list[str | tuple[str, str, Callable[[str], list[str]]]] = []
         self.depth = 1
         self.pending: dict[str, Alloc] = {}
         self.writes: Counter[str] = Counter()
@@ -127,20 +132,26 @@ class Blocks:
             if not isinstance(s, Alloc):
                 self.writes.update(bound_by(s))
         self.inputs = frozenset(inputs)
+        self.defining.begin(self.inputs, self.writes)
         self.rebound = written_whole(self, body)
         parts = [p for s in statements(body) for e in expressions_in(s) for p in walk(e)]
         if any(isinstance(s, Push) for s in statements(body)):
             self.line("push, save = S.append, S.save")
         if any(isinstance(part, Pop) for part in parts):
             self.line("pop = S.pop")
+        given = [name for name in inputs if name in self.arrays]
+        for name in given:
+            self.later(name, self.defining.lengths)
         for name in inputs:
             if name in self.arrays:
-                self.defined(name)
+                self.later(name, self.defining.elements)
             elif self.kinds.get(name, FLOAT) == FLOAT:
                 self.line(f"{self.scalars.name(name)} = float({self.scalars.name(name)})")
         self.unbound(body, inputs, results)
         self.block(body)
         self.materialize(results)
+        for name in given:
+            self.later(name, self.defining.put_back)
         found = "".join(f"{self.given_back(name, inputs)}, " for name in results)
         self.line(f"return ({found})")
         return self.finished()
@@ -168,19 +179,14 @@ class Blocks:
 
     def finished(self) -> list[str]:
         """Return the lines, with the lengths and the memory of arrays where these are wanted."""
+        self.defining.end(line for line in self.lines if isinstance(line, str))
         found: list[str] = []
         for line in self.lines:
             if isinstance(line, str):
                 found.append(line)
                 continue
-            indent, array = line
-            name = self.scalars.name(array)
-            for axis in range(self.arrays.get(array, 0)):
-                length = Length(array, axis)
-                if length in self.scalars.measured:
-                    found.append(f"{indent}{self.scalars.length(length)} = {name}.shape[{axis}]")
-            if array in self.scalars.elements:
-                found.append(f"{indent}{self.scalars.memory(array)} = memoryview({name})")
+            indent, array, made = line
+            found += [indent + text for text in made(array)]
         return found
 
     def line(self, text: str) -> None:
@@ -189,7 +195,12 @@ class Blocks:
 
     def defined(self, array: str) -> None:
         """Note that an array is bound here."""
-        self.lines.append((INDENT * self.depth, array))
+        self.later(array, self.defining.lengths)
+        self.later(array, self.defining.memory)
+
+    def later(self, array: str, made: Callable[[str], list[str]]) -> None:
+        """Note what is made of an array here, once it is known what is wanted of it."""
+        self.lines.append((INDENT * self.depth, array, made))
 
     # Arrays that are yet to be made.
 
@@ -286,7 +297,7 @@ class Blocks:
         self.depth += 1
         start = len(self.lines)
         outer, self.pending = self.pending, {}
-        self.block(block)
+        self.block(with_elements_read_once(block, self.kinds, self.fresh))
         self.pending = outer
         if len(self.lines) == start:
             self.line("pass")
@@ -378,6 +389,8 @@ class Blocks:
                 self.assigned(target, value)
             case Let(name=name, value=value) | Count(name=name, value=value):
                 self.assigned(Name(name), value)
+            case Bump(target=target, value=Op(op="neg", args=(value,))):
+                self.line(f"{text(target)} -= {text(value)}")
             case Bump(target=target, value=value):
                 self.line(f"{text(target)} += {text(value)}")
             case Push(value=value):
@@ -402,7 +415,9 @@ class Blocks:
                 self.line(f"for {self.scalars.name(name)} in range({steps}):")
                 is_own = self.writes[name] == 1
                 self.counters |= {name} if is_own else set()
+                outer, self.scalars.extents = self.scalars.extents, self.defining.extents(s)
                 self.nested(body)
+                self.scalars.extents = outer
                 self.counters.discard(name)
                 self.asked -= asked
             case While(test=test, body=body):

@@ -17,10 +17,12 @@ __all__ = [
     "Leave",
     "Saved",
     "added_at",
+    "cells",
     "divided",
     "grown",
     "over",
     "power",
+    "put_back",
     "times",
 ]
 
@@ -82,6 +84,21 @@ class Saved(list[Any]):
 
 
 LARGE = 8192  # numbers in arrays whose memory is used again
+
+
+def cells(a: ndarray, passes: int) -> list[Any] | memoryview:
+    """Return the elements of a vector, as a list if there are as many passes over single ones.
+
+    Reading and writing them takes half the time then, and to make it and to put it back takes as
+    long as one pass gains.  Loops often leave out the ends.
+    """
+    return a.tolist() if a.size <= passes + 2 else memoryview(a)  # type: ignore[arg-type]
+
+
+def put_back(a: ndarray, found: list[Any] | memoryview) -> None:
+    """Write the elements of a vector to it."""
+    if type(found) is list:
+        a[:] = found
 
 
 def power(x: float, p: float) -> float:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from mooncake_py.compiler.native.numpy_text.blocks import Blocks
+from mooncake_py.compiler.native.numpy_text.first_additions import with_first_additions
 from mooncake_py.compiler.native.numpy_text.helpers import LEAVING, Saved
 from mooncake_py.compiler.native.numpy_text.lengths import Lengths
 from mooncake_py.compiler.native.numpy_text.scalars import Texts
@@ -64,6 +65,7 @@ class Printer:
 
     def reverse(self, body: Block, inputs: Sequence[str], results: Sequence[str]) -> None:
         """Print ``reverse(S, *inputs) -> results``."""
+        body = with_first_additions(body, self.kinds, results)
         self.lengths.read_arrays(body)
         written = {name for s in statements(body) for name in bound_by(s)}
         self.restored = [k for k, n in enumerate(inputs) if n in self.arrays and n in written]

@@ -102,6 +102,10 @@ class Scalars:
     elements : set of str
         The arrays of which single elements are read or written.
     measured : set of Length
+    extents : tuple of str
+        How often the loops around run, as far as what is given tells.
+    passes : dict of str to tuple of str
+        The longest such extents where elements of an array are read or written.
     """
 
     def __init__(self, texts: Texts, *, careful: bool, in_reverse: bool) -> None:
@@ -110,6 +114,8 @@ class Scalars:
         self.in_reverse = in_reverse
         self.elements: set[str] = set()
         self.measured: set[Length] = set()
+        self.extents: tuple[str, ...] = ()
+        self.passes: dict[str, tuple[str, ...]] = {}
 
     def name(self, name: str) -> str:
         """Return what a name or an array is called."""
@@ -123,6 +129,7 @@ class Scalars:
     def memory(self, array: str) -> str:
         """Return what gives the elements of an array."""
         self.elements.add(array)
+        self.passes[array] = max(self.passes.get(array, ()), self.extents, key=len)
         return self.texts.name(("memory", array), f"m_{array}")
 
     def place(self, e: Load) -> str:
@@ -191,7 +198,7 @@ class Scalars:
             return f"({f' {op} '.join(map(self.text, args))})"
         if op == "pow" and (self.careful or not is_small(args[1])):
             return self.helped(power, args)
-        if op == "truediv" and self.in_reverse and not isinstance(args[1], Const):
+        if op == "truediv" and self.careful and not isinstance(args[1], Const):
             return self.helped(divided, args)
         if op in INFIX:
             return f"({f' {INFIX[op]} '.join(map(self.text, args))})"
