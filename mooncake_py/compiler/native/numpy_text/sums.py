@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mooncake_py.compiler.native.numpy_text.vectors import Vectors, is_product
 from mooncake_py.compiler.native.numpy_text.views import Axes, expanded
-from mooncake_py.compiler.regions.ir import Const, Expr, Op, Select, parts_of
+from mooncake_py.compiler.regions.ir import Const, Expr, Load, Op, Select, parts_of
 
 __all__ = ["axis_in", "stripped", "summed"]
 
@@ -96,11 +96,17 @@ def pair(v: Vectors, a: Expr, b: Expr, kept: Axes, over: Axes, *, is_inner: bool
         columns = tuple([k for k in other if k != along])
         if rows and columns and kept == columns + rows:
             a, b, one, other, rows, columns = b, a, other, one, columns, rows
+        is_turned = one != (*rows, along) if rows else other != (along, *columns)
+        if v.scalars.in_reverse and is_turned and len(rows) + len(columns) == 1:
+            # As it lies in memory: what is turned takes longer, as do parts, which ``dot`` copies.
+            a, b, one, other, rows, columns = b, a, other, one, columns, rows
         if len(rows) <= 1 and len(columns) <= 1:
             x, y = v.text(a, one), v.text(b, other)
             x = x if one == (*rows, along) else f"{x}.T"
             y = y if other == (along, *columns) else f"{y}.T"
             is_product = is_inner or (rows and columns)
+            if v.scalars.in_reverse and len(rows) + len(columns) == 1:
+                is_product = isinstance(a if rows else b, Load) and "," in (x if rows else y)
             return f"({x} @ {y})" if is_product else f"{x}.dot({y})"
     letters = dict(zip(v.loops.counters, LETTERS, strict=False))
     left, right, result = ("".join(letters[k] for k in axes) for axes in (one, other, kept))

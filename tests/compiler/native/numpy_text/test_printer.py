@@ -381,6 +381,21 @@ return s""")
             value_and_grad(f, FLOATS, compile=way)(*copy.deepcopy(args))
 
 
+@pytest.mark.plain
+def test_the_way_back_multiplies_matrices_as_they_lie_in_memory(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    texts: list[str] = []
+    built = form.NUMPY._replace(built=lambda p: texts.append(p.text) or printer.built(p))
+    monkeypatch.setattr(form, "COMPILER", built)
+    f = function("y = x[:5] @ A[:5, 1:]; return np.sum(y * y)")
+    value_and_grad(f, FLOATS, compile=True)(*copy.deepcopy(ARGUMENTS))
+    (text,) = texts
+    back = text[text.index("def reverse") :]
+    assert "(u1_A[:5, 1:] @ " in back
+    assert ".T" not in back
+
+
 LOOP = """
 import numpy as np
 
