@@ -21,6 +21,7 @@ from mooncake_py.diagnostics.tracebacks import related
 from mooncake_py.diagnostics.warned import redirect, stop_redirecting
 from mooncake_py.errors import MooncakeError
 from mooncake_py.runtime.enclosing import enclosed
+from mooncake_py.runtime.quiet import Heard
 from mooncake_py.tangents.fields import own_attributes, set_own_attributes
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ class guarded:
     engine before, that one is raised instead.
     """
 
-    __slots__ = ("alone", "ctx", "filters", "flags")
+    __slots__ = ("alone", "ctx", "filters", "flags", "heard")
 
     def __init__(self, ctx: Mode) -> None:
         self.ctx = ctx
@@ -45,11 +46,14 @@ class guarded:
 
     def __enter__(self) -> None:
         self.alone.__enter__()
+        self.heard = Heard()
         self.filters = redirect()
         self.flags = Flags()
 
     def __exit__(self, kind: Any, error: BaseException | None, traceback: Any) -> None:
         self.alone.__exit__(kind, error, traceback)
+        if error is not None and not isinstance(error, Exception):
+            self.heard.put_back()
         if self.filters is not None:
             stop_redirecting(self.filters)
         self.flags.put_back()

@@ -10,6 +10,7 @@ heard, if it has something to say.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from contextvars import ContextVar, copy_context
 from functools import partial
@@ -24,9 +25,10 @@ from mooncake_py.diagnostics.warned import (
     redirect,
     take_out,
 )
+from mooncake_py.runtime.silence import depth, leave_deeper
 
 __all__ = [
-    "BY_NAME", "Quiet", "Raising", "Unheard", "error_hook", "error_modes", "is_strict",
+    "BY_NAME", "Heard", "Quiet", "Raising", "Unheard", "error_hook", "error_modes", "is_strict",
     "loud_again", "quiet", "set_error_modes", "setting",
 ]  # fmt: skip
 
@@ -193,3 +195,29 @@ class Unheard:
             take_out(self.filters)
         pending.unheard -= 1
         self.noticed = pending.count - self.count
+
+
+class Heard:
+    """What is heard of warnings and written now, to go on with after an interrupt.
+
+    Python may raise one where a block of this module, or of `silence`, begins to end: it stays
+    open then.
+    """
+
+    __slots__ = ("depth", "filters", "setting", "unheard")
+
+    def __init__(self) -> None:
+        self.setting = setting()
+        self.unheard = pending.unheard
+        self.filters = warnings.filters
+        self.depth = depth()
+
+    def put_back(self) -> None:
+        """Leave the blocks that are open since."""
+        loud_again(self.setting)
+        pending.unheard = self.unheard
+        if warnings.filters is not self.filters:  # of `warnings.catch_warnings`
+            warnings.filters = self.filters
+            with warnings.catch_warnings():
+                pass  # so that what was found for a line is looked up again
+        leave_deeper(self.depth)

@@ -45,6 +45,7 @@ class _Thread(threading.local):
     def __init__(self) -> None:
         self.blocks: list[Block] = []
         self.sinks: list[list[Any] | None] = []  # None where they are dropped
+        self.hooked: list[Hooked] = []
 
     @property
     def block(self) -> Block | None:
@@ -58,32 +59,43 @@ heard: weakref.WeakKeyDictionary[io.IOBase, Block | None] = weakref.WeakKeyDicti
 
 
 class Hook:
-    """A block in which another function is in the place of one, which it calls for other threads.
+    """A function that is in the place of one, which it calls for other threads.
 
-    Blocks of several threads need not end in the order in which they have begun.
+    Attributes
+    ----------
+    blocks : set of Hooked
+        In which it is there; those of several threads need not end in the order of their begin.
     """
 
     def __init__(self, name: str, hook: Callable[..., Any]) -> None:
         self.name, self.hook = name, hook
         self.lock = threading.Lock()
-        self.blocks = 0
+        self.blocks: set[Hooked] = set()
         self.original: Any = None
 
-    @contextmanager
-    def of(self, holder: Any) -> Iterator[None]:
-        """Put it there."""
-        with self.lock:
-            if self.blocks == 0:
-                self.original = getattr(holder, self.name)
-                setattr(holder, self.name, self.hook)
-            self.blocks += 1
-        try:
-            yield
-        finally:
-            with self.lock:
-                self.blocks -= 1
-                if self.blocks == 0 and getattr(holder, self.name) is self.hook:
-                    setattr(holder, self.name, self.original)
+
+class Hooked:
+    """A block in which a hook is at its place in a class or module."""
+
+    def __init__(self, hook: Hook, holder: Any) -> None:
+        self.hook, self.holder = hook, holder
+
+    def __enter__(self) -> None:
+        hook = self.hook
+        _thread.hooked.append(self)
+        with hook.lock:
+            if not hook.blocks:
+                hook.original = getattr(self.holder, hook.name)
+                setattr(self.holder, hook.name, hook.hook)
+            hook.blocks.add(self)
+
+    def __exit__(self, *exception: object) -> None:
+        hook = self.hook
+        with hook.lock:
+            hook.blocks.discard(self)
+            if not hook.blocks and getattr(self.holder, hook.name) is hook.hook:
+                setattr(self.holder, hook.name, hook.original)
+        _thread.hooked.remove(self)
 
 
 def show(*args: Any, **kwargs: Any) -> None:
@@ -112,12 +124,24 @@ def caught(sink: list[Any] | None) -> Iterator[None]:
     Filters stay as they are: a warning that they make an error is raised, and a block of
     `warnings.catch_warnings` inside records what is warned there.
     """
-    with SHOWING.of(warnings):
+    with Hooked(SHOWING, warnings):
         _thread.sinks.append(sink)
         try:
             yield
         finally:
             _thread.sinks.pop()
+
+
+def depth() -> tuple[int, int, int]:
+    """Return how many blocks this thread is in, in which warnings and output go elsewhere."""
+    return len(_thread.sinks), len(_thread.blocks), len(_thread.hooked)
+
+
+def leave_deeper(depth: tuple[int, int, int]) -> None:
+    """Leave the blocks that an interrupt has kept from being left."""
+    del _thread.sinks[depth[0] :], _thread.blocks[depth[1] :]
+    for block in reversed(_thread.hooked[depth[2] :]):
+        block.__exit__()
 
 
 @contextmanager
@@ -274,7 +298,7 @@ def without_streams() -> Iterator[None]:
         return
     import logging  # by whoever logs
 
-    with EMITTING.of(logging.StreamHandler):
+    with Hooked(EMITTING, logging.StreamHandler):
         yield
 
 

@@ -7,6 +7,7 @@ import itertools
 import random
 import sys
 import types
+import warnings
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -19,9 +20,11 @@ import pytest
 import mooncake_py
 from mooncake_py import checkpoint, checkpointed, hvp, jvp, value_and_grad, vjp
 from mooncake_py.containers import dicts, state
+from mooncake_py.diagnostics.warned import filters_of_the_program, pending
 from mooncake_py.recomputation.rehearsal import Rehearsal
 from mooncake_py.recomputation.suspended import Suspended
 from mooncake_py.runtime.interrupts import at_once, through_interrupts
+from mooncake_py.runtime.silence import depth
 
 pytestmark = [
     pytest.mark.without_modes("calls are interrupted here"),
@@ -176,7 +179,13 @@ def new() -> tuple[Any, ...]:
 def text_of(x: Any, d: Any, o: Any) -> str:
     """Return all that a program can change; of an active number this raises."""
     fields = {k: (v.tolist(), v.shape) if k == "x" else v for k, v in vars(o).items()}
-    return repr((x.tolist(), d, fields, SEEN))
+    return repr((x.tolist(), d, fields, SEEN, heard()))
+
+
+def heard() -> tuple[Any, ...]:
+    """Return what decides on what NumPy and others warn of, and on what is written."""
+    filters = filters_of_the_program()
+    return np.geterr(), np.geterrcall(), filters, warnings.showwarning, pending.unheard, depth()
 
 
 def check(f: Any, call: Callable[..., Any], points: int) -> None:

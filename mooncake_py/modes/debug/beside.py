@@ -7,10 +7,7 @@ or call user code are left out, and so are user functions, whose operations are 
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from threading import get_ident
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +18,7 @@ from mooncake_py.modes.debug.summaries import summary
 from mooncake_py.modules import package_of
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import INERT
+from mooncake_py.runtime.quiet import Unheard
 from mooncake_py.runtime.values import NUMBERS
 from mooncake_py.tangents.bits import bits_of
 from mooncake_py.tangents.memory import Shadows, has_overlaps, is_writeable, owner, zeros_like_owner
@@ -95,37 +93,11 @@ def copied(own: ndarray) -> ndarray:
 
 def run_plainly(f: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     """Run an operation in silence; return the exception that it raises."""
-    with np.errstate(all="ignore"), silence():
+    with Unheard():
         try:
             return f(*args, **kwargs)
         except Exception as error:
             return error
-
-
-class ThisThread:
-    """Stands in a filter for a pattern of the text: matches all that this thread warns."""
-
-    def __init__(self) -> None:
-        self.ident = get_ident()
-
-    def match(self, text: str) -> bool:
-        """Return whether this is the thread."""
-        return get_ident() == self.ident
-
-
-@contextmanager
-def silence() -> Iterator[None]:
-    """Ignore warnings.
-
-    Past `warnings.catch_warnings`, which would make all registries forget what was shown.
-    """
-    filters: Any = warnings.filters
-    silent = "ignore", ThisThread(), Warning, None, 0
-    filters.insert(0, silent)
-    try:
-        yield
-    finally:
-        filters.remove(silent)
 
 
 def compare(
