@@ -44,6 +44,8 @@ def interp(x, xp, fp, left=None, right=None, period=None):
 
 def of_numbers(value: Any) -> Any:
     """Return what stands for numbers as an array, as NumPy makes it one; it refuses iterators."""
+    if isinstance(value, np.complexfloating):
+        return np.asarray(value).astype(np.float64)  # with a warning
     if type(value) in (list, tuple) and any(isinstance(v, np.complexfloating) for v in value):
         if any(type(v) is complex for v in value):
             return value  # which NumPy refuses

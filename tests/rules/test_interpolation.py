@@ -55,9 +55,12 @@ Z = np.array([1.25 + 0.5j, 2.0 - 1.0j])
     (lambda z: np.interp([z[0] - 1.0], [0.0, 1.0], np.array([True, False]))[0], -1.0),
     (lambda z: np.interp([z[0] - 1.0], [0.0, 1.0], [2.0, 5.0])[0], 3.0),
     (lambda z: np.interp(0.5, [z[0] - 1.25, 1.0], [2.0, 5.0]), -1.5),
+    (lambda z: np.interp(z[0] - 1.0, [0.0, 1.0], [2.0, 5.0]), 3.0),
+    (lambda z: np.interp(z[0] - 1.0, [0.0, 1.0], [2.0j, 1.0 + 5.0j]).imag, 3.0),
+    (lambda z: np.interp(z[0] - 1.0, [0.0, 1.0], [2.0, 5.0], period=2.0), 3.0),
 ])  # fmt: skip
-def test_lists_of_complex_numbers_count_by_their_real_parts(f, slope) -> None:
-    """NumPy casts them with a warning, as it does not cast arrays."""
+def test_complex_numbers_count_by_their_real_parts(f, slope) -> None:
+    """NumPy casts them, alone or in lists, with a warning, as it does not cast arrays."""
     np.testing.assert_allclose(grad(f)(Z), [slope, 0.0])
     y, dy = jvp(f, (Z,), (np.array([0.5 + 9.0j, 7.0]),))
     np.testing.assert_allclose((y, dy), (f(Z), slope * 0.5))
@@ -67,6 +70,8 @@ def test_a_list_of_complex_numbers_warns_as_in_the_plain_call() -> None:
     for derivative in (grad, lambda f: lambda z: jvp(f, (z,), (z,))):
         with pytest.warns(np.exceptions.ComplexWarning):
             derivative(lambda z: np.interp([z[0] - 1.0], [0.0, 1.0], [2.0, 5.0])[0])(Z)
+        with pytest.warns(np.exceptions.ComplexWarning):
+            derivative(lambda z: np.interp(z[0] - 1.0, [0.0, 1.0], [2.0, 5.0]))(Z)
         with pytest.raises(TypeError, match="Cannot cast array data"):
             derivative(lambda z: np.interp(z[:1], [0.0, 1.0], [2.0, 5.0])[0])(Z)
         with pytest.raises(TypeError, match="complex"):
