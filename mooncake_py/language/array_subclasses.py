@@ -36,6 +36,7 @@ from mooncake_py.language import (
     special,
     subclass_operators,
 )
+from mooncake_py.language.array_attributes import run_setflags
 from mooncake_py.language.elements import as_element
 from mooncake_py.language.foreign_operands import (
     as_input,
@@ -319,6 +320,8 @@ def call_method(ctx: Mode, o: ndarray, name: str, args: Any, kwargs: Any) -> Any
         return PROTOCOLS[name](ctx, o, *args, **kwargs)
     if name == "view":
         return viewed(ctx, o, args, kwargs)
+    if name == "setflags":  # of the instance, not of a view
+        return run_setflags(ctx, ndarray.setflags, (o, *args), kwargs)
     if name == "_set_shape":  # what np.matrix calls from NumPy 2.5 on
         return ctx.change_shape(o, *args)
     if name in operators.BY_NAME:

@@ -63,7 +63,7 @@ def run_on_plain(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     y = compared(ctx, f, given, (args, kwargs), run)
     if out is not None:
         return out[0] if type(out) is tuple else out
-    if y is None or f is ndarray.setflags or not any(map(named, (*args, *kwargs.values()))):
+    if y is None or not any(map(named, (*args, *kwargs.values()))):
         return y  # it writes, or is of plain arrays
     stand_ins = StandIns()
     replaced = unwrapped((stand_ins.of(args), stand_ins.of(kwargs)))

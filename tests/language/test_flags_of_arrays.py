@@ -51,3 +51,28 @@ def test_what_cannot_be_undone_is_refused(f: Any) -> None:
             run([WINDOWS])
         assert WINDOWS.flags.writeable
     np.testing.assert_array_equal(grad(of_a_list)([ARRAYS["slice"]])[0], 2 * ARRAYS["slice"])
+
+
+class Signal(np.ndarray):
+    """A class that changes nothing."""
+
+
+@pytest.mark.parametrize("of_class", [np.ma.array, lambda x: x.view(Signal)])
+@pytest.mark.parametrize("active", [True, False])
+def test_flags_of_instances_of_subclasses(of_class: Any, active: bool) -> None:
+    shared = of_class(np.arange(4.0))
+
+    def f(x):
+        a = of_class(2 * x) if active else shared
+        a.setflags(write=False)
+        try:
+            a[0] = 30.0
+        except ValueError:
+            return np.sum(x) * (1.0 if a.flags.writeable else 5.0)
+        return np.sum(x)
+
+    x = np.arange(4.0)
+    value, gradient = value_and_grad(f)(x)
+    assert value == vjp(f, x)[0] == jvp(f, (x,), (x,))[0] == 30.0
+    np.testing.assert_array_equal(gradient, np.full(4, 5.0))
+    assert shared.flags.writeable
