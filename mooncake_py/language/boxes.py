@@ -17,7 +17,7 @@ from numpy.lib.stride_tricks import as_strided
 
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import unwrapped
-from mooncake_py.runtime.objects import as_objects, is_of_objects
+from mooncake_py.runtime.objects import as_objects, as_operand, is_of_objects
 from mooncake_py.runtime.operators import BINARY
 from mooncake_py.tangents.memory import address, is_writeable, owner
 
@@ -161,7 +161,9 @@ class Copies:
             return t(map(self.of, value))
         if not self.boxes:
             return unwrapped(value)
-        if t is Active or (t in (list, tuple) and self.ctx.contains_active(value)):
+        if t is Active:
+            return self.copied(as_operand(self.ctx, value))
+        if t in (list, tuple) and self.ctx.contains_active(value):
             return self.copied(as_objects(self.ctx, value))
         return value
 

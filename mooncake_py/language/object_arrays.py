@@ -22,7 +22,14 @@ from mooncake_py.runtime import objects
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import unwrapped
 from mooncake_py.runtime.numpy_operands import Conversion, sight_of
-from mooncake_py.runtime.objects import OBJECT, PLAIN, as_objects, holds_numbers, is_of_objects
+from mooncake_py.runtime.objects import (
+    OBJECT,
+    PLAIN,
+    as_objects,
+    as_operand,
+    holds_numbers,
+    is_of_objects,
+)
 from mooncake_py.runtime.operators import BINARY, UNARY, BinaryOperator
 
 if TYPE_CHECKING:
@@ -75,7 +82,7 @@ def unary(ctx: Mode, name: str, a: ndarray) -> Any:
 
 def elementwise(ctx: Mode, run: Callable[..., Any], operands: tuple[Any, ...]) -> Any:
     """Return an array of what a function gives for the elements of operands, broadcast."""
-    arrays = [as_objects(ctx, v) for v in operands]
+    arrays = [as_operand(ctx, v) for v in operands]
     shape = np.broadcast_shapes(*(a.shape for a in arrays))
     columns = [np.broadcast_to(a, shape).ravel().tolist() for a in arrays]
     y = np.empty(shape, OBJECT)
@@ -89,7 +96,7 @@ PRODUCTS = (np.matmul, np.dot)  # of two operands, the same for vectors and matr
 
 def product(ctx: Mode, f: Any, a: Any, b: Any) -> Any:
     """Return the product of vectors and matrices, sums of products in the order of NumPy."""
-    left, right = as_objects(ctx, a), as_objects(ctx, b)
+    left, right = as_operand(ctx, a), as_operand(ctx, b)
     if not (left.ndim in (1, 2) and right.ndim in (1, 2) and left.size and right.size):
         raise missing_rule(ctx, f, (a, b), "it calls methods of objects unseen")
     shape = np.matmul(np.empty(left.shape), np.empty(right.shape)).shape
@@ -297,8 +304,7 @@ def run_objects(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         if is_other(value) and is_users(value) and reads_items(value):
             raise refusal(ctx, np.array, value)
     objects.mark(ctx)
-    # A single number of NumPy's is kept as it is; as an operand it would become Python's.
-    y = as_objects(ctx, [items]).reshape(()) if type(items) is Active else as_objects(ctx, items)
+    y = as_objects(ctx, items)
     return y.reshape((1,) * (ndmin - y.ndim) + y.shape)
 
 

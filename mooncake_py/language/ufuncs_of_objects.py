@@ -16,7 +16,7 @@ from mooncake_py.language.foreign_operands import is_users, refusal
 from mooncake_py.runtime import objects
 from mooncake_py.runtime.active import plain_class
 from mooncake_py.runtime.activity import unwrapped
-from mooncake_py.runtime.objects import as_objects, is_of_objects
+from mooncake_py.runtime.objects import as_operand
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
@@ -69,7 +69,7 @@ def run(ctx: Mode, f: np.ufunc, method: str, inputs: Any, kwargs: Any) -> Any:
 def boxed(ctx: Mode, value: Any) -> ndarray:
     """Return an operand as an array of objects: Python's numbers, or the object itself."""
     if not is_other(value):
-        return value if is_of_objects(value) else as_objects(ctx, value)
+        return as_operand(ctx, value)
     box = np.empty((), object)
     box[()] = value
     return box

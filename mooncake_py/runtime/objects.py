@@ -22,8 +22,8 @@ from mooncake_py.tangents.subclasses import plain
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["OBJECT", "PLAIN", "as_objects", "holds_numbers", "is_of_objects", "is_seen", "mark",
-           "meet_objects", "overwritten", "places_in", "store"]  # fmt: skip
+__all__ = ["OBJECT", "PLAIN", "as_objects", "as_operand", "holds_numbers", "is_of_objects",
+           "is_seen", "mark", "meet_objects", "overwritten", "places_in", "store"]  # fmt: skip
 
 OBJECT = np.dtype(object)
 PYTHON = {"f": float, "c": complex}  # what `astype(object)` makes of elements up to 64 bits
@@ -63,17 +63,15 @@ def mark(ctx: Mode) -> None:
 
 
 def as_objects(ctx: Mode, value: Any, depth: int | None = None) -> ndarray:
-    """Return the elements of an array, of nested sequences or of a number as an array of objects.
+    """Return the elements of an array, of nested sequences or a number as they are stored.
 
     An array of objects is returned as it is.  Of sequences more than `depth` levels deep the inner
-    ones, and arrays, are elements.
+    ones, and arrays, are elements.  NumPy keeps its numbers, but not the elements of its arrays.
     """
     if is_of_objects(value):
         return value
     if issubclass(type(value), ndarray) and ctx.find(value) is None:
         return value.astype(object)
-    if type(value) is Active and isinstance(unwrapped(value), np.generic):
-        value = as_python(ctx, value, unwrapped(value).dtype)
     if isinstance(value, ndarray):
         shape = value.shape
     else:
@@ -82,6 +80,18 @@ def as_objects(ctx: Mode, value: Any, depth: int | None = None) -> ndarray:
     for index in np.ndindex(shape):
         objects[index] = element(ctx, value, index)
     return objects
+
+
+def as_operand(ctx: Mode, value: Any) -> ndarray:
+    """Return the array of objects that a ufunc makes of an operand, by way of an array of numbers.
+
+    So numbers of NumPy's are Python's in it, also those in sequences.
+    """
+    if type(value) in (list, tuple) and np.array(unwrapped(value)).dtype is not OBJECT:
+        value = ctx.call(np.array, value)
+    elif isinstance(number := unwrapped(value), np.generic):
+        value = as_python(ctx, value, number.dtype)
+    return as_objects(ctx, value)
 
 
 def element(ctx: Mode, value: Any, index: tuple[int, ...]) -> Any:
@@ -93,6 +103,8 @@ def element(ctx: Mode, value: Any, index: tuple[int, ...]) -> Any:
 
 def as_python(ctx: Mode, number: Any, dtype: np.dtype[Any]) -> Any:
     """Return what `astype(object)` makes of an element of an array of a dtype."""
+    if type(number) is not Active:
+        return np.asarray(number).astype(object)[()]
     small = dtype.itemsize <= SIZES.get(dtype.kind, 0)
     return ctx.call(PYTHON[dtype.kind], number) if small else number
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import operator
 from fractions import Fraction
 from typing import Any
 
@@ -335,3 +336,47 @@ def test_products_of_objects_that_are_no_floats(f: Any) -> None:
     np.testing.assert_allclose(g, expected, rtol=1e-7, atol=1e-7)
     _, slope = jvp(f, (x,), (np.ones(3),))
     np.testing.assert_allclose(float(slope), np.sum(g))
+
+
+def types_of(a):
+    return [type(v) for v in np.ravel(a).tolist()]
+
+
+def assert_types_of_the_plain_call(f):
+    x = np.array([1.5, -2.5], np.float32)
+    expected = types_of(f(x))
+
+    def is_same(x):
+        return x[0] * (types_of(f(x)) == expected)
+
+    assert value_and_grad(is_same)(x)[0] == jvp(is_same, (x,), (x,))[0] == 1.5
+
+
+@pytest.mark.parametrize("index", [slice(None), ..., [0, 1], np.array([True, True]), (0, ...)])
+@pytest.mark.parametrize("kind", [np.float32, np.float64, np.complex128])
+def test_a_number_of_numpy_is_stored_as_it_is(index: Any, kind: Any) -> None:
+    def f(x):
+        a = np.array([0, 0], object)
+        a[index] = kind(x[0])
+        return a
+
+    assert_types_of_the_plain_call(f)
+
+
+@pytest.mark.parametrize("operand", [
+    np.float64(2.0), np.float32(2.0), np.int64(2), np.True_, 2.0, [np.float64(2.0)] * 2,
+    np.array(2.0), np.array([2.0, 1.0]),
+    lambda x: x[0], lambda x: np.float64(x[1]), lambda x: x, lambda x: [x[0], x[1]],
+    lambda x: (x[0], 2),
+])  # fmt: skip
+@pytest.mark.parametrize("operation", [
+    lambda a, v: a * v, lambda a, v: v + a, np.subtract, operator.iadd,
+])  # fmt: skip
+def test_numbers_of_numpy_are_those_of_python_as_operands(operand: Any, operation: Any) -> None:
+    """A float32 beside a float64 would become one."""
+
+    def f(x):
+        v = operand(x) if callable(operand) else operand
+        return operation(np.array([x[0], 2], object), v)
+
+    assert_types_of_the_plain_call(f)
