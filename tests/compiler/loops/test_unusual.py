@@ -47,7 +47,9 @@ def test_copies_of_what_is_not_finite_are_one_entry(taken):
     assert taken == [True]
 
 
-@pytest.mark.without_modes("they are too large for other directions too", "forward", "inside")
+@pytest.mark.without_modes(
+    "they are too large for other directions too", "forward", "inside", "other_dtypes"
+)
 def test_slopes_that_are_ints_too_large_for_floats():
     # The sum of the slopes, by which they are tested, overflows where none of them does.
     def f(x):

@@ -29,7 +29,7 @@ from tests.support.modes.problem import (
 from tests.support.modes.recording import Record
 from tests.support.modes.refusals import is_documented
 from tests.support.modes.snapshots import arrays_of, numbers_of, snapshot
-from tests.support.modes.text import in_text
+from tests.support.modes.text import in_parts, in_text
 
 LONG = 0.1  # seconds of a gradient that is taken some fifty times
 
@@ -38,6 +38,7 @@ __all__ = ["MODES", "Mode", "ModeError", "Skipped", "check_record"]
 Mode = Callable[[Problem, Any, np.random.Generator, Counter[str]], None]
 
 
+@in_parts()
 def check_record(record: Record, modes: list[Mode], seed: int, counts: Counter[str]) -> None:
     """Take a recorded derivative in other modes.
 

@@ -13,7 +13,7 @@ import pytest
 from mooncake_py.modes.reverse import whole_or_parts
 from tests.support.modes.problem import ModeError, Problem
 
-__all__ = ["in_text", "printing"]
+__all__ = ["in_parts", "in_text", "printing"]
 
 
 def in_text(
@@ -26,6 +26,14 @@ def in_text(
         if not problem.has_aux:
             y, pullback = problem.pullback()
             pullback(np.ones(y.shape) if isinstance(y, np.ndarray) else 1.0)
+
+
+@contextmanager
+def in_parts() -> Iterator[None]:
+    """Let no function run as text in a block, as often as it is called: last bits would change."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(whole_or_parts, "either", lambda kind, f, text, parts, agree: parts())
+        yield
 
 
 @contextmanager
