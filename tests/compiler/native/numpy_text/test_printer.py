@@ -349,6 +349,7 @@ def test_text_is_readable(monkeypatch: pytest.MonkeyPatch) -> None:
         assert line in text
 
 
+@pytest.mark.plain
 def test_what_no_pass_changes_is_asked_before_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
     texts: list[str] = []
     built = form.NUMPY._replace(built=lambda p: texts.append(p.text) or printer.built(p))
