@@ -147,7 +147,7 @@ class LoopSite(Site):
             return Elsewhere
         served = [(v, t) for v, t in zip(values, types, strict=True) if type(t) is not Unpassed]
         given = [v for v, _ in served]
-        inputs = reading.inputs([t for _, t in served], given)
+        inputs = reading.inputs(f, [t for _, t in served], given)
         if len(given) == len(values):
             self.served(reading)
         if not self.pays(reading.site, inputs):

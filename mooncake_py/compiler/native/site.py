@@ -177,20 +177,30 @@ class Reread:
         main = self.callees.every[0]
         if main.function() is not f:
             main.stand_for(f)
-        if not self.callees.hold(()):
+        if not self.callees.hold((), f):
             return False
         for c in self.captured:
-            if isinstance(c, Captured) and not has_type(value_of(c), c.type):
+            if isinstance(c, Captured) and not has_type(self.value_of(c, f), c.type):
                 return False
         return True
 
-    def inputs(self, types: Sequence[Type], given: Sequence[Any]) -> dict[str, Any]:
-        """Return the inputs of the region by their names."""
+    def value_of(self, captured: Captured, f: FunctionType) -> Any:
+        """Return a captured variable or a global as it is now, where `f` is the function itself.
+
+        It is passed: another thread may just have had another one of the same code stand for it.
+        """
+        callee = captured.callee
+        return value_in(f if callee is self.callees.every[0] else callee.function(), captured.name)
+
+    def inputs(
+        self, f: FunctionType, types: Sequence[Type], given: Sequence[Any]
+    ) -> dict[str, Any]:
+        """Return the inputs of the region by their names, for a function that it holds for."""
         if self.is_flat:
             return dict(zip(self.site.region.inputs, given, strict=True))
         flat = [p for v, t in zip(given, types, strict=True) for p in flattened(v, t)]
         for c in self.captured:
-            value = value_of(c) if isinstance(c, Captured) else found_at(given, c.path)
+            value = self.value_of(c, f) if isinstance(c, Captured) else found_at(given, c.path)
             flat += flattened(value, c.type)
         return dict(zip(self.site.region.inputs, flat, strict=True))
 
@@ -405,7 +415,7 @@ class FunctionSite(Site):
         if reading is None:
             return None
         self.served(reading)
-        return reading, reading.inputs(reading.types, given)
+        return reading, reading.inputs(f, reading.types, given)
 
     def itemized(
         self, f: FunctionType, types: tuple[Type, ...], given: Sequence[Any]
@@ -462,15 +472,14 @@ def by_code(type_: Type) -> Any:
     return type_ if f is None else f.__code__
 
 
-def value_of(captured: Captured) -> Any:
-    """Return a captured variable or a global as it is now."""
-    f = captured.callee.function()
+def value_in(f: FunctionType | None, name: str) -> Any:
+    """Return a captured variable or a global of a function, which none may be left of."""
     if f is None:
         return MISSING
     names = f.__code__.co_freevars
-    if captured.name in names:
+    if name in names:
         try:
-            return (f.__closure__ or ())[names.index(captured.name)].cell_contents
+            return (f.__closure__ or ())[names.index(name)].cell_contents
         except ValueError:
             return MISSING
-    return f.__globals__.get(captured.name, MISSING)
+    return f.__globals__.get(name, MISSING)

@@ -207,13 +207,19 @@ class Callees:
         self.every.append(Callee(named, f))
         return self.every[-1]
 
-    def hold(self, given: Iterable[Any]) -> bool:
-        """Return True if the functions are those that were read, and have no rule."""
+    def hold(self, given: Iterable[Any], main: FunctionType | None = None) -> bool:
+        """Return True if the functions are those that were read, and have no rule.
+
+        The first one of all may be passed, which another thread may have another one stand for.
+        """
         for callee, f in zip(self.direct, given, strict=True):
             if not callee.is_given(f):
                 return False
         of_names = self.by_name.values()
-        return all(c.holds(c.function()) for c in self.every if c not in of_names)
+        first = None if main is None else self.every[0]
+        return all(
+            c.holds(main if c is first else c.function()) for c in self.every if c not in of_names
+        )
 
     def enter(self, ctx: Tracking) -> None:
         """Note that the functions run, as a call of each would do."""
