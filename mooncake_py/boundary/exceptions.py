@@ -18,7 +18,7 @@ from mooncake_py.diagnostics.notes import (
     locate_by_traceback,
 )
 from mooncake_py.diagnostics.tracebacks import related
-from mooncake_py.diagnostics.warned import redirect, stop_redirecting
+from mooncake_py.diagnostics.warned import begin_to_redirect, end_redirecting
 from mooncake_py.errors import MooncakeError
 from mooncake_py.runtime.enclosing import enclosed
 from mooncake_py.runtime.quiet import Heard
@@ -47,15 +47,14 @@ class guarded:
     def __enter__(self) -> None:
         self.alone.__enter__()
         self.heard = Heard()
-        self.filters = redirect()
+        self.filters = begin_to_redirect()
         self.flags = Flags()
 
     def __exit__(self, kind: Any, error: BaseException | None, traceback: Any) -> None:
         self.alone.__exit__(kind, error, traceback)
         if error is not None and not isinstance(error, Exception):
             self.heard.put_back()
-        if self.filters is not None:
-            stop_redirecting(self.filters)
+        end_redirecting(self.filters)
         self.flags.put_back()
         if error is None:
             return

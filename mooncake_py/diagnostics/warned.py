@@ -22,9 +22,9 @@ from mooncake_py.diagnostics.places import OWN, is_rewritten
 from mooncake_py.errors import MooncakeWarning
 
 __all__ = [
-    "are_errors", "enter_block", "filters_of_the_program", "leave_block", "may_be_caught",
-    "not_redirected", "note_unheard", "pending", "redirect", "restore_filters", "run_filter",
-    "stop_redirecting", "take_out",
+    "are_errors", "begin_to_redirect", "end_redirecting", "enter_block", "filters_of_the_program",
+    "leave_block", "may_be_caught", "not_redirected", "note_unheard", "pending", "redirect",
+    "restore_filters", "run_filter", "take_out",
 ]  # fmt: skip
 
 
@@ -51,6 +51,8 @@ class _Pending(threading.local):
 
 
 pending = _Pending()
+_derivatives: list[None] = []
+"""One for each that runs, in all threads."""
 _asked: tuple[tuple[Any, ...], bool] = (), False
 """The filters that were asked for errors last, which most often are the same, and the answer."""
 
@@ -147,6 +149,24 @@ def take_out(filters: Any) -> None:
     """Take the filter out of those that it was put into, in whose front it still is."""
     if filters[0] is FILTER:
         del filters[0]
+
+
+def begin_to_redirect() -> Any:
+    """Begin to redirect the warnings of a derivative; return what `redirect` does."""
+    _derivatives.append(None)
+    return redirect()
+
+
+def end_redirecting(filters: Any) -> None:
+    """End a derivative; after the last one the filter is nowhere.
+
+    Blocks of `warnings.catch_warnings` in several threads put filters of each other back.
+    """
+    if filters is not None:
+        stop_redirecting(filters)
+    _derivatives.pop()
+    if not _derivatives and warnings.filters and warnings.filters[0] is FILTER:
+        stop_redirecting(warnings.filters)
 
 
 def stop_redirecting(filters: Any) -> None:

@@ -32,7 +32,7 @@ def hold_functions() -> None:
             scope.update(
                 {
                     key: copy_of(value)
-                    for key, value in scope.items()
+                    for key, value in list(scope.items())  # other threads import
                     if type(value) is ModuleType and is_of_library(value)
                 }
             )
@@ -72,7 +72,7 @@ def copy_of(module: ModuleType) -> ModuleType:
     scope.update(
         {
             key: copy_of(value)
-            for key, value in scope.items()
+            for key, value in list(scope.items())  # other threads import
             if type(value) is ModuleType and is_within(module, value)
         }
     )

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from mooncake_py import debug_mode, grad, hessian, jvp, vjp
+from mooncake_py.diagnostics.warned import FILTER, begin_to_redirect, end_redirecting
 
 X = np.array([1.0, 2.0])
 
@@ -225,3 +226,15 @@ def test_code_whose_globals_have_no_name_warns(names):
     for run in (scope["f"], grad(scope["f"]), lambda x: jvp(scope["f"], (x,), (x,))):
         with pytest.raises(RuntimeWarning, match="overflow"):
             run(x)
+
+
+def test_a_filter_that_another_thread_put_back_is_gone_after_the_last_derivative():
+    before = list(warnings.filters)
+    outer = begin_to_redirect()
+    end_redirecting(begin_to_redirect())
+    assert warnings.filters[0] is FILTER
+    end_redirecting(outer)
+    assert list(warnings.filters) == before
+    warnings.filters.insert(0, FILTER)  # a block of `warnings.catch_warnings` has ended meanwhile
+    grad(np.sum)(X)
+    assert list(warnings.filters) == before

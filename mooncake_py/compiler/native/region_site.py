@@ -245,10 +245,12 @@ class RegionSite:
                 self.why = str(error) if type(error) is CannotCompile else repr(error)
                 if self.compiler is None:  # else nobody has asked for it
                     warn_of(self.name, self.why)
-            self._forms[moving] = form
-            if form is not None:
+            if form is not None:  # first: other threads may look at both
                 self._entries[id(form)] = entry(self, form, moving)
-            return form
+            kept = self._forms.setdefault(moving, form)
+            if kept is not form:  # another thread has made it meanwhile
+                self._entries.pop(id(form), None)
+            return kept
 
     def active(self, moving: frozenset[str]) -> set[str]:
         """Return what is active somewhere if some inputs are."""

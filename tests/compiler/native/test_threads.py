@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import sys
+import threading
 import time
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from mooncake_py import value_and_grad
+from mooncake_py import grad, value_and_grad
 from mooncake_py.compiler.native.llvm.printer import Printer
 from mooncake_py.compiler.native.machine.built import built
+from mooncake_py.compiler.native.site import FunctionSite
 from tests.compiler.native.ir_text import written
 
 pytest.importorskip("llvmlite")
@@ -86,3 +90,69 @@ def test_gradients_in_several_threads() -> None:
 
     with ThreadPoolExecutor(3) as pool:
         list(pool.map(work, range(3)))
+
+
+def scaled(k: float) -> Any:
+    def f(x: Any) -> Any:
+        total = 0.0
+        for i in range(len(x)):
+            total += x[i] ** 2 * k
+        return total
+
+    return f
+
+
+def test_a_captured_variable_is_that_of_the_function_itself() -> None:
+    f, other = scaled(2.0), scaled(3.0)
+    site = FunctionSite(f)
+    found = site.matched(f, (np.ones(3),), {})
+    assert found is not None
+    reading, _ = found
+    reading.callees.every[0].stand_for(other)  # as a call in another thread does
+    inputs = reading.inputs(f, reading.types, [np.ones(3)])
+    assert [v for v in inputs.values() if type(v) is float] == [2.0]
+
+
+def test_a_form_that_several_threads_make_is_one() -> None:
+    f = scaled(2.0)
+    found = FunctionSite(f).matched(f, (np.ones(3),), {})
+    assert found is not None
+    site = found[0].site
+    moving = frozenset(site.region.arrays)
+    first = site.form_where(moving)
+    forms = site._forms
+
+    class Late(dict[Any, Any]):
+        """Has the form of another thread once it is to be kept."""
+
+        def __getitem__(self, key: Any) -> Any:
+            raise KeyError(key)
+
+    site._forms = Late(forms)
+    assert site.form_where(moving) is first
+    assert id(first) in site._entries
+    assert len(site._entries) == 1
+
+
+@pytest.mark.slow
+def test_new_functions_of_one_code_in_threads() -> None:
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    wrong: list[tuple[int, Any]] = []
+
+    def run(k: int) -> None:
+        df, x = grad(scaled(float(k)), compile=True), np.arange(50.0) + k
+        barrier.wait()
+        for _ in range(20):
+            g = df(x)
+            if not np.array_equal(g, 2 * x * k):
+                wrong.append((k, g))
+
+    try:
+        for _ in range(10):
+            barrier = threading.Barrier(8)
+            with ThreadPoolExecutor(8) as pool:
+                list(pool.map(run, range(8)))
+    finally:
+        sys.setswitchinterval(interval)
+    assert not wrong
