@@ -157,8 +157,10 @@ def restore_attribute(o: Any, name: str, old: Any) -> None:
             past_python(o, "__setattr__", setattr)(o, name, old)
         else:
             past_python(o, "__delattr__", delattr)(o, name)
-    except (AttributeError, TypeError):
-        if not is_same(old_attribute(o, name), old):
+    except (AttributeError, TypeError, ValueError):
+        now = old_attribute(o, name)
+        is_made_anew = type(now) is type(old) and old_attribute(o, name) is not now
+        if not (is_made_anew or is_same(now, old)):
             raise
 
 

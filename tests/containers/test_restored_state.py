@@ -265,3 +265,21 @@ def test_order_of_the_attributes_of_a_class() -> None:
         jvp(lambda x, f=f: checkpoint(f, x), (X,), (X,))
         assert list(vars(Ordered).items()) == before
     assert Ordered().method() == 1.0
+
+
+@pytest.mark.parametrize(("o", "name"), [
+    (np.float64(2.0), "flat"), (np.float64(2.0), "shape"), (np.dtype(float), "names"),
+    (1.5, "real"), (slice(1), "start"),
+])  # fmt: skip
+def test_an_attribute_that_cannot_be_set_raises_what_the_program_catches(o, name) -> None:
+    """Nor need it be put back, also where it is made anew each time that it is read."""
+
+    def f(x):
+        try:
+            setattr(o, name, 1.0)
+        except (AttributeError, TypeError, ValueError):
+            return x * 2.0
+        return x
+
+    assert value_and_grad(f)(1.5) == (3.0, 2.0)
+    assert jvp(f, (1.5,), (1.0,)) == (3.0, 2.0)
