@@ -49,6 +49,7 @@ AVERAGES: dict[Any, Any] = {
     **{f: g for g in (np.mean, np.var, np.std) for f in (g, getattr(ndarray, g.__name__))},
     **{f: f for f in (np.nanmean, np.nanvar, np.nanstd)},
 }
+CUMULATIVE = frozenset({"cumsum", "cumprod", "nancumsum", "nancumprod"})
 WITHOUT_KEYWORDS = frozenset({ndarray.conj, ndarray.conjugate})
 # Of functions in C, whose signature NumPy before 2.4 does not tell.
 POSITIONS = {
@@ -157,6 +158,16 @@ def require_outputs(f: Any, args: Any, kwargs: Any, parts: tuple[Any, ...]) -> N
     f(*activity.unwrapped(tuple(args)), **activity.unwrapped(given))
     if not fits:
         raise TypeError("return arrays must be of ArrayType")
+
+
+def require_axis(f: Any, out: Any) -> None:
+    """Raise an error for a cumulative sum into an array without axes.
+
+    NumPy looks for the axes of such an output beyond the end of what describes it: what that finds
+    for a copy may end the process, where the output itself raises.
+    """
+    if type(out) is ndarray and not out.ndim and getattr(f, "__name__", "") in CUMULATIVE:
+        raise ValueError("provided out is the wrong size for the accumulation.")
 
 
 def is_object(value: Any) -> bool:
@@ -369,6 +380,7 @@ def without_out(apply: Callable[..., Any]) -> Callable[..., Any]:
                 f(*activity.unwrapped(tuple(args)), **activity.unwrapped(given))  # or raises
             y = apply(rule, ctx, f, args, kwargs)
             return as_arrays(ctx, y) if given["out"] is Ellipsis else y
+        require_axis(f, out)
         if not ctx.watches:
             ctx.refuse_subclasses(out if type(out) is tuple else (out,))
         where = given.get("where", True) if is_elementwise else True

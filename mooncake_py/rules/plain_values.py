@@ -27,7 +27,9 @@ __all__ = [
     "agree",
     "derived_as",
     "derived_as_writer",
+    "held",
     "plain_result",
+    "plain_written",
     "same_values",
     "valued",
     "with_values",
@@ -66,7 +68,11 @@ def with_values(function: Any, replacement: Callable[..., Any]) -> Callable[...,
 
 
 def derived_as_writer(function: Any, *positions: int) -> Callable[[F], F]:
-    """Declare a replacement of a function that writes into arguments, arrays by position."""
+    """Declare a replacement of a function that writes into arguments, arrays by position.
+
+    Those of integers hold no derivative: they are as the function leaves them, which may round,
+    cut off or wrap around.
+    """
     origin = registry.calling_location(1)
 
     def declare(replacement: F) -> F:
@@ -82,7 +88,10 @@ def derived_as_writer(function: Any, *positions: int) -> Callable[[F], F]:
             result = replacement(*scratch)
             plain = plain_written(function, [again for _, again in pairs], positions)
             for i, written in zip(positions, plain, strict=True):
-                args[i][...] = same_values(scratch[i], written, function, args)
+                inexact = written.dtype.kind not in "biu"
+                args[i][...] = (
+                    same_values(scratch[i], written, function, args) if inexact else written
+                )
             return next((args[i] for i in positions if result is scratch[i]), result)
 
         registry.add(OverlayRule((function,), origin, run))

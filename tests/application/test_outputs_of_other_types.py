@@ -173,3 +173,28 @@ def test_elements_are_cast_to_outputs_that_the_plain_call_takes(pick, of: str, i
     np.testing.assert_array_equal(jvp(f, (x,), (x,))[1], expected)  # it is linear
     (found,) = pullback(np.ones(2, into))
     assert np.vdot(found, x).real == np.vdot(np.ones(2), expected).real
+
+
+@pytest.mark.parametrize("f", [np.cumsum, np.cumprod, np.nancumsum, np.nancumprod])
+def test_cumulative_sums_into_a_number_raise(f: Callable[..., Any]) -> None:
+    """NumPy's own check of such an output may end the process, if a copy of it is given."""
+
+    def number(x: Any) -> Any:
+        b = np.array(x[0])
+        return sums_or(f, b, b, 2 * x[0])
+
+    def vector(x: Any) -> Any:
+        return sums_or(f, x, np.array(0.0), 2 * x[0])
+
+    for program in (number, vector):
+        value, g = value_and_grad(program)(X)
+        assert value == jvp(program, (X,), (X,))[0] == 2.0
+        np.testing.assert_array_equal(g, [2.0, 0.0, 0.0])
+
+
+def sums_or(f: Callable[..., Any], a: Any, out: Any, otherwise: Any) -> Any:
+    try:
+        f(a, out=out)
+    except ValueError:
+        return otherwise
+    return out

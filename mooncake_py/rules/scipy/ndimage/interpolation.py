@@ -6,12 +6,14 @@ are functions of the coordinates, and are derived.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.rules.declare import linear, overlay, zero_derivative
+from mooncake_py.errors import MissingRuleError
+from mooncake_py.rules.declare import linear, zero_derivative
 from mooncake_py.rules.kinds import Like
 from mooncake_py.rules.plain_values import derived_as_writer
 from mooncake_py.rules.scipy.interpolate.basis import nonzero_basis
@@ -23,7 +25,7 @@ from mooncake_py.rules.scipy.ndimage.borders import (
     spline_mode,
 )
 
-__all__: list[str] = []
+__all__ = ["write"]
 
 # Coefficients.
 
@@ -53,9 +55,9 @@ def coefficients_adjoint(dc: ndarray, x: Like, order: int, axis: int, mode: int)
     return np.moveaxis(dx, 0, axis)
 
 
-@overlay(compiled.spline_filter1d)
+@derived_as_writer(compiled.spline_filter1d, 3)
 def spline_filter1d(x: Any, order: int, axis: int, output: Any, mode: int) -> None:
-    output[...] = coefficients(x, order, axis, mode)
+    write(output, coefficients(x, order, axis, mode))
 
 
 # Values.
@@ -94,9 +96,22 @@ def along(x: Any, n: int, order: int, mode: int) -> Any:
     return places_along(start, order, n, mode), weights_along(mapped, start, order), beyond
 
 
+def beyond_all(shape: Sequence[int], mode: int, cval: Any) -> Any:
+    """Return values of an image without elements, all of which lie beyond it."""
+    if mode != CONSTANT and 0 not in shape:
+        raise MissingRuleError(
+            "an image without elements has no values between them",
+            why="in this mode SciPy reads memory beyond the image",
+            fix='use mode="constant", or leave out empty images',
+        )
+    return np.full(shape, cval)
+
+
 def at_points(c: Any, points: Any, order: int, mode: int, cval: Any) -> Any:
     """Evaluate at points, whose coordinates are the rows."""
     count, ndim = np.shape(points)[1], c.ndim
+    if not c.size:
+        return beyond_all([count], mode, cval)
     outside, absent = np.zeros(count, bool), np.zeros([count] + [order + 1] * ndim, bool)
     indices, factors = [], []
     for axis in range(ndim):
@@ -115,7 +130,10 @@ def at_points(c: Any, points: Any, order: int, mode: int, cval: Any) -> Any:
 
 def on_stretched_grid(c: Any, lines: Any, order: int, mode: int, cval: Any) -> Any:
     """Evaluate where lines of coordinates cross, along one axis after the other."""
-    outside = np.zeros([len(line) for line in lines], bool)
+    shape = [len(line) for line in lines]
+    if not c.size:
+        return beyond_all(shape, mode, cval)
+    outside = np.zeros(shape, bool)
     for axis, line in enumerate(lines):
         places, weights, beyond = along(line, c.shape[axis], order, mode)
         near = np.moveaxis(c, axis, 0)[places]
@@ -127,10 +145,9 @@ def on_stretched_grid(c: Any, lines: Any, order: int, mode: int, cval: Any) -> A
 
 
 def write(output: Any, values: Any) -> None:
-    """Write values, rounded for an output of integers."""
-    if output.dtype.kind in "iu":
-        values = np.where(values > 0, np.floor(values + 0.5), np.ceil(values - 0.5))
-    output[...] = np.reshape(values, output.shape)
+    """Write values; what an output of integers holds in the end, the compiled function tells."""
+    with np.errstate(invalid="ignore"):
+        output[...] = np.reshape(values, output.shape)
 
 
 @derived_as_writer(compiled.geometric_transform, 5)

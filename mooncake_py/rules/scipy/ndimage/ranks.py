@@ -5,6 +5,7 @@ Which element is picked is a constant between ties, where the derivative is that
 
 from __future__ import annotations
 
+from collections import deque
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,10 @@ from numpy import ndarray
 
 from mooncake_py.errors import MissingRuleError
 from mooncake_py.rules.declare import overlay, zero_derivative
-from mooncake_py.rules.plain_values import plain_written, valued
+from mooncake_py.rules.plain_values import derived_as_writer, held, plain_written, valued
 from mooncake_py.rules.scipy.ndimage.borders import NAMES, compiled
 from mooncake_py.rules.scipy.ndimage.correlations import positions
+from mooncake_py.rules.scipy.ndimage.interpolation import write
 
 __all__ = ["ranked"]
 
@@ -150,17 +152,19 @@ if hasattr(filters, "_rank_filter_1d"):
 # Filters by a function.
 
 
-@overlay(compiled.generic_filter)
+@derived_as_writer(compiled.generic_filter, 3)
 def generic_filter(
     x: Any, function: Any, footprint: Any, output: Any, mode: int, cval: Any, origins: Any,
     arguments: Any, options: Any,
 ) -> None:  # fmt: skip
-    """Call the function with each window in turn."""
+    """Call the function with each window in turn, in double precision."""
     found = sources(x.shape, footprint, mode, origins)
-    windows = np.where(found < 0, cval, np.reshape(x, -1)[found])
+    windows = np.asarray(np.where(found < 0, cval, np.reshape(x, -1)[found]), float)
+    values = np.zeros(x.shape)
     for place in np.ndindex(x.shape):
         window = windows[(slice(None), *place)].copy()
-        output[place] = function(window, *(arguments or ()), **(options or {}))
+        values[place] = function(window, *(arguments or ()), **(options or {}))
+    write(output, values)
 
 
 @overlay(compiled.generic_filter1d)
@@ -169,11 +173,22 @@ def generic_filter1d(
     arguments: Any, options: Any,
 ) -> None:  # fmt: skip
     """Call the function with each extended line, and a line for what it writes."""
-    place = positions(x.shape[axis], size, NAMES[mode], origin)
-    extended = np.moveaxis(np.take(x, place, axis), axis, -1)
-    extended = np.where(place < 0, cval, extended)
-    results = np.moveaxis(output, axis, -1)
-    for index in np.ndindex(results.shape[:-1]):
-        line = np.zeros(x.shape[axis])
-        function(extended[index].copy(), line, *(arguments or ()), **(options or {}))
-        results[index] = line
+    results, lines = np.zeros(output.shape), deque()
+    if x.size:
+        place = positions(x.shape[axis], size, NAMES[mode], origin)
+        extended = np.moveaxis(np.take(x, place, axis), axis, -1)
+        extended = np.asarray(np.where(place < 0, cval, extended), float)
+        along = np.moveaxis(results, axis, -1)
+        for index in np.ndindex(along.shape[:-1]):
+            line = np.zeros(x.shape[axis])
+            function(extended[index].copy(), line, *(arguments or ()), **(options or {}))
+            along[index] = line
+            lines.append(held(line))
+
+    def repeat(_: Any, line: ndarray) -> None:
+        line[...] = lines.popleft()
+
+    args = x, repeat, size, axis, output, mode, cval, origin, (), {}
+    (plain,) = plain_written(compiled.generic_filter1d, args, (4,))
+    write(output, results)
+    output[...] = plain if plain.dtype.kind in "biu" else valued(output.copy(), plain)
