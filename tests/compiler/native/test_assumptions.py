@@ -136,3 +136,26 @@ def test_functions_that_are_replaced_before_a_function_is_read(tried, monkeypatc
     monkeypatch.setattr(np, "sqrt", np.exp)
     assert_allclose(grad(f, compile=True)(x), grad(f)(x), rtol=1e-12)
     assert tried == [True]
+
+
+@pytest.mark.parametrize("name", ["__setattr__", "__getattribute__"])
+def test_classes_whose_attributes_are_hooked_later(name):
+    class Doubled:
+        def __init__(self, v):
+            self.v = v
+
+    def f(x):
+        return Doubled(x).v * x
+
+    def hooked(self, key, *value):
+        if value:
+            object.__setattr__(self, key, 2.0 * value[0])
+            return None
+        return 2.0 * object.__getattribute__(self, key)
+
+    g = grad(f, compile=True)
+    assert [g(3.0), g(3.0)] == [6.0, 6.0]
+    setattr(Doubled, name, hooked)
+    assert g(3.0) == 12.0
+    delattr(Doubled, name)
+    assert g(3.0) == 6.0

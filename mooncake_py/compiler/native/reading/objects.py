@@ -38,7 +38,9 @@ from mooncake_py.runtime.attribute_lookup import (
 
 __all__ = ["Field", "ObjectReader", "Path", "found_at"]
 
-SPECIAL = "__init__", "__new__", "__getattr__", "__slots__", "__del__"
+SPECIAL = (
+    "__init__", "__new__", "__getattribute__", "__getattr__", "__setattr__", "__slots__", "__del__",
+)  # fmt: skip
 CONTAINERS = frozenset({tuple, list, dict})
 Path = tuple[int | str, ...]
 
