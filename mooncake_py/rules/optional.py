@@ -62,4 +62,4 @@ def load_imported() -> None:
             importlib.import_module(MODULES[module])
         hold_functions()
         _waiting.pop(module, None)  # only now: another thread waits for the import too
-    _seen = len(sys.modules)
+    _seen = count  # not those that other threads have imported meanwhile

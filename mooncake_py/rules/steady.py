@@ -9,6 +9,7 @@ of compiled functions, look functions up in copies of the libraries.
 from __future__ import annotations
 
 import sys
+import threading
 from types import ModuleType
 from typing import Any
 
@@ -21,14 +22,16 @@ HELD = (
 LIBRARIES = frozenset({"cmath", "math", "numpy", "scipy", "statistics"})
 _copies: dict[str, ModuleType] = {}
 _held: set[str] = set()
+_lock = threading.RLock()  # nothing is imported while it is held
 
 
 def hold_functions() -> None:
     """Let the modules of rules read since the last call look functions up in the copies."""
-    for name in [name for name in list(sys.modules) if name.startswith(HELD)]:
-        if name not in _held:
-            _held.add(name)
-            scope = vars(sys.modules[name])
+    with _lock:
+        for name, module in list(sys.modules.items()):
+            if name in _held or not name.startswith(HELD) or is_being_read(module):
+                continue
+            scope = vars(module)
             scope.update(
                 {
                     key: copy_of(value)
@@ -36,6 +39,12 @@ def hold_functions() -> None:
                     if type(value) is ModuleType and is_of_library(value)
                 }
             )
+            _held.add(name)
+
+
+def is_being_read(module: ModuleType) -> bool:
+    """Return whether a thread imports a module now, which then lets it look functions up."""
+    return getattr(module.__spec__, "_initializing", False)
 
 
 def is_replaced() -> bool:

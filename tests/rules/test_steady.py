@@ -6,6 +6,7 @@ import math
 import os
 import subprocess
 import sys
+from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
@@ -109,6 +110,20 @@ def test_modules_that_another_thread_imports_meanwhile(monkeypatch):
     monkeypatch.delitem(sys.modules, "imported_meanwhile", raising=False)
     hold_functions()
     assert sys.modules.pop("imported_meanwhile")
+
+
+def test_a_module_that_another_thread_imports_is_held_once_it_is_there(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    module: Any = ModuleType("mooncake_py.rules.imported_by_another_thread")
+    module.__spec__ = ModuleSpec(module.__name__, None)
+    monkeypatch.setattr(module.__spec__, "_initializing", True, raising=False)
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    hold_functions()
+    module.math = math
+    monkeypatch.setattr(module.__spec__, "_initializing", False)
+    hold_functions()
+    assert module.math is not math
 
 
 REPLACED = """

@@ -230,8 +230,13 @@ class Site:
         self.alike: Counter[tuple[Any, ...]] = Counter()
         self.recent: list[Reread] = []  # which have a `match`
         self.unserved = ""  # the name of the type of an argument
-        read = self.readings.values()
-        self.paces = Paces(self.parts, lambda: sum([r.site.hasten() for k in read for r in k]) > 0)
+        self.paces = Paces(
+            self.parts, lambda: sum([r.site.hasten() for r in self.read_so_far()]) > 0
+        )
+
+    def read_so_far(self) -> list[Reread]:
+        """Return all readings, as other threads may add some meanwhile."""
+        return [reading for known in list(self.readings.values()) for reading in list(known)]
 
     def read(self, f: FunctionType, types: tuple[Type, ...]) -> Reading:
         """Read what is compiled; raise `Unfit` where that cannot be."""
@@ -322,7 +327,7 @@ class Site:
             lines.append(f"{self.where}: not compiled: {at}{why}")
         if not lines and self.unserved:
             lines.append(f"{self.where}: not compiled: an argument of type {self.unserved}")
-        if any(own.is_slower for own in self.paces.values()):
+        if any(own.is_slower for own in list(self.paces.values())):
             lines.append(f"{self.where}: left to its derived form, which was faster")
         return list(dict.fromkeys(lines))
 
@@ -376,7 +381,7 @@ class FunctionSite(Site):
 
     @override
     def parts(self, mode: type) -> Iterable[Pace]:
-        return (loop.paces[mode] for loop in self.loops.values() if mode in loop.paces)
+        return (loop.paces[mode] for loop in list(self.loops.values()) if mode in loop.paces)
 
     def run_whole(self, ctx: Mode, own: Pace, f: FunctionType, args: Any, kwargs: Any) -> Any:
         """Run as one region, or return `Elsewhere` or `InParts`."""

@@ -146,7 +146,7 @@ class Pace:
         if self._runs < FIRST:
             return COMPILED
         turns = len(self._plain) < len(self._compiled)
-        if not turns or (self.has_loops and min(self._compiled) > LONG):
+        if not turns or (self.has_loops and min(self._compiled, default=0.0) > LONG):
             return TIMED
         self._turns += 1
         if self._turns > 3 * SAMPLES:  # most end in a way that is not timed
@@ -187,7 +187,8 @@ class Pace:
     def took(self, seconds: float) -> None:
         """Note how long a run of compiled code took."""
         self._compiled.append(seconds)
-        if self.has_loops and len(self._compiled) >= SAMPLES and min(self._compiled) > LONG:
+        compiled = self._compiled  # another thread may begin anew meanwhile
+        if self.has_loops and len(compiled) >= SAMPLES and min(compiled) > LONG:
             self._is_decided = True
 
     def took_plainly(self, seconds: float) -> None:
@@ -205,11 +206,12 @@ class Pace:
 
     def _compare(self, seconds: float) -> None:
         """Decide, after enough runs of either way."""
-        self._plain.append(seconds)
+        plain = self._plain  # another thread may begin anew meanwhile
+        plain.append(seconds)
         best = min(self._compiled, default=0.0)
         enough = SAMPLES if best <= LONG else FEW
-        if len(self._plain) >= enough and not self._is_decided:
-            limit = GAIN * min(self._plain)
+        if len(plain) >= enough and not self._is_decided:
+            limit = GAIN * min(plain)
             if limit < best < HOPE * limit and self._hasten():
                 self._compiled, self._plain = [], []
                 return
@@ -248,6 +250,5 @@ class Paces(dict[type, Pace]):
         self.hasten = hasten
 
     def __missing__(self, mode: type) -> Pace:
-        own = Pace(partial(self.parts, mode), self.hasten).like(self.values())
-        self[mode] = own
-        return own
+        own = Pace(partial(self.parts, mode), self.hasten).like(list(self.values()))
+        return self.setdefault(mode, own)

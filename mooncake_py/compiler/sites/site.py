@@ -102,10 +102,10 @@ class Site:
 
     def forms(self) -> Iterator[str]:
         """Yield the texts of the forms made so far."""
-        for form in self._forms.values():
+        for form in list(self._forms.values()):
             if form is not None:
                 yield form.text
-        for site in self._tangents.values():
+        for site in list(self._tangents.values()):
             if site is not None:
                 yield from site.forms()
 

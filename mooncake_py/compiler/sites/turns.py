@@ -55,10 +55,11 @@ class Turns:
 
     def rests(self) -> bool:
         """Return True if this call, which is counted, runs by the general way alone."""
-        if self.left:
-            self.left -= 1
+        left = self.left  # another thread may decide meanwhile
+        if left:
+            self.left = left - 1
             return True
-        return self.left is None
+        return left is None
 
     def missed(self) -> None:
         """Note that a call could not run as text."""
