@@ -10,7 +10,7 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.application.arity import require_arguments
-from mooncake_py.application.foreign import require_plain
+from mooncake_py.application.foreign import plain_operand, require_plain
 from mooncake_py.application.native_writes import refuse_other_writes
 from mooncake_py.application.out_argument import (
     converts,
@@ -77,8 +77,7 @@ def operands(ctx: Mode, f: Any, args: Any) -> tuple[Any, Any, bool]:
         elif t is Active:
             node, a = a, a.primal
         elif t not in activity.INERT:
-            require_plain(f, a)
-            a = ctx.as_operand(readable(ctx, f, a))
+            a = ctx.as_operand(readable(ctx, f, plain_operand(ctx, f, a)))
             node = ctx.find(a) if type(a) is ndarray else None
             plain = False
         elif t is range:

@@ -10,15 +10,18 @@ from __future__ import annotations
 
 from numbers import Number
 from types import BuiltinFunctionType, FunctionType, MethodDescriptorType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy import ndarray
 
 from mooncake_py.application.seen_calls import runs_python
 from mooncake_py.containers import effects
+from mooncake_py.diagnostics.refusals import names
+from mooncake_py.diagnostics.reporting import unsupported
 from mooncake_py.modules import DISPATCHER, module_of
 from mooncake_py.runtime.activity import unwrapped
+from mooncake_py.runtime.methods import ANSWERED
 from mooncake_py.runtime.numpy_operands import (
     PLAIN,
     Conversion,
@@ -29,9 +32,12 @@ from mooncake_py.runtime.numpy_operands import (
 )
 from mooncake_py.tangents.subclasses import Met, is_instance
 
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Mode
+
 __all__ = [
-    "asks", "flat", "is_compiled", "is_of_numpy", "is_other", "is_users_array", "may_write", "meet",
-    "plain_operand", "require_plain", "ufunc_of",
+    "asks", "flat", "is_compiled", "is_dispatching", "is_of_numpy", "is_other", "is_users_array",
+    "may_write", "meet", "plain_operand", "require_plain", "ufunc_of",
 ]  # fmt: skip
 
 OF_PYTHON = frozenset({"", "bisection", "operators", "python_builtins"})
@@ -40,6 +46,7 @@ LOOKING = frozenset({np.isscalar, np.iterable})
 """Functions of NumPy that look at the class of an operand, and convert nothing."""
 BOTH = (BuiltinFunctionType, MethodDescriptorType)
 CYTHON = frozenset({"cython_function_or_method", "fused_cython_function"})
+DISPATCHING = frozenset({"_Function", "MultiUFunc"})
 
 
 def ufunc_of(f: Any, args: Any = ()) -> tuple[np.ufunc | None, str, Any]:
@@ -67,7 +74,7 @@ def is_of_numpy(f: Any) -> bool:
     if type(f) is MethodDescriptorType:
         return f.__objclass__ in (ndarray, np.ufunc)
     if type(f) is not FunctionType:
-        return is_compiled(f)
+        return is_compiled(f) or is_dispatching(f)
     own, _, family = module_of(f).partition("mooncake_py.rules.")
     return is_in(f, "numpy", "scipy") or (not own and family not in OF_PYTHON)
 
@@ -77,6 +84,14 @@ def is_compiled(f: Any) -> bool:
     return is_fortran(f) or (
         (type(f) is BuiltinFunctionType or type(f).__name__ in CYTHON) and is_in(f, "scipy")
     )
+
+
+def is_dispatching(f: Any) -> bool:
+    """Return whether a function is one of `scipy.fft`, or of several ufuncs of `scipy.special`.
+
+    Those are objects, which convert the arguments and call others.
+    """
+    return type(f).__name__ in DISPATCHING and is_in(f, "scipy")
 
 
 def is_fortran(f: Any) -> bool:
@@ -107,9 +122,21 @@ def require_plain(f: Any, value: Any) -> None:
         raise Met
 
 
-def plain_operand(f: Any, value: Any) -> Any:
-    """Return an operand unless NumPy would ask it first, as in :func:`require_plain`."""
+def plain_operand(ctx: Mode, f: Any, value: Any) -> Any:
+    """Return an operand unless NumPy would ask it first, as in :func:`require_plain`.
+
+    A function of the user's converts it unseen, which would lose the derivative of what it holds.
+    One of Python's runs a method of it, as is asked afterwards.
+    """
     require_plain(f, value)
+    if is_other(value) and f not in ANSWERED and ctx.contains_active(value):
+        raise unsupported(
+            ctx,
+            f"{names(f)[0]} is called with an object of {type(value).__name__} that holds active "
+            "data",
+            why="its rule is for arrays and numbers",
+            fix="make an array or a number of the object, and call the function with that",
+        )
     return value
 
 
@@ -148,7 +175,7 @@ def asks(f: Any, value: Any) -> bool:
     if ufunc_of(f)[0] is not None or f is np.ufunc.at:
         return True
     how = sight_of(value).conversion
-    in_python = type(f) is FunctionType or is_compiled(f)
+    in_python = type(f) is FunctionType or is_compiled(f) or is_dispatching(f)
     if takes_over(value):  # functions in Python use operators, as of a LinearOperator or Polynomial
         return not in_python or how is not Conversion.OBJECT
     if effects.would_write((value,), effects.READING):  # once for each time that NumPy reads it

@@ -20,6 +20,7 @@ from mooncake_py.application.foreign import (
     asks,
     computes_otherwise,
     flat,
+    is_dispatching,
     is_other,
     may_write,
     ufunc_of,
@@ -182,7 +183,7 @@ def call(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     ufunc, method, operands = ufunc_of(f, args)
     if ufunc is not None:
         return call_ufunc(ctx, ufunc, method, operands, kwargs)
-    if type(f) is FunctionType:
+    if type(f) is FunctionType or is_dispatching(f):
         given = args, kwargs
         options = {name: plain_parts(as_input(ctx, f, v)) for name, v in kwargs.items()}
         args = plain_parts(as_inputs(ctx, f, args))

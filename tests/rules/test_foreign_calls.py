@@ -29,6 +29,7 @@ ONCE_WRONG = {
     "selection": ("take-one-1-float32",),
     "norms": ("vector_norm-derived-{'axis': 1}-axis-OwnNumber",),
     "operators": ("setitem-f64(3)-int-float-2-Duck",),
+    "scipy.fft": ("fht-(5,)-0.0-0-Converted-active", "fht-(5,)-0.0-0-array.array"),
     "scipy.linalg": (
         "inv-f64(3,3)-0-Unconverted-active", "by_eig-generalized-1-list", "power-f64(3,3)-t-OwnUf",
         "by_blas-f64(4,4)-f64(4,4)-f64(4)-2-memoryview", "solve_toeplitz-symmetric-0-OwnUfuncs",

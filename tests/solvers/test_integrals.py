@@ -172,3 +172,32 @@ def test_not_implemented() -> None:
 def test_warning_of_scipy() -> None:
     with pytest.warns(si.IntegrationWarning, match="maximum number of subdivisions"):
         grad(lambda a: si.quad(lambda x: a * math.sin(90 * x), 0, 1, limit=2)[0] * 0.0)(0.5)
+
+
+class Measured:
+    """A number with operators, of which QUADPACK makes a float."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __mul__(self, other: Any) -> Measured:
+        return Measured(self.value * other)
+
+    def __add__(self, other: Any) -> Measured:
+        return Measured(self.value + getattr(other, "value", other))
+
+    __rmul__, __radd__ = __mul__, __add__
+
+    def __float__(self) -> float:
+        return float(self.value)
+
+
+def test_integrands_that_return_objects_which_are_converted():
+    def area(k, low):
+        return si.quad(lambda t: Measured(np.cos(k * t)), low, 1.0)[0]
+
+    k, low = 1.3, 0.2
+    by_k = (np.cos(k) - low * np.cos(k * low)) / k - (np.sin(k) - np.sin(k * low)) / k**2
+    assert np.allclose(grad(area, argnums=(0, 1))(k, low), (by_k, -np.cos(k * low)))
+    for v, expected in (((1.0, 0.0), by_k), ((0.0, 1.0), -np.cos(k * low))):
+        assert np.isclose(jvp(area, (k, low), v)[1], expected)

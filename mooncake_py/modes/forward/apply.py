@@ -25,7 +25,7 @@ from mooncake_py.application.elementwise import (
     require_partials,
     require_still,
 )
-from mooncake_py.application.foreign import meet, plain_operand
+from mooncake_py.application.foreign import meet, plain_operand, require_plain
 from mooncake_py.application.heard import as_given
 from mooncake_py.application.out_argument import (
     converts,
@@ -88,7 +88,7 @@ def operands(ctx: ForwardContext, f: Any, args: Any) -> tuple[Any, Any, bool]:
         ctx.pair(
             a
             if type(a) in activity.INERT or type(a) in ARITHMETIC
-            else ctx.as_operand(readable(ctx, f, plain_operand(f, a)))
+            else ctx.as_operand(readable(ctx, f, plain_operand(ctx, f, a)))
         )
         for a in args
     ]
@@ -117,7 +117,7 @@ def apply_elementwise(
             kwargs["out"] = given  # the result is an array, also a 0-d one
         kwargs = activity.unwrapped(kwargs)
         where = kwargs.get("where")
-        plain_operand(f, where)
+        require_plain(f, where)
         require_still(ctx, kwargs)
     primals, tangents, active = operands(ctx, f, args)
     if not active and (out is None or ctx.pair(out)[1] is None):
