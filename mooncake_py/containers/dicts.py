@@ -6,6 +6,7 @@ the order is recorded once, before the first change that would lose it.
 
 from __future__ import annotations
 
+import weakref
 from collections import OrderedDict, defaultdict
 from itertools import repeat
 from types import FunctionType
@@ -36,11 +37,15 @@ def value_at(d: dict[Any, Any], key: Any) -> Any:
 
 
 def restore_key(d: dict[Any, Any], key: Any, old: Any) -> None:
-    """Undo a change of one key."""
+    """Undo a change of one key.
+
+    A weak reference to an object that is gone, as in a `weakref.WeakKeyDictionary`, took its entry
+    with it: none is put back that nothing could take out.
+    """
     base = dict_base(d)
     if old is MISSING:
         base.pop(d, key, None)
-    else:
+    elif not (isinstance(key, weakref.ref) and key() is None):
         base.__setitem__(d, key, old)
 
 

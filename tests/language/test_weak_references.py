@@ -8,7 +8,7 @@ import weakref
 import numpy as np
 import pytest
 
-from mooncake_py import checkpoint, value_and_grad
+from mooncake_py import checkpoint, jvp, value_and_grad
 from tests.support.gradients import Program, Programs
 from tests.support.subjects import Box
 
@@ -69,3 +69,22 @@ def test_what_was_captured_is_gone_in_a_checkpointed_part() -> None:
     assert captured(0.5) == 3.0
     assert value_and_grad(captured)(0.5) == (3.0, 6.0)
     assert value_and_grad(lambda x: checkpoint(captured, x))(0.5) == (3.0, 6.0)
+
+
+@pytest.mark.parametrize("keeps", [False, True])
+def test_an_entry_that_is_assigned_twice_goes_with_its_object(keeps):
+    held = weakref.WeakKeyDictionary()
+    boxes = [Box(1.0, 2.0)]
+    if keeps:
+        held[boxes[0]] = 5.0
+
+    def f(x):
+        box = boxes[0] if keeps else Box(x, x)
+        held[box] = x
+        held[box] = 2.0 * x
+        return held[box] * len(held)
+
+    for _ in range(3):
+        assert value_and_grad(f)(1.5) == (3.0, 2.0)
+        assert jvp(f, (1.5,), (1.0,)) == (3.0, 2.0)
+        assert list(held.values()) == [5.0] * keeps
