@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from functools import partial
+from types import BuiltinFunctionType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,7 +39,7 @@ from mooncake_py.diagnostics.notes import located
 from mooncake_py.diagnostics.places import position_for_rule
 from mooncake_py.diagnostics.reporting import Reporting, unsupported
 from mooncake_py.errors import MooncakeError
-from mooncake_py.modules import module_of
+from mooncake_py.modules import module_of, package_of
 from mooncake_py.rules.kinds import (
     BilinearRule,
     CoDualRule,
@@ -60,7 +61,7 @@ from mooncake_py.runtime.tangent_tree import TangentTree
 from mooncake_py.runtime.values import NUMBERS, SEQUENCES, is_inexact, like, spec_of
 from mooncake_py.tangents.memory import is_owned
 from mooncake_py.tangents.memory import owner as owner_of
-from mooncake_py.tangents.subclasses import are_given
+from mooncake_py.tangents.subclasses import are_given, plain_parts
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
@@ -402,6 +403,8 @@ def apply_overlay(rule: OverlayRule, ctx: Mode, f: Any, args: Any, kwargs: Any) 
     plain = not kwargs and PLAIN.issuperset(map(type, args))
     if not (plain or module_of(rule.replacement).startswith(SOLVERS)):
         meet(f, args, kwargs)
+        if type(f) is BuiltinFunctionType and package_of(f) == "scipy":  # takes memory alone
+            args, kwargs = plain_parts(tuple(args)), plain_parts(kwargs)
     if not ctx.watches:
         values = (*args, *kwargs.values()) if kwargs else args
         if are_given(values) and ctx.contains_active(values):
