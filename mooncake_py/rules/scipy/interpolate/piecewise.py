@@ -32,7 +32,7 @@ def evaluate(self: Any, x: Any, nu: int = 0, extrapolate: Any = None) -> Any:
         return call_in_python(self, x, nu, extrapolate)
     if extrapolate is None:
         extrapolate = self.extrapolate
-    points = np.asarray(x, np.float64)
+    points = np.asarray(x).astype(np.float64)  # of complex numbers with a warning
     if extrapolate == "periodic":
         points = self.x[0] + (points - self.x[0]) % (self.x[-1] - self.x[0])
         extrapolate = False
@@ -68,7 +68,7 @@ def evaluated_rule(c: Any, x: Any, points: Any, nu: int, extrapolate: bool) -> t
             np.add.at(dc[len(c) - 1 - exponent], i, (dy.T * power).T)
         slope = conj(evaluated(c, x, points, nu + 1, extrapolate))
         products = scaled(dy, slope)
-        dpoints = np.real(products).reshape(len(points), -1).sum(axis=1)
+        dpoints = np.real(products).sum(axis=tuple(range(1, products.ndim)))
         dx = np.zeros(len(x))
         np.subtract.at(dx, i, dpoints)
         return dc, dx, dpoints

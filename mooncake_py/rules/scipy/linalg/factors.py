@@ -133,6 +133,8 @@ def lu_rule(
     result = sl.lu(a, permute_l, check_finite=check_finite, p_indices=p_indices)
 
     def lu_pullback(dy: tuple[Any, ...]) -> Any:
+        if not a.size:
+            return np.zeros_like(a)
         factors: Any = sl.lu(a, check_finite=False)
         p, lower, upper = factors
         dl, du = (
