@@ -27,7 +27,8 @@ def test_a_sparse_matrix_multiplies_what_stands_under_a_mask(kind: Any, format: 
         return a.filled(0.0).sum() + np.sum(np.asarray(b) ** 2)
 
     def vectors(x: Any) -> Any:
-        return np.sum(np.asarray(s.dot(np.ma.array(np.outer(x, x), mask=np.eye(3, dtype=bool)))) ** 2)
+        masked = np.ma.array(np.outer(x, x), mask=np.eye(3, dtype=bool))
+        return np.sum(np.asarray(s.dot(masked)) ** 2)
 
     for f in (vector, vectors):
         value, g = value_and_grad(f)(X)
