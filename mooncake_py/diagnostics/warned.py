@@ -23,8 +23,8 @@ from mooncake_py.errors import MooncakeWarning
 
 __all__ = [
     "are_errors", "begin_to_redirect", "end_redirecting", "enter_block", "filters_of_the_program",
-    "leave_block", "may_be_caught", "not_redirected", "note_unheard", "pending", "redirect",
-    "restore_filters", "run_filter", "take_out",
+    "leave_block", "look_up_again", "may_be_caught", "not_redirected", "note_unheard", "pending",
+    "redirect", "restore_filters", "run_filter", "take_out",
 ]  # fmt: skip
 
 
@@ -230,5 +230,10 @@ def restore_filters(before: list[Any]) -> None:
     """Put filters of the program back, behind the one of this module if that is there."""
     ours = [known for known in warnings.filters[:1] if known is FILTER]
     warnings.filters[:] = ours + before  # type: ignore[index]
+    look_up_again()
+
+
+def look_up_again() -> None:
+    """Let what was found for a line be looked up again, as filters have changed unseen."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # so that what was found for a line is looked up again
+        warnings.simplefilter("ignore")

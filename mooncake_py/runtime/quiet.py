@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from mooncake_py.diagnostics.warned import (
+    look_up_again,
     not_redirected,
     note_unheard,
     pending,
@@ -218,6 +219,5 @@ class Heard:
         pending.unheard = self.unheard
         if warnings.filters is not self.filters:  # of `warnings.catch_warnings`
             warnings.filters = self.filters
-            with warnings.catch_warnings():
-                pass  # so that what was found for a line is looked up again
+            look_up_again()
         leave_deeper(self.depth)

@@ -21,7 +21,12 @@ from types import BuiltinFunctionType
 from mooncake_py.compiler.native.numpy_text.scalars import from_end
 from mooncake_py.compiler.native.regions.kinds import kind_of
 from mooncake_py.compiler.native.regions.linear import linear, minus
-from mooncake_py.compiler.native.regions.mentions import bound_by, expressions_in, names_in
+from mooncake_py.compiler.native.regions.mentions import (
+    all_bound,
+    bound_by,
+    expressions_in,
+    names_in,
+)
 from mooncake_py.compiler.native.regions.region import FLOAT, INT
 from mooncake_py.compiler.regions.ir import (
     Assign,
@@ -348,7 +353,7 @@ def with_places_computed_once(
     run: list[Statement], kinds: Kinds, fresh: Callable[[], str]
 ) -> list[Statement]:
     """Return statements in which indices that are sums are computed once."""
-    bound = {name for s in run for name in bound_by(s)}
+    bound = all_bound(tuple(run))
     uses = Counter(
         i
         for s in run

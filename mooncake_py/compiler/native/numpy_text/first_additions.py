@@ -17,7 +17,12 @@ from collections.abc import Iterable, Mapping
 
 from mooncake_py.compiler.derivatives.activity import part_of
 from mooncake_py.compiler.native.regions.kinds import kind_of
-from mooncake_py.compiler.native.regions.mentions import bound_by, expressions_in, values_in
+from mooncake_py.compiler.native.regions.mentions import (
+    all_bound,
+    bound_by,
+    expressions_in,
+    values_in,
+)
 from mooncake_py.compiler.native.regions.region import FLOAT
 from mooncake_py.compiler.regions.ir import (
     Assign,
@@ -173,11 +178,6 @@ def zero_after(body: Block, zeros: frozenset[str]) -> frozenset[str]:
 def is_clear(s: Statement) -> bool:
     """Return True for what binds a name to zero."""
     return isinstance(s, Assign) and s.value == ZERO and isinstance(s.target, Name)
-
-
-def all_bound(block: Block) -> frozenset[str]:
-    """Return the names that a block binds, and the arrays that it writes."""
-    return frozenset(n for s in statements(block) for n in bound_by(s))
 
 
 class Asked:

@@ -13,10 +13,10 @@ from mooncake_py.compiler.native.numpy_text.first_additions import with_first_ad
 from mooncake_py.compiler.native.numpy_text.helpers import LEAVING, Saved
 from mooncake_py.compiler.native.numpy_text.lengths import Lengths
 from mooncake_py.compiler.native.numpy_text.scalars import Texts
-from mooncake_py.compiler.native.regions.mentions import bound_by
+from mooncake_py.compiler.native.regions.mentions import all_bound
 from mooncake_py.compiler.native.regions.refused import CannotCompile
 from mooncake_py.compiler.native.regions.region import FLOAT32
-from mooncake_py.compiler.regions.ir import Block, statements
+from mooncake_py.compiler.regions.ir import Block
 from mooncake_py.runtime.quiet import Quiet, Raising
 
 __all__ = ["Printer", "built"]
@@ -67,7 +67,7 @@ class Printer:
         """Print ``reverse(S, *inputs) -> results``."""
         body = with_first_additions(body, self.kinds, results)
         self.lengths.read_arrays(body)
-        written = {name for s in statements(body) for name in bound_by(s)}
+        written = all_bound(body)
         self.restored = [k for k, n in enumerate(inputs) if n in self.arrays and n in written]
         self.parts["reverse"] = self._function("reverse", body, inputs, results)
         self.carefully = lambda: self._function("carefully", body, inputs, results)

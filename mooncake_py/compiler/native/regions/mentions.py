@@ -34,7 +34,7 @@ from mooncake_py.compiler.regions.simplify import expressions_of
 from mooncake_py.compiler.regions.steps import Names
 
 __all__ = [
-    "Bindings", "all_mentioned", "bound_by", "expressions_in", "mentions", "names_in",
+    "Bindings", "all_bound", "all_mentioned", "bound_by", "expressions_in", "mentions", "names_in",
     "own_mentions", "unused", "values_in", "written_arrays",
 ]  # fmt: skip
 
@@ -95,6 +95,11 @@ def bound_by(s: Statement) -> tuple[str, ...]:
         case Places():
             return (s.count, *s.arrays, *s.counters)
     return ()
+
+
+def all_bound(block: Block) -> frozenset[str]:
+    """Return the names that statements and those within them bind, and the arrays they write."""
+    return frozenset(n for s in statements(block) for n in bound_by(s))
 
 
 def mentions(block: Block) -> Iterator[str]:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from mooncake_py.compiler.derivatives.activity import part_of
 from mooncake_py.compiler.native.regions.linear import Ranges, linear, minus, plus
-from mooncake_py.compiler.native.regions.mentions import bound_by, expressions_in, values_in
+from mooncake_py.compiler.native.regions.mentions import all_bound, expressions_in, values_in
 from mooncake_py.compiler.native.sweeps.pull import Pull
 from mooncake_py.compiler.native.sweeps.scopes import Scopes
 from mooncake_py.compiler.regions.ir import (
@@ -96,7 +96,7 @@ class Overlaps:
 
     def __init__(self, body: Block, inputs: Iterable[str], scopes: Scopes) -> None:
         self.scopes = scopes
-        bound = {n for s in statements(body) for n in bound_by(s)}
+        bound = all_bound(body)
         made = {s.name for s in statements(body) if isinstance(s, Alloc | Grow)}
         self.fixed = {name for name in inputs if name in scopes.stable and name not in bound}
         self.measured = set(inputs) - made
