@@ -49,14 +49,33 @@ def is_own(f: Any) -> bool:
     )
 
 
-class Callee:
-    """A function as it was when its body was read.
+class Standing:
+    """The function that stands for what was read; another thread may have another one stand.
 
     Attributes
     ----------
     named : weak reference
         To what the program calls: the function, or what Numba made of it.
     function : weak reference
+    without_rule : int, optional
+        The version of the rules when it had none.
+    """
+
+    __slots__ = ("function", "named", "without_rule")
+
+    def __init__(self, named: weakref.ref[Any], f: FunctionType) -> None:
+        self.named = named
+        self.function = weakref.ref(f)
+        self.without_rule: int | None = None
+
+
+class Callee:
+    """A function as it was when its body was read.
+
+    Attributes
+    ----------
+    standing : Standing
+        Replaced as a whole, so that threads see it before or after that.
     is_jitted : bool
     code : weak reference
     free : tuple of str
@@ -72,8 +91,7 @@ class Callee:
     """
 
     def __init__(self, named: Any, f: FunctionType) -> None:
-        self.named = weakref.ref(named)
-        self.function = weakref.ref(f)
+        self.standing = Standing(weakref.ref(named), f)
         self.is_jitted = named is not f
         self.code = weakref.ref(f.__code__)
         self.free = f.__code__.co_freevars
@@ -82,19 +100,26 @@ class Callee:
         self.names: dict[str, Any] = {}
         self.cells: dict[int, Any] = {}
         self.attributes: list[tuple[weakref.ref[ModuleType], str, Any]] = []
-        self.without_rule: int | None = None  # the version of the rules when it had none
         self.classes: list[tuple[weakref.ref[type], str, Any]] = []
+
+    def named(self) -> Any:
+        """Return what the program calls, None if nothing is left of it."""
+        return self.standing.named()
+
+    def function(self) -> FunctionType | None:
+        """Return the function, None if nothing is left of it."""
+        return self.standing.function()
 
     def is_given(self, f: Any) -> bool:
         """Return True for what was read, or one of the same body in its place, if that holds.
 
         That one stands for it from now on.
         """
-        if self.named() is f:
-            return self.holds(self.function())
+        standing = self.standing
+        if standing.named() is f:
+            return self.holds(standing.function())
         if self.is_jitted or type(f) is not FunctionType or f.__code__ is not self.code():
             return False
-        self.named = weakref.ref(f)
         self.stand_for(f)
         return self.holds(f)
 
@@ -145,20 +170,20 @@ class Callee:
 
     def has_rule(self, f: FunctionType) -> bool:
         """Return True if the function has a rule now, or what Numba made of it."""
-        everywhere = local.current() is None
-        if everywhere and registry.version() == self.without_rule:
+        everywhere, version, standing = local.current() is None, registry.version(), self.standing
+        is_its = standing.function() is f
+        if everywhere and is_its and version == standing.without_rule:
             return False
-        named = self.named()
-        if has_rule(f) or (named is not f and has_rule(named)):
+        if has_rule(f) or (self.is_jitted and has_rule(standing.named())):
             return True
-        if everywhere:
-            self.without_rule = registry.version()
+        if everywhere and is_its:
+            standing.without_rule = version
         return False
 
     def stand_for(self, f: FunctionType) -> None:
         """Take another function of the same code for the one that was read."""
-        self.function = weakref.ref(f)
-        self.without_rule = None
+        named = self.standing.named if self.is_jitted else weakref.ref(f)
+        self.standing = Standing(named, f)
 
 
 class Callees:

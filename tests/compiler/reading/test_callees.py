@@ -10,7 +10,8 @@ from numpy.testing import assert_allclose
 
 from mooncake_py import elementwise, grad, hvp, jvp, value_and_grad
 from mooncake_py.compiler.printing.show import shown
-from mooncake_py.compiler.reading.callees import Callees
+from mooncake_py.compiler.reading import callees
+from mooncake_py.compiler.reading.callees import Callee, Callees
 from tests.compiler.comparing import agrees
 from tests.compiler.regions_of import reading_of
 from tests.programs.comparing import function_of
@@ -177,14 +178,37 @@ def test_names_of_one_function_are_kept_apart():
         return lambda u: k * u
 
     f, g = made(2.0), made(3.0)
-    callees = Callees()
-    first, second = callees.named("f", f), callees.named("g", f)
-    assert callees.named("f", f) is first
+    known = Callees()
+    first, second = known.named("f", f), known.named("g", f)
+    assert known.named("f", f) is first
     assert second is not first
-    inner = callees.met(f)
+    inner = known.met(f)
     assert inner not in {first, second}
-    assert callees.met(f) is inner
-    callees.direct = [first, second]
-    assert callees.hold((f, g))
+    assert known.met(f) is inner
+    known.direct = [first, second]
+    assert known.hold((f, g))
     assert (first.function(), second.function(), inner.function()) == (f, g, f)
-    assert not callees.hold((f, ramp))
+    assert not known.hold((f, ramp))
+
+
+@pytest.mark.plain
+def test_a_function_that_another_thread_has_stand_meanwhile(monkeypatch):
+    def made(k):
+        return lambda u: k * u
+
+    f, other = made(2.0), made(2.0)
+    elementwise(other, lambda u, y: 7.0)
+    callee = Callee(f, f)
+    plain = callees.has_rule
+
+    def meanwhile(g):
+        found = plain(g)
+        if callee.function() is f:
+            callee.stand_for(other)
+        return found
+
+    monkeypatch.setattr(callees, "has_rule", meanwhile)
+    assert callee.holds(f)
+    assert callee.function() is other
+    assert not callee.holds(other)
+    assert callee.is_given(f)
