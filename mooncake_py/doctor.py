@@ -32,7 +32,7 @@ from mooncake_py.errors import MooncakeWarning
 from mooncake_py.higher_order import hvp
 from mooncake_py.interface import grad, jvp
 from mooncake_py.modes.reverse.settings import compile_mode
-from mooncake_py.reflection.compiled import compiled_lines
+from mooncake_py.reflection.compiled import compiled_outcomes
 from mooncake_py.runtime.compilation import INSTALL, problem
 
 __all__ = ["main"]
@@ -239,7 +239,7 @@ def compiled_gradient() -> tuple[Any, Any]:
         warnings.simplefilter("ignore", MooncakeWarning)  # that it is not compiled
         found = gradient(energy, compile=True)
     with compile_mode():
-        lines = compiled_lines([energy])
+        lines = [str(outcome) for outcome in compiled_outcomes([energy])]
     if not lines or not all(line.endswith(": compiled") for line in lines):
         raise RuntimeError("; ".join(lines) or "nothing was compiled")
     return found

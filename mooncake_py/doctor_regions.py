@@ -11,7 +11,7 @@ import numpy as np
 from mooncake_py.errors import MooncakeWarning
 from mooncake_py.first_order import value_and_grad
 from mooncake_py.modes.reverse.settings import compile_mode
-from mooncake_py.reflection.compiled import compiled_lines
+from mooncake_py.reflection.compiled import compiled_outcomes
 
 __all__ = ["REGIONS", "differences"]
 
@@ -117,7 +117,7 @@ def difference(f: Any) -> str:
     except Exception as error:
         return f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
     with compile_mode():
-        lines = compiled_lines([f])
+        lines = [str(outcome) for outcome in compiled_outcomes([f])]
     if not lines or not all(line.endswith(": compiled") for line in lines):
         return "; ".join(lines) or "not compiled"
     return ""

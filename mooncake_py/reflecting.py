@@ -65,14 +65,14 @@ def show(
     =    one entry, if an operand is active
     -    operations not fused: an entry for each, if an operand is active
     """
-    from mooncake_py.reflection.compiled import compiled_lines
+    from mooncake_py.reflection.compiled import compiled_outcomes, grouped_lines
 
     with boundary, compiling(compile):
         if args or kwargs:
             print(tape_of(f, *args, **kwargs))
         else:
             text = rewritten_text(f) if rewritten else marked_text(f)
-            print(text, *compiled_lines([f]), sep="\n")
+            print(*grouped_lines(compiled_outcomes([f])), text, sep="\n")
 
 
 def marked_text(f: Callable[..., Any]) -> str:

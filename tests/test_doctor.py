@@ -115,7 +115,7 @@ def test_what_is_not_compiled_is_an_error(
     monkeypatch.setattr(doctor, "compile_mode", nullcontext)
     monkeypatch.setattr(doctor, "gradient", lambda f, **options: (0.0, 0.0))
     lines = ["energy (<rod>:1): not compiled: LLVM does not run here"]
-    monkeypatch.setattr(doctor, "compiled_lines", lambda functions: lines)
+    monkeypatch.setattr(doctor, "compiled_outcomes", lambda functions: lines)
     code, found, _ = report(capsys, ())
     assert code == 1
     assert found["compiled"] == f"FAILED: RuntimeError: {lines[0]}"

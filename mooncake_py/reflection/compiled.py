@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from mooncake_py.runtime.compilation import compiles
 
-__all__ = ["compiled_lines"]
+if TYPE_CHECKING:
+    from mooncake_py.compiler.native.outcome import Outcome
+
+__all__ = ["compiled_outcomes", "grouped_lines"]
 
 
-def compiled_lines(functions: Iterable[Callable[..., Any]]) -> list[str]:
-    """Return lines that list the functions compiled so far; empty without compilation."""
+def compiled_outcomes(functions: Iterable[Callable[..., Any]]) -> list[Outcome]:
+    """Return what became of functions so far, and of their loops; empty without compilation."""
     if not compiles():
         return []
     # Only where functions are compiled.
     from mooncake_py.compiler.native.site import report
 
-    return [line for f in functions for line in report(f)]
+    return [outcome for f in functions for outcome in report(f)]
+
+
+def grouped_lines(outcomes: Sequence[Outcome]) -> list[str]:
+    """Return lines that show outcomes by reason, and an empty one below; none for no outcomes."""
+    if not outcomes:
+        return []
+    # Only where functions are compiled.
+    from mooncake_py.compiler.native.outcome import grouped
+
+    return [*grouped(outcomes), ""]

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from time import perf_counter
 from types import CodeType, FrameType, FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy import ndarray
@@ -22,10 +22,13 @@ from mooncake_py.boundary.outputs import scalar_value
 from mooncake_py.diagnostics.places import is_library, is_rewritten, place_at
 from mooncake_py.overriding import override
 from mooncake_py.reflection.advice import advice_on
-from mooncake_py.reflection.compiled import compiled_lines
+from mooncake_py.reflection.compiled import compiled_outcomes, grouped_lines
 from mooncake_py.reflection.recording import WatchedContext, running
 from mooncake_py.reflection.tape import table
 from mooncake_py.runtime.active import Active
+
+if TYPE_CHECKING:
+    from mooncake_py.compiler.native.outcome import Outcome
 
 __all__ = ["GradientProfile", "LineProfile", "profile"]
 
@@ -73,13 +76,14 @@ class GradientProfile:
         The lines, in descending order of time.
     value : number
         The value of the function.
-    compiled : list of str
-        The functions that were compiled, and those that were not; empty without compilation.
+    compiled : list of Outcome
+        What became of the functions that were to be compiled (``where``, ``found``, ``why``,
+        ``line``); empty without compilation.
     """
 
     lines: list[LineProfile]
     value: Any
-    compiled: list[str] = field(default_factory=list)
+    compiled: list[Outcome] = field(default_factory=list)
 
     @property
     def forward(self) -> float:
@@ -106,7 +110,11 @@ class GradientProfile:
         for line in self.lines:
             rows.append((*figures(line), str(line.line), line.source))
         rows.append((*figures(self), "", "total"))
-        lines = [table(rows, right={0, 1, 2, 3, 4}), *advice_on(self.saved_bytes), *self.compiled]
+        lines = [
+            *grouped_lines(self.compiled),
+            table(rows, right={0, 1, 2, 3, 4}),
+            *advice_on(self.saved_bytes),
+        ]
         return "\n".join(lines)
 
 
@@ -127,7 +135,7 @@ def profile(f: Callable[..., Any], args: Any, kwargs: Any) -> GradientProfile:
     value = once(f, args, kwargs, ctx)
     found = [line for line in ctx.lines.values() if line.seconds or line.entries]
     costliest_first = sorted(found, key=lambda line: -line.seconds)
-    return GradientProfile(costliest_first, value, compiled_lines(ctx.called.values()))
+    return GradientProfile(costliest_first, value, compiled_outcomes(ctx.called.values()))
 
 
 def once(f: Callable[..., Any], args: Any, kwargs: Any, ctx: ProfileContext) -> Any:

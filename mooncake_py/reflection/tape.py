@@ -5,16 +5,19 @@ from __future__ import annotations
 import linecache
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mooncake_py.diagnostics.places import definition_of, place_at
 from mooncake_py.errors import Location
 from mooncake_py.reflection.advice import advice_on
-from mooncake_py.reflection.compiled import compiled_lines
+from mooncake_py.reflection.compiled import compiled_outcomes, grouped_lines
 from mooncake_py.reflection.recording import Note, WatchedContext, running
 from mooncake_py.reflection.rules import place
 from mooncake_py.rules.kinds import Rule
 from mooncake_py.runtime.memory import undo_assign
+
+if TYPE_CHECKING:
+    from mooncake_py.compiler.native.outcome import Outcome
 
 __all__ = ["TapeEntry", "TapeRecord", "record_tape"]
 
@@ -93,12 +96,13 @@ class TapeRecord:
     Attributes
     ----------
     entries : list of TapeEntry
-    compiled : list of str
-        The functions that were compiled, and those that were not; empty without compilation.
+    compiled : list of Outcome
+        What became of the functions that were to be compiled (``where``, ``found``, ``why``,
+        ``line``); empty without compilation.
     """
 
     entries: list[TapeEntry]
-    compiled: list[str] = field(default_factory=list)
+    compiled: list[Outcome] = field(default_factory=list)
 
     @property
     def nbytes(self) -> int:
@@ -124,7 +128,7 @@ class TapeRecord:
             )
         text = table(rows, right={0, 5})
         total = f"{len(self)} entries, {self.nbytes:,} bytes saved"
-        return "\n".join([text, total, *advice_on(self.nbytes), *self.compiled])
+        return "\n".join([*grouped_lines(self.compiled), text, total, *advice_on(self.nbytes)])
 
 
 def table(rows: list[tuple[str, ...]], right: set[int]) -> str:
@@ -147,7 +151,7 @@ def record_tape(f: Callable[..., Any], args: Any, kwargs: Any) -> TapeRecord:
         pairs = list(zip(ctx.tape, ctx.notes, strict=True))[ctx.lifted :]
         entries = [described(entry, note, definition_of(f)) for entry, note in pairs]
         del pairs
-    return TapeRecord(entries, compiled_lines(ctx.called.values()))
+    return TapeRecord(entries, compiled_outcomes(ctx.called.values()))
 
 
 def described(entry: tuple[Any, ...], note: Note, whole: Location | None) -> TapeEntry:

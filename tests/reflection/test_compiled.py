@@ -9,13 +9,32 @@ import pytest
 
 from mooncake_py import compile_mode, profile_gradient, show, tape_of
 from mooncake_py.compiler.native import site
+from mooncake_py.compiler.native.outcome import Outcome
 from mooncake_py.compiler.sites.elsewhere import Elsewhere
 from mooncake_py.runtime import compilation
 
 pytestmark = pytest.mark.plain
 
 X = np.array([1.0, 2.0])
-LINES = ["energy: compiled", "helper: line 3 holds it up"]
+OUTCOMES = [
+    Outcome("energy (f.py:1)", "compiled"),
+    Outcome("energy (f.py:1)", "left to its derived form"),
+    Outcome("energy, loop at line 3 (f.py:3)", "not compiled", "the function sort", 4),
+    Outcome("helper (f.py:9)", "not compiled", "an argument of type str"),
+    Outcome("other (f.py:12)", "not compiled", "the function sort", 12),
+]
+LINES = [
+    "not compiled: the function sort",
+    "    energy, loop at line 3 (f.py:3), line 4",
+    "    other (f.py:12), line 12",
+    "not compiled: an argument of type str",
+    "    helper (f.py:9)",
+    "left to its derived form",
+    "    energy (f.py:1)",
+    "compiled",
+    "    energy (f.py:1)",
+    "",
+]
 
 
 def energy(x):
@@ -39,35 +58,35 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         return Elsewhere
 
     monkeypatch.setattr(site, "call", call)
-    monkeypatch.setattr(site, "report", lambda f: LINES if f is energy else [])
+    monkeypatch.setattr(site, "report", lambda f: OUTCOMES if f is energy else [])
     return names
 
 
-def test_show_says_it_below_the_tape(asked: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_show_says_it_above_the_tape(asked: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     show(energy, X)
     plain = capsys.readouterr().out
     assert asked == []
     show(energy, X, compile=True)
-    assert capsys.readouterr().out.splitlines() == [*plain.splitlines(), *LINES]
+    assert capsys.readouterr().out.splitlines() == [*LINES, *plain.splitlines()]
     assert asked == ["energy"]
     with compile_mode():
         show(energy, X, compile=False)
     assert capsys.readouterr().out == plain
 
 
-def test_show_says_it_below_the_code(asked: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_show_says_it_above_the_code(asked: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     show(energy)
     plain = capsys.readouterr().out
     show(energy, compile=True)
-    assert capsys.readouterr().out.splitlines() == [*plain.splitlines(), *LINES]
+    assert capsys.readouterr().out.splitlines() == [*LINES, *plain.splitlines()]
 
 
 def test_a_profile_says_it(asked: list[str]) -> None:
     assert profile_gradient(energy, X).compiled == []
     assert asked == []
     profile = profile_gradient(energy, X, compile=True)
-    assert profile.compiled == LINES
-    assert str(profile).splitlines()[-2:] == LINES
+    assert profile.compiled == OUTCOMES
+    assert str(profile).splitlines()[: len(LINES)] == LINES
     assert asked == ["energy", "energy"]
 
 
@@ -106,8 +125,8 @@ def test_a_function_that_is_compiled_whole_is_one_operation() -> None:
     assert [(e.operation, e.where and e.where.line, e.source) for e in tape.entries][-1:] == [
         ("compiled function", line_of(smooth), "def smooth(u, steps):")
     ]
-    assert tape.compiled == [f"{place(smooth)}: compiled"]
-    assert str(tape).splitlines()[-1:] == tape.compiled
+    assert tape.compiled == [Outcome(place(smooth), "compiled")]
+    assert str(tape).splitlines()[:2] == ["compiled", f"    {place(smooth)}"]
 
 
 @pytest.mark.usefixtures("_compiler")
@@ -116,8 +135,8 @@ def test_what_stopped_it_is_told_of_each_function() -> None:
         tape = tape_of(labelled, X.copy())
     stopped, compiled = tape.compiled
     line = line_of(labelled) + 1
-    assert stopped.startswith(f"{place(labelled)}: not compiled: line {line}: ")
-    assert compiled == f"{place(smooth)}: compiled"
+    assert str(stopped).startswith(f"{place(labelled)}: not compiled: line {line}: ")
+    assert compiled == Outcome(place(smooth), "compiled")
     assert "compiled function" in [e.operation for e in tape.entries]
 
 
@@ -129,7 +148,7 @@ def test_a_profile_gives_the_time_to_the_definition() -> None:
     assert line.forward > 0
     assert line.reverse > 0
     assert profile.entries >= 1
-    assert profile.compiled == [f"{place(smooth)}: compiled"]
+    assert profile.compiled == [Outcome(place(smooth), "compiled")]
     profile = profile_gradient(labelled, X.copy(), compile=True)
     assert len(profile.lines) > 1
     assert len(profile.compiled) == 2

@@ -22,6 +22,7 @@ from mooncake_py.compiler.native.form import Compiler
 from mooncake_py.compiler.native.giving_back import TYPES, given_back, types_in
 from mooncake_py.compiler.native.machine.background import WORKER
 from mooncake_py.compiler.native.matching import matcher
+from mooncake_py.compiler.native.outcome import COMPILED, NOT_COMPILED, Outcome
 from mooncake_py.compiler.native.reading.loop_names import has_loops
 from mooncake_py.compiler.native.reading.objects import found_at
 from mooncake_py.compiler.native.reading.reader import Captured, Reading, read_function
@@ -72,13 +73,14 @@ def call(ctx: Mode, f: FunctionType, args: Any, kwargs: Any) -> Any:
     return site.call(ctx, f, args, kwargs)
 
 
-def report(f: Any) -> list[str]:
-    """Return lines that say what was compiled of a function and of those that it calls.
+def report(f: Any) -> list[Outcome]:
+    """Return what was compiled of a function and its loops.
 
-    For what was not, they say which line of it stopped that first, and why.
+    For what was not, it says which line of it stopped that first, and why.
     """
     if not IS_FIT:
-        return ["nothing is compiled: the program had replaced functions of NumPy or math before"]
+        why = "the program had replaced functions of NumPy or math before"
+        return [Outcome("all functions", NOT_COMPILED, why)]
     site = known_site(getattr(f, "__code__", None))
     return [] if site is None else site.report()
 
@@ -311,25 +313,22 @@ class Site:
         """Return True if no more types are tried."""
         return len(self.readings) >= MOST or len(self.refused) >= 2 * MOST
 
-    def report(self) -> list[str]:
+    def report(self) -> list[Outcome]:
         """Return what was compiled, or which line stopped it and why."""
-        lines: list[str] = []
+        found: list[tuple[str, str, int | None]] = []
         for readings in self.readings.values():
             for reading in readings:
                 why, failed = reading.site.why, reading.site.trials.failed
-                found = f"not compiled: {why}" if why else "compiled"
-                left = LEFT if failed else ""
-                lines.append(f"{self.where}: {found}{left}")
+                outcome = NOT_COMPILED if why else COMPILED
+                found.append((outcome + LEFT if failed else outcome, why or "", None))
         for why, place in self.refused.values():
-            if not why:
-                continue
-            at = f"line {place.line}: " if place is not None else ""
-            lines.append(f"{self.where}: not compiled: {at}{why}")
-        if not lines and self.unserved:
-            lines.append(f"{self.where}: not compiled: an argument of type {self.unserved}")
+            if why:
+                found.append((NOT_COMPILED, why, None if place is None else place.line))
+        if not found and self.unserved:
+            found.append((NOT_COMPILED, f"an argument of type {self.unserved}", None))
         if any(own.is_slower for own in list(self.paces.values())):
-            lines.append(f"{self.where}: left to its derived form, which was faster")
-        return list(dict.fromkeys(lines))
+            found.append(("left to its derived form, which was faster", "", None))
+        return [Outcome(self.where, *outcome) for outcome in dict.fromkeys(found)]
 
 
 class FunctionSite(Site):
@@ -442,10 +441,10 @@ class FunctionSite(Site):
         return read_function(f, types)
 
     @override
-    def report(self) -> list[str]:
+    def report(self) -> list[Outcome]:
         loops = [self.loops[place] for place in sorted(self.loops)]
         own = super().report()
-        return own + [line for loop in loops for line in loop.report()]
+        return own + [outcome for loop in loops for outcome in loop.report()]
 
     def arguments(self, f: FunctionType, args: Any, kwargs: Any) -> Sequence[Any] | None:
         """Return the arguments in the order of the parameters, None where they do not fit."""

@@ -98,7 +98,7 @@ def test_ints_that_wrap_around_in_what_numba_compiled(tried):
 
     value_and_grad(f, compile=True)(2.0, 3)
     assert tried == []
-    assert "wrap around" in report(f)[0]
+    assert "wrap around" in str(report(f)[0])
 
 
 def test_what_its_python_does_not_do_is_not_compiled(tried):

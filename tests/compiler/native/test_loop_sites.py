@@ -72,7 +72,7 @@ def agree(f, *args):
 
 def lines(f):
     """Return what the report says of the loops of a function, without where."""
-    found = [line.split(f"{f.__qualname__}, loop at line ")[1:] for line in report(f)]
+    found = [line.split(f"{f.__qualname__}, loop at line ")[1:] for line in map(str, report(f))]
     return [text[0].partition(" ")[2].partition("): ")[2] for text in found if text]
 
 
@@ -224,7 +224,7 @@ def test_an_else_that_leaves_the_loop_around(tried):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         agree(f, X)
-    assert any("an else of a loop that leaves the one around it" in line for line in report(f))
+    assert any("an else of a loop that leaves the one around it" in one.why for one in report(f))
 
 
 def test_numbers_whose_type_changes(tried):

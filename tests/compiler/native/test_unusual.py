@@ -148,7 +148,7 @@ def test_report_says_what_was_left(tried):
 
     with pytest.raises(IndexError):
         grad(f, compile=True)(np.ones(2))
-    assert ": compiled but left in the last call: it met something unusual" in report(f)[0]
+    assert ": compiled but left in the last call: it met something unusual" in str(report(f)[0])
     grad(f, compile=True)(np.ones(3))
-    assert report(f)[0].endswith(": compiled")
+    assert report(f)[0].found == "compiled"
     assert tried == [False, True]

@@ -67,7 +67,7 @@ def test_every_mode(f, x, tried):
     assert_allclose(found, jvp(f, (x,), (along,)), rtol=1e-10)
     second = hvp(f, (x,), along, compile=True)
     assert_allclose(second, hvp(f, (x,), along), rtol=1e-9, atol=1e-12)
-    assert report(f)[0].endswith(": compiled")
+    assert report(f)[0].found == "compiled"
     assert all(tried)
 
 
@@ -98,7 +98,7 @@ def test_compiled_by_llvm(f):
     f = FunctionType(f.__code__.replace(), f.__globals__)  # of which nothing is known yet
     found = value_and_grad(f, compile=True)(PLAIN.copy())
     expected = value_and_grad(f)(PLAIN.copy())
-    assert report(f)[0].endswith(": compiled")
+    assert report(f)[0].found == "compiled"
     for a, b in zip(found, expected, strict=True):
         assert_allclose(a, b, rtol=1e-10, atol=1e-13)
 

@@ -97,7 +97,7 @@ def check(f: Any, call: Callable[[Any, Any, int], Any], alarm: Any) -> None:
 
 def test_what_a_handler_raises_ends_the_call(alarm: Any) -> None:
     check(spread, lambda f, x, n: grad(f, compile=True)(x, n), alarm)
-    assert report(spread)[0].endswith(": compiled")
+    assert report(spread)[0].found == "compiled"
 
 
 @pytest.mark.slow
@@ -109,7 +109,7 @@ def test_in_each_mode(f: Any, call: str, alarm: Any) -> None:
 
 def test_a_part_of_a_function_is_compiled(alarm: Any) -> None:
     check(in_part, CALLS["grad"], alarm)
-    assert report(in_part)[1].endswith(": compiled"), report(in_part)
+    assert report(in_part)[1].found == "compiled", report(in_part)
 
 
 @pytest.mark.slow
