@@ -15,7 +15,7 @@ from weakref import WeakSet
 
 import numpy as np
 
-from mooncake_py.containers import dicts, foreign_memory, hooks, queues
+from mooncake_py.containers import dicts, foreign_memory, hooks, python_queues
 from mooncake_py.containers.apart import OF_RAISED, names_in_c
 from mooncake_py.containers.undo import PLAIN, note
 from mooncake_py.runtime.attribute_lookup import MISSING, in_class
@@ -65,8 +65,8 @@ def set_attribute(ctx: Mode, setter: Callable[..., None], o: Any, name: str, v: 
         note_raised(ctx, o)
     elif type(o) is CellType:
         note_contents(ctx, o)
-    elif name == queues.COUNT and queues.is_counted(o) and type(v) is int:
-        queues.set_count(ctx, o, setter, v)
+    elif name == python_queues.COUNT and python_queues.is_counted(o) and type(v) is int:
+        python_queues.set_count(ctx, o, setter, v)
         return
     else:
         if o is sys and name == "unraisablehook":

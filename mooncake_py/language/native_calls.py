@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.containers import foreign_memory, hooks, queues
+from mooncake_py.containers import foreign_memory, hooks, python_queues
 from mooncake_py.containers.holders import Setting
 from mooncake_py.containers.undo import note
 from mooncake_py.diagnostics import warned
@@ -267,6 +267,11 @@ def restore_numpy(errors: Any, call: Any, size: int) -> None:
     np.setbufsize(size)
 
 
+def on_arguments(run: Callable[..., Any]) -> Handler:
+    """Return the handler that runs a function of the context and the arguments."""
+    return lambda ctx, f, args, kwargs: run(ctx, *args, **kwargs)
+
+
 def keeping(f: Callable[..., Any]) -> Callable[..., None]:
     """Return a function that sets the keyword arguments that it gets as a dict."""
     return lambda options: f(**options)
@@ -311,8 +316,12 @@ LATER: dict[str, Callable[[Any], dict[Any, Handler]]] = {
     "locale": lambda m: {m.setlocale: setting(m.setlocale, m.setlocale, keys=1)},
     "logging": lambda m: {m.disable: setting(lambda: m.root.manager.disable, m.disable)},
     "queue": lambda m: {
-        m.Queue._put: lambda ctx, f, args, kwargs: queues.put_item(ctx, *args),
-        m.Queue._get: lambda ctx, f, args, kwargs: queues.get_item(ctx, *args),
+        m.Queue._put: on_arguments(python_queues.put_last),
+        m.Queue._get: on_arguments(python_queues.get_first),
+        m.LifoQueue._put: on_arguments(python_queues.put_last),
+        m.LifoQueue._get: on_arguments(python_queues.get_last),
+        m.PriorityQueue._put: on_arguments(python_queues.put_in_order),
+        m.PriorityQueue._get: on_arguments(python_queues.get_least),
     },
     "signal": lambda m: {
         m.signal: setting(m.getsignal, m.signal, keys=1), m.raise_signal: raising(m.getsignal),
