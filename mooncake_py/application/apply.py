@@ -87,8 +87,8 @@ def apply_linear(rule: LinearRule, ctx: ReverseMode, f: Any, args: Any, kwargs: 
     """Apply the rule of a function that is linear in some arguments."""
     if kwargs or not PLAIN.issuperset(map(type, args)):
         meet(f, args, kwargs)
-    if kwargs:
-        require_copy(f, args, kwargs)
+    if args and type(args[0]) in SEQUENCES:
+        args = of_sequence(ctx, f, args, kwargs)
     args, kwargs = by_position(ctx, rule.adjoint, args, kwargs, max(rule.wrt))
     primals = list(args)
     for i in rule.stepwise:
@@ -166,10 +166,23 @@ def by_position(ctx: Mode, model: Any, args: Any, kwargs: Any, last: int) -> tup
     return tuple(filled), kwargs
 
 
-def require_copy(f: Any, args: Any, kwargs: Any) -> None:
-    """Raise if a function may not copy what only a copy makes an array of."""
-    if kwargs.get("copy") is False and args and type(args[0]) in SEQUENCES:
+def of_sequence(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
+    """Return the arguments of a function of an array, of which the first is a list or a tuple.
+
+    If the function makes an array of objects, these are the items themselves.  It raises if it may
+    not copy them.
+    """
+    if kwargs.get("copy") is False:
         f(*activity.unwrapped(args), **activity.unwrapped(kwargs))  # raises
+    if f in CONVERTING:
+        items, *rest = args
+        dtype = rest[0] if rest else kwargs.get("dtype")
+        if dtype is not None and np.dtype(dtype).kind == "O":
+            return (ctx.call(np.array, items, dtype), *rest)
+    return args
+
+
+CONVERTING = frozenset({np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray})
 
 
 def operand(ctx: Mode, f: Any, value: Any) -> tuple[Any, Any]:

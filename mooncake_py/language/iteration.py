@@ -368,6 +368,8 @@ def assign_flat(ctx: Mode, base: ndarray, i: Any, v: Any) -> None:
         v = ctx.as_value(base, (0,) * base.ndim if is_one else Ellipsis, v)
         v = v if type(v) is Active else np.asarray(v, base.dtype)
     is_sequence = type(v) in (ndarray, list, tuple) and not (is_object and is_one)
+    if is_object and is_sequence and type(v) is not ndarray:
+        v = ctx.call(np.array, v, base.dtype)  # of the objects themselves
     if type(i) is int and not is_sequence and -base.size <= i < base.size:
         ctx.assign(base, np.unravel_index(i % base.size, base.shape), v)
         return

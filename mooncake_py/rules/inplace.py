@@ -132,7 +132,7 @@ def check_fill(a: ndarray, value: Any) -> None:
 def place(arr: ndarray, mask: Any, vals: Any) -> None:
     positions = masked_positions(arr, mask, "place")
     check_safe(arr, vals)
-    values = np.reshape(np.asarray(vals), -1)
+    values = listed(arr, vals)
     if len(positions) and not values.size:
         raise ValueError("Cannot insert from an empty array!")
     if reads_what_it_writes(arr, vals):
@@ -158,7 +158,7 @@ def putmask(a: ndarray, mask: Any, values: Any) -> None:
     """Set element n to values[n] where the mask is True; `np.place` counts masked elements."""
     positions = masked_positions(a, mask, "putmask")
     check_safe(a, values)
-    given = np.reshape(np.asarray(values), -1)
+    given = listed(a, values)
     if given.size:
         assign_in_turn(a, positions, given[positions % given.size])
 
@@ -187,7 +187,7 @@ def check_safe(a: ndarray, values: Any) -> None:
 
 @overlay(np.ndarray.put)
 def put_method(a: ndarray, indices: Any, values: Any, mode: str = "raise") -> None:
-    given = np.reshape(np.asarray(values), -1)
+    given = listed(a, values)
     if given.size:
         assign_in_turn(a, flat_positions(a, indices, mode), given)
     else:
@@ -206,6 +206,13 @@ def put(a: ndarray, ind: Any, v: Any, mode: str = "raise") -> None:
 def put_nothing(a: ndarray, indices: Any, values: Any, mode: Any) -> None:
     """Do nothing, as NumPy does without values, or raise what it raises."""
     np.put(a, indices, values, mode)
+
+
+def listed(a: ndarray, values: Any) -> ndarray:
+    """Return as a vector what NumPy makes of the values to be written to an array."""
+    if isinstance(values, ndarray) or a.dtype.kind not in "OV":
+        return np.reshape(np.asarray(values), -1)
+    return np.reshape(np.array(values, a.dtype), -1)  # the objects are the items themselves
 
 
 def assign_in_turn(a: ndarray, positions: ndarray, values: ndarray) -> None:

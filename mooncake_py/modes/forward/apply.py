@@ -13,8 +13,8 @@ from mooncake_py.application import apply, marshalling
 from mooncake_py.application.apply import (
     arguments_of_vjp,
     by_position,
+    of_sequence,
     refuse_other_active,
-    require_copy,
 )
 from mooncake_py.application.array_ways import PLACES
 from mooncake_py.application.codual_call import container_written
@@ -67,7 +67,7 @@ from mooncake_py.runtime.late_errors import has_written
 from mooncake_py.runtime.methods import ANSWERED, derivable
 from mooncake_py.runtime.numpy_operands import PLAIN
 from mooncake_py.runtime.quiet import Unheard, is_strict
-from mooncake_py.runtime.values import NUMBERS, is_inexact
+from mooncake_py.runtime.values import NUMBERS, SEQUENCES, is_inexact
 from mooncake_py.tangents import NoTangent
 from mooncake_py.tangents.memory import has_overlaps, is_owned, is_writeable
 from mooncake_py.tangents.memory import owner as owner_of
@@ -183,8 +183,8 @@ def apply_linear(rule: LinearRule, ctx: ForwardContext, f: Any, args: Any, kwarg
     """Apply the rule of a function that is linear in some arguments."""
     if kwargs or not PLAIN.issuperset(map(type, args)):
         meet(f, args, kwargs)
-    if kwargs:
-        require_copy(f, args, kwargs)
+    if args and type(args[0]) in SEQUENCES:
+        args = of_sequence(ctx, f, args, kwargs)
     args, kwargs = by_position(ctx, rule.adjoint, args, kwargs, max(rule.wrt))
     primals = list(args)
     tangents: dict[int, Any] = {}
