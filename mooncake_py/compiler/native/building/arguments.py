@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from mooncake_py.compiler.native.building.builder import Builder
+from mooncake_py.compiler.native.building.in_words import said
 from mooncake_py.compiler.native.building.values import (
     COMPLEX,
     Array,
@@ -43,7 +44,7 @@ def written(b: Builder, value: Value) -> Any:
         return value.value
     if isinstance(value, Tuple):
         return tuple([written(b, item) for item in value.items])
-    raise Unfit("an option that is known only when it runs", b.place)
+    raise Unfit("an option that is not constant", b.place)
 
 
 def arranged(b: Builder, args: Sequence[Value], given: Given, names: str) -> list[Value | None]:
@@ -54,7 +55,9 @@ def arranged(b: Builder, args: Sequence[Value], given: Given, names: str) -> lis
     by_position, _, by_keyword = names.partition("*")
     parameters = [*by_position.split(), *by_keyword.split()]
     if len(args) > len(by_position.split()) or not set(given) <= set(parameters[len(args) :]):
-        raise Unfit("arguments of a function of NumPy that are not known here", b.place)
+        raise Unfit(
+            "arguments of a function of NumPy that are not supported in compiled code", b.place
+        )
     return [*args, *(given.get(name) for name in parameters[len(args) :])]
 
 
@@ -63,7 +66,7 @@ def array_of(b: Builder, value: Value | None) -> Array:
     if isinstance(value, Cells):
         return value.as_array
     if not isinstance(value, Array):
-        raise Unfit("a function of NumPy on what is no array", b.place)
+        raise Unfit(f"a function of NumPy on {said(value)}: use an array", b.place)
     return value
 
 
@@ -73,7 +76,7 @@ def shape_in(b: Builder, value: Value | None) -> list[Expr]:
     shape: list[Expr] = []
     for item in items:
         if not isinstance(item, Number) or item.kind != INT:
-            raise Unfit("a shape that is no tuple of ints", b.place)
+            raise Unfit(f"a shape with {said(item)}: use an int or a tuple of ints", b.place)
         shape.append(b.natural(b.steady(item.e)))
     return shape
 
@@ -103,7 +106,7 @@ def keeps_axes(b: Builder, keepdims: Value | None) -> bool:
     """Return whether reduced axes are kept; NumPy takes only a bool or an int."""
     found = keepdims is not None and written(b, keepdims)
     if type(found) not in (bool, int):
-        raise Unfit("keepdims that is no bool", b.place)
+        raise Unfit(f"keepdims of type {type(found).__name__}: use a bool", b.place)
     return bool(found)
 
 
@@ -123,5 +126,5 @@ def axes_in(
     if not all(type(k) is int and -ndim <= k < ndim for k in axes):
         raise Unfit("an axis that is not there", b.place)
     if not may_repeat and len({k % ndim for k in axes}) < len(axes):
-        raise Unfit("an axis twice", b.place)
+        raise Unfit("an axis that is given twice", b.place)
     return tuple([k % ndim for k in axes])

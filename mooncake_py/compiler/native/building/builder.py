@@ -334,7 +334,10 @@ class Builder:
         """Return what stores an element."""
         target = a.at(index)
         if not isinstance(target, Load):
-            raise Unfit("a write to what is no memory", self.place)
+            raise Unfit(
+                "a write to elements of a temporary array: write to an array that a variable holds",
+                self.place,
+            )
         return Assign(target, e, place=self.place)
 
     def store(self, a: Array, value: Callable[[Index], Expr]) -> None:
@@ -351,7 +354,10 @@ class Builder:
         )
         target = a.at(names_as_index(tuple(passes)))
         if not isinstance(target, Load):
-            raise Unfit("a write to what is no memory", self.place)
+            raise Unfit(
+                "a write to elements of a temporary array: write to an array that a variable holds",
+                self.place,
+            )
         renamed: dict[str, Expr] = dict(zip(passes, map(Name, others), strict=True))
         self.ranges.natural.update(passes, others)
         return any(

@@ -102,7 +102,9 @@ def in_floats(b: Builder, part: Part) -> Part:
     try:
         e = as_float(part.e)
     except OverflowError as error:
-        raise Unfit("an int that is no float", b.place) from error
+        raise Unfit(
+            "an int too large for a float in an operation with complex numbers", b.place
+        ) from error
     e = e if isinstance(e, Const) else Op("float", (e,))
     return Number(e, "float64" if part.type == "int64" else "float", part.rank)
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from mooncake_py.compiler.native.building import operations
 from mooncake_py.compiler.native.building.builder import Builder
+from mooncake_py.compiler.native.building.in_words import said
 from mooncake_py.compiler.native.building.narrow import (
     as_float,
     as_kind,
@@ -54,7 +55,10 @@ def parts_of(b: Builder, v: Value) -> tuple[Part, Part]:
     if isinstance(v, ComplexNumber | ComplexArray):
         return v.re, v.im
     if not isinstance(v, Number | Array) or v.kind == BOOL:
-        raise Unfit("a complex number beside what is no number", b.place)
+        raise Unfit(
+            f"complex numbers and {said(v)} in one operation: use numbers or arrays of numbers",
+            b.place,
+        )
     return v, NOTHING
 
 

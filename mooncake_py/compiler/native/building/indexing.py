@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from mooncake_py.compiler.native.building import masks, operations
 from mooncake_py.compiler.native.building.builder import Builder
+from mooncake_py.compiler.native.building.in_words import said
 from mooncake_py.compiler.native.building.values import (
     Array,
     ComplexArray,
@@ -126,7 +127,9 @@ def parts_of_view(
         return [in_bounds(b, part, n)]
     if isinstance(part, Number) and part.kind == INT:
         return [element(b, part.e, n)]
-    raise Unfit("an index that is no int, no slice and no array of ints", b.place)
+    raise Unfit(
+        f"{said(part)} as an index: use an int, a slice, an array of ints or a mask", b.place
+    )
 
 
 def are_separated(parts: Sequence[Axis | Array | Expr | None]) -> bool:
@@ -306,7 +309,7 @@ def diagonal(b: Builder, a: Array) -> Array:
     if isinstance(a, ComplexArray):
         return a.mapped(lambda part: diagonal(b, part))
     if len(a.shape) != 2:
-        raise Unfit("the diagonal of what is no matrix", b.place)
+        raise Unfit(f"the diagonal of {said(a)}: use a matrix", b.place)
     b.check("eq", a.shape[0], a.shape[1])
     at = a.at
     return Array(a.shape[:1], a.kind, lambda k: at((*k, *k)), a.base, frozen=a.frozen)

@@ -89,7 +89,7 @@ def in_float32(b: Builder, op: str, x: Number, y: Number) -> Number:
     if FLOAT32 in (x.kind, y.kind):
         return Number(e, "float32")
     if op == "pow":
-        raise Unfit("a power of what may be a float32", b.place)
+        raise Unfit("a power of a number that may be a float32: convert it to float first", b.place)
     rank = largest([rank_of(b, x), rank_of(b, y)])
     wide = Op(op, (x.e, y.e), place=b.place)
     return Number(Select(is_float32(rank), Op("float", (e,)), wide), "float64", rank, narrow=True)
@@ -116,7 +116,7 @@ def one_of(b: Builder, test: Expr, x: Number, y: Number) -> Number:
     if x.type == y.type and x.rank is None and y.rank is None:
         return Number(Select(test, x.e, y.e, place=b.place), x.type)
     if not REAL & kinds:
-        raise Unfit("an int of Python or of NumPy", b.place)
+        raise Unfit("a number that is an int of Python on one way and of NumPy on another", b.place)
     p, q = (as_float64(v) for v in (x, y))
     rank = Select(test, rank_of(b, x), rank_of(b, y))
     e = Select(test, p, q, place=b.place)

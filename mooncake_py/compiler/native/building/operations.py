@@ -10,6 +10,7 @@ import numpy as np
 
 from mooncake_py.compiler.derivatives.declared import OPERATORS, partials_of
 from mooncake_py.compiler.native.building.builder import Builder
+from mooncake_py.compiler.native.building.in_words import said
 from mooncake_py.compiler.native.building.narrow import (
     alike,
     as_float,
@@ -105,13 +106,13 @@ def elementwise(b: Builder, f: Element, kind: str, values: Sequence[Value]) -> A
 def operated(b: Builder, op: str, x: Value, y: Value) -> Value:
     """Return ``x op y`` for an operator of arithmetic, by its name."""
     if not isinstance(x, Number | Array) or not isinstance(y, Number | Array):
-        raise Unfit("an operator on what is neither a number nor an array", b.place)
+        raise Unfit(f"an arithmetic operator on {said(x, y)}: use numbers and arrays", b.place)
     if isinstance(x, Number) and isinstance(y, Number):
         return on_numbers(b, op, x, y)
     if x.kind == y.kind == BOOL:
-        raise Unfit("arithmetic on truths", b.place)
+        raise Unfit("arithmetic on bools: convert them to int or float first", b.place)
     if op == "pow" and x.kind == BOOL:
-        raise Unfit("a power of truths, whose square is of int8", b.place)
+        raise Unfit("a power of bools, whose square is an int8: convert them first", b.place)
     kind = kind_of_all(b, (x, y))
     if kind == INT and op == "pow":
         return powers_of_ints(b, x, y)
@@ -135,9 +136,13 @@ def on_numbers(b: Builder, op: str, x: Number, y: Number) -> Number:
     is_int = REAL.isdisjoint((x.kind, y.kind))
     kind = FLOAT if op == "truediv" or not is_int else INT
     if x.kind == y.kind == BOOL and {x.type, y.type} != {"bool"}:
-        raise Unfit("arithmetic on truths of NumPy", b.place)  # not of ints: ``+`` is ``or``
+        raise Unfit(
+            "arithmetic on bools of NumPy: convert them to int or float first", b.place
+        )  # not of ints: ``+`` is ``or``
     if op == "pow" and BOOL in (x.kind, y.kind):
-        raise Unfit("a power of truths", b.place)  # slopes of powers are of numbers
+        raise Unfit(
+            "a power of bools: convert them to int or float first", b.place
+        )  # slopes of powers are of numbers
     if op == "pow" and kind == INT:
         return int_power(b, x, y)
     if op == "floordiv" and is_int and may_be_of_python(x, y):
@@ -299,14 +304,14 @@ def negative(b: Builder, x: Value) -> Value:
     """Return ``-x``."""
     if isinstance(x, Number):
         if x.type == "bool_":
-            raise Unfit("the negative of a truth of NumPy, which raises", b.place)
+            raise Unfit("the negative of a bool of NumPy, which raises", b.place)
         if x.kind == INT:
             e = linear(Op("neg", (x.e,))).expression()
         else:
             e = Const(-x.e.value) if is_written(x.e) else Op("neg", (x.e,), place=b.place)  # type: ignore[union-attr, operator]
         return Number(e, "int" if x.type == "bool" else x.type, x.rank, x.narrow)
     if not isinstance(x, Array) or x.kind == BOOL:
-        raise Unfit("the negative of what is neither a number nor an array", b.place)
+        raise Unfit(f"the negative of {said(x)}: use a number or an array of numbers", b.place)
     return elementwise(b, lambda p: Op("neg", (p,)), x.kind, (x,))
 
 
@@ -341,10 +346,12 @@ def chosen(b: Builder, test: Value, x: Value, y: Value) -> Value:
     """Return ``np.where(test, x, y)``."""
     values = (test, x, y)
     if not all(isinstance(v, Number | Array) for v in values) or test.kind != BOOL:  # type: ignore[union-attr]
-        raise Unfit("np.where of what is neither a number nor an array", b.place)
+        raise Unfit(
+            f"np.where of {said(*values)}: use a condition of bools, and numbers or arrays", b.place
+        )
     kinds = {v.kind for v in values[1:]}  # type: ignore[union-attr]
     if BOOL in kinds and len(kinds) > 1:
-        raise Unfit("np.where of truths and numbers", b.place)
+        raise Unfit("np.where of bools and numbers: convert the bools first", b.place)
     kind = kinds.pop() if kinds == {BOOL} else kind_of_all(b, values[1:])
     if not any(isinstance(v, Array) for v in values):
         raise Unfit("np.where of numbers, which is an array without axes", b.place)
@@ -367,7 +374,9 @@ def applied(b: Builder, f: Any, values: Sequence[Value]) -> Value | None:
     require_known(b, f, values)
     op = OPERATORS.get(f)
     if f in ARITHMETIC and all(isinstance(v, Number) and v.kind == BOOL for v in values):
-        raise Unfit(f"{f.__name__} of truths", b.place)  # not of ints: the sum is ``or``
+        raise Unfit(
+            f"{f.__name__} of bools: convert them to int or float first", b.place
+        )  # not of ints: the sum is ``or``
     if f in (np.power, np.float_power):
         b.is_exact = False  # ``x ** p`` takes another way in NumPy
     if f in (np.multiply, np.add, np.subtract, np.divide, np.power):
@@ -399,7 +408,7 @@ def require_known(b: Builder, f: Any, values: Sequence[Value]) -> None:
     exponent = values[-1] if values else None
     is_written_power = isinstance(exponent, Number) and isinstance(exponent.e, Const)
     if (f, len(values)) in UNKNOWN and not (f is np.float_power and is_written_power):
-        raise Unfit(f"{f.__name__}, which is not compiled", b.place)
+        raise Unfit(f"{f.__name__}, which compiled code does not support", b.place)
 
 
 UNKNOWN = frozenset({
@@ -422,10 +431,15 @@ COMPARISONS: dict[Any, str] = {
 def on_floats(b: Builder, f: Element, values: Sequence[Value]) -> Value:
     """Return what a function of NumPy makes of numbers and arrays, all of them as floats."""
     if not all(isinstance(v, Number | Array) and v.kind != BOOL for v in values):
-        raise Unfit("a function of NumPy on what is neither a number nor an array", b.place)
+        raise Unfit(
+            f"a function of NumPy on {said(*values)}: use numbers and arrays of numbers", b.place
+        )
 
     if all(isinstance(v, Number) for v in values) and any(v.narrow for v in values):  # type: ignore[union-attr]
-        raise Unfit("a function of NumPy on what may be a float32", b.place)
+        raise Unfit(
+            "a function of NumPy on a number that may be a float32: convert it to float first",
+            b.place,
+        )
     given = alike(b, values)
     kind = FLOAT32 if kind_of_all(b, values) == FLOAT32 else FLOAT
 
@@ -458,7 +472,10 @@ def length(b: Builder, squares: Value) -> Value:
 def of_numpy(b: Builder, value: Value) -> Value:
     """Return a number as one of NumPy, as its functions give back, and some take all numbers."""
     if isinstance(value, Number) and value.narrow:
-        raise Unfit("a function of NumPy on what may be a float32", b.place)
+        raise Unfit(
+            "a function of NumPy on a number that may be a float32: convert it to float first",
+            b.place,
+        )
     return Number(value.e, NUMPY_TYPES[value.kind]) if isinstance(value, Number) else value
 
 

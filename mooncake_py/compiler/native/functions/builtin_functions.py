@@ -11,6 +11,7 @@ import numpy as np
 from mooncake_py.compiler.native.building import narrow, operations
 from mooncake_py.compiler.native.building.arguments import Given, Reader, array_of
 from mooncake_py.compiler.native.building.builder import Builder
+from mooncake_py.compiler.native.building.in_words import said
 from mooncake_py.compiler.native.building.values import (
     NUMPY_TYPES,
     Array,
@@ -42,7 +43,7 @@ def absolute(b: Builder, args: Sequence[Value], given: Given) -> Value:
         assert found is not None
         return found
     if not isinstance(x, Number) or x.kind == BOOL:
-        raise Unfit("abs of what is no number", b.place)
+        raise Unfit(f"`abs` of {said(x)}: use a number or an array", b.place)
     return Number(Op("abs", (x.e,), place=b.place), x.type, x.rank, x.narrow)
 
 
@@ -58,7 +59,7 @@ def extremum(op: str) -> Reader:
         if isinstance(only, Tuple):
             args = only.items
         if len(args) < 2 or not all(isinstance(a, Number) for a in args):
-            raise Unfit("min or max of what are no numbers", b.place)
+            raise Unfit(f"`min` or `max` of {said(*args)}: use two or more numbers", b.place)
         found, *others = [a for a in args if isinstance(a, Number)]
         for other in others:
             found = first_of(b, op, found, other)
@@ -93,7 +94,7 @@ def total(b: Builder, args: Sequence[Value], given: Given) -> Value:
         return Number(truths.sum_of_ints(b, x.as_array).e, type_in(b, x))
     a = array_of(b, x)
     if len(a.shape) != 1 or a.kind != FLOAT:
-        raise Unfit("sum of what is no vector of float64", b.place)
+        raise Unfit(f"`sum` of {said(a)}: use a vector of float64, or np.sum", b.place)
     b.check("lt", Const(0), a.shape[0])  # else it is the int 0
     found = reductions.added_up(b, a, None, op="total")
     if not isinstance(x, Cells):
@@ -115,7 +116,7 @@ def sequence(is_list: bool) -> Reader:
     def read(b: Builder, args: Sequence[Value], given: Given) -> Value:
         (x,) = args if len(args) == 1 else (None,)
         if not isinstance(x, Tuple):
-            raise Unfit("a tuple or a list of what is neither", b.place)
+            raise Unfit(f"`tuple` or `list` of {said(*args)}: use a tuple or a list", b.place)
         return Tuple(x.items, is_list)
 
     return read
@@ -126,7 +127,7 @@ def first_of(b: Builder, op: str, x: Number, y: Number) -> Number:
     if x.kind == INT and y.kind == INT and x.type == y.type:
         return Number(Op(op, (x.e, y.e), place=b.place), x.type)
     if REAL.isdisjoint((x.kind, y.kind)) or BOOL in (x.kind, y.kind):
-        raise Unfit("min or max of ints of Python and of NumPy, or of truths", b.place)
+        raise Unfit("`min` or `max` of ints of Python and of NumPy together, or of bools", b.place)
     x, y = (Number(operations.as_element(b, v), v.type, v.rank, v.narrow) for v in (x, y))
     test = narrow.compared_numbers(b, ("lt" if op == "min" else "gt",), (y, x))
     return narrow.one_of(b, test, y, x)
@@ -136,7 +137,7 @@ def power(b: Builder, args: Sequence[Value], given: Given) -> Value:
     """Read ``pow(x, y)``."""
     x, y = args if len(args) == 2 else (None, None)
     if not isinstance(x, Number) or not isinstance(y, Number):
-        raise Unfit("pow of what are no numbers", b.place)
+        raise Unfit(f"`pow` of {said(*args)}: use two numbers", b.place)
     return operations.operated(b, "pow", x, y)
 
 
@@ -144,7 +145,7 @@ def quotient_and_rest(b: Builder, args: Sequence[Value], given: Given) -> Value:
     """Read ``divmod(x, y)``."""
     x, y = args if len(args) == 2 else (None, None)
     if not isinstance(x, Number) or not isinstance(y, Number):
-        raise Unfit("divmod of what are no numbers", b.place)
+        raise Unfit(f"`divmod` of {said(*args)}: use two numbers", b.place)
     return Tuple(tuple([operations.operated(b, op, x, y) for op in ("floordiv", "mod")]))
 
 
@@ -154,7 +155,7 @@ def as_float(b: Builder, args: Sequence[Value], given: Given) -> Value:
     if isinstance(x, Known) and type(x.value) is str:
         return Number(Const(float(x.value)), "float")
     if not isinstance(x, Number):
-        raise Unfit("float of what is no number", b.place)
+        raise Unfit(f"`float` of {said(x)}: use a number", b.place)
     if x.kind == FLOAT:
         return Number(x.e, "float")
     return Number(
@@ -168,7 +169,7 @@ def as_numpy_float(kind: str) -> Reader:
     def read(b: Builder, args: Sequence[Value], given: Given) -> Value:
         x = args[0] if len(args) == 1 else None
         if not isinstance(x, Number) or x.kind == BOOL:
-            raise Unfit("a float of NumPy of what is no number", b.place)
+            raise Unfit(f"a float type of NumPy called with {said(*args)}: use one number", b.place)
         return Number(x.e if x.kind == kind else Op(kind, (x.e,)), NUMPY_TYPES[kind])
 
     return read
@@ -177,7 +178,7 @@ def as_numpy_float(kind: str) -> Reader:
 def as_complex(b: Builder, args: Sequence[Value], given: Given) -> Value:
     """Read ``complex(x, y)`` and ``complex(x)``."""
     if not 1 <= len(args) <= 2:
-        raise Unfit("a complex number of what are no two numbers", b.place)
+        raise Unfit(f"`complex` of {len(args)} arguments: use one or two", b.place)
     return complex_functions.new_number(b, *args)
 
 
@@ -185,7 +186,7 @@ def as_int(b: Builder, args: Sequence[Value], given: Given) -> Value:
     """Read ``int(x)``, of a float that is not too large for one."""
     (x,) = args
     if not isinstance(x, Number):
-        raise Unfit("int of what is no number", b.place)
+        raise Unfit(f"`int` of {said(x)}: use a number", b.place)
     if x.kind == INT:
         return operations.int_of_python(b, x)
     if x.kind in REAL:
@@ -197,7 +198,7 @@ def as_truth(b: Builder, args: Sequence[Value], given: Given) -> Value:
     """Read ``bool(x)`` of a number."""
     (x,) = args
     if not isinstance(x, Number):
-        raise Unfit("bool of what is no number", b.place)
+        raise Unfit(f"`bool` of {said(x)}: use a number", b.place)
     return Number(x.e if x.kind == BOOL else Compare(("ne",), (x.e, Const(0))), "bool")
 
 
@@ -210,7 +211,7 @@ def length(b: Builder, args: Sequence[Value], given: Given) -> Value:
         return Number(Const(len(x.value)), "int")
     a = x if isinstance(x, Cells) else array_of(b, x)
     if not a.shape:
-        raise Unfit("len of an array without axes", b.place)
+        raise Unfit("`len` of an array without axes, which raises", b.place)
     return Number(a.shape[0], "int")
 
 
@@ -219,7 +220,7 @@ def by_position(read: Reader) -> Reader:
 
     def read_call(b: Builder, args: Sequence[Value], given: Given) -> Value:
         if given:
-            raise Unfit("a builtin with arguments by name", b.place)
+            raise Unfit("a builtin function with keyword arguments: pass them by position", b.place)
         return read(b, args, given)
 
     return read_call

@@ -20,6 +20,7 @@ from mooncake_py.compiler.native.building.complexes import (
     joined,
     parts_of,
 )
+from mooncake_py.compiler.native.building.in_words import said
 from mooncake_py.compiler.native.building.narrow import as_float64
 from mooncake_py.compiler.native.building.values import (
     Array,
@@ -222,7 +223,7 @@ def new_number(b: Builder, re: Value, im: Value = NOTHING) -> Value:
     if isinstance(re, ComplexNumber) and im is NOTHING:
         return ComplexNumber(*[Number(part.e, "float") for part in (re.re, re.im)])
     if not isinstance(re, Number) or not isinstance(im, Number):
-        raise Unfit("a complex number of what are no real numbers", b.place)
+        raise Unfit(f"`complex` of {said(re, im)}: use two real numbers", b.place)
     return joined(b, *[Number(as_float64(part), "float") for part in (re, im)])
 
 
@@ -264,7 +265,7 @@ def matmul(b: Builder, x: Value, y: Value) -> Value:
 def inner(b: Builder, x: Value, y: Value) -> Value:
     """Read ``np.inner(x, y)`` of vectors."""
     if any(not isinstance(v, Array) or len(v.shape) != 1 for v in (x, y)):
-        raise Unfit("an inner product of what are no vectors", b.place)
+        raise Unfit(f"np.inner of {said(x, y)}: use vectors", b.place)
     return product(b, x, y)
 
 

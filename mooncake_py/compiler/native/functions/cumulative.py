@@ -15,6 +15,7 @@ from mooncake_py.compiler.native.building.arguments import (
     written,
 )
 from mooncake_py.compiler.native.building.builder import Builder
+from mooncake_py.compiler.native.building.in_words import said
 from mooncake_py.compiler.native.building.indexing import Part, Slice, viewed
 from mooncake_py.compiler.native.building.values import Array, Unfit, Value
 from mooncake_py.compiler.native.functions import reductions
@@ -28,7 +29,7 @@ def floats_in(b: Builder, value: Value | None) -> Array:
     """Return an argument that must be an array of float64."""
     a = array_of(b, value)
     if a.kind != FLOAT:
-        raise Unfit("a product or a cumulative sum of what is no float64", b.place)
+        raise Unfit(f"a product or a cumulative sum of {said(a)}: use an array of float64", b.place)
     return a
 
 
@@ -62,7 +63,7 @@ def difference(b: Builder, args: Sequence[Value], given: Given) -> Value:
     value, order, axis = arranged(b, args, given, "a n axis")
     a = array_of(b, value)
     if a.kind == BOOL or (order is not None and written(b, order) != 1):
-        raise Unfit("differences of differences, or of truths", b.place)
+        raise Unfit("np.diff of a higher order, or of bools", b.place)
     (along,) = (len(a.shape) - 1,) if axis is None else axes_in(b, axis, len(a.shape), is_one=True)
     b.check("lt", Const(0), a.shape[along])
     before: list[Part] = [Slice(None, None, 1)] * along

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from mooncake_py.compiler.native.building.arguments import Given, array_of, written
 from mooncake_py.compiler.native.building.builder import Builder
+from mooncake_py.compiler.native.building.in_words import said
 from mooncake_py.compiler.native.building.narrow import alike, kind_of_all
 from mooncake_py.compiler.native.building.values import NUMPY_TYPES, Array, Number, Unfit, Value
 from mooncake_py.compiler.native.functions.reductions import computed, new_sums, total
@@ -27,14 +28,14 @@ class Subscripts(NamedTuple):
 def einsum(b: Builder, args: Sequence[Value], given: Given) -> Value:
     """Read ``np.einsum(subscripts, *operands)``."""
     if not set(given) <= {"optimize"} or len(args) < 2:
-        raise Unfit("einsum with options", b.place)
+        raise Unfit("np.einsum with options other than optimize", b.place)
     arrays = [array_of(b, a) for a in args[1:]]
     kind = kind_of_all(b, arrays)
     if kind not in REAL or BOOL in {a.kind for a in arrays}:
-        raise Unfit("einsum of what are no floats", b.place)
+        raise Unfit(f"np.einsum of {said(*arrays)}: use arrays of floats", b.place)
     letters = parsed(b, written(b, args[0]), [len(a.shape) for a in arrays])
     if len(arrays) == 1 and set(letters.operands[0]) == set(letters.result):
-        raise Unfit("einsum that takes a view", b.place)
+        raise Unfit("np.einsum that returns a view: use a transpose or a diagonal", b.place)
     b.is_exact = False  # NumPy adds products in an order of its own
     arrays = [computed(b, a) for a in alike(b, arrays) if isinstance(a, Array)]
     sizes = sizes_of(b, letters.operands, arrays)
@@ -79,7 +80,7 @@ def may_turn(letters: Subscripts) -> bool:
 def parsed(b: Builder, text: object, ndims: Sequence[int]) -> Subscripts:
     """Return subscripts by operands; without ``->`` the result has the letters that stand once."""
     if not isinstance(text, str):
-        raise Unfit("einsum without subscripts", b.place)
+        raise Unfit("np.einsum without subscripts in a constant string", b.place)
     left, arrow, result = text.replace(" ", "").partition("->")
     operands = left.split(",")
     letters = "".join(operands)
@@ -91,7 +92,7 @@ def parsed(b: Builder, text: object, ndims: Sequence[int]) -> Subscripts:
         or len(set(result)) < len(result)
         or not set(result) <= set(letters)
     ):
-        raise Unfit("einsum with such subscripts", b.place)
+        raise Unfit("np.einsum with an ellipsis, or with subscripts that do not fit", b.place)
     return Subscripts(operands, result)
 
 

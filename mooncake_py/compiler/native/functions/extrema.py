@@ -60,7 +60,7 @@ def in_memory(b: Builder, value: Value | None) -> Array:
     """Return an array of numbers, with its elements computed."""
     a = array_of(b, value)
     if a.kind == BOOL:
-        raise Unfit("an extremum of truths", b.place)
+        raise Unfit("an extremum of bools: use np.any or np.all", b.place)
     return a if a.base else b.kept(a)
 
 

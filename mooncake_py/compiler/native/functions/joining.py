@@ -14,6 +14,7 @@ from mooncake_py.compiler.native.building.arguments import (
     written,
 )
 from mooncake_py.compiler.native.building.builder import Builder
+from mooncake_py.compiler.native.building.in_words import said
 from mooncake_py.compiler.native.building.indexing import Slice, viewed
 from mooncake_py.compiler.native.building.values import Array, Cells, Number, Tuple, Unfit, Value
 from mooncake_py.compiler.native.regions.linear import ONE, ZERO, minus, plus, times
@@ -29,7 +30,9 @@ __all__ = [
 def parts_in(b: Builder, value: Value | None) -> Sequence[Value]:
     """Return what is joined, a tuple or a list of values."""
     if not isinstance(value, Tuple) or not value.items:
-        raise Unfit("to join what is no tuple and no list", b.place)
+        raise Unfit(
+            f"joining {said(value)}: use a tuple or a list of arrays that is not empty", b.place
+        )
     return value.items
 
 
@@ -91,7 +94,7 @@ def made_of(b: Builder, value: Value | None, kind: str = "") -> Array:
     if isinstance(value, Array):
         of_kind = kind or value.kind
         if BOOL in (of_kind, value.kind) and of_kind != value.kind:
-            raise Unfit("an array of truths as one of numbers", b.place)
+            raise Unfit("an array of bools where numbers are needed: convert it first", b.place)
         source = value
         return b.kept(
             Array(source.shape, of_kind, lambda at: as_kind(source.at(at), source.kind, of_kind))
@@ -109,7 +112,7 @@ def made_of(b: Builder, value: Value | None, kind: str = "") -> Array:
     for k, v in enumerate(parts):
         assert isinstance(v, Number)
         if v.kind != kind and BOOL in (v.kind, kind):
-            raise Unfit("an array of truths and numbers", b.place)
+            raise Unfit("an array of bools and numbers: convert the bools first", b.place)
         b.add(b.stored(found, (Const(k),), as_kind(v.e, v.kind, kind)))
     return found
 
@@ -132,7 +135,7 @@ def joined_along(b: Builder, parts: Sequence[Array], axis: int, kind: str = "") 
     kind = kind or kind_of_parts(b, parts)
     first = parts[0]
     if any(len(a.shape) != len(first.shape) for a in parts) or not first.shape:
-        raise Unfit("to join arrays with different numbers of axes", b.place)
+        raise Unfit("joining arrays that have different numbers of axes", b.place)
     length: Expr = ZERO
     starts: list[Expr] = []
     for a in parts:
@@ -232,14 +235,14 @@ def rolled(b: Builder, args: Sequence[Value], given: Given) -> Value:
     value, shift, axis = arranged(b, args, given, "a shift axis")
     a = array_of(b, value)
     if axis is None and len(a.shape) != 1:
-        raise Unfit("to roll a matrix as if it were flat", b.place)
+        raise Unfit("np.roll of a matrix without an axis: give the axis", b.place)
     axes = axes_in(b, axis, len(a.shape), may_repeat=True)
     shifts = shift.items if isinstance(shift, Tuple) else (shift,) * len(axes)
     if not axes or len(shifts) != len(axes):
-        raise Unfit("to roll by several shifts along one axis", b.place)
+        raise Unfit("np.roll by several shifts along one axis", b.place)
     for along, by in zip(axes, shifts, strict=True):
         if not isinstance(by, Number) or by.kind != INT:
-            raise Unfit("to roll by what is no int", b.place)
+            raise Unfit(f"np.roll by {said(by)}: use an int", b.place)
         a = rolled_along(b, a, by, along)
     return a
 
@@ -268,9 +271,9 @@ def linspace(b: Builder, args: Sequence[Value], given: Given) -> Value:
     count = Number(Const(50), "int") if count is None else count
     ends = [first, last]
     if not isinstance(count, Number) or count.kind != INT:
-        raise Unfit("linspace of a number that is no int", b.place)
+        raise Unfit(f"np.linspace with {said(count)} as the number of points: use an int", b.place)
     if not all(isinstance(v, Number) and v.kind in (FLOAT, INT) and not v.narrow for v in ends):
-        raise Unfit("linspace between what are no numbers", b.place)
+        raise Unfit(f"np.linspace between {said(*ends)}: use floats or ints", b.place)
     start, stop = (b.number(as_kind(v.e, v.kind, FLOAT)) for v in ends)  # type: ignore[union-attr]
     n = b.steady(count.e)
     b.check("lt", ONE, n)
@@ -288,11 +291,11 @@ def linspace(b: Builder, args: Sequence[Value], given: Given) -> Value:
 def ranged(b: Builder, args: Sequence[Value], given: Given) -> Value:
     """Read ``np.arange`` of ints."""
     if given or not 1 <= len(args) <= 3:
-        raise Unfit("arange with a dtype", b.place)
+        raise Unfit("np.arange with a dtype: use astype", b.place)
     ints = [b.steady(v.e) for v in args if isinstance(v, Number) and v.kind == INT]
     step = ints[2] if len(ints) == 3 else ONE
     if len(ints) != len(args) or not isinstance(step, Const) or not step.value:
-        raise Unfit("arange of what are no ints", b.place)
+        raise Unfit(f"np.arange of {said(*args)}: use ints, the step a constant", b.place)
     low, high = (ZERO, ints[0]) if len(ints) == 1 else (ints[0], ints[1])
     by = int(step.value)
     extent = minus(high, low) if by > 0 else minus(low, high)

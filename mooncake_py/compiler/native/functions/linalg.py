@@ -9,6 +9,7 @@ import numpy as np
 
 from mooncake_py.compiler.native.building.arguments import Given, Reader, arranged, array_of
 from mooncake_py.compiler.native.building.builder import Builder
+from mooncake_py.compiler.native.building.in_words import said
 from mooncake_py.compiler.native.building.values import Array, Number, Unfit, Value
 from mooncake_py.compiler.native.regions import systems
 from mooncake_py.compiler.native.regions.linear import ONE, ZERO
@@ -22,7 +23,9 @@ def square(b: Builder, value: Value | None) -> Array:
     """Return an argument that must be a square matrix of floats, in its own memory."""
     a = array_of(b, value)
     if len(a.shape) != 2 or a.kind != FLOAT:
-        raise Unfit("a function of numpy.linalg on what is no matrix of float64", b.place)
+        raise Unfit(
+            f"a function of numpy.linalg on {said(a)}: use a square matrix of float64", b.place
+        )
     b.check("eq", a.shape[0], a.shape[1])
     return in_memory(b, a)
 
@@ -45,7 +48,10 @@ def solve(b: Builder, args: Sequence[Value], given: Given) -> Value:
     first, second = arranged(b, args, given, "a b")
     a, right = square(b, first), array_of(b, second)
     if len(right.shape) not in (1, 2) or right.kind != FLOAT:
-        raise Unfit("np.linalg.solve for what is no vector or matrix of float64", b.place)
+        raise Unfit(
+            f"np.linalg.solve with {said(right)} on the right: use a vector or a matrix of float64",
+            b.place,
+        )
     b.check("eq", right.shape[0], a.shape[0])
     if len(right.shape) == 2:
         return applied(b, systems.solve, right.shape, a, in_memory(b, right))

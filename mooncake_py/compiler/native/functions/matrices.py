@@ -16,6 +16,7 @@ from mooncake_py.compiler.native.building.arguments import (
     shape_in,
 )
 from mooncake_py.compiler.native.building.builder import Builder
+from mooncake_py.compiler.native.building.in_words import said
 from mooncake_py.compiler.native.building.indexing import diagonal
 from mooncake_py.compiler.native.building.values import Array, Index, Known, Number, Unfit, Value
 from mooncake_py.compiler.native.functions import reductions
@@ -31,7 +32,7 @@ def offset(b: Builder, value: Value | None) -> Expr:
     if value is None:
         return ZERO
     if not isinstance(value, Number) or value.kind != INT:
-        raise Unfit("a diagonal that is told by no int", b.place)
+        raise Unfit("a diagonal chosen by something other than a constant int", b.place)
     return b.steady(value.e)
 
 
@@ -54,7 +55,7 @@ def identity(b: Builder, args: Sequence[Value], given: Given) -> Value:
 def with_ones(b: Builder, shape: Index, k: Expr, kind: str) -> Array:
     """Return a matrix with ones on a diagonal, zeros elsewhere."""
     if len(shape) != 2 or kind == BOOL:
-        raise Unfit("a matrix of truths, or of other than two axes", b.place)
+        raise Unfit("a matrix of bools, or an array that has not two axes", b.place)
     zero, one = (Const(0.0), Const(1.0)) if kind in REAL else (Const(0), Const(1))
     return Array(
         shape, kind, lambda at: Select(Compare(("eq",), (minus(at[1], at[0]), k)), one, zero)
@@ -68,7 +69,7 @@ def triangle(op: str) -> Reader:
         m, k = arranged(b, args, given, "m k")
         a, first = array_of(b, m), offset(b, k)
         if len(a.shape) != 2 or a.kind == BOOL:
-            raise Unfit("a triangle of what is no matrix of numbers", b.place)
+            raise Unfit(f"a triangle of {said(a)}: use a matrix of numbers", b.place)
         zero = Const(0.0) if a.kind in REAL else Const(0)
         return Array(
             a.shape,

@@ -23,6 +23,7 @@ from mooncake_py.compiler.native.building.arguments import (
 )
 from mooncake_py.compiler.native.building.builder import Builder
 from mooncake_py.compiler.native.building.complexes import is_complex, joined
+from mooncake_py.compiler.native.building.in_words import said
 from mooncake_py.compiler.native.building.indexing import diagonal, flipped, transposed, viewed
 from mooncake_py.compiler.native.building.operations import added_to_nothing, may_be_of_python
 from mooncake_py.compiler.native.building.values import (
@@ -114,7 +115,7 @@ def product(b: Builder, args: Sequence[Value], given: Given) -> Value:
     """Read ``np.dot(a, b)``; of numbers, which NumPy makes arrays of, it is their product."""
     x, y = arranged(b, args, given, "a b")
     if x is None or y is None:
-        raise Unfit("a product of one operand", b.place)
+        raise Unfit("a product of one operand: give two", b.place)
     if is_complex(x, y):
         return complex_functions.product(b, x, y)
     if isinstance(x, Number) or isinstance(y, Number):
@@ -128,7 +129,7 @@ def matmul(b: Builder, args: Sequence[Value], given: Given) -> Value:
     """Read ``np.matmul(x, y)`` and ``x @ y``, which take no numbers."""
     x, y = arranged(b, args, given, "x1 x2")
     if x is None or y is None:
-        raise Unfit("a product of one operand", b.place)
+        raise Unfit("a product of one operand: give two", b.place)
     if is_complex(x, y):
         return complex_functions.matmul(b, x, y)
     return reductions.product(b, x, y, "inner")
@@ -137,7 +138,7 @@ def matmul(b: Builder, args: Sequence[Value], given: Given) -> Value:
 def inner(b: Builder, args: Sequence[Value], given: Given) -> Value:
     """Read ``np.inner(a, b)`` of vectors, or of a vector and a number."""
     if any(isinstance(a, Array) and len(a.shape) != 1 for a in args):
-        raise Unfit("an inner product of what are no vectors", b.place)
+        raise Unfit(f"np.inner of {said(*args)}: use vectors", b.place)
     return product(b, args, given)
 
 
@@ -153,7 +154,7 @@ def outer(b: Builder, args: Sequence[Value], given: Given) -> Value:
     """Read ``np.outer(a, b)`` of vectors."""
     x, y = (array_of(b, a) for a in arranged(b, args, given, "a b"))
     if len(x.shape) != 1 or len(y.shape) != 1 or REAL.isdisjoint((x.kind, y.kind)):
-        raise Unfit("np.outer of what are no vectors of floats", b.place)
+        raise Unfit(f"np.outer of {said(x, y)}: use vectors of floats", b.place)
     found = operations.operated(
         b, "mul", Array((*x.shape, ONE), x.kind, lambda at: x.at(at[:1])), y
     )
@@ -229,9 +230,9 @@ def full(b: Builder, args: Sequence[Value], given: Given) -> Value:
     """Read ``np.full(shape, number)``."""
     shape, value, dtype = arranged(b, args, given, "shape fill_value dtype")
     if not isinstance(value, Number) or (dtype is None and value.kind not in REAL):
-        raise Unfit("np.full with what is no float", b.place)
+        raise Unfit(f"np.full with {said(value)}: use a float, or give the dtype", b.place)
     if value.narrow:
-        raise Unfit("np.full with what may be a float32", b.place)
+        raise Unfit("np.full with what may be a float32: use float", b.place)
     kind = value.kind if dtype is None else kind_in(b, dtype)
     if kind not in REAL:
         raise Unfit("np.full of ints", b.place)
@@ -261,7 +262,7 @@ def flat(b: Builder, args: Sequence[Value], given: Given) -> Value:
     a, value = arranged(b, args, given, "a value")
     target = array_of(b, a)
     if not isinstance(value, Number) or target.kind not in REAL:
-        raise Unfit("fill with what is no number", b.place)
+        raise Unfit(f"`fill` with {said(value)}: use a number", b.place)
     e = operations.as_float(operations.as_element(b, value))
     b.before_write(target)
     b.store(target, lambda at: e)
@@ -318,7 +319,7 @@ def astype(b: Builder, args: Sequence[Value], given: Given) -> Value:
         return b.kept(Array(a.shape, INT, lambda at: Op("int", (a.at(at),))))
     if kind in REAL:
         return b.kept(Array(a.shape, kind, lambda at: Op(kind, (a.at(at),))))
-    raise Unfit("astype to another kind of number", b.place)
+    raise Unfit(f"`astype` of {said(a)} to another kind of number", b.place)
 
 
 def where(b: Builder, args: Sequence[Value], given: Given) -> Value:
@@ -343,7 +344,7 @@ def flat_nonzero(b: Builder, args: Sequence[Value], given: Given) -> Value:
     (a,) = arranged(b, args, given, "a")
     found = array_of(b, a)
     if len(found.shape) != 1:
-        raise Unfit("flatnonzero of what is no vector", b.place)
+        raise Unfit(f"np.flatnonzero of {said(found)}: use a vector", b.place)
     return masks.places(b, found)[0]
 
 
@@ -364,7 +365,7 @@ def clip(b: Builder, args: Sequence[Value], given: Given) -> Value:
             pair = [found, bound]
             found = operations.applied(b, f, pair[::-1] if keeps_zeros else pair)
         elif bound is None or written(b, bound) is not None:
-            raise Unfit("clip without both bounds", b.place)
+            raise Unfit("np.clip without both bounds: give two", b.place)
     assert found is not None
     return found
 
@@ -379,7 +380,7 @@ def copied_to(b: Builder, args: Sequence[Value], given: Given) -> Value:
     target, value = arranged(b, args, given, "dst src")
     a = array_of(b, target)
     if not isinstance(value, Number | Array) or value.kind != a.kind or not a.base:
-        raise Unfit("copyto of another kind of number", b.place)
+        raise Unfit("np.copyto of another kind of number: convert it first", b.place)
     b.before_write(a)
     b.store(a, operations.broadcast_to(value, a.shape, b))
     return Known(None)
@@ -390,9 +391,9 @@ def added_at(b: Builder, args: Sequence[Value], given: Given) -> Value:
     target, indices, values = arranged(b, args, given, "a indices b")
     a, at = array_of(b, target), array_of(b, indices)
     if not a.base or a.frozen or len(a.shape) != 1 or len(at.shape) != 1 or a.kind != FLOAT:
-        raise Unfit("np.add.at of what is no vector of float64", b.place)
+        raise Unfit(f"np.add.at of {said(a, at)}: use vectors of floats and ints", b.place)
     if values is None or not isinstance(values, Number | Array) or values.kind != FLOAT:
-        raise Unfit("np.add.at with what are no float64", b.place)
+        raise Unfit(f"np.add.at with {said(values)}: use float64", b.place)
     b.before_write(a)
     where = viewed(b, a, [at])  # whose indices are checked
     values = values if isinstance(values, Number) else b.kept(values)
@@ -411,7 +412,7 @@ def cross(b: Builder, args: Sequence[Value], given: Given) -> Value:
     """Read ``np.cross(x, y)`` of vectors of three."""
     x, y = (array_of(b, a) for a in arranged(b, args, given, "a b"))
     if len(x.shape) != 1 or len(y.shape) != 1 or x.kind != FLOAT or y.kind != FLOAT:
-        raise Unfit("np.cross of what are no vectors of float64", b.place)
+        raise Unfit(f"np.cross of {said(x, y)}: use vectors of three float64", b.place)
     for a in (x, y):
         b.check("eq", a.shape[0], Const(3))
     found = b.new((Const(3),), FLOAT)

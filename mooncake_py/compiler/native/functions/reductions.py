@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 
 from mooncake_py.compiler.native.building.builder import Builder
+from mooncake_py.compiler.native.building.in_words import said
 from mooncake_py.compiler.native.building.narrow import alike, kind_of_all
 from mooncake_py.compiler.native.building.values import (
     NUMPY_TYPES,
@@ -31,7 +32,7 @@ def added_up(
 ) -> Value:
     """Return the sum along some axes, all of them for None."""
     if not isinstance(a, Array) or a.kind not in REAL:
-        raise Unfit("a sum of what is no array of floats", b.place)
+        raise Unfit(f"a sum of {said(a)}: use an array of floats", b.place)
     ndim = len(a.shape)
     along = set(range(ndim) if axes is None else [axis % ndim for axis in axes])
     return reduced(b, op, a, along, keeps)
@@ -95,7 +96,7 @@ def size_of(a: Array) -> Expr:
 def mean(b: Builder, a: Value, axes: Sequence[int] | None, keeps: bool = False) -> Value:
     """Return the mean along some axes."""
     if not isinstance(a, Array):
-        raise Unfit("a mean of what is no array", b.place)
+        raise Unfit(f"a mean of {said(a)}: use an array", b.place)
     ndim = len(a.shape)
     count: Expr = ONE
     for axis in range(ndim) if axes is None else [axis % ndim for axis in axes]:
@@ -113,7 +114,7 @@ def mean(b: Builder, a: Value, axes: Sequence[int] | None, keeps: bool = False) 
 def product(b: Builder, x: Value, y: Value, op: str = "dot") -> Value:
     """Return ``np.dot(x, y)`` of vectors and matrices, or ``x @ y``, as the operation is named."""
     if not isinstance(x, Array) or not isinstance(y, Array) or BOOL in (x.kind, y.kind):
-        raise Unfit("a product of what is no array", b.place)
+        raise Unfit(f"a matrix product of {said(x, y)}: use arrays of numbers", b.place)
     kind = kind_of_all(b, (x, y))
     if kind not in REAL:
         raise Unfit("a product of ints", b.place)

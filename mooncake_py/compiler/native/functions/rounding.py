@@ -10,6 +10,7 @@ import numpy as np
 from mooncake_py.compiler.native.building import operations
 from mooncake_py.compiler.native.building.arguments import Given, Reader, arranged, written
 from mooncake_py.compiler.native.building.builder import Builder
+from mooncake_py.compiler.native.building.in_words import said
 from mooncake_py.compiler.native.building.values import Array, Number, Unfit, Value
 from mooncake_py.compiler.native.regions.region import BOOL, INT, REAL
 from mooncake_py.compiler.regions.ir import Call, Const, Expr, Op
@@ -21,7 +22,7 @@ def to_int(b: Builder, args: Sequence[Value], given: Given) -> Value:
     """Read ``round(x)``, of a number that is not too large for an int."""
     x = args[0] if len(args) == 1 and not given else None
     if not isinstance(x, Number) or x.kind == BOOL:
-        raise Unfit("round of what is no number, or to digits", b.place)
+        raise Unfit(f"`round` of {said(*args)}: use one number, without digits", b.place)
     if x.kind == INT:
         return operations.int_of_python(b, x)
     operations.require_rounded(b, x)
@@ -33,7 +34,9 @@ def rounded(b: Builder, args: Sequence[Value], given: Given) -> Value:
     a, decimals = arranged(b, args, given, "a decimals")
     digits = 0 if decimals is None else written(b, decimals)
     if not isinstance(a, Number | Array) or a.kind not in REAL or type(digits) is not int:
-        raise Unfit("np.round of what are no floats", b.place)
+        raise Unfit(
+            f"np.round of {said(a)}: use floats, and a constant number of decimals", b.place
+        )
     operations.require_all_rounded(b, a)
     power = Const(10.0 ** abs(digits))
     before, after = ("mul", "truediv") if digits > 0 else ("truediv", "mul")

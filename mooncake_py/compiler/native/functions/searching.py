@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from mooncake_py.compiler.native.building.arguments import Given, arranged, array_of, written
 from mooncake_py.compiler.native.building.builder import Builder
+from mooncake_py.compiler.native.building.in_words import said
 from mooncake_py.compiler.native.building.values import Array, Index, Number, Unfit, Value
 from mooncake_py.compiler.native.regions.linear import ONE, ZERO, minus
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, INT
@@ -41,7 +42,7 @@ def sorted_in(b: Builder, value: Value | None) -> Array:
     """Return a table that is searched, a vector of float64."""
     a = array_of(b, value)
     if len(a.shape) != 1 or a.kind != FLOAT:
-        raise Unfit("a search in what is no vector of float64", b.place)
+        raise Unfit(f"a search in {said(a)}: use a vector of float64", b.place)
     return a if a.base else b.kept(a)
 
 
@@ -63,7 +64,7 @@ def for_each(b: Builder, value: Value | None, kind: str, one: Callable[[Expr], E
         return Number(found, "int64" if kind == INT else "float64")
     a = array_of(b, value)
     if a.kind != FLOAT:
-        raise Unfit("a search for what is no float64", b.place)
+        raise Unfit(f"a search for {said(a)}: use float64", b.place)
     a = a if a.base else b.kept(a)
     result = b.new(a.shape, kind)
     b.layouts.follow(result, [a])

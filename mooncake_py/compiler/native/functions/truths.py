@@ -8,6 +8,7 @@ import numpy as np
 
 from mooncake_py.compiler.native.building.arguments import Given, Reader, arranged, array_of
 from mooncake_py.compiler.native.building.builder import Builder
+from mooncake_py.compiler.native.building.in_words import said
 from mooncake_py.compiler.native.building.values import Array, Number, Unfit, Value
 from mooncake_py.compiler.native.functions.reductions import total
 from mooncake_py.compiler.native.regions.linear import ONE, ZERO
@@ -24,7 +25,7 @@ def of_all(op: str) -> Reader:
         (value,) = arranged(b, args, given, "a")
         a = array_of(b, value)
         if a.kind != BOOL:
-            raise Unfit("any or all of what are no truths", b.place)
+            raise Unfit(f"`any` or `all` of {said(a)}: use an array of bools", b.place)
         return Number(gathered(b, op, a, BOOL), "bool_")
 
     return read

@@ -93,7 +93,7 @@ def printed_alone(foreign: Foreign) -> tuple[str, Printer]:
     """
     f = python_function(foreign.function)
     if f is None:
-        raise Unfit("no function of Python")
+        raise Unfit("a function that is not written in Python")
     if is_jitted(foreign.function) and not is_its_python(foreign.function):
         raise Unfit("compiled code that does something else than its Python")
     # Partial derivatives are those of NumPy, which does not raise where there is none.
@@ -124,7 +124,7 @@ def read(f: FunctionType, types: Sequence[Type]) -> Reading:
         return reader.whole(f, types)
 
     if f.__code__.co_argcount != len(types):
-        raise Unfit("another number of arguments")
+        raise Unfit("a call with another number of arguments")
     return reread(whole)
 
 
@@ -139,7 +139,7 @@ def type_of_passed(kind: str, axes: int | None, wide: str) -> Type:
     if axes is not None:
         return ArrayType(kind, (False,) * axes)
     if kind == BOOL:
-        raise Unfit("a truth that is passed")
+        raise Unfit("a bool as an argument: pass an int")
     return NumberType({FLOAT: wide, FLOAT32: "float32", INT: "int"}[kind])
 
 
@@ -149,7 +149,7 @@ def result_of(output: Output) -> Expr:
         return Name(output.name)
     if output.kind == "known" and isinstance(output.value, bool | int | float):
         return Const(output.value)
-    raise Unfit("a result that is no number")
+    raise Unfit(f"a result of kind {output.kind}: return a number")
 
 
 def entry(foreign: Foreign, signature: Signature) -> str:

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from mooncake_py.compiler.native.building import complexes, narrow, operations
 from mooncake_py.compiler.native.building.findings import Again
+from mooncake_py.compiler.native.building.in_words import said
 from mooncake_py.compiler.native.building.indexing import viewed
 from mooncake_py.compiler.native.building.values import (
     Array,
@@ -92,7 +93,10 @@ class AssignmentReader(MemoryWriter):
             case ast.Attribute(value=base, attr=name):
                 self.bind_attribute(self.value(base), name, value)
             case _:
-                raise Unfit("an assignment to what is no name and no item", place_of(target))
+                raise Unfit(
+                    "an assignment to something other than a variable, an item or an attribute",
+                    place_of(target),
+                )
 
     def items(self, value: Value, count: int) -> Sequence[Value]:
         """Return the parts of a value that is unpacked."""
@@ -102,7 +106,7 @@ class AssignmentReader(MemoryWriter):
             self.b.check("eq", value.shape[0], Const(count))
             views = [viewed(self.b, value, [Number(Const(k), "int")]) for k in range(count)]
             return [v if v.shape else self.element(v) for v in views]
-        raise Unfit("a value that is unpacked into as many names", self.b.place)
+        raise Unfit("unpacking into another number of variables than there are items", self.b.place)
 
     def computed(self, value: Value) -> Value:
         """Return a value as it is now, with the parts of a tuple."""
@@ -196,12 +200,12 @@ class AssignmentReader(MemoryWriter):
             return Number(b.steady(value.e), "int")
         is_widened = own in self.findings.widened
         if is_widened and value.kind == BOOL:
-            raise Unfit("a variable that is a truth or a number", b.place)
+            raise Unfit("a variable that is a bool on one way and a number on another", b.place)
         kind = FLOAT if is_widened else value.kind
         known = b.kinds.setdefault(own, kind)
         if known != kind:
             if BOOL in (known, kind):
-                raise Unfit("a variable that is a truth or a number", b.place)
+                raise Unfit("a variable that is a bool on one way and a number on another", b.place)
             self.findings.widened.add(own)
             self.findings.varied.add(own)
             if FLOAT32 in (known, kind):
@@ -322,13 +326,13 @@ class AssignmentReader(MemoryWriter):
         if isinstance(a, Dictionary) or (isinstance(a, Tuple) and a.is_list):
             old = self.item(a, target.slice)
             if not isinstance(old, Array):
-                raise Unfit("an item that becomes something else", place_of(target))
+                raise Unfit("an item that gets another type", place_of(target))
             with self.among_others():
                 value = self.value(node.value)
             self.store(old, self.changed(old, node.op, value))
             return
         if not isinstance(a, Array):
-            raise Unfit("an assignment to an item of what is no array", place_of(target))
+            raise Unfit(f"an assignment to an item of {said(a)}: use an array", place_of(target))
         parts = self.parts(target.slice)
         with self.among_others():  # an element is read before
             value = self.assigned_value([target], node.value)

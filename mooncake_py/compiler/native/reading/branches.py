@@ -155,12 +155,12 @@ class BranchReader(AssignmentReader):
                 found = merged(self.b, known, blocks, arrays)
                 if found is not None:
                     return found
-        raise Unfit("results that differ from branch to branch", self.b.place)
+        raise Unfit("returns of different types: return the same type everywhere", self.b.place)
 
     def returned(self, value: Value) -> None:
         """Note what the function gives back."""
         if self.b.loops > self.loops_outside:
-            raise Unfit("a return within a loop", self.b.place)
+            raise Unfit("a return in this kind of loop", self.b.place)
         self.result = value
 
     def settle_result(self) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 from mooncake_py.by_identity import answers_itself
 from mooncake_py.compiler.native.building import operations
 from mooncake_py.compiler.native.building.findings import Again
+from mooncake_py.compiler.native.building.in_words import said
 from mooncake_py.compiler.native.building.values import (
     Array,
     Cells,
@@ -57,7 +58,7 @@ class CallReader(ExpressionReader):
         if any(isinstance(a, ast.Starred) for a in node.args) or any(
             k.arg is None for k in node.keywords
         ):
-            raise Unfit("a call with * or **", place_of(node))
+            raise Unfit("a call with * or **: write the arguments out", place_of(node))
         base: Value | None = None
         first: Sequence[Value] = ()
         if isinstance(node.func, ast.Attribute):
@@ -82,7 +83,7 @@ class CallReader(ExpressionReader):
         else:
             f = self.value(node.func)
         if not isinstance(f, Known | Function):
-            raise Unfit("a call of what is no function", place_of(node))
+            raise Unfit(f"a call of {said(f)}: use a function", place_of(node))
         target = f.value if isinstance(f, Known) else f
         refuse_answering(target, node)
         args = [*first, *[self.passed(a, target) for a in node.args]]

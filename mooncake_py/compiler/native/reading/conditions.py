@@ -17,6 +17,7 @@ from typing import Any
 
 from mooncake_py.compiler.native.building import narrow, operations
 from mooncake_py.compiler.native.building.builder import Builder
+from mooncake_py.compiler.native.building.in_words import said
 from mooncake_py.compiler.native.building.values import Cells, Known, Number, Tuple, Unfit, Value
 from mooncake_py.compiler.native.regions.linear import ZERO
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, REAL
@@ -78,9 +79,9 @@ class ConditionReader:
         with self.b.within() as block, self.among_others():
             y = self.logical(op, others)
         if not isinstance(x, Number) or not isinstance(y, Number):
-            raise Unfit("and or or of what are no truths", self.b.place)
+            raise Unfit(f"`and` or `or` of {said(x, y)}: use bools, or an `if`", self.b.place)
         if x.kind != BOOL or x.type != y.type:
-            raise Unfit("and or or of what are no truths", self.b.place)
+            raise Unfit(f"`and` or `or` of {said(x, y)}: use bools, or an `if`", self.b.place)
         if block:
             return Number(self.decided(LOGIC[type(op)], test, block, self.truth(y)), x.type)
         return Number(Op(LOGIC[type(op)], (test, self.truth(y))), x.type)
@@ -137,7 +138,7 @@ class ConditionReader:
         if isinstance(x, Cells):
             return Compare(("lt",), (ZERO, x.shape[0]))
         if not isinstance(x, Number):
-            raise Unfit("an array as a truth", self.b.place)
+            raise Unfit("an array as a condition: use np.any, np.all or an element", self.b.place)
         if isinstance(x.e, Const):
             return Const(bool(x.e.value))
         return x.e if x.kind == BOOL else Compare(("ne",), (x.e, ZERO))
@@ -160,7 +161,7 @@ class ConditionReader:
         kind = x.kind if x.kind == y.kind else FLOAT
         is_narrow = narrow.may_be_narrow(b, (x, y)) and kind == FLOAT
         if BOOL in (x.kind, y.kind) and x.kind != y.kind:
-            raise Unfit("a truth or a number", b.place)
+            raise Unfit("a value that is a bool on one way and a number on another", b.place)
         name = b.fresh("e")
         b.kinds[name] = kind
         for block, found in sides:
@@ -174,7 +175,9 @@ class ConditionReader:
         if x.type == y.type and x.rank is None and y.rank is None:
             return Number(Name(name), x.type)
         if kind != FLOAT:
-            raise Unfit("an int of Python or of NumPy", b.place)
+            raise Unfit(
+                "a number that is an int of Python on one way and of NumPy on another", b.place
+            )
         ranks = (operations.rank_of(b, x), operations.rank_of(b, y))
         return Number(Name(name), "float64", Select(chosen, *ranks), is_narrow)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mooncake_py.compiler.native.building.builder import Builder
+from mooncake_py.compiler.native.building.in_words import said
 from mooncake_py.compiler.native.building.values import Dictionary, Known, Number, Unfit, Value
 from mooncake_py.compiler.regions.ir import Const
 
@@ -22,7 +23,9 @@ def item(b: Builder, d: Dictionary, key: Value) -> Value:
 def item_or_default(b: Builder, d: Dictionary, args: Sequence[Value]) -> Value:
     """Read ``d.get(key, default)``."""
     if not 1 <= len(args) <= 2 or not isinstance(args[0], Known):
-        raise Unfit("an item of a dict under what is no text", b.place)
+        raise Unfit(
+            f"`dict.get` with {said(*args)}: use a constant key and at most one default", b.place
+        )
     found = d.under(args[0])
     default = args[1] if len(args) == 2 else Known(None)
     return default if found is None else found
@@ -31,5 +34,5 @@ def item_or_default(b: Builder, d: Dictionary, args: Sequence[Value]) -> Value:
 def tested(b: Builder, key: Value, d: Value, *, is_in: bool) -> Number:
     """Read ``key in d`` or ``key not in d``."""
     if not isinstance(d, Dictionary) or not isinstance(key, Known):
-        raise Unfit("whether something is in what is no dict", b.place)
+        raise Unfit(f"`in` for {said(key, d)}: use a constant key and a dict", b.place)
     return Number(Const((d.under(key) is not None) == is_in), "bool")

@@ -14,6 +14,7 @@ import numpy as np
 from mooncake_py.compiler.native.building import complex_operators, complexes, operations
 from mooncake_py.compiler.native.building.builder import Builder
 from mooncake_py.compiler.native.building.findings import Again, Findings
+from mooncake_py.compiler.native.building.in_words import said
 from mooncake_py.compiler.native.building.indexing import Part, Slice, viewed
 from mooncake_py.compiler.native.building.values import (
     NUMPY_TYPES,
@@ -166,7 +167,7 @@ class ExpressionReader(ConditionReader):
         """Read an expression that must be a number."""
         found = self.value(node)
         if not isinstance(found, Number):
-            raise Unfit("what is no number in the place of one", place_of(node))
+            raise Unfit(f"{said(found)} where a number is needed", place_of(node))
         return found
 
     def variable(self, name: str) -> Value:
@@ -214,7 +215,7 @@ class ExpressionReader(ConditionReader):
         if type(op) in LOGICAL:
             return self.both(LOGICAL[type(op)], x, y)
         if type(op) not in OPERATORS:
-            raise Unfit("an operator on bits", self.b.place)
+            raise Unfit("an operator on bits other than those of bools", self.b.place)
         if complexes.is_complex(x, y):
             return complex_operators.operated(self.b, OPERATORS[type(op)], x, y)
         return operations.operated(self.b, OPERATORS[type(op)], x, y)
@@ -223,7 +224,7 @@ class ExpressionReader(ConditionReader):
         """Read ``&`` or ``|`` of truths."""
         values = (x, y)
         if not all(isinstance(v, Number | Array) and v.kind == BOOL for v in values):
-            raise Unfit("an operator on bits", self.b.place)
+            raise Unfit("an operator on bits other than those of bools", self.b.place)
         if isinstance(x, Number) and isinstance(y, Number):
             return Number(Op(op, (x.e, y.e)), "bool_" if "bool_" in (x.type, y.type) else "bool")
         return operations.elementwise(self.b, lambda p, q: Op(op, (p, q)), BOOL, values)
@@ -242,7 +243,7 @@ class ExpressionReader(ConditionReader):
             return Number(opposite(self.truth(x)), "bool")
         if isinstance(op, ast.Invert) and isinstance(x, Array) and x.kind == BOOL:
             return operations.elementwise(self.b, lambda p: Op("not", (p,)), BOOL, (x,))
-        raise Unfit("an operator before a value", self.b.place)
+        raise Unfit(f"a unary operator on {said(x)}", self.b.place)
 
     def compared(
         self, ops: Sequence[ast.cmpop], nodes: Sequence[ast.expr], tested: bool = False
@@ -265,11 +266,11 @@ class ExpressionReader(ConditionReader):
                     else (0, 1)
                 )
                 return Number(Const((x == y) == isinstance(ops[0], ast.Eq)), "bool")
-            raise Unfit("a comparison of what are no numbers", self.b.place)
+            raise Unfit(f"a comparison of {said(*values)}: use numbers or arrays", self.b.place)
         if not all(type(op) in COMPARISONS for op in ops) or any(
             isinstance(v, Tuple) for v in values
         ):
-            raise Unfit("a comparison of what are no numbers", self.b.place)
+            raise Unfit(f"a comparison of {said(*values)}: use numbers or arrays", self.b.place)
         names = [COMPARISONS[type(op)] for op in ops]
         if complexes.is_complex(*values):
             return complex_operators.compared(self.b, names, values)
@@ -279,7 +280,7 @@ class ExpressionReader(ConditionReader):
         """Return whether two values are one object, where one of them is None."""
         values = [x, y]
         if not any(isinstance(v, Known) and v.value is None for v in values):
-            raise Unfit("a comparison of objects", self.b.place)
+            raise Unfit("a comparison of objects: compare their numbers", self.b.place)
         return all(isinstance(v, Known) and v.value is None for v in values)
 
     # Attributes and items.
@@ -326,7 +327,10 @@ class ExpressionReader(ConditionReader):
             if not isinstance(at.e, Const) or type(at.e.value) is not int:
                 self.unroll(at.e)
                 growing.find_out(base, self.findings)
-                raise Unfit("an item of a tuple that is known only when it runs", self.b.place)
+                raise Unfit(
+                    "an item of a tuple at an index that is not constant: use an array",
+                    self.b.place,
+                )
             if not -len(base.items) <= at.e.value < len(base.items):
                 raise Unfit("an item of a tuple that is not there", self.b.place)
             return base.items[at.e.value]
@@ -335,7 +339,10 @@ class ExpressionReader(ConditionReader):
         if isinstance(base, Dictionary):
             return dicts.item(self.b, base, self.value(index))
         if not isinstance(base, Array):
-            raise Unfit("an item of what is no array", self.b.place)
+            raise Unfit(
+                f"an item of {said(base)}: use an array, or a tuple, list or dict of known items",
+                self.b.place,
+            )
         parts = self.parts(index)
         mask = self.mask_of(base, parts)
         if self.picks and mask is not None:
@@ -377,7 +384,10 @@ class ExpressionReader(ConditionReader):
             elif isinstance(e, Const) and isinstance(e.value, int):
                 bounds.append(e.value)
             else:
-                raise Unfit("items of a tuple that are known only when it runs", self.b.place)
+                raise Unfit(
+                    "a slice of a tuple with bounds that are not constant: use an array",
+                    self.b.place,
+                )
         return Tuple(base.items[slice(*bounds)], base.is_list)
 
     def element(self, a: Array) -> Number | ComplexNumber:
@@ -415,14 +425,14 @@ class ExpressionReader(ConditionReader):
         if isinstance(found, Known) and found.value is None:
             return None
         if not isinstance(found, Number) or found.kind != INT:
-            raise Unfit("a bound of a slice that is no int", place_of(node))
+            raise Unfit(f"a slice with {said(found)} as a bound: use an int", place_of(node))
         return found.e
 
     def written_step(self, node: ast.expr) -> int:
         """Read the step of a slice, which must be written down."""
         found = self.number(node)
         if not isinstance(found.e, Const) or type(found.e.value) is not int:
-            raise Unfit("a step that is known only when it runs", place_of(node))
+            raise Unfit("a slice with a step that is not constant", place_of(node))
         return found.e.value
 
     # Calls.

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from mooncake_py.compiler.native.building import operations
 from mooncake_py.compiler.native.building.builder import Builder
 from mooncake_py.compiler.native.building.findings import Again, Findings
+from mooncake_py.compiler.native.building.in_words import said
 from mooncake_py.compiler.native.building.narrow import rank_of
 from mooncake_py.compiler.native.building.values import (
     KINDS,
@@ -51,7 +52,7 @@ def started(b: Builder, made: Tuple | Cells, type_: str, mixed: set[str]) -> Cel
         type_ = next((x.type for x in items if isinstance(x, Number)), type_)
     kind = KINDS.get(type_)
     if kind not in (FLOAT, INT):
-        raise Unfit("a list of what are no floats or ints that grows", b.place)
+        raise Unfit(f"a list that grows by numbers of type {type_}: use floats or ints", b.place)
     base, length = b.fresh("g"), b.fresh("n")
     b.kinds[length] = INT
     b.ranges.sizes[length] = LARGE
@@ -78,7 +79,7 @@ def room(b: Builder, base: str, kind: str) -> Array:
 def appended(b: Builder, made: Tuple | Cells, value: Value, findings: Findings) -> None:
     """Read ``made.append(value)``."""
     if not isinstance(value, Number):
-        raise Unfit("a list that grows by what is no number", b.place)
+        raise Unfit(f"`append` of {said(value)}: use a number", b.place)
     if isinstance(made, Cells) and made.length:
         append(b, made, value, findings.mixed)
         return

@@ -7,6 +7,7 @@ from dataclasses import replace
 from mooncake_py.compiler.native.building import operations
 from mooncake_py.compiler.native.building.builder import Builder
 from mooncake_py.compiler.native.building.findings import Again
+from mooncake_py.compiler.native.building.in_words import said
 from mooncake_py.compiler.native.building.indexing import viewed
 from mooncake_py.compiler.native.building.narrow import rank_of
 from mooncake_py.compiler.native.building.values import (
@@ -29,10 +30,12 @@ __all__ = ["current", "item", "like_items", "made", "now", "repeated", "write"]
 def repeated(b: Builder, items: Tuple, count: Number, mixed: set[str]) -> Value:
     """Read ``[x] * n``, a list of as many numbers."""
     if not items.is_list or count.type not in ("int", "int64") or len(items.items) != 1:
-        raise Unfit("a tuple or list that is repeated", b.place)
+        raise Unfit("`*` of a tuple or a list other than [number] * n", b.place)
     (x,) = items.items
     if not isinstance(x, Number) or x.rank is not None or x.kind not in (FLOAT, INT):
-        raise Unfit("a list of what are no numbers", b.place)
+        raise Unfit(
+            f"a list that repeats {said(x)}: use a number of which the type is known", b.place
+        )
     n = b.natural(b.steady(count.e))
     found = made(b, b.new((times(n, Const(1)),), x.kind), x.type, mixed)
     e = operations.as_element(b, x)
@@ -64,7 +67,7 @@ def item(b: Builder, cells: Cells, at: Number) -> Number:
 def element(b: Builder, a: Array, at: Number) -> Load:
     """Return an element of an array."""
     if at.kind != INT:
-        raise Unfit("an item of a list at what is no int", b.place)
+        raise Unfit(f"a list indexed by {said(at)}: use an int", b.place)
     e: Expr = viewed(b, a, [at]).at(())
     assert isinstance(e, Load)
     return e
@@ -76,10 +79,10 @@ def like_items(b: Builder, cells: Cells, value: Value, mixed: set[str]) -> Numbe
     A list that is passed has items of one type.
     """
     if not isinstance(value, Number) or value.kind != KINDS[cells.type]:
-        raise Unfit("an item of a list that becomes something else", b.place)
+        raise Unfit("an item of a list that gets another type", b.place)
     if cells.ranks is None and (value.type != cells.type or value.rank is not None):
         if value.kind != FLOAT or value.narrow or cells.base in mixed | b.lists:
-            raise Unfit("an item of a list that becomes something else", b.place)
+            raise Unfit("an item of a list that gets another type", b.place)
         mixed.add(cells.base)
         raise Again
     return value

@@ -90,13 +90,13 @@ class LoopReader(FunctionReader):
     @override
     def require_private(self, base: str) -> None:
         if base in self.holds_input:
-            raise Unfit("a write to an array that a loop binds anew", self.b.place)
+            raise Unfit("a write to an array that a loop assigns to its name again", self.b.place)
 
     @override
     def require_new(self, base: str) -> None:
         # Where it is not bound it stands for the very array that the function has.
         if base in self.from_input and (self.b.loops > 1 or not self.is_straight):
-            raise Unfit("an array that some passes of a loop bind anew", self.b.place)
+            raise Unfit("an array variable that only some passes of a loop assign", self.b.place)
 
     @override
     def variable(self, name: str) -> Value:

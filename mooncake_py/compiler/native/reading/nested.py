@@ -13,6 +13,7 @@ import ast
 import copy
 from types import CellType, CodeType, FunctionType
 
+from mooncake_py.compiler.native.building.in_words import said
 from mooncake_py.compiler.native.building.operations import as_float
 from mooncake_py.compiler.native.building.values import (
     Cells,
@@ -46,9 +47,12 @@ class NestedReader(ObjectReader):
     def made_function(self, node: Made) -> Value:
         a = node.args
         if a.vararg or a.kwarg or a.posonlyargs or getattr(node, "decorator_list", ()):
-            raise Unfit("a function with other parameters, or decorated", place_of(node))
+            raise Unfit(
+                "a nested function that is decorated, or has keyword-only or starred parameters",
+                place_of(node),
+            )
         if any(isinstance(n, ast.Nonlocal | ast.Global | ast.Yield) for n in ast.walk(node)):
-            raise Unfit("a function that binds variables of others", place_of(node))
+            raise Unfit("a nested function with `nonlocal` or `global`", place_of(node))
         code = code_of(node, self.scope.function.__code__)
         cells = tuple([CellType() for _ in code.co_freevars])
         f = FunctionType(code, self.scope.function.__globals__, closure=cells)
@@ -61,7 +65,7 @@ class NestedReader(ObjectReader):
     def scope_of(self, made: Function) -> Scope:
         """Return a scope for the body of a function that is made within another one."""
         if any(scope.function.__code__ is made.function.__code__ for scope in self.scopes):
-            raise Unfit("a function that calls itself", self.b.place)
+            raise Unfit("a function that calls itself: use a loop", self.b.place)
         outer: Scope = made.scope
         body = body_of(made.node)
         f = made.function
@@ -72,7 +76,9 @@ class NestedReader(ObjectReader):
     @override
     def comprehension(self, node: Comprehension) -> Value:
         if len(node.generators) != 1 or node.generators[0].ifs or node.generators[0].is_async:
-            raise Unfit("a comprehension with several loops, or with tests", place_of(node))
+            raise Unfit(
+                "a comprehension with several loops or with `if`: use a loop", place_of(node)
+            )
         (generator,) = node.generators
         known = self.known_items(generator.iter)
         if known is None:
@@ -113,7 +119,10 @@ class NestedReader(ObjectReader):
             self.bind_heads(heads, Number(Name(counter), "int"), low)
             found = self.number(element)
             if found.kind not in (FLOAT, INT) or found.rank is not None:
-                raise Unfit("a list of what are no numbers of one type", place_of(node))
+                raise Unfit(
+                    f"{said(found)} in a list comprehension: use floats only, or ints only",
+                    place_of(node),
+                )
             target = Load(name, (minus(Name(counter), low),))
             e = as_float(found.e) if found.kind == FLOAT else found.e
             b.add(Assign(target, e, place=b.place))

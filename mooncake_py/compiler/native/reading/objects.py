@@ -122,7 +122,10 @@ class ObjectReader(StatementReader):
         if name in types:
             type_ = types[name]
             if type_ is None:
-                raise Unfit(f"the attribute {name}, of a type that is not served", self.b.place)
+                raise Unfit(
+                    f"the attribute {name}, of a type that is not supported in compiled code",
+                    self.b.place,
+                )
             if own not in self.initial:
                 self.initial[own] = self.input_at(own, type_, True, (*o.path, name))
             return self.initial[own]
@@ -159,7 +162,10 @@ class ObjectReader(StatementReader):
         if type(found) is staticmethod:
             return Known(found.__func__), ()
         if type(found) is not FunctionType:
-            raise Unfit(f"the method {name}, which is no plain function", self.b.place)
+            raise Unfit(
+                f"the method {name}, of type {type(found).__name__}: use a function",
+                self.b.place,
+            )
         return Known(found), (o,)
 
     @override

@@ -126,7 +126,7 @@ def reread(read: Callable[[Findings], Reading]) -> Reading:
             if not findings.has_lists:
                 raise
             findings = Findings(itemizes=True)
-    raise Unfit("variables whose types do not settle")
+    raise Unfit("variables that get another type with each pass of a loop")
 
 
 class FunctionReader(NestedReader):
@@ -207,9 +207,9 @@ class FunctionReader(NestedReader):
         f = python_function(named)
         assert f is not None
         if any(scope.function.__code__ is f.__code__ for scope in self.scopes):
-            raise Unfit("a function that calls itself", self.b.place)
+            raise Unfit("a function that calls itself: use a loop", self.b.place)
         if len(self.scopes) > DEEP:
-            raise Unfit("calls within too many others", self.b.place)
+            raise Unfit("calls nested too deeply", self.b.place)
         if not self.is_readable(named):
             raise Unfit(f"a call of {f.__qualname__}", self.b.place)
         try:
@@ -223,7 +223,7 @@ class FunctionReader(NestedReader):
         elif isinstance(node, ast.FunctionDef):
             body = lowered(ended(node.body))
         else:
-            raise Unfit("a coroutine or a generator", self.b.place)
+            raise Unfit("a coroutine or a generator: return a list", self.b.place)
         return Scope(self.callees.met(named), f, body, self.b.fresh("u"))
 
     def is_readable(self, named: Any) -> bool:
@@ -323,7 +323,10 @@ class FunctionReader(NestedReader):
             if isinstance(type_, ListType) and self.findings.itemizes:
                 type_ = itemized(value, type_)
             if type_ is None:
-                raise Unfit(f"{name}, of a type or dtype that is not served", self.b.place)
+                raise Unfit(
+                    f"{name}, of a type or dtype that is not supported in compiled code",
+                    self.b.place,
+                )
             self.findings.has_lists |= isinstance(type_, ListType)
             own = f"{scope.prefix}.{name}"
             self.captures.append(Captured(scope.callee, name, type_))
@@ -391,7 +394,7 @@ class FunctionReader(NestedReader):
                 if name not in defaults:
                     raise Unfit("a call with too few arguments", self.b.place)
                 if isinstance(defaults[name], np.ndarray):
-                    raise Unfit("an array as the default of a parameter", self.b.place)
+                    raise Unfit("an array as the default of a parameter: pass it", self.b.place)
                 found[name] = known(defaults[name])
         return found
 
@@ -403,7 +406,7 @@ class FunctionReader(NestedReader):
             case Known(value=known_value):
                 return Output("known", value=known_value)
             case Tuple(is_passed=True):
-                raise Unfit("a list that is passed as a result", self.b.place)
+                raise Unfit("a list that is an argument as a result: return a copy", self.b.place)
             case Tuple(items=items):
                 outputs = [self.output(item, f"{name}.{k}") for k, item in enumerate(items)]
                 kind = "list" if value.is_list else "tuple"
@@ -417,7 +420,7 @@ class FunctionReader(NestedReader):
             case Array():
                 found = value if value.base else self.b.kept(value)
                 if not found.whole:
-                    raise Unfit("a view of an array as a result", self.b.place)
+                    raise Unfit("a view of an array as a result: return a copy", self.b.place)
                 self.b.contiguous |= self.b.layouts.given(found, self.b.place)
                 return Output("array", found.base)
             case Cells(array=array, type=type_):
@@ -428,7 +431,10 @@ class FunctionReader(NestedReader):
                     array = self.b.kept(lists.now(self.b, value).as_array)
                 return Output("floats", array.base, type_)
             case Object() | Function() | Dictionary():
-                raise Unfit("an object, a dict or a function as a result", self.b.place)
+                raise Unfit(
+                    "an object, a dict or a function as a result: return numbers and arrays",
+                    self.b.place,
+                )
         raise TypeError(value)
 
     def number_given(self, value: Number, name: str) -> Output:

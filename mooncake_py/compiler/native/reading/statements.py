@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mooncake_py.compiler.native.building.findings import Again
+from mooncake_py.compiler.native.building.in_words import said
 from mooncake_py.compiler.native.building.indexing import viewed
 from mooncake_py.compiler.native.building.types import MOST_ITEMS
 from mooncake_py.compiler.native.building.values import (
@@ -130,7 +131,7 @@ class StatementReader(BranchReader):
     def loop(self, node: ast.For) -> None:
         """Read ``for`` over a range, or over arrays; over known items, once for each."""
         if node.orelse:
-            raise Unfit("else of a loop", place_of(node))
+            raise Unfit("`else` of a loop: use a flag", place_of(node))
         known = self.known_items(node.iter)
         if known is not None:
             self.unrolled(node, known)
@@ -162,7 +163,10 @@ class StatementReader(BranchReader):
     def unrolled(self, node: ast.For, items: Sequence[Value]) -> None:
         """Read a loop over items that are known, once for each."""
         if has_jump(node.body, ast.Break | ast.Continue):
-            raise Unfit("a loop over a tuple or list that is left", place_of(node))
+            raise Unfit(
+                "`break` or `return` in a loop over a tuple or a list: loop over a range",
+                place_of(node),
+            )
         self.scope.bindings.update(bound_in([node]))  # what it binds is bound again
         scope, others = self.scope, names_bound(node.body)
         scope.repeats += 1
@@ -231,19 +235,22 @@ class StatementReader(BranchReader):
         """Read with which int an enumeration begins."""
         nodes = [*call.args[1:], *(k.value for k in call.keywords)]
         if len(nodes) > 1 or any(k.arg != "start" for k in call.keywords):
-            raise Unfit("an enumeration of other than one thing", place_of(call))
+            raise Unfit("`enumerate` of other than one argument", place_of(call))
         if not nodes:
             return ZERO
         start = self.number(nodes[0])
         if start.kind != INT:
-            raise Unfit("an enumeration that starts at no int", place_of(call))
+            raise Unfit("`enumerate` that does not start at an int", place_of(call))
         return self.b.steady(start.e)
 
     def deleted(self, targets: Sequence[ast.expr]) -> None:
         """Read ``del`` of variables."""
         for target in targets:
             if not isinstance(target, ast.Name) or target.id not in self.scope.env:
-                raise Unfit("del of what is no variable", place_of(target))
+                raise Unfit(
+                    "`del` of an item or an attribute",
+                    place_of(target),
+                )
             del self.scope.env[target.id]
 
     def bind_heads(self, heads: Heads, at: Number, low: Expr) -> None:
@@ -261,10 +268,10 @@ class StatementReader(BranchReader):
     def bind_counter(self, target: ast.expr, at: Number) -> None:
         """Bind a variable to the counter of a loop."""
         if not isinstance(target, ast.Name):
-            raise Unfit("a counter that is no name", place_of(target))
+            raise Unfit("a counter of a loop that is an item: use a variable", place_of(target))
         scope = self.scope
         if scope.bindings[target.id] > 1 and target.id in self.rebound:
-            raise Unfit("a counter that its loop binds anew", place_of(target))
+            raise Unfit("a loop that assigns its counter: use another variable", place_of(target))
         scope.maybe.pop(target.id, None)
         if not self.is_bound_once(target.id):  # what it is after the loop may be read
             self.counted[target.id] = self.bind_number(target.id, at)
@@ -326,7 +333,7 @@ class StatementReader(BranchReader):
             return [(target, array)], array.shape[0]
         arrays = [self.array_of([a]) for a in node.args]
         if any(not is_strict(k) for k in node.keywords) or len(arrays) != len(target.elts):
-            raise Unfit("a zip with options", place_of(node))
+            raise Unfit("`zip` with options", place_of(node))
         for a in arrays[1:]:  # otherwise one of them ends before, or `strict` raises
             self.b.check("eq", a.shape[0], arrays[0].shape[0])
         return [*zip(target.elts, arrays, strict=True)], arrays[0].shape[0]
@@ -337,7 +344,10 @@ class StatementReader(BranchReader):
         if isinstance(found, Cells):
             return found
         if not isinstance(found, Array) or not found.shape:
-            raise Unfit("a loop over what is no range and no array", self.b.place)
+            raise Unfit(
+                f"a loop over {said(found)}: use a range, an array or a list of numbers",
+                self.b.place,
+            )
         return found if found.base else self.b.kept(found)
 
     def steps(self, call: ast.Call) -> tuple[Expr, Expr, int]:
@@ -345,11 +355,11 @@ class StatementReader(BranchReader):
         with self.among_others():
             numbers = [self.number(a) for a in call.args]
         if call.keywords or not 1 <= len(numbers) <= 3 or any(n.kind != INT for n in numbers):
-            raise Unfit("a range of what are no ints", place_of(call))
+            raise Unfit(f"a range of {said(*numbers)}: use one to three ints", place_of(call))
         parts = [self.b.steady(n.e) for n in numbers]
         step = parts[2] if len(parts) == 3 else ONE
         if not isinstance(step, Const) or not step.value:
-            raise Unfit("a range with a step that is known only when it runs", place_of(call))
+            raise Unfit("a range with a step that is not constant", place_of(call))
         low, high = (ZERO, parts[0]) if len(parts) == 1 else (parts[0], parts[1])
         return low, high, int(step.value)
 
@@ -376,12 +386,12 @@ class StatementReader(BranchReader):
             own = scope.named(name)
             if self.buffers.get(value.base) == own:
                 if value.base in over:
-                    raise Unfit(f"a loop over {shown(name)}, which it binds anew", b.place)
+                    raise Unfit(f"a loop over {shown(name)}, which the loop assigns again", b.place)
                 continue
             is_named = value.base in over or not value.whole or self.is_named_twice(value.base)
             if is_named or value.base in self.inputs:
                 if runs is None:
-                    raise Unfit(f"{shown(name)}, which a while loop binds anew", b.place)
+                    raise Unfit(f"{shown(name)}, which a while loop assigns again", b.place)
                 b.require(runs)  # else it is the very array afterwards
             buffer = b.kept(value)
             if is_named or value.base in self.guarded or own in self.findings.named_twice:
@@ -427,13 +437,13 @@ class StatementReader(BranchReader):
             old = before.get(name)
             self.unpack(name, old, value)
             if isinstance(old, Tuple | Known):
-                raise Unfit(f"{shown(name)} becomes something else in a loop", self.b.place)
+                raise Unfit(f"{shown(name)} gets another type in a loop", self.b.place)
             bound = isinstance(value, Number) and isinstance(value.e, Name)
             if old is not None:
                 if not bound or not isinstance(old, Number):
-                    raise Unfit(f"{shown(name)} becomes something else in a loop", self.b.place)
+                    raise Unfit(f"{shown(name)} gets another type in a loop", self.b.place)
                 if not isinstance(old.e, Name) or old.e.name != value.e.name:  # type: ignore[union-attr]
-                    raise Unfit(f"{shown(name)} becomes something else in a loop", self.b.place)
+                    raise Unfit(f"{shown(name)} gets another type in a loop", self.b.place)
                 continue
             tests = scope.maybe.get(name, ())  # of loops within, which may not have run
             always = all(name in env for env in ends) and around.before.has(tests)
@@ -444,7 +454,7 @@ class StatementReader(BranchReader):
         scope.maybe |= around.maybe
         lost = {scope.named(name) for name in before if any(name not in env for env in ends)}
         if lost and lost <= self.findings.dropped:
-            raise Unfit(f"{min(lost)} becomes something else in a loop", self.b.place)
+            raise Unfit(f"{min(lost)} gets another type in a loop", self.b.place)
         if lost:
             self.findings.dropped |= lost
             raise Again
@@ -452,7 +462,7 @@ class StatementReader(BranchReader):
     def as_long_as(self, node: ast.While) -> None:
         """Read ``while``, whose test is computed in each pass."""
         if node.orelse:
-            raise Unfit("else of a loop", place_of(node))
+            raise Unfit("`else` of a loop: use a flag", place_of(node))
         b = self.b
         self.enter_loop(node.body, None, set())
         before = dict(self.scope.env)

@@ -9,6 +9,7 @@ from typing import Any
 
 from mooncake_py.compiler.native.building import complexes, operations
 from mooncake_py.compiler.native.building.findings import Findings
+from mooncake_py.compiler.native.building.in_words import said
 from mooncake_py.compiler.native.building.indexing import Part, settles_duplicates, viewed
 from mooncake_py.compiler.native.building.values import (
     Array,
@@ -119,7 +120,12 @@ class MemoryWriter(CallReader):
         if isinstance(a, Tuple):
             growing.find_out(a, self.findings)
         if not isinstance(a, Array) or not a.base:
-            raise Unfit("an assignment to an item of what is no array", b.place)
+            raise Unfit(
+                f"an assignment to an item of {said(a)} that has no memory of its own: use an array"
+                if isinstance(a, Array)
+                else f"an assignment to an item of {said(a)}: use an array",
+                b.place,
+            )
         if has_only_numbers(value):
             value = joining.made_of(b, value)
         parts = self.parts(index)
@@ -207,7 +213,7 @@ class MemoryWriter(CallReader):
             raise Unfit("a write to a view that must not be written", self.b.place)
         others = self.aliases.others(a.base)
         if a.base in self.guarded or not others.isdisjoint(self.buffers):
-            raise Unfit("a write to an array that a loop binds anew", self.b.place)
+            raise Unfit("a write to an array that a loop assigns to its name again", self.b.place)
         self.require_private(a.base)
         for base in others:
             self.forget(base)
@@ -266,7 +272,10 @@ class MemoryWriter(CallReader):
                 raise Unfit("elements that another mask picks", b.place)
             value = self.of_shape(value.array, a)
         elif not isinstance(value, Number | ComplexNumber):
-            raise Unfit("a write of what is no number where a mask is true", b.place)
+            raise Unfit(
+                f"{said(value)} written where a mask is true: use a number",
+                b.place,
+            )
         if isinstance(a, ComplexArray):
             self.where_complex(a, mask, value)
             return
@@ -303,7 +312,7 @@ class MemoryWriter(CallReader):
     @override
     def written_to(self, out: Value, value: Value) -> Value:
         if not isinstance(out, Array):
-            raise Unfit("out= that is no array", self.b.place)
+            raise Unfit(f"out= as {said(out)}: use an array", self.b.place)
         if isinstance(value, Array):
             self.of_shape(value, out)
         self.store(out, value)

@@ -105,7 +105,7 @@ def test_and_and_or_give_their_operands_back(tried):
     for g in (f, operand):
         assert_allclose(grad(g, compile=True)(x), grad(g)(x))
     assert tried == [True]
-    assert "and or or" in str(report(operand)[0])
+    assert "`and` or `or`" in str(report(operand)[0])
 
 
 def test_a_number_that_is_bound_again_is_checked_again(tried):

@@ -1,0 +1,59 @@
+"""What a value is, in Python's words: for what is said of code that cannot be compiled."""
+
+from __future__ import annotations
+
+from mooncake_py.compiler.native.building.values import (
+    NUMPY_TYPES,
+    Array,
+    Cells,
+    ComplexArray,
+    ComplexNumber,
+    Dictionary,
+    Function,
+    Known,
+    Number,
+    Object,
+    Tuple,
+    Value,
+)
+
+__all__ = ["said"]
+
+AXES = {1: "1 axis"}
+NUMBERS = {"bool": "a bool", "int": "an int", "float": "a float"}
+
+
+def said(*values: Value | None) -> str:
+    """Return the types of values, as in ``"a float and a list"``."""
+    return " and ".join([one(value) for value in values])
+
+
+def one(value: Value | None) -> str:
+    """Return the type of a value in words; None stands for an argument that is not given."""
+    match value:
+        case None:
+            return "nothing"
+        case Number():
+            return NUMBERS.get(value.type, f"a number of type np.{value.type}")
+        case ComplexNumber():
+            return "a complex number"
+        case Array():
+            dtype = value.kind if isinstance(value, ComplexArray) else NUMPY_TYPES[value.kind]
+            n = len(value.shape)
+            return f"an array of {dtype.removesuffix('_')} with {AXES.get(n, f'{n} axes')}"
+        case Tuple():
+            return "a list" if value.is_list else "a tuple"
+        case Cells():
+            return "a list of numbers"
+        case Dictionary():
+            return "a dict"
+        case Object():
+            return f"an object of type {value.cls.__name__}"
+        case Function():
+            return "a function"
+        case Known(None):
+            return "None"
+        case Known():
+            return f"an object of type {type(value.value).__name__}"
+        case _:
+            return "elements that a mask picks"
