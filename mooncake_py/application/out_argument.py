@@ -19,6 +19,7 @@ from numpy import ndarray
 from mooncake_py.application.native_writes import refuse_other_writes
 from mooncake_py.application.plain_errors import as_plain
 from mooncake_py.remembered import remembered
+from mooncake_py.rules import fft
 from mooncake_py.runtime import activity, drops, overlapping
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.numpy_operands import takes_over
@@ -451,7 +452,10 @@ def compute_into(
     if f in AVERAGES and args and dtypes_of_average(*args, **kwargs) != {out.dtype}:
         return ctx.call_function(AVERAGES[f].__wrapped__, args, {**kwargs, "out": out})
     args, kwargs = accumulated(f, args, kwargs, out)
-    y = apply(ctx, f, args, kwargs)
+    if f in fft.INTO and args and issubclass(type(out), ndarray):
+        y = ctx.call(fft.INTO[f], args[0], out.dtype, *args[1:], **kwargs)
+    else:
+        y = apply(ctx, f, args, kwargs)
     casting = kwargs.get("casting", "same_kind")
     if isinstance(f, np.ufunc):
         if issubclass(type(out), ndarray) and not fits(activity.unwrapped(y), out, casting):

@@ -9,10 +9,13 @@ A real transform has only the non-negative frequencies.  Those between 0 and n/2
 conjugate pair each, and count twice in `irfft`, once in `rfft`.
 
 Transforming to a length n crops or pads with zeros first; the adjoint pads or crops at the end.
+
+A transform into an output is computed in the precision of that, so it is a function of its dtype.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -21,7 +24,7 @@ from numpy import ndarray
 from mooncake_py.rules.declare import linear
 from mooncake_py.rules.kinds import Like
 
-__all__: list[str] = []
+__all__ = ["INTO"]
 
 SAME_FACTOR: dict[Any, Any] = {
     None: "forward",
@@ -62,6 +65,45 @@ def irfft_adjoint(
     da = np.fft.rfft(dy, axis=axis, norm=SAME_FACTOR[norm])
     pairs(da, dy.shape[axis], axis)[...] *= 2
     return with_length(da, a.shape[axis], axis)
+
+
+def output_length(transform: Any, size: int, n: int | None) -> int:
+    """Return how many numbers a transform of `size` of them returns."""
+    if transform is np.fft.irfft:
+        return 2 * (size - 1) if n is None else n
+    n = size if n is None else n
+    return n // 2 + 1 if transform is np.fft.rfft else n
+
+
+def into(transform: Any, adjoint: Callable[..., ndarray]) -> Callable[..., ndarray]:
+    """Return, and declare, what computes a transform as NumPy does into an output of a dtype."""
+
+    def transformed(
+        a: Any, dtype: Any, n: int | None = None, axis: int = -1, norm: Any = None
+    ) -> ndarray:
+        a = np.asarray(a)
+        shape = list(a.shape)
+        shape[axis] = max(output_length(transform, shape[axis], n), 0)  # it raises below 1
+        y = transform(a, n, axis, norm, np.empty(shape, dtype))
+        return y.real if transform is np.fft.irfft else y
+
+    @linear(transformed)
+    def transformed_adjoint(
+        dy: ndarray, a: Like, dtype: Any, n: int | None = None, axis: int = -1, norm: Any = None
+    ) -> ndarray:
+        return adjoint(dy, a, n, axis, norm)
+
+    transformed.__name__ = f"{transform.__name__}_into_type"
+    return transformed
+
+
+INTO = {
+    np.fft.fft: into(np.fft.fft, fft_adjoint),
+    np.fft.ifft: into(np.fft.ifft, ifft_adjoint),
+    np.fft.rfft: into(np.fft.rfft, rfft_adjoint),
+    np.fft.irfft: into(np.fft.irfft, irfft_adjoint),
+}
+"""What computes a transform into an output, of the array, the dtype, and the other arguments."""
 
 
 def pairs(y: ndarray, n: int, axis: int) -> ndarray:

@@ -71,7 +71,7 @@ median_source, nanmedian_source = unwrap(np.median), unwrap(np.nanmedian)
 
 @overlay(np.median)
 def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
-    if overwrite_input:
+    if overwrite_input or computes_in(out, a):
         return median_source(a, axis, out, overwrite_input, keepdims)
     result = median_of(a, axis, bool(keepdims))
     return result if out is None else written(out, result)
@@ -87,6 +87,11 @@ def nanmedian(a, axis=None, out=None, overwrite_input=False, keepdims=False):
         return result
     out[...] = result  # broadcast to it
     return out
+
+
+def computes_in(out: Any, a: Any) -> bool:
+    """Return whether the mean of the two elements in the middle is taken in another precision."""
+    return isinstance(out, ndarray) and out.dtype != np.asarray(a).dtype
 
 
 def hashable(axis: Any) -> Any:

@@ -200,6 +200,8 @@ def ufunc_reduce(
         options: Any = {"keepdims": keepdims, "initial": initial, "where": where}
         return ufunc.reduce(x.astype(object), axis, dtype, out, **options)
     dtype = accumulator(array, dtype, out)
+    if ufunc.identity is None and initial is NoValue and narrows(out, dtype or x.dtype):
+        array = x = with_first_stored(x, axis, dtype, out)
     if is_stepwise(ufunc):
         result = natively(ufunc, "reduce", array, axis, dtype, None, keepdims, initial, where)
         return returned(out, result)
@@ -236,6 +238,21 @@ def accumulator(array: Any, dtype: Any, out: Any) -> Any:
         return dtype
     of = np.asarray(array).dtype
     return None if of == out.dtype else np.result_type(of, out.dtype)
+
+
+def narrows(out: Any, dtype: Any) -> bool:
+    """Return whether an output does not hold what is computed in a dtype."""
+    out = out[0] if isinstance(out, tuple) else out
+    return isinstance(out, ndarray) and out.dtype.kind in "fc" and not np.can_cast(dtype, out.dtype)
+
+
+def with_first_stored(x: Any, axis: Any, dtype: Any, out: Any) -> Any:
+    """Return an array whose first elements are rounded: NumPy begins with these in the output."""
+    axes = reduced_axes(axis, x.ndim)
+    first = tuple([slice(0, 1) if i in axes else slice(None) for i in range(x.ndim)])
+    x = np.array(x, dtype)
+    x[first] = x[first].astype((out[0] if isinstance(out, tuple) else out).dtype)
+    return x
 
 
 def along_first(x: Any, axes: Any, kept: Any) -> Any:

@@ -198,3 +198,57 @@ def sums_or(f: Callable[..., Any], a: Any, out: Any, otherwise: Any) -> Any:
     except ValueError:
         return otherwise
     return out
+
+
+def reduced(ufunc: np.ufunc) -> Callable[[Any, Any], Any]:
+    return lambda a, out: ufunc.reduce(np.abs(a) + 1, 1, out=out)
+
+
+# The last axis of 9 numbers becomes one of as many as the output has.
+IN_ITS_PRECISION: dict[str, tuple[Callable[[Any, Any], Any], tuple[int, ...]]] = {
+    "fft": (lambda a, out: np.fft.fft(a, out=out), (5, 9)),
+    "ifft": (lambda a, out: np.fft.ifft(a, norm="ortho", out=out), (5, 9)),
+    "rfft": (lambda a, out: np.fft.rfft(a, 8, norm="forward", out=out), (5, 5)),
+    "irfft": (lambda a, out: np.fft.irfft(a, out=out), (5, 16)),
+    "ihfft": (lambda a, out: np.fft.ihfft(a, out=out), (5, 5)),
+    "fftn": (lambda a, out: np.fft.fftn(a, out=out), (5, 9)),
+    "rfft2": (lambda a, out: np.fft.rfft2(a, out=out), (5, 5)),
+    "irfftn": (lambda a, out: np.fft.irfftn(a, out=out), (5, 16)),
+    "median": (lambda a, out: np.median(a[:, :8], 1, out), (5,)),
+    "subtract.reduce": (reduced(np.subtract), (5,)),
+    "divide.reduce": (reduced(np.divide), (5,)),
+}
+
+
+@pytest.mark.filterwarnings("ignore::numpy.exceptions.ComplexWarning")
+@pytest.mark.parametrize("name", IN_ITS_PRECISION)
+@pytest.mark.parametrize("of", ["f4", "f8"])
+@pytest.mark.parametrize("into", ["f4", "f8", "c8", "c16"])
+def test_results_have_the_precision_of_an_output(name: str, of: str, into: str) -> None:
+    f, shape = IN_ITS_PRECISION[name]
+    a = np.random.default_rng(5).normal(size=(5, 9)).astype(of)
+
+    def run(a: Any) -> Any:
+        out = np.zeros(shape, into)
+        f(a, out)
+        return out
+
+    try:
+        expected = run(a)
+    except TypeError:
+        with pytest.raises(TypeError):
+            vjp(run, a)
+        return
+    y, pull = vjp(run, a)
+    z, dz = jvp(run, (a,), (a[::-1],))
+    for value in (y, z):
+        assert value.dtype == expected.dtype
+        np.testing.assert_array_equal(value, expected)
+    single = np.zeros(shape, into)
+    single[1] = 1
+    h = 1e-2 if of == "f4" or into in ("f4", "c8") else 1e-6
+    difference = (run(a + h * a[::-1]).astype("c16") - run(a - h * a[::-1])) / (2 * h)
+    scale = np.max(np.abs(difference))
+    np.testing.assert_allclose(dz, difference, rtol=0, atol=3e-2 * h**0.5 * scale)
+    product = np.sum(pull(single)[0] * a[::-1])
+    np.testing.assert_allclose(product, np.sum(difference[1]).real, atol=3e-2 * h**0.5 * scale)
