@@ -9,8 +9,10 @@
                                     _mk_part0 = _mk_whole0.tried(C, _mk_range0, (n, s, _mk_given0))
                                 except NameError:
                                     _mk_part0 = _mk_else
-                                if _mk_part0 is _mk_else:
+                                if _mk_part0.__class__ is not _mk_tuple:
                                     for i in _mk_range0: ...    in any other way
+                                    if _mk_part0 is not _mk_else:
+                                        _mk_part0.compare((i, s))   in debug mode
                                 else:
                                     (i, s) = _mk_part0          what is read afterwards
                                 del _mk_part0, _mk_given0, _mk_range0
@@ -52,6 +54,8 @@ if TYPE_CHECKING:
 __all__ = ["CompiledLoops", "PrintedLoops"]
 
 UNBOUND = f"{PREFIX}unbound"
+BOUND = f"{PREFIX}tuple"
+"""Name of the type of what a loop that ran as one region returns."""
 
 
 class WholeLoops:
@@ -114,7 +118,7 @@ class WholeLoops:
         place = place_of(node.iter if isinstance(node, ast.For) else node.test)
         number, self.count = self.count, self.count + 1
         own, part = f"{PREFIX}whole{number}", f"{PREFIX}part{number}"
-        injected |= {own: site, ELSE: Elsewhere, UNBOUND: MISSING}
+        injected |= {own: site, ELSE: Elsewhere, UNBOUND: MISSING, BOUND: tuple}
         certain = bound_before(self.root, node)
         values: list[ast.expr] = []
         first: list[ast.stmt] = []
@@ -132,10 +136,13 @@ class WholeLoops:
         every = located(ast.Tuple(values, ast.Load()), place)
         call = located(ast.Call(tried, [load(CONTEXT, place), *arguments, every], []), place)
         trial = attempted(store(part, place), call, load(ELSE, place), place)
-        served = located(ast.Compare(load(part, place), [ast.Is()], [load(ELSE, place)]), place)
+        kind = located(ast.Attribute(load(part, place), "__class__", ast.Load()), place)
+        unserved = located(ast.Compare(kind, [ast.IsNot()], [load(BOUND, place)]), place)
         targets: list[ast.expr] = [store(name, place) for name in loop.results]
         bound = assign(located(ast.Tuple(targets, ast.Store()), place), load(part, place), place)
-        return [*first, trial, when(served, otherwise, [bound], place), forget(temporaries, place)]
+        results: list[ast.expr] = [load(name, place) for name in loop.results]
+        otherwise = [*otherwise, compared(part, located(ast.Tuple(results, ast.Load()), place))]
+        return [*first, trial, when(unserved, otherwise, [bound], place), forget(temporaries, place)]
 
 
 class CompiledLoops(WholeLoops):
@@ -200,6 +207,15 @@ def is_range(node: ast.expr) -> bool:
 def loops_in(root: Any) -> list[ast.For | ast.While]:
     """Return the loops of a function."""
     return [node for node in walk(root) if isinstance(node, ast.For | ast.While)]
+
+
+def compared(part: str, value: ast.expr) -> ast.stmt:
+    """Return what compares a value with what debug mode has found beside, if it has."""
+    place = place_of(value)
+    compare = located(ast.Attribute(load(part, place), "compare", ast.Load()), place)
+    call = located(ast.Expr(located(ast.Call(compare, [value], []), place)), place)
+    test = located(ast.Compare(load(part, place), [ast.IsNot()], [load(ELSE, place)]), place)
+    return when(test, [call], [], place)
 
 
 def attempted(target: ast.expr, value: ast.expr, otherwise: ast.expr, place: Place) -> ast.stmt:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from mooncake_py.runtime.active import Active
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["TYPES", "given_back", "types_in"]
+__all__ = ["TYPES", "given_back", "parts_given", "types_in"]
 
 TYPES: dict[str, type] = {
     "float": float, "float64": np.float64, "float32": np.float32, "int": int, "int64": np.int64,
@@ -44,6 +45,18 @@ def given_back(output: Output, found: dict[str, Any], ctx: Mode | None = None) -
         case "complex":
             return complex_of(ctx, *[found[part.name] for part in output.items])
     return found[output.name]
+
+
+def parts_given(output: Output, value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the names of the parts of a result in a region, with what the program has for them.
+
+    Complex numbers are left out: their parts are none of the program's values.
+    """
+    if output.kind in ("tuple", "list"):
+        for item, part in zip(output.items, value, strict=True):
+            yield from parts_given(item, part)
+    elif output.kind not in ("known", "complex"):
+        yield output.name, value
 
 
 def complex_of(ctx: Mode | None, re: Any, im: Any) -> Any:

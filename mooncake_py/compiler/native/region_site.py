@@ -79,9 +79,11 @@ class RegionSite:
         How it went.
     why : str
         Why there is no form, if so.
+    compares : bool
+        Whether debug mode runs it both ways: it compiles nothing.
     """
 
-    compares = False  # debug mode compiles nothing
+    tangents: frozenset[str] = frozenset()  # the names of what is one
     takes_views = False  # of arrays whose elements are not in order in memory it needs no copies
 
     def __init__(
@@ -92,7 +94,7 @@ class RegionSite:
         compiler: Compiler | None = None,
     ) -> None:
         self.compiler = compiler
-        self.keeps_order = compiler is not None and compiler.keeps_wholes
+        self.keeps_order = self.compares = compiler is not None and compiler.keeps_wholes
         self.region = region = prepared(region, compiler)
         self.name = name
         self.types = types or {}
@@ -121,6 +123,17 @@ class RegionSite:
 
     def __repr__(self) -> str:
         return f"RegionSite({', '.join(self.region.inputs)})"
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """The names of what it gives back."""
+        return tuple(self.region.results)
+
+    def called(self, name: str) -> str:
+        """Return what the user's code calls a variable, or what it is the tangent of."""
+        while name in self.tangents:
+            name = name.partition("_")[2]
+        return name
 
     # What several tangents at once ask of a region.
 
@@ -392,8 +405,10 @@ class RegionSite:
                 t = 0.0 if given[name][1] is None else given[name][1]
             values[site.names[name]] = t
         found = ctx.base.run_region(site, functions, steps, values)
-        if type(found) is not dict:
-            return found
+        if found is Elsewhere:
+            return Elsewhere
+        if type(found) is not dict:  # the loop runs as it is written, to be compared
+            return found.above(ctx, self.outputs, site.names, list(pairs.values()))
         for name in self.taken_from:
             if name in self.written:
                 pairs[name].store(ctx, name in site.names)
@@ -432,6 +447,8 @@ class TangentSite(RegionSite):
         types |= {self.names[name]: t for name, t in types.items() if name in self.names}
         super().__init__(region, types, site.name, site.compiler)
         self.takes_views = site.takes_views
+        self.compares = site.compares
+        self.tangents = site.tangents | frozenset(self.names.values())
 
 
 def is_in_rows(a: ndarray) -> bool:

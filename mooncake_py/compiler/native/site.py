@@ -19,7 +19,7 @@ from mooncake_py.compiler.native.building.types import (
 )
 from mooncake_py.compiler.native.building.values import Unfit
 from mooncake_py.compiler.native.form import Compiler
-from mooncake_py.compiler.native.giving_back import TYPES, given_back, types_in
+from mooncake_py.compiler.native.giving_back import TYPES, given_back, parts_given, types_in
 from mooncake_py.compiler.native.machine.background import WORKER
 from mooncake_py.compiler.native.matching import matcher
 from mooncake_py.compiler.native.outcome import COMPILED, NOT_COMPILED, Outcome
@@ -207,6 +207,35 @@ class Reread:
         return dict(zip(self.site.region.inputs, flat, strict=True))
 
 
+class Beside:
+    """A region that debug mode has run on copies, to compare what runs in its place.
+
+    Parameters
+    ----------
+    found : RegionBeside or LoopAbove
+        What compares values by the names of the region.
+    reading, inputs, given
+        See `Site.run`.
+    """
+
+    def __init__(
+        self, found: Any, reading: Reread, inputs: dict[str, Any], given: Sequence[Any]
+    ) -> None:
+        self.found = found
+        self.reading = reading
+        self.inputs = inputs
+        self.given = given
+
+    def compare(self, value: Any) -> None:
+        """Compare what the function or the loop has given back, and has written."""
+        pairs = [(self.reading.output, value)]
+        pairs += [(output, self.inputs[own]) for output, own in self.reading.grown]
+        for path, name, output in self.reading.set_after:
+            pairs.append((output, getattr(found_at(self.given, path), name)))
+        parts = {name: part for pair in pairs for name, part in parts_given(*pair)}
+        self.found.compare(*[parts.get(name, MISSING) for name in self.reading.site.outputs])
+
+
 class Site:
     """What is tried as one region, for values of each types.
 
@@ -299,8 +328,10 @@ class Site:
             What was passed, where attributes of it are set afterwards.
         """
         result = ctx.run_region(reading.site, (), None, inputs)
+        if result is Elsewhere:
+            return Elsewhere
         if type(result) is not dict:
-            return result
+            return Beside(result, reading, inputs, given)
         reading.callees.enter(ctx)
         for output, own in reading.grown:
             items = given_back(output, result, ctx)

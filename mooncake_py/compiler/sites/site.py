@@ -20,7 +20,7 @@ from numpy import ndarray
 
 from mooncake_py.compiler.derivatives.activity import active_parts
 from mooncake_py.compiler.derivatives.partials import NoPartial
-from mooncake_py.compiler.derivatives.tangent import Tangent, tangent
+from mooncake_py.compiler.derivatives.tangent import Tangent, is_tangent, tangent
 from mooncake_py.compiler.forms.form import (
     Form,
     Pattern,
@@ -99,6 +99,22 @@ class Site:
 
     def __repr__(self) -> str:
         return f"Site({self.region.loop!r})"
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """The names of what it binds."""
+        return tuple(self.region.bound)
+
+    @property
+    def tangents(self) -> frozenset[str]:
+        """The names of what is a tangent."""
+        return frozenset(filter(is_tangent, (*self.region.inputs, *self.region.bound)))
+
+    def called(self, name: str) -> str:
+        """Return what the user's code calls a variable, or what it is the tangent of."""
+        while is_tangent(name):
+            name = name.partition("_")[2]
+        return self.region.bound.get(name, name.removeprefix("u_"))
 
     def forms(self) -> Iterator[str]:
         """Yield the texts of the forms made so far."""

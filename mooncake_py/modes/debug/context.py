@@ -23,7 +23,7 @@ from mooncake_py.modes.debug.beside import Change, compare
 from mooncake_py.modes.debug.finite import Watch
 from mooncake_py.modes.debug.handlers import CheckedHandlers
 from mooncake_py.modes.debug.operands import Operand, changed, operands_of
-from mooncake_py.modes.debug.regions import LoopBeside, beside
+from mooncake_py.modes.debug.regions import RegionBeside, beside
 from mooncake_py.modes.debug.snapshot import CAUSES, FIX, Snapshot, untracked_write
 from mooncake_py.modes.debug.statements import compare_statement
 from mooncake_py.modes.debug.summaries import summary
@@ -100,7 +100,7 @@ class Checks(ReverseContext):
         with in_containers:  # no other call's active scalars are in them
             self.before: Snapshot | None = Snapshot(function, args, kwargs)
         self.reverses = False
-        self.loops_beside: list[LoopBeside] = []  # that have run, and the loops have not ended yet
+        self.loops_beside: list[RegionBeside] = []  # that have run, and the loops have not ended yet
         self.is_within_statement = False
 
     def load_handlers(self) -> None:

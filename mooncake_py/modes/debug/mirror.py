@@ -1,4 +1,4 @@
-"""A copy of a context for one statement, on copies of its values, with an empty tape.
+"""A copy of a context for one statement or loop, on copies of its values, with an empty tape.
 
 Both have the same active values and the same tangents, at each level of forward mode::
 
@@ -17,13 +17,12 @@ from numpy import ndarray
 
 from mooncake_py.compiler.statements.gathers import is_gather
 from mooncake_py.modes.debug.beside import Copies, NotPlainError
-from mooncake_py.modes.debug.loop_cotangents import cotangents
 from mooncake_py.runtime.active import REAL_SCALARS, Active, active_number
 from mooncake_py.runtime.memory import undo_assign
 from mooncake_py.runtime.operators import BINARY
 from mooncake_py.runtime.pulls import is_basic
 from mooncake_py.runtime.values import FLOAT64, NUMBERS
-from mooncake_py.tangents.memory import is_writeable, owner
+from mooncake_py.tangents.memory import Shadows, is_writeable, owner, zeros_like_owner
 from mooncake_py.tangents.subclasses import plain
 
 if TYPE_CHECKING:
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
     from mooncake_py.runtime.reverse_mode import ReverseMode
 
-__all__ = ["Levels", "Mirror", "Part", "parts_of"]
+__all__ = ["Levels", "Mirror", "Part", "cotangents", "parts_of"]
 
 Levels = list["ForwardMode"]
 """The contexts of forward mode over one of reverse mode, from the nearest on."""
@@ -120,10 +119,18 @@ class Mirror:
 
     # Copies.
 
+    def takes(self, a: ndarray) -> bool:
+        """Whether an array is of a kind that is copied."""
+        return a.dtype is FLOAT64 or is_gather(a)
+
+    def nudged(self, value: Any) -> Any:
+        """Return a real number as its copy has it: the same."""
+        return value
+
     def copy(self, level: int, value: Any) -> Any:
         """Return a copy of a value that a context has."""
         if type(value) is ndarray:
-            if value.dtype is not FLOAT64 and not is_gather(value):
+            if not self.takes(value):
                 raise NotPlainError
             a = self.copies(value)
             self.register(level, value, a)
@@ -141,7 +148,7 @@ class Mirror:
         if not level:
             if type(value.primal) not in REAL_SCALARS:
                 raise NotPlainError  # a number of another derivative, or one that is not real
-            return active_number(value.primal, self.own)
+            return active_number(self.nudged(value.primal), self.own)
         if value.context is not self.levels[level - 1]:
             return self.number(level - 1, value)
         found = active_number(self.copy(level - 1, value.primal), self.own_levels[level - 1])
@@ -219,3 +226,17 @@ class Mirror:
             part.value.grad if type(part.value) is Active else np.array(found.view(part.value))
             for _, part in self.inputs
         ]
+
+
+def cotangents(ctx: ReverseMode) -> Shadows:
+    """Return copies of the cotangents of arrays, as they are when they are asked for."""
+
+    def make(own: ndarray) -> ndarray:
+        found = zeros_like_owner(own)
+        node = ctx.find(own)
+        grad = None if node is None else node.memory.grad
+        if grad is not None:
+            found[...] = grad.reshape(own.shape)
+        return found
+
+    return Shadows(make)

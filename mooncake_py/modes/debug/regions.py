@@ -4,65 +4,71 @@ The program runs the loop statement by statement, with all checks.  Two entries 
 those of the loop::
 
     tape                    forward                         in the reverse pass
-    check_cotangents        the region runs on copies       its adjoint gives the same cotangents?
+    check_cotangents        the region runs on copies       it runs again, and its adjoint: the same?
     ...                     the loop runs
     note_cotangents         the same values?                those that the loop is about to take
+
+Every kind of region is compared so: loops over numbers and comprehensions, and loops over arrays,
+which run as text of NumPy.  A region runs in a context of its own (`mirror`), by what runs it
+without debug mode.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from copy import copy
+import math
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.compiler.derivatives.tangent import is_tangent
-from mooncake_py.compiler.forms.form import Form
 from mooncake_py.compiler.sites.elsewhere import Elsewhere
-from mooncake_py.compiler.sites.items import Items, Pairs
-from mooncake_py.compiler.sites.site import UNUSUAL, Site, cells_of, typed
+from mooncake_py.compiler.sites.items import Pairs
 from mooncake_py.errors import DifferentResultError, Location
-from mooncake_py.modes.debug.beside import WHOLE, Copies, NotPlainError, as_plain, copied
-from mooncake_py.modes.debug.loop_cotangents import Noted, cotangents
+from mooncake_py.modes.debug.beside import NotPlainError, as_plain
+from mooncake_py.modes.debug.mirror import Mirror, cotangents
 from mooncake_py.modes.debug.quick_ways import QuickWay, is_far, spread
-from mooncake_py.modes.debug.terms import SizedTerms
+from mooncake_py.modes.reverse.context import ReverseContext
 from mooncake_py.overriding import override
-from mooncake_py.tangents.memory import Shadows, owner
+from mooncake_py.runtime.active import Active
+from mooncake_py.runtime.values import NUMBERS
+from mooncake_py.syntax.names import MISSING
+from mooncake_py.tangents.memory import owner
 
 if TYPE_CHECKING:
     from mooncake_py.modes.debug.context import Checks
     from mooncake_py.runtime.forward_mode import ForwardMode
+    from mooncake_py.runtime.reverse_mode import ReverseMode
 
-__all__ = ["LoopBeside", "beside"]
+__all__ = ["RegionBeside", "beside"]
 
-CLOSE = 1e-12  # of the terms of a cotangent
-SAMPLES = 3
+CLOSE = 4096  # errors of rounding of the terms of a derivative
 MARGIN = 100.0  # how far a result may differ, where slopes cancel, for each that rounding moves it
-EPS = float(np.finfo(float).eps)
+SAMPLES = 3
+REALS = frozenset({float, np.float64, np.float32})
+ITEMS = NUMBERS | {Active}
 
 
 def beside(
-    ctx: Checks, site: Site, functions: Any, steps: Any, inputs: dict[str, Any]
-) -> LoopBeside | Any:
+    ctx: Checks, site: Any, functions: Any, steps: Any, inputs: dict[str, Any]
+) -> RegionBeside | Any:
     """Run a region on copies and return what compares the loop with it.
 
     `Elsewhere` if it would not run as one entry without debug mode either, or its arrays are too
     large to be copied.
     """
-    prepared = site.prepared(ctx, functions, steps, inputs)
-    if prepared is None:
-        return Elsewhere
-    run = LoopBeside(ctx, site, inputs, *prepared)
+    if any(owner(a).base is not None for a in inputs.values() if type(a) is ndarray):
+        return Elsewhere  # memory that no array owns
     try:
-        if not run.forward():
-            return Elsewhere
+        run = RegionBeside(ctx, site, functions, steps, inputs)
     except NotPlainError:
         return Elsewhere
+    if run.quick.found is Elsewhere:
+        return Elsewhere
     if run.is_active:
-        for a in run.arrays():
-            ctx.registry.protect(a)
+        for a in inputs.values():
+            if type(a) is ndarray:
+                ctx.registry.protect(a)  # it runs again in the reverse pass
         ctx.record((check_cotangents, run))
     return run
 
@@ -74,153 +80,215 @@ class Total(NamedTuple):
     ----------
     name : str
         Of what it belongs to.
-    found, size
-        What the region gives, and the sizes of its terms.
-    expected
-        What the statements give.
+    found, expected
+        What the region gives, and what the statements do.
     """
 
     name: str
     found: Any
-    size: Any
     expected: Any
 
-    def sized(self, runs: Iterable[Total], most: float) -> Total:
-        """Return it with the size of its terms, from runs with errors of at most a part of them."""
-        found = [np.array(run.found) for run in (self, *runs)]  # no memory, and no `Sized`
-        return self._replace(size=spread(found[0], found[1:], most))
 
-
-class LoopBeside(QuickWay):
-    """A loop that has run as one entry, beside the same loop statement by statement.
-
-    An array that is constant before the loop gets cotangents by the region all the same, which
-    no one takes: they are not compared.
+class RegionMirror(Mirror):
+    """Copies of what a region is given.
 
     Parameters
     ----------
-    ctx : Checks
-    site : Site
-    given : dict
-        The inputs, as the user's code has them.
-    form, steps, inputs
-        See `Site.prepared`.
+    base : ReverseMode
+        Whose values are copied.
+    values : iterable
+    own : ReverseMode
+    nudge : callable, optional
+        Returns a number or an array with errors, for copies that have some.
     """
 
     def __init__(
         self,
-        ctx: Checks,
-        site: Site,
-        given: dict[str, Any],
-        form: Form,
-        steps: range | None,
+        base: ReverseMode,
+        values: Iterable[Any],
+        own: ReverseMode,
+        nudge: Callable[[Any], Any] | None,
+    ) -> None:
+        self.nudge = nudge
+        self.lists: dict[int, Any] = {}
+        super().__init__(base, [], values, own, [])
+        if nudge is not None:
+            arrays = {id(owner(v)): owner(v) for v in self.values if type(v) is ndarray}
+            for a in arrays.values():
+                if a.dtype.kind in "fc":
+                    a[...] = nudge(a)
+
+    @override
+    def takes(self, a: ndarray) -> bool:
+        return a.dtype.kind in "biufc"
+
+    @override
+    def nudged(self, value: Any) -> Any:
+        return self.nudge(value) if self.nudge and type(value) in REALS else value
+
+    @override
+    def copy(self, level: int, value: Any) -> Any:
+        if type(value) is list or type(value) is tuple:
+            if id(value) not in self.lists:  # items that are no numbers are not looked into
+                items = [self.copy(level, v) if type(v) in ITEMS else v for v in value]
+                self.lists[id(value)] = type(value)(items)
+            return self.lists[id(value)]
+        return super().copy(level, self.nudged(value))
+
+
+class Run:
+    """A region that runs in a context of its own, on copies.
+
+    Parameters
+    ----------
+    ctx : ReverseMode
+        Whose values are copied.
+    site : Site or RegionSite
+    functions, steps, inputs
+        As the site is given them.
+    nudge : callable, optional
+        What returns a number or an array with errors.
+
+    Attributes
+    ----------
+    inputs : dict of str to object
+        The copies, which the region has changed.
+    found : dict of str to object
+        What it has given back, or `Elsewhere`.
+    """
+
+    def __init__(
+        self,
+        ctx: ReverseMode,
+        site: Any,
+        functions: Any,
+        steps: Any,
         inputs: dict[str, Any],
+        nudge: Callable[[Any], Any] | None = None,
+    ) -> None:
+        self.own = ReverseContext()
+        values = RegionMirror(ctx, inputs.values(), self.own, nudge).values
+        self.inputs = dict(zip(inputs, values, strict=True))
+        self.before = {
+            name: tuple(v) if type(v) is list else v for name, v in self.inputs.items()
+        }
+        self.site, self.functions, self.steps = site, functions, steps
+        self.found: Any = None
+
+    def forward(self) -> Run:
+        """Run it."""
+        self.found = self.site.record(self.own, self.functions, self.steps, dict(self.inputs))
+        return self
+
+    def is_active(self, value: Any) -> bool:
+        """Whether a copy is active."""
+        return type(value) is Active or (
+            type(value) is ndarray and self.own.find(value) is not None
+        )
+
+
+class RegionBeside(QuickWay):
+    """A loop that has run as one entry, beside the same loop statement by statement.
+
+    Parameters
+    ----------
+    ctx : Checks
+    site : Site or RegionSite
+    functions, steps, inputs
+        As the site is given them.
+    """
+
+    def __init__(
+        self, ctx: Checks, site: Any, functions: Any, steps: Any, inputs: dict[str, Any]
     ) -> None:
         super().__init__(ctx, "a loop", "statements")
         self.site = site
-        self.source = given
-        self.form = form
+        self.functions = functions
         self.steps = steps
-        self.inputs = inputs
+        self.source = inputs
+        self.inputs = {n: list(v) if type(v) is list else v for n, v in inputs.items()}
         self.place = ctx.user_location()
-        self.active = {
-            name
-            for name, a in inputs.items()
-            if type(a) is ndarray and name in form.shadows and ctx.find(a) is not None
-        }
-        self.floats: list[float] = []
-        self.ints: list[Any] = []
+        self.active = [name for name, v in inputs.items() if self.has_cotangent(v)]
         self.noted: Noted | None = None
-        self.before = inputs
+        self.given: Any = self.run() if site.tangents else None  # as they are before the loop
+        self.quick = self.run().forward()
+        self.changed = [
+            name
+            for name, v in inputs.items()
+            if type(v) is list or name in site.written
+        ]
+
+    def run(self, nudge: Callable[[Any], Any] | None = None) -> Run:
+        """Return the region with copies of what there is now."""
+        return Run(self.ctx, self.site, self.functions, self.steps, self.inputs, nudge)
+
+    def has_cotangent(self, value: Any) -> bool:
+        """Whether a value of the program has one, or an item of it."""
+        if type(value) is ndarray:
+            return self.ctx.find(value) is not None
+        return type(value) is Active or (
+            type(value) in (list, tuple) and any(type(v) is Active for v in value)
+        )
 
     @property
     @override
     def where(self) -> Location | None:
         return self.place
 
-    def forward(self) -> bool:
-        """Run the forward sweep on copies; return False where something is unusual."""
-        if any(owner(a).base is not None for a in self.arrays()):
-            return False  # memory that no array owns
-        results = self.sweep()
-        if results is None:
-            return False
-        count = len(self.form.results)
-        self.expected = typed(self.form, self.given, results[count:])
-        return True
-
-    def sweep(self) -> list[Any] | None:
-        """Run the forward sweep on copies of the inputs as they were."""
-        shadows, self.copies = self.copied(self.before)
-        self.given = self.site.given(self.form, self.inputs)
-        self.terms = SizedTerms(shadows)
-        self.tangents = self.as_terms(self.terms)
-        kept = self.floats, self.ints, self.steps
-        results = self.site.swept(self.form, kept, self.copies | self.tangents, self.given)
-        if results is not None:
-            self.given |= zip(self.form.results, results, strict=False)
-        return results
-
-    def copied(self, inputs: dict[str, Any]) -> tuple[Shadows, dict[str, Any]]:
-        """Return inputs with copies of the arrays that the region writes, and their shadows."""
-        arrays = {name: a for name, a in inputs.items() if type(a) is ndarray}
-        if any(owner(a).nbytes > WHOLE for a in arrays.values()):
-            raise NotPlainError
-        written = {id(owner(arrays[name])) for name in self.site.written if name in arrays}
-        copies = Copies()
-        own = {name: copies(a) for name, a in arrays.items() if id(owner(a)) in written}
-        return copies.shadows, inputs | own
-
     @property
     def is_active(self) -> bool:
         """Whether cotangents may flow through the region."""
-        return bool(self.form.outputs or self.form.shadows)
-
-    def as_terms(self, terms: SizedTerms) -> dict[str, Any]:
-        """Return the tangents that are read and written as terms."""
-        found: dict[str, Any] = {}
-        lists: dict[int, Any] = {}
-        for name in filter(is_tangent, self.before):
-            a = self.before[name]
-            if type(a) is ndarray:
-                found[name] = terms.array(a)
-            elif type(a) is Items:
-                found[name] = lists.setdefault(id(a), terms.items(a.cells))
-            else:
-                self.given[name] = terms.number(self.given[name])
-        return found
-
-    def arrays(self) -> Iterator[ndarray]:
-        """Yield the arrays among the inputs."""
-        return (a for a in self.inputs.values() if type(a) is ndarray)
+        return bool(self.active)
 
     # Values.
 
     def compare(self, *values: Any) -> None:
-        """Compare what the loop has bound and written, and note what it has made active.
+        """Compare what the loop has bound and written.
 
         Parameters
         ----------
         *values
-            What the names are bound to that the region binds, in their order.
+            What the names are bound to that the region gives back, in their order.
         """
         self.ctx.loops_beside.remove(self)
-        self.bound = dict(zip(self.site.region.bound, values, strict=True))
-        for name, y in self.bound.items():
-            if not is_tangent(name):
-                self.compare_value(name, self.expected[name], y)
+        self.bound = dict(zip(self.site.outputs, values, strict=True))
+        tangents: list[Total] = []
+        for name, found, expected in self.pairs(self.quick):
+            if name in self.site.tangents:
+                tangents.append(Total(name, numbers(found), numbers(expected)))
+            else:
+                self.compare_value(name, found, expected)
+        self.compare_totals("tangent", tangents, self.nudged_tangents)
+        self.lists = {n: list(v) for n, v in self.source.items() if type(v) is list}
+        self.quick = self.given = None  # type: ignore[assignment]
+        if self.is_active:
+            self.ctx.record((note_cotangents, self))
+
+    def pairs(self, run: Run) -> Iterator[tuple[str, Any, Any]]:
+        """Yield what a run has given back and written, with what the loop has, by name."""
+        for name, expected in self.bound.items():
+            if expected is not MISSING:
+                yield name, run.found[name], expected
         for name in self.changed:
-            if not is_tangent(name):
-                self.compare_value(name, self.contents(name), self.now(name))
-        self.compare_totals("tangent", self.tangent_totals())
-        if not self.is_active:
-            return
-        self.items = {
-            id(a): list(self.now(name))
-            for name, a in self.source.items()
-            if type(self.inputs[name]) is Items
-        }
-        self.ctx.record((note_cotangents, self))
+            found, expected = run.inputs[name], self.source[name]
+            if type(found) is list:
+                yield name, *others(found, expected)
+            else:
+                yield name, found, expected
+
+    def nudged_tangents(self) -> list[list[Any]] | None:
+        """Return the tangents of runs that begin with other errors of rounding."""
+        found: list[list[Any]] = []
+        for _ in range(SAMPLES):
+            given = self.given
+            run = Run(
+                given.own, self.site, self.functions, self.steps, given.inputs, self.nudge
+            ).forward()
+            if run.found is Elsewhere:
+                return None
+            pairs = self.pairs(run)
+            found.append([numbers(y) for name, y, _ in pairs if name in self.site.tangents])
+        return found
 
     def above(
         self, ctx: ForwardMode, names: Iterable[str], tangents: dict[str, str], pairs: list[Pairs]
@@ -228,41 +296,33 @@ class LoopBeside(QuickWay):
         """Return what compares the same loop under forward mode: see `LoopAbove`."""
         return LoopAbove(self, ctx, names, tangents, pairs)
 
-    def contents(self, name: str) -> Any:
-        """Return what an array or a list holds after the region has run."""
-        a = self.copies[name]
-        return a.contents if type(a) is Items else a
+    def compare_totals(
+        self,
+        what: str,
+        totals: list[Total],
+        others: Callable[[], list[list[Any]] | None],
+    ) -> None:
+        """Raise if sums, which are called so, differ by more than rounding does.
 
-    def now(self, name: str) -> Any:
-        """Return what an array or a list of the user holds, of the items that the region has."""
-        a = self.inputs[name]
-        return self.source[name][a.first :] if type(a) is Items else self.source[name]
-
-    @property
-    def changed(self) -> list[str]:
-        """The arrays and lists that the region writes or appends to."""
-        return [*self.site.written, *self.site.grown.difference(self.site.written)]
-
-    def tangent_totals(self) -> list[Total]:
-        """Return the tangents that the region has bound and written."""
-        found = self.terms.found
-        bound = [
-            Total(name, *found(self.given[name]), as_plain(y))
-            for name, y in self.bound.items()
-            if is_tangent(name)
+        Parameters
+        ----------
+        others : callable
+            Returns these sums as runs find them that begin with errors of rounding: these tell what
+            rounding does to slopes, which are sums too. Those of an iteration that has converged
+            are nothing else, and so are their products.
+        """
+        off = [
+            k
+            for k, t in enumerate(totals)
+            if is_far(t.found, t.expected, np.abs(t.expected), self.close).any()
         ]
-        return bound + [
-            Total(name, *found(self.tangents[name]), as_plain(self.now(name)))
-            for name in self.changed
-            if is_tangent(name)
-        ]
-
-    def compare_totals(self, what: str, totals: list[Total]) -> None:
-        """Raise if sums, which are called so, differ by more than rounding does."""
-        for total in totals:
-            self.compare_rounded(
-                what, total.name, total.found, total.expected, total.size, self.close
-            )
+        runs = others() if off else None
+        if runs is None:
+            return
+        for k in off:
+            name, y, expected = totals[k]
+            size = spread(y, [run[k] for run in runs], self.close / MARGIN)
+            self.compare_rounded(what, name, y, expected, size, self.close)
 
     # Cotangents.
 
@@ -275,120 +335,159 @@ class LoopBeside(QuickWay):
         noted, self.noted = self.noted, None
         if noted is None or not noted.is_finite:
             return
-        totals = self.pulled(noted)
-        if any(map(self.is_off, totals)):
-            runs = zip(*[self.nudged().pulled(noted) for _ in range(SAMPLES)], strict=True)
-            totals = [
-                t.sized(found, self.close / MARGIN) for t, found in zip(totals, runs, strict=True)
-            ]
-        self.compare_totals("cotangent", totals)
-
-    def is_off(self, total: Total) -> bool:
-        """Return whether a sum differs by more than rounding of its terms does."""
-        return bool(is_far(total.found, total.expected, total.size, self.close).any())
-
-    def nudged(self) -> LoopBeside:
-        """Return the loop as it runs from inputs that differ by rounding.
-
-        It tells what rounding does to slopes, which are sums too: those of an iteration that has
-        converged are nothing else, and so are their products.
-        """
-        run = copy(self)
-        run.floats, run.ints = [], []
-        given = self.site.given(self.form, self.inputs)
-        given = {name: self.nudge(v) if type(v) is float else v for name, v in given.items()}
-        arrays, lists = Copies(), dict[int, list[Any]]()
-
-        def copied_beside(value: Any) -> Any:
-            if type(value) is Items:
-                return lists.setdefault(id(value), [self.nudge(v) for v in value.before])
-            return arrays(value) if type(value) is ndarray else value
-
-        inputs = {name: copied_beside(v) for name, v in self.before.items()}
-        for own in {id(owner(a)): owner(a) for a in inputs.values() if type(a) is ndarray}.values():
-            if own.dtype.kind == "f":
-                own *= self.nudge(np.ones(own.shape))
-        run.copies = self.before | {n: a for n, a in inputs.items() if type(a) is ndarray}
-        values = [
-            cells_of(v) if name in self.site.region.arrays else given[name]
-            for name, v in (inputs | self.tangents).items()
+        run = self.run().forward()
+        if run.found is Elsewhere:
+            return
+        found = noted.pulled(run)
+        blocks = cotangents(self.ctx)
+        expected = [
+            leaf.grad if type(leaf) is Active else blocks.view(leaf) for _, leaf in noted.leaves
         ]
-        values += [given[n.name] for n in self.form.lengths]
-        sweep = run.floats.append, run.ints.append, self.steps
-        try:
-            _, *results = self.form.forward(*sweep, *values)
-        except UNUSUAL:
-            return self
-        run.given = given | dict(zip(self.form.results, results, strict=False))
-        return run
+        names = [name for name, _ in noted.leaves]
+        totals = [Total(*each) for each in zip(names, found, expected, strict=True)]
+        for name in self.changed:
+            if name not in self.site.tangents:
+                self.compare_value(f"{name}, undone,", run.inputs[name], self.inputs[name])
+
+        def nudged() -> list[list[Any]] | None:
+            runs = [self.run(self.nudge).forward() for _ in range(SAMPLES)]
+            if any(each.found is Elsewhere for each in runs):
+                return None
+            return [noted.pulled(each, self.nudge) for each in runs]
+
+        self.compare_totals("cotangent", totals, nudged)
 
     def nudge(self, value: Any) -> Any:
         """Return a number or an array with errors of rounding."""
-        return value * (1.0 + 4 * EPS * self.ctx.random.uniform(-1.0, 1.0, np.shape(value) or None))
+        errors = self.ctx.random.uniform(-1.0, 1.0, np.shape(value))
+        y = np.asarray(value) * (1.0 + 4 * self.eps * errors)
+        return y.astype(value.dtype) if type(value) is ndarray else type(value)(y)
 
-    def pulled(self, noted: Noted) -> list[Total]:
-        """Return what the region makes of the cotangents after the loop."""
-        terms = SizedTerms(Shadows(lambda own: copied(noted.blocks.view(own))))
-        _, copies = self.copied(self.copies)
-        cells = {name: terms.array(a) for name, a in noted.arrays.items()}
-        items = {key: terms.items(list(found)) for key, found in noted.items.items()}
-        shadows = cells | {name: items[id(self.source[name])] for name in self.lists()}
-        numbers: dict[int, Any] = {key: terms.number(g) for key, (_, g) in noted.leaves.items()}
-        form, given = self.form, self.given
-        found = form.reverse(
-            list(self.floats).pop,
-            list(self.ints).pop,
-            self.steps,
-            *(given[name] for name in (*form.steady, *form.counts)),
-            *(cells_of(copies[name]) for name in form.read),
-            *(cells_of(shadows[name]) for name in form.shadows),
-            *map(terms.number, noted.grads),
-        )
-        names: dict[int, str] = {}
-        for name, g in zip(form.leaves, found, strict=True):
-            key = id(self.inputs[name])
-            names[key] = name
-            numbers[key] = numbers[key] + g
-        for name, a in self.each_list():
-            for k, leaf in a.leaves:
-                names[id(leaf)] = name
-                numbers[id(leaf)] = numbers[id(leaf)] + items[id(self.source[name])][k]
-        totals = [
-            Total(name, *terms.found(numbers[key]), noted.leaves[key][0].grad)
-            for key, name in names.items()
-        ]
-        return totals + [
-            Total(name, *terms.found(cells[name]), self.cotangent(noted.arrays[name]))
-            for name in self.active
-        ]
-
-    def lists(self) -> list[str]:
-        """Return the names of the lists to whose items cotangents may flow."""
-        return [name for name in self.form.shadows if type(self.inputs[name]) is Items]
-
-    def each_list(self) -> Iterator[tuple[str, Items]]:
-        """Yield each of these lists once."""
-        found = {id(self.source[name]): name for name in self.lists()}
-        for name in found.values():
-            yield name, self.inputs[name]
-
-    def cotangent(self, a: ndarray) -> ndarray:
-        """Return the cotangent of an array."""
-        return cotangents(self.ctx).view(a)
+    @property
+    def eps(self) -> float:
+        """The error of the least precise of the numbers."""
+        arrays = [v.dtype for v in self.inputs.values() if type(v) is ndarray]
+        kinds = [t for t in arrays if t.kind in "fc"]
+        kinds += [np.dtype(np.float32)] * any(map(is_single, self.inputs.values()))
+        return max([float(np.finfo(t).eps) for t in kinds], default=float(np.finfo(float).eps))
 
     @property
     def close(self) -> float:
         """How much of the terms of a sum rounding may change."""
-        return max(CLOSE, EPS * (len(self.floats) + len(self.steps or ())))
+        return self.eps * (CLOSE + len(self.steps or ()))
 
     @override
     def differs(
         self, what: str, name: str, got: str, expected: str, index: Any = ()
     ) -> DifferentResultError:
-        while is_tangent(name):
-            name = name.partition("_")[2]
-        name = self.site.region.bound.get(name, name.removeprefix("u_"))
-        return super().differs(what, name, got, expected, index)
+        name, comma, rest = name.partition(",")
+        return super().differs(what, self.site.called(name) + comma + rest, got, expected, index)
+
+
+def numbers(value: Any) -> Any:
+    """Return tangents without derivatives, those of a list as an array."""
+    plain = as_plain(value)
+    return np.array(plain) if type(plain) is list else plain
+
+
+def is_single(value: Any) -> bool:
+    """Whether a number is of half of the precision."""
+    return type(value.primal if type(value) is Active else value) is np.float32
+
+
+def others(found: list[Any], expected: list[Any]) -> tuple[list[Any], list[Any]]:
+    """Return two lists without the objects that both have in one place."""
+    same = {k for k, (a, b) in enumerate(zip(found, expected, strict=False)) if a is b}
+    first, second = ([v for k, v in enumerate(a) if k not in same] for a in (found, expected))
+    return first, second
+
+
+class Noted:
+    """The cotangents after a loop, from which its adjoint computes those before it.
+
+    A number that is bound to several names, or was there before, has one cotangent: a region takes
+    it for the first of these that is active there.
+
+    Attributes
+    ----------
+    leaves : list of (str, Active or ndarray)
+        What was active before the loop, by name.
+    """
+
+    def __init__(self, beside: RegionBeside) -> None:
+        self.beside = beside
+        blocks = cotangents(beside.ctx)
+        after = [*beside.bound.values(), *beside.lists.values(), *beside.inputs.values()]
+        self.numbers: dict[int, Any] = {id(v): v.grad for v in each_number(after)}
+        self.arrays = {
+            id(a): np.array(blocks.view(a))
+            for a in after
+            if type(a) is ndarray and beside.ctx.find(a) is not None
+        }
+        leaves: dict[int, tuple[str, Any]] = {}
+        for name in beside.active:
+            value = beside.inputs[name]
+            for v in (value,) if type(value) is ndarray else each_number([value]):
+                leaves.setdefault(id(v), (name, v))
+        self.leaves = list(leaves.values())
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether all are finite numbers."""
+        return all(
+            type(g) in REALS and math.isfinite(g) for g in self.numbers.values()
+        ) and all(np.isfinite(a).all() for a in self.arrays.values())
+
+    def pulled(self, run: Run, nudge: Callable[[Any], Any] | None = None) -> list[Any]:
+        """Return what the region makes of them for the leaves."""
+        beside = self.beside
+        taken: set[int] = set()
+
+        def seed(value: Any, copy: Any) -> None:
+            if type(value) in (list, tuple):
+                for pair in zip(value, copy, strict=False):
+                    seed(*pair)
+            elif type(value) is type(copy) is Active and id(value) not in taken:
+                taken.add(id(value))
+                copy.grad += nudged(self.numbers[id(value)])
+            elif type(copy) is ndarray and id(value) in self.arrays and run.is_active(copy):
+                run.own.registry.activate(copy).shadow()[...] = nudged(self.arrays[id(value)])
+
+        def nudged(g: Any) -> Any:
+            return g if nudge is None else nudge(g)
+
+        for name, value in beside.bound.items():
+            if value is not MISSING:
+                seed(value, run.found[name])
+        for name, value in beside.lists.items():
+            seed(value, run.inputs[name])
+        for name, value in beside.inputs.items():
+            seed(value, run.before[name])
+        run.own.run_backwards()
+        blocks = cotangents(run.own)
+        copies: dict[int, Any] = {}
+        for name in beside.active:
+            match_leaves(beside.inputs[name], run.before[name], copies)
+        found = [copies[id(leaf)] for _, leaf in self.leaves]
+        return [c.grad if type(c) is Active else np.array(blocks.view(c)) for c in found]
+
+
+def match_leaves(value: Any, copy: Any, found: dict[int, Any]) -> None:
+    """Note the copies of what is active in a value, by its id."""
+    if type(value) in (list, tuple):
+        for pair in zip(value, copy, strict=True):
+            match_leaves(*pair, found)
+    elif type(value) in (Active, ndarray):
+        found.setdefault(id(value), copy)
+
+
+def each_number(values: Iterable[Any]) -> Iterator[Active]:
+    """Yield the active numbers among values, and among the items of lists."""
+    for v in values:
+        if type(v) is Active:
+            yield v
+        elif type(v) in (list, tuple):
+            yield from each_number(v)
 
 
 class LoopAbove:
@@ -396,10 +495,10 @@ class LoopAbove:
 
     Parameters
     ----------
-    below : LoopBeside or LoopAbove
+    below : RegionBeside or LoopAbove
     ctx : ForwardMode
     names : iterable of str
-        What the region binds.
+        What the region gives back.
     tangents : dict of str to str
         For each active name what its tangent is called below.
     pairs : list of Pairs
@@ -408,7 +507,7 @@ class LoopAbove:
 
     def __init__(
         self,
-        below: LoopBeside | LoopAbove,
+        below: RegionBeside | LoopAbove,
         ctx: ForwardMode,
         names: Iterable[str],
         tangents: dict[str, str],
@@ -434,7 +533,11 @@ class LoopAbove:
         primals: list[Any] = []
         tangents: list[Any] = []
         for name, y in zip(self.names, values, strict=True):
-            p, t = self.ctx.split(y)
+            if type(y) is list:
+                pair = Pairs(self.ctx, y)
+                p, t = pair.primals, pair.tangents
+            else:
+                p, t = self.ctx.split(y)
             primals.append(p)
             if name in self.tangents:
                 tangents.append(0.0 if t is None else t)
