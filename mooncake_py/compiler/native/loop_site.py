@@ -22,6 +22,7 @@ from mooncake_py.compiler.native.form import NUMPY, Compiler
 from mooncake_py.compiler.native.machine.background import WORKER
 from mooncake_py.compiler.native.reading.loop_names import Loop
 from mooncake_py.compiler.native.reading.loop_reader import read_loop
+from mooncake_py.compiler.native.reading.outputs import names_in
 from mooncake_py.compiler.native.reading.reader import Reading
 from mooncake_py.compiler.native.region_site import RegionSite
 from mooncake_py.compiler.native.site import Refusal, Reread, Site, known_site
@@ -219,6 +220,8 @@ class PrintedLoopSite(LoopSite):
         found = super().reading(f, types)
         if found is not None:
             found.site.takes_views = True
+            for name, output in zip(self.loop.results, found.output.items, strict=True):
+                found.site.user_names |= dict.fromkeys(names_in(output), name)
         return found
 
     @override

@@ -6,6 +6,7 @@ back, nothing is recorded, and the function runs by its derived form, which is t
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
 __all__ = ["RegionSite", "TangentSite", "warn_of"]
 
 QUIET = frozenset({"ignore", "warn"})  # what NumPy may do about errors that nobody waits for
+USER = re.compile(r"^u\d+_")  # what names of the user's begin with
 DTYPES = {FLOAT: np.dtype("d"), FLOAT32: np.dtype("f"), INT: np.dtype("l"), BOOL: np.dtype("?")}
 
 
@@ -79,6 +81,8 @@ class RegionSite:
         How it went.
     why : str
         Why there is no form, if so.
+    user_names : dict of str to str
+        What the program calls results, where it gives names to them.
     compares : bool
         Whether debug mode runs it both ways: it compiles nothing.
     """
@@ -116,6 +120,7 @@ class RegionSite:
         ]
         self.contiguous = region.contiguous
         self.trials = Trials()
+        self.user_names: dict[str, str] = {}
         self.why = ""
         self._forms: dict[frozenset[str], Form | None] = {}
         self._entries: dict[int, Callable[..., Any] | None] = {}  # by the ids of forms
@@ -129,11 +134,16 @@ class RegionSite:
         """The names of what it gives back."""
         return tuple(self.region.results)
 
+    @property
+    def changed(self) -> list[str]:
+        """The arrays and lists that it writes."""
+        return self.written
+
     def called(self, name: str) -> str:
         """Return what the user's code calls a variable, or what it is the tangent of."""
         while name in self.tangents:
             name = name.partition("_")[2]
-        return name
+        return self.user_names.get(name) or USER.sub("", name).removesuffix(".before")
 
     # What several tangents at once ask of a region.
 
@@ -448,6 +458,7 @@ class TangentSite(RegionSite):
         super().__init__(region, types, site.name, site.compiler)
         self.takes_views = site.takes_views
         self.compares = site.compares
+        self.user_names = site.user_names
         self.tangents = site.tangents | frozenset(self.names.values())
 
 

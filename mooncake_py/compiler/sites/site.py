@@ -106,6 +106,11 @@ class Site:
         return tuple(self.region.bound)
 
     @property
+    def changed(self) -> list[str]:
+        """The arrays and lists that it writes or appends to."""
+        return [*self.written, *self.grown.difference(self.written)]
+
+    @property
     def tangents(self) -> frozenset[str]:
         """The names of what is a tangent."""
         return frozenset(filter(is_tangent, (*self.region.inputs, *self.region.bound)))

@@ -212,11 +212,7 @@ class RegionBeside(QuickWay):
         self.noted: Noted | None = None
         self.given: Any = self.run() if site.tangents else None  # as they are before the loop
         self.quick = self.run().forward()
-        self.changed = [
-            name
-            for name, v in inputs.items()
-            if type(v) is list or name in site.written
-        ]
+        self.changed: list[str] = site.changed
 
     def run(self, nudge: Callable[[Any], Any] | None = None) -> Run:
         """Return the region with copies of what there is now."""
@@ -251,7 +247,8 @@ class RegionBeside(QuickWay):
             What the names are bound to that the region gives back, in their order.
         """
         self.ctx.loops_beside.remove(self)
-        self.bound = dict(zip(self.site.outputs, values, strict=True))
+        found = [list(v) if type(v) is list else v for v in values]  # as they are now
+        self.bound = dict(zip(self.site.outputs, found, strict=True))
         tangents: list[Total] = []
         for name, found, expected in self.pairs(self.quick):
             if name in self.site.tangents:
