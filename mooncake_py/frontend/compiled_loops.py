@@ -51,7 +51,7 @@ from mooncake_py.syntax.trees import walk
 if TYPE_CHECKING:
     from mooncake_py.compiler.native.reading.loop_names import FunctionLoops, Loop
 
-__all__ = ["CompiledLoops", "PrintedLoops"]
+__all__ = ["CompiledLoops", "PrintedLoops", "compared"]
 
 UNBOUND = f"{PREFIX}unbound"
 BOUND = f"{PREFIX}tuple"
@@ -141,8 +141,9 @@ class WholeLoops:
         targets: list[ast.expr] = [store(name, place) for name in loop.results]
         bound = assign(located(ast.Tuple(targets, ast.Store()), place), load(part, place), place)
         results: list[ast.expr] = [load(name, place) for name in loop.results]
-        otherwise = [*otherwise, compared(part, located(ast.Tuple(results, ast.Load()), place))]
-        return [*first, trial, when(unserved, otherwise, [bound], place), forget(temporaries, place)]
+        found = located(ast.Tuple(results, ast.Load()), place)
+        plain = [*otherwise, compared(load(part, place), [found], place)]
+        return [*first, trial, when(unserved, plain, [bound], place), forget(temporaries, place)]
 
 
 class CompiledLoops(WholeLoops):
@@ -209,12 +210,11 @@ def loops_in(root: Any) -> list[ast.For | ast.While]:
     return [node for node in walk(root) if isinstance(node, ast.For | ast.While)]
 
 
-def compared(part: str, value: ast.expr) -> ast.stmt:
-    """Return what compares a value with what debug mode has found beside, if it has."""
-    place = place_of(value)
-    compare = located(ast.Attribute(load(part, place), "compare", ast.Load()), place)
-    call = located(ast.Expr(located(ast.Call(compare, [value], []), place)), place)
-    test = located(ast.Compare(load(part, place), [ast.IsNot()], [load(ELSE, place)]), place)
+def compared(part: ast.expr, values: list[ast.expr], place: Place) -> ast.stmt:
+    """Return what compares values with what debug mode has found beside, if that is what it is."""
+    compare = located(ast.Attribute(part, "compare", ast.Load()), place)
+    call = located(ast.Expr(located(ast.Call(compare, values, []), place)), place)
+    test = located(ast.Compare(part, [ast.IsNot()], [load(ELSE, place)]), place)
     return when(test, [call], [], place)
 
 

@@ -29,7 +29,7 @@ from mooncake_py.compiler.read import Reading, read_loop
 from mooncake_py.compiler.reading.methods import owner_of
 from mooncake_py.compiler.sites.elsewhere import Elsewhere
 from mooncake_py.compiler.sites.tried import TriedLoop
-from mooncake_py.frontend.compiled_loops import PrintedLoops
+from mooncake_py.frontend.compiled_loops import PrintedLoops, compared
 from mooncake_py.frontend.named_iterables import Released
 from mooncake_py.frontend.outputs import OutputRewriter
 from mooncake_py.frontend.spanning import ELSE
@@ -112,11 +112,17 @@ class LoopRewriter(OutputRewriter):
         tried = load(result, place)
         kind = located(ast.Attribute(tried, "__class__", ast.Load()), place)
         test = located(ast.Compare(kind, [ast.IsNot()], [load(BOUND, place)]), place)
-        compared = self._compared(reading, tried, place)
+        values = [self._object(undotted(v, place)) for v in reading.region.bound.values()]
+        plainly = [*ways, compared(tried, values, place)]
         return [
             assign(store(steps, place), given, place),
             self._trial(reading, loop, steps, store(result, place), place),
-            when(test, [*ways, compared], [assign(bound, tried, place), *stores], place),
+            when(
+                test,
+                [*ways, compared(tried, values, place)],
+                [assign(bound, tried, place), *stores],
+                place,
+            ),
             forget([result, steps], place),
         ]
 
@@ -155,16 +161,6 @@ class LoopRewriter(OutputRewriter):
         parts = [load(CONTEXT, place), functions, ast.Tuple(values, ast.Load())]
         call = ast.Call(located(run, place), [located(part, place) for part in parts], [])
         return located(call, place)
-
-    def _compared(self, reading: Reading, tried: ast.expr, place: Place) -> ast.stmt:
-        """Return the statement that compares what a loop has bound with what was found beside."""
-        values: list[ast.expr] = []
-        for user in reading.region.bound.values():
-            values.append(self._object(undotted(user, place)))
-        compare = located(ast.Attribute(tried, "compare", ast.Load()), place)
-        call = located(ast.Expr(located(ast.Call(compare, values, []), place)), place)
-        test = located(ast.Compare(tried, [ast.IsNot()], [load(ELSE, place)]), place)
-        return when(test, [call], [], place)
 
     def _given(self, reading: Reading, name: str, node: ast.expr) -> ast.expr:
         """Return what reads an input, without effects."""

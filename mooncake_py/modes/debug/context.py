@@ -100,7 +100,7 @@ class Checks(ReverseContext):
         with in_containers:  # no other call's active scalars are in them
             self.before: Snapshot | None = Snapshot(function, args, kwargs)
         self.reverses = False
-        self.loops_beside: list[RegionBeside] = []  # that have run, and the loops have not ended yet
+        self.loops_beside: list[RegionBeside] = []  # whose loops have not ended yet
         self.is_within_statement = False
 
     def load_handlers(self) -> None:

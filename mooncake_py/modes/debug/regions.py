@@ -4,13 +4,13 @@ The program runs the loop statement by statement, with all checks.  Two entries 
 those of the loop::
 
     tape                    forward                         in the reverse pass
-    check_cotangents        the region runs on copies       it runs again, and its adjoint: the same?
+    check_cotangents        the region runs on copies       its adjoint gives the same cotangents?
     ...                     the loop runs
     note_cotangents         the same values?                those that the loop is about to take
 
 Every kind of region is compared so: loops over numbers and comprehensions, and loops over arrays,
 which run as text of NumPy.  A region runs in a context of its own (`mirror`), by what runs it
-without debug mode.
+without debug mode, and in the reverse pass once more, for its adjoint.
 """
 
 from __future__ import annotations
@@ -169,9 +169,7 @@ class Run:
         self.own = ReverseContext()
         values = RegionMirror(ctx, inputs.values(), self.own, nudge).values
         self.inputs = dict(zip(inputs, values, strict=True))
-        self.before = {
-            name: tuple(v) if type(v) is list else v for name, v in self.inputs.items()
-        }
+        self.before = {name: tuple(v) if type(v) is list else v for name, v in self.inputs.items()}
         self.site, self.functions, self.steps = site, functions, steps
         self.found: Any = None
 
@@ -211,12 +209,12 @@ class RegionBeside(QuickWay):
         self.active = [name for name, v in inputs.items() if self.has_cotangent(v)]
         self.noted: Noted | None = None
         self.given: Any = self.run() if site.tangents else None  # as they are before the loop
-        self.quick = self.run().forward()
+        self.quick: Any = self.run().forward()  # until it is compared
         self.changed: list[str] = site.changed
 
-    def run(self, nudge: Callable[[Any], Any] | None = None) -> Run:
+    def run(self) -> Run:
         """Return the region with copies of what there is now."""
-        return Run(self.ctx, self.site, self.functions, self.steps, self.inputs, nudge)
+        return Run(self.ctx, self.site, self.functions, self.steps, self.inputs)
 
     def has_cotangent(self, value: Any) -> bool:
         """Whether a value of the program has one, or an item of it."""
@@ -257,7 +255,7 @@ class RegionBeside(QuickWay):
                 self.compare_value(name, found, expected)
         self.compare_totals("tangent", tangents, self.nudged_tangents)
         self.lists = {n: list(v) for n, v in self.source.items() if type(v) is list}
-        self.quick = self.given = None  # type: ignore[assignment]
+        self.quick = self.given = None
         if self.is_active:
             self.ctx.record((note_cotangents, self))
 
@@ -273,19 +271,19 @@ class RegionBeside(QuickWay):
             else:
                 yield name, found, expected
 
-    def nudged_tangents(self) -> list[list[Any]] | None:
-        """Return the tangents of runs that begin with other errors of rounding."""
-        found: list[list[Any]] = []
+    def nudged(self, ctx: ReverseMode, inputs: dict[str, Any]) -> Iterator[Run]:
+        """Yield runs from values of a context with errors of rounding."""
         for _ in range(SAMPLES):
-            given = self.given
-            run = Run(
-                given.own, self.site, self.functions, self.steps, given.inputs, self.nudge
-            ).forward()
-            if run.found is Elsewhere:
-                return None
-            pairs = self.pairs(run)
-            found.append([numbers(y) for name, y, _ in pairs if name in self.site.tangents])
-        return found
+            run = Run(ctx, self.site, self.functions, self.steps, inputs, self.nudge).forward()
+            if run.found is not Elsewhere:
+                yield run
+
+    def nudged_tangents(self) -> list[list[Any]]:
+        """Return the tangents of runs that begin with errors of rounding."""
+        return [
+            [numbers(y) for name, y, _ in self.pairs(run) if name in self.site.tangents]
+            for run in self.nudged(self.given.own, self.given.inputs)
+        ]
 
     def above(
         self, ctx: ForwardMode, names: Iterable[str], tangents: dict[str, str], pairs: list[Pairs]
@@ -297,7 +295,7 @@ class RegionBeside(QuickWay):
         self,
         what: str,
         totals: list[Total],
-        others: Callable[[], list[list[Any]] | None],
+        others: Callable[[], list[list[Any]]],
     ) -> None:
         """Raise if sums, which are called so, differ by more than rounding does.
 
@@ -306,19 +304,19 @@ class RegionBeside(QuickWay):
         others : callable
             Returns these sums as runs find them that begin with errors of rounding: these tell what
             rounding does to slopes, which are sums too. Those of an iteration that has converged
-            are nothing else, and so are their products.
+            are nothing else, and so are their products. There may be none.
         """
         off = [
             k
             for k, t in enumerate(totals)
             if is_far(t.found, t.expected, np.abs(t.expected), self.close).any()
         ]
-        runs = others() if off else None
-        if runs is None:
-            return
+        runs = others() if off else []
         for k in off:
             name, y, expected = totals[k]
-            size = spread(y, [run[k] for run in runs], self.close / MARGIN)
+            size = MARGIN * np.abs(expected)
+            if runs:
+                size = spread(y, [run[k] for run in runs], self.close / MARGIN)
             self.compare_rounded(what, name, y, expected, size, self.close)
 
     # Cotangents.
@@ -346,10 +344,8 @@ class RegionBeside(QuickWay):
             if name not in self.site.tangents:
                 self.compare_value(f"{name}, undone,", run.inputs[name], self.inputs[name])
 
-        def nudged() -> list[list[Any]] | None:
-            runs = [self.run(self.nudge).forward() for _ in range(SAMPLES)]
-            if any(each.found is Elsewhere for each in runs):
-                return None
+        def nudged() -> list[list[Any]]:
+            runs = self.nudged(self.ctx, self.inputs)
             return [noted.pulled(each, self.nudge) for each in runs]
 
         self.compare_totals("cotangent", totals, nudged)
@@ -431,9 +427,9 @@ class Noted:
     @property
     def is_finite(self) -> bool:
         """Whether all are finite numbers."""
-        return all(
-            type(g) in REALS and math.isfinite(g) for g in self.numbers.values()
-        ) and all(np.isfinite(a).all() for a in self.arrays.values())
+        return all(type(g) in REALS and math.isfinite(g) for g in self.numbers.values()) and all(
+            np.isfinite(a).all() for a in self.arrays.values()
+        )
 
     def pulled(self, run: Run, nudge: Callable[[Any], Any] | None = None) -> list[Any]:
         """Return what the region makes of them for the leaves."""

@@ -196,10 +196,15 @@ def results_times(factor: float, kind: type, only: str = "") -> Callable[..., An
 
         def run(*args: Any) -> Any:
             ok, stack, top, *found = forward(*args)
-            return ok, stack, top, *[
-                y * factor if isinstance(y, kind) and name.startswith(only) else y
-                for name, y in zip(names, found, strict=True)
-            ]
+            return (
+                ok,
+                stack,
+                top,
+                *[
+                    y * factor if isinstance(y, kind) and name.startswith(only) else y
+                    for name, y in zip(names, found, strict=True)
+                ],
+            )
 
         return run
 
@@ -235,7 +240,7 @@ FAULTS: dict[str, tuple[dict[str, Any], str]] = {
     "a number": ({"forward": results_times(OFF, float)}, "gives s another value"),
     "elements": ({"forward": elements_changed}, r"gives x\[2\] another value"),
     "cotangents": ({"reverse": cotangents_times(OFF)}, "gives (a|s) another cotangent"),
-    "cotangents of elements": ({"reverse": elements_changed}, r"gives . ?.*another cotangent"),
+    "cotangents of elements": ({"reverse": elements_changed}, "another cotangent"),
 }
 
 
@@ -255,7 +260,7 @@ def test_rounding_is_no_difference(program: Any, monkeypatch: pytest.MonkeyPatch
 
 def test_a_wrong_tangent(program: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     sabotage(monkeypatch, forward=results_times(OFF, object, "t1_"))
-    with debug_mode(), pytest.raises(DifferentResultError, match="gives . ?.*another tangent"):
+    with debug_mode(), pytest.raises(DifferentResultError, match="another tangent"):
         jvp(program, (X.copy(), 0.5), (X, 1.0))
 
 
