@@ -117,12 +117,7 @@ class LoopRewriter(OutputRewriter):
         return [
             assign(store(steps, place), given, place),
             self._trial(reading, loop, steps, store(result, place), place),
-            when(
-                test,
-                [*ways, compared(tried, values, place)],
-                [assign(bound, tried, place), *stores],
-                place,
-            ),
+            when(test, plainly, [assign(bound, tried, place), *stores], place),
             forget([result, steps], place),
         ]
 
