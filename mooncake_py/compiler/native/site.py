@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from mooncake_py.compiler.native.beside import Beside
 from mooncake_py.compiler.native.building.types import (
     KnownType,
     Type,
@@ -19,7 +20,7 @@ from mooncake_py.compiler.native.building.types import (
 )
 from mooncake_py.compiler.native.building.values import Unfit
 from mooncake_py.compiler.native.form import Compiler
-from mooncake_py.compiler.native.giving_back import TYPES, given_back, parts_given, types_in
+from mooncake_py.compiler.native.giving_back import TYPES, given_back, types_in
 from mooncake_py.compiler.native.machine.background import WORKER
 from mooncake_py.compiler.native.matching import matcher
 from mooncake_py.compiler.native.outcome import COMPILED, NOT_COMPILED, Outcome
@@ -205,35 +206,6 @@ class Reread:
             value = self.value_of(c, f) if isinstance(c, Captured) else found_at(given, c.path)
             flat += flattened(value, c.type)
         return dict(zip(self.site.region.inputs, flat, strict=True))
-
-
-class Beside:
-    """A region that debug mode has run on copies, to compare what runs in its place.
-
-    Parameters
-    ----------
-    found : RegionBeside or LoopAbove
-        What compares values by the names of the region.
-    reading, inputs, given
-        See `Site.run`.
-    """
-
-    def __init__(
-        self, found: Any, reading: Reread, inputs: dict[str, Any], given: Sequence[Any]
-    ) -> None:
-        self.found = found
-        self.reading = reading
-        self.inputs = inputs
-        self.given = given
-
-    def compare(self, value: Any) -> None:
-        """Compare what the function or the loop has given back, and has written."""
-        pairs = [(self.reading.output, value)]
-        pairs += [(output, self.inputs[own]) for output, own in self.reading.grown]
-        for path, name, output in self.reading.set_after:
-            pairs.append((output, getattr(found_at(self.given, path), name)))
-        parts = {name: part for pair in pairs for name, part in parts_given(*pair)}
-        self.found.compare(*[parts.get(name, MISSING) for name in self.reading.site.outputs])
 
 
 class Site:
