@@ -26,12 +26,11 @@ from mooncake_py.compiler.sites.elsewhere import Elsewhere
 from mooncake_py.compiler.sites.items import Pairs
 from mooncake_py.errors import DifferentResultError, Location
 from mooncake_py.modes.debug.beside import NotPlainError, as_plain
-from mooncake_py.modes.debug.mirror import Mirror, cotangents
+from mooncake_py.modes.debug.mirror import cotangents
 from mooncake_py.modes.debug.quick_ways import QuickWay, is_far, spread
-from mooncake_py.modes.reverse.context import ReverseContext
+from mooncake_py.modes.debug.region_runs import REALS, Run
 from mooncake_py.overriding import override
 from mooncake_py.runtime.active import Active
-from mooncake_py.runtime.values import NUMBERS
 from mooncake_py.syntax.names import MISSING
 from mooncake_py.tangents.memory import owner
 
@@ -45,8 +44,6 @@ __all__ = ["RegionBeside", "beside"]
 CLOSE = 4096  # errors of rounding of the terms of a derivative
 MARGIN = 100.0  # how far a result may differ, where slopes cancel, for each that rounding moves it
 SAMPLES = 3
-REALS = frozenset({float, np.float64, np.float32})
-ITEMS = NUMBERS | {Active}
 
 
 def beside(
@@ -87,102 +84,6 @@ class Total(NamedTuple):
     name: str
     found: Any
     expected: Any
-
-
-class RegionMirror(Mirror):
-    """Copies of what a region is given.
-
-    Parameters
-    ----------
-    base : ReverseMode
-        Whose values are copied.
-    values : iterable
-    own : ReverseMode
-    nudge : callable, optional
-        Returns a number or an array with errors, for copies that have some.
-    """
-
-    def __init__(
-        self,
-        base: ReverseMode,
-        values: Iterable[Any],
-        own: ReverseMode,
-        nudge: Callable[[Any], Any] | None,
-    ) -> None:
-        self.nudge = nudge
-        self.lists: dict[int, Any] = {}
-        super().__init__(base, [], values, own, [])
-        if nudge is not None:
-            arrays = {id(owner(v)): owner(v) for v in self.values if type(v) is ndarray}
-            for a in arrays.values():
-                if a.dtype.kind in "fc":
-                    a[...] = nudge(a)
-
-    @override
-    def takes(self, a: ndarray) -> bool:
-        return a.dtype.kind in "biufc"
-
-    @override
-    def nudged(self, value: Any) -> Any:
-        return self.nudge(value) if self.nudge and type(value) in REALS else value
-
-    @override
-    def copy(self, level: int, value: Any) -> Any:
-        if type(value) is list or type(value) is tuple:
-            if id(value) not in self.lists:  # items that are no numbers are not looked into
-                items = [self.copy(level, v) if type(v) in ITEMS else v for v in value]
-                self.lists[id(value)] = type(value)(items)
-            return self.lists[id(value)]
-        return super().copy(level, self.nudged(value))
-
-
-class Run:
-    """A region that runs in a context of its own, on copies.
-
-    Parameters
-    ----------
-    ctx : ReverseMode
-        Whose values are copied.
-    site : Site or RegionSite
-    functions, steps, inputs
-        As the site is given them.
-    nudge : callable, optional
-        What returns a number or an array with errors.
-
-    Attributes
-    ----------
-    inputs : dict of str to object
-        The copies, which the region has changed.
-    found : dict of str to object
-        What it has given back, or `Elsewhere`.
-    """
-
-    def __init__(
-        self,
-        ctx: ReverseMode,
-        site: Any,
-        functions: Any,
-        steps: Any,
-        inputs: dict[str, Any],
-        nudge: Callable[[Any], Any] | None = None,
-    ) -> None:
-        self.own = ReverseContext()
-        values = RegionMirror(ctx, inputs.values(), self.own, nudge).values
-        self.inputs = dict(zip(inputs, values, strict=True))
-        self.before = {name: tuple(v) if type(v) is list else v for name, v in self.inputs.items()}
-        self.site, self.functions, self.steps = site, functions, steps
-        self.found: Any = None
-
-    def forward(self) -> Run:
-        """Run it."""
-        self.found = self.site.record(self.own, self.functions, self.steps, dict(self.inputs))
-        return self
-
-    def is_active(self, value: Any) -> bool:
-        """Whether a copy is active."""
-        return type(value) is Active or (
-            type(value) is ndarray and self.own.find(value) is not None
-        )
 
 
 class RegionBeside(QuickWay):
