@@ -29,17 +29,8 @@ from mooncake_py.errors import (
     NonScalarOutputError,
 )
 from mooncake_py.interface import grad, jvp, value_and_grad
-from mooncake_py.jacobians import (
-    Program,
-    arranged,
-    blocks_of,
-    collect,
-    is_leaf,
-    jacobian,
-    of_chosen,
-    real_leaves,
-    refilled,
-)
+from mooncake_py.jacobian_blocks import arranged, collect, is_leaf, refilled
+from mooncake_py.jacobians import Program, blocks_of, jacobian, of_chosen, real_leaves
 from mooncake_py.language.draws import Draws
 from mooncake_py.modes.reverse.settings import compiling
 from mooncake_py.modes.reverse.whole_or_parts import whole_or_parts

@@ -223,10 +223,20 @@ def jvp_along(
         for tangents in directions:
             require_direction(primals, tangents)
         require_plain(f, primals)
-        # Only for those who use it.
-        from mooncake_py.modes.forward.several import push_forward_along
 
-        return push_forward_along(f, primals, directions, compared)
+        def whole(*, in_text: bool) -> tuple[Any, list[Any]] | None:
+            # Only where functions run whole.
+            from mooncake_py.modes.forward.whole import push_whole_along
+
+            return push_whole_along(f, primals, directions, in_text)
+
+        def in_parts() -> tuple[Any, list[Any]]:
+            # Only for those who use it.
+            from mooncake_py.modes.forward.several import push_forward_along
+
+            return push_forward_along(f, primals, directions, compared)
+
+        return whole_or_parts("derivatives along directions", f, whole, in_parts)
 
 
 def build_rrule(f: Callable[..., Any], *args: Any) -> Callable[..., Any]:

@@ -14,6 +14,7 @@ import numpy as np
 from mooncake_py.boundary.apart import ArgumentsApart, arguments_apart
 from mooncake_py.boundary.arguments import (
     ArgNums,
+    choose_arguments,
     name_of,
     not_differentiable,
     require_callable,
@@ -23,30 +24,32 @@ from mooncake_py.diagnostics.options import require_choice, require_flag
 from mooncake_py.diagnostics.tracebacks import boundary
 from mooncake_py.errors import (
     DerivativeDropError,
-    InvalidTangentError,
     MissingRuleError,
     NonDifferentiableArgumentError,
     NonScalarOutputError,
 )
 from mooncake_py.interface import jvp_along, vjp
+from mooncake_py.jacobian_blocks import (
+    Block,
+    arranged,
+    collect,
+    of_both,
+    of_columns,
+    refilled,
+    spread,
+)
 from mooncake_py.language.draws import Draws
 from mooncake_py.modes.reverse.settings import compiling
+from mooncake_py.modes.reverse.whole_or_parts import may_run_whole
 from mooncake_py.pickling import Remade
 from mooncake_py.recomputation.agreement import Runs
 from mooncake_py.recomputation.structures import unit
 from mooncake_py.recomputation.units import unit_parts, variables_in, zero
-from mooncake_py.runtime.active import Active
-from mooncake_py.runtime.compilation import require_setting
+from mooncake_py.runtime.compilation import compiles, require_setting
 from mooncake_py.runtime.enclosing import enclosing
-from mooncake_py.runtime.values import INEXACT_SCALARS
 from mooncake_py.tangents import NoTangent
-from mooncake_py.tangents.contents import elements_of, plain_dict
-from mooncake_py.utilities.structures import holds_numbers
-from mooncake_py.words import with_article
 
-__all__ = [
-    "collect", "is_leaf", "jacobian", "of_chosen", "real_leaves", "refilled", "value_and_jacobian",
-]  # fmt: skip
+__all__ = ["jacobian", "of_chosen", "real_leaves", "value_and_jacobian"]
 
 FEW = 4
 """Inputs of which the columns are computed before it is known how many rows there are.
@@ -60,12 +63,6 @@ Aux = TypeVar("Aux")
 Mode = Literal["auto", "forward", "reverse"]
 MODES = "forward", "reverse", "auto"
 NOTHING = NoTangent()
-
-
-class Block(NamedTuple):
-    """The Jacobians of one number or array of the output, one for each of the input."""
-
-    arrays: list[Any]
 
 
 @overload
@@ -196,12 +193,17 @@ def value_and_jacobian(
         require_setting(compile)
 
     def both(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
-        with compiling(compile), arguments_apart(f, argnums, args, kwargs) as apart:
-            function, values = of_chosen(f, apart)
-            leaves = real_leaves(f, apart.chosen, values)
-            y, aux, blocks = blocks_of(Program(f, function, has_aux), values, leaves, mode)
-            found = arranged(blocks, values, isinstance(argnums, tuple))
-            return (y, aux) if has_aux else y, found
+        with compiling(compile):
+            if not has_aux and not kwargs and mode != "reverse":
+                whole = compiled_columns(f, argnums, args, mode)
+                if whole is not None:
+                    return whole
+            with arguments_apart(f, argnums, args, kwargs) as apart:
+                function, values = of_chosen(f, apart)
+                leaves = real_leaves(f, apart.chosen, values)
+                y, aux, blocks = blocks_of(Program(f, function, has_aux), values, leaves, mode)
+                found = arranged(blocks, values, isinstance(argnums, tuple))
+                return (y, aux) if has_aux else y, found
 
     making = partial(value_and_jacobian, compile=compile)
     return Remade(both, making, f, argnums, mode, has_aux)
@@ -234,7 +236,7 @@ def blocks_of(program: Program, values: Any, leaves: list[Any], mode: Mode) -> A
     with draws:
         y, pullback = vjp(program.function, values)
     y, aux = split(program, y)
-    outputs = require_numbers(program, y)
+    outputs = require_numbers(program.f, y)
     # A row of a complex output takes two pullbacks.
     count = sum([np.size(part) * (1 + np.iscomplexobj(part)) for part in outputs])
     if mode == "auto" and size <= count:
@@ -242,12 +244,12 @@ def blocks_of(program: Program, values: Any, leaves: list[Any], mode: Mode) -> A
     return y, aux, by_rows(program, y, pullback, outputs, leaves)
 
 
-def require_numbers(program: Program, y: Any) -> list[Any]:
+def require_numbers(f: Any, y: Any) -> list[Any]:
     """Return the numbers and arrays in a result; raise if it is something else."""
     outputs: list[Any] = []
     collect(y, outputs)
     if not outputs and not issubclass(type(y), (list, tuple, dict)):
-        raise no_numbers(program.f, y)
+        raise no_numbers(f, y)
     return outputs
 
 
@@ -258,12 +260,7 @@ def by_columns(
 
     A value that was computed `before` must equal that of the runs.
     """
-    directions: list[Any] = []
-    variables = variables_in(values)
-    for k in range(len(leaves)):
-        for i in range(np.size(leaves[k])):
-            parts = unit_parts(leaves, variables, k, i)
-            directions.append((refilled(values, parts),))
+    directions = [(direction,) for direction in unit_directions(values, leaves)]
     runs = Runs(program.f)
     if before is not None:
         runs.agree(before)
@@ -275,24 +272,52 @@ def by_columns(
     columns = [dy[0] for dy in tangents] if program.has_aux else tangents
     if before is not None:
         runs.agree(y, columns, values)
+    require_numbers(program.f, y)
+    return y, aux, of_columns(y, columns, leaves)
 
-    def block(part: Any, path: tuple[Any, ...]) -> Block:
-        arrays: list[Any] = []
-        start = 0
-        for leaf in leaves:
-            found = [at(dy, path) for dy in columns[start : start + np.size(leaf)]]
-            start += np.size(leaf)
-            if not found:
-                arrays.append(of_both(np.zeros(np.shape(part) + np.shape(leaf)), part, leaf))
-            elif np.ndim(leaf) == 0:
-                arrays.append(of_both(found[0], part, leaf))
-            else:
-                own = np.stack(found, axis=-1).reshape(np.shape(part) + np.shape(leaf))
-                arrays.append(of_both(own, part, leaf))
-        return Block(arrays)
 
-    require_numbers(program, y)
-    return y, aux, spread(block, y, ())
+def compiled_columns(
+    f: Any, argnums: ArgNums, args: tuple[Any, ...], mode: Mode
+) -> tuple[Any, Any] | None:
+    """Return the output and the Jacobian by the compiled derivative of `f` along each direction.
+
+    None if `f` is not compiled whole, or if rows are to be computed.
+    """
+    if not compiles() or not may_run_whole():
+        return None
+    chosen = choose_arguments(f, argnums, args, {})
+    values = tuple([args[k] for k in chosen])  # type: ignore[index]
+    leaves = real_leaves(f, chosen, values)
+    directions = [
+        tuple([direction[chosen.index(k)] if k in chosen else None for k in range(len(args))])
+        for direction in unit_directions(values, leaves)
+    ]
+    # Only where functions run whole.
+    from mooncake_py.modes.forward.whole import push_whole_along
+
+    first = push_whole_along(f, args, directions[:1])
+    if first is None:
+        return None
+    y, columns = first
+    count = sum([np.size(part) for part in require_numbers(f, y)])
+    if mode == "auto" and len(directions) > max(count, FEW):
+        return None
+    if directions[1:]:
+        rest = push_whole_along(f, args, directions[1:])
+        if rest is None:
+            return None
+        columns = [*columns, *rest[1]]
+    return y, arranged(of_columns(y, columns, leaves), values, isinstance(argnums, tuple))
+
+
+def unit_directions(values: Any, leaves: list[Any]) -> list[Any]:
+    """Return the unit vectors of the input, in its structure."""
+    variables = variables_in(values)
+    return [
+        refilled(values, unit_parts(leaves, variables, k, i))
+        for k, leaf in enumerate(leaves)
+        for i in range(np.size(leaf))
+    ]
 
 
 def by_rows(program: Program, y: Any, pullback: Any, outputs: list[Any], leaves: list[Any]) -> Any:
@@ -334,19 +359,6 @@ def by_rows(program: Program, y: Any, pullback: Any, outputs: list[Any], leaves:
     return spread(block, y, ())
 
 
-def of_both(block: Any, part: Any, leaf: Any) -> Any:
-    """Return a block in the precision of output and input together, the same in both modes."""
-    kind = np.result_type(dtype_of(part), dtype_of(leaf))
-    if kind == dtype_of(block):
-        return block
-    return block.astype(kind) if isinstance(block, np.ndarray) else kind.type(block)
-
-
-def dtype_of(value: Any) -> Any:
-    """Return the dtype of an array or a number."""
-    return value.dtype if isinstance(value, (np.ndarray, np.generic)) else np.dtype(type(value))
-
-
 # Numbers and arrays in structures.
 
 
@@ -386,73 +398,6 @@ def real_leaves(f: Any, chosen: Any, values: Any) -> list[Any]:
     return leaves
 
 
-def is_leaf(value: Any) -> bool:
-    """Return whether a value is a number or an array that can have a derivative."""
-    if issubclass(type(value), np.ndarray):
-        return value.dtype.kind in "fc"
-    return type(value) is Active or type(value) in INEXACT_SCALARS  # and none of a subclass
-
-
-def collect(value: Any, found: list[Any], above: tuple[int, ...] = ()) -> None:
-    """Append the numbers and arrays in a value, in order."""
-    if is_leaf(value):
-        found.append(value)
-    elif issubclass(type(value), (list, tuple, dict)):
-        if id(value) in above:
-            raise no_place(value, "contains itself")
-        above = (*above, id(value))
-        is_dict = issubclass(type(value), dict)
-        for part in plain_dict(value).values() if is_dict else elements_of(value):
-            collect(part, found, above)
-    elif holds_numbers(value):
-        raise no_place(value, "holds numbers")
-
-
-def spread(f: Any, value: Any, path: tuple[Any, ...]) -> Any:
-    """Apply ``f(leaf, path)`` to the numbers and arrays in a value; the rest becomes None."""
-    if is_leaf(value):
-        return f(value, path)
-    if issubclass(type(value), (list, tuple)):
-        return like(
-            value, [spread(f, part, (*path, i)) for i, part in enumerate(elements_of(value))]
-        )
-    if issubclass(type(value), dict):
-        return {key: spread(f, part, (*path, key)) for key, part in plain_dict(value).items()}
-    return None
-
-
-def like(value: Any, parts: list[Any]) -> Any:
-    """Return a list, a tuple or a namedtuple like `value` with these parts."""
-    if issubclass(type(value), list):
-        return parts
-    return type(value)(*parts) if hasattr(type(value), "_fields") else tuple(parts)
-
-
-def refilled(value: Any, parts: list[Any]) -> Any:
-    """Return the structure of a value with other numbers and arrays, in order."""
-    rest = iter(parts)
-    return spread(lambda leaf, path: next(rest), value, ())
-
-
-def at(value: Any, path: tuple[Any, ...]) -> Any:
-    """Return the part of a structure at a path."""
-    for key in path:
-        value = value[key]
-    return value
-
-
-def arranged(blocks: Any, values: Any, several: bool) -> Any:
-    """Put, for each part of the output, the arrays into the structure of the arguments."""
-    if isinstance(blocks, Block):
-        filled = refilled(values, blocks.arrays)
-        return filled if several else filled[0]
-    if issubclass(type(blocks), dict):
-        return {key: arranged(part, values, several) for key, part in blocks.items()}
-    if issubclass(type(blocks), (list, tuple)):
-        return like(blocks, [arranged(part, values, several) for part in blocks])
-    return blocks
-
-
 def complex_argument(f: Any) -> NonDifferentiableArgumentError:
     """Return the error for a Jacobian with respect to complex numbers."""
     return NonDifferentiableArgumentError(
@@ -460,17 +405,6 @@ def complex_argument(f: Any) -> NonDifferentiableArgumentError:
         why="the derivative with respect to a complex number is a complex number only if the "
         "function is holomorphic",
         fix="pass real and imaginary parts as real arrays",
-    )
-
-
-def no_place(value: Any, trouble: str) -> InvalidTangentError:
-    """Return the error for a part of an argument or an output that a Jacobian has no place for."""
-    kind = type(value).__name__
-    return InvalidTangentError(
-        f"a Jacobian was asked for with respect to, or of, {with_article(kind)} that {trouble}",
-        why="it has an array for each number or array of the output, and of the arguments, in\n"
-        "their tuples, lists and dicts",
-        fix="pass and return arrays, or tuples, lists and dicts of these; or use vjp or jvp",
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.testing import assert_array_equal
 
-from mooncake_py.jacobians import collect
+from mooncake_py.jacobian_blocks import collect
 from mooncake_py.recomputation.units import unit_parts, variables_in
 
 X = np.array([0.3, -1.2, 0.7])

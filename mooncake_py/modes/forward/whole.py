@@ -26,7 +26,7 @@ from mooncake_py.modes.reverse.whole_arguments import (
 )
 from mooncake_py.modes.reverse.whole_sweeps import WholeSweeps
 
-__all__ = ["WholeTangent", "product_of_whole", "push_whole"]
+__all__ = ["WholeTangent", "product_of_whole", "push_whole", "push_whole_along"]
 
 Places = Sequence[tuple[int, int | None]]
 """Of inputs with a tangent: their place, and that of what is passed for it, None for zero."""
@@ -41,18 +41,49 @@ def push_whole(
     in_text: bool = False,
 ) -> tuple[Any, Any] | None:
     """Return the output and its tangent, None if the call goes the general way."""
-    found = matched(f, primals, {}, in_text)
+    found = push_whole_along(f, primals, [tangents], in_text)
+    return None if found is None else (found[0], found[1][0])
+
+
+def push_whole_along(
+    f: Callable[..., Any],
+    primals: tuple[Any, ...],
+    directions: Sequence[tuple[Any, ...]],
+    in_text: bool = False,
+) -> tuple[Any, list[Any]] | None:
+    """Return the output and a tangent for each direction, None if the call goes the general way.
+
+    The code for one direction runs for each of them.
+    """
+    found = matched(f, primals, {}, in_text) if directions else None
     if found is None:
         return None
     site, reading, inputs = found
     if not reading.site.may_run(inputs):
         return None
-    key = "push", *[t is None for t in tangents]
+    chosen, *others = [moving(tangents) for tangents in directions]
+    if any(other != chosen for other in others):
+        return None
+    key = "push", *chosen
     if key not in reading.derivatives:
-        chosen = [k for k, t in enumerate(tangents) if t is not None]
         reading.derivatives[key] = WholeTangent.of(site, reading, chosen)
     whole = reading.derivatives[key]
-    return None if whole is None else whole.run(inputs.values(), tangents)
+    if whole is None:
+        return None
+    y: Any = None
+    tangents: list[Any] = []
+    for direction in directions:
+        one = whole.run(inputs.values(), direction)
+        if one is None:
+            return None
+        y = one[0]
+        tangents.append(one[1])
+    return y, tangents
+
+
+def moving(tangents: Sequence[Any]) -> list[int]:
+    """Return the positions of the arguments that have a tangent."""
+    return [k for k, t in enumerate(tangents) if t is not None]
 
 
 class WholeTangent(WholeSweeps):

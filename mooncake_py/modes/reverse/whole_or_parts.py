@@ -11,7 +11,7 @@ from mooncake_py.modes.reverse.settings import settings
 from mooncake_py.runtime.compilation import compiles, is_refused
 from mooncake_py.runtime.enclosing import enclosing
 
-__all__ = ["whole_or_parts"]
+__all__ = ["may_run_whole", "whole_or_parts"]
 
 T_co = TypeVar("T_co", covariant=True)
 T = TypeVar("T", bound=tuple[Any, ...])
@@ -22,6 +22,11 @@ class Whole(Protocol[T_co]):
 
     def __call__(self, *, in_text: bool) -> T_co | None:
         """Return the derivative, None if the call goes the general way."""
+
+
+def may_run_whole(debug: bool = False) -> bool:
+    """Return whether derivatives of functions as a whole may be taken here."""
+    return not is_refused() and enclosing() is None and settings(debug) is None
 
 
 def whole_or_parts(
@@ -36,7 +41,7 @@ def whole_or_parts(
     f : object
         The function.
     """
-    if is_refused() or enclosing() is not None or settings(debug) is not None:
+    if not may_run_whole(debug):
         return in_parts()
     if compiles():
         found = whole(in_text=False)
