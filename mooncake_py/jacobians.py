@@ -194,7 +194,7 @@ def value_and_jacobian(
 
     def both(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
         with compiling(compile):
-            if not has_aux and not kwargs and mode != "reverse":
+            if enclosing() is None and not has_aux and not kwargs and mode != "reverse":
                 whole = compiled_columns(f, argnums, args, mode)
                 if whole is not None:
                     return whole

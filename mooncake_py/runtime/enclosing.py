@@ -31,8 +31,8 @@ def paths(*names: str) -> tuple[str, ...]:
 # what the tester differentiates twice, the arguments of functions of other packages.
 ORDINARY = paths(
     "extras/structure.py", "rules", "modes/forward/pushforward.py", "modes/forward/transposed.py",
-    "recomputation/structures.py", "higher_order.py", "jacobians.py", "pickling.py",
-    "checkpointing.py",
+    "recomputation/structures.py", "higher_order.py", "jacobian_blocks.py", "jacobians.py",
+    "pickling.py", "checkpointing.py",
     "solvers", "distributed", "tangents/contents.py", "tangents/pairs.py", "testing/program.py",
     "utilities/flattening.py", "utilities/holomorphic.py",
 )  # fmt: skip
