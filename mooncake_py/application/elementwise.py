@@ -33,6 +33,7 @@ from mooncake_py.runtime import activity, drops, overlapping, pulls
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.late_errors import has_written
 from mooncake_py.runtime.methods import ANSWERED, derivable
+from mooncake_py.runtime.quiet import silently
 from mooncake_py.runtime.values import SEQUENCES
 from mooncake_py.tangents.memory import has_overlaps, is_writeable
 
@@ -253,7 +254,7 @@ def elementwise_through(
 
 def kept_at_once(partials: Any, primals: Any) -> Any:
     """Evaluate, before the output overwrites an input, the partials that are kept as values."""
-    return [p.partial(*primals, None) if type(p) is AtOnce else p for p in partials]
+    return [silently(p.partial, *primals, None) if type(p) is AtOnce else p for p in partials]
 
 
 def bound_arguments(f: Any, args: Any, kwargs: Any, count: int) -> tuple[Any, Any]:

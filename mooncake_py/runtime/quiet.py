@@ -31,6 +31,7 @@ from mooncake_py.runtime.silence import depth, leave_deeper
 __all__ = [
     "BY_NAME", "Heard", "Quiet", "Raising", "Unheard", "error_hook", "error_modes", "is_strict",
     "loud_again", "quiet", "set_error_modes", "setting",
+    "silently",
 ]  # fmt: skip
 
 
@@ -130,6 +131,16 @@ def _settings() -> tuple[Any, bool, bool, dict[str, Any]]:
         strict = modes["under"] != "ignore" or not kinds <= {"ignore", "warn"}
         _found = present, strict, not kinds.isdisjoint(("call", "log")), dict(modes)
     return _found
+
+
+def silently(f: Callable[..., Any], *args: Any) -> Any:
+    """Call a function without warnings of NumPy."""
+    before = setting()
+    try:
+        quiet()
+        return f(*args)
+    finally:
+        loud_again(before)
 
 
 class Quiet:

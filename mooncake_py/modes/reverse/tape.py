@@ -27,6 +27,7 @@ from mooncake_py.runtime.active import Active, active_number
 from mooncake_py.runtime.activity import INERT, are_numbers, parts
 from mooncake_py.runtime.compilation import compiles
 from mooncake_py.runtime.memory import Memory, objects_overwritten, undo_assign
+from mooncake_py.runtime.quiet import silently
 from mooncake_py.runtime.registry import Registry
 from mooncake_py.runtime.values import FLOAT64, fit_to, is_inexact, like, spec_of
 from mooncake_py.runtime.views import View
@@ -151,7 +152,7 @@ class Tape(ArrayLanguage, ReversePass):
         if keep_x:
             x = node.keep(x)
         if type(partial) is AtOnce:
-            partial = partial.partial(x, y)
+            partial = silently(partial.partial, x, y)
         self.record((
             pulls.pull_one, out, node, partial, spec,
             x if keep_x else None, y if keep_y else None,
@@ -192,7 +193,7 @@ class Tape(ArrayLanguage, ReversePass):
         spec_a = spec_b = None
         shape = y.shape if type(y) is ndarray else None  # numbers get cotangents of other types
         if type(pa) is AtOnce is type(pb) and pa.both is not None:
-            pa, pb = pa.both(a, b)
+            pa, pb = silently(pa.both, a, b)
             pb = ~pa if pb is None else pb
         if pa is None:
             na = None
@@ -200,14 +201,14 @@ class Tape(ArrayLanguage, ReversePass):
             if type(a) is not ndarray or a.dtype is not y.dtype or a.shape != shape:
                 spec_a = fit_to(a, y)
             if type(pa) is AtOnce:
-                pa = pa.partial(a, b, y)
+                pa = silently(pa.partial, a, b, y)
         if pb is None:
             nb = None
         else:
             if type(b) is not ndarray or b.dtype is not y.dtype or b.shape != shape:
                 spec_b = fit_to(b, y)
             if type(pb) is AtOnce:
-                pb = pb.partial(a, b, y)
+                pb = silently(pb.partial, a, b, y)
         saved = (a if keep_a else None, b if keep_b else None, y if keep_y else None)
         self.record((pulls.pull_two, out, na, pa, spec_a, nb, pb, spec_b, saved))
         return result
@@ -423,5 +424,5 @@ class Tape(ArrayLanguage, ReversePass):
 def evaluated_at_once(partials: Any, args: Any, y: Any) -> Any:
     """Return the partials, with the values of those that are to be kept instead of operands."""
     if any(type(p) is AtOnce for p in partials):
-        return [p.partial(*args, y) if type(p) is AtOnce else p for p in partials]
+        return [silently(p.partial, *args, y) if type(p) is AtOnce else p for p in partials]
     return partials
