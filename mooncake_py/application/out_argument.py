@@ -23,6 +23,7 @@ from mooncake_py.rules import fft
 from mooncake_py.runtime import activity, drops, overlapping
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.numpy_operands import takes_over
+from mooncake_py.runtime.quiet import Unheard
 from mooncake_py.runtime.users_code import HEAP_TYPE
 from mooncake_py.tangents.bits import bits_of
 from mooncake_py.tangents.memory import is_writeable
@@ -385,8 +386,13 @@ def without_out(apply: Callable[..., Any]) -> Callable[..., Any]:
         if not ctx.watches:
             ctx.refuse_subclasses(out if type(out) is tuple else (out,))
         where = given.get("where", True) if is_elementwise else True
+        compute = partial(compute_into, partial(apply, rule), ctx, f, args, kwargs, out, where)
         try:
-            y = compute_into(partial(apply, rule), ctx, f, args, kwargs, out, where)
+            if type(out) is ndarray and narrows(out, args) and not rule.by_user:
+                options = {name: v for name, v in given.items() if name != "out"}
+                y = heard_from(partial(call_with, f, args, options, out.copy()), compute)
+            else:
+                y = compute()
             return number_in(ctx, f, args, kwargs, y) if y is out else y
         except Exception as error:
             raised = error if rule.by_user else as_plain(error, f, args, given)
@@ -396,6 +402,24 @@ def without_out(apply: Callable[..., Any]) -> Callable[..., Any]:
         raise raised
 
     return apply_and_write
+
+
+def heard_from(plain: Callable[[], Any], compute: Callable[[], Any]) -> Any:
+    """Return what is computed into an output; the plain call, into a copy, warns in its place."""
+    try:
+        plain()
+    finally:  # NumPy has written before it raises, most often: the caller looks
+        with Unheard():
+            y = compute()
+    return y
+
+
+def narrows(out: ndarray, args: Any) -> bool:
+    """Return whether a result is converted for its output, and warned of in other words then."""
+    return out.dtype.kind in "fc" and any(
+        type(a) is ndarray and a.dtype.kind in "fc" and not np.can_cast(a.dtype, out.dtype)
+        for a in args
+    )
 
 
 def laid_out(ctx: Mode, f: Any, args: Any, kwargs: Any, out: Any, y: Any) -> Any:

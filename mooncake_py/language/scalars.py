@@ -18,6 +18,7 @@ from mooncake_py.diagnostics.reporting import dropped
 from mooncake_py.language import special
 from mooncake_py.runtime import activity, drops
 from mooncake_py.runtime.active import Active, innermost_context, part_of_real
+from mooncake_py.runtime.quiet import Unheard
 from mooncake_py.tangents.subclasses import plain_parts
 
 if TYPE_CHECKING:
@@ -61,7 +62,8 @@ def call_scalar_method(ctx: Mode, value: Active, name: str, args: Any, kwargs: A
     if name == "__array__":
         return ctx.call(np.array, value, *args, **kwargs)
     if name == "astype":
-        primal.astype(*args, **kwargs)  # raises what NumPy raises
+        with Unheard():  # the conversion itself is heard
+            primal.astype(*args, **kwargs)  # raises what NumPy raises
         return ctx.call(np.dtype(kwargs["dtype"] if not args else args[0]).type, value)
     if name == "__class__":
         return ctx.call(value.__class__, *args, **kwargs)

@@ -68,7 +68,7 @@ def spread_cotangents(
     """
     a = np.asarray(a)
     is_plain = where is True and mean is NoValue and dtype is None
-    if axis is None and is_plain and np.ndim(dy) == 0 and a.size > ddof:
+    if axis is None and is_plain and np.ndim(dy) == 0 and a.size > max(ddof, 0):
         # In one expression, which NumPy computes in the memory of the difference.
         da = (a - np.mean(a)) * (2 * dy / (a.size - ddof))
         da = da if surely_finite(da) else np.where((dy == 0) & np.isnan(da), 0, da)
@@ -86,7 +86,7 @@ def shifted(a: Any, axis: Axes, where: Any, y: Any) -> Any:
     The derivative is the same.  The deviations of equal elements from a mean that is rounded are
     as large as the deviation that they are divided by.
     """
-    mean = np.mean(a, axis, keepdims=True, where=where)
+    mean = mean_of(a, axis, where)
     close = keep(y, axis, np.shape(a)) <= CLOSE * np.abs(mean)
     return a - mean if np.any(close) else a
 
@@ -98,8 +98,16 @@ def center_of(a: Any, axis: Axes, dtype: Any, where: Any, mean: Any) -> Any:
     """Return what deviations are from: the mean, whose imaginary part a real `dtype` drops."""
     if mean is not NoValue:
         return mean
-    center = np.mean(a, axis, keepdims=True, where=where)
+    center = mean_of(a, axis, where)
     return center if dtype is None or np.dtype(dtype).kind == "c" else np.real(center)
+
+
+def mean_of(a: Any, axis: Axes, where: Any) -> Any:
+    """Return the mean, the axes kept; of no elements zero, of which NumPy would warn again."""
+    number = count(np.shape(a), axis, where)
+    if np.all(number):
+        return np.mean(a, axis, keepdims=True, where=where)
+    return np.sum(a, axis, keepdims=True, where=where) / np.maximum(number, 1)
 
 
 def of_arguments(da: Any, dmean: Any) -> tuple[Any, ...]:

@@ -31,6 +31,12 @@ def written(x: Any) -> Any:
     return y
 
 
+def in_place_by_larger_numbers(x: Any) -> Any:
+    y = x.astype(np.float32)
+    y[:2] *= np.array([1e300, 1.0, 1.0, 1.0])
+    return y
+
+
 def repeated(x: Any) -> Any:
     return np.hypot(x * 1e308, x * 1e308) + np.log(-x * x) * np.log(-x * x)
 
@@ -77,6 +83,22 @@ PROGRAMS: dict[str, Callable[[Any], Any]] = {
     "into an array by an empty mean": lambda x: np.multiply(x, np.mean(x[:0]), out=x * 1.0),
     "masked": lambda x: np.where(x > 0, np.sqrt(x), 0),
     "elements": divided_elements,
+    "element as a smaller type": lambda x: (x[0, 0] * 1e300).astype(np.float32),
+    "complex element as a float": lambda x: (x[0, 0] * 1j).astype(float),
+    "maximum of complex nan": lambda x: np.fmax(x * (1j + np.nan), np.maximum(x * 1j, np.nan)),
+    "clip of complex nan": lambda x: np.clip(x * (1j + np.nan), 0, 2),
+    "maximum with too large a number": lambda x: np.maximum(x.astype(np.float32), 1e39),
+    "fill": lambda x: np.zeros(3, np.float32).fill(x[0, 0] * 1e300),
+    "copy of a number": lambda x: np.copyto(x.astype(np.float32), 1e300, where=x > 0),
+    "copy to floats": lambda x: np.copyto(np.zeros((3, 4)), x + 1j, casting="unsafe"),
+    "into a smaller type": lambda x: np.multiply(x, 1e300, out=np.zeros((3, 4), np.float32)),
+    "into floats": lambda x: np.add(x, 1j, out=np.zeros((3, 4)), casting="unsafe"),
+    "sum into a smaller type": lambda x: np.sum(abs(x) * 1e300, out=np.zeros((), np.float32)),
+    "elements into a smaller type": lambda x: np.take(
+        x * 1e300, [0, 1], out=np.zeros(2, np.float32), mode="clip"
+    ),
+    "in place by larger numbers": in_place_by_larger_numbers,
+    "variance of nothing": lambda x: np.var(x[:0], axis=0) + np.std(x, axis=0, where=x > 99),
     "written": written,
     "repeated": repeated,
     "repeated numbers": repeated_numbers,
@@ -118,6 +140,30 @@ def noting(program: Callable[[Any], Any]) -> Callable[[Any], Any]:
 def test_warnings_are_those_of_the_plain_call(name: str, mode: str) -> None:
     f = noting(PROGRAMS[name])
     assert MODES[mode](f) == f(X.copy())[1]
+
+
+QUIETLY: dict[str, Callable[[Any], Any]] = {
+    "grad": lambda f: value_and_grad(f)(X.copy()),
+    "jvp": lambda f: jvp(f, (X.copy(),), (0.3 * X,)),
+}
+
+
+# Expressions that stand in a statement twice may be computed once.
+@pytest.mark.plain
+@pytest.mark.parametrize("mode", QUIETLY)
+@pytest.mark.parametrize("name", [n for n in PROGRAMS if not n.startswith("repeated")])
+def test_what_computes_the_derivative_issues_none(name: str, mode: str) -> None:
+    def f(x: Any) -> Any:
+        y = PROGRAMS[name](x)
+        return np.sum(x) if y is None else np.real(np.sum(y)) + np.sum(x)
+
+    def noted(run: Callable[[], Any]) -> list[str]:
+        with warnings.catch_warnings(record=True) as log:
+            warnings.simplefilter("always")
+            run()
+        return [str(w.message) for w in log]
+
+    assert noted(lambda: QUIETLY[mode](f)) == noted(lambda: f(X.copy()))
 
 
 @pytest.mark.plain

@@ -170,7 +170,11 @@ def apply_elementwise(
         return number_in(ctx, f, primals, kwargs, write_into(ctx, out, y, casting))
 
     try:
-        return compute()
+        if type(out) is not ndarray or not converts(f, activity.unwrapped(primals), out, kwargs):
+            return compute()
+        f(*activity.unwrapped(primals), **kwargs, out=out.copy())  # what it has to say
+        with Unheard():
+            return compute()
     except Exception as error:
         if out is not None and has_written(ctx, error, out, *primals):
             with np.errstate(all="ignore"):

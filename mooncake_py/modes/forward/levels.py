@@ -272,10 +272,11 @@ class Levels(ArrayLanguage, ForwardMode):
 
     def write(self, t: ndarray, i: Any, v: Any) -> None:
         """Run ``t[i] = v`` for a tangent."""
-        if self.plain:
-            t[i] = v
-        else:
-            self.base.assign(t, i, v)
+        with Quiet():
+            if self.plain:
+                t[i] = v
+            else:
+                self.base.assign(t, i, v)
 
     def change(self, op: BinaryOperator, t: ndarray, v: Any) -> None:
         """Run ``t op= v`` for a tangent."""
