@@ -1,24 +1,17 @@
-"""Generated programs, run as one entry where they can be and operation by operation."""
+"""What comes out of derivatives: values and state, or what is raised; and whether two agree."""
 
 from __future__ import annotations
 
 import linecache
-import warnings
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
-import pytest
-from numpy.testing import assert_allclose, assert_array_equal
 
-from mooncake_py import jvp, value_and_grad, value_and_hvp
-from mooncake_py.compiler.native.region_site import RegionSite
-from mooncake_py.compiler.sites.elsewhere import Elsewhere
-from mooncake_py.modes.reverse.context import ReverseContext
-from tests.programs.ways import WAYS
+from mooncake_py import NoTangent
 
 __all__ = [
-    "assert_as_unfused", "assert_forward_as_unfused", "assert_mostly_one_entry", "function_of",
+    "Outcome", "assert_close", "assert_equal", "function_of", "leaves", "outcome", "random_like",
 ]  # fmt: skip
 
 
@@ -30,92 +23,93 @@ def function_of(text: str, name: str) -> Callable[..., Any]:
     return namespace["f"]
 
 
-def assert_mostly_one_entry(
-    patch: pytest.MonkeyPatch, compare: Callable[[int], None], seeds: Iterable[int]
-) -> None:
-    """Compare programs, and require that most trials of their loops on arrays succeed."""
-    results: list[Any] = []
-    attempt = RegionSite.attempt
+class Outcome(NamedTuple):
+    """What came out of one derivative.
 
-    def counted(*args: Any) -> Any:
-        results.append(attempt(*args))
-        return results[-1]
-
-    patch.setattr(RegionSite, "attempt", counted)
-    for seed in seeds:
-        compare(seed)
-    missed = sum(result is Elsewhere for result in results)
-    assert len(results) > 20
-    assert missed < 0.2 * len(results)
-
-
-def assert_as_unfused(
-    f: Callable[..., Any], args: list[Any], choices: Iterable[tuple[int, ...]]
-) -> None:
-    """Compare value and gradients, for several choices of the active arguments.
-
-    Nothing is compared where the function raises or its value is huge.
+    Attributes
+    ----------
+    name : str
+    raised : tuple or None
+        Type and text of what was raised.
+    values, parts : list
+        The numbers of the value and of the derivatives.
+    arguments : list
+        The numbers of the arguments as they are afterwards.
     """
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            plain = f(*copied(args))
-        except (ArithmeticError, ValueError, IndexError, TypeError):
-            return  # shapes that do not fit, indices out of range, powers that overflow
-        if np.ndim(plain) or not abs(plain) < 1e6:
-            return
-        for argnums in choices:
-            given = copied(args)
-            value, found = value_and_grad(f, argnums)(*given)
-            reference, expected = WAYS["unfused"](f, argnums, copied(args))
-            assert value == reference == plain
-            for a, b in zip(found, expected, strict=True):
-                assert np.shape(a) == np.shape(b)
-                assert_allclose(a, b, rtol=1e-9, atol=1e-9 * (1.0 + np.abs(b).max()))
-            for a, b in zip(given, args, strict=True):
-                assert_array_equal(a, b)
+
+    name: str
+    raised: tuple[str, str] | None
+    values: list[Any]
+    parts: list[Any]
+    arguments: list[Any]
 
 
-def assert_forward_as_unfused(f: Callable[..., Any], args: list[Any], seed: int) -> None:
-    """Compare derivatives along directions, and products with the Hessian, with the reference.
-
-    All arguments move, then the first alone; of the Hessian the products for each argument.
-    """
-    random = np.random.default_rng(seed)
-    along = tuple(random.normal(size=np.shape(a))[()] for a in args)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            plain = f(*copied(args))
-        except (ArithmeticError, ValueError, IndexError, TypeError):
-            return
-        if np.ndim(plain) or not abs(plain) < 1e6:
-            return
-        given = copied(args)
-        found = list(forward_derivatives(f, given, along))
-        for a, b in zip(given, args, strict=True):
-            assert_array_equal(a, b)
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(ReverseContext, "fuses", False)
-            expected = list(forward_derivatives(f, copied(args), along))
-    for (value, *parts), (reference, *others) in zip(found, expected, strict=True):
-        assert value == reference == plain
-        assert type(value) is type(reference)
-        for a, b in zip(parts, others, strict=True):
-            assert type(a) is type(b)
-            assert_allclose(a, b, rtol=1e-9, atol=1e-9 * (1.0 + np.abs(b).max()))
+def outcome(name: str, f: Callable[..., tuple[Any, Any]], make: Callable[[], Any]) -> Outcome:
+    """Run something on arguments."""
+    given = make()
+    try:
+        values, derivatives = f(*given)
+    except Exception as error:
+        text = "read-only" if "read-only" in str(error) else str(error)  # NumPy has two words
+        return Outcome(name, (type(error).__name__, text), [], [], leaves(given))
+    return Outcome(name, None, leaves(values), leaves(derivatives), leaves(given))
 
 
-def forward_derivatives(
-    f: Callable[..., Any], args: list[Any], along: tuple[Any, ...]
-) -> Iterator[tuple[Any, ...]]:
-    """Yield values with derivatives along directions, gradients and products with the Hessian."""
-    yield jvp(f, tuple(args), along)
-    yield jvp(lambda x: f(x, *args[1:]), (args[0],), along[:1])
-    for i, direction in enumerate(along):
-        yield value_and_hvp(f, tuple(args), direction, i)
+def leaves(y: Any) -> list[Any]:
+    """Return copies of the arrays, and the numbers, of nested tuples, lists, dicts and objects."""
+    if isinstance(y, tuple | list):
+        return [part for item in y for part in leaves(item)]
+    if isinstance(y, dict):
+        return [part for key in y for part in leaves(y[key])]
+    if hasattr(y, "__dict__") and not isinstance(y, np.ndarray | type) and not callable(y):
+        return leaves(vars(y))
+    return [y.copy() if isinstance(y, np.ndarray) else y]
 
 
-def copied(args: list[Any]) -> list[Any]:
-    """Return copies of the arrays among arguments."""
-    return [a.copy() if isinstance(a, np.ndarray) else a for a in args]
+def random_like(random: np.random.Generator, y: Any) -> Any:
+    """Return random numbers like those of a value."""
+    if isinstance(y, tuple | list):
+        return type(y)([random_like(random, part) for part in y])
+    found = random.normal(size=np.shape(y))
+    if np.iscomplexobj(y):
+        found = found + 1j * random.normal(size=np.shape(y))
+    return found.astype(y.dtype)[()] if hasattr(y, "dtype") else found[()]
+
+
+def assert_equal(found: list[Any], expected: list[Any], name: str) -> None:
+    """Check that types and all bits are equal; a NaN is a NaN."""
+    assert len(found) == len(expected), name
+    for a, b in zip(found, expected, strict=True):
+        assert type(a) is type(b), (name, a, b)
+        x, y = np.asarray(a), np.asarray(b)
+        assert x.dtype == y.dtype, name
+        if x.dtype.kind not in "fc":
+            assert np.array_equal(x, y), (name, a, b)
+            continue
+        assert np.array_equal(x, y, equal_nan=True), (name, a, b)
+        for part in (np.real, np.imag):
+            p, q = part(x), part(y)
+            assert np.array_equal(np.signbit(p[p == p]), np.signbit(q[q == q])), (name, a, b)
+
+
+def assert_close(found: list[Any], expected: list[Any], name: str, precision: float) -> None:
+    """Check that derivatives agree to rounding where they are finite."""
+    assert len(found) == len(expected), name
+    pairs = [pair for pair in zip(found, expected, strict=True) if not is_nothing(*pair, name)]
+    sizes = [np.abs(b)[np.isfinite(b)].max(initial=0.0) for _, b in pairs]
+    scale = 1.0 + max(sizes, default=0.0)
+    for a, b in pairs:
+        x, y = np.asarray(a), np.asarray(b)
+        assert x.dtype == y.dtype, name
+        at = np.isfinite(y)
+        np.testing.assert_allclose(
+            x[at], y[at], rtol=precision, atol=precision * scale, err_msg=name
+        )
+
+
+def is_nothing(a: Any, b: Any, name: str) -> bool:
+    """Return whether two derivatives are none; they must be of one type."""
+    assert type(a) is type(b), (name, a, b)
+    if isinstance(b, str):
+        assert a == b, name
+    return b is None or isinstance(b, NoTangent | str)

@@ -14,7 +14,7 @@ from mooncake_py.compiler.statements import (
     pushforward,
 )
 from tests.programs.breaking import Change, Patch, register, seed_that_raises, tell
-from tests.programs.test_random_complex import compare
+from tests.programs.corpus import comparing
 
 __all__ = ["BREAKS", "complex_statement_that_finds"]
 
@@ -24,7 +24,7 @@ breaks = register(BREAKS)
 
 def complex_statement_that_finds(change: Change, most: int = 300) -> int | None:
     """Return the seed of a random function that finds a break, or None."""
-    return seed_that_raises(compare, change, most, array_forms.printed)
+    return seed_that_raises(comparing(["entries"], "complex"), change, most, array_forms.printed)
 
 
 @breaks

@@ -25,7 +25,7 @@ from mooncake_py.runtime import attribute_lookup
 from mooncake_py.runtime.active import active_number
 from mooncake_py.runtime.activity import unwrapped
 from tests.programs.breaking import Change, Patch, register, seed_that_raises, tell
-from tests.programs.test_random_loops import compare
+from tests.programs.corpus import comparing
 
 __all__ = ["BREAKS", "loop_that_finds"]
 
@@ -35,7 +35,9 @@ breaks = register(BREAKS)
 
 def loop_that_finds(change: Change, most: int = 600) -> int | None:
     """Return the seed of a random loop that finds a break, or None."""
-    return seed_that_raises(compare, change, most, partials.formulas)
+    return seed_that_raises(
+        comparing(["entries"], "loops", "changed loops"), change, most, partials.formulas
+    )
 
 
 def set_first(patch: Patch, pattern: str, value: int) -> None:

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,8 +19,7 @@ from mooncake_py.compiler.statements import (
 )
 from mooncake_py.modes.reverse.tape import Tape
 from tests.programs.breaking import Change, Patch, register, seed_that_raises, tell
-from tests.programs.random_masks import masked_text
-from tests.programs.test_random_statements import compare
+from tests.programs.corpus import comparing
 
 __all__ = ["BREAKS", "masked_statement_that_finds"]
 
@@ -31,8 +29,7 @@ breaks = register(BREAKS)
 
 def masked_statement_that_finds(change: Change, most: int = 400) -> int | None:
     """Return the seed of a random function that finds a break, or None."""
-    check = partial(compare, write=masked_text)
-    return seed_that_raises(check, change, most, array_forms.printed)
+    return seed_that_raises(comparing(["entries"], "masks"), change, most, array_forms.printed)
 
 
 @breaks

@@ -37,7 +37,7 @@ from mooncake_py.compiler.statements.statement import View
 from mooncake_py.modes.reverse.tape import Tape
 from mooncake_py.runtime.memory import Memory
 from tests.programs.breaking import Change, Patch, register, seed_that_raises, tell
-from tests.programs.test_random_statements import check_in_debug_mode, compare
+from tests.programs.corpus import comparing
 
 __all__ = [
     "BREAKS", "IN_DEBUG_MODE", "statement_that_finds", "statement_that_finds_in_debug_mode",
@@ -51,12 +51,14 @@ breaks = register(BREAKS)
 
 def statement_that_finds(change: Change, most: int = 500) -> int | None:
     """Return the seed of a random function that finds a break, or None."""
-    return seed_that_raises(compare, change, most, array_forms.printed)
+    return seed_that_raises(comparing(["entries"], "statements"), change, most, array_forms.printed)
 
 
 def statement_that_finds_in_debug_mode(change: Change, most: int = 200) -> int | None:
     """Return the seed of a random function that finds a break in debug mode, or None."""
-    return seed_that_raises(check_in_debug_mode, change, most, array_forms.printed, DEBUG)
+    return seed_that_raises(
+        comparing(["debug"], "statements"), change, most, array_forms.printed, DEBUG
+    )
 
 
 # Reading.
