@@ -158,7 +158,9 @@ def function(
 
     active = ((0, 1, 2, 3), (0, 3), (2,), *((3, 7), (7,)) * has_list)
     f = function_of(text, f"<function {seed} {mixed} {has_waves} {is_made} {has_list}>")
-    return Sample(f, make, active, (0, 1, 2), seed, precision=1e-3 if is_narrow else 1e-6)
+    return Sample(
+        f, make, active, (0, 1, 2), seed, precision=1e-3 if is_narrow else 1e-6, most=LARGEST
+    )
 
 
 # Others.
