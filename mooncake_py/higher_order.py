@@ -22,6 +22,7 @@ from mooncake_py.boundary.arguments import (
     require_callable,
 )
 from mooncake_py.boundary.outputs import described, has_shape, part_of, parts_of
+from mooncake_py.compiled_columns import compiled_hessian
 from mooncake_py.diagnostics.tracebacks import boundary
 from mooncake_py.errors import (
     InvalidTangentError,
@@ -29,8 +30,13 @@ from mooncake_py.errors import (
     NonScalarOutputError,
 )
 from mooncake_py.interface import grad, jvp, value_and_grad
-from mooncake_py.jacobian_blocks import arranged, collect, is_leaf, refilled
-from mooncake_py.jacobians import Program, blocks_of, jacobian, of_chosen, real_leaves
+from mooncake_py.jacobian_blocks import arranged, collect, is_leaf, real_leaves, refilled
+from mooncake_py.jacobians import (
+    Program,
+    blocks_of,
+    jacobian,
+    of_chosen,
+)
 from mooncake_py.language.draws import Draws
 from mooncake_py.modes.reverse.settings import compiling
 from mooncake_py.modes.reverse.whole_or_parts import whole_or_parts
@@ -38,6 +44,7 @@ from mooncake_py.pickling import Remade
 from mooncake_py.recomputation.agreement import Runs
 from mooncake_py.recomputation.units import unit_parts, variables_in
 from mooncake_py.runtime.compilation import require_setting
+from mooncake_py.runtime.enclosing import enclosing
 from mooncake_py.tangents import NoTangent
 from mooncake_py.tangents.lookup import spec_of
 from mooncake_py.utilities.structures import copied, holds_numbers
@@ -67,7 +74,17 @@ def hessian(
            [2., 0.]])
     """
     gradient = grad(f, argnums, compile=compile)
-    return jacobian(gradient, argnums, mode="forward", compile=compile)
+    by_columns = jacobian(gradient, argnums, mode="forward", compile=compile)
+
+    def hessian_of(*args: Any, **kwargs: Any) -> Any:
+        if enclosing() is None and not kwargs:
+            with boundary, compiling(compile):
+                found = compiled_hessian(f, argnums, args)
+            if found is not None:
+                return found[2]
+        return by_columns(*args, **kwargs)
+
+    return Remade(hessian_of, partial(hessian, compile=compile), f, argnums)
 
 
 def hvp(
@@ -175,12 +192,15 @@ def whole_product(
 ) -> tuple[Any, tuple[Any, ...], tuple[Any, ...]] | None:
     """Return value, gradients and products of a function that runs whole, else None."""
     # Only where functions run whole.
-    from mooncake_py.modes.forward.whole import product_of_whole
+    from mooncake_py.modes.forward.whole import products_of_whole
 
     chosen = choose_arguments(f, argnums, args, {})
     if not issubclass(type(tangents), tuple) or len(tangents) != len(chosen):
         return None  # the general way says what is wrong
-    return product_of_whole(f, chosen, args, tangents, with_gradient=with_gradient, in_text=in_text)
+    found = products_of_whole(
+        f, chosen, args, [tangents], with_gradient=with_gradient, in_text=in_text
+    )
+    return None if found is None else (*found[:2], found[2][0])
 
 
 def value_and_hvp(
@@ -281,6 +301,11 @@ def value_grad_and_hessian(
     require_setting(compile)
 
     def all_three(*args: Any, **kwargs: Any) -> Any:
+        if enclosing() is None and not kwargs:
+            with boundary, compiling(compile):
+                whole = compiled_hessian(f, argnums, args)
+            if whole is not None:
+                return whole
         with compiling(compile), arguments_apart(f, argnums, args, kwargs) as apart:
             function, values = of_chosen(f, apart)
             leaves, several = real_leaves(f, apart.chosen, values), isinstance(argnums, tuple)

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from mooncake_py.errors import InvalidTangentError
+from mooncake_py.boundary.arguments import name_of, not_differentiable
+from mooncake_py.errors import (
+    InvalidTangentError,
+    NonDifferentiableArgumentError,
+    NonScalarOutputError,
+)
+from mooncake_py.recomputation.units import unit_parts, variables_in
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.values import INEXACT_SCALARS
 from mooncake_py.tangents.contents import elements_of, plain_dict
@@ -14,8 +20,16 @@ from mooncake_py.utilities.structures import holds_numbers
 from mooncake_py.words import with_article
 
 __all__ = [
-    "Block", "arranged", "collect", "is_leaf", "of_both", "of_columns", "refilled", "spread",
+    "FEW", "Block", "Mode", "arranged", "collect", "is_leaf", "of_both", "of_columns",
+    "real_leaves", "refilled", "require_numbers", "spread", "unit_directions",
 ]  # fmt: skip
+
+FEW = 4
+"""Inputs of which the columns are computed before it is known how many rows there are.
+
+A run in forward mode along four directions takes about as long as one in reverse mode and back."""
+
+Mode = Literal["auto", "forward", "reverse"]
 
 
 class Block(NamedTuple):
@@ -133,4 +147,53 @@ def no_place(value: Any, trouble: str) -> InvalidTangentError:
         why="it has an array for each number or array of the output, and of the arguments, in\n"
         "their tuples, lists and dicts",
         fix="pass and return arrays, or tuples, lists and dicts of these; or use vjp or jvp",
+    )
+
+
+def unit_directions(values: Any, leaves: list[Any]) -> list[Any]:
+    """Return the unit vectors of the input, in its structure."""
+    variables = variables_in(values)
+    return [
+        refilled(values, unit_parts(leaves, variables, k, i))
+        for k, leaf in enumerate(leaves)
+        for i in range(np.size(leaf))
+    ]
+
+
+def real_leaves(f: Any, chosen: Any, values: Any) -> list[Any]:
+    """Return the numbers and arrays in the chosen arguments, which must be there and be real."""
+    leaves: list[Any] = []
+    collect(values, leaves)
+    if any(map(np.iscomplexobj, leaves)):
+        raise complex_argument(f)
+    if not leaves:
+        raise not_differentiable(f, chosen[0], values[0])
+    return leaves
+
+
+def require_numbers(f: Any, y: Any) -> list[Any]:
+    """Return the numbers and arrays in a result; raise if it is something else."""
+    outputs: list[Any] = []
+    collect(y, outputs)
+    if not outputs and not issubclass(type(y), (list, tuple, dict)):
+        raise no_numbers(f, y)
+    return outputs
+
+
+def complex_argument(f: Any) -> NonDifferentiableArgumentError:
+    """Return the error for a Jacobian with respect to complex numbers."""
+    return NonDifferentiableArgumentError(
+        f"the Jacobian of {name_of(f)} with respect to complex numbers was asked for",
+        why="the derivative with respect to a complex number is a complex number only if the "
+        "function is holomorphic",
+        fix="pass real and imaginary parts as real arrays",
+    )
+
+
+def no_numbers(f: Any, y: Any) -> NonScalarOutputError:
+    """Return the error for a function that returns None, a text or ints."""
+    kind = f"an array of dtype {y.dtype}" if issubclass(type(y), np.ndarray) else type(y).__name__
+    return NonScalarOutputError(
+        f"the Jacobian of {name_of(f)} was asked for, which returned no floats: {kind}",
+        fix="return a float, or an array of floats: is a `return` missing?",
     )

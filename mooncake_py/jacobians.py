@@ -14,53 +14,47 @@ import numpy as np
 from mooncake_py.boundary.apart import ArgumentsApart, arguments_apart
 from mooncake_py.boundary.arguments import (
     ArgNums,
-    choose_arguments,
-    name_of,
-    not_differentiable,
     require_callable,
 )
 from mooncake_py.boundary.outputs import auxiliary
+from mooncake_py.compiled_columns import compiled_columns
 from mooncake_py.diagnostics.options import require_choice, require_flag
 from mooncake_py.diagnostics.tracebacks import boundary
 from mooncake_py.errors import (
     DerivativeDropError,
     MissingRuleError,
-    NonDifferentiableArgumentError,
-    NonScalarOutputError,
 )
 from mooncake_py.interface import jvp_along, vjp
 from mooncake_py.jacobian_blocks import (
+    FEW,
     Block,
+    Mode,
     arranged,
     collect,
     of_both,
     of_columns,
+    real_leaves,
     refilled,
+    require_numbers,
     spread,
+    unit_directions,
 )
 from mooncake_py.language.draws import Draws
 from mooncake_py.modes.reverse.settings import compiling
-from mooncake_py.modes.reverse.whole_or_parts import may_run_whole
 from mooncake_py.pickling import Remade
 from mooncake_py.recomputation.agreement import Runs
 from mooncake_py.recomputation.structures import unit
-from mooncake_py.recomputation.units import unit_parts, variables_in, zero
-from mooncake_py.runtime.compilation import compiles, require_setting
+from mooncake_py.recomputation.units import zero
+from mooncake_py.runtime.compilation import require_setting
 from mooncake_py.runtime.enclosing import enclosing
 from mooncake_py.tangents import NoTangent
 
-__all__ = ["jacobian", "of_chosen", "real_leaves", "value_and_jacobian"]
-
-FEW = 4
-"""Inputs of which the columns are computed before it is known how many rows there are.
-
-A run in forward mode along four directions takes about as long as one in reverse mode and back."""
+__all__ = ["jacobian", "of_chosen", "value_and_jacobian"]
 
 P = ParamSpec("P")
 Output = TypeVar("Output")
 Aux = TypeVar("Aux")
 
-Mode = Literal["auto", "forward", "reverse"]
 MODES = "forward", "reverse", "auto"
 NOTHING = NoTangent()
 
@@ -244,15 +238,6 @@ def blocks_of(program: Program, values: Any, leaves: list[Any], mode: Mode) -> A
     return y, aux, by_rows(program, y, pullback, outputs, leaves)
 
 
-def require_numbers(f: Any, y: Any) -> list[Any]:
-    """Return the numbers and arrays in a result; raise if it is something else."""
-    outputs: list[Any] = []
-    collect(y, outputs)
-    if not outputs and not issubclass(type(y), (list, tuple, dict)):
-        raise no_numbers(f, y)
-    return outputs
-
-
 def by_columns(
     program: Program, values: Any, leaves: list[Any], draws: Draws, before: Any = None
 ) -> Any:
@@ -274,50 +259,6 @@ def by_columns(
         runs.agree(y, columns, values)
     require_numbers(program.f, y)
     return y, aux, of_columns(y, columns, leaves)
-
-
-def compiled_columns(
-    f: Any, argnums: ArgNums, args: tuple[Any, ...], mode: Mode
-) -> tuple[Any, Any] | None:
-    """Return the output and the Jacobian by the compiled derivative of `f` along each direction.
-
-    None if `f` is not compiled whole, or if rows are to be computed.
-    """
-    if not compiles() or not may_run_whole():
-        return None
-    chosen = choose_arguments(f, argnums, args, {})
-    values = tuple([args[k] for k in chosen])  # type: ignore[index]
-    leaves = real_leaves(f, chosen, values)
-    directions = [
-        tuple([direction[chosen.index(k)] if k in chosen else None for k in range(len(args))])
-        for direction in unit_directions(values, leaves)
-    ]
-    # Only where functions run whole.
-    from mooncake_py.modes.forward.whole import push_whole_along
-
-    first = push_whole_along(f, args, directions[:1])
-    if first is None:
-        return None
-    y, columns = first
-    count = sum([np.size(part) for part in require_numbers(f, y)])
-    if mode == "auto" and len(directions) > max(count, FEW):
-        return None
-    if directions[1:]:
-        rest = push_whole_along(f, args, directions[1:])
-        if rest is None:
-            return None
-        columns = [*columns, *rest[1]]
-    return y, arranged(of_columns(y, columns, leaves), values, isinstance(argnums, tuple))
-
-
-def unit_directions(values: Any, leaves: list[Any]) -> list[Any]:
-    """Return the unit vectors of the input, in its structure."""
-    variables = variables_in(values)
-    return [
-        refilled(values, unit_parts(leaves, variables, k, i))
-        for k, leaf in enumerate(leaves)
-        for i in range(np.size(leaf))
-    ]
 
 
 def by_rows(program: Program, y: Any, pullback: Any, outputs: list[Any], leaves: list[Any]) -> Any:
@@ -385,33 +326,3 @@ def of_chosen(f: Any, arguments: ArgumentsApart) -> tuple[Any, Any]:
         return f(*positional, **keywords)
 
     return function, values
-
-
-def real_leaves(f: Any, chosen: Any, values: Any) -> list[Any]:
-    """Return the numbers and arrays in the chosen arguments, which must be there and be real."""
-    leaves: list[Any] = []
-    collect(values, leaves)
-    if any(map(np.iscomplexobj, leaves)):
-        raise complex_argument(f)
-    if not leaves:
-        raise not_differentiable(f, chosen[0], values[0])
-    return leaves
-
-
-def complex_argument(f: Any) -> NonDifferentiableArgumentError:
-    """Return the error for a Jacobian with respect to complex numbers."""
-    return NonDifferentiableArgumentError(
-        f"the Jacobian of {name_of(f)} with respect to complex numbers was asked for",
-        why="the derivative with respect to a complex number is a complex number only if the "
-        "function is holomorphic",
-        fix="pass real and imaginary parts as real arrays",
-    )
-
-
-def no_numbers(f: Any, y: Any) -> NonScalarOutputError:
-    """Return the error for a function that returns None, a text or ints."""
-    kind = f"an array of dtype {y.dtype}" if issubclass(type(y), np.ndarray) else type(y).__name__
-    return NonScalarOutputError(
-        f"the Jacobian of {name_of(f)} was asked for, which returned no floats: {kind}",
-        fix="return a float, or an array of floats: is a `return` missing?",
-    )

@@ -26,7 +26,7 @@ from mooncake_py.modes.reverse.whole_arguments import (
 )
 from mooncake_py.modes.reverse.whole_sweeps import WholeSweeps
 
-__all__ = ["WholeTangent", "product_of_whole", "push_whole", "push_whole_along"]
+__all__ = ["WholeTangent", "products_of_whole", "push_whole", "push_whole_along"]
 
 Places = Sequence[tuple[int, int | None]]
 """Of inputs with a tangent: their place, and that of what is passed for it, None for zero."""
@@ -168,18 +168,18 @@ class WholeTangent(WholeSweeps):
         return given_back(self.output, outputs), given_back(self.output, moved)
 
 
-def product_of_whole(
+def products_of_whole(
     f: Callable[..., Any],
     chosen: Sequence[int | str],
     args: tuple[Any, ...],
-    tangents: tuple[Any, ...],
+    along: Sequence[tuple[Any, ...]],
     *,
     with_gradient: bool,
     in_text: bool = False,
-) -> tuple[Any, tuple[Any, ...], tuple[Any, ...]] | None:
+) -> tuple[Any, tuple[Any, ...], list[tuple[Any, ...]]] | None:
     """Return the value, gradients if they are wanted, and products with the Hessian.
 
-    None if the call goes the general way.
+    There are products for each of the directions.  None if the call goes the general way.
     """
     found = matched(f, args, {}, in_text) if len(set(chosen)) == len(chosen) else None
     if found is None:
@@ -188,9 +188,7 @@ def product_of_whole(
     arguments = arguments_of(site, reading, chosen)
     if arguments is None or not reading.site.may_run(inputs):
         return None
-    directions = directions_in(arguments, tangents)
-    if directions is None:
-        return None
+    directions = [directions_in(arguments, tangents) for tangents in along]
     key = "product", *names_in(arguments), with_gradient
     if key not in reading.derivatives:
         reading.derivatives[key] = whole_product(reading, arguments, with_gradient)
@@ -198,14 +196,23 @@ def product_of_whole(
     if product is None:
         return None
     whole, places = product
-    values = (
-        None if whole.site.trials.rest() else with_tangents(inputs.values(), places, directions)
-    )
-    result = None if values is None else whole.run(values, whole.form.spares)
-    if result is None:
-        return None
-    (_, value), gradients = result
-    return value, gradients[len(arguments) :], gradients[: len(arguments)]
+    n = len(arguments)
+    value: Any = None
+    gradients: tuple[Any, ...] = ()
+    products: list[tuple[Any, ...]] = []
+    for direction in directions:
+        values = (
+            None
+            if direction is None or whole.site.trials.rest()
+            else with_tangents(inputs.values(), places, direction)
+        )
+        result = None if values is None else whole.run(values, whole.form.spares)
+        if result is None:
+            return None
+        (_, value), found = result
+        gradients = found[n:]
+        products.append(found[:n])
+    return value, gradients, products
 
 
 def whole_product(

@@ -43,7 +43,7 @@ def ways(tried, monkeypatch):
         return noted
 
     monkeypatch.setattr(whole, "gradient_of_whole", watched(whole.gradient_of_whole))
-    for name in ("push_whole", "product_of_whole"):
+    for name in ("push_whole", "products_of_whole"):
         monkeypatch.setattr(forward, name, watched(getattr(forward, name)))
     return found
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from mooncake_py import jacobian, jvp, value_and_jacobian
+from mooncake_py import hessian, jacobian, jvp, value_and_jacobian, value_grad_and_hessian
 from mooncake_py.errors import NonDifferentiableArgumentError
 from mooncake_py.modes.forward import whole
 
@@ -128,3 +128,29 @@ def test_directions_of_different_arguments(directions: list[int]) -> None:
     found = jvp(smoothed, (U, 0.7), along, compile=True)
     assert directions == []
     same(found, jvp(smoothed, (U, 0.7), along, compile=False))
+
+
+def energy(u, c):
+    s = 0.0
+    for i in range(1, len(u)):
+        s += c * u[i] * u[i - 1] ** 2
+    return s
+
+
+@pytest.mark.parametrize("argnums", [0, 1, (0, 1)])
+def test_hessians(argnums: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    ran: list[int] = []
+    products = whole.products_of_whole
+
+    def noted(f: Any, chosen: Any, args: Any, along: Any, **options: Any) -> Any:
+        found = products(f, chosen, args, along, **options)
+        ran.append(0 if found is None else len(along))
+        return found
+
+    monkeypatch.setattr(whole, "products_of_whole", noted)
+    size = {0: len(U), 1: 1}.get(argnums, len(U) + 1)
+    found = hessian(energy, argnums, compile=True)(U, 0.7)
+    assert ran == [size]
+    same(found, hessian(energy, argnums, compile=False)(U, 0.7))
+    all_three = value_grad_and_hessian(energy, argnums, compile=True)(U, 0.7)
+    same(all_three, value_grad_and_hessian(energy, argnums, compile=False)(U, 0.7))

@@ -41,7 +41,7 @@ def ways(tried, monkeypatch):
 
         return noted
 
-    for name in ("push_whole", "product_of_whole"):
+    for name in ("push_whole", "products_of_whole"):
         monkeypatch.setattr(whole, name, watched(getattr(whole, name)))
     return found
 
@@ -75,7 +75,7 @@ def test_both_ways_agree(name, tried, monkeypatch):
     value, gradients, products = value_and_hvp(f, given, v, argnums, compile=True)
     again = hvp(f, given, v, argnums, compile=True)
     monkeypatch.setattr(whole, "push_whole", lambda *_, **__: None)
-    monkeypatch.setattr(whole, "product_of_whole", lambda *_, **__: None)
+    monkeypatch.setattr(whole, "products_of_whole", lambda *_, **__: None)
     y0, dy0 = jvp(f, given, tuple(tangents), compile=True)
     assert (type(y), type(dy)) == (type(y0), type(dy0))
     assert_allclose((y, dy), (y0, dy0), rtol=1e-14, atol=1e-15)
