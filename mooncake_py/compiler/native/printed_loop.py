@@ -92,11 +92,12 @@ class PrintedLoop:
         """
         if self.is_flat and type(steps) in SIZED and len(steps) < self.fewest:
             return Elsewhere
-        if not are_of_arrays(values):
+        kinds = tuple([(v.dtype, v.ndim) if type(v) is ndarray else type(v) for v in values])
+        trials = self.trials.get(kinds)
+        if (trials is not None and trials.rest(ctx)) or not are_of_arrays(values):
             return Elsewhere
-        trials = self.trials.setdefault(tuple(map(kind_of, values)), Trials())
-        if trials.rest(ctx):
-            return Elsewhere
+        if trials is None:
+            trials = self.trials.setdefault(kinds, Trials())
         trials.begin()
         return self.site.run_printed(ctx, values, sys._getframe(1).f_globals, trials)
 
@@ -104,11 +105,6 @@ class PrintedLoop:
 def may_be_one(node: ast.For) -> bool:
     """Return False for a loop that is never read as text of NumPy."""
     return not any(isinstance(part, NEVER) for part in walk(node))
-
-
-def kind_of(value: Any) -> Any:
-    """Return of what kind a variable is."""
-    return (value.dtype, value.ndim) if type(value) is ndarray else type(value)
 
 
 def are_of_arrays(values: Iterable[Any]) -> bool:

@@ -71,4 +71,9 @@ class Trials:
 
 def is_repeated(ctx: Mode) -> bool:
     """Return True if parts of a call, or of those round it, run twice."""
-    return any(c.rehearsal is not None or c.repeats for c in (ctx, *ctx.outers))
+    return repeats(ctx) or any(map(repeats, ctx.outers))
+
+
+def repeats(ctx: Mode) -> bool:
+    """Return True if parts of a call run twice."""
+    return ctx.rehearsal is not None or ctx.repeats

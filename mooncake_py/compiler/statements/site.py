@@ -31,7 +31,9 @@ if TYPE_CHECKING:
 
 __all__ = ["StatementSite"]
 
-MOST = 64  # descriptions of values without a form that are kept
+MOST = 64  # keys of which forms are kept
+SINGLE = INTS | {type(Ellipsis)}
+"""The types of indices of which nothing else decides on the form."""
 
 
 class StatementSite:
@@ -53,19 +55,16 @@ class StatementSite:
     former : callable or None
         The form used before that: in many loops two of them take turns, as where the first pass
         has constants for what is active later.
-    unserved : set
-        Types and shapes of values for which there was no form, where these decide on that.
-    by_types : dict
-        The forms by the types of values, None where there is none; of statements that index nothing
-        and have no array.
+    known : dict
+        The forms by what decides on them, see `key`; None where there is none.
     on_items : dict of frozenset to OnItems
         How it runs if some of what it indexes, at these positions, are lists, tuples or dicts.
     """
 
     __slots__ = (
-        "_cores", "_forms", "bases", "by_types", "compares", "former", "in_forward_mode",
-        "indices", "ints", "names", "on_items", "otherwise", "readings", "run", "single",
-        "statement", "texts", "unserved",
+        "_cores", "_forms", "bases", "compares", "former", "in_forward_mode", "indices", "ints",
+        "known", "names", "on_items", "otherwise", "readings", "run", "single", "statement",
+        "texts",
     )  # fmt: skip
 
     def __init__(self, statement: Statement, otherwise: Way, texts: tuple[str, ...] = ()) -> None:
@@ -74,8 +73,7 @@ class StatementSite:
         self.texts = texts
         self.run: Way = self.choose
         self.former: Way | None = None
-        self.unserved: set[Any] = set()
-        self.by_types: dict[Any, Way | None] = {}
+        self.known: dict[Any, Way | None] = {}
         self.names = statement.names
         self.bases = bases_of(statement)
         pairs = statement.pairs
@@ -134,7 +132,7 @@ class StatementSite:
 
     def record(self, ctx: ReverseMode, functions: Any, values: Any) -> Any:
         """Run by a form that records one entry, or by the way that always serves."""
-        form = self.known_form(ctx, functions, values)
+        form = self.form(ctx, functions, values)
         found = on_items(self, values) if form is None and self.bases else None
         if found is not None:
             items, given = found
@@ -161,37 +159,44 @@ class StatementSite:
                 return self.otherwise(ctx, functions, values)
         return self.choose(ctx, functions, values)
 
-    def known_form(self, ctx: ReverseMode, functions: Any, values: Any) -> Way | None:
-        """Return the form for these values, by their types alone where these decide."""
-        if self.bases:
-            return self.form(ctx, functions, values)
-        # By identity: classes may answer for their hashes.  The functions of a form are kept.
-        key = *map(id, functions), *map(id, map(type, values))
+    def form(self, ctx: ReverseMode, functions: Any, values: Any) -> Way | None:
+        """Return the form for these values, None where there is none; to find out takes 50 us."""
+        key = self.key(ctx, functions, values)
         try:
-            return self.by_types[key]
+            return self.known[key]
         except KeyError:
-            form = self.form(ctx, functions, values)
-        decide = self.statement.of_numbers or not any(type(v) is ndarray for v in values)
-        if decide and (form is None or self.single) and len(self.by_types) < MOST:
-            self.by_types[key] = form
+            form = self.looked_up(ctx, functions, values)
+        if key is not None and len(self.known) < MOST:
+            self.known[key] = form
         return form
 
-    def form(self, ctx: ReverseMode, functions: Any, values: Any) -> Way | None:
-        """Return the form for these values, None where there is none."""
-        try:
-            signature = self.signature(functions, values)
-            if signature is not None and signature in self.unserved:  # to find out takes 50 us
+    def key(self, ctx: ReverseMode, functions: Any, values: Any) -> Any:
+        """Return all that decides on the form; None if that takes a look at slices or masks."""
+        for p in self.indices:
+            index = values[p]
+            if not (
+                type(index) in SINGLE
+                or (type(index) is tuple and SINGLE.issuperset(map(type, index)))
+            ):
                 return None
+        # By identity: classes may answer for their hashes, and functions of a form are kept.
+        return *map(id, functions), *[
+            (v.shape, v.dtype, ctx.find(v) is not None)
+            if type(v) is ndarray
+            else (id(tuple), len(v))
+            if type(v) is tuple
+            else id(type(v))
+            for v in values
+        ]
+
+    def looked_up(self, ctx: ReverseMode, functions: Any, values: Any) -> Way | None:
+        """Return the form for these values, made when it is first met."""
+        try:
             if self.is_single(values):
                 return None if self.compares else self.form_on_numbers(ctx, functions, values)
-            form = None
-            if self.serves(values):
-                form = self.form_on_arrays(ctx, functions, values)
+            return self.form_on_arrays(ctx, functions, values) if self.serves(values) else None
         except TypeError:  # a function that cannot be a key
             return None
-        if form is None and signature is not None and len(self.unserved) < MOST:
-            self.unserved.add(signature)
-        return form
 
     def is_single(self, values: Any) -> bool:
         """Return True if everything is a number or a single element of a float64 array."""
@@ -262,16 +267,6 @@ class StatementSite:
             form = self._forms[key] = array_form(core, kinds, on, self.choose, self.otherwise)
             return form
 
-    def signature(self, functions: Any, values: Any) -> Any:
-        """Return what tells whether there is a form, as far as it is no slice or view."""
-        for p in self.indices:
-            index = values[p]
-            if type(index) not in INTS and not (
-                type(index) is tuple and INTS.issuperset(map(type, index))
-            ):
-                return None
-        return functions, *map(description, values)
-
     # Forward mode.
 
     def push(self, ctx: ForwardMode, functions: Any, values: Any) -> Any:
@@ -289,11 +284,6 @@ class StatementSite:
             with suppress(Unusual):
                 return self.in_forward_mode.run(ctx, functions, values)
         return ctx.base.run_generally(self, functions, values, ctx)
-
-
-def description(value: Any) -> Any:
-    """Return all that the kinds of what is not indexed depend on."""
-    return (value.shape, value.dtype) if type(value) is ndarray else type(value)
 
 
 def arrays_of(statement: Statement, bases: tuple[int, ...], kinds: tuple[Any, ...]) -> list[int]:

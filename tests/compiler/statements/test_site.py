@@ -47,8 +47,8 @@ def looked_up(monkeypatch):
 
         monkeypatch.setattr(owner, name, listed)
 
-    listing(StatementSite, "form", lambda found: found)
-    listing(Push, "form", lambda push: push.site)
+    listing(StatementSite, "looked_up", lambda found: found)
+    listing(Push, "looked_up", lambda push: push.site)
     return found
 
 
@@ -193,3 +193,52 @@ def test_types_that_take_turns_are_not_looked_up_again(looked_up):
     slope = (taking_turns(0.7 + step) - taking_turns(0.7 - step)) / (2 * step)
     assert_allclose(first, slope, rtol=1e-8)
     assert_allclose(jvp(taking_turns, (0.7,), (1.0,))[1], slope, rtol=1e-8)
+
+
+@pytest.mark.plain
+@pytest.mark.without_modes("derivatives within others look up other forms")
+def test_arrays_that_take_turns_with_what_has_no_form_are_not_looked_up_again(looked_up):
+    def f(parts: Any) -> Any:
+        total = 0.0
+        for part in parts:
+            total = total + np.mean(part**2 + 0.5)
+        return total
+
+    parts = [np.array(0.5), X, np.array(1.5), X[0] - 1.0, X + 1.0]
+    first = grad(f)(parts)
+    looked_up.clear()
+    for a, b, part in zip(first, grad(f)(parts), parts, strict=True):
+        assert_allclose(a, 2 * part / part.size, rtol=1e-12)
+        assert_allclose(b, a, rtol=0.0, atol=0.0)
+    assert looked_up == []
+
+
+class Filter:
+    """An object with an attribute that runs code: it cannot be read before its turn."""
+
+    def __init__(self, gain: Any) -> None:
+        self._gain = gain
+
+    @property
+    def gain(self) -> Any:
+        return self._gain
+
+
+@pytest.mark.plain
+@pytest.mark.without_modes("derivatives within others look up other forms")
+def test_what_cannot_be_read_before_its_turn_is_known_again(looked_up):
+    def f(gain: Any, p: Any) -> Any:
+        own = Filter(gain)
+        for _ in range(4):
+            p = p @ own.gain @ p.T + own.gain
+        return np.sum(p)
+
+    gain, p = 0.1 * np.arange(9.0).reshape(3, 3), 0.2 * np.eye(3)
+    first = grad(f)(gain, p)
+    looked_up.clear()
+    assert_allclose(grad(f)(gain, p), first, rtol=0.0, atol=0.0)
+    assert looked_up == []
+    h = 1e-6
+    along = np.cos(np.arange(9.0)).reshape(3, 3)
+    slope = (f(gain + h * along, p) - f(gain - h * along, p)) / (2 * h)
+    assert_allclose(np.sum(first * along), slope, rtol=1e-7)
