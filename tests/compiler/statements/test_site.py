@@ -48,7 +48,7 @@ def looked_up(monkeypatch):
         monkeypatch.setattr(owner, name, listed)
 
     listing(StatementSite, "looked_up", lambda found: found)
-    listing(Push, "looked_up", lambda push: push.site)
+    listing(Push, "form", lambda push: push.site)
     return found
 
 
