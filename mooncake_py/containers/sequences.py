@@ -9,7 +9,7 @@ from __future__ import annotations
 import operator
 from collections import deque
 from collections.abc import Callable
-from types import FunctionType
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -110,12 +110,6 @@ def items_of(ctx: Mode, value: Any) -> list[Any] | None:
     return list(ctx.iter(value))
 
 
-NO_INDEX = (
-    "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean "
-    "arrays are valid indices"
-)
-
-
 def plain_subscript(ctx: Mode, i: Any) -> Any:
     """Return a subscript of an array with numbers and lists for objects that stand for these.
 
@@ -124,18 +118,32 @@ def plain_subscript(ctx: Mode, i: Any) -> Any:
     t = type(i)
     if t is tuple and SUBSCRIPTS.issuperset(map(type, i)):
         return i
-    if t in SUBSCRIPTS or issubclass(t, (ndarray, np.generic)):
+    if t in SUBSCRIPTS or issubclass(t, np.generic):
         return i
+    if issubclass(t, ndarray):
+        return ndarray.view(i, ndarray)
     if issubclass(t, tuple):
         return tuple([plain_subscript(ctx, v) for v in i])
     if issubclass(t, int):
         return int.__index__(i)  # as NumPy does, whatever methods the class has
-    if type(getattr(t, "__index__", None)) is FunctionType:
+    if hasattr(t, "__index__"):
         effects.refuse_writers(ctx, (i,), effects.INDEXING)
-        try:
+        with suppress(Exception):  # whatever it is, NumPy tries to make an array next
             return operator.index(i)
-        except Exception:
-            if not is_sequence(i):
-                raise IndexError(NO_INDEX) from None  # as NumPy has it, whatever the error was
     effects.refuse_writers(ctx, (i,), effects.READING)
-    return list(i) if is_sequence(i) else i
+    return list(i) if is_sequence(i) else index_array(i)
+
+
+def index_array(i: Any) -> Any:
+    """Return the array of ints or truths that NumPy makes of an index; the object if there is none.
+
+    NumPy asks the class of the object where it is an operand: the adjoint passes this array, a
+    copy, since the object may be a buffer that changes.
+    """
+    try:
+        made = np.asarray(i)
+    except Exception:
+        return i  # NumPy is about to raise it
+    if not made.size:
+        return made.astype(np.intp)
+    return made.copy() if made.dtype.kind in "iub" else i

@@ -178,7 +178,7 @@ class ArrayLanguage(Context):
                 except DerivativeDropError as error:
                     raise index_error(error, o, i) from None
         elif issubclass(t, np.memmap):
-            self.assign(o.view(ndarray), i, v)
+            self.setitem(o.view(ndarray), i, v)
         elif issubclass(t, ndarray):
             method = type(o).__setitem__
             if type(method) is FunctionType:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy import ndarray
 
+from mooncake_py.containers.sequences import plain_subscript
 from mooncake_py.language.elements import as_array, as_element, is_element
 from mooncake_py.language.subclass_instances import dressed, wrapped, wrapping
 from mooncake_py.language.subclass_protocols import call_ufunc, overriding, wraps_itself
@@ -98,7 +99,7 @@ def set_item(ctx: Mode, o: ndarray, i: Any, v: Any) -> None:
             o, i = view, Ellipsis
     if is_element(o, i):
         v = as_element(ctx, o.dtype, v)
-    ctx.assign(plain(o), plain_parts(i), plain_parts(v))
+    ctx.assign(plain(o), plain_subscript(ctx, i), plain_parts(v))
 
 
 def takes_view(a: ndarray, i: Any) -> bool:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import array
 import warnings
 
 import numpy as np
 import pytest
 
-from mooncake_py import grad
+from mooncake_py import grad, jvp
 from tests.support.gradients import Program, Programs
 
 programs = Programs()
@@ -165,3 +166,79 @@ def test_a_quotient_by_zero_without_dimensions() -> None:
             return np.sum(np.tanh(y))
 
     assert grad(f)(X).shape == X.shape
+
+
+# Objects of which NumPy makes an index: classes that run ufuncs are not asked by the adjoint.
+
+
+class Lazy:
+    """Holds an index as NumPy converts it, and runs ufuncs itself."""
+
+    def __init__(self, index):
+        self.index = index
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array(self.index, dtype=dtype)
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **options):
+        return "a node of a graph"
+
+
+class Refusing(Lazy):
+    __array_ufunc__ = None
+
+
+class Failing(Lazy):
+    """Has a method that NumPy tries first, which says no."""
+
+    def __index__(self):
+        raise ValueError("several ints")
+
+
+class Asked(np.ndarray):
+    def __array_ufunc__(self, ufunc, method, *inputs, **options):
+        return "a node of a graph"
+
+
+def reads_and_writes(i):
+    def both(x):
+        y = x * 1.0
+        y[i] = y[i] * x[i] ** 2
+        return np.sum(y[i] * x[i]) + np.sum(np.sin(y))
+
+    return both
+
+
+MADE = [kind(i) for kind in (Lazy, Refusing, Failing) for i in ([2, 0, 1], [True, False, True], 1)]
+MADE += [Lazy([]), np.array([2, 0]).view(Asked), (Lazy([0, 2]),), array.array("i", [2, 0])]
+
+
+@pytest.mark.parametrize("index", MADE, ids=lambda index: type(index).__name__)
+def test_objects_of_which_numpy_makes_an_index(index):
+    Program(reads_and_writes(index), (X,), {}).check()
+    dx = np.array([0.3, -0.2, 0.5])
+    expected = np.vdot(grad(reads_and_writes(index))(X), dx)
+    np.testing.assert_allclose(jvp(reads_and_writes(index), (X,), (dx,))[1], expected, rtol=1e-12)
+
+
+def test_a_repeated_element_is_counted_each_time():
+    np.testing.assert_array_equal(grad(lambda x: np.sum(x[Lazy([0, 0, 2])]))(X), [2.0, 0.0, 1.0])
+
+
+def test_an_index_that_changes_later_counts_as_it_was_read():
+    def f(x):
+        i = np.array([0, 2]).view(Asked)
+        y = x[i]
+        i[0] = 1
+        return np.sum(y * y)
+
+    np.testing.assert_array_equal(grad(f)(X), [2.0, 0.0, 6.0])
+
+
+@pytest.mark.parametrize("index", [Lazy([0.5]), Lazy("a"), Lazy([7])])
+def test_what_is_no_index_raises_what_numpy_raises(index):
+    with pytest.raises(IndexError) as plain:
+        X[index]
+    with pytest.raises(IndexError) as found:
+        grad(lambda x: np.sum(x[index]))(X)
+    assert str(found.value) == str(plain.value)
