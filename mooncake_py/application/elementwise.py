@@ -191,7 +191,12 @@ def elementwise_into(
                 unconverted = f(*primals, **{**kwargs, "where": True})
         if type(where) is ndarray:
             ctx.registry.protect(where)
-        partials = at_precision_of(out, rule, kept_at_once(plan[1], primals), primals)
+        try:
+            kept = kept_at_once(plan[1], primals)
+        except TypeError:  # of operands that it does not take
+            f(*primals, out=out.copy(), **kwargs)  # raises, in NumPy's words
+            raise
+        partials = at_precision_of(out, rule, kept, primals)
     steps = None if flows or not active else unrounded(ctx, f, nodes, (primals, kwargs), out)
     undo = ctx.overwritten(memory, out, Ellipsis) if memory.protected else None
     written = True

@@ -19,7 +19,7 @@ from numpy import ndarray
 from mooncake_py.application.native_writes import refuse_other_writes
 from mooncake_py.application.plain_errors import as_plain
 from mooncake_py.remembered import remembered
-from mooncake_py.rules import fft
+from mooncake_py.rules.into import INTO
 from mooncake_py.runtime import activity, drops, overlapping
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.numpy_operands import takes_over
@@ -282,7 +282,7 @@ def run_into(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run a function without a derivative into copies of `out`, and write these."""
     out = single_output(f, args, kwargs)
     given = tuple(args)
-    scratch = tuple(part.copy() for part in out) if type(out) is tuple else out.copy()
+    scratch = tuple(map(scratch_for, out)) if type(out) is tuple else scratch_for(out)
     args, kwargs = activity.unwrapped(tuple(args)), activity.unwrapped(kwargs)
     try:
         made = f(*args, **{**kwargs, "out": scratch})
@@ -299,6 +299,13 @@ def run_into(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         store(ctx, part, written, where)
     is_number = type(out) is ndarray and not out.ndim and type(made) is not ndarray
     return ctx.getitem(out, ()) if is_number else out
+
+
+def scratch_for(out: ndarray) -> ndarray:
+    """Return a copy of an output, to which a function may write only if it may write to that."""
+    copy = out.copy()
+    copy.flags.writeable = is_writeable(out)
+    return copy
 
 
 def write_steps(ctx: Mode, f: Any, args: Any, kwargs: Any, out: ndarray) -> ndarray:
@@ -476,8 +483,8 @@ def compute_into(
     if f in AVERAGES and args and dtypes_of_average(*args, **kwargs) != {out.dtype}:
         return ctx.call_function(AVERAGES[f].__wrapped__, args, {**kwargs, "out": out})
     args, kwargs = accumulated(f, args, kwargs, out)
-    if f in fft.INTO and args and issubclass(type(out), ndarray):
-        y = ctx.call(fft.INTO[f], args[0], out.dtype, *args[1:], **kwargs)
+    if f in INTO and args and issubclass(type(out), ndarray):
+        y = ctx.call(INTO[f], args[0], out.dtype, *args[1:], **kwargs)
     else:
         y = apply(ctx, f, args, kwargs)
     casting = kwargs.get("casting", "same_kind")

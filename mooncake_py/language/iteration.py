@@ -41,7 +41,7 @@ from mooncake_py.runtime.methods import derivable, python_method
 from mooncake_py.runtime.sites import NO_SITE
 from mooncake_py.runtime.slots import type_name
 from mooncake_py.syntax.compiled import walk_code
-from mooncake_py.tangents.memory import has_overlaps, overlap
+from mooncake_py.tangents.memory import has_overlaps, is_writeable, overlap
 from mooncake_py.tangents.subclasses import is_instance, plain, plain_parts
 from mooncake_py.words import with_article
 
@@ -356,6 +356,8 @@ AS_THEY_ARE = INERT - {range} | {ndarray, Active, list, tuple}
 def assign_flat(ctx: Mode, base: ndarray, i: Any, v: Any) -> None:
     """Run ``array.flat[i] = v``, or ``array.flat = v`` if `i` is `...`; a shorter `v` repeats."""
     base = with_dimensions(plain(base))
+    if not is_writeable(base):
+        copy_flat(base, unwrapped(v), i)  # raises, in NumPy's words
     is_one = i is not Ellipsis and is_element(base.reshape(-1)[:1], i)
     if is_one:
         v = as_element(ctx, base.dtype, v)

@@ -22,9 +22,10 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.rules.declare import linear
+from mooncake_py.rules.into import INTO
 from mooncake_py.rules.kinds import Like
 
-__all__ = ["INTO"]
+__all__: list[str] = []
 
 SAME_FACTOR: dict[Any, Any] = {
     None: "forward",
@@ -93,17 +94,16 @@ def into(transform: Any, adjoint: Callable[..., ndarray]) -> Callable[..., ndarr
     ) -> ndarray:
         return adjoint(dy, a, n, axis, norm)
 
-    transformed.__name__ = f"{transform.__name__}_into_type"
+    setattr(transformed, "stands_for", transform)  # noqa: B010
     return transformed
 
 
-INTO = {
+INTO.update({
     np.fft.fft: into(np.fft.fft, fft_adjoint),
     np.fft.ifft: into(np.fft.ifft, ifft_adjoint),
     np.fft.rfft: into(np.fft.rfft, rfft_adjoint),
     np.fft.irfft: into(np.fft.irfft, irfft_adjoint),
-}
-"""What computes a transform into an output, of the array, the dtype, and the other arguments."""
+})  # fmt: skip
 
 
 def pairs(y: ndarray, n: int, axis: int) -> ndarray:

@@ -401,6 +401,9 @@ def swapped_bytes(a: ndarray) -> ndarray:
     return a.byteswap()
 
 
+setattr(swapped_bytes, "stands_for", np.ndarray.byteswap)  # noqa: B010
+
+
 @from_vjp(swapped_bytes)
 def swapped_bytes_rule(a: ndarray) -> tuple[Any, Any]:
     """Swap the bytes of constants; numbers with a derivative lose it."""

@@ -428,7 +428,11 @@ class RefusedRule(Rule):
 
 
 def function_name(function: Any) -> str:
-    """Return the name a user would write for a function, such as ``numpy.linalg.solve``."""
+    """Return the name a user would write for a function, such as ``numpy.linalg.solve``.
+
+    One of ours that runs in place of another may say so by its attribute `stands_for`.
+    """
+    function = getattr(function, "stands_for", function)
     name = getattr(function, "__qualname__", None) or getattr(function, "__name__", None)
     if name is None:
         return repr(function)

@@ -149,9 +149,9 @@ def apply_elementwise(
     def compute() -> Any:
         try:
             y = ctx.on_primals(f, *primals, **kwargs, **scratch)
-        except ValueError:
+        except (ValueError, TypeError, AttributeError):
             if type(out) is ndarray:
-                refuse_output()  # in words that name its shape too
+                refuse_output()  # in words that name its shape, or its type, too
             raise
         if type(out) is ndarray and not (
             fits(activity.unwrapped(y), out, casting) and is_writeable(out)

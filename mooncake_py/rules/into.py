@@ -1,0 +1,11 @@
+"""Functions that compute in the precision of their output, if one is given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+__all__ = ["INTO"]
+
+INTO: dict[Any, Callable[..., Any]] = {}
+"""What computes them so: a function of the array, the dtype, and the other arguments."""
