@@ -139,6 +139,7 @@ zero_derivative(imported, because="makes an array of what is not NumPy's")
 
 
 ZEROS = np.zeros(2)
+CopyMode: Any = getattr(np, "_CopyMode")  # noqa: B009 - NumPy has no public name for it
 SHARES_FLAT = np.shares_memory(np.array(ZEROS.flat), ZEROS)
 """Whether the copy of ``a.flat`` is none, as in NumPy 2.4."""
 
@@ -147,6 +148,8 @@ SHARES_FLAT = np.shares_memory(np.array(ZEROS.flat), ZEROS)
 def array(
     object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, like=None, **newer
 ):  # fmt: skip
+    if isinstance(copy, CopyMode):
+        copy = {CopyMode.ALWAYS: True, CopyMode.NEVER: False}.get(copy)
     if dtype is not None and not isinstance(object, ndarray) and np.dtype(dtype).kind == "O":
         return array_of_objects(object, ndmin)
     if isinstance(object, (list, tuple)):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mooncake_py import MissingRuleError, grad
+from mooncake_py import MissingRuleError, grad, jvp
 
 si: Any = pytest.importorskip("scipy.interpolate")
 
@@ -49,3 +49,35 @@ def test_points_without_a_value_have_no_gradient(x: float) -> None:
 
     assert grad(evaluated, 1)(DATA[:6], x) == 0.0
     np.testing.assert_array_equal(grad(evaluated)(DATA[:6], x), grad(evaluated)(DATA[:6], 99.0))
+
+
+GRID = np.outer(DATA, DATA)
+AT_NO_POINTS: dict[str, Any] = {
+    "splev": lambda x: si.splev(x[:0], si.splrep(NODES, DATA)),
+    "splev of active data": lambda x: si.splev([], si.splrep(NODES, DATA * x[0])),
+    "splev with a derivative": lambda x: si.splev(x[:0], si.splrep(NODES, DATA), der=1),
+    "bisplev": lambda x: si.bisplev(
+        x[:0], x[:0], [*si.RectBivariateSpline(NODES, NODES, GRID).tck, 3, 3]
+    ),
+}
+
+
+@pytest.mark.parametrize("name", AT_NO_POINTS)
+def test_no_points_are_refused_as_in_the_plain_call(name: str) -> None:
+    def f(x: Any) -> Any:
+        return np.sum(AT_NO_POINTS[name](x)) + x[0]
+
+    x = np.array([0.5, 1.5])
+    for run in (f, grad(f), lambda x: jvp(f, (x,), (x,))):
+        with pytest.raises(ValueError, match="Invalid input data"):
+            run(x)
+
+
+def test_data_that_are_nan_are_taken_as_in_the_plain_call() -> None:
+    def f(y: Any) -> Any:
+        return si.UnivariateSpline(NODES, y, s=0)(0.7) * 2.0
+
+    y = np.where(NODES > 2, np.nan, DATA)
+    assert np.isnan(f(y))
+    np.testing.assert_allclose(grad(f)(y), grad(f)(DATA))  # a linear map of the data
+    assert np.isnan(jvp(f, (y,), (y,))[0])

@@ -21,6 +21,8 @@ from mooncake_py.rules.scipy.interpolate.basis import evaluated, intervals, nonz
 __all__: list[str] = []
 
 compiled: Any = plain.dfitpack
+INVALID = 10
+"""What FITPACK returns where it does not take its arguments, no points for example."""
 
 
 # Evaluation.
@@ -29,6 +31,8 @@ compiled: Any = plain.dfitpack
 def evaluate(t: Any, c: Any, k: int, x: Any, ext: int, nu: int = 0) -> Any:
     """Return values and an error code; `ext` says what holds beyond the ends."""
     x, first, last = np.asarray(x), t[k], t[len(t) - k - 1]
+    if not len(x):
+        return x, INVALID
     inside = (x >= first) & (x <= last)
     if ext == 2 and not np.all(inside):
         return np.zeros(len(x)), 1
@@ -105,7 +109,7 @@ def through(x: Any, y: Any, k: int, first: Any, last: Any) -> Any:
     t = np.array(plain_knots(x, k), float)
     t[: k + 1] = first
     t[len(t) - k - 1 :] = last
-    return t, si.make_interp_spline(x, y, k, t).c
+    return t, si.make_interp_spline(x, y, k, t, check_finite=False).c
 
 
 def plain_knots(x: Any, k: int) -> Any:
@@ -213,9 +217,9 @@ def coefficients(tx: Any, ty: Any, c: Any, kx: int, ky: int) -> Any:
     return np.reshape(np.asarray(c)[: shape[0] * shape[1]], shape)
 
 
-def error_code(kx: int, ky: int, nux: int, nuy: int) -> int:
-    """Return 10 for orders of derivatives that FITPACK does not know."""
-    return 0 if 0 <= nux < kx and 0 <= nuy < ky else 10
+def error_code(kx: int, ky: int, nux: int, nuy: int, y: Any) -> int:
+    """Return what FITPACK returns for orders of derivatives, some of which it does not know."""
+    return 0 if 0 <= nux < kx and 0 <= nuy < ky and y.size else INVALID
 
 
 @derived_as(compiled.parder)
@@ -224,7 +228,8 @@ def parder(tx: Any, ty: Any, c: Any, kx: int, ky: int, nux: int, nuy: int, x: An
     rows, a = along(tx, kx, x, nux)
     columns, b = along(ty, ky, y, nuy)
     near = coefficients(tx, ty, c, kx, ky)[rows[:, None, :, None], columns[None, :, None, :]]
-    return np.einsum("ip,jq,ijpq->ij", a, b, near), error_code(kx, ky, nux, nuy)
+    z = np.einsum("ip,jq,ijpq->ij", a, b, near)
+    return z, error_code(kx, ky, nux, nuy, z)
 
 
 @derived_as(compiled.pardeu)
@@ -233,7 +238,8 @@ def pardeu(tx: Any, ty: Any, c: Any, kx: int, ky: int, nux: int, nuy: int, x: An
     rows, a = along(tx, kx, x, nux)
     columns, b = along(ty, ky, y, nuy)
     near = coefficients(tx, ty, c, kx, ky)[rows[:, :, None], columns[:, None, :]]
-    return np.einsum("ip,iq,ipq->i", a, b, near), error_code(kx, ky, nux, nuy)
+    z = np.einsum("ip,iq,ipq->i", a, b, near)
+    return z, error_code(kx, ky, nux, nuy, z)
 
 
 @derived_as(compiled.bispev)

@@ -23,6 +23,7 @@ __all__: list[str] = []
 
 def spread(dy: ndarray, a: ndarray, b: ndarray, mode: str) -> ndarray:
     """Return the cotangent of the full convolution that an output is a part of."""
+    dy = np.asarray(dy)  # a number for two numbers
     full = np.zeros([n + m - 1 for n, m in zip(a.shape, b.shape, strict=True)], dy.dtype)
     starts = {
         "full": [0] * dy.ndim,
