@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy import ndarray
 
+from mooncake_py.compiler.printing.text import define
 from mooncake_py.containers.sequences import SUBSCRIPTS, plain_subscript
 from mooncake_py.errors import DerivativeDropError
 from mooncake_py.language import records
@@ -20,7 +21,7 @@ from mooncake_py.rules.kinds import ElementwiseRule
 from mooncake_py.rules.precision import at_precision_of
 from mooncake_py.runtime import drops
 from mooncake_py.runtime import overlapping as overlapping_writes
-from mooncake_py.runtime.active import REAL_SCALARS, Active, active_number
+from mooncake_py.runtime.active import REAL_SCALARS, Active
 from mooncake_py.runtime.activity import unwrapped
 from mooncake_py.runtime.index_errors import index_error
 from mooncake_py.runtime.late_errors import has_assigned, has_written, refuse_part
@@ -37,6 +38,10 @@ if TYPE_CHECKING:
 __all__ = ["Operations"]
 
 REAL = REAL_SCALARS | {int}
+SCOPE: dict[str, Any] = {
+    "Active": Active, "EXACT": frozenset({float, int}), "REAL": REAL, "SCALARS": REAL_SCALARS,
+    "MAYBE_FLOAT": frozenset({float, type(None)}), "MAYBE_REAL": REAL_SCALARS | {type(None)},
+}  # fmt: skip
 QUICK = frozenset({ndarray, Active, float, int, bool, np.float64, np.int64, np.bool_})
 MATMUL = BINARY["matmul"]
 FLOORDIV = BINARY["floordiv"]
@@ -48,53 +53,62 @@ def are_quick(ctx: Levels, a: Any, b: Any) -> bool:
     return type(a) in QUICK and type(b) in QUICK and not meet_objects(ctx, a, b)
 
 
-def of_numbers(name: str, left: Any, right: Any, both: Any) -> Callable[[Any, Any, Any], Any]:
+RUN = """
+def run(self, a, b):
+    if type(a) is Active and a.context is self:
+        p, t = a.primal, a.grad
+        q, u = (b.primal, b.grad) if type(b) is Active and b.context is self else (b, None)
+    elif type(b) is Active and b.context is self:
+        p, t, q, u = a, None, b.primal, b.grad
+    elif type(a) in REAL and type(b) in REAL:
+        return a {symbol} b
+    else:
+        return self.binary(op, a, b)
+    if type(p) in EXACT and type(q) in EXACT and type(t) in MAYBE_FLOAT and type(u) in MAYBE_FLOAT:
+        y = w = p {symbol} q
+    elif type(p) in REAL and type(q) in REAL and type(t) in MAYBE_REAL and type(u) in MAYBE_REAL:
+        y = p {symbol} q
+        if type(y) not in SCALARS:
+            return again(self, a, b)
+        p, q, w = float(p), float(q), float(y)
+        t, u = t if t is None else float(t), u if u is None else float(u)
+    else:
+        return self.binary(op, a, b)
+    try:
+        c = {left} if u is None else {right} if t is None else {both}
+    except ArithmeticError:
+        return again(self, a, b)
+    if c - c != 0.0:
+        return again(self, a, b)
+    x = Active()
+    x.primal = y
+    x.grad = c
+    x.context = self
+    return x
+"""
+
+
+def of_numbers(
+    name: str, symbol: str, left: str, right: str, both: str
+) -> Callable[[Any, Any, Any], Any]:
     """Return what runs an operator, quick for floats along one direction with nothing below.
 
     The tangents are those of `quick.ARITHMETIC`; what is not finite goes the general way.
+    Measured, as text in place of calls of functions: a third less time.
 
     Parameters
     ----------
-    left, right, both : callable
-        From the operands, the tangents of one or both, and the result to its tangent.
+    left, right, both : str
+        The tangent, from operands p and q, the tangents t and u of one or both, and the result w.
     """
     op = BINARY[name]
-    compute = op.function
 
     def again(self: Operations, a: Any, b: Any) -> Any:
         with Unheard():  # what NumPy has to say it has said
             return self.binary(op, a, b)
 
-    def run(self: Operations, a: Any, b: Any) -> Any:
-        p, t = (a.primal, a.grad) if type(a) is Active and a.context is self else (a, None)
-        q, u = (b.primal, b.grad) if type(b) is Active and b.context is self else (b, None)
-        if (
-            type(p) not in REAL
-            or type(q) not in REAL
-            or (t is not None and type(t) not in REAL_SCALARS)
-            or (u is not None and type(u) not in REAL_SCALARS)
-        ):
-            return self.binary(op, a, b)
-        y = compute(p, q)
-        if t is None and u is None:
-            return y
-        try:
-            if u is None:
-                assert t is not None
-                c = left(float(p), float(q), float(t), float(y))
-            elif t is None:
-                c = right(float(p), float(q), float(u), float(y))
-            else:
-                c = both(float(p), float(q), float(t), float(u), float(y))
-        except ArithmeticError:
-            return again(self, a, b)
-        if c - c != 0.0 or type(y) not in REAL_SCALARS:
-            return again(self, a, b)
-        y = active_number(y, self)
-        y.grad = c
-        return y
-
-    return run
+    text = RUN.format(symbol=symbol, left=left, right=right, both=both)
+    return define(text, {**SCOPE, "again": again, "op": op})["run"]
 
 
 class Operations(Levels):
@@ -102,22 +116,10 @@ class Operations(Levels):
 
     # Operators.
 
-    add = of_numbers("add", lambda p, q, t, y: t, lambda p, q, u, y: u, lambda p, q, t, u, y: t + u)
-    sub = of_numbers(
-        "sub", lambda p, q, t, y: t, lambda p, q, u, y: -u, lambda p, q, t, u, y: t - u
-    )
-    mul = of_numbers(
-        "mul",
-        lambda p, q, t, y: t * q,
-        lambda p, q, u, y: p * u,
-        lambda p, q, t, u, y: t * q + p * u,
-    )
-    truediv = of_numbers(
-        "truediv",
-        lambda p, q, t, y: t / q,
-        lambda p, q, u, y: -(y * u / q),
-        lambda p, q, t, u, y: t / q - y * u / q,
-    )
+    add = of_numbers("add", "+", "t", "u", "t + u")
+    sub = of_numbers("sub", "-", "t", "-u", "t - u")
+    mul = of_numbers("mul", "*", "t * q", "p * u", "t * q + p * u")
+    truediv = of_numbers("truediv", "/", "t / q", "-(w * u / q)", "t / q - w * u / q")
 
     def binary(self, op: BinaryOperator, a: Any, b: Any) -> Any:
         """Run a binary operator on values of any type."""
