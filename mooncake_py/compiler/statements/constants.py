@@ -36,7 +36,7 @@ def form_on_constants(
         of_python = isinstance(e, Call) and (is_of_math(e.function) or e.function in (max, min))
         if not of_python if isinstance(e, Call) else isinstance(e, Op) and e.op not in OPERATORS:
             return None
-    fits = ["C.fuses"]
+    fits = ["(C.fuses or C.pushes or C.several)"]
     fits += [f"type(v{k}) is {t.__name__}" for k, t in kinds.items()]
     fits += [f"F[{i}] is f{i}" for i in range(len(core.functions))]
     emitter = Emitter()

@@ -31,6 +31,8 @@ from mooncake_py.compiler.statements.forward_forms import ForwardForm, Pattern
 from mooncake_py.compiler.statements.gathers import is_index, is_mask
 from mooncake_py.compiler.statements.kinds import NUMBERS
 from mooncake_py.compiler.statements.row_forms import RowForm
+from mooncake_py.compiler.statements.scalar_tangents import ScalarRows, ScalarTangent
+from mooncake_py.compiler.statements.scalars import scalar_form
 from mooncake_py.compiler.statements.statement import Part, Statement, is_operand, position_of
 from mooncake_py.compiler.statements.views import read_part
 from mooncake_py.runtime.active import Active, plain_class
@@ -205,6 +207,14 @@ class Push:
         Unusual
             If it must go the general way; nothing has been done then.
         """
+        if ctx.plain and self.site.is_single(values) and not self.site.compares:
+            single = self.form_on_numbers(ctx, functions, values)
+            if single is not None:
+                if single is self.site.run:  # which has handed over
+                    raise Unusual
+                return self.site.run_by(single, ctx, functions, values)
+        if self.statement.of_numbers and any(type(v) is ndarray for v in values):
+            raise Unusual
         found = self.reader.read(ctx, values)
         written = None if self.base is None else values[self.base]
         if type(written) is not ndarray:
@@ -237,6 +247,27 @@ class Push:
         return self.store(ctx, tangent, functions, found, (written, i, op))
 
     # Where nothing is active below.
+
+    def form_on_numbers(self, ctx: ForwardMode, functions: Any, values: Any) -> Way | None:
+        """Return the form for numbers and elements of such kinds, None where there is none."""
+        site = self.site
+        kind = ScalarRows if ctx.several else ScalarTangent
+        if ctx.several and site.bases:
+            return None
+        kinds = tuple([type(values[p]) for p in site.names.values()])
+        on = tuple([(p, ctx.blocks.tangent_of(values[p]) is not None) for p in site.bases])
+        key = kind, functions, kinds, on
+        try:
+            return self._forms[key]
+        except KeyError:
+            pass
+        except TypeError:  # a function that cannot be a key
+            return None
+        named = dict(zip(site.names, kinds, strict=True))
+        core = site.core(functions)
+        form = scalar_form(core, named, dict(on), site.choose, site.otherwise, kind)
+        self._forms[key] = form
+        return form
 
     def form(
         self,

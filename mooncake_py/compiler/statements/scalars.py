@@ -65,7 +65,12 @@ SCOPE: dict[str, Any] = {
 
 
 def scalar_form(
-    core: Core, kinds: Mapping[int, type], on: Mapping[int, bool], choose: Way, otherwise: Way
+    core: Core,
+    kinds: Mapping[int, type],
+    on: Mapping[int, bool],
+    choose: Way,
+    otherwise: Way,
+    form: type[ScalarForm] | None = None,
 ) -> Way | None:
     """Return the form for given types of the names and activity of the arrays, or None.
 
@@ -78,6 +83,8 @@ def scalar_form(
         Which arrays are active, by their positions among the values.
     choose, otherwise : callable
         The way that finds the form for other kinds, and the one that always serves.
+    form : type, optional
+        That of the mode, if it is not reverse mode.
     """
     if any(t is not Active and t not in NUMBERS for t in kinds.values()):
         return None
@@ -90,7 +97,7 @@ def scalar_form(
         if is_contraction(e) or (isinstance(e, Call) and not is_served(e)):
             return None
     try:
-        return ScalarForm(core, kinds, on, choose, otherwise).made()
+        return (form or ScalarForm)(core, kinds, on, choose, otherwise).made()
     except NoPartial:
         return None
 
@@ -120,6 +127,9 @@ class ScalarForm:
     slopes : dict of int to Expr
         Of the active operands: names or numbers, or the negatives of such.
     """
+
+    marker = "C.fuses"  # what contexts have in which it serves
+    active = "type(a{p}) is Active"
 
     def __init__(
         self,
@@ -184,7 +194,7 @@ class ScalarForm:
     def guards(self) -> list[str]:
         """Return the lines that name the values a0, a1, ... and see that they fit."""
         statement = self.statement
-        fits = ["C.fuses", *self.core.once(statement)]
+        fits = [self.marker, *self.core.once(statement)]
         ints = dict(statement.ints)
         ndims = {base: ints[index] for base, index in statement.pairs}
         for base in self.on:
@@ -197,7 +207,9 @@ class ScalarForm:
                 parts = [f"a{p}"] if n == 1 else [f"a{p}[{k}]" for k in range(n)]
                 fits += [f"type({part}) in INTS" for part in parts]
         fits += [
-            f"type(a{p}) is {'Active' if self.kinds[k] is Active else self.kinds[k].__name__}"
+            self.active.format(p=p)
+            if self.kinds[k] is Active
+            else f"type(a{p}) is {self.kinds[k].__name__}"
             for k, p in self.names.items()
         ]
         fits += [f"F[{i}] is f{i}" for i in range(len(self.core.functions))]

@@ -272,7 +272,7 @@ class StatementSite:
     def push(self, ctx: ForwardMode, functions: Any, values: Any) -> Any:
         """Run with tangents, or by the way that always serves."""
         served = ctx.pushes or (ctx.several and ctx.base.fuses)
-        if served and not self.statement.of_numbers:
+        if served:
             found = on_items(self, values)
             if found is not None:
                 items, given = found

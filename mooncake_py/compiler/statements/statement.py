@@ -77,7 +77,7 @@ class Statement(NamedTuple):
     has_complex : bool
         Whether a number that is written down is complex.
     of_numbers : bool
-        Whether it is served on numbers and elements only, and not in forward mode.
+        Whether it is served on numbers and elements only.
     """
 
     value: Expr
