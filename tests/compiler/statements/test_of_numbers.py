@@ -1,4 +1,4 @@
-"""Statements that are one entry on numbers only: powers, `max` and `min`."""
+"""Statements that are one entry on numbers only: powers, `max` and `min`; in each mode."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mooncake_py import jvp, value_and_grad
+from mooncake_py import hessian, jvp, value_and_grad
+from mooncake_py.compiler.statements.site import StatementSite
 from mooncake_py.modes.reverse.context import ReverseContext
 
 
@@ -121,14 +122,90 @@ def test_a_tie_goes_to_the_first() -> None:
     assert value_and_grad(f, argnums=(0, 1))(1.5, 1.5) == (7.5, (2.0, 3.0))
 
 
-@pytest.mark.parametrize("f", METHODS)
-def test_forward_mode_agrees(f: Any) -> None:
-    def whole(a: Any) -> Any:
-        return f(Tank(a, 1.5), 2)
+def elements(o: Any, n: Any) -> Any:
+    x = np.array([o.a, o.b, 0.5])
+    y = np.ones(3)
+    for i in range(2):  # of NumPy's function too: no loop is one entry
+        y[i + 1] = x[i] * np.cos(y[i]) - n * y[i]
+        x[i] += y[i] * x[i + 1]
+        y[i] = np.fmod(2.5, 2.0) * 3.0
+        y[0], _ = x[1] * y[1] + y[0], list(y)
+    return x[1] * y[2] - y[0] * x[0]
 
-    for a in (0.7, 2.5):
-        value, gradient = value_and_grad(whole)(a)
-        assert jvp(whole, (a,), (1.0,)) == (value, pytest.approx(gradient, rel=1e-14))
+
+TANGENTS = [(1.0, -0.5, 2.0), (0.0, math.inf, 1.0), (-0.0, np.float64(0.3), math.nan)]
+
+
+def generally(site: StatementSite, ctx: Any, functions: Any, values: Any) -> Any:
+    """Run a statement operation by operation."""
+    return ctx.base.run_generally(site, functions, values, ctx)
+
+
+def primed(f: Any) -> Any:
+    """Return a function whose statements have their forms in forward mode."""
+
+    def whole(a: Any, b: Any, n: Any) -> Any:
+        return f(Tank(a, b), n)
+
+    for args in itertools.product([0.7, 2.5], [0.7, 1.5], [0.5, 2.0]):
+        jvp(whole, args, (1.0, 1.0, 1.0))
+        jvp(whole, args, [(1.0, 1.0, 1.0), (0.5, 0.0, 1.0)])
+    return whole
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize("f", [*METHODS, elements])
+@pytest.mark.parametrize("tangents", [*TANGENTS, TANGENTS])
+def test_forward_mode_agrees(f: Any, tangents: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = primed(f)
+    for args in itertools.product(NUMBERS, [0.7, -1.5, 1], [2, 0.5, -1, 0, 0.7]):
+        found, moved = outcome(along, (whole, args, tangents))
+        with monkeypatch.context() as patch:
+            patch.setattr(StatementSite, "push", generally)
+            patch.setattr(StatementSite, "run", StatementSite.choose)
+            expected, exact = outcome(along, (whole, args, tangents))
+        assert found == expected, args
+        np.testing.assert_allclose(moved, exact, rtol=1e-13, atol=1e-300, err_msg=repr(args))
+
+
+def along(f: Any, args: Any, tangents: Any) -> Any:
+    """Return a value and its tangents, as many as there are directions."""
+    args = [float(a) if type(a) is int else a for a in args]
+    value, moved = jvp(f, args, tangents)
+    return value, moved if isinstance(tangents, list) else (moved,)
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize("f", METHODS[:-2])
+@pytest.mark.parametrize("tangents", [(1.0, 0.5, 0.2), [(1.0, 0.5, 0.2), (0.1, 0.2, 0.3)]])
+def test_forward_mode_has_forms(f: Any, tangents: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    met: list[StatementSite] = []
+    push = StatementSite.push
+    monkeypatch.setattr(StatementSite, "push", lambda *args: met.append(args[0]) or push(*args))
+
+    def often(a: Any, b: Any, n: Any) -> Any:
+        o = Tank(a, b)
+        return (f(o, n), f(o, n), f(o, n), f(o, n), f(o, n))[0]
+
+    for args in ((1.7, 1.5, 3.0), (1.6, 1.5, 2.0)):
+        met.clear()
+        jvp(often, args, tangents)
+        assert (
+            0 < len(met) <= 2 * len(set(met))
+        )  # what reading an attribute runs is found out first
+
+
+@pytest.mark.parametrize("f", [*METHODS, elements])
+def test_second_derivatives_agree(f: Any) -> None:
+    def whole(v: Any) -> Any:
+        return f(Tank(v[0], v[1]), 2)
+
+    v, step = np.array([0.7, 1.5]), 1e-5
+    first = value_and_grad(whole)
+    differences = [
+        (first(v + step * e)[1] - first(v - step * e)[1]) / (2.0 * step) for e in np.eye(2)
+    ]
+    np.testing.assert_allclose(hessian(whole)(v), differences, rtol=1e-7, atol=1e-8)
 
 
 @pytest.mark.plain
