@@ -12,6 +12,7 @@ from numpy import ndarray
 
 from mooncake_py.application.rule_ways import of_operator
 from mooncake_py.application.seen_calls import call_seen
+from mooncake_py.compiler.printing.text import define
 from mooncake_py.containers import effects
 from mooncake_py.containers.dicts import restore_key
 from mooncake_py.containers.lists import truncate
@@ -144,6 +145,8 @@ class ArrayLanguage(Context):
     def item_of_other(self, o: Any, i: Any) -> Any:
         """Run ``o[i]`` for what is no plain array."""
         t = type(o)
+        if t is defaultdict and type(i) is str and i in o:
+            return o[i]
         if t is dict or (t is defaultdict and is_inert_key(i) and i in o):
             return self.item_of_dict(o, i)
         if issubclass(type(o), np.memmap) and self.contains_active(o):
@@ -241,6 +244,16 @@ def is_sequence_beside_numpy_scalar(a: Any, b: Any) -> bool:
     return type(a) in SEQUENCES and type(b) is Active and isinstance(b.primal, np.generic)
 
 
+INPLACE = """
+def inplace(self, x, v):
+    if type(x) in FLOATS and type(v) in FLOATS:
+        return self.{name}(x, v)
+    return of_others(self, x, v)
+"""
+"""An in-place operator, which makes a new number of two as the operator does."""
+OF_FLOATS = frozenset({"add", "sub", "mul", "truediv"})
+
+
 def _define_operators() -> None:
     """Define the methods for operators, such as ``add``, ``iadd`` and ``neg``."""
 
@@ -248,7 +261,7 @@ def _define_operators() -> None:
         return lambda self, a, b: self.binary(op, a, b)
 
     def make_inplace(op: BinaryOperator) -> Callable[..., Any]:
-        def inplace(self: ArrayLanguage, x: Any, v: Any) -> Any:
+        def of_others(self: ArrayLanguage, x: Any, v: Any) -> Any:
             t = type(x)
             if (t is not Active and t not in NUMBERS) or type(v) not in PLAIN:
                 return self.inplace(op, x, v)
@@ -258,7 +271,10 @@ def _define_operators() -> None:
                 word_in_place(error, op, x, v)
                 raise
 
-        return inplace
+        if op.name not in OF_FLOATS:
+            return of_others
+        scope = {"FLOATS": frozenset({Active, float}), "of_others": of_others}
+        return define(INPLACE.format(name=op.name), scope)["inplace"]
 
     def make_unary(name: str) -> Callable[..., Any]:
         return lambda self, a: self.unary(name, a)

@@ -49,6 +49,7 @@ OPERATIONS = {
     "pull_scalar_one": "number",
     "pull_scalar_two": "number",
     "pull_state": "undo: object or container",
+    "pull_added": "number",
     "pull_appended": "undo: object or container",
     "pull_attribute": "undo: object or container",
     "pull_item": "undo: object or container",

@@ -78,6 +78,15 @@ def pull_scalar_two(entry: Entry) -> None:
         b.grad += g * pb
 
 
+def pull_added(entry: Entry) -> None:
+    """Reverse ``y = a + b`` of active numbers."""
+    _, y, a, b = entry
+    g = y.grad
+    if g:
+        a.grad += g
+        b.grad += g
+
+
 def pull_quotient(entry: Entry) -> None:
     """Reverse ``y = a / b``, either or both active; here a zero divisor does no harm."""
     _, y, a, b, divisor = entry

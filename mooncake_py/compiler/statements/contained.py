@@ -145,7 +145,7 @@ def made(own, site):
 
     def run(C, F, V):
         try:
-            elsewhere = not (C.fuses or C.pushes) or {unless}
+            elsewhere = not (C.fuses or C.pushes or C.several) or {unless}
         except LookupError:  # which must not be the context of the program's error
             elsewhere = True
         if elsewhere:

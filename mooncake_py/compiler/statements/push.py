@@ -252,10 +252,11 @@ class Push:
         """Return the form for numbers and elements of such kinds, None where there is none."""
         site = self.site
         kind = ScalarRows if ctx.several else ScalarTangent
-        if ctx.several and site.bases:
+        if ctx.several and type(self.statement.target) is tuple:
             return None
+        tangent_of = ctx.blocks.rows_of if ctx.several else ctx.blocks.tangent_of
         kinds = tuple([type(values[p]) for p in site.names.values()])
-        on = tuple([(p, ctx.blocks.tangent_of(values[p]) is not None) for p in site.bases])
+        on = tuple([(p, tangent_of(values[p]) is not None) for p in site.bases])
         key = kind, functions, kinds, on
         try:
             return self._forms[key]

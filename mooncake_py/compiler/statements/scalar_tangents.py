@@ -25,6 +25,7 @@ class ScalarTangent(ScalarForm):
     """Prints the form of a statement on numbers and elements, with the tangent."""
 
     marker = "C.pushes and C.plain"
+    look_up = "tangent_of"
     active = "type(a{p}) is Active and a{p}.context is C"
 
     @property
@@ -40,7 +41,7 @@ class ScalarTangent(ScalarForm):
         lines = ["B = C.blocks", "known = B.known"] if self.on else []
         for p, active in self.on.items():
             wrong = "None" if active else "not None"
-            lines += READ.format(p=p, wrong=wrong, look_up="tangent_of").split("\n")
+            lines += READ.format(p=p, wrong=wrong, look_up=self.look_up).split("\n")
         return lines
 
     @override
@@ -65,8 +66,12 @@ class ScalarTangent(ScalarForm):
         lines = super().reads()
         for k, part in enumerate(self.layout):
             if isinstance(part, tuple) and k in self.slopes:
-                lines.append(f"d{k} = T{part[0]}.item(a{part[1]})")
+                lines.append(f"d{k} = {self.element(*part[:2])}")
         return lines
+
+    def element(self, p: int, i: int) -> str:
+        """Return the text of the tangent of an element."""
+        return f"T{p}.item(a{i})"
 
     @override
     def computation(self) -> list[str]:
@@ -114,6 +119,11 @@ class ScalarRows(ScalarTangent):
     """Prints the form of an expression on numbers, with tangents along several directions."""
 
     marker = "C.several"
+    look_up = "rows_of"
+
+    @override
+    def element(self, p: int, i: int) -> str:
+        return f"T{p}[{f':, a{i}' if dict(self.statement.ints)[i] == 1 else f'(ALL, *a{i})'}]"
 
     @override
     def unless_tangent(self, k: int) -> list[str]:
@@ -124,7 +134,7 @@ class ScalarRows(ScalarTangent):
         *lines, total = super().computation()
         if not self.slopes:
             return [*lines, total]
-        self.scope |= {"is_finite": is_finite, **BY_NAME}
+        self.scope |= {"ALL": slice(None), "is_finite": is_finite, **BY_NAME}
         tangent = self.tangent
         if isinstance(tangent, Name):  # of an operand
             tangent = Op("pos", (tangent,))

@@ -278,6 +278,7 @@ class StatementSite:
                 items, given = found
                 # A form that is kept must come first: `push` takes it for one that has handed over.
                 run = items.own.run if ctx.plain else items.own.push
+                self.run = items.run
                 return items.finish(run(ctx, functions, given), ctx, functions, values)
             if self.in_forward_mode is None:
                 self.in_forward_mode = Push(self)

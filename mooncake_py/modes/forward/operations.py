@@ -17,6 +17,7 @@ from mooncake_py.modes.forward import pushforward, quick
 from mooncake_py.modes.forward.levels import Levels
 from mooncake_py.modes.reverse.inplace import BINARY_INPLACE
 from mooncake_py.rules.creation import laid_out_copy
+from mooncake_py.rules.exact_zeros import surely_finite
 from mooncake_py.rules.kinds import ElementwiseRule
 from mooncake_py.rules.precision import at_precision_of
 from mooncake_py.runtime import drops
@@ -27,7 +28,7 @@ from mooncake_py.runtime.index_errors import index_error
 from mooncake_py.runtime.late_errors import has_assigned, has_written, refuse_part
 from mooncake_py.runtime.objects import meet_objects
 from mooncake_py.runtime.operators import BINARY, BinaryOperator
-from mooncake_py.runtime.quiet import Quiet, Unheard, loud_again, quiet, setting
+from mooncake_py.runtime.quiet import BY_NAME, Quiet, Unheard, loud_again, quiet, setting
 from mooncake_py.runtime.values import FLOAT64, NUMBERS, is_inexact
 from mooncake_py.tangents.memory import has_overlaps, is_same_view, is_writeable
 
@@ -35,11 +36,13 @@ if TYPE_CHECKING:
     from mooncake_py.diagnostics.reporting import Reporting
     from mooncake_py.runtime.forward_mode import ForwardMode
 
-__all__ = ["Operations"]
+__all__ = ["HEAD", "TANGENTS", "Operations", "of_numbers"]
 
 REAL = REAL_SCALARS | {int}
 SCOPE: dict[str, Any] = {
     "Active": Active, "EXACT": frozenset({float, int}), "REAL": REAL, "SCALARS": REAL_SCALARS,
+    "FLOAT64": FLOAT64, "surely_finite": surely_finite, **BY_NAME,
+    "MAYBE_ROWS": frozenset({ndarray, type(None)}),
     "MAYBE_FLOAT": frozenset({float, type(None)}), "MAYBE_REAL": REAL_SCALARS | {type(None)},
 }  # fmt: skip
 QUICK = frozenset({ndarray, Active, float, int, bool, np.float64, np.int64, np.bool_})
@@ -53,7 +56,7 @@ def are_quick(ctx: Levels, a: Any, b: Any) -> bool:
     return type(a) in QUICK and type(b) in QUICK and not meet_objects(ctx, a, b)
 
 
-RUN = """
+HEAD = """
 def run(self, a, b):
     if type(a) is Active and a.context is self:
         p, t = a.primal, a.grad
@@ -64,6 +67,10 @@ def run(self, a, b):
         return a {symbol} b
     else:
         return self.binary(op, a, b)
+"""
+RUN = (
+    HEAD
+    + """
     if type(p) in EXACT and type(q) in EXACT and type(t) in MAYBE_FLOAT and type(u) in MAYBE_FLOAT:
         y = w = p {symbol} q
     elif type(p) in REAL and type(q) in REAL and type(t) in MAYBE_REAL and type(u) in MAYBE_REAL:
@@ -86,11 +93,17 @@ def run(self, a, b):
     x.context = self
     return x
 """
+)
+TANGENTS = {
+    "add": ("+t", "+u", "t + u"),
+    "sub": ("+t", "-u", "t - u"),
+    "mul": ("t * q", "p * u", "t * q + p * u"),
+    "truediv": ("t / q", "-(w * u / q)", "t / q - w * u / q"),
+}
+"""Those of results w, from operands p and q: where one moves, the other one, and both."""
 
 
-def of_numbers(
-    name: str, symbol: str, left: str, right: str, both: str
-) -> Callable[[Any, Any, Any], Any]:
+def of_numbers(name: str, text: str = RUN) -> Callable[[Any, Any, Any], Any]:
     """Return what runs an operator, quick for floats along one direction with nothing below.
 
     The tangents are those of `quick.ARITHMETIC`; what is not finite goes the general way.
@@ -98,16 +111,17 @@ def of_numbers(
 
     Parameters
     ----------
-    left, right, both : str
-        The tangent, from operands p and q, the tangents t and u of one or both, and the result w.
+    text : str
+        Of the function, with places for the symbol and for tangents.
     """
     op = BINARY[name]
+    left, right, both = TANGENTS[name]
 
     def again(self: Operations, a: Any, b: Any) -> Any:
         with Unheard():  # what NumPy has to say it has said
             return self.binary(op, a, b)
 
-    text = RUN.format(symbol=symbol, left=left, right=right, both=both)
+    text = text.format(symbol=op.symbol, left=left, right=right, both=both)
     return define(text, {**SCOPE, "again": again, "op": op})["run"]
 
 
@@ -116,10 +130,7 @@ class Operations(Levels):
 
     # Operators.
 
-    add = of_numbers("add", "+", "t", "u", "t + u")
-    sub = of_numbers("sub", "-", "t", "-u", "t - u")
-    mul = of_numbers("mul", "*", "t * q", "p * u", "t * q + p * u")
-    truediv = of_numbers("truediv", "/", "t / q", "-(w * u / q)", "t / q - w * u / q")
+    add, sub, mul, truediv = map(of_numbers, TANGENTS)
 
     def binary(self, op: BinaryOperator, a: Any, b: Any) -> Any:
         """Run a binary operator on values of any type."""
@@ -232,7 +243,9 @@ class Operations(Levels):
         """Run ``o[i]``."""
         t = type(o)
         if t is not ndarray:
-            if type(i) is str if t is dict else type(i) is int and (t is list or t is tuple):
+            if type(i) is int and (t is list or t is tuple or t is dict):
+                return o[i]
+            if type(i) is str and t is dict:
                 return o[i]
             return self.item_of_other(o, i)
         if type(i) not in SUBSCRIPTS:

@@ -15,7 +15,16 @@ from mooncake_py.modes.forward import pushforward, quick
 from mooncake_py.modes.forward.at_once import AT_ONCE
 from mooncake_py.modes.forward.context import ForwardContext
 from mooncake_py.modes.forward.levels import operator_call
-from mooncake_py.modes.forward.operations import FLOORDIV, LINEAR, MATMUL, are_quick, shares
+from mooncake_py.modes.forward.operations import (
+    FLOORDIV,
+    HEAD,
+    LINEAR,
+    MATMUL,
+    TANGENTS,
+    are_quick,
+    of_numbers,
+    shares,
+)
 from mooncake_py.modes.forward.stack import (
     Stack,
     each,
@@ -41,6 +50,30 @@ if TYPE_CHECKING:
 __all__ = ["StackedContext"]
 
 ONE_TANGENT = REAL_SCALARS | {int}  # numbers of which loops are one entry
+
+
+RUN = (
+    HEAD
+    + """
+    if type(t) in MAYBE_ROWS and type(u) in MAYBE_ROWS and type(p) in REAL and type(q) in REAL:
+        y = w = p {symbol} q
+        before = setting()
+        try:
+            quiet()
+            c = {left} if u is None else {right} if t is None else {both}
+            serves = c.dtype is FLOAT64 and surely_finite(c) and type(y) in SCALARS
+        finally:
+            loud_again(before)
+        if serves and self.blocks.several:
+            x = Active()
+            x.primal = y
+            x.grad = c
+            x.context = self
+            return x
+        return again(self, a, b)
+    return self.binary(op, a, b)
+"""
+)
 
 
 class StackedContext(ForwardContext):
@@ -226,6 +259,8 @@ class StackedContext(ForwardContext):
             target[...] = aligned(rows, target.ndim - 1)
 
     # Operators.
+
+    add, sub, mul, truediv = (of_numbers(name, RUN) for name in TANGENTS)
 
     @override
     def binary(self, op: BinaryOperator, a: Any, b: Any) -> Any:

@@ -78,7 +78,7 @@ def _operator(
     scope = {
         "Active": Active, "FACTORS": FACTORS, "REAL_SCALARS": REAL_SCALARS, "op": op,
         "scalar_one": pulls.pull_scalar_one, "scalar_two": pulls.pull_scalar_two,
-        "quotient": pulls.pull_quotient,
+        "quotient": pulls.pull_quotient, "added": pulls.pull_added,
     }  # fmt: skip
     text = _OPERATOR.format(symbol=op.symbol, both=both, first=first, second=second)
     return define(text, scope)["run"]
@@ -89,9 +89,7 @@ class Arithmetic(Recorder):
 
     # The four operators of arithmetic, quick for floats.
 
-    add = _operator(
-        _ADD, "scalar_two, y, a, 1.0, b, 1.0", "scalar_one, y, a, 1.0", "scalar_one, y, b, 1.0"
-    )
+    add = _operator(_ADD, "added, y, a, b", "scalar_one, y, a, 1.0", "scalar_one, y, b, 1.0")
     sub = _operator(
         _SUB, "scalar_two, y, a, 1.0, b, -1.0", "scalar_one, y, a, 1.0", "scalar_one, y, b, -1.0"
     )

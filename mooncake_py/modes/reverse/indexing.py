@@ -37,7 +37,9 @@ class Indexing(Tape):
         """Run ``o[i]``."""
         t = type(o)
         if t is not ndarray:
-            if type(i) is str if t is dict else type(i) is int and (t is list or t is tuple):
+            if type(i) is int and (t is list or t is tuple or t is dict):
+                return o[i]
+            if type(i) is str and t is dict:
                 return o[i]
             return self.item_of_other(o, i)
         if type(i) not in SUBSCRIPTS:
