@@ -104,7 +104,12 @@ def first_of(f: Callable[..., Any], args: Any) -> Callable[[Any], Any]:
 
 def as_array(f: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """Return a function that returns an array in place of a list."""
-    return lambda x: np.asarray(f(x))
+
+    def of_array(x: Any) -> Any:
+        y = f(x)
+        return np.array(y) if type(y) is list else np.asarray(y)  # lists of numbers are quick
+
+    return of_array
 
 
 @overlay_in_context(optimize.fsolve)
