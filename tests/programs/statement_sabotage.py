@@ -30,6 +30,7 @@ from mooncake_py.compiler.statements import (
     read,
     reductions,
     row_forms,
+    scalar_tangents,
     scalars,
     scope,
 )
@@ -436,6 +437,31 @@ def rows_are_not_looked_at(patch: Patch) -> None:
     patch.setattr(row_forms.RowForm, "attempted", attempted)
 
 
+@breaks
+def tangents_of_numbers_leave_out_the_last_operand(patch: Patch) -> None:
+    original = scalar_tangents.ScalarTangent.tangent.fget
+    assert original is not None
+
+    def tangent(self: Any) -> Any:
+        slopes, self.slopes = self.slopes, dict(list(self.slopes.items())[:-1])
+        found = original(self)
+        self.slopes = slopes
+        return found
+
+    patch.setattr(scalar_tangents.ScalarTangent, "tangent", property(tangent))
+
+
+@breaks
+def constants_leave_tangents_of_elements(patch: Patch) -> None:
+    original = scalar_tangents.ScalarTangent.stored
+
+    def stored(self: Any) -> Any:
+        pull, lines = original(self)
+        return pull, [line for line in lines if not line.endswith(" = 0.0")]
+
+    patch.setattr(scalar_tangents.ScalarTangent, "stored", stored)
+
+
 # Methods, and sums beside arrays.
 
 
@@ -465,6 +491,8 @@ UNSEEN = {
     "constants_leave_tangents_along_directions",
     "rows_of_fewer_axes_are_not_aligned",
     "rows_are_not_looked_at",
+    "tangents_of_numbers_leave_out_the_last_operand",  # they are computed below there
+    "constants_leave_tangents_of_elements",
 }
 IN_DEBUG_MODE = [BREAKS[name] for name in sorted(BREAKS.keys() - UNSEEN)[::4]]
 """What debug mode does not find, or only in one of many programs."""
