@@ -197,7 +197,7 @@ class Push:
         self.copied = None if copied is None else statement.layout[position_of(copied)]
         self.reader = Reader(statement)
         self._forms: dict[Any, Way | None] = {}
-        self._below: dict[Any, Below | None] = {}
+        self._below: dict[Any, Any] = {}  # NoPartial where there is none
 
     def run(self, ctx: ForwardMode, functions: Any, values: Any) -> Any:
         """Run the statement with tangents.
@@ -368,18 +368,21 @@ class Push:
         """Return the tangent of the value, or of what is added to the target; None for zero."""
         dtype, complexes = found.dtype, found.complexes
         key = functions, moving, changes, dtype, complexes
+        tangent: Any
         try:
-            return self._below[key]
+            tangent = self._below[key]
         except KeyError:
-            pass
+            try:
+                core = self.core(functions, changes)
+                self.check(core, dtype, complexes)
+                tangent = below(core, moving, complexes)
+            except NoPartial:
+                tangent = NoPartial
+            self._below[key] = tangent
         except TypeError as error:  # a function that cannot be a key
             raise Unusual from error
-        try:
-            core = self.core(functions, changes)
-            self.check(core, dtype, complexes)
-            tangent = self._below[key] = below(core, moving, complexes)
-        except NoPartial as error:
-            raise Unusual from error
+        if tangent is NoPartial:
+            raise Unusual
         return tangent
 
     def core(self, functions: Any, changes: bool) -> Core:

@@ -338,7 +338,8 @@ class Levels(ArrayLanguage, ForwardMode):
     def fresh_array(self, y: ndarray, t: ndarray) -> ndarray:
         """Return a new array that owns its memory, with a tangent laid out like it."""
         self.blocks.put(y, t)
-        self.note_new(y)
+        if self.plain:  # as `note_new`
+            self.base.registry.note_new(y)
         return y
 
     def note_new(self, owner: ndarray) -> None:

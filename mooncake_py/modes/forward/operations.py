@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -136,8 +137,9 @@ class Operations(Levels):
         """Run a binary operator on values of any type."""
         tangent = quick.ARITHMETIC.get(op.name)
         if tangent is not None and are_quick(self, a, b):
-            p, t = self.split(a)
-            q, u = self.split(b)
+            tangent_of = self.blocks.tangent_of
+            p, t = (a, tangent_of(a)) if type(a) is ndarray else self.split(a)
+            q, u = (b, tangent_of(b)) if type(b) is ndarray else self.split(b)
             if t is None and u is None:
                 return getattr(self.base, op.name)(a, b)
             y = op.function(p, q) if self.plain else getattr(self.base, op.name)(p, q)
@@ -185,7 +187,7 @@ class Operations(Levels):
             before = setting()
             try:
                 quiet()
-                t = tangent(self.operators, *primals, *tangents, y)
+                t = tangent(operator if self.plain else self.base, *primals, *tangents, y)
                 serves = quick.fits(t, y)
             finally:
                 loud_again(before)
