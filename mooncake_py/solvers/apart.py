@@ -17,7 +17,7 @@ from numpy import ndarray
 
 from mooncake_py.boundary.arguments import name_of
 from mooncake_py.recomputation.rehearsal import copied
-from mooncake_py.runtime.silence import silent
+from mooncake_py.runtime.silence import run_muted, silent
 from mooncake_py.solvers.callbacks import Calls, run_calling_back, run_noting
 from mooncake_py.solvers.given import Given
 from mooncake_py.solvers.quiet import quiet
@@ -45,7 +45,7 @@ def solved_apart(
     """
     calm = quiet(ctx, args, kwargs)
     if calm is not None:
-        found = calm.solve(solve, args, kwargs)
+        found = run_muted(functools.partial(calm.solve, solve, args, kwargs))
         if found is not NotImplemented:
             with silent():
                 return then(calm, found)
@@ -74,7 +74,7 @@ def solved_apart(
         return natively(ctx, run.state, noting, args, kwargs)
 
     try:
-        found = run.solve(solve_natively, solve_derived)
+        found = run_muted(functools.partial(run.solve, solve_natively, solve_derived))
         if run.calls.made and run.is_active:
             run.find_equation(args, kwargs)
         return run.differentiate(then, found)

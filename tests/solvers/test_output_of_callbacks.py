@@ -205,3 +205,31 @@ def test_warnings_of_the_solver_itself_are_seen_once() -> None:
             warnings.simplefilter("always")
             derive(1.0)
         assert [w.category for w in seen] == [integrate.IntegrationWarning]
+
+
+REPORTS: dict[str, Callable[[Any], Any]] = {
+    "minimize": lambda x: optimize.minimize(
+        lambda p: np.sum((p - x) ** 2), np.zeros(3), options={"disp": True}
+    ).x,
+    "least_squares": lambda x: optimize.least_squares(lambda p: p - x, np.zeros(3), verbose=2).x,
+    "minimize_scalar": lambda x: optimize.minimize_scalar(
+        lambda p: (p - x[0]) ** 2, options={"disp": 3}
+    ).x,
+}
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_reports_of_solvers_do_not_come_again_from_second_runs(name: str) -> None:
+    def f(x: Any) -> Any:
+        return np.sum(REPORTS[name](x))
+
+    def printed(run: Callable[[], Any]) -> str:
+        with redirect_stdout(io.StringIO()) as text:
+            run()
+        return text.getvalue()
+
+    x = np.array([1.0, 2.0, 3.0])
+    expected = printed(lambda: f(x))
+    assert expected
+    assert printed(lambda: grad(lambda x: checkpoint(f, x))(x)) == expected
+    assert printed(lambda: hvp(f, (x,), x)) == expected
