@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from numpy import ndarray
+from numpy import float64, ndarray
 
 from mooncake_py.compiler.native.building.types import FLOATS
 from mooncake_py.compiler.native.form import Form
@@ -31,6 +31,7 @@ __all__ = ["WholeTangent", "products_of_whole", "push_whole", "push_whole_along"
 Places = Sequence[tuple[int, int | None]]
 """Of inputs with a tangent: their place, and that of what is passed for it, None for zero."""
 NULL = bytes(16)
+DOUBLES = frozenset({float, float64})
 """A number of any dtype that is zero."""
 
 
@@ -290,6 +291,8 @@ def with_tangents(
             if type(x) is not ndarray:
                 if type(t) not in FLOATS:
                     return None
+                if type(x) in DOUBLES and type(t) in DOUBLES:
+                    t = type(x)(t)  # what it has a cotangent of is of the type of its primal
             elif type(t) is not ndarray or t.shape != x.shape or t.dtype != x.dtype:
                 return None
         values.append(t)

@@ -162,6 +162,15 @@ def test_directions_that_are_not_like_their_primal(ways):
             hvp(smoothed, (U, 0.7), t, compile=True)
 
 
+@pytest.mark.parametrize(("x", "t"), [(0.7, np.float64(0.5)), (np.float64(0.7), 0.5)])
+def test_gradients_have_the_types_of_arguments_not_of_directions(x, t, ways):
+    found = value_and_hvp(smoothed, (U, x), t, 1, compile=True)
+    expected = value_and_hvp(smoothed, (U, x), t, 1, compile=False)
+    assert ways == [True]
+    assert list(map(type, found)) == list(map(type, expected))
+    assert_allclose(found, expected, rtol=1e-12)
+
+
 def test_what_is_unusual_goes_the_general_way(ways):
     def quotient(u):
         return u[0] / u[1]
