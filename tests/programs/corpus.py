@@ -95,10 +95,12 @@ def statements(write: Callable[..., str], seed: int) -> Sample:
 def single(seed: int) -> Sample:
     """Return random statements whose arrays are of float32, and some numbers of float64."""
     write = masked_text if seed % 3 == 0 else random_text
-    texts = [in_single(write(seed, odd=seed % 4 == 1, tail=tail), seed) for tail in (TAIL, STATE)]
-    bits = not WITH_STEPS.search(texts[0])
+    number, state = (
+        in_single(write(seed, odd=seed % 4 == 1, tail=tail), seed) for tail in (TAIL, STATE)
+    )
+    bits = not WITH_STEPS.search(number)
     make = lambda: tuple([a.astype(np.float32) for a in arguments(seed)])  # noqa: E731
-    return of_statements(*texts, make, seed, 1e-4, bits)
+    return of_statements(number, state, make, seed, 1e-4, bits)
 
 
 def in_single(text: str, seed: int) -> str:
