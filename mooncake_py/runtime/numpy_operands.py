@@ -27,8 +27,12 @@ __all__ = [
 ]  # fmt: skip
 
 MISSING: Any = type("Missing", (), {"__repr__": lambda self: "MISSING"})()
-PLAIN = INERT | {ndarray, Active}
-"""Types of operands that NumPy computes with by itself; a list or tuple may hold others."""
+PLAIN = INERT | {ndarray, Active, np._CopyMode}  # type: ignore[attr-defined]
+"""Types of operands that NumPy computes with by itself; a list or tuple may hold others.
+
+Among them is how ``np.array`` is told to copy, as SciPy does for each array: to ask an enum for
+protocols takes 50 us.
+"""
 SEQUENCES = frozenset({list, tuple, range})
 PROTOCOLS = "__array_ufunc__", "__array_function__"
 OPTIONS = (np.generic, np.dtype, type(np._NoValue))  # type: ignore[attr-defined]

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from mooncake_py import grad
 from mooncake_py.runtime.numpy_operands import MISSING, Conversion, is_foreign, sight_of
 
 
@@ -101,3 +102,16 @@ def test_foreign_operands_are_found_in_sequences() -> None:
     assert is_foreign([1.0, (2.0, Plain())])
     assert not is_foreign([1.0, (2.0, [np.float16(3)])])
     assert not is_foreign(np.ones(2))
+
+
+@pytest.mark.parametrize("mode", [*np._CopyMode])  # type: ignore[attr-defined]
+def test_how_to_copy_is_no_operand(mode: Any) -> None:
+    assert not is_foreign(mode)
+    assert not is_foreign([1.0, mode])
+
+
+@pytest.mark.parametrize("mode", [np._CopyMode.IF_NEEDED, np._CopyMode.ALWAYS])  # type: ignore[attr-defined]
+def test_derivatives_of_arrays_that_are_made_as_told(mode: Any) -> None:
+    x = np.array([1.0, -2.0, 0.5])
+    found = grad(lambda x: np.sum(np.array(x, copy=mode) ** 2))(x)
+    np.testing.assert_array_equal(found, 2.0 * x)

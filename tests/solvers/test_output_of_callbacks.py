@@ -208,13 +208,13 @@ def test_warnings_of_the_solver_itself_are_seen_once() -> None:
 
 
 REPORTS: dict[str, Callable[[Any], Any]] = {
-    "minimize": lambda x: optimize.minimize(
-        lambda p: np.sum((p - x) ** 2), np.zeros(3), options={"disp": True}
-    ).x,
+    "minimize": lambda x: (
+        optimize.minimize(lambda p: np.sum((p - x) ** 2), np.zeros(3), options={"disp": True}).x
+    ),
     "least_squares": lambda x: optimize.least_squares(lambda p: p - x, np.zeros(3), verbose=2).x,
-    "minimize_scalar": lambda x: optimize.minimize_scalar(
-        lambda p: (p - x[0]) ** 2, options={"disp": 3}
-    ).x,
+    "minimize_scalar": lambda x: (
+        optimize.minimize_scalar(lambda p: (p - x[0]) ** 2, options={"disp": 3}).x
+    ),
 }
 
 
