@@ -56,7 +56,12 @@ from mooncake_py.language.subclass_protocols import (
     call_ufunc,
     overriding,
 )
-from mooncake_py.language.subclass_results import no_meaning, require_plain_form, run_on_plain
+from mooncake_py.language.subclass_results import (
+    asks_within,
+    no_meaning,
+    require_plain_form,
+    run_on_plain,
+)
 from mooncake_py.modules import DISPATCHER, module_of, package_of
 from mooncake_py.runtime import activity
 from mooncake_py.runtime.active import Active
@@ -257,6 +262,8 @@ def call_implementation(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     source = getattr(f, "__wrapped__", None)
     values = (*args, *kwargs.values())
     takes_plain = f in TAKE_PLAIN and not (f in WRITERS and overrides_operations(values))
+    if type(source) is FunctionType and asks_within(source, args, kwargs):
+        return ctx.call_function(source, args, kwargs)
     if type(source) is FunctionType and not takes_plain:
         if not module_of(source).startswith(ON_ARRAYS):
             if overrides_operations(values) or any(map(is_asked, flat(values))):

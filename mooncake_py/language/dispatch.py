@@ -69,7 +69,7 @@ from mooncake_py.language import (
 )
 from mooncake_py.language.draws import noting
 from mooncake_py.language.subclass_instances import is_array_class, new_array, viewed
-from mooncake_py.language.subclass_protocols import ask_function
+from mooncake_py.language.subclass_protocols import MAKING_LIKE, ask_function, with_like
 from mooncake_py.modules import DISPATCHER, package_of
 from mooncake_py.remembered import remembered
 from mooncake_py.rules import local, registry
@@ -160,6 +160,7 @@ def table_of(
     table.update(language_handlers(imported_later.imported()))
     table.update((f, noting(rule, within(rule))) for f, rule in rules if rule.by_user)
     table.update((f, within(rule)) for f, rule in replaced.items() if rule is not None)
+    table.update((f, with_like(table.get(f, call_unregistered))) for f in MAKING_LIKE)
     return table
 
 

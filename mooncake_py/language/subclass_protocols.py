@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from types import FunctionType
+from types import BuiltinFunctionType, FunctionType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,9 +24,12 @@ from mooncake_py.runtime.quiet import Quiet
 from mooncake_py.tangents.subclasses import is_instance, plain_operands, plain_parts
 
 if TYPE_CHECKING:
-    from mooncake_py.runtime.mode import Mode
+    from mooncake_py.runtime.mode import Handler, Mode
 
-__all__ = ["MISSING", "apply_ufunc", "ask_function", "call_ufunc", "overriding", "wraps_itself"]
+__all__ = [
+    "MAKING_LIKE", "MISSING", "apply_ufunc", "ask_function", "call_ufunc", "overriding",
+    "with_like", "wraps_itself",
+]  # fmt: skip
 
 BY_POSITION = {
     "reduce": ("axis", "dtype", "out", "keepdims", "initial", "where"),
@@ -186,11 +189,65 @@ def ask_function(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         if y is not NotImplemented:
             return y
     if asked:
-        raise TypeError(
-            f"no implementation found for 'numpy.{f.__name__}' on types that implement "
-            f"__array_function__: {list(types)}"
-        )
+        raise no_implementation(f, types)
     return MISSING
+
+
+def no_implementation(f: Any, types: Any) -> TypeError:
+    """Return the error for a function that no class runs which NumPy asks."""
+    return TypeError(
+        f"no implementation found for 'numpy.{f.__name__}' on types that implement "
+        f"__array_function__: {list(types)}"
+    )
+
+
+def ask_like(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run a function that makes an array as the class of its argument `like` has it."""
+    options = dict(kwargs)
+    like = options.pop("like")
+    given = Template()
+    asked = hasattr(type(like), "__array_function__") and type(like) is not Active
+    f(*args, **options, like=given if asked else unwrapped(like))
+    if given.call is None or own(type(like), "__array_function__") is MISSING:
+        return ctx.call(f, *args, **options)
+    types = (type(like),)
+    y = run_override(ctx, like, "__array_function__", f, types, *given.call)
+    if y is NotImplemented:
+        raise no_implementation(f, types)
+    return y
+
+
+class Template:
+    """Stands for an argument `like`, and keeps the arguments that its class is told."""
+
+    call: tuple[Any, Any] | None = None
+
+    def __array_function__(self, f: Any, types: Any, args: Any, kwargs: Any) -> None:
+        self.call = args, kwargs
+
+
+def takes_like(f: Any) -> bool:
+    """Return whether a function of NumPy has an argument `like`."""
+    if type(f) is FunctionType:
+        return "like" in f.__kwdefaults__ if f.__kwdefaults__ else False
+    return type(f) is BuiltinFunctionType and "like : array_like" in (f.__doc__ or "")
+
+
+MAKING_LIKE = tuple(f for f in vars(np).values() if takes_like(f))
+"""The functions that make an array as the class of their argument `like` has it."""
+
+
+def with_like(run: Handler) -> Handler:
+    """Return the handler of a function that makes arrays, which asks the class of `like` first."""
+
+    def run_or_ask(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
+        if kwargs and kwargs.get("like") is not None:
+            return ask_like(ctx, f, args, kwargs)
+        return run(ctx, f, args, kwargs)
+
+    asking: Any = run_or_ask
+    asking.applies = getattr(run, "applies", None)  # of arguments by position it does no more
+    return asking
 
 
 class Stopping:
@@ -243,17 +300,24 @@ def is_of_dispatcher(error: Exception) -> bool:
     return frame is not None and frame.tb_frame.f_code.co_name.endswith("_dispatcher")
 
 
+class Within(Exception):
+    """A function that another one calls asks the classes of its own arguments."""
+
+
 def asked_by(f: Any, args: Any, kwargs: Any) -> tuple[list[Any], tuple[type, ...]]:
     """Return the arguments that NumPy asks, in its order, and the classes that it names.
 
     Only some parameters count, which is known in compiled code: so NumPy is called with an object
-    in the place of each candidate that notes when it is asked.
+    in the place of each candidate that notes when it is asked.  It runs the function itself where
+    none of these counts, and the functions that this one calls ask others.
     """
     asked: list[Any] = []
     types: list[type] = []
     classes: dict[type, type] = {ndarray: ndarray}
 
     def note(probe: Any, func: Any, given: Any, *rest: Any) -> Any:
+        if func is not f:
+            raise Within
         asked.append(probe.stands_for)
         types[:] = [kind for kind, made in classes.items() if made in given]
         return NotImplemented

@@ -31,7 +31,14 @@ from mooncake_py.language.subclass_instances import as_own_array, dressed
 from mooncake_py.modules import package_of
 from mooncake_py.remembered import remembered
 from mooncake_py.runtime.activity import unwrapped
-from mooncake_py.runtime.numpy_operands import Conversion, is_foreign, is_foreign_class, sight_of
+from mooncake_py.runtime.numpy_operands import (
+    MISSING,
+    Conversion,
+    is_foreign,
+    is_foreign_class,
+    own,
+    sight_of,
+)
 from mooncake_py.runtime.quiet import Quiet
 from mooncake_py.tangents.subclasses import is_instance, named, plain_operands, plain_parts
 
@@ -143,7 +150,7 @@ def form(y: Any) -> Any:
 
 
 class Asked(BaseException):
-    """A function in C asks the class of an operand, by ``__array_ufunc__``."""
+    """A function of NumPy asks the class of an operand, by one of its protocols."""
 
 
 def asked(*args: Any, **kwargs: Any) -> Any:
@@ -160,6 +167,47 @@ def no_meaning(ctx: Reporting, f: Any, values: Any) -> DerivativeDropError:
         "operations mean",
         fix="use plain arrays: np.asarray(x)",
     )
+
+
+def asks_within(source: Any, args: Any, kwargs: Any) -> bool:
+    """Return whether NumPy's Python code for a function asks an instance by ``__array_function__``.
+
+    That is, whether it passes an instance on to others of NumPy's functions.  The code runs on
+    copies.
+    """
+    values = flat((*args, *kwargs.values()))
+    if not any(
+        is_instance(v) and own(type(v), "__array_function__") is not MISSING for v in values
+    ):
+        return False
+    given = unwrapped((asking_copies(args), asking_copies(kwargs)))
+    with Quiet():
+        try:
+            source(*given[0], **given[1])
+        except Asked:
+            return True
+        except Exception:
+            return False
+    return False
+
+
+def asking_copies(value: Any) -> Any:
+    """Return a value with copies of arrays, of classes that raise when they are asked."""
+    t = type(value)
+    if t is list or t is tuple:
+        return t(map(asking_copies, value))
+    if t is dict:
+        return {name: asking_copies(part) for name, part in value.items()}
+    if not is_instance(value):
+        return copied(value)
+    of_functions = own(t, "__array_function__") is not MISSING
+    return ndarray.view(ndarray.copy(value), asking_class(t) if of_functions else silent_class(t))
+
+
+@remembered
+def asking_class(cls: type) -> type:
+    """Return a class like that of stand-ins whose ``__array_function__`` raises."""
+    return type(cls.__name__, (silent_class(cls),), {"__array_function__": asked})
 
 
 @remembered
