@@ -10,7 +10,7 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.application.arity import require_arguments
-from mooncake_py.application.foreign import plain_operand, require_plain
+from mooncake_py.application.foreign import plain_operand, require_mask, require_plain
 from mooncake_py.application.native_writes import refuse_other_writes
 from mooncake_py.application.out_argument import (
     converts,
@@ -120,6 +120,8 @@ def elementwise_with_options(
         kwargs = {**kwargs, "out": given}  # the result is an array, also a 0-d one
     kwargs = activity.unwrapped(kwargs)  # a number where NumPy takes none
     where = kwargs.get("where")
+    if "where" in kwargs and isinstance(f, np.ufunc):
+        require_mask(where)
     require_plain(f, where)
     require_still(ctx, kwargs)
     primals, nodes, active = operands(ctx, f, args)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy import ndarray
 
+from mooncake_py.application.foreign import MASKS
 from mooncake_py.rules.kinds import VjpRule
 from mooncake_py.rules.shortcuts import Shortcut
 from mooncake_py.runtime.active import Active, active_number
@@ -85,6 +86,7 @@ def is_usual(rule: VjpRule, ctx: Mode, f: Any, args: Any, kwargs: Any) -> bool:
         and ctx.has_gate
         and ctx.numerals is None
         and (not kwargs or INERT.issuperset(map(type, kwargs.values())))
+        and type(kwargs.get("where", True)) in MASKS
         and (type(f) is not MethodDescriptorType or type(args[0] if args else None) is ndarray)
     )
 

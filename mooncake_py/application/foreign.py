@@ -36,8 +36,9 @@ if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
 __all__ = [
-    "asks", "flat", "is_compiled", "is_dispatching", "is_of_numpy", "is_other", "is_users_array",
-    "may_write", "meet", "plain_operand", "require_plain", "ufunc_of",
+    "MASKS", "asks", "flat", "is_compiled", "is_dispatching", "is_mask", "is_of_numpy", "is_other",
+    "is_users_array", "may_write", "meet", "plain_operand", "require_mask", "require_plain",
+    "ufunc_of",
 ]  # fmt: skip
 
 OF_PYTHON = frozenset({"", "bisection", "operators", "python_builtins"})
@@ -145,6 +146,8 @@ def meet(f: Any, args: Any, kwargs: Any) -> None:
     if type(f) is MethodDescriptorType and args and not isinstance(args[0], f.__objclass__):
         f(*map(unwrapped, args), **unwrapped(kwargs))  # raises
     values = (*args, *kwargs.values())
+    if kwargs and "where" in kwargs and is_of_numpy(f):
+        require_mask(kwargs["where"])
     if not any(map(is_foreign, values)):
         return
     if not is_of_numpy(f):
@@ -153,6 +156,20 @@ def meet(f: Any, args: Any, kwargs: Any) -> None:
         return
     if any(asks(f, v) or is_users_array(v) for v in flat(values)):
         raise Met
+
+
+def require_mask(where: Any) -> None:
+    """Raise `Met` if NumPy would convert an argument `where` first, or raise an error."""
+    if not is_mask(where):
+        raise Met
+
+
+def is_mask(where: Any) -> bool:
+    """Return whether an argument `where` is made of truths, or left out."""
+    return where.dtype.kind == "b" if type(where) is ndarray else type(where) in MASKS
+
+
+MASKS = frozenset({bool, np.bool_, type(np._NoValue)})  # type: ignore[attr-defined]
 
 
 def is_drawing(f: Any) -> bool:

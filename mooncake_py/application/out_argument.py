@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy import ndarray
 
+from mooncake_py.application.foreign import require_mask
 from mooncake_py.application.native_writes import refuse_other_writes
 from mooncake_py.application.plain_errors import as_plain
 from mooncake_py.remembered import remembered
@@ -33,8 +34,8 @@ if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
 __all__ = [
-    "converts", "fits", "named_out", "number_in", "result_dtype", "run_into", "signature_of",
-    "single_output", "unrounded", "without_out", "write_into",
+    "AVERAGES", "converts", "fits", "named_out", "number_in", "result_dtype", "run_into",
+    "signature_of", "single_output", "unrounded", "without_out", "write_into",
 ]  # fmt: skip
 
 # Where functions that add up or multiply take `dtype` by position: by default that of `out`.
@@ -357,13 +358,6 @@ def fits(y: Any, out: ndarray, casting: Any) -> bool:
         return True
     ends = zip(shape[::-1], out.shape[::-1], strict=False)
     return len(shape) <= out.ndim and all(m in (1, n) for m, n in ends)
-
-
-def require_mask(where: Any) -> None:
-    """Raise what NumPy raises for a mask that is none."""
-    if where is not True:
-        mask = activity.unwrapped(where)
-        np.logical_not(False, where=mask, out=np.empty(np.shape(mask), bool))
 
 
 def without_out(apply: Callable[..., Any]) -> Callable[..., Any]:

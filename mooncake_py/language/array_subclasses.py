@@ -21,12 +21,13 @@ from mooncake_py.application.foreign import (
     computes_otherwise,
     flat,
     is_dispatching,
+    is_mask,
     is_other,
     may_write,
     ufunc_of,
 )
 from mooncake_py.application.native_writes import WRITERS
-from mooncake_py.application.out_argument import named_out
+from mooncake_py.application.out_argument import AVERAGES, named_out
 from mooncake_py.containers import effects
 from mooncake_py.diagnostics.reporting import Reporting
 from mooncake_py.language import (
@@ -53,6 +54,7 @@ from mooncake_py.language.subclass_instances import dressed, viewed, wrapped, wr
 from mooncake_py.language.subclass_protocols import (
     apply_ufunc,
     ask_function,
+    ask_like,
     call_ufunc,
     overriding,
 )
@@ -180,6 +182,8 @@ def call(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run a function of NumPy as the classes of its operands have it."""
     if f is VECTORIZED:
         return call_vectorized(ctx, args, kwargs)
+    if kwargs and kwargs.get("like") is not None:
+        return ask_like(ctx, f, args, kwargs)
     method = derivable(args[0], "__abs__") if f is abs else None
     if method is not None:
         return ctx.call(method, *args)
@@ -262,8 +266,10 @@ def call_implementation(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     source = getattr(f, "__wrapped__", None)
     values = (*args, *kwargs.values())
     takes_plain = f in TAKE_PLAIN and not (f in WRITERS and overrides_operations(values))
-    if type(source) is FunctionType and asks_within(source, args, kwargs):
-        return ctx.call_function(source, args, kwargs)
+    if type(source) is FunctionType:
+        counts = f in AVERAGES and not is_mask(kwargs.get("where", True))
+        if counts or asks_within(source, args, kwargs):
+            return ctx.call_function(source, args, kwargs)
     if type(source) is FunctionType and not takes_plain:
         if not module_of(source).startswith(ON_ARRAYS):
             if overrides_operations(values) or any(map(is_asked, flat(values))):
@@ -349,6 +355,7 @@ def call_method(ctx: Mode, o: ndarray, name: str, args: Any, kwargs: Any) -> Any
     source: Any = getattr(_methods, RENAMED.get(name, f"_{name}"), None)
     given = (o, *args, *kwargs.values())
     asked = overrides_operations(given) or any(map(is_asked, flat(given)))
+    asked = asked or not is_mask(kwargs.get("where", True))
     if (name in IN_PYTHON or name in RENAMED) and asked:
         return ctx.call_function(source, (o, *args), kwargs)
     f = getattr(ndarray, name)

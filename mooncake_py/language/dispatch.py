@@ -68,6 +68,7 @@ from mooncake_py.language import (
     weak_references,
 )
 from mooncake_py.language.draws import noting
+from mooncake_py.language.foreign_operands import run_constant
 from mooncake_py.language.subclass_instances import is_array_class, new_array, viewed
 from mooncake_py.language.subclass_protocols import MAKING_LIKE, ask_function, with_like
 from mooncake_py.modules import DISPATCHER, package_of
@@ -311,8 +312,7 @@ def call_numpy(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     values = (*args, *kwargs.values())
     constant = not any(ctx.contains_active(v) for v in values)
     if constant and not writes(f, args, kwargs) and not any(map(calls_back, values)):
-        y = seen_calls.run_seen(ctx, f, values, partial(f, *args, **kwargs))
-        return numerals.checked(ctx, f, values, y)
+        return run_constant(ctx, f, args, kwargs)
     effects.refuse_writers(ctx, values, effects.READING)  # NumPy reads them to choose who runs it
     y = MISSING if constant else ask_function(ctx, f, args, kwargs)
     if y is not MISSING:

@@ -22,6 +22,7 @@ from mooncake_py.application.foreign import (
     asks,
     flat,
     is_compiled,
+    is_mask,
     is_other,
     is_users_array,
     ufunc_of,
@@ -46,6 +47,7 @@ from mooncake_py.runtime.exact_numbers import exact
 from mooncake_py.runtime.methods import derivable
 from mooncake_py.runtime.numpy_operands import MISSING, Conversion, Sight, sight_of
 from mooncake_py.runtime.watched import watch_array
+from mooncake_py.tangents.subclasses import plain_parts
 from mooncake_py.words import with_article
 
 if TYPE_CHECKING:
@@ -95,8 +97,22 @@ def is_users(value: Any) -> bool:
 def run_constant(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run the plain call, of constants."""
     values = (*args, *kwargs.values())
+    refuse_endless(ctx, f, kwargs)
     y = watch_array(ctx, run_seen(ctx, f, values, partial(f, *args, **kwargs)))
     return numerals.checked(ctx, f, values, y)
+
+
+def refuse_endless(ctx: Reporting, f: Any, kwargs: Any) -> None:
+    """Raise if the class of a mask runs ufuncs in a library, which calls NumPy with the mask again.
+
+    The plain call ends in a RecursionError; under the limit that derivatives raise, the process
+    would end.
+    """
+    mask = kwargs.get("where")
+    if mask is None or not is_other(mask) or is_users(mask):
+        return
+    if sight_of(mask).ufuncs not in (MISSING, None):
+        raise refusal(ctx, f, mask)
 
 
 # Conversion.
@@ -155,7 +171,7 @@ def as_item(ctx: Mode, f: Any, value: Any) -> Any:
 
 
 def as_options(ctx: Mode, f: Any, kwargs: Any) -> dict[str, Any]:
-    """Return arguments by keyword likewise: a mask is converted to truths at once.
+    """Return arguments by keyword likewise, a mask as truths.
 
     Of a ufunc the others must be numbers.
     """
@@ -170,14 +186,24 @@ def as_options(ctx: Mode, f: Any, kwargs: Any) -> dict[str, Any]:
     all_convert = not isinstance(ufunc_of(f)[0], np.ufunc)
     options = {
         name: as_input(ctx, f, v)
-        if name != "out" and (all_convert or name == "where" or isinstance(v, NUMBERS))
+        if name not in ("out", "where") and (all_convert or isinstance(v, NUMBERS))
         else v
         for name, v in kwargs.items()
     }
-    mask = options.get("where", True)
-    if mask is not kwargs.get("where", True):
-        options["where"] = np.asarray(unwrapped(mask), bool)
+    if "where" in options:
+        options["where"] = as_mask(ctx, f, options["where"])
     return options
+
+
+def as_mask(ctx: Mode, f: Any, value: Any) -> Any:
+    """Return an argument `where` as NumPy converts it: to truths, of which ints are none."""
+    if is_mask(value):
+        return value
+    if is_by_method(value):
+        value = array_by_method(ctx, f, value, np.dtype(bool))
+    mask = unwrapped(plain_parts(as_input(ctx, f, value)))
+    np.logical_not(False, where=mask, out=np.empty(np.shape(mask), bool))  # raises if it is none
+    return np.asarray(mask, bool)
 
 
 def scalar_of(ctx: Mode, f: Any, value: Any) -> Any:

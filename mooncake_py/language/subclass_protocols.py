@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Handler, Mode
 
 __all__ = [
-    "MAKING_LIKE", "MISSING", "apply_ufunc", "ask_function", "call_ufunc", "overriding",
-    "with_like", "wraps_itself",
+    "MAKING_LIKE", "MISSING", "apply_ufunc", "ask_function", "ask_like", "call_ufunc",
+    "overriding", "with_like", "wraps_itself",
 ]  # fmt: skip
 
 BY_POSITION = {
@@ -71,7 +71,7 @@ def run_override(ctx: Mode, x: Any, name: str, *args: Any, **kwargs: Any) -> Any
 def call_ufunc(ctx: Mode, f: np.ufunc, method: str, args: Any, kwargs: Any) -> Any:
     """Run ``f(*args)``, or another method of a ufunc, as the classes of its operands have it."""
     inputs, kwargs = normalized(f, method, args, kwargs)
-    asked = overriding((*inputs, *kwargs.get("out", ())), "__array_ufunc__")
+    asked = overriding(operands_of(inputs, kwargs), "__array_ufunc__")
     for x in asked:
         override = type(x).__array_ufunc__
         if override is None:
@@ -90,6 +90,11 @@ def call_ufunc(ctx: Mode, f: np.ufunc, method: str, args: Any, kwargs: Any) -> A
             f"__array_ufunc__({f!r}, {method!r}, ...): {names}"
         )
     return apply_ufunc(ctx, f, method, inputs, kwargs)
+
+
+def operands_of(inputs: Any, kwargs: Any) -> tuple[Any, ...]:
+    """Return the operands of a ufunc whose classes NumPy asks, in its order."""
+    return (*inputs, *kwargs.get("out", ()), kwargs.get("where", True))
 
 
 def normalized(f: np.ufunc, method: str, args: Any, kwargs: Any) -> tuple[Any, dict[str, Any]]:
@@ -115,7 +120,7 @@ def apply_ufunc(ctx: Mode, f: np.ufunc, method: str, inputs: Any, kwargs: Any) -
 
     That is what ``ndarray.__array_ufunc__`` does.
     """
-    if overriding((*inputs, *kwargs.get("out", ())), "__array_ufunc__"):
+    if overriding(operands_of(inputs, kwargs), "__array_ufunc__"):
         return NotImplemented
     if method == "at" and not isinstance(inputs[0], ndarray):
         raise TypeError("first operand must be array")

@@ -45,7 +45,7 @@ from mooncake_py.tangents.subclasses import is_instance, named, plain_operands, 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["no_meaning", "require_plain_form", "run_on_plain"]
+__all__ = ["asks_within", "no_meaning", "require_plain_form", "run_on_plain"]
 
 
 def run_on_plain(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:

@@ -25,7 +25,7 @@ from mooncake_py.application.elementwise import (
     require_partials,
     require_still,
 )
-from mooncake_py.application.foreign import meet, plain_operand, require_plain
+from mooncake_py.application.foreign import meet, plain_operand, require_mask, require_plain
 from mooncake_py.application.heard import as_given
 from mooncake_py.application.out_argument import (
     converts,
@@ -117,6 +117,8 @@ def apply_elementwise(
             kwargs["out"] = given  # the result is an array, also a 0-d one
         kwargs = activity.unwrapped(kwargs)
         where = kwargs.get("where")
+        if "where" in kwargs and isinstance(f, np.ufunc):
+            require_mask(where)
         require_plain(f, where)
         require_still(ctx, kwargs)
     primals, tangents, active = operands(ctx, f, args)
