@@ -23,7 +23,7 @@ from mooncake_py.errors import SourceUnavailableError
 from mooncake_py.jitted import python_function
 from mooncake_py.runtime.activity import INERT
 from mooncake_py.runtime.attribute_lookup import PLAIN_READS, in_cell, in_class, is_one_of
-from mooncake_py.syntax.names import MISSING
+from mooncake_py.syntax.names import MISSING, global_value
 from mooncake_py.syntax.nodes import OBJECT, replaced
 from mooncake_py.syntax.source import locate
 from mooncake_py.tangents.fields import instance_dict
@@ -261,7 +261,7 @@ def _fits(derived: Derived, globals_: dict[str, Any], in_parts: bool, counts: bo
     if derived.in_parts is not in_parts or derived.counts is not counts:
         return False
     for name, value in derived.assumed:
-        if globals_.get(name, MISSING) is not value:
+        if global_value(globals_, name) is not value:
             return False
     for name, reference in derived.assumed_weakly:
         if reference() is None or globals_.get(name) is not reference():

@@ -116,7 +116,7 @@ class Rewritten(NamedTuple):
 
     node: FunctionNode
     injected: dict[str, Any]  # name to constant, for the free variables that rewriting added
-    assumed: dict[str, object]  # global name to its module, or `names.MISSING` for a builtin
+    assumed: dict[str, object]  # global name to its module, or name of a builtin to that
     stored_globals: frozenset[str]  # that the function itself binds or deletes
     stored_free: frozenset[str]
     asked: tuple[str, ...]  # parameters and captured variables that loops call

@@ -6,6 +6,7 @@ were assumed.
 
 from __future__ import annotations
 
+import builtins
 import functools
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,6 @@ from mooncake_py.frontend.load import Derived
 from mooncake_py.language.compiled_ways import WATCHED, is_left
 from mooncake_py.rules import elsewhere
 from mooncake_py.runtime.sites import CALLING, NO_SITE, Way
-from mooncake_py.syntax.names import MISSING
 
 if TYPE_CHECKING:
     from mooncake_py.language.ways import Ways
@@ -37,11 +37,14 @@ def running(f: str, before: str = "") -> str:
     calling = CALLING.replace("{given}", f"{before}{{given}}").replace("{run}", "way.run")
     return f"""
         for name, value in way.assumed:
-            if {f}.__globals__.get(name, MISSING) is not value:
+            if {f}.__globals__.get(name, BUILTINS.get(name)) is not value:
                 break
         else:
             if way.logs is not None:
                 log_names(C, way.logs, {f}){calling}"""
+
+
+BUILTINS = vars(builtins)
 
 
 class Holding(Way):
@@ -49,7 +52,7 @@ class Holding(Way):
 
     __slots__ = ("assumed", "code", "defaults", "f", "gate", "kwdefaults", "logs", "run")
 
-    scope = {**Way.scope, "MISSING": MISSING, "MethodType": MethodType, "log_names": log_names}
+    scope = {**Way.scope, "BUILTINS": BUILTINS, "MethodType": MethodType, "log_names": log_names}
 
     def __init__(self, ctx: Ways, f: FunctionType, derived: Derived | None) -> None:
         self.gate = ctx.gate
@@ -111,7 +114,7 @@ class OfCode(Way):
     )  # fmt: skip
 
     scope = {
-        **Way.scope, "FunctionType": FunctionType, "MARK": elsewhere.MARK, "MISSING": MISSING,
+        **Way.scope, "FunctionType": FunctionType, "MARK": elsewhere.MARK, "BUILTINS": BUILTINS,
         "log_names": log_names,
     }  # fmt: skip
     condition = """(
@@ -121,7 +124,7 @@ class OfCode(Way):
     )"""
     body = f"""
         for name, value in way.assumed:
-            if f.__globals__.get(name, MISSING) is not value:
+            if f.__globals__.get(name, BUILTINS.get(name)) is not value:
                 break
         else:
             if way.enters:

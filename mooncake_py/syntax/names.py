@@ -20,12 +20,23 @@ from numpy import ndarray
 from mooncake_py.jitted import is_prange, python_function
 from mooncake_py.syntax.nodes import FUNCTIONS, dotted, is_dotted
 
-__all__ = ["MISSING", "Names"]
+__all__ = ["BUILTINS", "MISSING", "Names", "global_value"]
 
 OF_VALUES = frozenset({*dir(ndarray), *dir(list), *dir(dict), *dir(float)})
 """What is called of arrays, numbers and containers."""
 
 MISSING: Any = object()
+
+BUILTINS = dict(vars(builtins))
+"""The builtins as they were before a program could have replaced one for a while."""
+
+_NOW = vars(builtins)
+
+
+def global_value(globals_: Mapping[str, Any], name: str) -> Any:
+    """Return what a global name or a builtin is bound to now, `MISSING` if it is neither."""
+    value = globals_.get(name, MISSING)
+    return _NOW.get(name, MISSING) if value is MISSING else value
 
 
 class Names:
@@ -90,9 +101,10 @@ class Names:
             return None
         if node.id in self.globals:
             return "range" if self.is_prange(node) else None
-        if not hasattr(builtins, node.id):
+        value = _NOW.get(node.id, MISSING)
+        if value is MISSING or value is not BUILTINS.get(node.id):
             return None
-        self.assumed[node.id] = MISSING
+        self.assumed[node.id] = value
         return node.id
 
     def is_prange(self, node: ast.Name | ast.Attribute) -> bool:

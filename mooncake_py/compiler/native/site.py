@@ -41,7 +41,7 @@ from mooncake_py.overriding import override
 from mooncake_py.rules import registry
 from mooncake_py.rules.steady import hold_functions, is_replaced
 from mooncake_py.runtime.limits import limits_raised
-from mooncake_py.syntax.names import MISSING
+from mooncake_py.syntax.names import MISSING, global_value
 from mooncake_py.syntax.nodes import Place
 
 if TYPE_CHECKING:
@@ -489,4 +489,4 @@ def value_in(f: FunctionType | None, name: str) -> Any:
             return (f.__closure__ or ())[names.index(name)].cell_contents
         except ValueError:
             return MISSING
-    return f.__globals__.get(name, MISSING)
+    return global_value(f.__globals__, name)

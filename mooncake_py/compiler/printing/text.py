@@ -7,12 +7,17 @@ from types import CodeType
 from typing import Any
 
 from mooncake_py.diagnostics.places import GENERATED
+from mooncake_py.syntax.names import BUILTINS
 
 __all__ = ["define", "forget"]
 
 
 def define(text: str, scope: dict[str, Any]) -> dict[str, Any]:
-    """Run generated definitions in a scope; equal texts are compiled once."""
+    """Run generated definitions in a scope; equal texts are compiled once.
+
+    They have the builtins as they were: what a program binds one to is meant for its own code.
+    """
+    scope["__builtins__"] = BUILTINS
     exec(_compiled(text), scope)
     return scope
 

@@ -19,7 +19,7 @@ from mooncake_py.modules import module_of, package_of
 from mooncake_py.rooms import PACKAGE
 from mooncake_py.rules import local, registry
 from mooncake_py.runtime.attribute_lookup import in_class
-from mooncake_py.syntax.names import MISSING
+from mooncake_py.syntax.names import MISSING, global_value
 
 if TYPE_CHECKING:
     from mooncake_py.compiler.reading.methods import BoundMethod, Method
@@ -81,7 +81,7 @@ class Callee:
     free : tuple of str
         The names of the captured variables.
     names : dict of str to object
-        The globals that were read; `MISSING` for what is a builtin.
+        The globals and builtins that were read.
     cells : dict of int to object
         The captured variables that were read, by their position.
     attributes : list of (weak reference, str, object)
@@ -158,7 +158,7 @@ class Callee:
                 return False
         scope = f.__globals__
         for name, value in self.names.items():
-            if scope.get(name, MISSING) is not met(value):
+            if global_value(scope, name) is not met(value):
                 return False
         try:
             for k, value in self.cells.items():

@@ -20,7 +20,7 @@ from mooncake_py.compiler.reading.captured import cell_of
 from mooncake_py.compiler.reading.expressions import ExpressionReader, Unfit, named
 from mooncake_py.compiler.reading.frames import SCOPE, Frame, home_of
 from mooncake_py.compiler.regions.ir import Const, Expr, Name
-from mooncake_py.syntax.names import MISSING, Names
+from mooncake_py.syntax.names import MISSING, Names, global_value
 from mooncake_py.syntax.nodes import Place, dotted, load, place_of, replaced
 from mooncake_py.syntax.static_integers import StaticInts
 
@@ -164,7 +164,7 @@ class ScopeReader(ExpressionReader):
                 raise Unfit from None
             callee.cells[position] = held(value)
             return value
-        value = f.__globals__.get(name, MISSING)
+        value = global_value(f.__globals__, name)
         callee.names[name] = held(value)
         return value
 

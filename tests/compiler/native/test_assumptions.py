@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import builtins
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from mooncake_py import elementwise, grad, local_rules
+from mooncake_py import elementwise, grad, local_rules, value_and_grad
 from mooncake_py.compiler.native import site
 from mooncake_py.compiler.native.site import report
 
@@ -136,6 +138,73 @@ def test_functions_that_are_replaced_before_a_function_is_read(tried, monkeypatc
     monkeypatch.setattr(np, "sqrt", np.exp)
     assert_allclose(grad(f, compile=True)(x), grad(f)(x), rtol=1e-12)
     assert tried == [True]
+
+
+def of_abs(x):
+    t = 0.0
+    for i in range(len(x)):
+        t += abs(x[i]) * x[i]
+    return t
+
+
+def of_round(x):
+    t = 0.0
+    for i in range(len(x)):
+        t += round(x[i]) * x[i]
+    return t
+
+
+def of_pow(x):
+    t = 0.0
+    for i in range(len(x)):
+        t += pow(x[i], 2)
+    return t
+
+
+def nested_abs(x):
+    def inner(v):
+        return abs(v)
+
+    return inner(x[0]) * x[1] + np.sum(abs(x))
+
+
+@pytest.mark.parametrize("by", ["builtins", "globals"])
+@pytest.mark.parametrize("how", [{}, {"compile": True}])
+@pytest.mark.parametrize(
+    ("f", "name"), [(of_abs, "abs"), (of_round, "round"), (of_pow, "pow"), (nested_abs, "abs")]
+)
+def test_builtins_that_are_replaced_for_a_while(f, name, how, by, monkeypatch):
+    x = np.array([1.5, -2.5, 0.7])
+    g = value_and_grad(f, **how)
+    before = [g(x) for _ in range(70)][-1]  # until what is tried for a while has been
+
+    with monkeypatch.context() as patched:
+        if by == "builtins":
+            patched.setattr(builtins, name, lambda v, *_: 3.0 * v)
+        else:
+            patched.setitem(f.__globals__, name, lambda v, *_: 3.0 * v)
+        expected = f(x)
+        found = g(x)
+    assert_allclose(found[0], expected, rtol=1e-14)
+    assert not np.array_equal(found[1], before[1])
+    assert_allclose(g(x)[0], before[0], rtol=1e-14)
+    assert_allclose(g(x)[0], f(x), rtol=1e-14)
+
+
+def test_builtins_of_the_program_own(tried, monkeypatch):
+    monkeypatch.setattr(builtins, "factor", 3.0, raising=False)
+    monkeypatch.setattr(builtins, "scaled", lambda v: 2.0 * v, raising=False)
+
+    def f(x):
+        return np.sum(scaled(x) * factor)  # noqa: F821
+
+    x = np.array([1.0, 2.0])
+    g = grad(f, compile=True)
+    assert_allclose(g(x), [6.0, 6.0])
+    monkeypatch.setattr(builtins, "factor", 4.0)
+    assert_allclose(g(x), [8.0, 8.0])
+    monkeypatch.setattr(builtins, "scaled", lambda v: v * v)
+    assert_allclose(g(x), [8.0, 16.0])
 
 
 @pytest.mark.parametrize("name", ["__setattr__", "__getattribute__"])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import builtins
 import weakref
 from collections import Counter
 from collections.abc import Iterator
@@ -26,7 +25,7 @@ from mooncake_py.compiler.reading.callees import Callee, held
 from mooncake_py.compiler.regions.ir import Const, Expr
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.attribute_lookup import in_class
-from mooncake_py.syntax.names import MISSING
+from mooncake_py.syntax.names import MISSING, global_value
 from mooncake_py.syntax.nodes import Place
 
 __all__ = [
@@ -151,13 +150,11 @@ class Scope:
             if not is_input(value):
                 self.callee.cells[position] = held(value)
             return value
-        value = self.function.__globals__.get(name, MISSING)
-        if not is_input(value):
-            self.callee.names[name] = value if value is MISSING else held(value)
+        value = global_value(self.function.__globals__, name)
         if value is MISSING:
-            value = getattr(builtins, name, MISSING)
-            if value is MISSING:
-                raise Unfit(f"the name {name}, which is not bound")
+            raise Unfit(f"the name {name}, which is not bound")
+        if not is_input(value):
+            self.callee.names[name] = held(value)
         return value
 
     def of_class(self, cls: type, name: str) -> Any:

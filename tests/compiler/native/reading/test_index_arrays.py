@@ -89,6 +89,21 @@ def of_itself(x, A, T, p, q, i):
     return x[k % 5] @ x + m.sum() * x[0]
 
 
+def added_at(x, A, T, p, q, i):
+    np.add.at(x, p, x[3])
+    y = x
+    np.add.at(y[1:], q, y[1])
+    for k in range(3):
+        np.add.at(x, q, x[k])
+        x[k:] += x[k]
+        x[: k + 1] *= x[k]
+    x[p] += x[3]
+    x[x > 0] *= x[x.argmax()]
+    x.fill(x[1] * A[0, 0] + x[2])
+    A[1:] -= A[2, 0]
+    return np.sum(x**2) + np.sum(A**2)
+
+
 def of_nothing(x, A, T, p, q, i):
     x[p] = 2.0
     x[p] += x[p] ** 2
@@ -117,7 +132,7 @@ def complex_ones(x, A, T, p, q, i):
 
 WITH_INTS = [
     several_arrays, products_of_indices, beside_slices, at_lists, ellipses, assigned, added,
-    of_itself, in_loops, complex_ones,
+    added_at, of_itself, in_loops, complex_ones,
 ]  # fmt: skip
 CASES = [(f, (X, A, T, P, Q, I2)) for f in WITH_INTS] + [(of_nothing, (X, A, T, NONE, Q, I2))]
 
