@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 
 from mooncake_py.compiler.native.building.layouts import Layouts
 from mooncake_py.compiler.native.building.values import (
     Array,
     ComplexArray,
     Index,
+    Number,
     Unfit,
     names_as_index,
     stored,
@@ -283,6 +285,10 @@ class Builder:
         target = self.unbound(kind, prefix)
         self.add(Assign(target, e, place=self.place))
         return target
+
+    def as_now(self, a: Number) -> Number:
+        """Return a float as it is now, also where it is an element that is written afterwards."""
+        return replace(a, e=self.number(a.e, a.kind)) if isinstance(a.e, Load) else a
 
     def unbound(self, kind: str, prefix: str = "s") -> Name:
         """Return a new name of a number, which is yet to be bound."""

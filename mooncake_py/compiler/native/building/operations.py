@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -35,11 +34,11 @@ from mooncake_py.compiler.native.building.values import (
 from mooncake_py.compiler.native.regions.linear import ONE, ZERO, linear
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, FLOAT32, INT, REAL
 from mooncake_py.compiler.regions.flat import ROUNDING, is_flat_function
-from mooncake_py.compiler.regions.ir import Call, Compare, Const, Expr, Load, Name, Op, Select
+from mooncake_py.compiler.regions.ir import Call, Compare, Const, Expr, Name, Op, Select
 from mooncake_py.runtime.values import is_of_math
 
 __all__ = [
-    "added_to_nothing", "applied", "as_now", "broadcast_to", "chosen", "compared", "int_of_python",
+    "added_to_nothing", "applied", "broadcast_to", "chosen", "compared", "int_of_python",
     "length", "negative", "operated", "require_all_rounded", "require_exact", "require_rounded",
     "shape_of_all",
 ]  # fmt: skip
@@ -82,11 +81,6 @@ def as_element(b: Builder, a: Number) -> Expr:
     if isinstance(a.e, Op | Call | Select) and a.kind in REAL:
         return b.number(a.e, a.kind)
     return a.e
-
-
-def as_now(b: Builder, a: Number) -> Number:
-    """Return a float as it is now, also where it is an element that is written afterwards."""
-    return replace(a, e=b.number(a.e, a.kind)) if isinstance(a.e, Load) else a
 
 
 def shape_of_all(values: Sequence[Value]) -> tuple[Expr, ...]:

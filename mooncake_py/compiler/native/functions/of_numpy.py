@@ -397,7 +397,7 @@ def added_at(b: Builder, args: Sequence[Value], given: Given) -> Value:
     b.before_write(a)
     where = viewed(b, a, [at])  # whose indices are checked
     # Taken now: one that lies in `a` is not read again when it has been added to.
-    values = operations.as_now(b, values) if isinstance(values, Number) else b.kept(values)
+    values = b.as_now(values) if isinstance(values, Number) else b.kept(values)
     more = operations.broadcast_to(values, at.shape, b)
 
     def added(index: Index) -> None:
