@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from numbers import Number
 from types import BuiltinFunctionType, FunctionType, MethodWrapperType
 from typing import TYPE_CHECKING, Any
 
@@ -44,6 +45,7 @@ from mooncake_py.language.foreign_operands import (
     as_input,
     as_inputs,
     is_constant,
+    is_users,
     refusal,
     require_known,
     run_constant,
@@ -187,6 +189,10 @@ def call(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     method = derivable(args[0], "__abs__") if f is abs else None
     if method is not None:
         return ctx.call(method, *args)
+    if f in PRODUCTS and len(args) == 2 and not kwargs and any(map(holds_exact, args)):
+        y = multiplied(ctx, f, args)
+        if y is not MISSING:
+            return y
     if isinstance(f, np.ufunc) or f is abs:
         return call_ufunc(ctx, np.absolute if f is abs else f, "__call__", args, kwargs)
     ufunc, method, operands = ufunc_of(f, args)
@@ -215,6 +221,30 @@ def call(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         asked = (v for v in flat((*args, *kwargs.values())) if asks(f, v) or is_instance(v))
         raise refusal(ctx, f, next(asked))
     return call_implementation(ctx, f, args, kwargs)
+
+
+ELEMENT_BY_ELEMENT = frozenset({np.dot, ndarray.dot, np.inner})  # if one is a number
+PRODUCTS = ELEMENT_BY_ELEMENT | {np.matmul, np.vdot}
+
+
+def holds_exact(value: Any) -> bool:
+    """Return whether a value is a number that NumPy keeps as an object, or a sequence with one."""
+    if type(value) is list or type(value) is tuple:
+        return any(map(holds_exact, value))
+    if not isinstance(value, Number) or not is_other(value):
+        return False
+    return sight_of(value).conversion is Conversion.OBJECT and not is_users(value)
+
+
+def multiplied(ctx: Mode, f: Any, args: Any) -> Any:
+    """Return a product with arrays of objects, as NumPy makes them of lists of such numbers."""
+    listed = (list, tuple)
+    operands = [
+        ctx.call(np.array, v, object) if type(v) in listed and holds_exact(v) else v for v in args
+    ]
+    if f in ELEMENT_BY_ELEMENT and not all(np.ndim(activity.unwrapped(v)) for v in operands):
+        return ctx.call(np.multiply, *operands)
+    return MISSING if any(map(holds_exact, operands)) else ctx.call(f, *operands)
 
 
 def call_vectorized(ctx: Mode, args: Any, kwargs: Any) -> Any:
