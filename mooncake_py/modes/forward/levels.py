@@ -21,7 +21,7 @@ from mooncake_py.runtime.numerals import Numerals
 from mooncake_py.runtime.operators import BinaryOperator
 from mooncake_py.runtime.quiet import Quiet, Unheard
 from mooncake_py.runtime.registry import Registry
-from mooncake_py.runtime.values import NUMBERS, is_inexact
+from mooncake_py.runtime.values import FLOAT64, NUMBERS, is_inexact
 
 if TYPE_CHECKING:
     from mooncake_py.modes.forward.context import ForwardContext
@@ -272,6 +272,9 @@ class Levels(ArrayLanguage, ForwardMode):
 
     def write(self, t: ndarray, i: Any, v: Any) -> None:
         """Run ``t[i] = v`` for a tangent."""
+        if self.plain and type(v) is float and t.dtype is FLOAT64:
+            t[i] = v
+            return
         with Quiet():
             if self.plain:
                 t[i] = v

@@ -384,6 +384,8 @@ def shares(y: ndarray, o: ndarray) -> bool:
 
 def real_for(ctx: ForwardMode, tangent: Any, target: ndarray) -> Any:
     """Return a tangent for memory that may hold real numbers only."""
+    if type(tangent) in REAL_SCALARS:
+        return tangent
     if target.dtype.kind != "c" and np.iscomplexobj(tangent):
         return ctx.base.call(np.real, tangent)
     return tangent

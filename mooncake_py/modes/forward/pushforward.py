@@ -57,7 +57,7 @@ def contribution(partial: Any, t: Any, primals: Any, y: Any) -> Any:
 
 def fitted(t: Any, y: Any) -> Any:
     """Return a new tangent with the shape, dtype and layout of a value; `t` itself if it has."""
-    if np.iscomplexobj(t) and not np.iscomplexobj(y):
+    if type(t) is not float and np.iscomplexobj(t) and not np.iscomplexobj(y):
         t = np.real(t)
     if issubclass(type(y), np.ndarray):
         same = isinstance(t, np.ndarray) and t.base is None and t.dtype == y.dtype
