@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -180,3 +181,25 @@ def test_other_callbacks_of_iterations_are_refused() -> None:
     ):
         with pytest.raises(MissingRuleError, match="cg with a callback has no rule"):
             grad(f)(np.ones(3))
+
+
+ACTIVE: dict[str, tuple[str, Callable[[Any], Any]]] = {
+    "operator": (
+        "cg with an operator that depends on active data has no rule",
+        lambda x: spl.cg(spl.LinearOperator((3, 3), matvec=lambda v: v * x[0]), x)[0],
+    ),
+    "preconditioner": (
+        "cg has no rule for an active M",
+        lambda x: spl.cg(np.eye(3), x, M=spl.LinearOperator((3, 3), matvec=lambda v: v * x[0]))[0],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ACTIVE)
+def test_active_operators_are_refused_by_the_name_of_the_solver(name: str) -> None:
+    text, solve = ACTIVE[name]
+    x = np.array([1.0, 2.0, 3.0])
+    with pytest.raises(MissingRuleError, match=text):
+        grad(lambda x: np.sum(solve(x)))(x)
+    with pytest.raises(MissingRuleError, match=text):
+        jvp(lambda x: np.sum(solve(x)), (x,), (x,))

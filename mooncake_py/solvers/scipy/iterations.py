@@ -154,6 +154,28 @@ def operated_rule(name: str, A: Any, b: Any, x0: Any, options: dict[str, Any]) -
 # What users call.
 
 
+def require_constants(name: str, operator: Any, options: dict[str, Any]) -> None:
+    """Do nothing outside of derivatives."""
+
+
+@contextual(require_constants)
+def require_constants_inside(ctx: Mode, name: str, operator: Any, options: dict[str, Any]) -> None:
+    """Raise for an operator or an option that is active."""
+    if ctx.contains_active(operator):
+        raise MissingRuleError(
+            f"{name} with an operator that depends on active data has no rule",
+            why="the derivative of a product by an operator is not known",
+            fix="pass a matrix, sparse or dense",
+        )
+    for option, value in options.items():
+        if ctx.contains_active(value):
+            raise MissingRuleError(
+                f"{name} has no rule for an active {option}",
+                why="the solution does not depend on it, but the iterations do",
+                fix="hold it constant: see mooncake_py.stop_gradient",
+            )
+
+
 def with_callback(solve: Any, A: Any, b: Any, x0: Any, **options: Any) -> tuple[Any, int]:
     """Solve by a method that calls back in each iteration."""
     return solve(A, b, x0, **options)
@@ -182,7 +204,9 @@ def declare(name: str) -> None:
         if options.get("callback") is not None:
             return with_callback(getattr(spl, name), A, b, x0, **options)
         b = np.asarray(b)
-        if not sp.issparse(A) and not isinstance(A, ndarray):
+        is_operator = not sp.issparse(A) and not isinstance(A, ndarray)
+        require_constants(name, A if is_operator else None, options)
+        if is_operator:
             return heard(operated, name, A, b, x0, options)
         Ap, Aj, Ax = rows_compressed(A)
         return heard(iterated, name, Ap, Aj, Ax, b, x0, options)
