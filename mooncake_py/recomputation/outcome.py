@@ -8,6 +8,7 @@ node of the first run matches the k-th of the second.
 from __future__ import annotations
 
 import operator
+import pickle
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from types import GeneratorType
@@ -20,9 +21,11 @@ from numpy import ndarray
 from mooncake_py.application.walker import replace_parts
 from mooncake_py.boundary.outgoing import unfinished
 from mooncake_py.containers import containers
+from mooncake_py.containers.state import restore_attribute
 from mooncake_py.diagnostics.reporting import Reporting, dropped
 from mooncake_py.errors import DerivativeDropError
 from mooncake_py.language.weak_references import is_gone
+from mooncake_py.modules import draws_numbers
 from mooncake_py.recomputation.places import Place
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import CLOSED, INERT, contains_active, is_iterator, parts
@@ -190,6 +193,8 @@ class Outcome:
 def state_at(place: Place) -> Any:
     """Return what tells whether a place is changed: its objects, or a checksum of an array."""
     contents = place.o if place.inverse is undo_assign else place.read()
+    if place.inverse is restore_attribute and draws_numbers(type(place.o)):
+        return type(contents), pickle.dumps(contents)  # its state, which it makes at each reading
     if place.inverse not in WHOLE:  # what an attribute or a variable holds has its own places
         return type(contents), [contents]
     is_array = issubclass(type(contents), ndarray)

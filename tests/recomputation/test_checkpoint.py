@@ -421,6 +421,24 @@ def test_generator_is_left_as_after_one_run() -> None:
     assert rng.bit_generator.state == other.bit_generator.state
 
 
+@pytest.mark.parametrize("make", [np.random.PCG64, np.random.MT19937])
+@pytest.mark.parametrize("is_new", [True, False])
+def test_the_state_of_a_generator_may_be_set(make: Any, is_new: bool) -> None:
+    known = np.random.Generator(make(7))
+    before = known.bit_generator.state
+
+    def part(x: Any) -> Any:
+        rng = np.random.Generator(make(5)) if is_new else known
+        state = rng.bit_generator.state
+        first = x * rng.normal()
+        rng.bit_generator.state = state
+        return first * rng.normal()
+
+    value = part(3.0)
+    known.bit_generator.state = before
+    np.testing.assert_allclose(grad(lambda x: checkpoint(part, x))(3.0), value / 3.0)
+
+
 def test_captured_variable_that_changes_before_the_pullback() -> None:
     scale = 2.0
 
