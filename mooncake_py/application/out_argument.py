@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
 __all__ = [
-    "AVERAGES", "converts", "fits", "named_out", "number_in", "result_dtype", "run_into",
+    "AVERAGES", "converts", "fits", "like", "named_out", "number_in", "result_dtype", "run_into",
     "signature_of", "single_output", "unrounded", "without_out", "write_into",
 ]  # fmt: skip
 

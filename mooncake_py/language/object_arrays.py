@@ -12,6 +12,7 @@ from numpy import ndarray
 from numpy._core import fromnumeric
 
 from mooncake_py.application.foreign import flat, is_other
+from mooncake_py.application.out_argument import like
 from mooncake_py.diagnostics.refusals import missing_rule
 from mooncake_py.errors import MooncakeError
 from mooncake_py.language.boxes import Copies, leaves, unboxed
@@ -83,12 +84,19 @@ def unary(ctx: Mode, name: str, a: ndarray) -> Any:
 def elementwise(ctx: Mode, run: Callable[..., Any], operands: tuple[Any, ...]) -> Any:
     """Return an array of what a function gives for the elements of operands, broadcast."""
     arrays = [as_operand(ctx, v) for v in operands]
-    shape = np.broadcast_shapes(*(a.shape for a in arrays))
+    y = output_for(arrays)
+    shape = y.shape
     columns = [np.broadcast_to(a, shape).ravel().tolist() for a in arrays]
-    y = np.empty(shape, OBJECT)
     for index, parts in zip(np.ndindex(shape), zip(*columns, strict=True), strict=True):
         y[index] = run(*parts)
     return y if shape else y[()]
+
+
+def output_for(arrays: list[ndarray]) -> ndarray:
+    """Return the array that a ufunc makes for its result: laid out as its operands are."""
+    flags = [*[["readonly"]] * len(arrays), ["writeonly", "allocate"]]
+    with np.nditer([*arrays, None], ["refs_ok", "zerosize_ok"], flags) as it:  # type: ignore[arg-type]
+        return it.operands[-1]
 
 
 PRODUCTS = (np.matmul, np.dot)  # of two operands, the same for vectors and matrices
@@ -270,7 +278,8 @@ def converted(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     if not is_of_objects(args[0]) or not holds_numbers(args[0]) or np.dtype(dtype).shape:
         return NotImplemented
     flat = ctx.call(np.array, args[0].ravel().tolist(), dtype)
-    return ctx.call(np.reshape, flat, args[0].shape)
+    model = f(np.zeros_like(args[0]), *args[1:], **kwargs)
+    return like(ctx, ctx.call(np.reshape, flat, args[0].shape), model)
 
 
 def convertible(ctx: Mode, o: ndarray, value: Any) -> Any:
@@ -297,15 +306,14 @@ def require_castable(ctx: Mode, op: BinaryOperator, x: ndarray, value: Any) -> N
 
 def run_objects(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run ``np.array(items, dtype=object)``."""
-    items, ndmin = args
+    items, ndmin, order = args
     if not ctx.contains_active(items):
         return f(*args, **kwargs)
     for value in flat(items):
         if is_other(value) and is_users(value) and reads_items(value):
             raise refusal(ctx, np.array, value)
     objects.mark(ctx)
-    y = as_objects(ctx, items)
-    return y.reshape((1,) * (ndmin - y.ndim) + y.shape)
+    return np.array(as_objects(ctx, items), copy=None, order=order, ndmin=ndmin)
 
 
 def reads_items(value: Any) -> bool:

@@ -151,7 +151,7 @@ def array(
     if isinstance(copy, CopyMode):
         copy = {CopyMode.ALWAYS: True, CopyMode.NEVER: False}.get(copy)
     if dtype is not None and not isinstance(object, ndarray) and np.dtype(dtype).kind == "O":
-        return array_of_objects(object, ndmin)
+        return array_of_objects(object, ndmin, order)
     if isinstance(object, (list, tuple)):
         if copy is False:  # raises
             newer["copy"] = False
@@ -162,9 +162,9 @@ def array(
     return convert(object, dtype, copy=copy, order=order, subok=subok, ndmin=ndmin, **newer)
 
 
-def array_of_objects(items, ndmin):
+def array_of_objects(items, ndmin, order):
     """Make an array of objects, which keeps references as a list does."""
-    return np.array(items, "O", ndmin=ndmin)
+    return np.array(items, "O", ndmin=ndmin, order=order)
 
 
 def convert(object, dtype=None, **options: Any):

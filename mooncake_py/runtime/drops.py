@@ -77,7 +77,7 @@ def output(ctx: Mode, rule: Any, y: Any, operands: Any) -> Any:
         ctx.written(y)
     elif kind == "O" and is_converted(rule, operands):
         objects.mark(ctx)
-        return objects.as_objects(ctx, operands[0])
+        return objects.laid_out(objects.as_objects(ctx, operands[0]), np.asarray(y))
     elif kind in "iu":
         whole(ctx, y, operands)
     elif kind == "V" and any(type(a) is ndarray and overlap(y, a) for a in operands):

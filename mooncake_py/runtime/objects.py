@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
 __all__ = ["OBJECT", "PLAIN", "as_objects", "as_operand", "holds_numbers", "is_of_objects",
-           "is_seen", "mark", "meet_objects", "overwritten", "places_in", "store"]  # fmt: skip
+           "is_seen", "laid_out", "mark", "meet_objects", "overwritten", "places_in",
+           "store"]  # fmt: skip
 
 OBJECT = np.dtype(object)
 PYTHON = {"f": float, "c": complex}  # what `astype(object)` makes of elements up to 64 bits
@@ -73,13 +74,21 @@ def as_objects(ctx: Mode, value: Any, depth: int | None = None) -> ndarray:
     if issubclass(type(value), ndarray) and ctx.find(value) is None:
         return value.astype(object)
     if isinstance(value, ndarray):
-        shape = value.shape
+        objects = np.empty_like(value, OBJECT, subok=False)  # in the order of its memory
     else:
-        shape = np.array(unwrapped(value), OBJECT).shape[:depth]
-    objects = np.empty(shape, OBJECT)
-    for index in np.ndindex(shape):
+        objects = np.empty(np.array(unwrapped(value), OBJECT).shape[:depth], OBJECT)
+    for index in np.ndindex(objects.shape):
         objects[index] = element(ctx, value, index)
     return objects
+
+
+def laid_out(a: ndarray, model: ndarray) -> ndarray:
+    """Return an array of objects in the shape and the order of memory of another one."""
+    if (a.shape, a.strides) == (model.shape, model.strides):
+        return a
+    made = np.empty_like(model, OBJECT, subok=False)
+    made[...] = a
+    return made
 
 
 def as_operand(ctx: Mode, value: Any) -> ndarray:
