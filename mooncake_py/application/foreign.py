@@ -20,6 +20,7 @@ from mooncake_py.containers import effects
 from mooncake_py.diagnostics.refusals import names
 from mooncake_py.diagnostics.reporting import unsupported
 from mooncake_py.modules import DISPATCHER, module_of
+from mooncake_py.rules.joining import JOINS
 from mooncake_py.runtime.activity import unwrapped
 from mooncake_py.runtime.methods import ANSWERED
 from mooncake_py.runtime.numpy_operands import (
@@ -36,11 +37,12 @@ if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
 __all__ = [
-    "MASKS", "asks", "flat", "is_compiled", "is_dispatching", "is_mask", "is_of_numpy", "is_other",
-    "is_users_array", "may_write", "meet", "plain_operand", "require_mask", "require_plain",
-    "ufunc_of",
+    "AS_ARRAYS", "MASKS", "asks", "flat", "is_compiled", "is_dispatching", "is_mask", "is_of_numpy",
+    "is_other", "is_users_array", "may_write", "meet", "plain_operand", "require_mask",
+    "require_plain", "ufunc_of",
 ]  # fmt: skip
 
+AS_ARRAYS = frozenset({np.asarray, np.asanyarray})
 OF_PYTHON = frozenset({"", "bisection", "operators", "python_builtins"})
 """The rules for functions of Python's, in terms of which no function of NumPy is replaced."""
 LOOKING = frozenset({np.isscalar, np.iterable})
@@ -150,6 +152,11 @@ def meet(f: Any, args: Any, kwargs: Any) -> None:
         require_mask(kwargs["where"])
     if not any(map(is_foreign, values)):
         return
+    if args and type(args[0]) is np.flatiter:
+        if f in JOINS:
+            f(args[0].base.copy().flat)  # raises: it looks for operands in it, up to its end
+        if f in AS_ARRAYS and kwargs.get("copy"):
+            raise Met
     if not is_of_numpy(f):
         if is_drawing(f) and effects.would_write(values, effects.READING):
             raise Met

@@ -13,7 +13,7 @@ from weakref import ref
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.application.foreign import flat, is_other
+from mooncake_py.application.foreign import AS_ARRAYS, flat, is_other
 from mooncake_py.application.native_writes import WRITERS
 from mooncake_py.diagnostics.reporting import Reporting, dropped
 from mooncake_py.errors import DerivativeDropError
@@ -56,6 +56,8 @@ def run_on_plain(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     if f is np.copy:
         options = dict(zip(("order", "subok"), args[1:], strict=False))
         f, args, kwargs = np.array, args[:1], {"order": "K"} | options | kwargs
+    if f in AS_ARRAYS and args and type(args[0]) is np.flatiter:  # a copy may be a view
+        f, kwargs = np.array, {name: v for name, v in kwargs.items() if name != "device"}
     if f is np.concatenate and args and is_instance(args[0]):
         args = ([*ctx.iter(args[0])], *args[1:])  # whose class makes its rows
     given = args, kwargs
@@ -65,11 +67,14 @@ def run_on_plain(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     kwargs = as_options(ctx, f, kwargs)
     require_known(ctx, f, (*args, *kwargs.values()))
     tried(ctx, f, given, (args, kwargs))
+    if out is not None:
+        require_unasked(ctx, f, args, kwargs)
     options = {name: plain_parts(v) for name, v in kwargs.items()}
     run = partial(ctx.call, f, *plain_operands(args), **options)
     y = compared(ctx, f, given, (args, kwargs), run)
-    if out is not None:
-        return out[0] if type(out) is tuple else out
+    if out is not None:  # NumPy returns some without axes as numbers
+        out = out[0] if type(out) is tuple else out
+        return out if isinstance(unwrapped(y), ndarray) else y
     if y is None or not any(map(named, (*args, *kwargs.values()))):
         return y  # it writes, or is of plain arrays
     stand_ins = StandIns()
@@ -82,6 +87,30 @@ def run_on_plain(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     y = stand_ins.made(ctx, y, sample)
     require_form(ctx, f, given, y)
     return y
+
+
+def require_unasked(ctx: Mode, f: Any, args: Any, kwargs: Any) -> None:
+    """Raise if a function in C hands an output to a ufunc, which asks its class.
+
+    `np.round` multiplies into it, for example, and returns what the class has made.
+    """
+    outs = [v for v in flat(kwargs["out"]) if is_instance(v)]
+    if all(own(type(v), "__array_ufunc__") is MISSING for v in outs):
+        return
+    if is_asked_in(f, *unwrapped((asking_copies(args), asking_copies(kwargs)))):
+        raise no_meaning(ctx, f, outs)
+
+
+def is_asked_in(f: Any, args: Any, kwargs: Any) -> bool:
+    """Return whether a function asks one of its arguments, which raise then."""
+    with Quiet():
+        try:
+            f(*args, **kwargs)
+        except Asked:
+            return True
+        except Exception:
+            return False
+    return False
 
 
 def is_of_numpy(value: Any) -> bool:
@@ -180,15 +209,7 @@ def asks_within(source: Any, args: Any, kwargs: Any) -> bool:
         is_instance(v) and own(type(v), "__array_function__") is not MISSING for v in values
     ):
         return False
-    given = unwrapped((asking_copies(args), asking_copies(kwargs)))
-    with Quiet():
-        try:
-            source(*given[0], **given[1])
-        except Asked:
-            return True
-        except Exception:
-            return False
-    return False
+    return is_asked_in(source, *unwrapped((asking_copies(args), asking_copies(kwargs))))
 
 
 def asking_copies(value: Any) -> Any:

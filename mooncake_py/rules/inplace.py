@@ -248,8 +248,13 @@ def refuse_overlaps(a: ndarray) -> None:
 
 
 def refuse_read_only(a: Any, indices: Any) -> None:
-    """Raise for the method `at` of a ufunc of a read-only array, which NumPy mostly writes to."""
-    if isinstance(a, ndarray) and not a.flags.writeable:
+    """Raise for the method `at` of a ufunc of a read-only array, which NumPy mostly writes to.
+
+    Of what is no array it raises what NumPy raises.
+    """
+    if not isinstance(a, ndarray):
+        raise TypeError("first operand must be array")
+    if not a.flags.writeable:
         still = a.copy()
         still.flags.writeable = False
         np.add.at(still, indices, 0)  # raises, or does what it should not

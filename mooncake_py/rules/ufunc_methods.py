@@ -131,6 +131,8 @@ def ufunc_at(ufunc: np.ufunc, a: ndarray, indices: Any, *operand: Any) -> None:
     a = a if a.ndim else np.reshape(a, 1)
     index, which = slots_of(a.shape, indices)
     slots = a[index]
+    if not which.size:
+        ufunc(slots, *operand)  # raises where it takes no such numbers
     values = [value_of_each(b, which, slots) for b in operand]
     for used in rounds(which):
         chosen = which[used]

@@ -19,7 +19,7 @@ MEAN = 7  # that of `mean`, which may be active
 OF_FREEDOM = not_implemented("the derivative with respect to the degrees of freedom")
 
 
-def declare(function: Any, *methods: Any, skips_nan: bool = False, root: bool = False) -> None:
+def declare(function: Any, *, skips_nan: bool = False, root: bool = False) -> None:
     """Declare a variance, or its square root."""
 
     def jvp(
@@ -41,7 +41,7 @@ def declare(function: Any, *methods: Any, skips_nan: bool = False, root: bool = 
 
     # All but the array may be given by keyword only; `mean` stands by position here, as it may
     # be active.
-    @from_vjp(function, *methods, jvp=jvp)
+    @from_vjp(function, jvp=jvp)
     def rule(
         a, axis=None, dtype=None, out=None, ddof=0, keepdims=False,
         where=True, mean=NoValue, correction=NoValue,
@@ -136,7 +136,9 @@ def root_cotangent(dy: Any, y: Any) -> Any:
     return np.where(zero, 0, scaled(dy, 1 / (2 * np.where(zero, 1, y))))
 
 
-declare(np.var, np.ndarray.var)
+declare(np.var)
+declare(np.ndarray.var)  # which has no argument `correction`
 declare(np.nanvar, skips_nan=True)
-declare(np.std, np.ndarray.std, root=True)
+declare(np.std, root=True)
+declare(np.ndarray.std, root=True)
 declare(np.nanstd, skips_nan=True, root=True)

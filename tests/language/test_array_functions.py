@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mooncake_py import grad, jvp
+from mooncake_py import MooncakeError, grad, jvp, value_and_grad
 from tests.support.gradients import Program, Programs
 
 programs = Programs()
@@ -172,3 +172,51 @@ def test_what_cannot_be_a_template(make: Any, like: Any) -> None:
     with pytest.raises(TypeError) as found:
         grad(f)(X)
     assert str(found.value) == str(plain.value)
+
+
+# Iterators over the elements of an array.
+
+
+@pytest.mark.parametrize("join", [np.stack, np.vstack, np.hstack, np.dstack, np.column_stack])
+def test_joining_an_iterator_raises_what_numpy_raises(join: Any) -> None:
+    with pytest.raises(ValueError, match="need at least one array") as plain:
+        join(X.flat)
+    with pytest.raises(ValueError, match="need at least one array") as found:
+        grad(lambda x: join(x.flat).sum())(X)
+    assert str(found.value) == str(plain.value)
+
+
+@pytest.mark.skipif(np.lib.NumpyVersion(np.__version__) < "2.0.0", reason="no argument copy")
+@pytest.mark.parametrize("make", [np.asarray, np.asanyarray, np.array])
+def test_a_copy_of_an_iterator_is_a_view_where_it_is_one_in_numpy(make: Any) -> None:
+    def f(x):
+        y = make(x.flat, copy=True)
+        y *= 2.0
+        return x.sum() + y[0]
+
+    value, dx = value_and_grad(f)(X)
+    assert value == f(X.copy())
+    shares = f(X.copy()) > X.sum() + 2.0 * X[0]
+    np.testing.assert_array_equal(dx, [4.0, 2.0, 2.0] if shares else [3.0, 1.0, 1.0])
+
+
+# Outputs.
+
+
+def test_an_output_without_axes_is_returned_as_numpy_does() -> None:
+    def f(x):
+        y = np.dot(x, x, out=np.zeros(()).view(Plain))
+        z = np.dot(x, x, out=np.ma.array(0.0, mask=True))
+        assert type(y) is type(z) is np.float64
+        return y * z
+
+    np.testing.assert_allclose(grad(f)(X), 4.0 * np.dot(X, X) * X, rtol=1e-14)
+
+
+def test_an_output_whose_class_is_asked_by_compiled_code_is_refused() -> None:
+    class Plainly(np.ndarray):
+        def __array_ufunc__(self, ufunc, method, *inputs, out, **kw):
+            return getattr(ufunc, method)(*inputs, out=np.asarray(out[0]), **kw)
+
+    with pytest.raises(MooncakeError, match="Plainly"):
+        grad(lambda x: np.round(x, 1, out=np.zeros(3).view(Plainly)).sum() * x[0])(X)

@@ -50,3 +50,14 @@ def test_equal_numbers_of_a_rounded_mean_do_not_spread_when_all_move(f: Any, opt
         assert abs(np.sum(dx)) < 1e-7
         dy = jvp(lambda x: np.sum(f(x, **options)), (x,), (np.ones((2, 3)),))[1]
         assert abs(dy) < 1e-7
+
+
+@pytest.mark.parametrize("f", [lambda x: x.var(correction=1), lambda x: x.std(correction=1)])
+def test_the_methods_have_no_argument_correction(f):
+    x = np.array([0.7, 1.3])
+    with pytest.raises(TypeError) as plain:
+        f(x)
+    for run in (lambda: grad(f)(x), lambda: jvp(f, (x,), (x,))):
+        with pytest.raises(TypeError) as found:
+            run()
+        assert str(found.value) == str(plain.value)

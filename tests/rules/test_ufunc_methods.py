@@ -106,3 +106,22 @@ def test_outputs_that_are_asked_for_or_larger(ufunc, into):
 def test_outputs_of_a_wrong_length_raise_as_in_numpy():
     with pytest.raises(ValueError, match="wrong size"):
         grad(lambda x: np.subtract.accumulate(x, out=np.zeros(5))[0])(X)
+
+
+def test_at_of_a_number_raises_what_numpy_raises() -> None:
+    def f(x):
+        np.power.at(x[0], [0], 2.0)
+        return x.sum()
+
+    with pytest.raises(TypeError, match="first operand must be array"):
+        grad(f)(np.array([0.7, 1.3]))
+
+
+def test_at_no_places_raises_where_the_ufunc_takes_no_such_numbers() -> None:
+    def f(x):
+        z = x * 1j
+        np.logaddexp.at(z, [], 1.0)
+        return z.imag.sum()
+
+    with pytest.raises(TypeError, match="'logaddexp' not supported for the input types"):
+        grad(f)(np.array([0.7, 1.3]))
