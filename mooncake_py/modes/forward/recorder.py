@@ -19,7 +19,7 @@ from mooncake_py.rules.exact_zeros import pushed
 from mooncake_py.rules.extrema import extremum_jvp
 from mooncake_py.runtime import drops
 from mooncake_py.runtime.active import Active
-from mooncake_py.runtime.quiet import Quiet
+from mooncake_py.runtime.quiet import Quiet, loud_again, quiet, setting
 from mooncake_py.runtime.rule_pulls import NOWHERE
 from mooncake_py.runtime.values import is_inexact
 
@@ -127,9 +127,13 @@ class Recorder(Operations):
         self, rule: BilinearRule, f: Any, y: Any, a: Any, b: Any, na: Any, nb: Any
     ) -> Any:
         """Return the product of two arrays, of which one has a tangent."""
-        with Quiet():
+        before = setting()
+        try:
+            quiet()
             t = f(na, b) if nb is None else f(a, nb) if na is None else f(na, b) + f(a, nb)
             serves = quick.fits(t, y)
+        finally:
+            loud_again(before)
         if not serves:  # a zero drops what it is multiplied with
             t = self.lower(pushforward.of_bilinear, f, a, b, na, nb, (), {}, y)
         return self.fresh(y, t)
