@@ -50,7 +50,8 @@ def written(b: Builder, value: Value) -> Any:
 def arranged(b: Builder, args: Sequence[Value], given: Given, names: str) -> list[Value | None]:
     """Return arguments in the order of parameters, None for those that are not given.
 
-    Parameters after a ``*`` are given by keyword: NumPy has others before them.
+    Parameters after a ``*`` are given by keyword: NumPy has others before them.  A `dtype` of None
+    is none that is given.
     """
     by_position, _, by_keyword = names.partition("*")
     parameters = [*by_position.split(), *by_keyword.split()]
@@ -58,7 +59,11 @@ def arranged(b: Builder, args: Sequence[Value], given: Given, names: str) -> lis
         raise Unfit(
             "arguments of a function of NumPy that are not supported in compiled code", b.place
         )
-    return [*args, *(given.get(name) for name in parameters[len(args) :])]
+    found = [*args, *(given.get(name) for name in parameters[len(args) :])]
+    is_none = [
+        name == "dtype" and v == Known(None) for name, v in zip(parameters, found, strict=True)
+    ]
+    return [None if none else v for none, v in zip(is_none, found, strict=True)]
 
 
 def array_of(b: Builder, value: Value | None) -> Array:

@@ -54,6 +54,7 @@ EXACT = 1.25 * 2.0**62
 """The ints of Python that compiled code computes stay below: they do not wrap around."""
 WHOLE = {FLOAT: 2.0**52, FLOAT32: 2.0**23}
 """From here on all floats are ints."""
+NEVER_RAISE = frozenset({math.copysign, math.fabs})
 STEP = 1 << 16  # added again and again it takes hours from there to the largest int of 64 bits
 
 
@@ -487,14 +488,12 @@ def of_math(b: Builder, f: Any, values: Sequence[Value]) -> Value | None:
     flat = is_flat_function(f, len(values))
     if not flat and partials_of(f, len(values)) is None:
         return None
-    args = [
-        v.e if v.kind == FLOAT else Op("float", (v.e,))  # type: ignore[union-attr]
-        for v in values
-    ]
+    args = [v.e if v.kind == FLOAT else Op("float", (v.e,)) for v in values]  # type: ignore[union-attr]
     call = Call(f, tuple(args), place=b.place)
-    if flat and f is math.trunc and is_narrow(*values):
-        raise Unfit("math.trunc of a float32, which has no __trunc__", b.place)
     if flat:
+        if f is math.trunc and is_narrow(*values):
+            raise Unfit("math.trunc of a float32, which has no __trunc__", b.place)
         (x,) = values
         require_rounded(b, x if x.kind in REAL else Number(args[0], "float"))  # type: ignore[union-attr, arg-type]
-    return Number(call, "int") if flat else bounded(b, Number(call, "float"))
+    found = Number(call, "int" if flat else "float")
+    return found if flat or f in NEVER_RAISE else bounded(b, found)

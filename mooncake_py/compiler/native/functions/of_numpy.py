@@ -289,6 +289,7 @@ def of_diagonal(b: Builder, args: Sequence[Value], given: Given) -> Value:
     """Read ``np.diagonal(a)``, which is not to be written."""
     (a,) = arranged(b, args, given, "a")
     found = diagonal(b, array_of(b, a))
+    found = found if found.base else b.kept(found)  # else the copy that a name gets is not frozen
     if isinstance(found, ComplexArray):
         return found.mapped(lambda part: replace(part, frozen=True))
     return replace(found, frozen=True)

@@ -84,6 +84,8 @@ COMPILED = [
     "np.sum((np.eye(4)+np.identity(4)*2-np.eye(4,4,1)*x)@A)+np.sum(np.eye(4,3,k=-1)*B)",
     "min(x[0],y[0],A[0,0])*max(x[1],2)",
     "x[x>0].sum()",
+    "np.array(x,dtype=None)@y+np.zeros_like(A,dtype=None)[0]@x+np.ones(4,dtype=None)@y",
+    "np.sum(np.diagonal(A*A)**2)+np.diag(A+y)@x",
     "np.zeros(A.shape[:1]).sum()+np.ones(B.shape[::-1])[0]@x",
 ]
 REFUSED = [
@@ -145,6 +147,42 @@ def test_refused(text: str, tried: list[bool]) -> None:
 def test_lengths_of_zero_have_the_derivative_of_their_rules(text: str, tried: list[bool]) -> None:
     check(text)
     assert tried == [True]
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        "np.array(k, dtype=None)",
+        "np.asarray(k, dtype=None)",
+        "np.asarray([7, 2], dtype=None)",
+        "np.full(2, 7, dtype=None)",
+        "np.full_like(k, 7, dtype=None)",
+        "np.zeros_like(k, dtype=None)",
+        "np.ones_like(k, dtype=None)",
+    ],
+)
+def test_no_dtype_is_that_of_the_numbers(made: str) -> None:
+    f = function_of(
+        f"import numpy as np\ndef f(x, k):\n    u = {made}\n"
+        "    u[0] = 5.7\n    return x[0] * u[0]\n",
+        f"<array {made}>",
+    )
+    x = np.array([0.7, 1.3])
+    value, g = value_and_grad(f, compile=True)(x, np.array([7, 2]))
+    assert value == f(x, np.array([7, 2])) == 3.5
+    assert_allclose(g, [5.0, 0.0])
+
+
+@pytest.mark.parametrize("made", ["np.diagonal(A * y)", "np.diag(A @ A)", "np.diagonal(A)"])
+@pytest.mark.parametrize("write", ["d[0] = 5.0", "d += x", "d[:] = 0.0", "d.fill(1.0)"])
+def test_diagonals_are_not_written(made: str, write: str) -> None:
+    f = function_of(
+        "import numpy as np\ndef f(x, y, A, B):\n"
+        f"    d = {made}\n    {write}\n    return np.sum(d * x)\n",
+        f"<diagonal {made} {write}>",
+    )
+    with pytest.raises(ValueError, match="read-only"):
+        value_and_grad(f, (0, 2), compile=True)(*map(np.copy, ARGUMENTS))
 
 
 def test_len_of_names_that_never_change_is_known(tried: list[bool]) -> None:

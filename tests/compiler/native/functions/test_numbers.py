@@ -282,3 +282,34 @@ def test_rounding_of_what_is_an_int_is_refused_as_without(digits, passed):
         grad(f, compile=way)(passed(2.0**51))
         with pytest.raises(DerivativeDropError):
             grad(f, compile=way)(passed(1e16))
+
+
+def of_elements(x, p):
+    s = 0.0
+    for i in range(len(x)):
+        s += abs(x[i]) ** p
+    return s
+
+
+def in_place(x, p):
+    y = x * 1.0
+    y **= p
+    return np.sum(y)
+
+
+def of_arrays(x, p):
+    return np.sum(np.power(x, p))
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("f", [of_elements, in_place, of_arrays])
+def test_powers_of_zero_whose_slopes_are_infinite(f, tried):
+    x = np.array([0.0, 1.0])
+    for p in (0.3, 0.5, -0.5):
+        value, g = value_and_grad(f, compile=True)(x, p)
+        assert value == f(x, p)
+        np.testing.assert_array_equal(g, value_and_grad(f)(x, p)[1])
+        assert not np.isfinite(g[0])
+    second = hvp(f, (x, 1.5), np.ones(2), compile=True)
+    np.testing.assert_array_equal(second, hvp(f, (x, 1.5), np.ones(2)))
+    assert second[1] == 0.75
