@@ -24,6 +24,7 @@ from mooncake_py.compiler.regions.ir import (
     Assign,
     Block,
     Break,
+    Check,
     Const,
     Count,
     Expr,
@@ -49,7 +50,11 @@ SOMETHING = Push(FLOATS, Const(0.0))
 def counted(forward: Block, shapes: Mapping[str, tuple[Expr, ...]]) -> Block | None:
     """Return the part of a forward sweep that tells how often it pushes; it writes no array.
 
-    None if that depends on what the sweep computes.
+    None if that depends on what the sweep computes, or if a check may end what a test does not::
+
+        while True:
+            check(i < len(a, 0))
+            push floats a[i]
 
     Parameters
     ----------
@@ -61,6 +66,8 @@ def counted(forward: Block, shapes: Mapping[str, tuple[Expr, ...]]) -> Block | N
     wanted: set[str] = set()
     while True:
         block = measured(kept(forward, wanted, breaks=False), shapes)
+        if any(isinstance(s, Check) for s in statements(block)):
+            return None
         read = [e for s in statements(block) for e in expressions_in(s)]
         more = values_in(read)
         if more & changed or names_in(read) & made:
@@ -86,12 +93,17 @@ def kept(block: Block, wanted: set[str], *, breaks: bool) -> Block:
             case For() | While():
                 body = kept(s.body, wanted, breaks=True)
                 if not only_leaves(body):
-                    found.append(with_body(s, list(body)))
+                    found.append(with_body(s, [*body, *checks_that_end(s)]))
             case If():
                 body, orelse = (kept(x, wanted, breaks=breaks) for x in (s.body, s.orelse))
                 if body or orelse:
                     found.append(If(s.test, body, orelse))
     return tuple(found)
+
+
+def checks_that_end(s: For | While) -> list[Check]:
+    """Return what may end a loop that is over no range."""
+    return [c for c in statements(s.body) if isinstance(c, Check)] if isinstance(s, While) else []
 
 
 def only_leaves(block: Block) -> bool:
