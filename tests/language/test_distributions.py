@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from mooncake_py import MooncakeError, grad, jvp
+from mooncake_py.application import seen_calls
 
 st: Any = pytest.importorskip("scipy.stats")
 V = np.array([0.3, 0.7, 1.2])
@@ -206,3 +207,41 @@ def test_densities_at_the_end_of_the_support_are_those_of_the_plain_call(
     x = np.array([0.4, 1.0])
     with np.errstate(all="ignore"):
         np.testing.assert_array_equal(grad(f, has_aux=True)(x)[1], f(x)[1])
+
+
+def of_several(p: Any) -> Any:
+    found = st.norm.logpdf(V, p[0], p[1]), st.gamma.cdf(V, p[1]), st.beta.ppf(V / 2, p[1], 2.0)
+    return np.sum(found)
+
+
+@pytest.mark.plain
+def test_distributions_of_scipy_are_not_watched(monkeypatch: pytest.MonkeyPatch) -> None:
+    watched: list[Any] = []
+    monkeypatch.setattr(seen_calls, "State", lambda *args: watched.append(args))
+    grad(of_several)(np.array([0.2, 1.3]))
+    assert watched == []
+
+
+def test_distributions_that_were_given_a_method_are_those_of_the_plain_call(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    p = np.array([0.2, 1.3])
+    for own in (st.norm, st.gamma, st.beta):
+        monkeypatch.setattr(own, "_argcheck", lambda *args: np.asarray(True), raising=False)
+    h = 1e-6
+    steps = h * np.eye(2)
+    expected = [(of_several(p + step) - of_several(p - step)) / (2 * h) for step in steps]
+    np.testing.assert_allclose(grad(of_several)(p), expected, rtol=1e-7)
+
+
+class Narrow(st.rv_continuous):
+    """A distribution of the program."""
+
+    def _pdf(self, x: Any) -> Any:
+        return 1.5 * x**2
+
+
+def test_distributions_of_the_program_with_a_name_of_scipys_are_their_own() -> None:
+    own = Narrow(a=-1.0, b=1.0, name="norm")
+    x = np.array([0.3, -0.7])
+    np.testing.assert_allclose(grad(lambda x: np.sum(own.pdf(x)))(x), 3.0 * x, rtol=1e-12)

@@ -9,16 +9,46 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy import stats
 from scipy.stats import rv_continuous
 
 from mooncake_py.rules.axes import owned
 from mooncake_py.rules.declare import elementwise, not_implemented, overlay, zero_derivative
 from mooncake_py.rules.sources import without_rule
 
-__all__ = ["are_within", "is_counted", "regularity", "whole"]
+__all__ = [
+    "are_within", "are_within_by_name", "is_counted", "regularity", "regularity_by_name", "whole",
+]  # fmt: skip
 
 IRREGULAR, REGULAR, SIMPLE = range(3)
 PLAIN = {np.ndarray, float, int, np.float64}
+OWN = {
+    name: d for name, d in vars(stats).items() if isinstance(d, rv_continuous) and d.name == name
+}
+"""SciPy's distributions, by name.
+
+What only looks at one is given its name: an object is watched as a whole, in each call, as it may
+be of a class of the program.
+"""
+ATTRIBUTES = {name: frozenset(vars(d)) for name, d in OWN.items()}
+
+
+def of_name(name: str) -> Any:
+    """Return a distribution of SciPy, None if the program has given it a method."""
+    own = OWN[name]
+    return own if vars(own).keys() == ATTRIBUTES[name] else None
+
+
+def regularity_by_name(name: str, *args: Any) -> int:
+    """Return the same as `regularity`."""
+    own = of_name(name)
+    return IRREGULAR if own is None else regularity(own, *args)
+
+
+def are_within_by_name(name: str, *args: Any) -> bool:
+    """Return the same as `are_within`."""
+    own = of_name(name)
+    return own is not None and are_within(own, *args)
 
 
 def regularity(self: Any, x: Any, shapes: Any, loc: Any, scale: Any, closed: bool) -> int:
@@ -57,12 +87,17 @@ def is_double(x: Any) -> bool:
     return x.dtype == np.float64 or x.dtype.kind in "iu"
 
 
-zero_derivative(regularity, are_within, because="chooses a formula")
+zero_derivative(
+    regularity, regularity_by_name, are_within, are_within_by_name, because="chooses a formula"
+)
+
+
+COUNTED = frozenset({"irwinhall", "ksone", "kstwo"})
 
 
 def is_counted(self: Any) -> bool:
     """Return whether the shape parameter is a count: SciPy rejects it unless it is integral."""
-    return type(self).__name__ in ("irwinhall_gen", "ksone_gen", "kstwo_gen")
+    return type(self).__name__.removesuffix("_gen") in COUNTED
 
 
 def whole(n: Any) -> Any:
@@ -86,9 +121,13 @@ def at_points(name: str, closed: bool = False) -> None:
             shapes, loc, scale = self._parse_args(*args, **kwds)
         else:
             shapes, loc, scale = args[:-2], args[-2], args[-1]
-        if shapes and is_counted(self):
+        own = self.name in OWN and OWN[self.name] is self
+        if shapes and (self.name in COUNTED if own else is_counted(self)):
             shapes = (whole(shapes[0]),)
-        kind = regularity(self, x, shapes, loc, scale, closed)
+        if own:
+            kind = regularity_by_name(self.name, x, shapes, loc, scale, closed)
+        else:
+            kind = regularity(self, x, shapes, loc, scale, closed)
         if kind == IRREGULAR:
             return plain(self, x, *shapes, loc, scale)
         if kind != SIMPLE:
@@ -115,9 +154,14 @@ def at_probabilities(name: str) -> None:
     @overlay(method)
     def quick(self: Any, q: Any, *args: Any, **kwds: Any) -> Any:
         shapes, loc, scale = self._parse_args(*args, **kwds)
-        if shapes and is_counted(self):
+        own = self.name in OWN and OWN[self.name] is self
+        if shapes and (self.name in COUNTED if own else is_counted(self)):
             shapes = (whole(shapes[0]),)
-        if not are_within(self, q, shapes, loc, scale):
+        if own:
+            within = are_within_by_name(self.name, q, shapes, loc, scale)
+        else:
+            within = are_within(self, q, shapes, loc, scale)
+        if not within:
             return plain(self, q, *shapes, loc, scale)
         arrays = np.broadcast_arrays(q, *shapes, scale, loc)
         shape = arrays[0].shape

@@ -13,7 +13,14 @@ from mooncake_py.rules.scipy.special.incomplete import times
 from mooncake_py.rules.scipy.stats.compiled import log_i0e
 from mooncake_py.rules.scipy.stats.entropies import entropy_term
 from mooncake_py.rules.scipy.stats.limits import along, log_power, once
-from mooncake_py.rules.scipy.stats.methods import are_within, is_counted, regularity, whole
+from mooncake_py.rules.scipy.stats.methods import (
+    are_within,
+    are_within_by_name,
+    is_counted,
+    regularity,
+    regularity_by_name,
+    whole,
+)
 from mooncake_py.rules.scipy.stats.multivariate import held, spectrum
 from mooncake_py.rules.scipy.stats.parsers import attaching, defined_in, freezing, fresh
 from tests.rules.cases import PLAIN, Case
@@ -52,14 +59,25 @@ def cases() -> list[Case]:
     real = {"dtypes": False, "special_points": False}
     return [
         Case(density_of_a_frozen_one, (draw(3), 0.5, 1.5), covers=(freezing, fresh)),
-        Case(density_of_a_new_one, (draw(3), 0.5), covers=(attaching, defined_in), options=PLAIN),
+        Case(
+            density_of_a_new_one,
+            (draw(3), 0.5),
+            covers=(attaching, defined_in, regularity, is_counted),
+            options=PLAIN,
+        ),
+        Case(
+            quantile_of_a_new_one,
+            (np.array([0.2, 0.6]), 0.5),
+            covers=(are_within,),
+            options=PLAIN,
+        ),
         Case(log_power, (np.array([0.0, 1e-3, 0.4, -2.0]), np.full(4, 1.3)), options=real),
         Case(times, (np.array([0.0, 1.3]), np.array([2.0, 0.4])), options=real),
         Case(entropy_term, (np.array([0.4, 1.7]),), options=real),
         Case(log_i0e, (np.array([0.5, 2.0]),), options=real),
         Case(along, (draw(3), draw(3, seed=1), 0.5), interface_only=True, covers=(once,)),
         *map(method_case, METHODS),
-        Case(counted, (draw(3),), covers=(is_counted, whole), options=PLAIN),
+        Case(counted, (draw(3),), covers=(whole,), options=PLAIN),
         *compiled_cases(),
         *multivariate_cases(),
     ]
@@ -73,9 +91,16 @@ class Exponential(st.rv_continuous):
     def _pdf(self, x: Any, rate: Any) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
         return rate * np.exp(-rate * x)
 
+    def _ppf(self, q: Any, rate: Any) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
+        return -np.log1p(-q) / rate
+
 
 def density_of_a_new_one(x: np.ndarray, rate: float) -> Any:
     return Exponential(a=0.0, name="exponential").pdf(x * x, rate)
+
+
+def quantile_of_a_new_one(q: np.ndarray, rate: float) -> Any:
+    return Exponential(a=0.0, name="exponential").ppf(q, rate)
 
 
 def method_case(row: tuple[str, tuple[float, ...], tuple[float, ...], tuple[str, ...]]) -> Case:
@@ -85,7 +110,7 @@ def method_case(row: tuple[str, tuple[float, ...], tuple[float, ...], tuple[str,
     covers = (
         *(getattr(owner, m) for m in private if hasattr(owner, m)),
         *(getattr(st.rv_continuous, m) for m in methods),
-        *(regularity, are_within),
+        *(regularity_by_name, are_within_by_name),
     )
     label = f"{name}-{shapes}-{methods[0]}"
     args = np.array(points), *shapes
