@@ -225,7 +225,8 @@ def place_in(f: Any, args: Any, kwargs: Any, out: Any, y: Any) -> Any:
     if f.__name__ in ACCUMULATES and f.__name__ not in CASTS_SAFELY:
         at = ACCUMULATES[f.__name__] - 1  # the axis is before the dtype
         axis = along(kwargs.get("axis", args[at] if len(args) > at else 0), y)
-        places += [axis, (*axis, *(0,) * (out.ndim - np.ndim(y)))]
+        whole = (*axis, *(slice(None),) * (np.ndim(y) - len(axis)))
+        places += [axis, (*whole, *(0,) * (out.ndim - np.ndim(y)))]
     for index in places:
         expected = old.copy()
         try:

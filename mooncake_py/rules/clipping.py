@@ -76,17 +76,13 @@ CLIP: Any = getattr(umath, "clip")  # noqa: B009 - NumPy has no public name for 
 @overlay(np.ndarray.clip)
 def clip_method(a: Any, min: Any = None, max: Any = None, out: Any = None, **options: Any) -> Any:
     """Clip, the bounds given by position or by name."""
-    if out is not None:
-        options["out"] = out
-    return clip_between(a, min, max, **options)
+    return clip_into(a, min, max, out, **options)
 
 
 @overlay(CLIP)
 def clip_ufunc(a: Any, low: Any, high: Any, out: Any = None, **options: Any) -> Any:
     """Clip, by the ufunc that NumPy hands to ``__array_ufunc__``."""
-    if out is not None:
-        options["out"] = out[0] if type(out) is tuple else out
-    return clip_between(a, low, high, **options)
+    return clip_into(a, low, high, out[0] if type(out) is tuple else out, **options)
 
 
 @overlay(np.clip)
@@ -112,6 +108,36 @@ def clip(
             "Passing `min` or `max` keyword argument when "
             "`a_min` and `a_max` are provided is forbidden."
         )
+    return clip_into(a, a_min, a_max, out, **options)
+
+
+def clip_into(a: Any, low: Any, high: Any, out: Any, **options: Any) -> Any:
+    """Clip, all arguments in their places, into an output if there is one."""
+    if "dtype" in options or "casting" in options:
+        return clip_converted(a, low, high, out, **options)
     if out is not None:
         options["out"] = out
-    return clip_between(a, a_min, a_max, **options)
+    return clip_between(a, low, high, **options)
+
+
+def clip_converted(
+    a: Any,
+    low: Any,
+    high: Any,
+    out: Any,
+    dtype: Any = None,
+    casting: Any = "same_kind",
+    **rest: Any,
+) -> Any:
+    """Clip operands that are converted first, or a result that is converted for its output."""
+    np.copyto(np.empty(0), np.empty(0), casting=casting)  # raises if there is no such rule
+    if dtype is not None:
+        a, low, high = [
+            v if v is None else np.asarray(v).astype(dtype, casting=casting) for v in (a, low, high)
+        ]
+    out = out[0] if isinstance(out, tuple) else out
+    if out is None:
+        return clip_between(a, low, high, **rest)
+    where = rest.pop("where", True)
+    np.copyto(out, clip_between(a, low, high, **rest), casting=casting, where=where)
+    return out

@@ -394,9 +394,13 @@ def place_in(ufunc: Any, method: str, given: Any, target: ndarray, result: Any) 
     getattr(ufunc, method)(*given, native)  # raises where it does not fit
     axis = operator.index(given[-2]) % result.ndim
     start = (slice(None),) * axis + (slice(result.shape[axis]),)
-    for index in (start, (*start, *(0,) * (target.ndim - result.ndim))):
+    whole = (*start, *(slice(None),) * (result.ndim - axis - 1))
+    for index in (start, (*whole, *(0,) * (target.ndim - result.ndim))):
         expected = target.copy()
-        expected[index] = result
+        try:
+            expected[index] = result
+        except ValueError:  # it does not fit there
+            continue
         if np.array_equal(expected, native, equal_nan=True):
             return index
     raise MissingRuleError(

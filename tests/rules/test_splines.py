@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mooncake_py import MissingRuleError, grad, jvp
+from mooncake_py import MissingRuleError, grad, jvp, value_and_grad
 
 si: Any = pytest.importorskip("scipy.interpolate")
 
@@ -81,3 +81,19 @@ def test_data_that_are_nan_are_taken_as_in_the_plain_call() -> None:
     assert np.isnan(f(y))
     np.testing.assert_allclose(grad(f)(y), grad(f)(DATA))  # a linear map of the data
     assert np.isnan(jvp(f, (y,), (y,))[0])
+
+
+@pytest.mark.parametrize("der", [0, 1])
+@pytest.mark.parametrize("kind", [list, tuple, np.array])
+def test_knots_in_a_sequence(kind, der):
+    knots, c = [0, 0, 0, 0, 3, 3, 3, 3], np.array([0.7, 1.3, 1.9, 0.4])
+
+    def f(c):
+        return si.splev(1.5, (kind(knots), c, 3), der=der) * 1.0
+
+    value, dc = value_and_grad(f)(c)
+    assert value == f(c)
+    np.testing.assert_allclose(dc, [f(e) for e in np.eye(4)], rtol=1e-12)
+    integral = grad(lambda c: si.splint(0.2, 1.5, (kind(knots), c, 3)))(c)
+    expected = [si.splint(0.2, 1.5, (np.array(knots), e, 3)) for e in np.eye(4)]
+    np.testing.assert_allclose(integral, expected, rtol=1e-12)

@@ -8,6 +8,7 @@ import pytest
 from mooncake_py import MissingRuleError, grad, jvp, vjp
 from tests.rules.cases import Case
 from tests.rules.cases.ufunc_methods import cases
+from tests.support.gradients import Program
 
 
 @pytest.mark.sampled(5)
@@ -125,3 +126,19 @@ def test_at_no_places_raises_where_the_ufunc_takes_no_such_numbers() -> None:
 
     with pytest.raises(TypeError, match="'logaddexp' not supported for the input types"):
         grad(f)(np.array([0.7, 1.3]))
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: np.add.accumulate(x, out=np.zeros((2, 3, 2))).sum(),
+        lambda x: np.add.accumulate(x, axis=1, out=np.zeros((2, 3, 2))).sum(),
+        lambda x: np.cumsum(x, axis=0, out=np.zeros((2, 3, 2)))[1, 2].sum(),
+        lambda x: np.multiply.accumulate(x, out=np.zeros((2, 3, 2))).sum(),
+        lambda x: np.logaddexp.accumulate(x, out=np.zeros((2, 3, 2))).sum(),
+        lambda x: np.maximum.reduceat(x, [0], out=np.zeros((1, 3, 2))).sum(),
+    ],
+)
+def test_into_an_output_of_more_axes(f) -> None:
+    x = np.array([[0.7, 1.3, 1.9], [0.4, 0.9, 2.1]])
+    Program(f, (x,), {}).check()

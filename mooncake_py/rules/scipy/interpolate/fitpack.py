@@ -30,7 +30,8 @@ INVALID = 10
 
 def evaluate(t: Any, c: Any, k: int, x: Any, ext: int, nu: int = 0) -> Any:
     """Return values and an error code; `ext` says what holds beyond the ends."""
-    x, first, last = np.asarray(x), t[k], t[len(t) - k - 1]
+    x, t = np.asarray(x), np.asarray(t, float)
+    first, last = t[k], t[len(t) - k - 1]
     if not len(x):
         return x, INVALID
     inside = (x >= first) & (x <= last)
@@ -55,7 +56,7 @@ def splder(t: Any, c: Any, k: int, x: Any, nu: int = 1, e: int = 0) -> Any:
 @derived_as(compiled.splint)
 def splint(t: Any, c: Any, k: int, a: Any, b: Any) -> Any:
     """Integrate, with zero beyond the ends; the weights that FITPACK returns too are None."""
-    n = len(t) - k - 1
+    t, n = np.asarray(t, float), len(t) - k - 1
     spline = si.BSpline.construct_fast(t, np.asarray(c)[:n], k, extrapolate=False)
     first, last = t[k], t[n]
     low, high = (min(max(end, first), last) for end in (a, b))
