@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
 
+from mooncake_py.compiler.native.regions.refused import LeftOnTheWayBack
 from mooncake_py.compiler.sites.turns import either
 from mooncake_py.modes.reverse.agreement import agree
 from mooncake_py.modes.reverse.settings import settings
-from mooncake_py.runtime.compilation import compiles, is_refused
+from mooncake_py.runtime.compilation import compiles, is_refused, using
 from mooncake_py.runtime.enclosing import enclosing
 
 __all__ = ["may_run_whole", "whole_or_parts"]
@@ -34,6 +35,8 @@ def whole_or_parts(
 ) -> T:
     """Return a derivative of a function as a whole, where that can be and pays, or in parts.
 
+    Without compilation where compiled code has left the way back.
+
     Parameters
     ----------
     kind : str
@@ -44,6 +47,10 @@ def whole_or_parts(
     if not may_run_whole(debug):
         return in_parts()
     if compiles():
-        found = whole(in_text=False)
-        return in_parts() if found is None else found
+        try:
+            found = whole(in_text=False)
+            return in_parts() if found is None else found
+        except LeftOnTheWayBack:
+            with using(compile=False):
+                return in_parts()
     return either(kind, f, lambda: whole(in_text=True), in_parts, agree)

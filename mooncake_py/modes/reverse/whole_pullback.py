@@ -16,6 +16,7 @@ from numpy import ndarray
 from mooncake_py.compiler.native.building.types import FLOATS
 from mooncake_py.compiler.native.giving_back import given_back
 from mooncake_py.compiler.native.reading.outputs import Output, leaves_of
+from mooncake_py.compiler.native.regions.refused import LeftOnTheWayBack
 from mooncake_py.compiler.native.regions.region import REAL
 from mooncake_py.compiler.native.site import FunctionSite, Reread
 from mooncake_py.diagnostics.tracebacks import boundary
@@ -139,7 +140,10 @@ class WholePullback:
             if forward is None:
                 return self.by_tape(cotangent)
             spares = self.sweeps.form.spares
-            gradients = self.sweeps.pulled(forward, seeds, arrays, spares)
+            try:
+                gradients = self.sweeps.pulled(forward, seeds, arrays, spares)
+            except LeftOnTheWayBack:
+                return self.by_tape(cotangent, compiles=False)
             if gradients is None:
                 return self.by_tape(cotangent)
             self.sweeps.give_back(forward, spares)
@@ -178,13 +182,14 @@ class WholePullback:
         arrays[name] = arrays[name] + cotangent if name in arrays else cotangent
         return True
 
-    def by_tape(self, cotangent: Any) -> tuple[Any, ...]:
+    def by_tape(self, cotangent: Any, *, compiles: bool | None = None) -> tuple[Any, ...]:
         """Return the gradients in the general way, which knows all cotangents, and what is wrong.
 
-        The function must do again what it has done.
+        The function must do again what it has done.  It is compiled if it was, by default.
         """
         if self.general is None:
-            compiles = self.sweeps.site.compiler is None
+            if compiles is None:
+                compiles = self.sweeps.site.compiler is None
             with enclosed(None), local.using(None), using(compiles):
                 y, general = Vjp(self.f, self.args, None).start()
             forward = self.run()

@@ -19,7 +19,7 @@ from mooncake_py.compiler.native.machine.library import LOCK
 from mooncake_py.compiler.native.machine.linking import Linked, linked
 from mooncake_py.compiler.native.machine.paying import Meter, Samples
 from mooncake_py.compiler.native.machine.symbols import addresses, capsule
-from mooncake_py.errors import MooncakeError
+from mooncake_py.compiler.native.regions.refused import LeftOnTheWayBack
 
 __all__ = ["Descriptor", "quick_entry"]
 
@@ -121,7 +121,7 @@ def entry() -> Linked:
         "mc_ndarray": id(np.ndarray),
         "mc_None": id(None),
         "mc_TypeError": id(TypeError),
-        "mc_failure": id(MooncakeError),
+        "mc_failure": id(LeftOnTheWayBack),
     }
     for name in named:
         if name.startswith("Py"):

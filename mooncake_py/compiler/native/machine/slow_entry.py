@@ -15,8 +15,8 @@ from mooncake_py.compiler.native.machine.entry_text import FAILURE
 from mooncake_py.compiler.native.machine.linking import Linked
 from mooncake_py.compiler.native.machine.paying import Meter, Samples
 from mooncake_py.compiler.native.machine.symbols import address_of
+from mooncake_py.compiler.native.regions.refused import LeftOnTheWayBack
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, FLOAT32, INT
-from mooncake_py.errors import MooncakeError
 
 __all__ = ["SlowEntry"]
 
@@ -113,7 +113,7 @@ class SlowEntry:
         if code < 0:
             raise MemoryError
         if not self.tells:
-            raise MooncakeError(FAILURE)
+            raise LeftOnTheWayBack(FAILURE)
         return (False, stack, code, *[None] * (len(outputs) - 2))
 
     def take(self, slot: Slot, value: Any, taken: np.ndarray) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-__all__ = ["CannotCompile", "NoCompiler"]
+from mooncake_py.errors import MooncakeError
+
+__all__ = ["CannotCompile", "LeftOnTheWayBack", "NoCompiler"]
 
 
 class CannotCompile(Exception):
@@ -11,3 +13,10 @@ class CannotCompile(Exception):
 
 class NoCompiler(CannotCompile):
     """The compiler is not there, or does not work here: nothing is compiled."""
+
+
+class LeftOnTheWayBack(MooncakeError):
+    """Compiled code has met what it does not do once the sweep had run: the derivative begins anew.
+
+    Without compilation it is right, or says what is wrong.
+    """
