@@ -182,8 +182,7 @@ OPERATIONS = frozenset({
 def as_iterator(result: Any) -> Any:
     """Return what ``__iter__`` has returned, if Python accepts it."""
     if not hasattr(plain_class(result), "__next__"):
-        name = type_name(plain_class(result))
-        raise TypeError(f"iter() returned non-iterator of type {name!r}")
+        raise TypeError(f"iter() returned non-iterator of type {type_name(plain_class(result))!r}")
     return result
 
 
@@ -207,8 +206,7 @@ def ask_length(ctx: Mode, iterable: Any, default: int = 0) -> int | None:
     if hint is NotImplemented:
         return default
     if not isinstance(hint, int):
-        name = type_name(plain_class(hint))
-        raise TypeError(f"__length_hint__ must be an integer, not {name}")
+        raise TypeError(f"__length_hint__ must be an integer, not {type_name(plain_class(hint))}")
     if hint < 0:
         raise ValueError("__length_hint__() should return >= 0")
     return hint
