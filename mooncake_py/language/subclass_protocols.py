@@ -130,7 +130,7 @@ def apply_ufunc(ctx: Mode, f: np.ufunc, method: str, inputs: Any, kwargs: Any) -
     if ufuncs_of_objects.has_objects(inputs):
         return ufuncs_of_objects.run(ctx, f, method, inputs, kwargs)
     kwargs = as_options(ctx, f, kwargs)
-    require_known(ctx, f, [v for name, v in kwargs.items() if name != "out"])
+    require_known(ctx, f, [v for name, v in kwargs.items() if name not in ("out", "dtype")])
     out = kwargs.get("out")
     if out is not None and not all(v is None or isinstance(v, ndarray) for v in out):
         raise TypeError("return arrays must be of ArrayType")
