@@ -28,6 +28,7 @@ from mooncake_py.recomputation.places import LAYOUT, places_of
 from mooncake_py.recomputation.rehearsal import Rehearsal
 from mooncake_py.recomputation.setting import copied
 from mooncake_py.recomputation.unreachable import unreachable
+from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.memory import undo_assign
 from mooncake_py.runtime.silence import silent
 
@@ -156,6 +157,16 @@ class Replay:
             found += [self.run.args, self.run.keywords.values()]
         return found
 
+    def given(self) -> Iterator[int]:
+        """Yield the ids of numbers that the part was given, whose cotangents are no loss."""
+        todo = [value for holder in self.holders()[len(self.places) :] for value in holder]
+        while todo:
+            value = todo.pop()
+            if type(value) is Active:
+                yield id(value)
+            elif type(value) is tuple or type(value) is list:
+                todo += value
+
     def leave_out_unreachable(self, holders: list[Any]) -> None:
         """Leave out the changed objects to which nothing leads but the record of their changes."""
         lost = unreachable(holders)
@@ -212,6 +223,8 @@ class Replay:
                 met.update(map(id, old.nodes))
             else:
                 others.append(i)
+        if others:
+            met.update(self.given())
         for i in others:
             # An object that the first run has made, and that nothing leads to any more, stays as
             # it was before; so would one that the second run has missed, but for its cotangents.

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import heapq
+import math
 from typing import Any
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from mooncake_py import checkpoint, grad, value_and_grad, vjp
+from mooncake_py import checkpoint, checkpointed, grad, value_and_grad, vjp
 from mooncake_py.errors import DerivativeDropError
 from mooncake_py.recomputation.unreachable import unreachable
+from tests.programs.ways import WAYS
 
 X = np.array([3.0, 2.0])
 
@@ -142,3 +144,26 @@ def test_only_what_nothing_else_leads_to_is_unreachable() -> None:
     assert key in found
     assert found.isdisjoint(map(id, held))
     assert id(held[0].before) not in found
+
+
+def sums_of_larger_ones(y: Any, a: Any) -> Any:
+    t = a * 0.5
+    q = [a] * 3  # a number from outside, in a list that generators hold until they are collected
+    for i in range(3):
+        q[0] += math.atan(t * y[i])
+        t %= 2.0 + sum(u * 0.1 for u, w in zip(y, q) if u > w) * q[0]  # noqa: B905
+    return np.sin(t)
+
+
+def test_a_number_from_outside_in_a_list_of_the_first_run() -> None:
+    def steps(*args: Any) -> Any:
+        s = 0.0
+        for _ in checkpointed(range(3), 1):
+            s = sums_of_larger_ones(*args)
+        return s
+
+    y = np.array([0.3, 0.2, 0.1])
+    expected, expected_of_a = grad(sums_of_larger_ones, (0, 1))(y, 0.7)
+    _, (found, found_of_a) = WAYS["unfused"](steps, (0, 1), [y, 0.7])
+    assert_allclose(found, expected, rtol=1e-13)
+    assert_allclose(found_of_a, expected_of_a, rtol=1e-13)
