@@ -63,7 +63,9 @@ class Context:
     """
 
     # Read by rewritten code and by what it calls: expressions are not fused, any number is plain.
-    fuses = pushes = several = False
+    fuses = pushes = several = repeats = False
+    rehearsal: Any = None
+    outers: tuple[Any, ...] = ()
     numbers = frozenset({int, float, complex, bool})
     chosen: Any = None
     linked: Any = None

@@ -1,21 +1,21 @@
 """Loops that are first tried as one region, compiled or as text of NumPy.
 
-    for i in range(n):          _mk_range0 = range(n)
+    for i in range(n):          _mk_steps0 = range(n)
         s = s + x[i]            try:
                                     _mk_given0 = i
                                 except NameError:
                                     _mk_given0 = _mk_unbound
                                 try:
-                                    _mk_part0 = _mk_whole0.tried(C, _mk_range0, (n, s, _mk_given0))
+                                    _mk_part0 = _mk_whole0.tried(C, _mk_steps0, (n, s, _mk_given0))
                                 except NameError:
                                     _mk_part0 = _mk_else
                                 if _mk_part0.__class__ is not _mk_tuple:
-                                    for i in _mk_range0: ...    in any other way
+                                    for i in _mk_steps0: ...    in any other way
                                     if _mk_part0 is not _mk_else:
                                         _mk_part0.compare((i, s))   in debug mode
                                 else:
                                     (i, s) = _mk_part0          what is read afterwards
-                                del _mk_part0, _mk_given0, _mk_range0
+                                del _mk_part0, _mk_given0, _mk_steps0
 
 An unbound name is not an error of the trial, because the loop may never read it.  Compiled loops
 are not given what they run over, and are told when the loop has run in another way.
@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING, Any
 
 from mooncake_py.compiler.reading.bound_names import bound_before
 from mooncake_py.compiler.sites.elsewhere import Elsewhere
+from mooncake_py.frontend.named_iterables import names_over
 from mooncake_py.frontend.spanning import ELSE
 from mooncake_py.syntax.names import MISSING
 from mooncake_py.syntax.nodes import (
@@ -42,7 +43,6 @@ from mooncake_py.syntax.nodes import (
     load,
     located,
     place_of,
-    replaced,
     store,
     when,
 )
@@ -51,7 +51,7 @@ from mooncake_py.syntax.trees import walk
 if TYPE_CHECKING:
     from mooncake_py.compiler.native.reading.loop_names import FunctionLoops, Loop
 
-__all__ = ["CompiledLoops", "PrintedLoops", "compared"]
+__all__ = ["CompiledLoops", "PrintedLoops", "compared", "is_range"]
 
 UNBOUND = f"{PREFIX}unbound"
 BOUND = f"{PREFIX}tuple"
@@ -169,33 +169,47 @@ class CompiledLoops(WholeLoops):
 class PrintedLoops(WholeLoops):
     """The loops of one function that are tried as text of NumPy."""
 
+    def loop(self, node: ast.For | ast.While) -> Loop | None:
+        """Return a loop that may be tried, else None."""
+        from mooncake_py.compiler.native.printed_loop import may_be_one
+
+        loop = self.of(node) if may_be_one(node) else None
+        return None if loop is None or loop.shared else loop
+
     def tried(
-        self, node: ast.For, plain: ast.For, steps: str, injected: dict[str, Any]
+        self,
+        loop: Loop,
+        node: ast.For | ast.While,
+        named: ast.For | ast.While,
+        otherwise: list[ast.stmt],
+        steps: str,
+        injected: dict[str, Any],
     ) -> list[ast.stmt]:
-        """Return what tries a loop, and otherwise runs it as `plain` does.
+        """Return what tries a loop, and runs it in another way if that fails.
 
         Parameters
         ----------
+        loop : Loop
+        node, named : For or While
+            As it is in the function, and with names for what it runs over.
+        otherwise : list of stmt
         steps : str
             The name of what it runs over, if that has one.
         """
-        from mooncake_py.compiler.native.printed_loop import PrintedLoop, may_be_one
+        from mooncake_py.compiler.native.printed_loop import PrintedLoop
 
-        loop = self.of(node) if may_be_one(node) else None
-        if loop is None or loop.shared:
-            return [plain]
-        place = place_of(node.iter)
-        name = steps or f"{PREFIX}range{self.count}"
-        if not steps and not is_range(node.iter):
-            over = node.iter
-            known = load(over.id, place) if isinstance(over, ast.Name) else constant(None, place)
-            return self.trial(loop, PrintedLoop(loop, self.code), [known], [plain], injected)
-        otherwise = plain if steps else replaced(plain, iter=load(name, place))
-        site = PrintedLoop(loop, self.code)
-        lines = self.trial(loop, site, [load(name, place)], [otherwise], injected)
-        if steps:
-            return lines
-        return [assign(store(name, place), plain.iter, place), *lines, forget([name], place)]
+        if isinstance(named, ast.For) and named is not node:
+            over = names_over(named.iter)
+            loop = loop._replace(
+                node=named, local=loop.local.union(over), given=(*loop.given, *over)
+            )
+        if steps or not isinstance(node, ast.For) or not isinstance(node.iter, ast.Name):
+            place = place_of(node)
+            known = load(steps, place) if steps else constant(None, place)
+        else:
+            known = load(node.iter.id, place_of(node.iter))
+        site = PrintedLoop(loop, self.code, node)
+        return self.trial(loop, site, [known], otherwise, injected)
 
 
 def is_range(node: ast.expr) -> bool:

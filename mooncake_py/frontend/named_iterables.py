@@ -24,7 +24,7 @@ from mooncake_py.syntax.names import Names
 from mooncake_py.syntax.nodes import PREFIX, Rebuilder, load, place_of, released, replaced
 from mooncake_py.syntax.trees import walk
 
-__all__ = ["NamedLoop", "Released", "is_flat", "with_named_iterables"]
+__all__ = ["NamedLoop", "Released", "is_flat", "names_over", "with_named_iterables"]
 
 OVER = f"{PREFIX}over"
 
@@ -92,6 +92,12 @@ def is_to_name(names: Names, e: ast.expr) -> bool:
     if any(names.calls_builtin(e, builtin) for builtin in ("range", "reversed")):
         return False
     return not any(isinstance(part, ast.NamedExpr | ast.Await | ast.Yield) for part in walk(e))
+
+
+def names_over(e: ast.expr) -> tuple[str, ...]:
+    """Return these names in what a loop runs over."""
+    names = [part.id for part in walk(e) if isinstance(part, ast.Name)]
+    return tuple([name for name in names if name.startswith(OVER)])
 
 
 class Released(Rebuilder):

@@ -1,7 +1,8 @@
 """Loops that are tried as one entry before they run statement by statement.
 
     for i in range(1, n):           _mk_steps0 = range(1, n)
-        x[i] += a[i] * x[i - 1]     try:
+        x[i] += a[i] * x[i - 1]     ...                         see `compiled_loops`
+                                    try:
                                         _mk_result0 = _mk_loop0.run(C, (), (_mk_steps0, x, a))
                                     except NameError:
                                         _mk_result0 = _mk_else
@@ -29,7 +30,7 @@ from mooncake_py.compiler.read import Reading, read_loop
 from mooncake_py.compiler.reading.methods import owner_of
 from mooncake_py.compiler.sites.elsewhere import Elsewhere
 from mooncake_py.compiler.sites.tried import TriedLoop
-from mooncake_py.frontend.compiled_loops import PrintedLoops, compared
+from mooncake_py.frontend.compiled_loops import PrintedLoops, compared, is_range
 from mooncake_py.frontend.named_iterables import Released
 from mooncake_py.frontend.outputs import OutputRewriter
 from mooncake_py.frontend.spanning import ELSE
@@ -68,6 +69,7 @@ class LoopRewriter(OutputRewriter):
 
     root: FunctionNode  # the function that is rewritten
     printed: PrintedLoops | None = None
+    ranges = 0  # that have become names
 
     @cached_property
     def _trials(self) -> dict[int, tuple[ast.AST, Reading | None, TriedLoop | None]]:
@@ -91,21 +93,44 @@ class LoopRewriter(OutputRewriter):
             With names for what it runs over, and as it is in the function.
         """
         reading, site = self.trial_of(node)
-        if reading is None or site is None:
-            return self.printed_loop(original, plain)
+        is_given = site is not None and site.is_given
+        loop = None if self.printed is None else self.printed.loop(original)
+        if reading is None and loop is None:
+            return plain
         place = place_of(node.iter if isinstance(node, ast.For) else node.test)
+        first: list[ast.stmt] = []
+        last: list[ast.stmt] = []
+        steps = ""
+        if is_given or (isinstance(plain, ast.For) and is_range(original.iter)):
+            steps = f"{PREFIX}steps{self.ranges}"
+            self.ranges += 1
+            first.append(assign(store(steps, place), plain.iter, place))
+            last.append(forget([steps], place))
+            plain = replaced(plain, iter=load(steps, place))
+        lines: list[ast.stmt] = [plain]
+        if reading is not None and site is not None:
+            lines = self.with_trial(reading, site, steps if is_given else "", plain)
+        if self.printed is not None and loop is not None:
+            lines = self.printed.tried(loop, original, node, lines, steps, self.injected)
+        return [*first, *lines, *last]
+
+    def with_trial(
+        self, reading: Reading, site: TriedLoop, steps: str, plain: Any
+    ) -> list[ast.stmt]:
+        """Return what tries a loop over numbers that was read, and then runs it plainly.
+
+        Parameters
+        ----------
+        steps : str
+            The name of what it is given to run over, if it is.
+        """
+        place = place_of(plain.iter if isinstance(plain, ast.For) else plain.test)
         number = sum(isinstance(v, TriedLoop) for v in self.injected.values())
-        loop, steps, result = (f"{PREFIX}{part}{number}" for part in ("loop", "steps", "result"))
+        loop, result = (f"{PREFIX}{part}{number}" for part in ("loop", "result"))
         self.injected |= {loop: site, ELSE: Elsewhere, BOUND: tuple}
-        given = plain.iter if site.is_given else constant(None, place)
-        if site.is_given:
-            again = replaced(plain, iter=load(steps, place))
-        elif isinstance(plain, ast.For):
-            again = replaced(plain, iter=Released().visit(plain.iter))
-        else:
-            again = plain
-        found = self.printed_loop(original, again, steps if site.is_given else "")
-        ways = found if isinstance(found, list) else [found]
+        given = load(steps, place) if steps else constant(None, place)
+        if not steps and isinstance(plain, ast.For):
+            plain = replaced(plain, iter=Released().visit(plain.iter))
         bound, stores = self.bind_loop(located(ast.Tuple(
             [target(user, place) for user in reading.region.bound.values()], ast.Store()
         ), place))  # fmt: skip
@@ -113,32 +138,17 @@ class LoopRewriter(OutputRewriter):
         kind = located(ast.Attribute(tried, "__class__", ast.Load()), place)
         test = located(ast.Compare(kind, [ast.IsNot()], [load(BOUND, place)]), place)
         values = [self._object(undotted(v, place)) for v in reading.region.bound.values()]
-        plainly = [*ways, compared(tried, values, place)]
+        plainly = [plain, compared(tried, values, place)]
         return [
-            assign(store(steps, place), given, place),
-            self._trial(reading, loop, steps, store(result, place), place),
+            self._trial(reading, loop, given, store(result, place), place),
             when(test, plainly, [assign(bound, tried, place), *stores], place),
-            forget([result, steps], place),
+            forget([result], place),
         ]
 
-    def printed_loop(self, node: ast.For | ast.While, plain: Any, steps: str = "") -> Any:
-        """Return what tries a loop as text of NumPy, and then runs it plainly.
-
-        Parameters
-        ----------
-        node : For or While
-            As it is in the function.
-        steps : str, optional
-            The name of what it runs over.
-        """
-        if self.printed is None or isinstance(node, ast.While):
-            return plain  # nothing tells whether it runs often enough
-        return self.printed.tried(node, plain, steps, self.injected)
-
     def _trial(
-        self, reading: Reading, loop: str, steps: str, result: ast.expr, place: Place
+        self, reading: Reading, loop: str, steps: ast.expr, result: ast.expr, place: Place
     ) -> ast.stmt:
-        call = self.run_call(reading, loop, "run", load(steps, place), place)
+        call = self.run_call(reading, loop, "run", steps, place)
         otherwise: list[ast.stmt] = [assign(result, load(ELSE, place), place)]
         handler = located(ast.ExceptHandler(load("NameError", place), None, otherwise), place)
         body: list[ast.stmt] = [assign(result, call, place)]

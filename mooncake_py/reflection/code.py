@@ -110,7 +110,7 @@ class _Readable(ast.NodeTransformer):
         return ast.Name(node.id.removeprefix(PREFIX), node.ctx)
 
     def visit_Assign(self, node: ast.Assign) -> Any:
-        if self.is_of_loop(node.targets[0], "steps", "range"):
+        if self.is_of_loop(node.targets[0], "steps"):
             self.steps.append(node.value)
             return None
         return self.generic_visit(node)
@@ -128,7 +128,7 @@ class _Readable(ast.NodeTransformer):
             return self.generic_visit(node)
         tried = ast.Attribute(ast.Name("C", ast.Load()), "fused_loop")
         if isinstance(loop, ast.For):
-            is_named = self.is_of_loop(loop.iter, "steps", "range")
+            is_named = self.is_of_loop(loop.iter, "steps")
             loop.iter = ast.Call(tried, [self.steps.pop() if is_named else loop.iter], [])
         else:
             loop.test = ast.Call(tried, [loop.test], [])
@@ -149,7 +149,7 @@ class _Readable(ast.NodeTransformer):
         return None
 
     def visit_Delete(self, node: ast.Delete) -> Any:
-        is_ours = self.is_of_loop(node.targets[0], "range", *TRIALS)
+        is_ours = self.is_of_loop(node.targets[0], "steps", *TRIALS)
         return None if is_ours else self.generic_visit(node)
 
     def is_of_loop(self, node: ast.AST, *parts: str) -> bool:

@@ -95,7 +95,7 @@ class WatchedContext(ReverseContext):
             nbytes += getattr(entry[3], "nbytes", 0)
         if entry[0] is pull_region:
             nbytes += bytes_kept(entry)
-        if entry[0] is native.pull_native:
+        if entry[0] in (native.pull_native, native.pull_native_loop):
             nbytes += native.bytes_kept(entry)
         return Note(positions_running(3)[0], shape_of(entry), saved, nbytes)
 

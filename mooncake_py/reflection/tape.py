@@ -41,6 +41,7 @@ OPERATIONS = {
     "pull_interpolated": "interpolation",
     "pull_linear": "linear",
     "pull_native": "compiled function",
+    "pull_native_loop": "loop",
     "pull_region": "loop",
     "pull_numbers": "array of numbers",
     "pull_one": "elementwise",

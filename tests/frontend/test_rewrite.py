@@ -124,7 +124,7 @@ def test_static_int_arithmetic_stays_native():
         return [j + 1 for j in range(n)]
 
     lines = list(map(str.strip, text_of(loop).splitlines()))
-    first = lines.index("for i in _mk_range0:")
+    first = lines.index("for i in _mk_steps0:")
     assert lines[first + 1 : first + 4] == [
         "_mk_f0.run(C, (), (x, 2 * i - k, i + 1))",
         "k += i // 2",

@@ -9,7 +9,7 @@ import numpy as np
 
 from mooncake_py.compiler.native import printed_loop
 from mooncake_py.compiler.native.regions.region import NativeRegion
-from mooncake_py.compiler.regions.evaluate import evaluated, passes
+from mooncake_py.compiler.regions.evaluate import Work, evaluated, passes
 from mooncake_py.compiler.regions.ir import (
     Apply,
     Assign,
@@ -25,6 +25,7 @@ from mooncake_py.compiler.regions.ir import (
     blocks_of,
     statements,
 )
+from mooncake_py.compiler.sites import effort as of_numbers
 from mooncake_py.compiler.sites.items import bytes_copied
 from mooncake_py.overriding import override
 
@@ -33,7 +34,9 @@ __all__ = ["Effort", "PrintedEffort"]
 LEAST = 50  # passes over numbers, fewer than which take less time than the way in and out
 ARRAY = 10  # statements on numbers take as long as one on arrays
 BYTES = 1024  # to be copied for each pass, at most
+SMALL = 1 << 14  # bytes that may be copied where nothing tells how often a loop runs
 COPIED = 8192  # bytes for each of these: what takes as long to copy as it saves
+OF_OPERATION = 64  # bytes for each operation on numbers
 OF_NUMBER = 0.1  # of a statement on arrays, takes one on numbers
 CHOICES = frozenset({np.maximum, np.minimum, np.fmax, np.fmin})
 ON_ARRAYS = ForAll | Reduce | Places | Apply
@@ -68,10 +71,11 @@ class Effort:
             work = self.amount(self.loop, inputs)
         except (LookupError, ArithmeticError, TypeError, ValueError):
             return True
-        return (
-            work >= self.least
-            and sum(bytes_copied(inputs[name]) for name in self.copied) <= self.bytes * work
-        )
+        return work >= self.least and self.bytes_of(inputs) <= self.bytes * work
+
+    def bytes_of(self, inputs: Mapping[str, Any]) -> int:
+        """Return how many bytes are copied before it runs."""
+        return sum([bytes_copied(inputs[name]) for name in self.copied])
 
     @property
     def least(self) -> float:
@@ -91,25 +95,43 @@ class Effort:
 class PrintedEffort(Effort):
     """The same, of text of NumPy: what runs without it takes no longer for what it computes."""
 
+    def __init__(self, region: NativeRegion, written: Sequence[str]) -> None:
+        super().__init__(region, written)
+        loop = next((s for s in reversed(region.body) if isinstance(s, For | While)), None)
+        within = [] if loop is None else list(statements((loop,)))
+        self.of_numbers = not any(isinstance(s, ON_ARRAYS) for s in within)
+        self.work = None
+        if self.loop is not None and self.of_numbers:
+            self.work = Work(self.loop.body)
+        elif self.loop is not None and only_chooses(self.loop):
+            self.loop = None
+        self.is_none = self.loop is None and (loop is None or not self.of_numbers)
+
+    @override
+    def is_worth(self, inputs: Mapping[str, Any]) -> bool:
+        if self.of_numbers and self.loop is None:  # nothing tells how often it runs
+            return not self.is_none and self.bytes_of(inputs) <= SMALL
+        return super().is_worth(inputs)
+
     @property
     @override
     def least(self) -> float:
-        return printed_loop.FEWEST
+        return of_numbers.LEAST if self.of_numbers else printed_loop.FEWEST
 
     @property
     @override
     def bytes(self) -> int:
-        return COPIED
-
-    def __init__(self, region: NativeRegion, written: Sequence[str]) -> None:
-        super().__init__(region, written)
-        if self.loop is not None and only_chooses(self.loop):
-            self.loop = None
-        self.is_none = self.loop is None
+        return OF_OPERATION if self.of_numbers else COPIED
 
     @override
     def amount(self, loop: For, inputs: Mapping[str, Any]) -> float:
-        return amount(loop, dict(inputs))
+        if self.work is None:
+            return amount(loop, dict(inputs))
+        scope = dict(inputs)
+        found = self.work.amount(loop, evaluated(loop.range, inputs), scope)
+        if found is None:
+            raise LookupError
+        return found
 
 
 def only_chooses(loop: For) -> bool:

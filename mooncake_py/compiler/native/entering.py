@@ -4,7 +4,7 @@
         S = spares.stack()
         found = forward(S, v0, v1.primal)       run, and look at what it leaves
         ...
-        C.record((pull_native, form, ...))
+        C.record((pull, form, ...))
         return {"y": y}
 
 It serves regions that take and return no lists and no complex numbers: most of those that run for
@@ -21,7 +21,6 @@ import numpy as np
 
 from mooncake_py.compiler.native.form import Form
 from mooncake_py.compiler.native.passed import finite, in_order
-from mooncake_py.compiler.native.pulling import pull_native
 from mooncake_py.compiler.native.spares import Stack
 from mooncake_py.compiler.printing.text import define
 from mooncake_py.compiler.sites.elsewhere import Elsewhere
@@ -38,7 +37,6 @@ BY_RANK: tuple[type, ...] = int, float, np.float32, np.float64
 SCOPE: dict[str, Any] = {
     "BY_RANK": BY_RANK, "Elsewhere": Elsewhere, "Stack": Stack, "active_number": active_number,
     "are_errors": are_errors, "finite": finite, "in_order": in_order, "isfinite": math.isfinite,
-    "pull_native": pull_native,
 }  # fmt: skip
 
 
@@ -57,7 +55,8 @@ def entry(site: RegionSite, form: Form, moving: frozenset[str]) -> Callable[...,
     if region.lists or region.complexes:
         return None
     makes = {f"t{k}": make for k, make in enumerate(site.types.values())}
-    scope = {**SCOPE, "form": form, "forward": form.forward, "spares": form.spares, **makes}
+    own = {"pull": site.pull, "form": form, "forward": form.forward, "spares": form.spares}
+    scope = {**SCOPE, **own, **makes}
     return define(Text(site, form, moving).text(), scope)["enter"]
 
 
@@ -179,7 +178,7 @@ class Text:
         parts = ", ".join(
             f"[{', '.join(part)}]" for part in (values, nodes.values(), numbers, leaves)
         )
-        lines.append(f"C.record((pull_native, form, Stack(S, p, spares), {parts}, []))")
+        lines.append(f"C.record((pull, form, Stack(S, p, spares), {parts}, []))")
         return lines
 
     def active(self, name: str) -> str:

@@ -15,6 +15,7 @@ from mooncake_py.compiler.native.building.types import (
     ListType,
     NumberType,
     Type,
+    list_type,
     type_of,
 )
 from mooncake_py.compiler.native.effort import Effort, PrintedEffort
@@ -162,7 +163,7 @@ class LoopSite(Site):
         t = type(value)
         if t is list and not value:
             return EMPTY
-        found = type_of(value, met)
+        found = (list_type(value) if t is list else None) or type_of(value, met)
         if t in GROWING and not isinstance(found, ListType):
             found = None
         if found is None:
@@ -219,7 +220,7 @@ class PrintedLoopSite(LoopSite):
     def reading(self, f: FunctionType, types: tuple[Type, ...]) -> Reread | None:
         found = super().reading(f, types)
         if found is not None:
-            found.site.takes_views = True
+            found.site.takes_views = found.site.is_loop = True
             for name, output in zip(self.loop.results, found.output.items, strict=True):
                 found.site.user_names |= dict.fromkeys(names_in(output), name)
         return found

@@ -34,7 +34,7 @@ from mooncake_py.compiler.native.building.types import (
     ObjectType,
     TupleType,
     Type,
-    is_list_of_floats,
+    is_list_of,
     is_taken,
     runs_forward,
 )
@@ -54,7 +54,7 @@ SCOPE: dict[str, Any] = {
     "float64": np.float64,
     "float32": np.float32, "innermost": innermost, "instance_dict": instance_dict,
     "int64": np.int64,
-    "is_list_of_floats": is_list_of_floats, "is_taken": is_taken,
+    "is_list_of": is_list_of, "is_taken": is_taken,
     "ndarray": ndarray, "runs_forward": runs_forward,
 }  # fmt: skip
 
@@ -134,8 +134,8 @@ class Text:
             case ArrayType():
                 self.array(v, t)
                 found = [v]
-            case ListType(NumberType("float")):
-                self.refuse(f"not is_list_of_floats({v})")
+            case ListType(NumberType(name)) if name in BY_NAME:
+                self.refuse(f"not is_list_of({BY_NAME[name].__name__}, {v})")
                 found = [v]
             case TupleType(items, is_list):
                 self.refuse(f"type({v}) is not {'list' if is_list else 'tuple'}")

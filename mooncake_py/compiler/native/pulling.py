@@ -10,7 +10,7 @@ from numpy import ndarray
 from mooncake_py.compiler.native.passed import as_real, in_order, share_memory
 from mooncake_py.compiler.sites.items import Items
 
-__all__ = ["bytes_kept", "overlapping", "pull_native"]
+__all__ = ["bytes_kept", "overlapping", "pull_native", "pull_native_loop"]
 
 
 def bytes_kept(entry: tuple[Any, ...]) -> int:
@@ -64,3 +64,8 @@ def pull_native(entry: tuple[Any, ...]) -> None:
     for node in nodes:
         if type(node) is Items:
             node.deliver()
+
+
+def pull_native_loop(entry: tuple[Any, ...]) -> None:
+    """Reverse of a loop, which has an entry of another name."""
+    pull_native(entry)

@@ -29,7 +29,7 @@ from mooncake_py.compiler.native.passed import (
     share_memory,
     without,
 )
-from mooncake_py.compiler.native.pulling import pull_native
+from mooncake_py.compiler.native.pulling import pull_native, pull_native_loop
 from mooncake_py.compiler.native.regions.refused import CannotCompile, NoCompiler
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, FLOAT32, INT, REAL, NativeRegion
 from mooncake_py.compiler.native.spares import Stack
@@ -87,6 +87,7 @@ class RegionSite:
         Whether debug mode runs it both ways: it compiles nothing.
     """
 
+    is_loop = False
     tangents: frozenset[str] = frozenset()  # the names of what is one
     takes_views = False  # of arrays whose elements are not in order in memory it needs no copies
 
@@ -144,6 +145,11 @@ class RegionSite:
         while name in self.tangents:
             name = name.partition("_")[2]
         return self.user_names.get(name) or USER.sub("", name).removesuffix(".before")
+
+    @property
+    def pull(self) -> Callable[..., None]:
+        """The reverse of its entries on the tape."""
+        return pull_native_loop if self.is_loop else pull_native
 
     # What several tangents at once ask of a region.
 
@@ -386,7 +392,7 @@ class RegionSite:
         leaves = [v if type(v) is Active else None for v in map(inputs.get, form.leaves)]
         active = [active_number(outputs[name], ctx) for name in form.outputs]
         met = [leaf for a in nodes if type(a) is Items for _, leaf in a.leaves]  # to be seen
-        ctx.record((pull_native, form, stack, values, nodes, active, leaves, met))
+        ctx.record((self.pull, form, stack, values, nodes, active, leaves, met))
         for name, y in zip(form.outputs, active, strict=True):
             if type(y.primal) is not int:  # else nothing was added to a sum, say
                 outputs[name] = y
@@ -460,6 +466,7 @@ class TangentSite(RegionSite):
         self.compares = site.compares
         self.user_names = site.user_names
         self.tangents = site.tangents | frozenset(self.names.values())
+        self.is_loop = site.is_loop
 
 
 def is_in_rows(a: ndarray) -> bool:

@@ -303,9 +303,9 @@ def test_what_is_short_is_not_tried(monkeypatch, taken):
             x[1:] *= 1.01
         return np.sum(x)
 
-    for n, expected in ((23, []), (24, [True])):
+    for n, expected in ((20, False), (24, True)):
         grad(lambda x, n=n: g(x, n))(X.copy())
-        assert taken == expected
+        assert taken[-1] is expected
 
 
 def test_while_is_not_tried(taken):
@@ -317,4 +317,4 @@ def test_while_is_not_tried(taken):
         return np.sum(x * x)
 
     agrees(f, X.copy())
-    assert taken == []
+    assert not any(taken)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from mooncake_py.compiler.native import form
+from mooncake_py.compiler.native.form import NUMPY
 from mooncake_py.compiler.native.region_site import RegionSite
 from mooncake_py.compiler.sites import pace
 from mooncake_py.modes.forward.whole import WholeTangent
@@ -42,7 +43,8 @@ def tried(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
 
     def noted(self, ctx, made, inputs):
         y = original(self, ctx, made, inputs)
-        found.append(type(y) is dict)
+        if self.compiler is not NUMPY:  # loops as text, where nothing is compiled
+            found.append(type(y) is dict)
         return y
 
     forward = WholeTangent.run

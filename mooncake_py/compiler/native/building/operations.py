@@ -146,10 +146,10 @@ def on_numbers(b: Builder, op: str, x: Number, y: Number) -> Number:
         )  # slopes of powers are of numbers
     if op == "pow" and kind == INT:
         return int_power(b, x, y)
-    if op == "floordiv" and is_int and may_be_of_python(x, y):
+    if op == "floordiv" and is_int:
         known = isinstance(y.e, Const) and y.e.value != -1
-        if not known and b.ranges.size(x.e) > EXACT:
-            b.require(Compare(("ne",), (x.e, Const(LEAST))))  # over -1 it needs one bit more
+        if not known and b.ranges.size(x.e) > EXACT:  # over -1 it needs one bit more, which NumPy
+            b.require(Compare(("ne",), (x.e, Const(LEAST))))  # leaves out, and Python does not
     if op in ("floordiv", "mod") or (op == "truediv" and (kind == INT or may_be_of_python(x, y))):
         b.require(Compare(("ne",), (y.e, ZERO)))
     if not is_int and is_narrow(x, y):

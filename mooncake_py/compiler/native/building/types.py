@@ -13,7 +13,7 @@ from numpy import ndarray
 from mooncake_py.compiler.native.regions.linear import LARGE
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, FLOAT32, INT
 from mooncake_py.jitted import is_jitted
-from mooncake_py.runtime.active import Active
+from mooncake_py.runtime.active import Active, innermost
 from mooncake_py.runtime.attribute_lookup import (
     MISSING,
     PLAIN_READS,
@@ -27,7 +27,7 @@ from mooncake_py.tangents.fields import instance_dict
 __all__ = [
     "COMPLEX_TYPES", "FLOATS", "GROWING", "MOST_ITEMS", "ArrayType", "DictType", "KnownType",
     "ListType", "NumberType", "ObjectType", "TupleType", "Type", "flattened", "has_type",
-    "is_list_of_floats", "is_one", "itemized", "type_of",
+    "is_list_of", "is_list_of_floats", "is_one", "itemized", "list_type", "type_of",
 ]  # fmt: skip
 
 KINDS = {
@@ -41,6 +41,8 @@ NUMBERS = {
 COMPLEX_TYPES = {"complex": "float", "complex128": "float64"}
 """By the types of complex numbers the types of their parts."""
 FLOATS = float, np.float64, np.float32
+LISTED = {float: "float", np.float64: "float64", int: "int"}
+"""The numbers in lists that are passed to loops."""
 GROWING = frozenset({list, dict})
 MOST_ATTRIBUTES, DEEP = 64, 4  # of objects and tuples that are looked into
 MOST_ITEMS = 64  # of lists: functions are read for each length
@@ -68,7 +70,7 @@ class ArrayType(NamedTuple):
 
 
 class ListType(NamedTuple):
-    """A list of any length, all of whose items are floats of Python."""
+    """A list of any length, all of whose items are of one type; arguments are floats of Python."""
 
     item: NumberType = NumberType("float")
 
@@ -172,7 +174,34 @@ def is_list_of_floats(value: Any) -> bool:
     if type(value) is not list:
         return False
     types = set(map(type, value))
+    if Active in types and types <= {Active, float}:  # most often of one level
+        primals = set(map(type, [v.primal for v in value if type(v) is Active]))
+        if primals == {float}:
+            return True
     return types == {float} or (Active in types and all(map(is_float, value)))
+
+
+def list_type(value: list[Any]) -> ListType | None:
+    """Return the type of a list of numbers of one type, None for any other."""
+    first: Any = value[0]
+    while type(first) is Active:
+        first = first.primal
+    name = LISTED.get(type(first))
+    return ListType(NumberType(name)) if name and is_list_of(type(first), value) else None
+
+
+def is_list_of(t: type, value: Any) -> bool:
+    """Return True for a list of numbers of one type that can be passed."""
+    if t is float:
+        return is_list_of_floats(value)
+    if type(value) is not list or not value:
+        return False
+    if t is int:
+        return set(map(type, value)) == {int} and min(value) > -LARGE and max(value) < LARGE
+    types = set(map(type, value))
+    if Active in types:
+        types = set(map(type, map(innermost, value)))
+    return types == {t}
 
 
 def is_float(value: Any) -> bool:

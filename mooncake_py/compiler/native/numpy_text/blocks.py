@@ -20,6 +20,7 @@ from mooncake_py.compiler.native.numpy_text.orders import (
 )
 from mooncake_py.compiler.native.numpy_text.rebound import written_whole
 from mooncake_py.compiler.native.numpy_text.scalars import Scalars, Texts
+from mooncake_py.compiler.native.numpy_text.stored import stored_at_once
 from mooncake_py.compiler.native.numpy_text.vectors import OneByOne
 from mooncake_py.compiler.native.numpy_text.views import Axes, Loops
 from mooncake_py.compiler.native.numpy_text.wholes import Wholes
@@ -93,6 +94,8 @@ class Blocks:
     writes : Counter
         How many statements bind names and write arrays.
     inputs : frozenset of str
+    reads : Counter
+        How often names and arrays are read, or given back.
     rebound : frozenset of str
         The arrays that are new ones wherever they are written, so that names may share them.
     """
@@ -122,6 +125,7 @@ class Blocks:
         self.rest: Block = ()
         self.counters: set[str] = set()
         self.inputs: frozenset[str] = frozenset()
+        self.reads: Counter[str] = Counter()
         self.rebound: frozenset[str] = frozenset()
 
     # Functions.
@@ -135,6 +139,8 @@ class Blocks:
         self.defining.begin(self.inputs, self.writes)
         self.rebound = written_whole(self, body)
         parts = [p for s in statements(body) for e in expressions_in(s) for p in walk(e)]
+        self.reads = Counter([part_of(p) for p in parts if isinstance(p, Name | Load)])
+        self.reads.update([*results, *(p.array for p in parts if isinstance(p, Length))])
         if any(isinstance(s, Push) for s in statements(body)):
             self.line("push, save = S.append, S.save")
         if any(isinstance(part, Pop) for part in parts):
@@ -297,6 +303,7 @@ class Blocks:
         self.depth += 1
         start = len(self.lines)
         outer, self.pending = self.pending, {}
+        block = stored_at_once(block, self.kinds, self.reads)
         self.block(with_elements_read_once(block, self.kinds, self.fresh))
         self.pending = outer
         if len(self.lines) == start:
@@ -464,7 +471,10 @@ class Blocks:
         return False
 
     def assigned(self, target: Any, value: Expr) -> None:
-        """Print an assignment of a number."""
+        """Print an assignment of a number, unless it is a copy that nobody reads."""
+        is_copy = isinstance(target, Name) and isinstance(value, Name | Const)
+        if is_copy and not self.reads[target.name]:
+            return
         text = self.scalars.text(value)
         kind = self.kinds.get(part_of(target), FLOAT)
         own = kind_of(value, self.kinds)

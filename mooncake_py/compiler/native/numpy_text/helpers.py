@@ -44,17 +44,20 @@ class Saved(list[Any]):
         The copies of large arrays, which no one else has.
     used : int
         How many of them are in use.
+    copied : int
+        The bytes of the copies of small ones.
     """
 
     def __init__(self, saved: Iterable[Any] = ()) -> None:
         super().__init__(saved)
         self.buffers: list[ndarray] = []
         self.used = 0
+        self.copied = 0
 
     @property
     def nbytes(self) -> int:
         """The bytes of the memory that is kept."""
-        return sum([a.nbytes for a in (*self.buffers, *self) if type(a) is ndarray])
+        return POINTER * len(self) + self.copied + sum([a.nbytes for a in self.buffers])
 
     def save(self, a: ndarray) -> None:
         """Save a copy of a part of an array.
@@ -63,6 +66,7 @@ class Saved(list[Any]):
         """
         if a.size < LARGE:
             self.append(a.copy())
+            self.copied += a.nbytes
             return
         k = self.used
         self.used += 1
@@ -79,10 +83,11 @@ class Saved(list[Any]):
     def again(self) -> Saved:
         """Return it empty, for another forward sweep."""
         self.clear()
-        self.used = 0
+        self.used = self.copied = 0
         return self
 
 
+POINTER = 8  # bytes
 LARGE = 8192  # numbers in arrays whose memory is used again
 
 

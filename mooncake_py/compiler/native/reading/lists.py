@@ -78,7 +78,7 @@ def like_items(b: Builder, cells: Cells, value: Value, mixed: set[str]) -> Numbe
 
     A list that is passed has items of one type.
     """
-    if not isinstance(value, Number) or value.kind != KINDS[cells.type]:
+    if not isinstance(value, Number) or value.kind != KINDS.get(cells.type):
         raise Unfit("an item of a list that gets another type", b.place)
     if cells.ranks is None and (value.type != cells.type or value.rank is not None):
         if value.kind != FLOAT or value.narrow or cells.base in mixed | b.lists:

@@ -26,6 +26,7 @@ from mooncake_py.compiler.native.building.types import (
     type_of,
 )
 from mooncake_py.compiler.native.building.values import (
+    KINDS,
     PARTS,
     Array,
     Cells,
@@ -264,8 +265,9 @@ class FunctionReader(NestedReader):
                 self.inputs.add(name)
                 self.order.append(name)
                 self.b.lists.add(name)
-                self.b.kinds[name], self.b.arrays[name] = FLOAT, 1
-                cells = Cells(stored(name, (Length(name, 0),), FLOAT), item.name)
+                kind = KINDS.get(item.name, FLOAT)
+                self.b.kinds[name], self.b.arrays[name] = kind, 1
+                cells = Cells(stored(name, (Length(name, 0),), kind), item.name)
                 if name not in self.findings.grown:
                     return cells
                 first = self.findings.grown[name]
