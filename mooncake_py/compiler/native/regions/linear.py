@@ -34,7 +34,9 @@ class Linear(NamedTuple):
 
     def expression(self) -> Expr:
         """Return the expression, the same for equal sums."""
-        ordered = sorted(self.parts.items(), key=lambda item: (item[1] < 0, repr(item[0])))
+        ordered = list(self.parts.items())
+        if len(ordered) > 1:
+            ordered.sort(key=lambda item: (item[1] < 0, repr(item[0])))
         result: Expr | None = None
         for part, count in ordered:
             term = part if abs(count) == 1 else Op("mul", (Const(abs(count)), part))
@@ -50,7 +52,17 @@ class Linear(NamedTuple):
 
 
 def linear(e: Expr) -> Linear:
-    """Return an int as a sum; what is no sum is a part of one."""
+    """Return an int as a sum; what is no sum is a part of one.  Operations remember it."""
+    if not isinstance(e, Op):
+        return as_sum(e)
+    found = e.__dict__.get("linear")
+    if found is None:
+        found = e.__dict__["linear"] = as_sum(e)
+    return found
+
+
+def as_sum(e: Expr) -> Linear:
+    """Return the same, found out."""
     if isinstance(e, Const):
         assert e.value is not None
         return Linear(int(e.value), {})
@@ -103,7 +115,10 @@ class Ranges:
 
     def is_natural(self, e: Expr) -> bool:
         """Return True if an int cannot be negative, wherever the counters are."""
-        found = linear(e)
+        return self.is_natural_sum(linear(e))
+
+    def is_natural_sum(self, found: Linear) -> bool:
+        """Return True if a sum cannot be negative."""
         for name, (least, greatest) in reversed(self.counters.items()):
             count = found.parts.get(Name(name), 0)
             if count:
@@ -120,7 +135,8 @@ class Ranges:
 
     def is_below(self, e: Expr, bound: Expr) -> bool:
         """Return True if an int is surely less than another one."""
-        return self.is_natural(minus(minus(bound, e), ONE))
+        found = linear(bound).plus(linear(e), -1)
+        return self.is_natural_sum(found._replace(constant=found.constant - 1))
 
     def size(self, e: Expr) -> float:
         """Return what an int, without its sign, does not exceed; infinity if that is unknown."""
