@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -175,12 +176,22 @@ def warned(seed: int) -> Sample:
     return Sample(f, lambda: (argument(seed),), ((0,),), (0,), seed, has_aux=True)
 
 
+def anew(f: Any) -> Any:
+    """Return the same function, of which nothing is known yet."""
+    made = FunctionType(
+        f.__code__.replace(), f.__globals__, f.__name__, f.__defaults__, f.__closure__
+    )
+    made.__kwdefaults__ = f.__kwdefaults__
+    made.__qualname__ = f.__qualname__
+    return made
+
+
 def kernel(seed: int) -> Sample:
     """Return a kernel of the benchmarks, on small arguments."""
     found = KERNELS[seed % len(KERNELS)]
     size = min(8, *found.sizes)
     return Sample(
-        found.function, lambda: found.make_arguments(size), (tuple(found.argnums),),
+        anew(found.function), lambda: found.make_arguments(size), (tuple(found.argnums),),
         tuple(found.argnums), seed, precision=1e-7,
     )  # fmt: skip
 
@@ -189,7 +200,7 @@ def whole(seed: int) -> Sample:
     """Return a function that tests compile whole."""
     f, args = [*FUNCTIONS.values()][seed % len(FUNCTIONS)]
     active = tuple([k for k, a in enumerate(args) if any(True for _ in numbers(a))])
-    return Sample(f, lambda: copy.deepcopy(args), (active,), active, seed, precision=1e-7)
+    return Sample(anew(f), lambda: copy.deepcopy(args), (active,), active, seed, precision=1e-7)
 
 
 GENERATORS: dict[str, Callable[[int], Sample]] = {

@@ -56,16 +56,7 @@ class Texts:
     def __init__(self) -> None:
         self.scope: dict[str, Any] = {"np": np, "inf": math.inf, "nan": math.nan}
         self._names: dict[Any, str] = {}
-        self._taken = {
-            *self.scope,
-            *dir(__builtins__),
-            "S",
-            "push",
-            "pop",
-            "found",
-            "part",
-            "total",
-        }
+        self._taken = {*self.scope, *dir(__builtins__), *OURS}
         self._taken |= {*BUILTINS, "range", "sum"}
 
     def name(self, thing: Any, wish: str) -> str:

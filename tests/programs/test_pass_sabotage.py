@@ -1,0 +1,55 @@
+"""Some program of the corpus finds each way in which passes and printers are broken on purpose."""
+
+from __future__ import annotations
+
+import pytest
+
+from mooncake_py.runtime.compilation import is_installed
+from tests.programs.breaking import Change, noted_seeds, path_of
+from tests.programs.line_breaks import break_line
+from tests.programs.pass_sabotage import (
+    BREAKS,
+    LINES,
+    UNFOUND,
+    compare_in_search,
+    program_that_finds,
+)
+
+pytestmark = [
+    pytest.mark.plain,
+    pytest.mark.skipif(not is_installed(), reason="some breaks are of compiled text"),
+]
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_break_can_be_made(name: str) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        break_line(patch, LINES[name])
+
+
+def test_the_lines_are_as_they_were_afterwards() -> None:
+    line = LINES["nothing_is_saved"]
+    function = line.module.Needs.assigned
+    before = function.__code__
+    with pytest.MonkeyPatch.context() as patch:
+        break_line(patch, line)
+        assert function.__code__ is not before
+    assert function.__code__ is before
+
+
+@pytest.mark.sampled(16)
+@pytest.mark.parametrize("change", BREAKS.values(), ids=BREAKS)
+def test_break_is_found(change: Change) -> None:
+    assert program_that_finds(change) is not None
+
+
+def test_only_breaks_are_noted_or_explained() -> None:
+    (change, *_) = BREAKS.values()
+    assert {*noted_seeds(path_of(change))} == {*BREAKS}
+    assert {*UNFOUND} <= {*LINES}
+
+
+@pytest.mark.slow
+def test_programs_as_they_are_pass() -> None:
+    for seed in range(28):
+        compare_in_search(seed)
