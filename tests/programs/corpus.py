@@ -21,6 +21,7 @@ from benchmarks.kernels import KERNELS
 from mooncake_py import grad
 from mooncake_py.compiler.statements import gathers, masks, row_forms
 from tests.compiler.native.whole_functions import FUNCTIONS
+from tests.programs.chosen_programs import chosen_program
 from tests.programs.comparing import function_of
 from tests.programs.driver import Sample, compare
 from tests.programs.random_appends import random_loop_with_appends
@@ -210,6 +211,7 @@ GENERATORS: dict[str, Callable[[int], Sample]] = {
     "arrays": partial(loop, random_loop_on_arrays, slice_arguments),
     "appends": partial(loop, random_loop_with_appends, slice_arguments),
     "calls": partial(loop, random_loop_of_calls, slice_arguments),
+    "chosen": partial(loop, chosen_program, slice_arguments),
     "statements": partial(statements, random_text),
     "masks": partial(statements, masked_text),
     "complex": partial(statements, complex_text),
