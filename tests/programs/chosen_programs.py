@@ -1,7 +1,7 @@
 """Programs that were chosen because one line of a pass, or of a printer, shows in them.
 
-Each is the body of a function ``f(x, y, m, a)`` of two vectors of six numbers, a matrix and a number,
-which returns a number made of what it leaves.
+Each is the body of a function ``f(x, y, m, a)`` of two vectors of six numbers, a matrix and a
+number, which returns a number made of what it leaves.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ BODIES = (
     """
 for i in range(n):
     x[i] = y[i] / (x[i] + 3.0)
-""", """
+""",
+    """
 for i in range(3):
     x[:] = y / (x + 3.0)
     u = y / (u + 3.0)
@@ -35,13 +36,15 @@ for i in range(1, n):
     x[i] = np.exp(0.3 * y[i])
     s = s + x[i] * y[i - 1]
     x[i] = 0.5 * a
-""", """
+""",
+    """
 for i in range(1, n):
     x[i] = np.exp(0.3 * y[i])
     x[i] = 0.5 * a
     u[i] = math.exp(0.2 * u[i - 1])
     u[i - 1] = a
-""", """
+""",
+    """
 for i in range(3):
     u[1:] = np.exp(0.3 * u[:-1])
     u[:3] = 0.5 * a
@@ -54,12 +57,14 @@ for i in range(5):
     x[:c[i]] *= y[:c[i]]
     c[i] = c[i + 1]
     s += x[0] * x[1]
-""", """
+""",
+    """
 for i in range(5):
     if c[i] % 2 == 0:
         s = s + x[i] * y[i] * s
     c[i] = 1
-""", """
+""",
+    """
 k = 1
 for i in range(4):
     for j in range(k):
@@ -68,7 +73,8 @@ for i in range(4):
     if k > 2:
         s = s * x[k]
     k = k - 1 + i % 2
-""", """
+""",
+    """
 k = 0
 for i in range(5):
     x[k] = x[k] * y[i] * a
@@ -81,11 +87,13 @@ for i in range(5):
 for i in range(n - 1):
     s = s + x[i + 1] * x[i + 1]
     x[i] = 0.5 * a
-""", """
+""",
+    """
 for i in range(n - 2, -1, -1):
     s = s + x[i] * x[i]
     x[i + 1] = 0.5 * a
-""", """
+""",
+    """
 for i in range(n - 1):
     s = s + x[i] * x[i]
     x[i + 1] = 0.5 * a * x[i + 1]
@@ -100,7 +108,8 @@ for i in range(3):
     w[i] = w[i] * 0.5 + 1.0
     w[i, i] += 3.0
     x[:] = u * y
-""", """
+""",
+    """
 w = m + 4.0 * np.eye(n)
 for i in range(3):
     x[:] = np.linalg.solve(w, x)
@@ -112,18 +121,21 @@ for i in range(3):
     x[x > 0.5] *= 0.5 * a
     s += np.sum(x[y > 0.0]) * len(x[x > 0.3])
     y[1:] = y[:-1] * a
-""", """
+""",
+    """
 for i in range(4):
     u = np.cumsum(u) * 0.3
     u = np.cumsum(u[::-1]) * y
     m = np.cumsum(m, axis=0) * 0.2 + np.cumsum(x * m, axis=1) * a
-""", """
+""",
+    """
 for i in range(3):
     t = np.max(u)
     u[:] = u * t * 0.5
     u = u - np.min(m, axis=0) * t
     m[:, :] = m * np.max(m, axis=1)
-""", """
+""",
+    """
 for i in range(3):
     s = np.max(np.array([s, a, s])) + np.max(np.maximum(x, y))
     x[1] = x[0]
@@ -142,7 +154,8 @@ for i in range(6):
     s = s + w * t
     t = w * w
     x[k] = t
-""", """
+""",
+    """
 for i in range(6):
     for j in range(6):
         t = x[j] * s
@@ -151,7 +164,8 @@ for i in range(6):
         s = s + t * y[j]
         x[j] = t * t
     s = s * 0.9
-""", """
+""",
+    """
 i = 0
 while s < 3.0 and i < 5:
     t = s * x[i]
@@ -171,7 +185,8 @@ for i in range(n):
     s = s + w * t
     if i > 2:
         s = s + t
-""", """
+""",
+    """
 t = a
 for i in range(n):
     w = t
@@ -195,7 +210,8 @@ for i in range(1, n - 1):
     s = s + x[i] * x[k]
     k = k + 1
     s = s + x[k]
-""", """
+""",
+    """
 for i in range(1, n):
     k = i
     x[k] = x[k] * a
@@ -215,7 +231,8 @@ for i in range(2):
     m[c[:3], i] += y[:3]
     u[c] += x
     s += np.trace(m) + np.sum(np.diagonal(m) * u)
-""", """
+""",
+    """
 for i in range(3):
     for j in range(n):
         x[j] += m[j, j] * y[i]
@@ -227,7 +244,8 @@ for i in range(3):
         u[j + 1] += u[j] * a
     for j in range(n):
         u[j] = np.sin(u[n - 1 - j])
-""", """
+""",
+    """
 for i in range(2):
     for j in range(n):
         for k in range(n):
@@ -250,7 +268,8 @@ for i in range(3):
     u[1:] -= u[:-1] * v[1:]
     u *= u[0]
     s -= u @ w
-""", """
+""",
+    """
 for i in range(3):
     v = u
     u = u * x
@@ -272,7 +291,8 @@ for i in range(2):
     t = math.sqrt(abs(y[3]))
     s += t if y[3] > 0.0 else a
     x[:] = np.where(x > 0.1, a / np.maximum(x, 1e-300), 0.0)
-""", """
+""",
+    """
 y[3] = 0.0
 z = np.zeros(n)
 for i in range(n):

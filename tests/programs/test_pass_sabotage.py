@@ -9,8 +9,9 @@ from tests.programs.breaking import Change, noted_seeds, path_of
 from tests.programs.line_breaks import break_line
 from tests.programs.pass_sabotage import (
     BREAKS,
+    HARMLESS,
     LINES,
-    UNFOUND,
+    OPEN,
     compare_in_search,
     program_that_finds,
 )
@@ -37,19 +38,19 @@ def test_the_lines_are_as_they_were_afterwards() -> None:
     assert function.__code__ is before
 
 
-@pytest.mark.sampled(16)
+@pytest.mark.sampled(20)
 @pytest.mark.parametrize("change", BREAKS.values(), ids=BREAKS)
 def test_break_is_found(change: Change) -> None:
     assert program_that_finds(change) is not None
 
 
-def test_only_breaks_are_noted_or_explained() -> None:
+def test_each_break_is_found_or_listed() -> None:
     (change, *_) = BREAKS.values()
     assert {*noted_seeds(path_of(change))} == {*BREAKS}
-    assert {*UNFOUND} <= {*LINES}
+    assert {*BREAKS, *HARMLESS, *OPEN} == {*LINES}
 
 
 @pytest.mark.slow
 def test_programs_as_they_are_pass() -> None:
-    for seed in range(28):
+    for seed in range(20):
         compare_in_search(seed)
