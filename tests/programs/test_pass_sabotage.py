@@ -16,10 +16,8 @@ from tests.programs.pass_sabotage import (
     program_that_finds,
 )
 
-pytestmark = [
-    pytest.mark.plain,
-    pytest.mark.skipif(not is_installed(), reason="some breaks are of compiled text"),
-]
+pytestmark = pytest.mark.plain
+compiles = pytest.mark.skipif(not is_installed(), reason="some breaks are of compiled text")
 
 
 @pytest.mark.parametrize("name", LINES)
@@ -38,6 +36,7 @@ def test_the_lines_are_as_they_were_afterwards() -> None:
     assert function.__code__ is before
 
 
+@compiles
 @pytest.mark.sampled(20)
 @pytest.mark.parametrize("change", BREAKS.values(), ids=BREAKS)
 def test_break_is_found(change: Change) -> None:
@@ -50,6 +49,7 @@ def test_each_break_is_found_or_listed() -> None:
     assert {*BREAKS, *HARMLESS, *OPEN} == {*LINES}
 
 
+@compiles
 @pytest.mark.slow
 def test_programs_as_they_are_pass() -> None:
     for seed in range(20):
