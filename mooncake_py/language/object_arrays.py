@@ -32,6 +32,7 @@ from mooncake_py.runtime.objects import (
     is_of_objects,
 )
 from mooncake_py.runtime.operators import BINARY, UNARY, BinaryOperator
+from mooncake_py.runtime.quiet import Unheard
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
@@ -181,7 +182,7 @@ def with_boxes(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     boxes = Copies(ctx, boxes=True)
     new = [boxes.of(v) for v in args]
     try:
-        with np.errstate(all="ignore"):
+        with Unheard(), np.errstate(all="ignore"):  # the plain call has said it
             y = f(*new, **{name: boxes.of(v) for name, v in kwargs.items()})
     except MooncakeError:
         raise

@@ -60,7 +60,17 @@ def copyto(dst: ndarray, src: Any, casting: Any = "same_kind", where: Any = True
         for position in copying_order(dst, src, mask):
             dst[position] = np.reshape(src, -1)[position]
         return
-    dst[mask] = src if np.ndim(src) == 0 else np.broadcast_to(src, dst.shape)[mask]
+    dst[mask] = (
+        src if np.ndim(src) == 0 else np.broadcast_to(fitted(src, dst.ndim), dst.shape)[mask]
+    )
+
+
+def fitted(src: Any, ndim: int) -> Any:
+    """Return what is copied without leading axes of length one that the destination has not."""
+    extra = np.ndim(src) - ndim
+    if extra <= 0 or np.shape(src)[:extra] != (1,) * extra:
+        return src
+    return np.reshape(src, np.shape(src)[extra:])
 
 
 def check_copy(dst: Any, src: Any, casting: Any, where: Any) -> None:

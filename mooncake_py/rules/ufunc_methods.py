@@ -198,7 +198,7 @@ def ufunc_reduce(
 ) -> Any:
     """Combine the elements one by one; several axes count as one in C order."""
     x = np.asarray(array)
-    if is_of_objects(dtype) and x.dtype != object:
+    if is_of_objects(dtype, out) and x.dtype != object:
         options: Any = {"keepdims": keepdims, "initial": initial, "where": where}
         return ufunc.reduce(x.astype(object), axis, dtype, out, **options)
     dtype = accumulator(array, dtype, out)
@@ -334,9 +334,12 @@ def is_stepwise(ufunc: np.ufunc) -> bool:
     return ufunc.nin != 2 or not any(types[-1] in "efdgFDG" for types in ufunc.types)
 
 
-def is_of_objects(dtype: Any) -> bool:
-    """Return whether a method of a ufunc is asked to compute with objects."""
-    return dtype is not None and np.dtype(dtype) == object
+def is_of_objects(dtype: Any, out: Any) -> bool:
+    """Return whether a method of a ufunc is to compute with objects, by its dtype or output."""
+    if dtype is not None:
+        return np.dtype(dtype) == object
+    out = out[0] if isinstance(out, tuple) and len(out) == 1 else out
+    return isinstance(out, ndarray) and out.dtype == object
 
 
 def natively(ufunc: np.ufunc, method: str, *arguments: Any) -> Any:
@@ -351,7 +354,7 @@ def ufunc_accumulate(
     """Combine the elements one by one, and keep each result on the way."""
     x = np.asarray(array)
     axis = single_axis(axis, x.ndim)
-    if is_of_objects(dtype) and x.dtype != object:
+    if is_of_objects(dtype, out) and x.dtype != object:
         return ufunc.accumulate(x.astype(object), axis, dtype, out)
     dtype = accumulator(array, dtype, out)
     if is_stepwise(ufunc) or x.dtype.kind in "biu" or not x.ndim or not x.shape[axis]:
@@ -418,7 +421,7 @@ def ufunc_reduceat(
     """Reduce the segments that start at the indices."""
     x = np.asarray(array)
     axis = single_axis(axis, x.ndim)
-    if is_of_objects(dtype) and x.dtype != object:
+    if is_of_objects(dtype, out) and x.dtype != object:
         return ufunc.reduceat(x.astype(object), indices, axis, dtype, out)
     dtype = accumulator(array, dtype, out)
     expected = natively(ufunc, "reduceat", array, indices, axis, dtype)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -64,3 +66,17 @@ def test_flatten_in_fortran_order():
         return np.asfortranarray(x).astype(object).flatten("A")[1]
 
     np.testing.assert_array_equal(grad(f)(X), unit(1, 0))
+
+
+def test_a_mask_without_output_is_warned_of_once():
+    def f(x):
+        np.logical_not(x.astype(object), where=np.array([True, True, True]))
+        return x[0, 0]
+
+    with warnings.catch_warnings(record=True) as plain:
+        warnings.simplefilter("always")
+        f(X)
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        grad(f)(X)
+    assert [str(w.message) for w in found] == [str(w.message) for w in plain]

@@ -41,3 +41,17 @@ def test_values_that_do_not_fit_are_seen_before_indices() -> None:
             run(np.ones(3), np.ones(3))
         with pytest.raises(IndexError, match="out of bounds"):
             run(np.ones(3), np.ones(2))
+
+
+@pytest.mark.parametrize("nan", [[[1.0]], np.array([[1.0, 2.0, 3.0]])])
+def test_leading_axes_of_what_is_copied_are_left_out(nan):
+    def f(x):
+        y = np.zeros(3)
+        np.copyto(y, np.reshape(x * x, (1, 3)), where=[True, False, True])
+        z = np.where(x > 1.5, np.nan, x)
+        return y.sum() + np.nan_to_num(z, nan=nan).sum()
+
+    x = np.array([0.7, 1.3, 1.9])
+    value, dx = value_and_grad(f)(x)
+    assert value == f(x)
+    np.testing.assert_allclose(dx, [2.4, 1.0, 3.8], rtol=1e-14)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mooncake_py import MissingRuleError, grad, jvp, vjp
+from mooncake_py import MissingRuleError, grad, jvp, value_and_grad, vjp
 from tests.rules.cases import Case
 from tests.rules.cases.ufunc_methods import cases
 from tests.support.gradients import Program
@@ -142,3 +142,18 @@ def test_at_no_places_raises_where_the_ufunc_takes_no_such_numbers() -> None:
 def test_into_an_output_of_more_axes(f) -> None:
     x = np.array([[0.7, 1.3, 1.9], [0.4, 0.9, 2.1]])
     Program(f, (x,), {}).check()
+
+
+@pytest.mark.parametrize("number", [np.float32(0.7), np.float64(0.7)])
+def test_an_output_of_objects_has_numpy_compute_with_objects(number) -> None:
+    def f(x):
+        out = np.full((), 0.25, object)
+        np.power.reduce(x, initial=number, out=out)
+        return out[()]
+
+    x = np.array([0.7, 1.3, 1.9])
+    value, dx = value_and_grad(f)(x)
+    assert type(value) is type(f(x))
+    assert value == f(x)
+    slope = np.log(0.7) * value * np.prod(x) / x
+    np.testing.assert_allclose(dx, slope, rtol=1e-6)
