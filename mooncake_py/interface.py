@@ -54,7 +54,7 @@ def vjp(
         Function from a cotangent in the structure of `y` (for an object a gradient of it, or None
         for zero) to a tuple with the gradient of each argument.  `f` runs on copies of the
         arguments, so the arguments never change.  You may call the pullback at any time and several
-        times; from the second call on it runs `f` again.
+        times; from the second call on it runs `f` again, which then prints and warns of nothing.
 
     Raises
     ------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from mooncake_py import (
     value_and_hvp,
     value_and_jacobian,
     value_grad_and_hessian,
+    vjp,
 )
 from mooncake_py.errors import (
     InvalidModeError,
@@ -503,3 +505,25 @@ def test_results_without_numbers(y: Any, mode: Any) -> None:
     found = jacobian(lambda x: [y, 2.0 * x], mode=mode)(X)
     assert found[0] is None
     np.testing.assert_array_equal(found[1], 2 * np.eye(3))
+
+
+def test_rows_after_the_first_print_and_warn_of_nothing(capsys):
+    def f(x):
+        print("called")
+        warnings.warn("of something", UserWarning, stacklevel=1)
+        return np.array([(x**2).sum(), x[0] * x[1]])
+
+    x = np.array([1.0, 2.0, 3.0])
+    with pytest.warns(UserWarning, match="of something") as caught:
+        found = jacobian(f, mode="reverse")(x)
+    np.testing.assert_array_equal(found, [[2.0, 4.0, 6.0], [2.0, 1.0, 0.0]])
+    assert len(caught) == 1
+    assert capsys.readouterr().out == "called\n"
+    with pytest.warns(UserWarning, match="of something") as caught:
+        _, pullback = vjp(f, x)
+    assert len(caught) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for _ in range(3):
+            pullback(np.ones(2))
+    assert capsys.readouterr().out == "called\n"

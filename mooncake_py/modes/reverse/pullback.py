@@ -31,6 +31,7 @@ from mooncake_py.runtime.compilation import compiles, using
 from mooncake_py.runtime.enclosing import enclosing
 from mooncake_py.runtime.limits import limits_raised
 from mooncake_py.runtime.originals import Original
+from mooncake_py.runtime.silence import silent
 from mooncake_py.tangents.subclasses import plain_parts
 
 __all__ = ["Vjp"]
@@ -157,7 +158,7 @@ class Vjp:
             if ctx is None or self.waiting is None:
                 expected = self.expected()  # of the output of the first run
                 self.release()
-                with self.draws.again():
+                with self.draws.again(), silent():  # it has printed and warned in its first run
                     self.forward(lambda ctx, *_: self.reverse(ctx, cotangent, expected))
             else:
                 ctx.postpones = True
