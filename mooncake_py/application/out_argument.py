@@ -17,6 +17,7 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.application.foreign import require_mask
+from mooncake_py.application.narrow_outputs import heard_from, narrows
 from mooncake_py.application.native_writes import refuse_other_writes
 from mooncake_py.application.plain_errors import as_plain
 from mooncake_py.remembered import remembered
@@ -24,7 +25,6 @@ from mooncake_py.rules.into import INTO
 from mooncake_py.runtime import activity, drops, overlapping
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.numpy_operands import takes_over
-from mooncake_py.runtime.quiet import Unheard
 from mooncake_py.runtime.users_code import HEAP_TYPE
 from mooncake_py.tangents.bits import bits_of
 from mooncake_py.tangents.memory import is_writeable
@@ -404,24 +404,6 @@ def without_out(apply: Callable[..., Any]) -> Callable[..., Any]:
         raise raised
 
     return apply_and_write
-
-
-def heard_from(plain: Callable[[], Any], compute: Callable[[], Any]) -> Any:
-    """Return what is computed into an output; the plain call, into a copy, warns in its place."""
-    try:
-        plain()
-    finally:  # NumPy has written before it raises, most often: the caller looks
-        with Unheard():
-            y = compute()
-    return y
-
-
-def narrows(out: ndarray, args: Any) -> bool:
-    """Return whether a result is converted for its output, and warned of in other words then."""
-    return out.dtype.kind in "fc" and any(
-        type(a) is ndarray and a.dtype.kind in "fc" and not np.can_cast(a.dtype, out.dtype)
-        for a in args
-    )
 
 
 def laid_out(ctx: Mode, f: Any, args: Any, kwargs: Any, out: Any, y: Any) -> Any:

@@ -428,11 +428,8 @@ class RefusedRule(Rule):
 
 
 def function_name(function: Any) -> str:
-    """Return the name a user would write for a function, such as ``numpy.linalg.solve``.
-
-    One of ours that runs in place of another may say so by its attribute `stands_for`.
-    """
-    function = getattr(function, "stands_for", function)
+    """Return the name a user would write for a function, such as ``numpy.linalg.solve``."""
+    function = getattr(function, "stands_for", function)  # of one that runs in its place
     name = getattr(function, "__qualname__", None) or getattr(function, "__name__", None)
     if name is None:
         return repr(function)
