@@ -85,6 +85,12 @@ def is_between(f: FunctionType) -> bool:
     return is_own or (f.__closure__ is not None and is_library(f.__code__.co_filename))
 
 
+def held_between(f: FunctionType) -> list[Any]:
+    """Return what such a function holds: SciPy's hold the user's in defaults too."""
+    cells = [state.old_cell(cell) for cell in f.__closure__ or ()]
+    return [*cells, *(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values()]
+
+
 class Kind(NamedTuple):
     """What the class of a value says of it."""
 
@@ -205,7 +211,7 @@ class Reachable(Walk):
             self.draws = True
         elif t is FunctionType and is_between(value):
             self.known[id(value)] = value
-            self.put_off(path, [state.old_cell(cell) for cell in value.__closure__ or ()])
+            self.put_off(path, held_between(value))
             return
         elif kind.keeps_data and instance_dict(value) is not None:
             self.known[id(value)] = value
@@ -331,6 +337,14 @@ def held_by_cycle(cycle: Any) -> Iterator[Any]:
         yield from part if type(part) is list else (part,)
 
 
+def held_by_stream(stream: Any) -> Iterator[Any]:
+    """Yield what a stream holds; what it has yet to write is for itself, and counted in C.
+
+    To put back that list would leave the count, and the stream would write memory of others.
+    """
+    return (part for part in gc.get_referents(stream) if type(part) not in IN_PLACES)
+
+
 def holds_active_directly(parts: list[Any]) -> bool:
     """Return whether an active number is among some parts, or in a tuple among them."""
     return any(
@@ -342,6 +356,7 @@ def holds_active_directly(parts: list[Any]) -> bool:
 READERS: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
     (LRU_WRAPPER, held_by_cache),
     (itertools.cycle, held_by_cycle),
+    (io.IOBase, held_by_stream),
     (ContextVar, lambda variable: (copy_context().get(variable, MISSING),)),
     (GeneratorType, gc.get_referents),
     (np.nditer, lambda it: it.operands),
