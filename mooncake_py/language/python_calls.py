@@ -67,7 +67,7 @@ def call_native(ctx: Mode, f: FunctionType, args: Any, kwargs: Any) -> Any:
         return new_class(ctx, f, args, kwargs)
     if runs_code(f, args):
         raise missing_rule(ctx, f, args, OUT_OF_SIGHT)
-    if waiting.is_derived(f):
+    if waiting.is_derived(f) or stored_files.is_of_writer(f):
         return ctx.call_function(f, args, kwargs)
     if stored_files.stores_files(ctx):
         stored_files.refuse_reading(ctx, f, args)

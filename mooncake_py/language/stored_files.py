@@ -26,8 +26,8 @@ from mooncake_py.runtime.silence import Write, is_muted
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode, Tracking
 
-__all__ = ["HANDLERS", "SAVERS", "StoredFiles", "refuse_reading", "remember", "run_json",
-           "run_writer", "runs_no_code", "stores_files", "written_file"]  # fmt: skip
+__all__ = ["HANDLERS", "SAVERS", "StoredFiles", "is_of_writer", "refuse_reading", "remember",
+           "run_json", "run_writer", "runs_no_code", "stores_files", "written_file"]  # fmt: skip
 
 # From a function to where it takes the file.
 SAVERS: dict[Any, tuple[int, str]] = {
@@ -43,6 +43,7 @@ READING_METHODS = frozenset({
     "getbuffer", "getvalue", "open", "read", "read1", "read_bytes", "read_text", "readall",
     "readinto", "readinto1", "readline", "readlines", "__next__",
 })  # fmt: skip
+WRITING_ROWS = frozenset({"writeheader", "writerow", "writerows"})
 WRITERS = frozenset({"writer", "dump", "print"})  # to a file that they are given
 ENDINGS = ("", ".npy", ".npz")  # which np.save and np.savez append
 
@@ -158,6 +159,14 @@ def run_writer(ctx: Mode, file: Any, f: Any, args: Any, kwargs: Any) -> Any:
     return (store_in if isinstance(receiver(f), io.IOBase) else text_in)(ctx, file, f, args, kwargs)
 
 
+def is_of_writer(f: FunctionType) -> bool:
+    """Return whether a function is a method of `csv.DictWriter`, which calls a writer in C.
+
+    That one is to be seen: it holds the method of its file, which no silence could replace.
+    """
+    return f.__module__ == "csv" and f.__name__ in WRITING_ROWS
+
+
 def run_json(ctx: Mode, f: FunctionType, args: Any, kwargs: Any) -> Any:
     """Run ``json.dump`` or ``json.dumps``, with plain numbers for active ones."""
     from mooncake_py.utilities.saving import text_in, text_inside
@@ -174,7 +183,7 @@ def written_file(f: Any, args: Any) -> Any:
     receiver = getattr(f, "__self__", None)
     if isinstance(receiver, io.IOBase):
         return receiver if f.__name__ in ("write", "writelines") else None
-    if type(receiver).__module__ != "_csv" or f.__name__ not in ("writerow", "writerows"):
+    if type(receiver).__module__ != "_csv" or f.__name__ not in WRITING_ROWS:
         return None
     methods = (p for p in gc.get_referents(receiver) if isinstance(p, BOUND))
     return next((p.__self__ for p in methods if p.__name__ == "write"), None)

@@ -11,6 +11,7 @@ import threading
 from array import array
 from collections import deque
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -203,3 +204,27 @@ def test_numbers_that_may_hide(name: str) -> None:
     found = Reachable(CTX, [ELSEWHERE[name]])
     assert found.has_numbers
     assert found.may_hide
+
+
+def test_what_a_stream_has_yet_to_write_is_its_own(tmp_path: Path) -> None:
+    path = tmp_path / "text"
+    with path.open("w") as file:
+        file.write("ab")
+        file.write("cd")
+        state = State(CTX, [(file,)])
+        file.write("ef")
+        file.write("gh")
+        assert state.put_back() == []
+    assert path.read_bytes() == b"abcdefgh"
+
+
+def test_functions_of_a_library_hold_those_of_the_program_in_defaults() -> None:
+    calls: list[int] = []
+    scope: dict[str, Any] = {}
+    source = "def between(a):\n    return lambda f=calls.append, *, g=calls.copy: (a, f(1), g())\n"
+    exec(compile(source, dataclasses.__file__, "exec"), {"calls": calls}, scope)
+    assert not State(CTX, [scope["between"](1)]).changes()
+    state = State(CTX, [scope["between"](1)])
+    calls.append(1)
+    state.put_back()
+    assert calls == []

@@ -27,6 +27,7 @@ TEXT: Any = None  # streams that exist before a call
 BYTES: Any = None
 FILE: Any = None
 TABLE: Any = None
+NAMED: Any = None
 
 
 def raises_and_prints(x: Any) -> None:
@@ -65,6 +66,9 @@ WRITERS: dict[str, Callable[[Any], Any]] = {
     "csv": lambda x: csv.writer(TEXT).writerow([1, float(x[0])]),
     "csv before": lambda x: TABLE.writerows([[1], [2]]),
     "csv by name": lambda x: csv.DictWriter(TEXT, ["a"]).writerow({"a": 1}),
+    "csv by name before": lambda x: NAMED.writerow({"a": 1}),
+    "rows by name before": lambda x: NAMED.writerows([{"a": 1}, {"a": float(x[0])}]),
+    "header before": lambda x: NAMED.writeheader(),
     "savetxt": lambda x: np.savetxt(TEXT, np.ones(2)),
     "savetxt of a number": lambda x: np.savetxt(TEXT, x),
     "method": lambda x: list(map(TEXT.write, ["a", "b"])),
@@ -87,9 +91,9 @@ MODES: dict[str, Callable[[Any], Any]] = {
 
 def written(call: Callable[[], Any], path: Path) -> tuple[Any, ...]:
     """Return what a call writes to all the streams."""
-    global TEXT, BYTES, FILE, TABLE
+    global TEXT, BYTES, FILE, TABLE, NAMED
     TEXT, BYTES = io.StringIO(), io.BytesIO()
-    TABLE = csv.writer(TEXT)
+    TABLE, NAMED = csv.writer(TEXT), csv.DictWriter(TEXT, ["a"])
     with path.open("w") as FILE, contextlib.redirect_stdout(io.StringIO()) as standard:
         call()
     for stream in (TEXT, BYTES, standard):

@@ -166,3 +166,23 @@ def test_kinks_of_a_forcing_do_not_enter_by_the_sizes_of_steps(f: Any) -> None:
     expected = (f(2.37 + 1e-4) - f(2.37 - 1e-4)) / 2e-4
     np.testing.assert_allclose(value_and_grad(f)(2.37), (f(2.37), expected), rtol=2e-4)
     np.testing.assert_allclose(jvp(f, (2.37,), (1.0,)), (f(2.37), expected), rtol=2e-4)
+
+
+@pytest.mark.parametrize("method", ["RK45", "RK23", "DOP853", "Radau", "BDF"])
+def test_events_with_further_arguments_are_called_as_often(method: str) -> None:
+    def f(x: Any) -> Any:
+        calls: list[float] = []
+
+        def event(t: Any, y: Any, a: Any) -> Any:
+            calls.append(float(t))
+            return y[0] - 0.3
+
+        solution = si.solve_ivp(
+            lambda t, y, a: -a * y, (0, 3), [1.0], method, events=event, args=(x,), **TIGHT
+        )
+        return solution.t_events[0][0], calls
+
+    value, calls = f(2.0)
+    (found, seen), slope = value_and_grad(f, has_aux=True)(2.0)
+    assert (found, seen) == (value, calls)
+    assert slope == pytest.approx(math.log(0.3) / 4, rel=1e-6)
