@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from types import ModuleType
 from typing import Any
 
@@ -21,15 +22,26 @@ NAMES = """
 """
 DRAWING = frozenset(NAMES.split())
 """Names of modules and functions that may draw from a generator that nothing refers to."""
+MAKERS = frozenset({"abc", "types"})
+"""Modules whose name a class has that a program lets them make, as by `type` of an abstract one."""
 
 
 def module_of(value: Any) -> str:
     """Return the name of the module of a class or function; "" if it names none.
 
     A program may set ``__module__`` to anything, and ``np.ctypeslib.as_ctypes`` sets it to None.
+    Python names the module of the code that makes a class: of an abstract one `abc`, which is "".
     """
     found = getattr(value, "__module__", None)
-    return found if type(found) is str else ""
+    if type(found) is not str or (found in MAKERS and is_made_by(found, value)):
+        return ""
+    return found
+
+
+def is_made_by(maker: str, value: Any) -> bool:
+    """Return whether a class is one that code of a module has made for a program."""
+    is_class = issubclass(type(value), type)
+    return is_class and held_by_module(sys.modules.get(maker), value.__name__) is not value
 
 
 def package_of(value: Any) -> str:

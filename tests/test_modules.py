@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
+import abc
+import types
+from collections import UserList, namedtuple
+from dataclasses import make_dataclass
 from typing import Any
 
 import numpy as np
@@ -28,6 +31,13 @@ def instances(module: Any) -> list[Any]:
     pair: Any = namedtuple("pair", "a b")
     pair.__module__ = module
     return [pair(1.5, 2.0), *(t(3) if issubclass(t, np.ndarray) else t() for t in kinds)]
+
+
+def test_a_class_that_code_of_python_makes_is_not_of_its_module() -> None:
+    for cls in (type("Box", (UserList,), {}), types.new_class("Made"), make_dataclass("D", "a")):
+        assert module_of(cls) in ("", __name__)
+    assert module_of(abc.ABC) == module_of(abc.ABCMeta) == module_of(abc.abstractmethod) == "abc"
+    assert module_of(types.SimpleNamespace) == "types"
 
 
 @pytest.mark.parametrize("module", [None, 5])

@@ -359,9 +359,12 @@ def run_logged(ctx: Mode, f: Any, args: Any, kwargs: Any, run: Callable[[], Any]
     """Run a function of `logging`, whose handlers and filters may be the user's."""
     import logging  # not above: few programs use it
 
-    logger = args[0] if args and isinstance(args[0], logging.Logger) else logging.getLogger()
+    of = args[0] if args else None
     found: list[Any] = []
-    here: logging.Logger | None = logger
+    while isinstance(of, logging.LoggerAdapter):
+        found.append(of)
+        of = getattr(of, "logger", None)  # none as it is made
+    here: logging.Logger | None = of if isinstance(of, logging.Logger) else logging.getLogger()
     while here is not None:
         found += [vars(here), *here.filters, *here.handlers]
         here = here.parent if here.propagate else None

@@ -33,8 +33,8 @@ from mooncake_py.tangents.fields import own_attributes
 from mooncake_py.tangents.memory import owner
 
 __all__ = [
-    "CONTAINERS", "HOLDERS", "LRU_WRAPPER", "Part", "StandIn", "Walk", "is_opaque", "joined",
-    "names_read", "parts_of",
+    "CONTAINERS", "HEAP_TYPE", "HOLDERS", "LRU_WRAPPER", "Part", "StandIn", "Walk", "is_opaque",
+    "joined", "names_read", "parts_of",
 ]  # fmt: skip
 
 LRU_WRAPPER = type(functools.lru_cache(len))

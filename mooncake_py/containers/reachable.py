@@ -46,9 +46,17 @@ from mooncake_py.containers.holders import (
     Place,
     Variable,
 )
-from mooncake_py.containers.reach import CONTAINERS, HOLDERS, LRU_WRAPPER, Walk, names_read
+from mooncake_py.containers.reach import (
+    CONTAINERS,
+    HEAP_TYPE,
+    HOLDERS,
+    LRU_WRAPPER,
+    Walk,
+    names_read,
+)
+from mooncake_py.diagnostics.native_modules import is_native_module
 from mooncake_py.diagnostics.places import is_library
-from mooncake_py.modules import DRAWING, draws_numbers, module_of
+from mooncake_py.modules import DRAWING, draws_numbers, module_of, package_of
 from mooncake_py.overriding import override
 from mooncake_py.remembered import remembered
 from mooncake_py.rules.generator_states import shared_generators
@@ -64,8 +72,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Reachable", "State"]
 
-KEEPING = frozenset({"queue", "threading", "unittest.mock"})
-"""Modules in Python of objects that programs keep data in, whose methods run natively."""
+WITHOUT_DATA = frozenset({"importlib", "inspect", "linecache", "matplotlib", "pytest", "_pytest"})
+"""Modules that run natively whose objects are of the interpreter, or of what runs the program."""
+REGISTRIES = frozenset({("logging", "Manager"), ("logging", "PlaceHolder")})
+"""Classes of objects that lead to the loggers of all libraries."""
 SOLVERS = "mooncake_py.solvers"
 IN_PLACES = (list, dict)
 HOLDERS_APART = (*HOLDERS, *CONTAINERS, tuple, set, frozenset, type, ndarray)
@@ -100,13 +110,25 @@ class Kind(NamedTuple):
     read: Callable[[Any], Any] | None  # what it holds in C
 
 
+def keeps_data(t: type) -> bool:
+    """Return whether objects of a class keep what programs give them, though they run natively."""
+    module = module_of(t)
+    return (
+        is_native_module(module)
+        and package_of(t) not in WITHOUT_DATA
+        and (module, t.__name__) not in REGISTRIES
+        and bool(t.__flags__ & HEAP_TYPE)
+        and not issubclass(t, (type, FunctionType, *HOLDERS))
+    )
+
+
 @remembered
 def kind_of(t: type) -> Kind:
     """Return the kind of the values of a class."""
     is_known = not issubclass(t, (FunctionType, BuiltinFunctionType, type))
     return Kind(
         t is LRU_WRAPPER or is_iterator(t) or draws_numbers(t) or issubclass(t, io.IOBase),
-        module_of(t) in KEEPING,
+        keeps_data(t),
         has_unknown_parts(t) or is_of_contexts(t) if is_known else None,
         reader_of(t),
     )

@@ -129,6 +129,19 @@ def logged(add: str, remove: str, what: Any) -> None:
     getattr(logger, remove)(what)
 
 
+class Adapter(logging.LoggerAdapter):  # type: ignore[type-arg]
+    def process(self, msg: Any, kwargs: Any) -> Any:
+        extra: Any = self.extra
+        extra["write"]()
+        return msg, kwargs
+
+
+def adapted(adapter: Any, handler: Any, write: Write) -> None:
+    logger = logging.Logger("test_seen_calls")
+    logger.addHandler(handler)
+    adapter(adapter(logger, {"write": write}), {"write": write}).warning("x")
+
+
 def redirected(write: Write) -> None:
     with contextlib.redirect_stdout(File(write)):
         print(1)
@@ -178,6 +191,8 @@ CALLS: dict[str, Callable[[Write], Any]] = {
     "handler": lambda w: logged("addHandler", "removeHandler", Handler(w)),
     "stream": lambda w: logged("addHandler", "removeHandler", logging.StreamHandler(File(w))),
     "filter": lambda w: logged("addFilter", "removeFilter", Filter(w)),
+    "adapter": lambda w: adapted(Adapter, logging.NullHandler(), w),
+    "adapter of the library": lambda w: adapted(logging.LoggerAdapter, Handler(w), w),
     "redirect_stdout": redirected,
     "showwarning": warned,
 }
@@ -212,7 +227,8 @@ def test_changes_are_seen_and_put_back_or_refused(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["csv.writer", "json.dumps", "json.loads", "join", "handler", "indent", "pformat"]
+    "name",
+    ["csv.writer", "json.dumps", "json.loads", "join", "handler", "adapter", "indent", "pformat"],
 )
 def test_these_are_not_refused_where_the_changes_are_constants(name: str) -> None:
     seen: list[Any] = []

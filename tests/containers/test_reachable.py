@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import argparse
 import contextvars
 import dataclasses
 import functools
+import logging
 import math
 import sys
 import threading
@@ -228,3 +230,25 @@ def test_functions_of_a_library_hold_those_of_the_program_in_defaults() -> None:
     calls.append(1)
     state.put_back()
     assert calls == []
+
+
+@pytest.mark.parametrize(
+    "make", [logging.Filter, logging.NullHandler, argparse.Namespace, threading.Event]
+)
+def test_attributes_of_instances_of_the_standard_library_are_put_back(make: Any) -> None:
+    o = make()
+    o.calls, o.seen = 0, []
+    before = dict(vars(o))
+    kept = State(CTX, [lambda: o])
+    o.calls += 1
+    o.seen.append(1)
+    o.new = 2
+    kept.put_back()
+    assert vars(o) == before
+    assert o.seen == []
+
+
+def test_a_logger_does_not_lead_to_those_of_other_libraries() -> None:
+    known = State(CTX, [logging.getLogger("test_reachable")]).known.values()
+    assert logging.root in known
+    assert logging.Logger.manager.loggerDict not in [k for k in known if type(k) is dict]
