@@ -31,9 +31,12 @@ COUNT = "unfinished_tasks"
 
 
 def is_counted(q: Any) -> bool:
-    """Return whether something is a queue whose items are put in as the standard library does."""
+    """Return whether something is a queue whose items are put in as the standard library does.
+
+    One that is being made has no count yet: no other thread can have it.
+    """
     module = sys.modules.get("queue")  # which only programs with queues import
-    if module is None or not issubclass(type(q), module.Queue):
+    if module is None or not issubclass(type(q), module.Queue) or COUNT not in vars(q):
         return False
     kinds = module.Queue, module.LifoQueue, module.PriorityQueue
     return type(q)._put in [kind._put for kind in kinds]

@@ -414,7 +414,7 @@ def call_opaque(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         return len(args[1])
     if receiver is not None and type(receiver) is not ModuleType:
         values = (receiver, *values)
-        if isinstance(receiver, io.IOBase):
+        if issubclass(type(receiver), io.IOBase):
             if silence.is_muted(receiver):
                 return muted_streams.use(ctx, f, args, kwargs)
             if f.__name__ in ("write", "writelines"):

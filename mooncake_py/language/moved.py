@@ -184,7 +184,7 @@ class Moved:
 
     def keeps(self, original: Any) -> bool:
         """Return whether what an iterator gives may be kept."""
-        is_file = isinstance(original, io.IOBase)
+        is_file = issubclass(type(original), io.IOBase)
         return self.stays if is_file else module_of(type(original)) in KEPT
 
     def forget_others(self) -> bool:

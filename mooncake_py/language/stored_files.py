@@ -107,7 +107,7 @@ def refuse_reading(ctx: Tracking, f: Any, values: Any) -> None:
     elif getattr(f, "__name__", "") in READING_METHODS:
         given = (getattr(f, "__self__", None), *values[:1])
     else:  # `csv.reader`, `json.load` and the like read it out of sight
-        given = [v for v in values if isinstance(v, io.IOBase) and v is not receiver(f)]
+        given = [v for v in values if issubclass(type(v), io.IOBase) and v is not receiver(f)]
         if getattr(f, "__name__", "") in WRITERS:
             return
     if not any(is_stored(ctx, v) for v in given):
@@ -156,7 +156,9 @@ def run_writer(ctx: Mode, file: Any, f: Any, args: Any, kwargs: Any) -> Any:
     if type(receiver(f)).__module__ == "_csv" and is_muted(file):  # its method is held in C
         writer = importlib.import_module("csv").writer
         f = getattr(writer(io.StringIO(), receiver(f).dialect), f.__name__)
-    return (store_in if isinstance(receiver(f), io.IOBase) else text_in)(ctx, file, f, args, kwargs)
+    return (store_in if issubclass(type(receiver(f)), io.IOBase) else text_in)(
+        ctx, file, f, args, kwargs
+    )
 
 
 def is_of_writer(f: FunctionType) -> bool:
@@ -181,7 +183,7 @@ def written_file(f: Any, args: Any) -> Any:
     if INERT.issuperset(map(type, args)):
         return None
     receiver = getattr(f, "__self__", None)
-    if isinstance(receiver, io.IOBase):
+    if issubclass(type(receiver), io.IOBase):
         return receiver if f.__name__ in ("write", "writelines") else None
     if type(receiver).__module__ != "_csv" or f.__name__ not in WRITING_ROWS:
         return None

@@ -245,12 +245,12 @@ def is_muted(stream: Any) -> bool:
         return False
     if any(stream is known for known in block.streams):
         return True
-    return isinstance(stream, io.IOBase) and heard.get(stream, block) is not block
+    return issubclass(type(stream), io.IOBase) and heard.get(stream, block) is not block
 
 
 def hear(stream: Any) -> None:
     """Note a stream that the program writes to."""
-    if isinstance(stream, io.IOBase):
+    if issubclass(type(stream), io.IOBase):
         heard.setdefault(stream, _thread.block)
 
 
@@ -261,7 +261,7 @@ def hear_native(f: Any, values: Any) -> None:
     """
     name, receiver = getattr(f, "__name__", ""), getattr(f, "__self__", None)
     for stream in (*values, sys.stdout, sys.stderr):
-        if not isinstance(stream, io.IOBase) or stream is receiver or stream.closed:
+        if not issubclass(type(stream), io.IOBase) or stream is receiver or stream.closed:
             continue
         only_reads = stream.readable() and any(word in name for word in ("load", "read"))
         if stream.writable() and not only_reads:
@@ -270,7 +270,7 @@ def hear_native(f: Any, values: Any) -> None:
 
 def can_be_written(stream: Any, data: Any) -> bool:
     """Return whether a stream takes what its ``write`` is given: text, or bytes."""
-    takes_bytes = isinstance(stream, (io.RawIOBase, io.BufferedIOBase))
+    takes_bytes = issubclass(type(stream), (io.RawIOBase, io.BufferedIOBase))
     return has_buffer(data) if takes_bytes else isinstance(data, str)
 
 

@@ -148,3 +148,25 @@ def test_queues_in_python_are_put_back(way: str, kind: Callable[[], Any]) -> Non
     np.testing.assert_allclose(WAYS[way](f), factor * X)
     assert list(waiting.queue) == before
     assert waiting.unfinished_tasks == 2
+
+
+class Named(queue.Queue):
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.name = name
+
+
+class Plain(queue.PriorityQueue):
+    pass
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_queues_of_classes_of_the_program_are_made(way: str) -> None:
+    def f(x: Any) -> Any:
+        for waiting in (Named("a"), Plain()):
+            waiting.put(2.0)
+            x = x * waiting.get() * waiting.unfinished_tasks
+            waiting.task_done()
+        return np.sum(x * x)
+
+    np.testing.assert_allclose(WAYS[way](f), 32 * X)

@@ -125,3 +125,16 @@ def test_iterators_are_found_without_running_descriptors():
     assert not is_iterator(Object)
     assert is_iterator(type(iter([])))
     assert is_iterator(zip)
+
+
+class Mocked(unittest.mock.MagicMock):
+    """A mock of a class of the program."""
+
+
+def test_mocks_of_classes_of_the_program_are_made() -> None:
+    def f(x: Any) -> Any:
+        mock = Mocked()
+        mock(1)
+        return x * x * mock.call_count
+
+    assert grad(f)(3.0) == 6.0

@@ -9,6 +9,7 @@ import sys
 import threading
 import warnings
 from contextlib import redirect_stdout
+from typing import Any
 
 import pytest
 
@@ -187,3 +188,18 @@ def test_what_a_block_makes_itself_can_be_written_to() -> None:
         assert not is_muted(own)
         assert is_muted(sys.stdout)
     assert (outside.getvalue(), own.getvalue()) == ("", "a\n")
+
+
+class Unmade:
+    """An object that is being made: what it answers is not there yet."""
+
+    @property
+    def __class__(self) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
+        raise AttributeError("not yet")
+
+
+def test_objects_are_not_asked_whether_they_are_streams() -> None:
+    hear_native(print, [Unmade()])
+    hear(Unmade())
+    with silent():
+        assert not is_muted(Unmade())
