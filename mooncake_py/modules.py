@@ -12,8 +12,8 @@ __all__ = ["DISPATCHER", "DRAWING", "draws_numbers", "held_by_module", "module_o
 
 DISPATCHER = type(np.sum)
 """The class of the functions of NumPy that ask ``__array_function__``."""
-GENERATORS = frozenset({"BitGenerator", "Generator", "Random", "RandomState"})
-"""The classes of NumPy and Python that draw random numbers."""
+GENERATORS = frozenset({"BitGenerator", "Generator", "Random", "RandomState", "SeedSequence"})
+"""The classes of NumPy and Python that draw random numbers, or make what does."""
 NAMES = """
     basinhopping bootstrap check_grad clarkson_woodruff_transform differential_evolution
     directed_hausdorff dual_annealing dunnett goodness_of_fit kmeans kmeans2 monte_carlo_test

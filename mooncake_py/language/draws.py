@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Self
 from mooncake_py.language import unfinished
 from mooncake_py.language.moved import Moved
 from mooncake_py.rooms import PACKAGE
-from mooncake_py.rules.generator_states import set_state, source_of, state_of
+from mooncake_py.rules.generator_states import set_state, source_of, source_of_children, state_of
 from mooncake_py.rules.kinds import Rule
 from mooncake_py.runtime.attribute_lookup import MISSING
 
@@ -146,8 +146,9 @@ def noting(rule: Rule, handler: Callable[..., Any]) -> Callable[..., Any]:
 
     def run(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         if _thread.noting:
+            find = source_of_children if f.__name__ == "spawn" else source_of
             for generator in (getattr(f, "__self__", None), *args[:1]):
-                source = source_of(generator)
+                source = find(generator)
                 if source is not None:
                     note(source)
         return handler(ctx, f, args, kwargs)

@@ -11,8 +11,13 @@ import numpy as np
 
 from mooncake_py.modules import draws_numbers
 
-__all__ = ["is_in_state", "rewound", "set_state", "shared_generators", "source_of", "state_of"]
+__all__ = [
+    "is_in_state", "rewound", "set_state", "shared_generators", "source_of", "source_of_children",
+    "state_of",
+]  # fmt: skip
 
+CHILDREN = "n_children_spawned"
+"""What a `SeedSequence` has, the state of which is that count."""
 UNSEEDED = object()
 """The state of a generator of a class of the user's, whose ``__init__`` is about to seed it."""
 
@@ -23,14 +28,24 @@ def source_of(generator: Any) -> Any:
 
     if issubclass(type(generator), Generator):
         return generator.bit_generator
-    getters = ("get_state", "getstate")  # of NumPy's former generators, of Python's
+    getters = ("get_state", "getstate", CHILDREN)  # of NumPy's former generators, of Python's
     if isinstance(generator, BitGenerator) or any(hasattr(generator, name) for name in getters):
         return generator
     return None
 
 
+def source_of_children(generator: Any) -> Any:
+    """Return the seeds that count the generators which one has spawned, None if there are none."""
+    if hasattr(generator, CHILDREN):
+        return generator
+    seeds = getattr(source_of(generator), "seed_seq", None)
+    return seeds if hasattr(seeds, CHILDREN) else None
+
+
 def state_of(source: Any) -> Any:
-    """Return the state of what `source_of` has found."""
+    """Return the state of what `source_of` or `source_of_children` has found."""
+    if hasattr(source, CHILDREN):
+        return source.n_children_spawned
     if hasattr(source, "getstate"):
         if draws_numbers(type(source)) and not hasattr(source, "gauss_next"):
             return UNSEEDED  # it has just been made
@@ -42,12 +57,23 @@ def set_state(source: Any, state: Any) -> None:
     """Bring a source into a state that it was in."""
     if state is UNSEEDED:
         return  # it is seeded before anything is drawn
+    if hasattr(source, CHILDREN):
+        set_count(source, state)
+        return
     if hasattr(source, "setstate"):
         source.setstate(state)
     elif hasattr(source, "set_state"):
         source.set_state(state)
     else:
         source.state = state
+
+
+def set_count(seeds: Any, count: int) -> None:
+    """Set how many children seeds have, which only what pickles them may do."""
+    if seeds.n_children_spawned != count:
+        fields = list(seeds.__reduce__()[2])
+        fields[1] = count  # they are in the order of their names, after `entropy`
+        seeds.__setstate__(tuple(fields))
 
 
 def is_in_state(source: Any, state: Any) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.random import Generator, RandomState
+from numpy.random import BitGenerator, Generator, RandomState, SeedSequence
 
 from mooncake_py.rules.declare import from_vjp, not_implemented, overlay, refused, zero_derivative
 from mooncake_py.rules.generator_states import rewound, source_of, state_of
@@ -54,6 +54,7 @@ def methods(name: str) -> Iterator[Any]:
 
 zero_derivative(
     *(method for name in sorted(WITHOUT_PARAMETERS) for method in methods(name)),
+    *(vars(cls)["spawn"] for cls in (BitGenerator, SeedSequence) if hasattr(cls, "spawn")),
     np.random.default_rng, np.random.seed, np.random.sample, np.random.ranf,
     np.random.SeedSequence, np.random.RandomState, np.random.Generator, np.random.PCG64,
     np.random.PCG64DXSM, np.random.MT19937, np.random.Philox, np.random.SFC64,

@@ -174,3 +174,37 @@ def test_numbers_drawn_in_each_evaluation_are_refused(source: str, name: str) ->
     for derive in (lambda: value_and_grad(f)(P), lambda: jvp(f, (P,), (P,))):
         with pytest.raises(SolverError, match="depends on where it was called before"):
             derive()
+
+
+# Children of generators, which only those that they come from count.
+
+
+PARENTS: dict[str, Any] = {
+    "SeedSequence": lambda: np.random.SeedSequence(5),
+    "BitGenerator": lambda: np.random.Philox(5),
+    "Generator": lambda: np.random.default_rng(5),
+}
+
+
+@pytest.mark.parametrize("name", PARENTS)
+def test_children_are_those_of_the_plain_call(name: str) -> None:
+    def f(x):
+        parent = PARENTS[name]()
+
+        def residual(p):
+            parent.spawn(1)
+            return p**3 + p - x
+
+        root = optimize.brentq(residual, 0.0, 5.0)
+        child = parent.spawn(1)[0]
+        return root * np.random.default_rng(child).random()
+
+    value = f(2.0)
+    for derivative in (
+        lambda: value_and_grad(f)(2.0),
+        lambda: jvp(f, (2.0,), (1.0,)),
+        lambda: value_and_grad(lambda x: checkpoint(f, x))(2.0),
+    ):
+        found, slope = derivative()
+        assert found == value
+        assert slope == pytest.approx(value / 4)
