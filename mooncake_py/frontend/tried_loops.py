@@ -107,30 +107,29 @@ class LoopRewriter(OutputRewriter):
             first.append(assign(store(steps, place), plain.iter, place))
             last.append(forget([steps], place))
             plain = replaced(plain, iter=load(steps, place))
+        elif reading is not None and isinstance(plain, ast.For):
+            plain = replaced(plain, iter=Released().visit(plain.iter))
         lines: list[ast.stmt] = [plain]
-        if reading is not None and site is not None:
-            lines = self.with_trial(reading, site, steps if is_given else "", plain)
         if self.printed is not None and loop is not None:
             lines = self.printed.tried(loop, original, node, lines, steps, self.injected)
+        if reading is not None and site is not None:
+            lines = self.with_trial(reading, site, steps if is_given else "", lines, place)
         return [*first, *lines, *last]
 
     def with_trial(
-        self, reading: Reading, site: TriedLoop, steps: str, plain: Any
+        self, reading: Reading, site: TriedLoop, steps: str, otherwise: list[ast.stmt], place: Place
     ) -> list[ast.stmt]:
-        """Return what tries a loop over numbers that was read, and then runs it plainly.
+        """Return what tries a loop over numbers that was read, and runs it otherwise if that fails.
 
         Parameters
         ----------
         steps : str
             The name of what it is given to run over, if it is.
         """
-        place = place_of(plain.iter if isinstance(plain, ast.For) else plain.test)
         number = sum(isinstance(v, TriedLoop) for v in self.injected.values())
         loop, result = (f"{PREFIX}{part}{number}" for part in ("loop", "result"))
         self.injected |= {loop: site, ELSE: Elsewhere, BOUND: tuple}
         given = load(steps, place) if steps else constant(None, place)
-        if not steps and isinstance(plain, ast.For):
-            plain = replaced(plain, iter=Released().visit(plain.iter))
         bound, stores = self.bind_loop(located(ast.Tuple(
             [target(user, place) for user in reading.region.bound.values()], ast.Store()
         ), place))  # fmt: skip
@@ -138,7 +137,7 @@ class LoopRewriter(OutputRewriter):
         kind = located(ast.Attribute(tried, "__class__", ast.Load()), place)
         test = located(ast.Compare(kind, [ast.IsNot()], [load(BOUND, place)]), place)
         values = [self._object(undotted(v, place)) for v in reading.region.bound.values()]
-        plainly = [plain, compared(tried, values, place)]
+        plainly = [*otherwise, compared(tried, values, place)]
         return [
             self._trial(reading, loop, given, store(result, place), place),
             when(test, plainly, [assign(bound, tried, place), *stores], place),

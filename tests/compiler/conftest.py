@@ -17,21 +17,14 @@ from mooncake_py.compiler.sites.tried import TriedLoop
 def taken(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     """Of each loop that is tried, in order, whether it ran as one entry."""
     results: list[bool] = []
-    run, printed = TriedLoop.run, PrintedLoopSite.run_printed
+    run = TriedLoop.run
 
     def noted(self: TriedLoop, ctx: Any, functions: Any, values: Any) -> Any:
         result = run(self, ctx, functions, values)
         results.append(result is not Elsewhere)
         return result
 
-    def noted_first(self: PrintedLoopSite, *args: Any) -> Any:
-        result = printed(self, *args)
-        if result is not Elsewhere:  # else it is tried once more, if it was read otherwise
-            results.append(True)
-        return result
-
     monkeypatch.setattr(TriedLoop, "run", noted)
-    monkeypatch.setattr(PrintedLoopSite, "run_printed", noted_first)
     return results
 
 

@@ -12,7 +12,6 @@ import numpy as np
 from mooncake_py.compiler.regions.ir import (
     Block,
     Call,
-    Check,
     Compare,
     Const,
     Expr,
@@ -107,8 +106,6 @@ class Work:
                 self.loops.append((s, inner))
                 self.ends &= inner.ends
                 continue
-            if isinstance(s, Check):
-                continue  # Python does it where it reads an element
             self.own += 1
             if isinstance(s, While):
                 self.ends = False

@@ -111,7 +111,7 @@ def test_a_name_that_is_a_flag_before_and_a_number_after(before, taken):
 
 
 @pytest.mark.plain
-def test_arithmetic_with_truths():
+def test_arithmetic_with_truths_takes_the_general_way(taken):
     def f(x, flag):
         s = 0.0
         for i in range(5):
@@ -119,6 +119,7 @@ def test_arithmetic_with_truths():
         return s
 
     agrees(lambda x: f(x, True), X)
+    assert not any(taken)
 
 
 @pytest.mark.plain

@@ -91,6 +91,8 @@ def smooth(z, i, u):
     return u
 
 
+AS_TEXT = until, pairs
+"""Functions with which the loop itself runs as text of NumPy."""
 FUNCTIONS = [
     downwards, steps_of_an_index, own_index, until, triangle, nearest, pairs, one_branch, smooth,
 ]  # fmt: skip
@@ -113,7 +115,7 @@ def caller_of(g):
 def test_loops_and_ints(g, taken):
     f = caller_of(g)
     agrees(f, X, 0.7)
-    assert taken[:2] == [True, True]
+    assert g in AS_TEXT or taken[:2] == [True, True]
     v = np.array([1.0, -0.5, 0.2, 0.3, 2.0])
     gradient = value_and_grad(f)(X, 0.7)[1]
     assert_allclose(jvp(f, (X, 0.7), (v, None))[1], gradient @ v, rtol=1e-12)
@@ -159,7 +161,7 @@ def test_what_an_argument_is_bound_to_is_watched(taken):
     assert_allclose(value_and_grad(f)(X)[1], X)
     f.__globals__["g"] = lambda u: u
     assert_allclose(value_and_grad(f)(X)[1], 2.0 * X)
-    assert taken == [True, True]
+    assert taken == [True, False]
 
 
 # Functions that stand in the function that has the loop.
@@ -229,7 +231,7 @@ def test_nested_functions_call_one_another(taken):
         "if a > 0:\n    def g(u): return 2 * u\nelse: g = float\nLOOP",
     ],
 )
-def test_nested_functions_that_are_none_of_the_loop(body):
+def test_nested_functions_that_are_none_of_the_loop(body, taken):
     body = body.replace("LOOP", "for i in range(5): s += g(x[i])\nreturn s * a")
     lines = "".join(f"    {line}\n" for line in body.splitlines())
     f = function_of(
@@ -237,6 +239,7 @@ def test_nested_functions_that_are_none_of_the_loop(body):
         f"<nested {body}>",
     )
     agrees(f, X, 0.7)
+    assert not any(taken)
 
 
 def test_a_nested_function_that_is_not_bound_yet():

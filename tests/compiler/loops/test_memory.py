@@ -198,14 +198,14 @@ def test_constants_that_loops_overwrite_are_restored(taken):
 
 
 @pytest.mark.plain
-def test_an_array_of_its_own_is_logged_as_a_whole():
+def test_an_array_of_its_own_is_logged_once_as_a_whole():
     ctx = ReverseContext()
     x = X.copy()
     ctx.registry.activate(x)
     ctx.call(recurrence, x, 0.5)
     ctx.call(recurrence, x, 0.5)
     undoing = [entry for entry in ctx.tape if entry[0].__name__ == "undo_assign"]
-    assert len(undoing) == 2
+    assert len(undoing) == 1
     ctx.roll_back()
     assert_array_equal(x, X)
 
@@ -237,13 +237,3 @@ def test_a_refused_loop_leaves_all_memory_as_it_was() -> None:
         grad(writes_what_it_takes)(HELD)
     assert HELD.tolist() == [1.0, 2.0, 3.0]
     assert OTHER.tolist() == [4.0, 5.0, 6.0]
-
-
-def test_an_element_that_a_loop_writes_and_never_reads(taken):
-    def f(x):
-        for _ in range(4):
-            x[1] = 0
-        return np.sum(np.sin(x))
-
-    agrees(f, X)
-    assert all(taken[:2])

@@ -61,7 +61,7 @@ def test_attributes_of_attributes(taken):
 
 
 @pytest.mark.plain
-def test_an_object_on_the_way_that_runs_code():
+def test_an_object_on_the_way_that_runs_code(taken):
     class Counted:
         def __init__(self, p):
             self.held = p
@@ -80,6 +80,7 @@ def test_an_object_on_the_way_that_runs_code():
         return s * c.reads
 
     agrees(f, X)
+    assert not any(taken)
 
 
 @pytest.mark.plain

@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from mooncake_py import checkpoint, grad
-from mooncake_py.compiler.native.region_site import RegionSite
+from mooncake_py.compiler.sites.site import Site
 from mooncake_py.compiler.sites.trials import Trials
 
 pytestmark = pytest.mark.plain
@@ -84,9 +84,9 @@ def total(x):
 @pytest.fixture
 def attempts(monkeypatch):
     found: list[int] = []
-    attempt = RegionSite.attempt
+    attempt = Site.attempt
     monkeypatch.setattr(
-        RegionSite, "attempt", lambda self, *args: found.append(1) or attempt(self, *args)
+        Site, "attempt", lambda self, *args: found.append(1) or attempt(self, *args)
     )
     return found
 
