@@ -18,6 +18,7 @@ from numpy import ndarray
 from mooncake_py.boundary.arguments import name_of
 from mooncake_py.recomputation.rehearsal import copied
 from mooncake_py.runtime.silence import run_muted, silent
+from mooncake_py.solvers.added import run_added
 from mooncake_py.solvers.callbacks import Calls, run_calling_back, run_noting
 from mooncake_py.solvers.given import Given
 from mooncake_py.solvers.quiet import quiet
@@ -48,7 +49,7 @@ def solved_apart(
         found = run_muted(functools.partial(calm.solve, solve, args, kwargs))
         if found is not NotImplemented:
             with silent():
-                return then(calm, found)
+                return run_added(ctx, solve, then, calm, found)
     run = Run(ctx, solve, args, kwargs, moves=moves)
 
     def solve_derived() -> Any:
@@ -77,7 +78,7 @@ def solved_apart(
         found = run_muted(functools.partial(run.solve, solve_natively, solve_derived))
         if run.calls.made and run.is_active:
             run.find_equation(args, kwargs)
-        return run.differentiate(then, found)
+        return run_added(ctx, solve, run.differentiate, then, found)
     finally:
         run.let_go()
 

@@ -22,6 +22,7 @@ from mooncake_py.runtime.activity import is_iterator
 from mooncake_py.runtime.classes import recorder
 from mooncake_py.runtime.enclosing import enclosed
 from mooncake_py.runtime.silence import Deferred, silent
+from mooncake_py.solvers.added import is_raised_by_name
 from mooncake_py.solvers.callbacks import Calls
 from mooncake_py.solvers.counts import counted
 from mooncake_py.solvers.held_still import held_still, is_refused_view
@@ -260,7 +261,7 @@ class Run(Solved):
                     ctx.call(f, *map(own, first))
                 result = then(self, found)
             except (ExhaustedError, StopIteration) as error:
-                if self.before is None:
+                if self.before is None or is_raised_by_name(error):
                     raise
                 raise located(ctx, takes_more_items(ctx)) from error
         others = {id(place) for place, _ in self.state.changes()} - changed

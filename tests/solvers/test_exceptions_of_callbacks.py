@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
-from mooncake_py import jvp, value_and_grad
+from mooncake_py import is_deriving, jvp, value_and_grad
 from mooncake_py.errors import SolverError
 
 si = pytest.importorskip("scipy.integrate")
@@ -90,3 +91,68 @@ def test_errors_of_the_solver_are_its_own() -> None:
             return x * len(str(error))
 
     assert value_and_grad(f)(1.5) == (f(1.5), f(1.0))
+
+
+ADDED: dict[str, Callable[[Any], Any]] = {
+    **SOLVERS,
+    "curve_fit": lambda g: so.curve_fit(lambda t, a: g(a) * t, [1.0, 2.0], [1.0, 2.0])[0][0],
+    "LSODA": lambda g: si.solve_ivp(lambda t, y: [g(t)], [0, 1], [1.0], "LSODA").y[0, -1],
+}
+
+
+@pytest.mark.parametrize("kind", [Stop, StopIteration, ValueError])
+@pytest.mark.parametrize("name", sorted({*ADDED} - {"solve_ivp", "quad_vec"}))
+def test_those_of_evaluations_that_the_derivative_adds_are_refused(name: str, kind: Any) -> None:
+    def f(x: Any) -> Any:
+        def g(t: Any, *_: Any) -> Any:
+            if is_deriving():
+                raise kind("added")
+            return x * t - 0.1
+
+        try:
+            return ADDED[name](g)
+        except kind:
+            return 0.0 * x
+
+    f(1.5)
+    with pytest.raises(SolverError, match=f"raised {kind.__name__} in an evaluation") as raised:
+        value_and_grad(f)(1.5)
+    assert isinstance(raised.value.__cause__, kind)
+    assert "test_exceptions_of_callbacks.py" in str(raised.value)
+
+
+def test_calls_are_allowed_for_a_number_of_times() -> None:
+    def f(x: Any, most: int) -> Any:
+        calls = [0]
+
+        def slope(y: Any, t: Any) -> Any:
+            calls[0] += 1
+            if calls[0] > most:
+                raise Stop(calls[0])
+            return -(y**3 + y - x)
+
+        return si.odeint(slope, [1.0], [0.0, 1.0])[-1, 0]
+
+    assert f(2.0, 4) == 1.0
+    with pytest.raises(SolverError, match="slope raised Stop in an evaluation"):
+        value_and_grad(f)(2.0, 4)
+
+
+def test_handlers_of_signals_raise_what_they_raise() -> None:
+    def alarm(*_: Any) -> None:
+        raise Stop("late")
+
+    def f(x: Any) -> Any:
+        def g(t: Any) -> Any:
+            if is_deriving():
+                signal.raise_signal(signal.SIGUSR1)
+            return x * t - 0.1
+
+        return so.brentq(g, 0, 3)
+
+    before = signal.signal(signal.SIGUSR1, alarm)
+    try:
+        with pytest.raises(Stop, match="late"):
+            value_and_grad(f)(1.5)
+    finally:
+        signal.signal(signal.SIGUSR1, before)
