@@ -43,6 +43,7 @@ READING_METHODS = frozenset({
     "getbuffer", "getvalue", "open", "read", "read1", "read_bytes", "read_text", "readall",
     "readinto", "readinto1", "readline", "readlines", "__next__",
 })  # fmt: skip
+SPOOLED = frozenset({"SpooledTemporaryFile.write", "SpooledTemporaryFile.writelines"})
 WRITING_ROWS = frozenset({"writeheader", "writerow", "writerows"})
 WRITERS = frozenset({"writer", "dump", "print"})  # to a file that they are given
 ENDINGS = ("", ".npy", ".npz")  # which np.save and np.savez append
@@ -162,10 +163,13 @@ def run_writer(ctx: Mode, file: Any, f: Any, args: Any, kwargs: Any) -> Any:
 
 
 def is_of_writer(f: FunctionType) -> bool:
-    """Return whether a function is a method of `csv.DictWriter`, which calls a writer in C.
+    """Return whether a method of the standard library only passes on to a stream, or a writer in C.
 
-    That one is to be seen: it holds the method of its file, which no silence could replace.
+    These are to be seen: no silence could replace the method of a file that a writer in C holds,
+    or mute a stream that is heard of only by its owner.
     """
+    if f.__module__ == "tempfile":
+        return f.__qualname__ in SPOOLED
     return f.__module__ == "csv" and f.__name__ in WRITING_ROWS
 
 

@@ -17,14 +17,19 @@ from types import FunctionType
 from typing import Any
 
 from mooncake_py.diagnostics.places import is_library
+from mooncake_py.modules import module_of
 from mooncake_py.runtime.numpy_operands import has_buffer
 from mooncake_py.tangents.fields import instance_dict
 
 __all__ = [
-    "Deferred", "Write", "can_be_written", "hear", "hear_native", "is_muted",
+    "Deferred", "Write", "beside", "can_be_written", "hear", "hear_native", "is_muted",
     "is_muted_descriptor", "is_silent", "run_muted", "silent", "without_streams",
 ]  # fmt: skip
 
+COPIED = frozenset({
+    "_blake2", "_hashlib", "_md5", "_sha1", "_sha2", "_sha256", "_sha3", "_sha512", "zlib",
+})  # fmt: skip
+"""Modules in C with objects that digest or compress what they are given, bit by bit."""
 STANDARD = ("stdout", "stderr", "__stdout__", "__stderr__")
 
 
@@ -37,6 +42,7 @@ class Block:
         self.handlers = [*known, getattr(logging, "lastResort", None)]
         held = [getattr(handler, "stream", None) for handler in known]
         self.streams = [*(getattr(sys, name) for name in STANDARD), *held]
+        self.copies: dict[int, tuple[Any, Any]] = {}  # by id of what they are of, and that itself
 
 
 class _Thread(threading.local):
@@ -236,6 +242,27 @@ def muted_streams() -> list[Any]:
 def is_silent() -> bool:
     """Return whether nothing is to be printed or logged now, but to what is made now."""
     return bool(_thread.blocks)
+
+
+def beside(f: Any) -> Any:
+    """Return what is called in place of a method of an object in C that moves on as it is used.
+
+    In a silent block it is that of a copy, which the block keeps: the program finds the object
+    where its own run has left it.
+    """
+    o: Any = getattr(f, "__self__", None)
+    if _thread.block is None or module_of(type(o)) not in COPIED:
+        return f
+    if not hasattr(o, "copy") or hasattr(o, "eof"):  # an attribute that is read of the object
+        return f
+    known = [block.copies[id(o)][1] for block in _thread.blocks if id(o) in block.copies]
+    if id(o) not in _thread.block.copies:
+        try:
+            known.append((known[-1] if known else o).copy())
+        except ValueError:  # of what is at its end, and moves no more
+            return f
+        _thread.block.copies[id(o)] = o, known[-1]
+    return getattr(known[-1], f.__name__)
 
 
 def is_muted(stream: Any) -> bool:

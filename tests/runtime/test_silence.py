@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import logging
 import sys
 import threading
 import warnings
+import zlib
 from contextlib import redirect_stdout
 from typing import Any
 
@@ -15,6 +17,7 @@ import pytest
 
 from mooncake_py.runtime.silence import (
     Deferred,
+    beside,
     hear,
     hear_native,
     is_muted,
@@ -203,3 +206,31 @@ def test_objects_are_not_asked_whether_they_are_streams() -> None:
     hear(Unmade())
     with silent():
         assert not is_muted(Unmade())
+
+
+@pytest.mark.parametrize("name", ["md5", "sha256", "blake2b", "sha3_256"])
+def test_a_digest_stays_where_the_program_left_it(name: str) -> None:
+    digest, other = hashlib.new(name), hashlib.new(name, b"ab")
+    beside(digest.update)(b"a")
+    with silent():
+        beside(digest.update)(b"b")
+        assert beside(digest.hexdigest)() == other.hexdigest()
+        with silent():
+            beside(digest.update)(b"c")
+        assert beside(digest.hexdigest)() == other.hexdigest()
+    assert digest.digest() == hashlib.new(name, b"a").digest()
+
+
+def test_a_compressor_stays_where_the_program_left_it() -> None:
+    compressor = zlib.compressobj()
+    begun = compressor.compress(b"a")
+    with silent():
+        text = begun + beside(compressor.compress)(b"b") + beside(compressor.flush)()
+        assert zlib.decompress(text) == b"ab"
+    assert zlib.decompress(begun + compressor.flush()) == b"a"
+    with silent():
+        assert beside(compressor.flush) == compressor.flush
+        assert beside(len) is len
+        decompressor = zlib.decompressobj()
+        beside(decompressor.decompress)(zlib.compress(b"ab"))
+        assert decompressor.eof
