@@ -183,12 +183,14 @@ def run_json(ctx: Mode, f: FunctionType, args: Any, kwargs: Any) -> Any:
 
 
 def written_file(f: Any, args: Any) -> Any:
-    """Return the file to which a compiled method writes data of its arguments, or None."""
-    if INERT.issuperset(map(type, args)):
-        return None
+    """Return the file to which a compiled method writes data of its arguments, or None.
+
+    A file that is given texts is none of these: a writer of rows is, as it holds the file in C.
+    """
     receiver = getattr(f, "__self__", None)
     if issubclass(type(receiver), io.IOBase):
-        return receiver if f.__name__ in ("write", "writelines") else None
+        writes = f.__name__ in ("write", "writelines") and not INERT.issuperset(map(type, args))
+        return receiver if writes else None
     if type(receiver).__module__ != "_csv" or f.__name__ not in WRITING_ROWS:
         return None
     methods = (p for p in gc.get_referents(receiver) if isinstance(p, BOUND))

@@ -65,6 +65,8 @@ WRITERS: dict[str, Callable[[Any], Any]] = {
     "json to a file": lambda x: json.dump([1], FILE),
     "csv": lambda x: csv.writer(TEXT).writerow([1, float(x[0])]),
     "csv before": lambda x: TABLE.writerows([[1], [2]]),
+    "csv of a text before": lambda x: TABLE.writerow("ab"),
+    "csv of a range before": lambda x: TABLE.writerow(range(2)),
     "csv by name": lambda x: csv.DictWriter(TEXT, ["a"]).writerow({"a": 1}),
     "csv by name before": lambda x: NAMED.writerow({"a": 1}),
     "rows by name before": lambda x: NAMED.writerows([{"a": 1}, {"a": float(x[0])}]),
