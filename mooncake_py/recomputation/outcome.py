@@ -25,7 +25,7 @@ from mooncake_py.containers.state import restore_attribute
 from mooncake_py.diagnostics.reporting import Reporting, dropped
 from mooncake_py.errors import DerivativeDropError
 from mooncake_py.language.weak_references import is_gone
-from mooncake_py.modules import draws_numbers
+from mooncake_py.modules import draws_numbers, module_of
 from mooncake_py.recomputation.places import Place
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import CLOSED, INERT, contains_active, is_iterator, parts
@@ -49,6 +49,8 @@ CONSTANTS = frozenset({int, bool, str, bytes, type(None)})
 NUMBERS = frozenset({float, complex, np.float64, np.float32, np.complex128})
 WHOLE = (None, replace_parts, undo_assign)
 COLUMNS = 61
+OF_THE_CLOCK = frozenset({"asctime", "created", "msecs", "relativeCreated"})
+"""What records of `logging` say of when they were made."""
 PART = "a part that is checkpointed"  # and so is run again
 
 
@@ -183,6 +185,9 @@ class Outcome:
             value = {k: v for k, v in value.items() if not (self.is_gone(k) or self.is_gone(v))}
         elif t is set:
             return [part for part in parts(value) if not self.is_gone(part)]
+        elif t.__name__ == "LogRecord" and module_of(t) == "logging":
+            held = own_attributes(value)
+            return [part for name, part in held.items() if name not in OF_THE_CLOCK]
         return parts(value)
 
     def is_gone(self, value: Any) -> bool:
