@@ -10,12 +10,14 @@ from mooncake_py.runtime import silence
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["HANDLERS", "use"]
+__all__ = ["HANDLERS", "METHODS", "use"]
 
 READING = frozenset({
     "__next__", "getbuffer", "getvalue", "read", "read1", "readall", "readinto", "readinto1",
     "readline", "readlines", "seek", "tell", "truncate",
 })  # fmt: skip
+STORING = frozenset({"writelines", "close", "flush"})
+METHODS = READING | STORING | {"write"}
 
 
 def use(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
@@ -31,7 +33,7 @@ def use(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
             "read\nsomething else than in the program's own run",
             fix="keep what is read in a list, or leave it out of the function",
         )
-    return None if f.__name__ in ("writelines", "close") else f(*args, **kwargs)
+    return None if f.__name__ in STORING else f(*args, **kwargs)
 
 
 def run_write(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from functools import partial
 from inspect import signature
-from types import FunctionType
+from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
 from mooncake_py.application import seen_calls
@@ -18,13 +19,14 @@ from mooncake_py.language import (
     dispatch,
     generated_calls,
     masked_arrays,
+    muted_streams,
     native_calls,
     stored_files,
     waiting,
 )
 from mooncake_py.language.class_statements import new_class
 from mooncake_py.modules import module_of, package_of
-from mooncake_py.runtime import activity, enclosing, frames, generated, numerals
+from mooncake_py.runtime import activity, enclosing, frames, generated, numerals, silence
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Handler, Mode
@@ -61,12 +63,19 @@ def call_masked(ctx: Mode, f: FunctionType, args: Any, kwargs: Any) -> Any:
     return ctx.call_function(f, args, kwargs)
 
 
+def is_muted_stream(value: Any) -> bool:
+    """Return whether a value is a stream that is silent now: of `gzip`, say, which is in Python."""
+    return issubclass(type(value), io.IOBase) and silence.is_muted(value)
+
+
 def call_native(ctx: Mode, f: FunctionType, args: Any, kwargs: Any) -> Any:
     """Call a function of the standard library that has no part in derivatives."""
     if f.__name__ == "__new__" and args and isinstance(args[0], type) and issubclass(args[0], type):
         return new_class(ctx, f, args, kwargs)
     if runs_code(f, args):
         raise missing_rule(ctx, f, args, OUT_OF_SIGHT)
+    if f.__name__ in muted_streams.METHODS and args and is_muted_stream(args[0]):
+        return muted_streams.use(ctx, MethodType(f, args[0]), args[1:], kwargs)
     if waiting.is_derived(f) or stored_files.is_of_writer(f):
         return ctx.call_function(f, args, kwargs)
     if stored_files.stores_files(ctx):

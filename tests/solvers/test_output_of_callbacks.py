@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import logging
 import sys
@@ -233,3 +234,13 @@ def test_reports_of_solvers_do_not_come_again_from_second_runs(name: str) -> Non
     assert expected
     assert printed(lambda: grad(lambda x: checkpoint(f, x))(x)) == expected
     assert printed(lambda: hvp(f, (x,), x)) == expected
+
+
+def test_a_packed_file_is_written_once_and_whole() -> None:
+    def f(x: Any) -> Any:
+        file = io.BytesIO()
+        with gzip.GzipFile(fileobj=file, mode="wb", mtime=0) as packed:
+            root = optimize.brentq(lambda z: (packed.write(b"a"), z**3 + z - x)[1], 0, 5)
+        return root, gzip.decompress(file.getvalue())
+
+    assert value_and_grad(f, has_aux=True)(2.0) == (f(2.0), pytest.approx(0.25))
