@@ -53,7 +53,7 @@ AGAIN = "jacobi_2d", "lu", "prediction", "cavity"
 WITHOUT_CONTEXT = (
     (reverse, "gradient_of_whole"),
     (forward, "push_whole"),
-    (forward, "product_of_whole"),
+    (forward, "products_of_whole"),
 )
 
 FAST = {"fastmath": {"reassoc", "contract"}, "error_model": "numpy"}

@@ -169,7 +169,6 @@ RIGHT = {
     "number past its methods": lambda x: np.multiply(x, Number(3.0)).sum(),
     "buffer": lambda x: np.multiply(x, array.array("d", A)).sum(),
     "mask of pandas for copies": written_by_mask,
-    "mask of pandas for a ufunc": computed_by_mask,
     "put and place": put_into,
     "converted in a list": lambda x: np.array([Converted(x), Converted(2 * x)]).sum(),
 }
@@ -185,6 +184,7 @@ OF_A_SPARSE_MATRIX = {
     "square": lambda x: np.square(SPARSE * x[0]).toarray().sum(),
 }
 REFUSED = {
+    "mask of a series": (computed_by_mask, r"pandas\.Series.*to_numpy"),
     "ufunc of a series": (lambda x: np.multiply(SERIES, x).sum(), r"pandas\.Series.*to_numpy"),
     "ufunc of a table": (lambda x: np.multiply(TABLE, x[0]).sum().sum(), r"pandas\.DataFrame"),
     "clip of a series": (lambda x: np.clip(SERIES, 0, x[0]).sum(), "pandas.*to_numpy"),
