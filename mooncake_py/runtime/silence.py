@@ -297,8 +297,9 @@ def hear_native(f: Any, values: Any) -> None:
 
 def can_be_written(stream: Any, data: Any) -> bool:
     """Return whether a stream takes what its ``write`` is given: text, or bytes."""
-    takes_bytes = issubclass(type(stream), (io.RawIOBase, io.BufferedIOBase))
-    return has_buffer(data) if takes_bytes else isinstance(data, str)
+    takes_bytes = not issubclass(type(stream), io.TextIOBase)
+    takes_text = not issubclass(type(stream), (io.RawIOBase, io.BufferedIOBase))
+    return (takes_bytes and has_buffer(data)) or (takes_text and isinstance(data, str))
 
 
 def is_muted_descriptor(number: Any) -> bool:
