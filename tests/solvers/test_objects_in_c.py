@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import gzip
 import hashlib
 import hmac
@@ -46,6 +47,7 @@ OBJECTS: dict[str, tuple[Callable[[], Any], Callable[[Any], Any], Callable[[Any]
 }
 
 
+@pytest.mark.filterwarnings("ignore::ResourceWarning")  # a second run closes nothing
 @pytest.mark.parametrize("name", OBJECTS)
 def test_it_is_used_as_often_as_in_the_plain_call(name: str) -> None:
     make, use, read = OBJECTS[name]
@@ -64,3 +66,4 @@ def test_it_is_used_as_often_as_in_the_plain_call(name: str) -> None:
         found, slope = value_and_grad(derived, has_aux=True)(2.0)
         assert found == expected
         assert slope == pytest.approx(0.25)
+    gc.collect()
