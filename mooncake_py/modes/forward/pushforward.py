@@ -60,8 +60,7 @@ def fitted(t: Any, y: Any) -> Any:
     if type(t) is not float and np.iscomplexobj(t) and not np.iscomplexobj(y):
         t = np.real(t)
     if issubclass(type(y), np.ndarray):
-        same = isinstance(t, np.ndarray) and t.base is None and t.dtype == y.dtype
-        if same and t.shape == y.shape and t.strides == y.strides:
+        if isinstance(t, np.ndarray) and t.base is None and laid_out(t) == laid_out(y):
             return t
         new = np.zeros_like(y)
         new[...] = t
@@ -70,6 +69,11 @@ def fitted(t: Any, y: Any) -> Any:
     if isinstance(t, np.ndarray):
         t = t[()]
     return t if type(t) is kind else kind(t)
+
+
+def laid_out(a: np.ndarray) -> tuple[Any, ...]:
+    """Return the dtype, shape and strides of an array."""
+    return a.dtype, a.shape, a.strides
 
 
 def of_linear(f: Callable[..., Any], moved: Any, fixed: Any, kwargs: Any, y: Any) -> Any:
