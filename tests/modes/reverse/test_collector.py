@@ -77,7 +77,7 @@ class Ring:
 def rings(s, n):
     a = 0.1
     for _ in range(n):
-        a = Ring(a).s * s
+        a = {"ring": Ring(a)}["ring"].s * s  # a dict: no loop as text
     return a
 
 
