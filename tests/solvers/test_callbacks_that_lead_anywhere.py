@@ -75,6 +75,7 @@ def test_modes(f: Any, does: str) -> None:
     np.testing.assert_allclose(hvp(g, (P,), V), second(P) * V, rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_within_the_callback_of_another_solver() -> None:
     def f(p: Any, does: Any) -> Any:
         def inner(u: Any) -> Any:
