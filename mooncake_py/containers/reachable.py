@@ -72,8 +72,13 @@ if TYPE_CHECKING:
 
 __all__ = ["Reachable", "State"]
 
-WITHOUT_DATA = frozenset({"importlib", "inspect", "linecache", "matplotlib", "pytest", "_pytest"})
-"""Modules that run natively whose objects are of the interpreter, or of what runs the program."""
+WITHOUT_DATA = frozenset({
+    "_io", "importlib", "inspect", "linecache", "matplotlib", "pytest", "_pytest",
+})  # fmt: skip
+"""Modules that run natively whose objects are of the interpreter, or of what runs the program.
+
+Streams of `_io` hold in their attributes only what silences them.
+"""
 REGISTRIES = frozenset({("logging", "Manager"), ("logging", "PlaceHolder")})
 """Classes of objects that lead to the loggers of all libraries."""
 SOLVERS = "mooncake_py.solvers"

@@ -22,6 +22,7 @@ from mooncake_py.errors import UntrackedWriteError
 from mooncake_py.modules import module_of, package_of
 from mooncake_py.overriding import override
 from mooncake_py.runtime.attribute_lookup import MISSING
+from mooncake_py.runtime.silence import Write
 from mooncake_py.tangents.bits import bits_of
 from mooncake_py.tangents.memory import is_writeable
 
@@ -192,10 +193,10 @@ def first_other_part(now: dict[str, Any], before: dict[str, Any]) -> tuple[str, 
     """Return path and both values of the first part that is another object, or None."""
     for text, part in before.items():
         new = now.get(text, MISSING)
-        if new is not part:
+        if new is not part and Write not in (type(new), type(part)):  # which silences a stream
             return text, shown(new), shown(part)
     for text, part in now.items():
-        if text not in before:
+        if text not in before and type(part) is not Write:
             return text, shown(part), shown(MISSING)
     return None
 
