@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from mooncake_py.compiler.native.numpy_text.helpers import cells, put_back
+from mooncake_py.compiler.native.numpy_text.helpers import cells, memory_of, put_back
 from mooncake_py.compiler.native.numpy_text.scalars import Scalars
 from mooncake_py.compiler.native.regions.linear import minus
 from mooncake_py.compiler.native.regions.region import FLOAT, INT
@@ -86,7 +86,8 @@ class Defining:
         """Return what binds the elements of an array, if they are wanted."""
         if array not in self.scalars.elements:
             return []
-        return [f"{self.scalars.memory(array)} = memoryview({self.scalars.name(array)})"]
+        f = self.scalars.texts.function(memory_of)
+        return [f"{self.scalars.memory(array)} = {f}({self.scalars.name(array)})"]
 
     def elements(self, array: str) -> list[str]:
         """Return the same of an array that is given; see `cells`."""

@@ -20,6 +20,7 @@ __all__ = [
     "cells",
     "divided",
     "grown",
+    "memory_of",
     "over",
     "power",
     "put_back",
@@ -97,7 +98,16 @@ def cells(a: ndarray, passes: int) -> list[Any] | memoryview:
     Reading and writing them takes half the time then, and to make it and to put it back takes as
     long as one pass gains.  Loops often leave out the ends.
     """
-    return a.tolist() if a.size <= passes + 2 else memoryview(a)  # type: ignore[arg-type]
+    return a.tolist() if a.size <= passes + 2 else memory_of(a)
+
+
+def memory_of(a: ndarray) -> memoryview:
+    """Return the elements of an array in its memory.
+
+    Arrays over memory of `ctypes` name the order of its bytes, which `memoryview` does not read.
+    """
+    named = a.dtype.byteorder in "<>"
+    return memoryview(a.view(a.dtype.newbyteorder("=")) if named else a)  # type: ignore[arg-type]
 
 
 def put_back(a: ndarray, found: list[Any] | memoryview) -> None:
