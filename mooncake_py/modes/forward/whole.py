@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from numpy import float64, ndarray
+from numpy import ndarray
 
 from mooncake_py.compiler.native.building.types import FLOATS
 from mooncake_py.compiler.native.form import Form
@@ -25,13 +25,13 @@ from mooncake_py.modes.reverse.whole_arguments import (
     parts_of_one,
 )
 from mooncake_py.modes.reverse.whole_sweeps import WholeSweeps
+from mooncake_py.runtime.active import REAL_SCALARS
 
 __all__ = ["WholeTangent", "products_of_whole", "push_whole", "push_whole_along"]
 
 Places = Sequence[tuple[int, int | None]]
 """Of inputs with a tangent: their place, and that of what is passed for it, None for zero."""
 NULL = bytes(16)
-DOUBLES = frozenset({float, float64})
 """A number of any dtype that is zero."""
 
 
@@ -180,9 +180,10 @@ def products_of_whole(
 ) -> tuple[Any, tuple[Any, ...], list[tuple[Any, ...]]] | None:
     """Return the value, gradients if they are wanted, and products with the Hessian.
 
-    There are products for each of the directions.  None if the call goes the general way.
+    There are products for each of the directions.  None if the call goes the general way, as it
+    does without directions.
     """
-    found = matched(f, args, {}, in_text) if len(set(chosen)) == len(chosen) else None
+    found = matched(f, args, {}, in_text) if along and len(set(chosen)) == len(chosen) else None
     if found is None:
         return None
     site, reading, inputs = found
@@ -291,7 +292,7 @@ def with_tangents(
             if type(x) is not ndarray:
                 if type(t) not in FLOATS:
                     return None
-                if type(x) in DOUBLES and type(t) in DOUBLES:
+                if type(x) in REAL_SCALARS and type(t) in REAL_SCALARS:
                     t = type(x)(t)  # what it has a cotangent of is of the type of its primal
             elif type(t) is not ndarray or t.shape != x.shape or t.dtype != x.dtype:
                 return None
