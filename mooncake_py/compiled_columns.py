@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from mooncake_py.boundary.arguments import ArgNums, choose_arguments
+from mooncake_py.compiler.native.regions.refused import LeftOnTheWayBack
 from mooncake_py.jacobian_blocks import (
     FEW,
     Mode,
@@ -38,22 +39,25 @@ def compiled_columns(
     chosen = choose_arguments(f, argnums, args, {})
     values = tuple([args[k] for k in chosen])  # type: ignore[index]
     leaves = real_leaves(f, chosen, values)
-    directions = [
-        tuple([direction[chosen.index(k)] if k in chosen else None for k in range(len(args))])
-        for direction in unit_directions(values, leaves)
-    ]
     # Only where functions run whole.
     from mooncake_py.modes.forward.whole import push_whole_along
 
-    first = push_whole_along(f, args, directions[:1])
+    def directions(*places: int) -> list[tuple[Any, ...]]:
+        return [
+            tuple([part[chosen.index(k)] if k in chosen else None for k in range(len(args))])
+            for part in unit_directions(values, leaves, *places)
+        ]
+
+    first = push_whole_along(f, args, directions(0, 1))
     if first is None:
         return None
     y, columns = first
+    size = sum([np.size(leaf) for leaf in leaves])
     count = sum([np.size(part) for part in require_numbers(f, y)])
-    if mode == "auto" and len(directions) > max(count, FEW):
+    if mode == "auto" and size > max(count, FEW):
         return None
-    if directions[1:]:
-        rest = push_whole_along(f, args, directions[1:])
+    if size > 1:
+        rest = push_whole_along(f, args, directions(1))
         if rest is None:
             return None
         columns = [*columns, *rest[1]]
@@ -77,7 +81,10 @@ def compiled_hessian(f: Any, argnums: ArgNums, args: tuple[Any, ...]) -> Any:
     from mooncake_py.modes.forward.whole import products_of_whole
 
     directions = unit_directions(values, leaves)
-    found = products_of_whole(f, chosen, args, directions, with_gradient=True)
+    try:
+        found = products_of_whole(f, chosen, args, directions, with_gradient=True)
+    except LeftOnTheWayBack:
+        return None  # the general way begins anew without compilation
     if found is None:
         return None
     value, gradients, products = found

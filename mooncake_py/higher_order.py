@@ -74,7 +74,7 @@ def hessian(
     array([[6., 2.],
            [2., 0.]])
     """
-    gradient = grad(f, argnums, compile=compile)
+    gradient = grad(f, argnums)
     by_columns = jacobian(gradient, argnums, mode="forward", compile=compile)
 
     def hessian_of(*args: Any, **kwargs: Any) -> Any:

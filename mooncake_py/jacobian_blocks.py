@@ -150,14 +150,13 @@ def no_place(value: Any, trouble: str) -> InvalidTangentError:
     )
 
 
-def unit_directions(values: Any, leaves: list[Any]) -> list[Any]:
-    """Return the unit vectors of the input, in its structure."""
+def unit_directions(
+    values: Any, leaves: list[Any], first: int = 0, end: int | None = None
+) -> list[Any]:
+    """Return unit vectors of the input, in its structure: all of them may take much memory."""
     variables = variables_in(values)
-    return [
-        refilled(values, unit_parts(leaves, variables, k, i))
-        for k, leaf in enumerate(leaves)
-        for i in range(np.size(leaf))
-    ]
+    places = [(k, i) for k, leaf in enumerate(leaves) for i in range(np.size(leaf))]
+    return [refilled(values, unit_parts(leaves, variables, k, i)) for k, i in places[first:end]]
 
 
 def real_leaves(f: Any, chosen: Any, values: Any) -> list[Any]:

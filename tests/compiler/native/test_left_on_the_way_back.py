@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from mooncake_py import hvp, value_and_grad, vjp
+from mooncake_py import hessian, hvp, value_and_grad, vjp
 from mooncake_py.compiler.native.building import operations
 from mooncake_py.compiler.native.machine import foreign, read_functions
 
@@ -68,3 +68,4 @@ def test_pullbacks_and_products() -> None:
     (g,) = vjp(lambda x: whole(x, 0.5), X, compile=True)[1](1.0)
     assert_array_equal(g, [np.inf, 0.5])
     assert_array_equal(hvp(whole, (X, 1.5), np.ones(2), compile=True), [np.inf, 0.75])
+    assert_array_equal(hessian(whole, compile=True)(X, 1.5), [[np.inf, 0.0], [0.0, 0.75]])

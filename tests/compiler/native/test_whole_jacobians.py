@@ -88,6 +88,12 @@ def test_rows_are_computed_for_few_outputs(directions: list[int]) -> None:
     same(found, 1.4 * U)
 
 
+def test_rows_of_many_inputs_take_no_memory_for_columns(directions: list[int]) -> None:
+    u = np.linspace(0.1, 1.0, 100_000)
+    same(jacobian(total, compile=True)(u, 0.7), 1.4 * u)  # all columns would be 80 GB
+    assert directions == [1]
+
+
 def test_views_of_one_array(directions: list[int]) -> None:
     base = np.linspace(0.5, 1.0, 8)
     for view in (base[1:6], base[::2], base[5::-1]):
@@ -112,6 +118,9 @@ def test_what_has_no_derivative_is_refused() -> None:
 
 def test_an_argument_without_elements() -> None:
     assert jacobian(smoothed, 0, "forward", compile=True)(np.zeros(0), 0.7).shape == (0, 0)
+    assert hessian(total, compile=True)(np.zeros(0), 0.7).shape == (0, 0)
+    value, g, second = value_grad_and_hessian(total, compile=True)(np.zeros(0), 0.7)
+    assert (value, g.shape, second.shape) == (0.0, (0,), (0, 0))
 
 
 def test_several_directions(directions: list[int]) -> None:
