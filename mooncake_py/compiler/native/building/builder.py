@@ -338,13 +338,17 @@ class Builder:
 
     def stored(self, a: Array, index: Index, e: Expr) -> Assign:
         """Return what stores an element."""
+        return Assign(self.written_at(a, index), e, place=self.place)
+
+    def written_at(self, a: Array, index: Index) -> Load:
+        """Return the element of memory that is written."""
         target = a.at(index)
         if not isinstance(target, Load):
             raise Unfit(
                 "a write to elements of a temporary array: write to an array that a variable holds",
                 self.place,
             )
-        return Assign(target, e, place=self.place)
+        return target
 
     def store(self, a: Array, value: Callable[[Index], Expr]) -> None:
         """Store all elements; where that would overwrite what is still to be read, copy first."""
@@ -358,12 +362,7 @@ class Builder:
         passes, others = (
             [f"{name}{axis}" for axis in range(len(a.shape))] for name in ("probe", "other")
         )
-        target = a.at(names_as_index(tuple(passes)))
-        if not isinstance(target, Load):
-            raise Unfit(
-                "a write to elements of a temporary array: write to an array that a variable holds",
-                self.place,
-            )
+        target = self.written_at(a, names_as_index(tuple(passes)))
         renamed: dict[str, Expr] = dict(zip(passes, map(Name, others), strict=True))
         self.ranges.natural.update(passes, others)
         return any(
