@@ -1,12 +1,12 @@
 """Loops that are tried as one entry before they run statement by statement.
 
     for i in range(1, n):           _mk_steps0 = range(1, n)
-        x[i] += a[i] * x[i - 1]     ...                         see `compiled_loops`
-                                    try:
+        x[i] += a[i] * x[i - 1]     try:
                                         _mk_result0 = _mk_loop0.run(C, (), (_mk_steps0, x, a))
                                     except NameError:
                                         _mk_result0 = _mk_else
                                     if _mk_result0.__class__ is not _mk_bound:
+                                        ...     as text of NumPy, see `compiled_loops`, or
                                         for i in _mk_steps0: ...    as it is written
                                         if _mk_result0 is not _mk_else:
                                             _mk_result0.compare(i)

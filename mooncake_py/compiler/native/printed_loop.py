@@ -15,6 +15,7 @@ from mooncake_py.compiler.sites import effort
 from mooncake_py.compiler.sites.elsewhere import Elsewhere
 from mooncake_py.compiler.sites.trials import Trials
 from mooncake_py.runtime.active import Active
+from mooncake_py.runtime.users_code import HEAP_TYPE
 from mooncake_py.syntax.trees import walk
 
 if TYPE_CHECKING:
@@ -38,7 +39,6 @@ NEVER = (
 """What loops over arrays do not contain, or not those that are read."""
 SIZED = frozenset({range, list, tuple})
 OTHERS = frozenset({set, frozenset})
-HEAP = 1 << 9  # the flag of classes that are not of C
 
 
 class PrintedLoop:
@@ -125,4 +125,4 @@ def kind_of(value: Any) -> Any:
     t = type(value)
     if t is ndarray:
         return value.dtype, value.ndim
-    return object if t.__flags__ & HEAP and t is not Active else t
+    return object if t.__flags__ & HEAP_TYPE and t is not Active else t
