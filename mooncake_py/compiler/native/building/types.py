@@ -171,44 +171,27 @@ def type_of(value: Any, met: set[int] | None = None, depth: int = 0) -> Type | N
 
 def is_list_of_floats(value: Any) -> bool:
     """Return True for a list of floats of Python; of an empty one nothing tells what it is."""
-    if type(value) is not list:
-        return False
-    types = set(map(type, value))
-    if Active in types and types <= {Active, float}:  # most often of one level
-        primals = set(map(type, [v.primal for v in value if type(v) is Active]))
-        if primals == {float}:
-            return True
-    return types == {float} or (Active in types and all(map(is_float, value)))
+    return is_list_of(float, value)
 
 
 def list_type(value: list[Any]) -> ListType | None:
     """Return the type of a list of numbers of one type, None for any other."""
-    first: Any = value[0]
-    while type(first) is Active:
-        first = first.primal
-    name = LISTED.get(type(first))
-    return ListType(NumberType(name)) if name and is_list_of(type(first), value) else None
+    t = type(innermost(value[0]))
+    name = LISTED.get(t)
+    return ListType(NumberType(name)) if name and is_list_of(t, value) else None
 
 
 def is_list_of(t: type, value: Any) -> bool:
     """Return True for a list of numbers of one type that can be passed."""
-    if t is float:
-        return is_list_of_floats(value)
-    if type(value) is not list or not value:
+    if type(value) is not list:
         return False
-    if t is int:
-        return set(map(type, value)) == {int} and min(value) > -LARGE and max(value) < LARGE
     types = set(map(type, value))
-    if Active in types:
-        types = set(map(type, map(innermost, value)))
+    if t is int:
+        return types == {int} and min(value) > -LARGE and max(value) < LARGE
+    while Active in types:  # most often of one level
+        value = [v.primal if type(v) is Active else v for v in value]
+        types = set(map(type, value))
     return types == {t}
-
-
-def is_float(value: Any) -> bool:
-    """Return True for a float of Python, also one with a derivative."""
-    while type(value) is Active:
-        value = value.primal
-    return type(value) is float
 
 
 def has_type(value: Any, type_: Type) -> bool:
