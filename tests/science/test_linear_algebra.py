@@ -16,7 +16,7 @@ S = A @ A.T / 5
 B = draw(-1, 1, 5)
 
 
-@programs(A, B)
+@programs(A, B, rests=True)
 def lu_with_pivoting(a, b):
     n = len(b)
     for k in range(n - 1):
