@@ -17,7 +17,8 @@ def test_ufunc_methods_follow_their_rules(case: Case) -> None:
     case.check()
 
 
-RAISED = ValueError if np.lib.NumpyVersion(np.__version__) >= "2.5.0" else MissingRuleError
+SINCE_2_5 = np.lib.NumpyVersion(np.__version__) >= "2.5.0"
+RAISED = ValueError if SINCE_2_5 else MissingRuleError
 
 
 @pytest.mark.parametrize("ufunc", [np.add, np.subtract, np.multiply])
@@ -128,6 +129,7 @@ def test_at_no_places_raises_where_the_ufunc_takes_no_such_numbers() -> None:
         grad(f)(np.array([0.7, 1.3]))
 
 
+@pytest.mark.skipif(SINCE_2_5, reason="NumPy takes no output of more axes")
 @pytest.mark.parametrize(
     "f",
     [
