@@ -19,7 +19,7 @@ __all__ = ["short_loops_are_tried", "without_compiler"]
 
 @pytest.hookimpl(wrapper=True)
 def pytest_pycollect_makeitem() -> Generator[None, Any, Any]:
-    """Leave out of the fast set the tests that are ``thorough``, and cases not ``sampled``."""
+    """Leave out of the fast set the tests that are ``thorough``, and most of many cases."""
     found = yield
     if isinstance(found, list):  # the cases of one function
         leave_out([item for item in found if item.get_closest_marker("slow") is None])
@@ -55,10 +55,16 @@ def pytest_runtest_call() -> Generator[None, Any, Any]:
         pytest.skip("compile=True needs llvmlite")
 
 
+MOST = 6
+"""Cases of one test that the fast set has, spread evenly, unless the test says otherwise."""
+
+
 def leave_out(cases: list[pytest.Item]) -> None:
+    """Mark what of the cases of one test is not in the fast set."""
+    each = -(-len(cases) // MOST)
     for k, case in enumerate(cases):
         sampled = case.get_closest_marker("sampled")
-        if sampled is not None and k % sampled.args[0] != 0:
+        if k % (each if sampled is None else sampled.args[0]) != 0:
             case.add_marker("thorough")
         if case.get_closest_marker("thorough") is not None:
             case.add_marker("slow")
