@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from mooncake_py.syntax.nodes import Place
 
 __all__ = ["Again", "Findings"]
@@ -35,8 +37,8 @@ class Findings:
         Those whose arrays have other names, which would not see a write.
     same : set of frozenset of str
         Pairs of those that may stand for one array when a pass of a loop begins.
-    dropped : set of str
-        Variables of which a pass of a loop does not tell what they stand for in the next one.
+    dropped : set of (Place or None, str)
+        Loops, and slots of which a pass does not tell what they stand for in the next one.
     unpacked : set of str
         Variables of tuples that a loop or a branch binds again.
     growing : dict of (Place or None) to str
@@ -57,8 +59,8 @@ class Findings:
         Variables that are read after the loop that binds them.
     counters : set of str
         Attributes of objects that are made within, ints, which are bound again.
-    assigned : dict of str to (tuple, str)
-        Attributes that are assigned: where the object is, and the name.
+    assigned : dict of str to (tuple, Slot)
+        Attributes that are assigned: where the object is, and the slot.
     """
 
     def __init__(self, itemizes: bool = False) -> None:
@@ -70,7 +72,7 @@ class Findings:
         self.carried: set[str] = set()
         self.named_twice: set[str] = set()
         self.same: set[frozenset[str]] = set()
-        self.dropped: set[str] = set()
+        self.dropped: set[tuple[Place | None, str]] = set()
         self.unpacked: set[str] = set()
         self.growing: dict[Place | None, str] = {}
         self.grown: dict[str, str] = {}
@@ -80,4 +82,4 @@ class Findings:
         self.written: set[Place | None] = set()
         self.outlasting: set[str] = set()
         self.counters: set[str] = set()
-        self.assigned: dict[str, tuple[tuple[int | str, ...], str]] = {}
+        self.assigned: dict[str, tuple[tuple[int | str, ...], Any]] = {}

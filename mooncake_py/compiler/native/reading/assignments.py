@@ -24,7 +24,7 @@ from mooncake_py.compiler.native.building.values import (
 )
 from mooncake_py.compiler.native.reading import growing, lists
 from mooncake_py.compiler.native.reading.expressions import is_list
-from mooncake_py.compiler.native.reading.scope import shown
+from mooncake_py.compiler.native.reading.store import Slot
 from mooncake_py.compiler.native.reading.writes import MemoryWriter
 from mooncake_py.compiler.native.regions.linear import ZERO, minus
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, FLOAT32, INT, REAL
@@ -144,59 +144,65 @@ class AssignmentReader(MemoryWriter):
             return found
         return of_no_memory(found)
 
-    def bind(self, name: str, value: Value) -> None:
-        """Bind a variable."""
-        scope = self.scope
-        scope.maybe.pop(name, None)
+    def slot(self, at: str | Slot) -> Slot:
+        """Return the slot of a variable of the function that is being read."""
+        return at if isinstance(at, Slot) else self.scope.slot(at)
+
+    def bind(self, at: str | Slot, value: Value) -> None:
+        """Bind a variable, or any other slot."""
+        slot, slots = self.slot(at), self.slots
+        slots.maybe.pop(slot, None)
         if isinstance(value, Number):
-            scope.env[name] = self.bind_number(name, value)
+            slots.values[slot] = self.bind_number(slot, value)
         elif isinstance(value, ComplexNumber):
-            scope.env[name] = self.bind_complex(name, value)
+            slots.values[slot] = self.bind_complex(slot, value)
         elif isinstance(value, Array):
-            scope.env[name] = self.bind_array(name, value)
-        elif isinstance(value, Tuple) and scope.named(name) in self.findings.unpacked:
+            slots.values[slot] = self.bind_array(slot, value)
+        elif isinstance(value, Tuple) and slot.own in self.findings.unpacked:
             kept = self.kept_apart(value)
             assert isinstance(kept, Tuple)
-            for key, item in zip(scope.items_of(name, kept), kept.items, strict=True):
-                self.bind(key, item)
-            scope.env[name] = kept
-            self.refresh(name)
+            for k, item in enumerate(kept.items):
+                self.bind(slot.item(k), item)
+            slots.values[slot] = kept
+            self.refresh(slot)
         else:
-            scope.env[name] = self.kept_apart(value)
+            slots.values[slot] = self.kept_apart(value)
 
-    def refresh(self, name: str) -> None:
-        """Let the variable of a tuple stand for what its items, which are bound, stand for."""
-        env, found = self.scope.env, self.scope.env.get(name)
-        if isinstance(found, Tuple) and self.scope.named(name) in self.findings.unpacked:
-            items = [env[key] for key in self.scope.items_of(name, found) if key in env]
-            if len(items) == len(found.items):
-                env[name] = replace(found, items=tuple(items))
+    def refresh(self, slot: Slot) -> None:
+        """Let the slot of a tuple stand for what its items, which are bound, stand for."""
+        values, found = self.slots.values, self.slots.values.get(slot)
+        if isinstance(found, Tuple) and slot.own in self.findings.unpacked:
+            keys = [slot.item(k) for k in range(len(found.items))]
+            if all(key in values for key in keys):
+                values[slot] = replace(found, items=tuple([values[key] for key in keys]))
             else:
-                del env[name]
+                del values[slot]
 
-    def unpack(self, name: str, old: Value | None, value: Value | None) -> None:
-        """Find out that a variable of a tuple is bound again where it must stand for one thing."""
-        if not isinstance(old, Tuple) or not isinstance(value, Tuple):
+    def unpack(self, slot: Slot, old: Value | None, value: Value | None) -> None:
+        """Find out that the slot of a tuple is bound again where it must stand for one thing."""
+        if not isinstance(old, Tuple) or not isinstance(value, Tuple) or not alike(old, value):
             return
-        if alike(old, value):
-            own = self.scope.named(name)
-            if own not in self.findings.unpacked:
-                self.findings.unpacked.add(own)
-                raise Again
+        if slot.own not in self.findings.unpacked:
+            self.findings.unpacked.add(slot.own)
+            raise Again
 
-    def bind_complex(self, name: str, value: ComplexNumber) -> ComplexNumber:
+    def bind_complex(self, at: str | Slot, value: ComplexNumber) -> ComplexNumber:
         """Bind a variable to a complex number: two of real ones, which may read one another."""
+        slot = self.slot(at)
         re, im = (self.number_apart(part) for part in (value.re, value.im))
-        return ComplexNumber(self.bind_number(f"{name}.re", re), self.bind_number(f"{name}.im", im))
+        return ComplexNumber(
+            self.bind_number(slot.part("re"), re), self.bind_number(slot.part("im"), im)
+        )
 
     def bind_attribute(self, o: Value, name: str, value: Value) -> None:
         """Bind an attribute of an object."""
         raise NotImplementedError
 
-    def bind_number(self, name: str, value: Number) -> Number:
+    def bind_number(self, at: str | Slot, value: Number) -> Number:
         """Bind a variable to a number; return what it stands for."""
-        b, own = self.b, self.scope.named(name)
-        if value.kind == INT and self.is_bound_once(name) and value.type == "int":
+        b, slot = self.b, self.slot(at)
+        own = slot.own
+        if value.kind == INT and self.is_bound_once(slot) and value.type == "int":
             return Number(b.steady(value.e), "int")
         is_widened = own in self.findings.widened
         if is_widened and value.kind == BOOL:
@@ -235,19 +241,19 @@ class AssignmentReader(MemoryWriter):
             raise Again
         return Number(target, value.type)
 
-    def bind_array(self, name: str, value: Array) -> Array:
+    def bind_array(self, slot: Slot, value: Array) -> Array:
         """Bind a variable to an array; return what it stands for."""
-        b, own = self.b, self.scope.named(name)
-        before = self.scope.env.get(name)
+        b, own = self.b, slot.own
+        before = self.slots.values.get(slot)
         if own in self.findings.carried and b.loops and isinstance(before, Array):
             if value.base:
                 if not value.whole or b.made.get(value.base) != b.loops:
                     raise Unfit(
-                        f"{shown(name)} becomes another view in each pass of a loop", b.place
+                        f"{slot.shown} becomes another view in each pass of a loop", b.place
                     )
                 self.name_anew(own, value.base)
             if value.kind != before.kind or len(value.shape) != len(before.shape):
-                raise Unfit(f"{shown(name)} becomes another kind of array in a loop", b.place)
+                raise Unfit(f"{slot.shown} becomes another kind of array in a loop", b.place)
             self.require_new(before.base)
             self.unroll_for(own, value, before)
             self.of_shape(value, before)
@@ -259,7 +265,7 @@ class AssignmentReader(MemoryWriter):
                 complexes.store(b, before, *self.parts_for(before, value))
             else:
                 b.store(before, operations.broadcast_to(value, before.shape, b))
-            self.forget(before.base, name)  # what was there before
+            self.forget(before.base, slot)  # what was there before
             return before
         if value.base in self.buffers:
             if not value.whole:

@@ -18,6 +18,7 @@ from mooncake_py.compiler.native.building.values import (
 )
 from mooncake_py.compiler.native.reading.assignments import AssignmentReader, alike
 from mooncake_py.compiler.native.reading.merging import Before, bases_in, merged
+from mooncake_py.compiler.native.reading.store import Slot, Snapshot, is_same
 from mooncake_py.compiler.regions.ir import Const, If, Statement
 from mooncake_py.syntax.nodes import place_of
 
@@ -63,61 +64,73 @@ class BranchReader(AssignmentReader):
         if isinstance(test, Const):
             self.read(sides[0 if test.value else 1])
             return
-        before = dict(self.scope.env), dict(self.scope.maybe), self.result
+        slots, entry, before = self.slots, self.slots.snapshot(), self.result
         was_straight, self.is_straight = self.is_straight, False
         known = Before.of(b)
-        found: list[tuple[Any, dict[str, Value], dict[str, Any], Value | None, bool]] = []
+        found: list[tuple[Any, Snapshot, Value | None, bool]] = []
         for side in sides:
-            self.scope.env, self.scope.maybe, self.result = dict(before[0]), dict(before[1]), None
+            slots.restore(entry)
+            self.result = None
             with b.within() as block:
                 self.read(side)
                 self.settle_result()
             left = leaves(side, ast.Break | ast.Continue | ast.Raise)
-            found.append((block, self.scope.env, self.scope.maybe, self.result, left))
-        (x, env, maybe, result, left), (y, env2, maybe2, result2, left2) = found
+            found.append((block, slots.snapshot(), self.result, left))
+        (x, after, result, left), (y, after2, result2, left2) = found
         if left and not left2:
-            env, maybe, result = env2, maybe2, self.merged_result(known, [y], [result2])
+            result = self.merged_result(known, [y], [result2], self.seen_outside([after2]))
+            after = after2
         elif left2 and not left:
-            result = self.merged_result(known, [x], [result])
+            result = self.merged_result(known, [x], [result], self.seen_outside([after]))
         elif not left and not left2:
-            for name, v in list(env.items()):
-                if v != env2.get(name):
-                    self.unpack(name, v, env2.get(name))
-                    self.merge(name, known, (x, y), (env, env2))
+            seen = set() if result == result2 else self.seen_outside([after, after2])
+            after = self.joined(known, (x, y), (after, after2))
             if result != result2:
-                result = result2 = self.merged_result(known, (x, y), (result, result2))
-            maybe = {
-                name: (*maybe.get(name, ()), *maybe2.get(name, ())) for name in {**maybe, **maybe2}
-            }
-            env = {
-                name: v
-                for name, v in env.items()
-                if env2.get(name) == v and known.has(maybe.get(name, ()))
-            }
+                result = self.merged_result(known, (x, y), (result, result2), seen)
         b.add(If(test, tuple(x), tuple(y), place=place_of(node)))
-        self.scope.env, self.scope.maybe = env, maybe
+        slots.restore(after)
         self.is_straight = was_straight
-        self.result = result if result is not None else before[2]
+        self.result = result if result is not None else before
+
+    def joined(
+        self, known: Before, blocks: Sequence[list[Statement]], sides: tuple[Snapshot, Snapshot]
+    ) -> Snapshot:
+        """Return what slots stand for where the two sides of a branch meet."""
+        one, other = sides
+        for slot, v in list(one.values.items()):
+            there = other.values.get(slot)
+            if not is_same(v, there):
+                self.unpack(slot, v, there)
+                self.merge(slot, known, blocks, (one.values, other.values))
+        tests = (one.maybe, other.maybe)
+        slots = {**tests[0], **tests[1]}
+        maybe = {s: (*tests[0].get(s, ()), *tests[1].get(s, ())) for s in slots}
+        values = {
+            slot: v
+            for slot, v in one.values.items()
+            if is_same(v, other.values.get(slot)) and known.has(maybe.get(slot, ()))
+        }
+        return Snapshot(values, maybe)
 
     def merge(
         self,
-        name: str,
+        slot: Slot,
         known: Before,
         blocks: Sequence[list[Statement]],
-        envs: Sequence[dict[str, Value]],
+        sides: Sequence[dict[Slot, Value]],
     ) -> None:
-        """Let a variable that stands for two arrays stand for one, which holds either.
+        """Let a slot that stands for two arrays stand for one, which holds either.
 
         Memory from before the branch must have no other name: who writes it would not see this one.
         What the caller can see must not be written by this name, either.
         """
-        values = [env.get(name) for env in envs]
+        values = [side.get(slot) for side in sides]
         arrays = [v for v in values if isinstance(v, Array)]
         if len(arrays) < 2:
             return
-        others = self.seen_elsewhere()
-        for env, a in zip(envs, arrays, strict=True):
-            rest = bases_in([v for other, v in env.items() if other != name])
+        others = set(bases_in([*self.initial.values(), *self.known_as.values()]))
+        for side, a in zip(sides, arrays, strict=True):
+            rest = bases_in([v for other, v in side.items() if other != slot])
             if a.base and a.base in others.union(rest):
                 return
         found = merged(self.b, known, blocks, arrays)
@@ -125,17 +138,22 @@ class BranchReader(AssignmentReader):
             return
         if any(a.base in self.inputs | self.guarded or a.frozen for a in arrays):
             self.guarded.add(found.base)
-        for env in envs:
-            env[name] = found
+        for side in sides:
+            side[slot] = found
 
-    def seen_elsewhere(self) -> set[str]:
+    def seen_outside(self, ends: Sequence[Snapshot]) -> set[str]:
         """Return the memory that other functions, attributes and captured variables refer to."""
         found = [*self.initial.values(), *self.known_as.values()]
-        found += [v for s in self.scopes if s is not self.scope for v in s.env.values()]
+        own = self.scope.owner
+        found += [v for end in ends for s, v in end.values.items() if s.owner != own]
         return set(bases_in(found))
 
     def merged_result(
-        self, known: Before, blocks: Sequence[list[Statement]], values: Sequence[Value | None]
+        self,
+        known: Before,
+        blocks: Sequence[list[Statement]],
+        values: Sequence[Value | None],
+        seen: set[str],
     ) -> Value | None:
         """Return one result for those of the sides of a branch that do not leave."""
         first = values[0]
@@ -144,14 +162,13 @@ class BranchReader(AssignmentReader):
         tuples = [v for v in values if isinstance(v, Tuple)]
         if len(tuples) == len(values) and all(alike(v, tuples[0]) for v in tuples):
             rows = zip(*[v.items for v in tuples], strict=True)
-            items = [self.merged_result(known, blocks, row) for row in rows]
+            items = [self.merged_result(known, blocks, row, seen) for row in rows]
             return replace(tuples[0], items=tuple(v for v in items if v is not None))
         arrays = [v for v in values if isinstance(v, Array)]
         if len(arrays) == len(values):
             if all(a == arrays[0] for a in arrays) and arrays[0].base in known.arrays:
                 return arrays[0]
-            seen = self.inputs | self.seen_elsewhere()
-            if seen.isdisjoint(a.base for a in arrays):
+            if (self.inputs | seen).isdisjoint(a.base for a in arrays):
                 found = merged(self.b, known, blocks, arrays)
                 if found is not None:
                     return found

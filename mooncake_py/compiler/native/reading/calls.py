@@ -29,6 +29,7 @@ from mooncake_py.compiler.native.functions import of_numpy
 from mooncake_py.compiler.native.reading import dicts, growing, lists, picked
 from mooncake_py.compiler.native.reading.expressions import ExpressionReader, is_list
 from mooncake_py.compiler.native.reading.merging import Around
+from mooncake_py.compiler.native.reading.store import Slot, is_same
 from mooncake_py.compiler.native.regions.mentions import bound_by
 from mooncake_py.compiler.regions.ir import statements
 from mooncake_py.jitted import python_function
@@ -117,14 +118,14 @@ class CallReader(ExpressionReader):
         """
         known, start = set(self.b.arrays), len(self.b.block)
         depth, exclusive = self.nested, self.exclusive
-        before, place = self.scope.attributes(), self.b.place
-        known.update(self.scope.named(name) for name in before)
+        before, place = dict(self.slots.values), self.b.place
+        known.update(slot.own for slot in before)
         self.nested, self.exclusive, picks, self.picks = 0, 0, self.picks, False
         found = run()
         self.nested, self.exclusive, self.picks = depth, exclusive, picks
         made = tuple(self.b.block[start:])
         if (depth > 1 or exclusive) and (
-            changed(before, self.scope.attributes())
+            changed(before, self.slots.values)
             or any(not known.isdisjoint(bound_by(s)) for s in statements(made))
         ):
             if exclusive or self.has_picked:
@@ -218,6 +219,6 @@ def refuse_unfit_output(out: Array, operands: Sequence[Value], node: ast.Call) -
         raise Unfit("np.dot into an array of another dtype", place_of(node))
 
 
-def changed(before: dict[str, Value], after: dict[str, Value]) -> bool:
-    """Return True if attributes do not stand for what they stood for."""
-    return any(after.get(name) != value for name, value in before.items())
+def changed(before: dict[Slot, Value], after: dict[Slot, Value]) -> bool:
+    """Return True if slots do not stand for what they stood for."""
+    return not all(is_same(after.get(slot), value) for slot, value in before.items())

@@ -35,6 +35,7 @@ from mooncake_py.compiler.native.functions import joining, of_numpy
 from mooncake_py.compiler.native.reading import dicts, growing, lists, picked
 from mooncake_py.compiler.native.reading.conditions import ConditionReader, opposite
 from mooncake_py.compiler.native.reading.scope import Scope, constant, is_input
+from mooncake_py.compiler.native.reading.store import Slot, Store
 from mooncake_py.compiler.native.regions.region import BOOL, INT
 from mooncake_py.compiler.regions.comparisons import COMPARISONS
 from mooncake_py.compiler.regions.ir import (
@@ -64,6 +65,8 @@ class ExpressionReader(ConditionReader):
     ----------
     b : Builder
     scope : Scope
+    slots : Store
+        What variables, attributes and items stand for.
     findings : Findings
     nested : int
         Of how many expressions what is read is a part.
@@ -79,6 +82,7 @@ class ExpressionReader(ConditionReader):
 
     b: Builder
     scope: Scope
+    slots: Store
     findings: Findings
     nested = 0
     exclusive = 0
@@ -177,9 +181,7 @@ class ExpressionReader(ConditionReader):
     def variable_in(self, scope: Scope, name: str) -> Value:
         """Read a variable of a function that is being read, or of one around it."""
         if name in scope.env:
-            for test in scope.maybe.get(name, ()):
-                self.b.require(test)
-            return scope.env[name]
+            return self.held(scope.slot(name))
         if name in scope.local:
             own = scope.named(name)
             if scope.bindings[name] == 1 and own not in self.findings.outlasting:
@@ -195,10 +197,16 @@ class ExpressionReader(ConditionReader):
         assert found is not None
         return found
 
-    def is_bound_once(self, name: str) -> bool:
+    def held(self, slot: Slot) -> Value:
+        """Return what is in a slot, which must be bound wherever this is read."""
+        for test in self.slots.maybe.get(slot, ()):
+            self.b.require(test)
+        return self.slots.values[slot]
+
+    def is_bound_once(self, slot: Slot) -> bool:
         """Return True for a variable bound in one place, and read only where that has run."""
-        scope = self.scope
-        return scope.bindings[name] == 1 and scope.named(name) not in self.findings.outlasting
+        is_here = slot.owner == self.scope.owner and self.scope.bindings[slot.name] == 1
+        return is_here and slot.own not in self.findings.outlasting
 
     def captured(self, scope: Scope, name: str, value: Any) -> Value:
         """Read a global or captured float or array, which is an input."""

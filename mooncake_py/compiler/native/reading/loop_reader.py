@@ -54,7 +54,7 @@ class LoopReader(FunctionReader):
         nodes: list[ast.stmt] = [loop.node]
         if not has_return(loop.node):
             nodes = lowered(nodes)
-        scope = Scope(self.callees.met(f), f, nodes, b.fresh("u"))
+        scope = Scope(self.callees.met(f), f, nodes, b.fresh("u"), self.slots)
         scope.local = set(loop.local)
         scope.bindings.update([*types, *loop.results])  # they are bound before, or read afterwards
         self.scope = scope
@@ -77,7 +77,7 @@ class LoopReader(FunctionReader):
 
         Both would not see what the function writes to one of them.
         """
-        attributes = [v for name, v in self.scope.env.items() if name.startswith(".")]
+        attributes = [v for slot, v in self.slots.values.items() if not slot.is_variable]
         own = {v.base for v in (*results, *attributes) if isinstance(v, Array) and v.base}
         seen = own | self.inputs
         if any(len(pair & seen) > 1 for base in own for pair in self.pairs_with(base)):

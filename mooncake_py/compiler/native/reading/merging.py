@@ -22,7 +22,9 @@ from mooncake_py.compiler.native.building.values import (
     Tuple,
     Value,
 )
+from mooncake_py.compiler.native.reading.store import Snapshot
 from mooncake_py.compiler.regions.ir import Expr, Length, Name, Statement, walk
+from mooncake_py.syntax.nodes import Place
 
 __all__ = ["Around", "Before", "bases_in", "merged"]
 
@@ -72,15 +74,17 @@ class Around(NamedTuple):
     before : Before
     over : set of str
         The memory that it runs over.
-    maybe : dict of str to tuple of Expr
-        Which variables were bound only if tests held.
+    place : Place or None
+    entry : Snapshot
+        What slots stood for before it.
     """
 
     is_straight: bool
     aliases: set[frozenset[str]]
     before: Before
     over: set[str]
-    maybe: dict[str, tuple[Expr, ...]]
+    place: Place | None
+    entry: Snapshot = Snapshot({}, {})
 
 
 def merged(

@@ -54,6 +54,7 @@ class NestedReader(ObjectReader):
         if any(isinstance(n, ast.Nonlocal | ast.Global | ast.Yield) for n in ast.walk(node)):
             raise Unfit("a nested function with `nonlocal` or `global`", place_of(node))
         code = code_of(node, self.scope.function.__code__)
+        self.scope.makes_functions = True
         cells = tuple([CellType() for _ in code.co_freevars])
         f = FunctionType(code, self.scope.function.__globals__, closure=cells)
         positional = [p.arg for p in a.args]
@@ -69,7 +70,7 @@ class NestedReader(ObjectReader):
         outer: Scope = made.scope
         body = body_of(made.node)
         f = made.function
-        return Scope(outer.callee, f, body, self.b.fresh("u"), outer)  # type: ignore[arg-type]
+        return Scope(outer.callee, f, body, self.b.fresh("u"), self.slots, outer)  # type: ignore[arg-type]
 
     # Comprehensions.
 
@@ -114,7 +115,6 @@ class NestedReader(ObjectReader):
         name = b.fresh("b")
         b.arrays[name], b.made[name] = 1, b.loops
         self.enter_loop(loop.body, runs, {a.base for _, a in heads if a is not None})
-        before = dict(self.scope.env)
         with b.loop(counter, low, minus(high, ONE)) as block:
             self.bind_heads(heads, Number(Name(counter), "int"), low)
             found = self.number(element)
@@ -126,7 +126,7 @@ class NestedReader(ObjectReader):
             target = Load(name, (minus(Name(counter), low),))
             e = as_float(found.e) if found.kind == FLOAT else found.e
             b.add(Assign(target, e, place=b.place))
-        self.leave_loop(before, runs)
+        self.leave_loop(runs)
         b.kinds[name] = found.kind
         b.add(Alloc(name, (n,), found.kind, False, place=b.place))
         steps = Op("range", (low, high, Const(1)), place=place_of(node))

@@ -27,6 +27,7 @@ from mooncake_py.compiler.native.building.values import (
 )
 from mooncake_py.compiler.native.reading.scope import constant
 from mooncake_py.compiler.native.reading.statements import StatementReader
+from mooncake_py.compiler.native.reading.store import Slot
 from mooncake_py.overriding import override
 from mooncake_py.runtime.attribute_lookup import (
     MISSING,
@@ -75,19 +76,20 @@ class ObjectReader(StatementReader):
         if not isinstance(value, Object):
             return
         for name, type_ in value.type.attributes:
-            own = owned(value, name)
-            if own in self.findings.assigned:
+            if owned(value, name).own in self.findings.assigned:
                 if type_ is not None:
-                    self.scope.env[f".{own}"] = self.assigned_input(own, type_, (*value.path, name))
+                    slot, path = owned(value, name), (*value.path, name)
+                    self.slots.bound(slot, self.assigned_input(slot, type_, path))
             elif isinstance(type_, ObjectType):
                 self.bind_initial(self.attribute_of(value, name))
 
-    def assigned_input(self, own: str, type_: Type, path: Path) -> Value:
+    def assigned_input(self, slot: Slot, type_: Type, path: Path) -> Value:
         """Return what an attribute that is assigned somewhere stands for on entry."""
+        own = slot.own
         if own not in self.findings.varied | self.findings.widened:
             return self.input_at(own, type_, False, path)
         value = self.input_at(f"{own}.before", type_, True, path)
-        return self.bind_number(f".{own}", value) if isinstance(value, Number) else value
+        return self.bind_number(slot, value) if isinstance(value, Number) else value
 
     @override
     def constructed(self, cls: type, args: Sequence[Value], given: dict[str, Value]) -> Value:
@@ -113,12 +115,13 @@ class ObjectReader(StatementReader):
 
     @override
     def attribute_of(self, o: Object, name: str) -> Value:
-        own, scope = owned(o, name), self.scope
+        slot = owned(o, name)
+        own = slot.own
         types = dict(o.type.attributes)
         if name.startswith("__"):
             raise Unfit(f"the attribute {name}", self.b.place)
-        if own in self.findings.assigned or f".{own}" in scope.env:
-            return self.bound_attribute(own, name)
+        if own in self.findings.assigned or slot in self.slots.values:
+            return self.bound_attribute(slot)
         if name in types:
             type_ = types[name]
             if type_ is None:
@@ -129,7 +132,7 @@ class ObjectReader(StatementReader):
             if own not in self.initial:
                 self.initial[own] = self.input_at(own, type_, True, (*o.path, name))
             return self.initial[own]
-        found = scope.of_class(o.cls, name)
+        found = self.scope.of_class(o.cls, name)
         if type(found) is property and type(found.fget) is FunctionType:
             getter = found.fget
             return self.contained(lambda: self.inlined(getter, [o], {}))
@@ -138,22 +141,19 @@ class ObjectReader(StatementReader):
             raise Unfit(f"the attribute {name} of a class", self.b.place)
         return value
 
-    def bound_attribute(self, own: str, name: str) -> Value:
+    def bound_attribute(self, slot: Slot) -> Value:
         """Read an attribute that is assigned somewhere."""
-        scope, key = self.scope, f".{own}"
-        if key not in scope.env:
-            raise Unfit(f"the attribute {name}, which may not be bound here", self.b.place)
-        for test in scope.maybe.get(key, ()):
-            self.b.require(test)
-        return scope.env[key]
+        if slot not in self.slots.values:
+            raise Unfit(f"the attribute {slot.name}, which may not be bound here", self.b.place)
+        return self.held(slot)
 
     @override
     def method_of(self, o: Object, name: str) -> tuple[Value, Sequence[Value]]:
-        own = owned(o, name)
+        slot = owned(o, name)
         if (
             name in dict(o.type.attributes)
-            or own in self.findings.assigned
-            or f".{own}" in self.scope.env
+            or slot.own in self.findings.assigned
+            or slot in self.slots.values
         ):
             return self.attribute_of(o, name), ()
         if name.startswith("__"):
@@ -175,37 +175,37 @@ class ObjectReader(StatementReader):
         found = self.scope.of_class(o.cls, name)
         if found is not MISSING and overrides(found):
             raise Unfit(f"an assignment to the attribute {name} of a class", self.b.place)
-        own = owned(o, name)
+        slot = owned(o, name)
         if not o.path:
-            self.bind_own(own, value)
+            self.bind_own(slot, value)
             return
-        if own not in self.findings.assigned:
-            self.findings.assigned[own] = o.path, name
+        if slot.own not in self.findings.assigned:
+            self.findings.assigned[slot.own] = o.path, slot
             raise Again
-        self.bind(f".{own}", value)
+        self.bind(slot, value)
 
-    def bind_own(self, own: str, value: Value) -> None:
+    def bind_own(self, slot: Slot, value: Value) -> None:
         """Bind an attribute of an object that is made within; ints may be sizes of arrays."""
         counters = self.findings.counters
-        if isinstance(value, Number) and value.type == "int" and own not in counters:
-            if f".{own}" in self.scope.env or self.b.loops:
-                counters.add(own)
+        if isinstance(value, Number) and value.type == "int" and slot.own not in counters:
+            if slot in self.slots.values or self.b.loops:
+                counters.add(slot.own)
                 raise Again
-            self.scope.env[f".{own}"] = Number(self.b.steady(value.e), "int")
+            self.slots.bound(slot, Number(self.b.steady(value.e), "int"))
         else:
-            self.bind(f".{own}", value)
+            self.bind(slot, value)
 
     def assigned_attributes(self) -> list[tuple[Path, str, Value]]:
         """Return what is assigned: where the object is, the attribute, and what it is at last."""
         return [
-            (path, name, self.bound_attribute(own, name))
-            for own, (path, name) in self.findings.assigned.items()
+            (path, slot.name, self.bound_attribute(slot))
+            for path, slot in self.findings.assigned.values()
         ]
 
 
-def owned(o: Object, name: str) -> str:
-    """Return what an attribute is called in the region."""
-    return f"{o.name}.{name}"
+def owned(o: Object, name: str) -> Slot:
+    """Return the slot of an attribute."""
+    return Slot(f"{o.name}.", name)
 
 
 def found_at(given: Sequence[Any], path: Path) -> Any:

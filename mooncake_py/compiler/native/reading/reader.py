@@ -50,6 +50,7 @@ from mooncake_py.compiler.native.reading.nested import NestedReader
 from mooncake_py.compiler.native.reading.objects import Field, Path
 from mooncake_py.compiler.native.reading.outputs import Output, leaves_of, names_in
 from mooncake_py.compiler.native.reading.scope import Scope, constant
+from mooncake_py.compiler.native.reading.store import Store
 from mooncake_py.compiler.native.regions.linear import LARGE
 from mooncake_py.compiler.native.regions.region import FLOAT, INT, REAL, NativeRegion
 from mooncake_py.compiler.reading.callees import Callee, Callees, is_own
@@ -157,6 +158,7 @@ class FunctionReader(NestedReader):
         self.callees = Callees()
         self.captures: list[Captured | Field] = []
         self.initial = {}
+        self.slots = Store()
         self.grown: dict[str, Cells] = {}
         self.given: set[str] = set()  # memory of lists that are given back
         self.known_as: dict[tuple[Callee, str], Value] = {}
@@ -225,7 +227,7 @@ class FunctionReader(NestedReader):
             body = lowered(ended(node.body))
         else:
             raise Unfit("a coroutine or a generator: return a list", self.b.place)
-        return Scope(self.callees.met(named), f, body, self.b.fresh("u"))
+        return Scope(self.callees.met(named), f, body, self.b.fresh("u"), self.slots)
 
     def is_readable(self, named: Any) -> bool:
         """Return True for a function that is read, not called."""
@@ -348,7 +350,6 @@ class FunctionReader(NestedReader):
         ints = [n for n, v in arguments.items() if isinstance(v, Number) and v.kind == INT]
         if inner.callee.may_overflow(frozenset(ints)):
             raise Unfit("ints that wrap around in what Numba compiled", place)
-        inner.take_attributes(outer)
         for name, value in arguments.items():
             self.scope = inner
             if isinstance(value, Tuple) or (isinstance(value, Array) and not value.base):
@@ -370,7 +371,8 @@ class FunctionReader(NestedReader):
         before = self.result, self.loops_outside, self.rebound
         self.result, self.loops_outside = None, self.b.loops
         self.body(inner)
-        outer.take_attributes(inner)
+        if not inner.makes_functions:
+            self.slots.drop(inner.owner)
         found = NOTHING if self.result is None else self.result
         self.result, self.loops_outside, self.rebound = before
         self.scope, self.b.place = outer, place

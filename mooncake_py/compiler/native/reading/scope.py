@@ -16,11 +16,11 @@ from mooncake_py.compiler.native.building.values import (
     ComplexNumber,
     Known,
     Number,
-    Tuple,
     Unfit,
     Value,
 )
 from mooncake_py.compiler.native.reading.loop_names import OWN_SCOPE
+from mooncake_py.compiler.native.reading.store import Frame, Slot, Store
 from mooncake_py.compiler.reading.callees import Callee, held
 from mooncake_py.compiler.regions.ir import Const, Expr
 from mooncake_py.runtime.active import Active
@@ -28,15 +28,7 @@ from mooncake_py.runtime.attribute_lookup import in_class
 from mooncake_py.syntax.names import MISSING, global_value
 from mooncake_py.syntax.nodes import Place
 
-__all__ = [
-    "Scope",
-    "bound_in",
-    "constant",
-    "is_attribute",
-    "is_hidden",
-    "is_input",
-    "shown",
-]
+__all__ = ["Scope", "bound_in", "constant", "is_input"]
 
 INPUTS = float, np.ndarray, Active
 
@@ -50,11 +42,12 @@ class Scope:
         The function, and what was assumed of what it reads.
     prefix : str
         Of the names of its variables in the region.
-    env : dict of str to Value
-        What its variables, and attributes that are assigned anywhere, stand for where the reader
-        is.  Attributes have names that begin with a dot, items of tuples with two.
-    maybe : dict of str to tuple of Expr
+    env : Frame of Value
+        What its variables stand for where the reader is.
+    maybe : Frame of tuple of Expr
         Of variables that loops bind: they are bound if all these tests hold.
+    makes_functions : bool
+        Whether functions were made in it: then its variables outlast its call.
     bindings : Counter
         How often each variable is bound in the text.
     parent : Scope or None
@@ -71,6 +64,7 @@ class Scope:
         f: FunctionType,
         body: list[ast.stmt],
         prefix: str,
+        store: Store,
         parent: Scope | None = None,
     ) -> None:
         self.parent = parent
@@ -78,8 +72,10 @@ class Scope:
         self.function = f
         self.prefix = prefix
         self.body = body
-        self.env: dict[str, Value] = {}
-        self.maybe: dict[str, tuple[Expr, ...]] = {}
+        self.owner = f"{prefix}_"
+        self.env: Frame[Value] = Frame(store.values, self.owner)
+        self.maybe: Frame[tuple[Expr, ...]] = Frame(store.maybe, self.owner)
+        self.makes_functions = False
         self.calls_at: Place | None = None
         self.repeats = 0
         self.bindings = Counter(bound_in(body))
@@ -87,12 +83,16 @@ class Scope:
         self.local = {*code.co_varnames, *code.co_cellvars}
         self.bindings.update(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
 
+    def slot(self, name: str) -> Slot:
+        """Return the slot of a variable."""
+        return Slot(self.owner, name)
+
     def named(self, name: str) -> str:
-        """Return how a variable, or an attribute, is called in the region.
+        """Return how a variable is called in the region.
 
         Names that the reader makes of it have a dot more, which no variable has.
         """
-        return name.lstrip(".") if is_hidden(name) else f"{self.prefix}_{name}"
+        return self.owner + name
 
     def may_read(self, names: set[str]) -> bool:
         """Return True if variables may be read after the call of the function that is read.
@@ -116,22 +116,6 @@ class Scope:
             if reads > 1 or [node.lineno, node.col_offset] >= end:
                 return True
         return False
-
-    def items_of(self, name: str, value: Tuple) -> list[str]:
-        """Return the names of the items of a tuple that is a variable."""
-        return [f"..{self.named(name)}.{k}" for k in range(len(value.items))]
-
-    def attributes(self) -> dict[str, Value]:
-        """Return what the attributes that are assigned anywhere stand for."""
-        hidden = [name for name in self.env if name[0] == "."]  # asked at each call
-        return {name: self.env[name] for name in hidden if is_attribute(name)}
-
-    def take_attributes(self, other: Scope) -> None:
-        """Let attributes stand for what they do in another function, which calls or was called."""
-        for own, theirs in ((self.env, other.env), (self.maybe, other.maybe)):
-            for name in [name for name in own if is_attribute(name)]:
-                del own[name]
-            own.update({name: v for name, v in theirs.items() if is_attribute(name)})  # type: ignore[arg-type]
 
     def outside(self, name: str) -> Any:
         """Return what a global or captured variable is; it is assumed to stay so.
@@ -175,23 +159,6 @@ class Scope:
 def is_input(value: Any) -> bool:
     """Return True for what is an input where it is captured or global."""
     return issubclass(type(value), INPUTS) or is_list_of_floats(value)
-
-
-def is_attribute(name: str) -> bool:
-    """Return True for the name under which an attribute is bound."""
-    return is_hidden(name) and not name.startswith("..")
-
-
-def is_hidden(name: str) -> bool:
-    """Return True for the name of an attribute, or of an item of a tuple."""
-    return name.startswith(".")
-
-
-def shown(name: str) -> str:
-    """Return the name of a variable, an attribute or a tuple as the user's code has it."""
-    if is_attribute(name):
-        return name.rpartition(".")[2]
-    return name.split("_", 1)[1].rpartition(".")[0] if is_hidden(name) else name
 
 
 def constant(value: Any) -> Value | None:

@@ -6,7 +6,6 @@ import ast
 from collections.abc import Sequence
 from typing import Any
 
-from mooncake_py.compiler.native.building.findings import Again
 from mooncake_py.compiler.native.building.in_words import said
 from mooncake_py.compiler.native.building.indexing import viewed
 from mooncake_py.compiler.native.building.types import MOST_ITEMS
@@ -22,13 +21,10 @@ from mooncake_py.compiler.native.building.values import (
 )
 from mooncake_py.compiler.native.reading import lists
 from mooncake_py.compiler.native.reading.bodies import has_jump, names_bound
-from mooncake_py.compiler.native.reading.branches import LEAVING, NOTHING, BranchReader, may_leave
-from mooncake_py.compiler.native.reading.merging import Around, Before
-from mooncake_py.compiler.native.reading.scope import (
-    bound_in,
-    is_hidden,
-    shown,
-)
+from mooncake_py.compiler.native.reading.branches import LEAVING, NOTHING, may_leave
+from mooncake_py.compiler.native.reading.loop_rule import LoopRule
+from mooncake_py.compiler.native.reading.scope import bound_in
+from mooncake_py.compiler.native.reading.store import Slot
 from mooncake_py.compiler.native.regions.linear import ONE, ZERO, minus, plus
 from mooncake_py.compiler.native.regions.region import INT
 from mooncake_py.compiler.regions.ir import (
@@ -53,25 +49,16 @@ Heads = list[tuple[ast.expr, Array | Cells | None]]
 FEW = 4  # passes of a loop that are read one by one where arrays get other shapes
 
 
-class StatementReader(BranchReader):
+class StatementReader(LoopRule):
     """Reads statements.
 
     Attributes
     ----------
-    counted : dict of str to Number
+    counted : dict of Slot to Number
         What variables that are counters of loops stand for afterwards.
-    rebound : set of str
-        The variables that the innermost loop binds.
-    jumps : list of list of dict
-        For each loop that is being read what variables stand for where a pass is left.
-    from_input : set of str
-        Memory of variables that loops bind again, which stood for inputs before.
     """
 
-    rebound: set[str]
-    jumps: list[list[dict[str, Value]]]
-    from_input: set[str]
-    counted: dict[str, Number]
+    counted: dict[Slot, Number]
 
     @override
     def read(self, nodes: Sequence[ast.stmt]) -> None:
@@ -107,10 +94,10 @@ class StatementReader(BranchReader):
             case ast.Break() | ast.Continue() if not self.jumps:
                 raise Unfit("an else of a loop that leaves the one around it", place_of(node))
             case ast.Break():
-                self.jumps[-1].append(dict(self.scope.env))
+                self.jumps[-1].append(self.slots.snapshot())
                 self.b.add(Break(place=self.b.place))
             case ast.Continue():
-                self.jumps[-1].append(dict(self.scope.env))
+                self.jumps[-1].append(self.slots.snapshot())
             case ast.Pass() | ast.Expr(value=ast.Constant()):
                 pass
             case ast.Expr(value=value):
@@ -150,13 +137,12 @@ class StatementReader(BranchReader):
         least, greatest = (low, minus(high, ONE)) if step > 0 else (plus(high, ONE), low)
         runs = Compare(("lt",), (low, high) if step > 0 else (high, low))
         self.enter_loop(node.body, runs, {a.base for _, a in heads if a is not None})
-        before = dict(self.scope.env)
         with b.loop(counter, least, greatest) as block:
             at = Number(Name(counter), "int")
             self.bind_heads(heads, at, low)
             self.read(node.body)
             self.settle_counters(at)
-        self.leave_loop(before, runs)
+        self.leave_loop(runs)
         steps = Op("range", (low, high, Const(step)), place=place_of(node.iter))
         b.add(For(counter, steps, tuple(block), place=place_of(node)))
 
@@ -272,17 +258,17 @@ class StatementReader(BranchReader):
         scope = self.scope
         if scope.bindings[target.id] > 1 and target.id in self.rebound:
             raise Unfit("a loop that assigns its counter: use another variable", place_of(target))
-        scope.maybe.pop(target.id, None)
-        if not self.is_bound_once(target.id):  # what it is after the loop may be read
-            self.counted[target.id] = self.bind_number(target.id, at)
-        scope.env[target.id] = at
+        slot = scope.slot(target.id)
+        if not self.is_bound_once(slot):  # what it is after the loop may be read
+            self.counted[slot] = self.bind_number(slot, at)
+        self.slots.bound(slot, at)
 
     def settle_counters(self, at: Number) -> None:
         """Let variables that were counters stand for numbers, as they do after the loop."""
-        for env in (self.scope.env, *self.jumps[-1]):
-            for name, value in env.items():
-                if value == at and name in self.counted:
-                    env[name] = self.counted[name]
+        for end in (self.slots, *self.jumps[-1]):
+            for slot, value in end.values.items():
+                if slot in self.counted and value == at:
+                    end.values[slot] = self.counted[slot]
 
     def known_function(self, node: ast.expr) -> Any:
         """Return the function that a name, or an attribute of a module, refers to, if any."""
@@ -363,116 +349,19 @@ class StatementReader(BranchReader):
         low, high = (ZERO, parts[0]) if len(parts) == 1 else (parts[0], parts[1])
         return low, high, int(step.value)
 
-    def enter_loop(self, body: Sequence[ast.stmt], runs: Expr | None, over: set[str]) -> None:
-        """Note what a loop binds; arrays that it binds again get their own memory.
-
-        Not those that a loop around it binds again.  Memory that it runs over must not be written.
-        """
-        self.b.loops += 1
-        self.jumps.append([])
-        scope, b = self.scope, self.b
-        self.around.append(
-            Around(self.is_straight, self.aliases.pairs, Before.of(b), over, dict(scope.maybe))
-        )
-        self.is_straight = not has_jump(body, LEAVING)
-        for name in names_bound(body):
-            if scope.named(name) in self.findings.dropped:
-                scope.env.pop(name, None)
-        for name, value in list(scope.env.items()):
-            if not isinstance(value, Array) or scope.named(name) not in self.findings.carried:
-                continue
-            if not is_hidden(name) and name not in names_bound(body):
-                continue
-            own = scope.named(name)
-            if self.buffers.get(value.base) == own:
-                if value.base in over:
-                    raise Unfit(f"a loop over {shown(name)}, which the loop assigns again", b.place)
-                continue
-            is_named = value.base in over or not value.whole or self.is_named_twice(value.base)
-            if is_named or value.base in self.inputs:
-                if runs is None:
-                    raise Unfit(f"{shown(name)}, which a while loop assigns again", b.place)
-                b.require(runs)  # else it is the very array afterwards
-            buffer = b.kept(value)
-            if is_named or value.base in self.guarded or own in self.findings.named_twice:
-                self.guarded.add(buffer.base)
-            if value.base in self.inputs:
-                self.from_input.add(buffer.base)
-            if value.base in self.inputs and buffer.base not in self.guarded:
-                self.holds_input[buffer.base] = value.base
-            if is_named:  # who writes it by another name would not write the buffer
-                self.guarded.add(value.base)
-            self.buffers[buffer.base] = own
-            scope.env[name] = buffer
-        own_buffers = {own: base for base, own in self.buffers.items()}
-        for pair in self.findings.same:
-            if pair <= own_buffers.keys():
-                same = frozenset([own_buffers[own] for own in pair])
-                self.aliases.pairs = self.aliases.pairs | {same}
-        for name in list(scope.env):
-            self.refresh(name)
-        self.rebound = names_bound(body)
-
-    def leave_loop(self, before: dict[str, Value], runs: Expr | None) -> None:
-        """Note what variables stand for after a loop, which may not have run."""
-        self.b.loops -= 1
-        at_the_end = [pair for pair in self.aliases.pairs if pair <= self.buffers.keys()]
-        same = {frozenset([self.buffers[base] for base in pair]) for pair in at_the_end}
-        if not same <= self.findings.same:
-            self.findings.same |= same
-            raise Again
-        around = self.around.pop()
-        self.is_straight = around.is_straight
-        self.aliases.pairs = self.aliases.pairs | around.aliases
-        scope = self.scope
-        ends = [scope.env, *self.jumps.pop()]
-        changed = {
-            name: v for env in ends[::-1] for name, v in env.items() if before.get(name) != v
-        }
-        carried = {scope.named(name) for name in changed if isinstance(before.get(name), Array)}
-        if carried:
-            self.findings.carried |= carried
-            raise Again
-        for name, value in changed.items():
-            old = before.get(name)
-            self.unpack(name, old, value)
-            if isinstance(old, Tuple | Known):
-                raise Unfit(f"{shown(name)} gets another type in a loop", self.b.place)
-            bound = isinstance(value, Number) and isinstance(value.e, Name)
-            if old is not None:
-                if not bound or not isinstance(old, Number):
-                    raise Unfit(f"{shown(name)} gets another type in a loop", self.b.place)
-                if not isinstance(old.e, Name) or old.e.name != value.e.name:  # type: ignore[union-attr]
-                    raise Unfit(f"{shown(name)} gets another type in a loop", self.b.place)
-                continue
-            tests = scope.maybe.get(name, ())  # of loops within, which may not have run
-            always = all(name in env for env in ends) and around.before.has(tests)
-            if always and bound and runs is not None and value.e.name == scope.named(name):  # type: ignore[union-attr]
-                scope.maybe[name] = runs, *tests
-            else:
-                scope.env.pop(name, None)
-        scope.maybe |= around.maybe
-        lost = {scope.named(name) for name in before if any(name not in env for env in ends)}
-        if lost and lost <= self.findings.dropped:
-            raise Unfit(f"{min(lost)} gets another type in a loop", self.b.place)
-        if lost:
-            self.findings.dropped |= lost
-            raise Again
-
     def as_long_as(self, node: ast.While) -> None:
         """Read ``while``, whose test is computed in each pass."""
         if node.orelse:
             raise Unfit("`else` of a loop: use a flag", place_of(node))
         b = self.b
         self.enter_loop(node.body, None, set())
-        before = dict(self.scope.env)
         with b.within() as block:
             test = self.test(node.test)
             if block:
                 b.add(If(test, (), (Break(),), place=place_of(node)))
                 test = Const(True)
             self.read(node.body)
-        self.leave_loop(before, None)
+        self.leave_loop(None)
         b.add(While(test, tuple(block), place=place_of(node)))
 
 

@@ -29,7 +29,8 @@ from mooncake_py.compiler.native.reading.aliases import Aliases
 from mooncake_py.compiler.native.reading.calls import CallReader
 from mooncake_py.compiler.native.reading.merging import bases_in
 from mooncake_py.compiler.native.reading.picked import is_same
-from mooncake_py.compiler.native.reading.scope import Scope, is_attribute
+from mooncake_py.compiler.native.reading.scope import Scope
+from mooncake_py.compiler.native.reading.store import Slot
 from mooncake_py.compiler.native.regions.region import BOOL, INT, REAL
 from mooncake_py.compiler.regions.ir import Assign, Const, Expr, Load, Op, Select
 from mooncake_py.overriding import override
@@ -227,32 +228,35 @@ class MemoryWriter(CallReader):
         """Return True for memory to which several names refer, and captured or global memory."""
         if base in bases_in([*self.initial.values(), *self.known_as.values()]):
             return True
-        *outside, scope = self.scopes
-        if len(self.names_of(scope, base)) > 1:
+        outside = {scope.owner: scope for scope in self.scopes[:-1]}
+        names: dict[str, set[str]] = {owner: set() for owner in outside}
+        here = 0
+        for slot in self.slots_of(base):
+            if slot.owner in outside:
+                names[slot.owner].add(slot.name)
+            else:
+                here += 1
+        if here > 1:
             return True
-        # Attributes are there what they were before the call.
-        others = [(s, {n for n in self.names_of(s, base) if not is_attribute(n)}) for s in outside]
-        return any(names and s.may_read(names) for s, names in others)
+        return any(found and outside[owner].may_read(found) for owner, found in names.items())
 
-    def names_of(self, scope: Scope, base: str) -> list[str]:
-        """Return the variables of a function that stand for memory, each item of a tuple once."""
+    def slots_of(self, base: str) -> list[Slot]:
+        """Return the slots that stand for memory, each item of a tuple once."""
         return [
-            name
-            for name, value in scope.env.items()
+            slot
+            for slot, value in self.slots.values.items()
             if base in bases_in([value])
-            and not (isinstance(value, Tuple) and scope.named(name) in self.findings.unpacked)
+            and not (isinstance(value, Tuple) and slot.own in self.findings.unpacked)
         ]
 
     def require_new(self, base: str) -> None:
         """Note that the variable that memory stands for is bound to another array."""
 
-    def forget(self, base: str, but: str = "") -> None:
-        """Forget what variables stand for that refer to memory, all but one of this function."""
-        for scope in self.scopes:
-            kept = but if scope is self.scope or is_attribute(but) else ""
-            for name, value in list(scope.env.items()):
-                if name != kept and base in bases_in([value]):
-                    del scope.env[name]
+    def forget(self, base: str, but: Slot | None = None) -> None:
+        """Forget what slots stand for that refer to memory, all but one."""
+        values = self.slots.values
+        for slot in [s for s, v in values.items() if s != but and base in bases_in([v])]:
+            del values[slot]
 
     def converted(self, e: Expr, kind: str, to: str) -> Expr:
         """Return an element as one of the array that it is written to."""

@@ -1,0 +1,159 @@
+"""What slots stand for in a pass of a loop and after it: those that differ at an end of a pass."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from mooncake_py.compiler.native.building.findings import Again
+from mooncake_py.compiler.native.building.values import Array, Number, Unfit, Value
+from mooncake_py.compiler.native.reading.bodies import has_jump, names_bound
+from mooncake_py.compiler.native.reading.branches import LEAVING, BranchReader
+from mooncake_py.compiler.native.reading.merging import Around, Before
+from mooncake_py.compiler.native.reading.store import Slot, Snapshot, is_same
+from mooncake_py.compiler.regions.ir import Expr, Name
+
+__all__ = ["LoopRule"]
+
+
+class LoopRule(BranchReader):
+    """Enters and leaves loops.
+
+    Attributes
+    ----------
+    rebound : set of str
+        The variables that the innermost loop binds.
+    jumps : list of list of Snapshot
+        For each loop that is being read what slots stand for where a pass is left.
+    from_input : set of str
+        Memory of slots that loops bind again, which stood for inputs before.
+    """
+
+    rebound: set[str]
+    jumps: list[list[Snapshot]]
+    from_input: set[str]
+
+    def enter_loop(self, body: Sequence[ast.stmt], runs: Expr | None, over: set[str]) -> None:
+        """Note what a loop binds; arrays that it binds again get their own memory.
+
+        Not those that a loop around it binds again.  Memory that it runs over must not be written.
+        """
+        b, values, place = self.b, self.slots.values, self.b.place
+        b.loops += 1
+        self.jumps.append([])
+        for slot in list(values):
+            if (place, slot.own) in self.findings.dropped:
+                del values[slot]
+        around = Around(self.is_straight, self.aliases.pairs, Before.of(b), over, place)
+        self.is_straight = not has_jump(body, LEAVING)
+        self.rebound = names_bound(body)
+        for slot, value in list(values.items()):
+            if isinstance(value, Array) and self.may_be_carried(slot):
+                self.give_memory(slot, value, runs, over)
+        own_buffers = {own: base for base, own in self.buffers.items()}
+        for pair in self.findings.same:
+            if pair <= own_buffers.keys():
+                same = frozenset([own_buffers[own] for own in pair])
+                self.aliases.pairs = self.aliases.pairs | {same}
+        for slot in list(values):
+            self.refresh(slot)
+        self.around.append(around._replace(entry=self.slots.snapshot()))
+
+    def may_be_carried(self, slot: Slot) -> bool:
+        """Return True for a slot of an array that the innermost loop may bind again."""
+        if slot.own not in self.findings.carried:
+            return False
+        if slot.owner == self.scope.owner:
+            return slot.name in self.rebound
+        return not slot.is_variable
+
+    def give_memory(self, slot: Slot, value: Array, runs: Expr | None, over: set[str]) -> None:
+        """Put an array that a loop binds again into memory of its own."""
+        b, own = self.b, slot.own
+        if self.buffers.get(value.base) == own:
+            if value.base in over:
+                raise Unfit(f"a loop over {slot.shown}, which the loop assigns again", b.place)
+            return
+        is_named = value.base in over or not value.whole or self.is_named_twice(value.base)
+        if is_named or value.base in self.inputs:
+            if runs is None:
+                raise Unfit(f"{slot.shown}, which a while loop assigns again", b.place)
+            b.require(runs)  # else it is the very array afterwards
+        buffer = b.kept(value)
+        if is_named or value.base in self.guarded or own in self.findings.named_twice:
+            self.guarded.add(buffer.base)
+        if value.base in self.inputs:
+            self.from_input.add(buffer.base)
+        if value.base in self.inputs and buffer.base not in self.guarded:
+            self.holds_input[buffer.base] = value.base
+        if is_named:  # who writes it by another name would not write the buffer
+            self.guarded.add(value.base)
+        self.buffers[buffer.base] = own
+        self.slots.values[slot] = buffer
+
+    def leave_loop(self, runs: Expr | None) -> None:
+        """Note what slots stand for after a loop, which may not have run."""
+        self.b.loops -= 1
+        at_the_end = [pair for pair in self.aliases.pairs if pair <= self.buffers.keys()]
+        same = {frozenset([self.buffers[base] for base in pair]) for pair in at_the_end}
+        if not same <= self.findings.same:
+            self.findings.same |= same
+            raise Again
+        around = self.around.pop()
+        before = around.entry.values
+        self.is_straight = around.is_straight
+        self.aliases.pairs = self.aliases.pairs | around.aliases
+        ends = [self.slots.values, *[end.values for end in self.jumps.pop()]]
+        changed = {
+            slot: v
+            for end in ends[::-1]
+            for slot, v in end.items()
+            if not is_same(before.get(slot), v)
+        }
+        carried = {slot.own for slot in changed if isinstance(before.get(slot), Array)}
+        if carried:
+            self.findings.carried |= carried
+            raise Again
+        for slot, value in changed.items():
+            if slot in before:
+                self.unpack(slot, before[slot], value)
+                self.require_number(slot, before[slot], value)
+            else:
+                self.bound_within(slot, value, runs, around, ends)
+        self.slots.maybe.update(around.entry.maybe)
+        lost = {slot.own for slot in before if any(slot not in end for end in ends)}
+        if not lost:
+            return
+        places = [around.place, *[outer.place for outer in self.around]]
+        self.findings.dropped |= {(place, own) for place in places for own in lost}
+        raise Again
+
+    def require_number(self, slot: Slot, old: Value, value: Value) -> None:
+        """Raise for a slot that a pass binds to other than a number under the same name."""
+        if (
+            not isinstance(old, Number)
+            or not isinstance(value, Number)
+            or not isinstance(old.e, Name)
+            or not isinstance(value.e, Name)
+            or old.e.name != value.e.name
+        ):
+            raise Unfit(f"{slot.shown} gets another type in a loop", self.b.place)
+
+    def bound_within(
+        self,
+        slot: Slot,
+        value: Value,
+        runs: Expr | None,
+        around: Around,
+        ends: Sequence[dict[Slot, Value]],
+    ) -> None:
+        """Note what a slot that only a loop binds stands for after it."""
+        tests = self.slots.maybe.get(slot, ())  # of loops within, which may not have run
+        always = all(slot in end for end in ends) and around.before.has(tests)
+        is_named = (
+            isinstance(value, Number) and isinstance(value.e, Name) and value.e.name == slot.own
+        )
+        if always and is_named and runs is not None:
+            self.slots.maybe[slot] = runs, *tests
+        else:
+            self.slots.values.pop(slot, None)

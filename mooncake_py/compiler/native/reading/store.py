@@ -1,0 +1,144 @@
+"""What everything stands for that may be bound: variables of all frames, attributes, items.
+
+All state of a reading is one map from *slots* to values.  A branch or a loop knows nothing else:
+what differs between two ends of it are slots, whatever holds them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, MutableMapping
+from typing import Generic, NamedTuple, TypeVar
+
+from mooncake_py.compiler.native.building.values import Value
+from mooncake_py.compiler.regions.ir import Expr
+
+__all__ = ["Frame", "Slot", "Snapshot", "Store", "is_same"]
+
+T = TypeVar("T")
+
+
+class Slot(NamedTuple):
+    """A variable of a frame, an attribute of an object, an item of a tuple.
+
+    Attributes
+    ----------
+    owner : str
+        Of a frame ``u1_``, of an object or a tuple its name in the region and a dot: what stands
+        before the name in the region.
+    name : str
+    """
+
+    owner: str
+    name: str
+
+    @property
+    def own(self) -> str:
+        """What it is called in the region."""
+        return self.owner + self.name
+
+    @property
+    def is_variable(self) -> bool:
+        """Whether it is a variable of a frame."""
+        return self.owner.endswith("_")
+
+    def part(self, name: str) -> Slot:
+        """Return a slot for a part of what this one holds."""
+        return Slot(self.owner, f"{self.name}.{name}")
+
+    def item(self, k: int) -> Slot:
+        """Return the slot of an item of the tuple that this one holds."""
+        return Slot(f"{self.own}.", str(k))
+
+    @property
+    def shown(self) -> str:
+        """What it is called in the user's code; of an item its tuple."""
+        if self.is_variable or not self.name.isdigit():
+            return self.name
+        return self.owner[:-1].partition("_")[2] or self.owner[:-1]
+
+
+class Snapshot(NamedTuple):
+    """What slots stand for at one point of a function.
+
+    Attributes
+    ----------
+    values : dict of Slot to Value
+    maybe : dict of Slot to tuple of Expr
+    """
+
+    values: dict[Slot, Value]
+    maybe: dict[Slot, tuple[Expr, ...]]
+
+
+class Store:
+    """What all slots stand for where the reader is.
+
+    Attributes
+    ----------
+    values : dict of Slot to Value
+    maybe : dict of Slot to tuple of Expr
+        Of slots that loops bind: they are bound if all these tests hold.
+    """
+
+    def __init__(self) -> None:
+        self.values: dict[Slot, Value] = {}
+        self.maybe: dict[Slot, tuple[Expr, ...]] = {}
+
+    def snapshot(self) -> Snapshot:
+        """Return what slots stand for now."""
+        return Snapshot(dict(self.values), dict(self.maybe))
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Let slots stand for what they did at another point."""
+        for own, theirs in ((self.values, snapshot.values), (self.maybe, snapshot.maybe)):
+            own.clear()
+            own.update(theirs)  # type: ignore[arg-type]
+
+    def bound(self, slot: Slot, value: Value) -> None:
+        """Let a slot stand for a value, whatever runs."""
+        self.maybe.pop(slot, None)
+        self.values[slot] = value
+
+    def drop(self, owner: str) -> None:
+        """Forget all slots of an owner."""
+        for held in (self.values, self.maybe):
+            for slot in [slot for slot in held if slot.owner == owner]:
+                del held[slot]
+
+
+class Frame(MutableMapping[str, T], Generic[T]):
+    """The slots of one owner, by their names.
+
+    Parameters
+    ----------
+    held : dict of Slot to T
+        Of a store.
+    owner : str
+    """
+
+    def __init__(self, held: dict[Slot, T], owner: str) -> None:
+        self.held = held
+        self.owner = owner
+
+    def __getitem__(self, name: str) -> T:
+        return self.held[Slot(self.owner, name)]
+
+    def __setitem__(self, name: str, value: T) -> None:
+        self.held[Slot(self.owner, name)] = value
+
+    def __delitem__(self, name: str) -> None:
+        del self.held[Slot(self.owner, name)]
+
+    def __contains__(self, name: object) -> bool:
+        return (self.owner, name) in self.held
+
+    def __iter__(self) -> Iterator[str]:
+        return iter([slot.name for slot in self.held if slot.owner == self.owner])
+
+    def __len__(self) -> int:
+        return sum(slot.owner == self.owner for slot in self.held)
+
+
+def is_same(x: Value | None, y: Value | None) -> bool:
+    """Return True if slots stand for the same; most often it is one thing, which is quick."""
+    return x is y or x == y
