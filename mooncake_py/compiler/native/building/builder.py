@@ -78,6 +78,8 @@ class Builder:
         Names for what ints that are bound again are now.
     required : set of Check
         The checks in the present block.
+    added : int
+        How many statements there are so far.
     """
 
     def __init__(self, before_write: Callable[[Array], None] = lambda a: None) -> None:
@@ -99,6 +101,7 @@ class Builder:
         self.frozen: dict[Expr, Name] = {}
         self.required: set[Check] = set()
         self.count = 0
+        self.added = 0
 
     def fresh(self, prefix: str) -> str:
         """Return a new name."""
@@ -107,6 +110,7 @@ class Builder:
 
     def add(self, s: Statement) -> None:
         """Add a statement."""
+        self.added += 1
         self.block.append(s)
 
     @contextmanager

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,15 +19,33 @@ from mooncake_py.compiler.native.building.values import (
 from mooncake_py.compiler.native.reading.assignments import AssignmentReader, alike
 from mooncake_py.compiler.native.reading.merging import Before, bases_in, merged
 from mooncake_py.compiler.native.reading.store import Slot, Snapshot, is_same
-from mooncake_py.compiler.regions.ir import Const, If, Statement
+from mooncake_py.compiler.native.regions.region import BOOL
+from mooncake_py.compiler.regions.ir import Const, Count, Expr, If, Name, Statement
 from mooncake_py.syntax.nodes import place_of
 
-__all__ = ["LEAVING", "NOTHING", "BranchReader", "leaves", "may_leave"]
+__all__ = ["FLAG", "LEAVING", "NOTHING", "BranchReader", "Unrolled", "leaves", "may_leave"]
 
 MAY_LEAVE = "mooncake_may_leave"
+LEAVES = ast.Break | ast.Continue | ast.Raise
+LEFT_BY = ast.Raise  # in a pass of a loop that is read pass by pass: others lead to its end
+FLAG = "..broke"  # how the flags of such loops are called: no variable is
 LEAVING = ast.Break | ast.Continue | ast.Return | ast.Raise
 NOTHING = Known(None)
 SETTLED = Number | ComplexNumber | Known | None
+
+
+class Unrolled(list[Snapshot]):
+    """Stands among the jumps of loops for one that is read pass by pass.
+
+    Attributes
+    ----------
+    flag : str
+        What tells whether the loop has been left.
+    """
+
+    def __init__(self, flag: str) -> None:
+        super().__init__()
+        self.flag = flag
 
 
 class BranchReader(AssignmentReader):
@@ -39,6 +57,8 @@ class BranchReader(AssignmentReader):
         Arrays that are passed.
     result : Value or None
         What the function that is being read gives back, where it is known.
+    jumps : list of list of Snapshot
+        For each loop of this function that is being read what slots stand for where a pass is left.
     loops_outside : int
         How many of the loops that a statement is in are of functions around this one.
     initial, known_as : dict
@@ -47,6 +67,7 @@ class BranchReader(AssignmentReader):
 
     inputs: set[str]
     result: Value | None
+    jumps: list[list[Snapshot]]
     loops_outside: int
     initial: dict[str, Value]
     known_as: dict[Any, Value]
@@ -57,24 +78,31 @@ class BranchReader(AssignmentReader):
 
     def branch(self, node: ast.If, rest: Sequence[ast.stmt]) -> None:
         """Read ``if``; what follows is part of both sides where one may leave."""
-        b = self.b
         test = self.test(node.test)
         sides = [[*node.body, *([] if leaves(node.body) else rest)]]
         sides.append([*node.orelse, *([] if leaves(node.orelse) else rest)])
         if isinstance(test, Const):
             self.read(sides[0 if test.value else 1])
             return
+        jumps = LEFT_BY if self.jumps and isinstance(self.jumps[-1], Unrolled) else LEAVES
+        lefts = tuple([leaves(side, jumps) for side in sides])
+        self.split(test, tuple([lambda s=s: self.read(s) for s in sides]), lefts, node)
+
+    def split(
+        self, test: Expr, sides: Sequence[Callable[[], None]], lefts: Sequence[bool], node: ast.stmt
+    ) -> None:
+        """Read the two sides of a test, some of which leave the loop or its pass for certain."""
+        b = self.b
         slots, entry, before = self.slots, self.slots.snapshot(), self.result
         was_straight, self.is_straight = self.is_straight, False
         known = Before.of(b)
         found: list[tuple[Any, Snapshot, Value | None, bool]] = []
-        for side in sides:
+        for read, left in zip(sides, lefts, strict=True):
             slots.restore(entry)
             self.result = None
             with b.within() as block:
-                self.read(side)
+                read()
                 self.settle_result()
-            left = leaves(side, ast.Break | ast.Continue | ast.Raise)
             found.append((block, slots.snapshot(), self.result, left))
         (x, after, result, left), (y, after2, result2, left2) = found
         if left and not left2:
@@ -124,6 +152,9 @@ class BranchReader(AssignmentReader):
         Memory from before the branch must have no other name: who writes it would not see this one.
         What the caller can see must not be written by this name, either.
         """
+        if slot.name.startswith(FLAG):
+            self.merge_flags(slot, blocks, sides)
+            return
         values = [side.get(slot) for side in sides]
         arrays = [v for v in values if isinstance(v, Array)]
         if len(arrays) < 2:
@@ -139,6 +170,17 @@ class BranchReader(AssignmentReader):
         if any(a.base in self.inputs | self.guarded or a.frozen for a in arrays):
             self.guarded.add(found.base)
         for side in sides:
+            side[slot] = found
+
+    def merge_flags(
+        self, slot: Slot, blocks: Sequence[list[Statement]], sides: Sequence[dict[Slot, Value]]
+    ) -> None:
+        """Let a flag, of which one side or both know what it is, stand for what it is."""
+        self.b.kinds[slot.own] = BOOL
+        found = Number(Name(slot.own), "bool")
+        for block, side in zip(blocks, sides, strict=True):
+            if side[slot] != found:
+                block.append(Count(slot.own, self.truth(side[slot]), place=self.b.place))
             side[slot] = found
 
     def seen_outside(self, ends: Sequence[Snapshot]) -> set[str]:
@@ -176,7 +218,7 @@ class BranchReader(AssignmentReader):
 
     def returned(self, value: Value) -> None:
         """Note what the function gives back."""
-        if self.b.loops > self.loops_outside:
+        if self.jumps:
             raise Unfit("a return in this kind of loop", self.b.place)
         self.result = value
 

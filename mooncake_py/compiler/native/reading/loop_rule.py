@@ -10,7 +10,7 @@ from mooncake_py.compiler.native.building.values import Array, Number, Unfit, Va
 from mooncake_py.compiler.native.reading.bodies import has_jump, names_bound
 from mooncake_py.compiler.native.reading.branches import LEAVING, BranchReader
 from mooncake_py.compiler.native.reading.merging import Around, Before
-from mooncake_py.compiler.native.reading.store import Slot, Snapshot, is_same
+from mooncake_py.compiler.native.reading.store import Slot, is_same
 from mooncake_py.compiler.regions.ir import Expr, Name
 
 __all__ = ["LoopRule"]
@@ -23,14 +23,11 @@ class LoopRule(BranchReader):
     ----------
     rebound : set of str
         The variables that the innermost loop binds.
-    jumps : list of list of Snapshot
-        For each loop that is being read what slots stand for where a pass is left.
     from_input : set of str
         Memory of slots that loops bind again, which stood for inputs before.
     """
 
     rebound: set[str]
-    jumps: list[list[Snapshot]]
     from_input: set[str]
 
     def enter_loop(self, body: Sequence[ast.stmt], runs: Expr | None, over: set[str]) -> None:

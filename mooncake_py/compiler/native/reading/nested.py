@@ -25,6 +25,7 @@ from mooncake_py.compiler.native.building.values import (
     stored,
 )
 from mooncake_py.compiler.native.reading import lists
+from mooncake_py.compiler.native.reading.iterables import Iterable, memory_of
 from mooncake_py.compiler.native.reading.lowering import ended, lowered
 from mooncake_py.compiler.native.reading.objects import ObjectReader
 from mooncake_py.compiler.native.reading.scope import Scope
@@ -81,9 +82,10 @@ class NestedReader(ObjectReader):
                 "a comprehension with several loops or with `if`: use a loop", place_of(node)
             )
         (generator,) = node.generators
-        known = self.known_items(generator.iter)
+        over = self.iterated(generator.iter)
+        known = self.known_items(over)
         if known is None:
-            return self.looped(node, *self.renamed(node))
+            return self.looped(node, over, *self.renamed(node))
         items: list[Value] = []
         for item in known:
             loop, element = self.renamed(node)
@@ -104,17 +106,20 @@ class NestedReader(ObjectReader):
         loop = ast.For(generator.target, generator.iter, [ast.Expr(element)], [])
         return ast.copy_location(loop, node), element
 
-    def looped(self, node: Comprehension, loop: ast.For, element: ast.expr) -> Cells:
+    def looped(
+        self, node: Comprehension, over: Iterable, loop: ast.For, element: ast.expr
+    ) -> Cells:
         """Read a comprehension over what has a length that is known only when it runs."""
         b = self.b
-        heads, counter, (low, high, step) = self.head(loop)
+        counter = b.fresh("i")
+        heads, (low, high, step) = self.head(loop.target, over)
         if step != 1:
             raise Unfit("a comprehension over a range with a step", place_of(node))
         n = b.natural(b.steady(minus(high, low)))
         runs = Compare(("lt",), (low, high))
         name = b.fresh("b")
         b.arrays[name], b.made[name] = 1, b.loops
-        self.enter_loop(loop.body, runs, {a.base for _, a in heads if a is not None})
+        self.enter_loop(loop.body, runs, memory_of(over))
         with b.loop(counter, low, minus(high, ONE)) as block:
             self.bind_heads(heads, Number(Name(counter), "int"), low)
             found = self.number(element)

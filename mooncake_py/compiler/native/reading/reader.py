@@ -368,13 +368,13 @@ class FunctionReader(NestedReader):
                 inner.env[name] = value
         is_once = self.b.loops == self.loops_outside and not outer.repeats
         outer.calls_at = place if is_once else None
-        before = self.result, self.loops_outside, self.rebound
-        self.result, self.loops_outside = None, self.b.loops
+        before = self.result, self.loops_outside, self.rebound, self.jumps
+        self.result, self.loops_outside, self.jumps = None, self.b.loops, []
         self.body(inner)
         if not inner.makes_functions:
             self.slots.drop(inner.owner)
         found = NOTHING if self.result is None else self.result
-        self.result, self.loops_outside, self.rebound = before
+        self.result, self.loops_outside, self.rebound, self.jumps = before
         self.scope, self.b.place = outer, place
         return as_python(found) if inner.callee.is_jitted else found
 
