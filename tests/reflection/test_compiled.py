@@ -20,14 +20,14 @@ OUTCOMES = [
     Outcome("energy (f.py:1)", "compiled"),
     Outcome("energy (f.py:1)", "left to its derived form"),
     Outcome("energy, loop at line 3 (f.py:3)", "not compiled", "the function sort", 4),
-    Outcome("helper (f.py:9)", "not compiled", "an argument of type str"),
+    Outcome("helper (f.py:9)", "not compiled", "an argument: a value of type str"),
     Outcome("other (f.py:12)", "not compiled", "the function sort", 12),
 ]
 LINES = [
     "not compiled: the function sort",
     "    energy, loop at line 3 (f.py:3), line 4",
     "    other (f.py:12), line 12",
-    "not compiled: an argument of type str",
+    "not compiled: an argument: a value of type str",
     "    helper (f.py:9)",
     "left to its derived form",
     "    energy (f.py:1)",

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
+from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, NamedTuple
-
-from numpy import ndarray
 
 from mooncake_py.compiler.native.building.types import (
     GROWING,
     KnownType,
     ListType,
+    Met,
     NumberType,
+    Path,
     Type,
+    UnservedType,
     list_type,
     type_of,
+    unserved,
 )
 from mooncake_py.compiler.native.effort import Effort, PrintedEffort
 from mooncake_py.compiler.native.form import NUMPY, Compiler
@@ -44,7 +46,6 @@ __all__ = ["LoopSite", "PrintedLoopSite", "site_of_loop"]
 
 SHORT = "it has few passes, or copies far more than it computes"
 EMPTY = ListType(NumberType(""))  # a list that may gain numbers of one type
-FIXED = ModuleType, BuiltinFunctionType
 
 
 class Unpassed(NamedTuple):
@@ -140,10 +141,7 @@ class LoopSite(Site):
                 if self.pays(reading.site, inputs)
                 else Elsewhere
             )
-        met: set[int] = set()
-        types = tuple(
-            [self.type_of(*pair, met) for pair in zip(self.loop.given, values, strict=True)]
-        )
+        types = self.types_of(values)
         reading = self.reading(f, types)
         if reading is None:
             return Elsewhere
@@ -156,20 +154,29 @@ class LoopSite(Site):
             return Elsewhere
         return self.run(ctx, reading, inputs, given)
 
-    def type_of(self, name: str, value: Any, met: set[int]) -> Any:
+    def types_of(self, values: Sequence[Any]) -> tuple[Any, ...]:
+        """Return the types of all variables."""
+        met: Met = {}
+        found: list[Any] = []
+        served = 0
+        for name, value in zip(self.loop.given, values, strict=True):
+            found.append(self.type_of(name, value, met, (served,)))
+            served += type(found[-1]) is not Unpassed
+        return tuple(found)
+
+    def type_of(self, name: str, value: Any, met: Met, path: Path) -> Any:
         """Return the type of a variable; `met` are the objects among others."""
         if value is MISSING:
             return Unpassed("")
         t = type(value)
         if t is list and not value:
             return EMPTY
-        found = (list_type(value) if t is list else None) or type_of(value, met)
-        if t in GROWING and not isinstance(found, ListType):
-            found = None
-        if found is None:
-            if t is ndarray:
-                return Unpassed(f"an array of {value.dtype} with {value.ndim} axes")
-            return KnownType.of(value) if t in FIXED else Unpassed(f"a value of type {t.__name__}")
+        if t is list:
+            found = list_type(value) or unserved(value)
+        else:
+            found = unserved(value) if t in GROWING else type_of(value, met, path)
+        if isinstance(found, UnservedType):
+            return Unpassed(found.why)
         if isinstance(found, KnownType) and found.type is bool and name in self.loop.bound:
             return NumberType("bool")
         return found

@@ -13,7 +13,7 @@ not be read then: compiled code does not look at them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from types import FunctionType
 from typing import Any
 
@@ -32,8 +32,12 @@ from mooncake_py.compiler.native.building.types import (
     ListType,
     NumberType,
     ObjectType,
+    Path,
+    SameType,
     TupleType,
     Type,
+    UnservedType,
+    fields_of,
     is_list_of,
     is_taken,
     runs_forward,
@@ -47,16 +51,23 @@ from mooncake_py.tangents.fields import instance_dict
 
 __all__ = ["matcher"]
 
-Path = tuple[int | str, ...]
 BY_NAME = {name: t for t, name in NUMBERS.items()} | {"bool": bool}
 SCOPE: dict[str, Any] = {
     "Active": Active, "GROWING": GROWING, "KINDS": KINDS, "LARGE": LARGE,
-    "float64": np.float64,
+    "fields_of": fields_of, "float64": np.float64,
     "float32": np.float32, "innermost": innermost, "instance_dict": instance_dict,
     "int64": np.int64,
     "is_list_of": is_list_of, "is_taken": is_taken,
     "ndarray": ndarray, "runs_forward": runs_forward,
 }  # fmt: skip
+
+
+def same_types(keys: Iterable[Any], known: Iterable[Any]) -> bool:
+    """Return True for keys of the same types one by one: 1 and True are equal."""
+    return list(map(type, keys)) == list(map(type, known))
+
+
+SCOPE["same_types"] = same_types
 
 
 class Unprinted(Exception):
@@ -100,7 +111,9 @@ class Text:
     found : dict of Path to list of str
         The numbers and arrays by where they are.
     held : list of str
-        The dicts of objects, no two of which may be the same.
+        The lists, the dicts and the objects, and their dicts: no two may be the same.
+    names : dict of Path to str
+        What anything is called.
     """
 
     def __init__(self) -> None:
@@ -108,6 +121,7 @@ class Text:
         self.constants: dict[str, Any] = {}
         self.found: dict[Path, list[str]] = {}
         self.held: list[str] = []
+        self.names: dict[Path, str] = {}
         self.count = 0
 
     def refuse(self, condition: str) -> None:
@@ -127,6 +141,7 @@ class Text:
         """
         v, self.count = f"v{self.count}", self.count + 1
         self.lines.append(f"{v} = {value}")
+        self.names[path] = v
         match t:
             case NumberType(name) if name in BY_NAME and name not in COMPLEX_TYPES:
                 self.number(v, BY_NAME[name])
@@ -137,15 +152,21 @@ class Text:
             case ListType(NumberType(name)) if name in BY_NAME:
                 self.refuse(f"not is_list_of({BY_NAME[name].__name__}, {v})")
                 found = [v]
-            case TupleType(items, is_list):
-                self.refuse(f"type({v}) is not {'list' if is_list else 'tuple'}")
+            case TupleType(items, is_list, cls):
+                if is_list:
+                    self.held.append(v)
+                same = "list" if is_list else "tuple" if cls is None else f"{self.constant(cls)}()"
+                self.refuse(f"type({v}) is not {same}")
                 self.refuse(f"len({v}) != {len(items)}")
                 parts = [self.checked(p, f"{v}[{k}]", (*path, k)) for k, p in enumerate(items)]
                 found = [name for part in parts for name in part]
             case DictType(keys, items):
+                self.held.append(v)
                 self.refuse(f"type({v}) is not dict or tuple({v}) != {self.constant(keys)}")
+                if not {str}.issuperset(map(type, keys)):
+                    self.refuse(f"not same_types({v}, {self.constant(keys)})")
                 parts = [
-                    self.checked(p, f"{v}[{key!r}]", (*path, key))
+                    self.checked(p, f"{v}[{self.constant(key)}]", (*path, key))
                     for key, p in zip(keys, items, strict=True)
                 ]
                 found = [name for part in parts for name in part]
@@ -154,6 +175,11 @@ class Text:
                 found = []
             case ObjectType():
                 self.attributes(v, t, path)
+                found = []
+            case SameType(first):
+                self.refuse(f"{v} is not {self.names[first]}")
+                found = []
+            case UnservedType():
                 found = []
             case _:
                 raise Unprinted
@@ -201,7 +227,7 @@ class Text:
         if cls is None or type(cls) is not type:
             raise Unprinted
         c, held = f"c{v}", f"h{v}"
-        self.held.append(held)
+        self.held += [v, held]
         names = tuple([name for name, _ in t.attributes])
         self.lines.append(f"{c} = type({v})")
         self.refuse(f"{c} is not {self.constant(t.cls)}() or id({c}.__mro__) != {id(cls.__mro__)}")
@@ -209,10 +235,10 @@ class Text:
         self.refuse(f"hasattr({c}, '__getattr__')")
         written = self.one_of(f"{c}.__setattr__", PLAIN_WRITES)
         self.refuse(f"not ({written})" if t.is_written_plainly else written)
-        self.lines.append(f"{held} = instance_dict({v})")
+        self.lines.append(f"{held} = fields_of({v}, instance_dict({v}))")
         self.refuse(f"type({held}) is not dict or tuple({held}) != {self.constant(names)}")
         for name, part in t.attributes:
-            if part is not None:
+            if not isinstance(part, UnservedType):
                 self.refuse(f"is_taken({c}, {name!r})")
                 self.checked(part, f"{held}[{name!r}]", (*path, name))
 

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from mooncake_py.compiler.native.beside import Beside
 from mooncake_py.compiler.native.building.types import (
     KnownType,
+    Met,
     Type,
+    UnservedType,
     flattened,
     has_type,
     is_one,
@@ -232,7 +234,7 @@ class Site:
         self.refused: dict[tuple[Type, ...], Refusal] = {}
         self.alike: Counter[tuple[Any, ...]] = Counter()
         self.recent: list[Reread] = []  # which have a `match`
-        self.unserved = ""  # the name of the type of an argument
+        self.unserved = ""  # what an argument is
         self.paces = Paces(
             self.parts, lambda: sum([r.site.hasten() for r in self.read_so_far()]) > 0
         )
@@ -328,7 +330,7 @@ class Site:
             if why:
                 found.append((NOT_COMPILED, why, None if place is None else place.line))
         if not found and self.unserved:
-            found.append((NOT_COMPILED, f"an argument of type {self.unserved}", None))
+            found.append((NOT_COMPILED, f"an argument: {self.unserved}", None))
         if any(own.is_slower for own in list(self.paces.values())):
             found.append(("left to its derived form, which was faster", "", None))
         return [Outcome(self.where, *outcome) for outcome in dict.fromkeys(found)]
@@ -411,11 +413,11 @@ class FunctionSite(Site):
         if before is not None:
             return before
         types: list[Type] = []
-        met: set[int] = set()
-        for value in given:
-            found = type_of(value, met)
-            if found is None:
-                self.unserved = type(value).__name__
+        met: Met = {}
+        for k, value in enumerate(given):
+            found = type_of(value, met, (k,))
+            if isinstance(found, UnservedType):
+                self.unserved = found.why
                 return None
             types.append(found)
         reading = self.reading(f, tuple(types)) or self.itemized(f, tuple(types), given)

@@ -423,9 +423,9 @@ def test_loops_that_cannot_be_read_are_given_up(tried, monkeypatch):
     asked = []
     original = loop_site.LoopSite.type_of
 
-    def type_of(self, name, value, met):
+    def type_of(self, name, value, met, path):
         asked.append(name)
-        return original(self, name, value, met)
+        return original(self, name, value, met, path)
 
     monkeypatch.setattr(loop_site.LoopSite, "type_of", type_of)
 

@@ -14,6 +14,7 @@ from mooncake_py.compiler.native.building.values import (
     Number,
     Object,
     Tuple,
+    Unread,
     Value,
 )
 
@@ -55,5 +56,7 @@ def one(value: Value | None) -> str:
             return "None"
         case Known():
             return f"an object of type {type(value.value).__name__}"
+        case Unread(why=why):
+            return why
         case _:
             return "elements that a mask picks"

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import operator
 import weakref
-from types import FunctionType, ModuleType, SimpleNamespace
+from collections.abc import Iterable
+from enum import Enum
+from types import (
+    BuiltinFunctionType,
+    EllipsisType,
+    FunctionType,
+    MemberDescriptorType,
+    ModuleType,
+    NoneType,
+    SimpleNamespace,
+)
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,12 +32,13 @@ from mooncake_py.runtime.attribute_lookup import (
     is_one_of,
     overrides,
 )
-from mooncake_py.tangents.fields import instance_dict
+from mooncake_py.tangents.fields import instance_dict, slots
 
 __all__ = [
     "COMPLEX_TYPES", "FLOATS", "GROWING", "MOST_ITEMS", "ArrayType", "DictType", "KnownType",
-    "ListType", "NumberType", "ObjectType", "TupleType", "Type", "flattened", "has_type",
-    "is_list_of", "is_list_of_floats", "is_one", "itemized", "list_type", "type_of",
+    "ListType", "Met", "NumberType", "ObjectType", "Path", "SameType", "TupleType", "Type",
+    "UnservedType", "fields_of", "flattened", "has_type", "is_list_of", "is_list_of_floats",
+    "is_one", "itemized", "list_type", "type_of", "unserved",
 ]  # fmt: skip
 
 KINDS = {
@@ -44,9 +55,11 @@ FLOATS = float, np.float64, np.float32
 LISTED = {float: "float", np.float64: "float64", int: "int"}
 """The numbers in lists that are passed to loops."""
 GROWING = frozenset({list, dict})
-MOST_ATTRIBUTES, DEEP = 64, 4  # of objects and tuples that are looked into
+MOST_ATTRIBUTES, DEEP = 64, 6  # of objects and tuples that are looked into
 MOST_ITEMS = 64  # of lists: functions are read for each length
 HEAP = 1 << 9  # the flag of classes that are not of C
+KNOWN = frozenset({bool, str, FunctionType, ModuleType, np.ufunc, EllipsisType})
+KEYS = frozenset({str, int, float, bool, NoneType})
 
 
 class NumberType(NamedTuple):
@@ -76,17 +89,36 @@ class ListType(NamedTuple):
 
 
 class TupleType(NamedTuple):
-    """A tuple, or a list that compiled code does not change."""
+    """A tuple, also a named one, or a list.
+
+    Attributes
+    ----------
+    cls : weak reference or None
+        The class of a named tuple.
+    """
 
     items: tuple[Type, ...]
     is_list: bool = False
+    cls: weakref.ref[type] | None = None
 
 
 class DictType(NamedTuple):
-    """A dict with texts as keys that compiled code does not change."""
+    """A dict whose keys never change."""
 
-    keys: tuple[str, ...]
+    keys: tuple[Any, ...]
     items: tuple[Type, ...]
+
+
+class UnservedType(NamedTuple):
+    """What compiled code cannot read: nothing looks at it, so anything may stand there."""
+
+    why: str
+
+
+class SameType(NamedTuple):
+    """The object, the list or the dict that stands somewhere else too: there it is described."""
+
+    path: Path
 
 
 class KnownType(NamedTuple):
@@ -103,7 +135,7 @@ class KnownType(NamedTuple):
     @classmethod
     def of(cls, value: Any) -> KnownType:
         """Return the type that one object alone has."""
-        weakly = type(value) in (FunctionType, ModuleType) or is_jitted(value)
+        weakly = issubclass(type(value), FunctionType | ModuleType | type) or is_jitted(value)
         return cls(type(value), weakref.ref(value) if weakly else value)
 
 
@@ -115,29 +147,43 @@ class ObjectType(NamedTuple):
     cls : weak reference
     is_written_plainly : bool
         Whether no one's code takes part in a write either.
-    attributes : tuple of (str, Type or None)
-        None for what compiled code must not read: it is no number, array or such, or an object
-        that has another name too.
+    attributes : tuple of (str, Type)
     """
 
     cls: weakref.ref[type]
     is_written_plainly: bool
-    attributes: tuple[tuple[str, Type | None], ...]
+    attributes: tuple[tuple[str, Type], ...]
 
 
-Type = NumberType | ArrayType | ListType | TupleType | DictType | KnownType | ObjectType
+Type = (
+    NumberType | ArrayType | ListType | TupleType | DictType | KnownType | ObjectType | SameType
+    | UnservedType
+)  # fmt: skip
+EMPTY = KnownType | ObjectType | SameType | UnservedType  # of numbers and arrays
+Path = tuple[Any, ...]
+"""Where something is: the position of an argument, then positions, keys and attributes."""
+Met = dict[int, Path]
+"""By the ids of objects, lists and dicts where they were found first; dicts of objects nowhere."""
 
 
-def type_of(value: Any, met: set[int] | None = None, depth: int = 0) -> Type | None:
-    """Return the type of an argument, or None for what cannot be passed to compiled code.
+def type_of(value: Any, met: Met | None = None, path: Path = (0,)) -> Type:
+    """Return the type of an argument.
 
     Parameters
     ----------
-    met : set of int, optional
-        The ids of the objects among other arguments, to which those in this one are added.
-    depth : int
-        In how many objects and tuples it is.
+    met : dict of int to Path, optional
+        What was found among other arguments, to which what is in this one is added.
+    path : Path
+        Where it is.
     """
+    found = number_type(value)
+    if found is None and len(path) <= DEEP:
+        found = structure_type(value, {} if met is None else met, path)
+    return unserved(value) if found is None else found
+
+
+def number_type(value: Any) -> Type | None:
+    """Return the type of a number, an array, a list of floats, or what is known; else None."""
     t = type(value)
     if t is Active:
         while t is Active:  # at each level of derivatives inside others
@@ -157,16 +203,58 @@ def type_of(value: Any, met: set[int] | None = None, depth: int = 0) -> Type | N
         return NumberType(NUMBERS[t])
     if is_list_of_floats(value):
         return ListType()
-    if t is tuple or t is list:
-        if depth >= DEEP or (t is list and len(value) > MOST_ITEMS):
+    return KnownType.of(value) if value is None or t in KNOWN or is_known(value) else None
+
+
+def structure_type(value: Any, met: Met, path: Path) -> Type | None:
+    """Return the type of a tuple, a list, a dict or an object, or None."""
+    t = type(value)
+    if issubclass(t, tuple):
+        return tuple_type(value, met, path)
+    if id(value) in met:
+        first = met[id(value)]
+        return SameType(first) if first else None
+    if t is list or t is dict:
+        if len(value) > MOST_ITEMS or (t is dict and not all(map(is_key, value))):
             return None
-        items = [type_of(item, met, depth + 1) for item in value]
-        return None if None in items else TupleType(tuple(items), t is list)  # type: ignore[arg-type]
-    if t is dict:
-        return dict_type(value, met, depth)
-    if value is None or t in (bool, str, FunctionType, np.ufunc) or is_jitted(value):
-        return KnownType.of(value)
-    return object_type(value, set() if met is None else met, depth)
+        met[id(value)] = path
+        if t is dict:
+            return DictType(tuple(value), parts_of(value.items(), met, path))
+        return TupleType(parts_of(enumerate(value), met, path), True)
+    return object_type(value, met, path)
+
+
+def is_known(value: Any) -> bool:
+    """Return True for what is known as the one object that it is."""
+    t = type(value)
+    if t is BuiltinFunctionType:
+        return type(value.__self__) is ModuleType
+    return issubclass(t, Enum | type | np.dtype) or is_jitted(value)
+
+
+def tuple_type(value: Any, met: Met, path: Path) -> TupleType | None:
+    """Return the type of a tuple, None for one of a class that may have any methods."""
+    t = type(value)
+    if t is not tuple and not (
+        hasattr(t, "_fields") and t.__iter__ is tuple.__iter__ and t.__len__ is tuple.__len__
+        and t.__getitem__ is tuple.__getitem__ and t.__getattribute__ is tuple.__getattribute__
+    ):  # fmt: skip
+        return None
+    cls = None if t is tuple else weakref.ref(t)
+    return TupleType(parts_of(enumerate(value), met, path), False, cls)
+
+
+def parts_of(pairs: Iterable[tuple[Any, Any]], met: Met, path: Path) -> tuple[Type, ...]:
+    """Return the types of what stands under some keys."""
+    return tuple([type_of(part, met, (*path, key)) for key, part in pairs])
+
+
+def unserved(value: Any) -> UnservedType:
+    """Return the type of what compiled code cannot read, in words."""
+    t = type(value)
+    if t is ndarray:
+        return UnservedType(f"an array of {value.dtype} with {value.ndim} axes")
+    return UnservedType(f"a value of type {t.__name__}")
 
 
 def is_list_of_floats(value: Any) -> bool:
@@ -197,7 +285,7 @@ def is_list_of(t: type, value: Any) -> bool:
 def has_type(value: Any, type_: Type) -> bool:
     """Return True for what has a type, or has it with the items of its lists one by one."""
     found = type_of(value)
-    return found == type_ or (found is not None and itemized(value, found) == type_)
+    return found == type_ or itemized(value, found) == type_
 
 
 def itemized(value: Any, type_: Type) -> Type | None:
@@ -212,12 +300,11 @@ def itemized(value: Any, type_: Type) -> Type | None:
     return None if None in items else type_._replace(items=tuple(items))
 
 
-def dict_type(value: dict[Any, Any], met: set[int] | None, depth: int) -> DictType | None:
-    """Return the type of a small dict with texts as keys, or None."""
-    if depth >= DEEP or len(value) > MOST_ITEMS or not all(type(key) is str for key in value):
-        return None
-    items = [type_of(item, met, depth + 1) for item in value.values()]
-    return None if None in items else DictType(tuple(value), tuple(items))  # type: ignore[arg-type]
+def is_key(key: Any) -> bool:
+    """Return True for a key that is the same in each call."""
+    if type(key) is tuple:
+        return all(map(is_key, key))
+    return type(key) in KEYS or issubclass(type(key), Enum)
 
 
 def runs_forward(strides: tuple[int, ...]) -> bool:
@@ -225,35 +312,43 @@ def runs_forward(strides: tuple[int, ...]) -> bool:
     return strides[-1] >= 0 and all(map(operator.ge, strides, strides[1:]))
 
 
-def object_type(o: Any, met: set[int], depth: int) -> ObjectType | None:
+def object_type(o: Any, met: Met, path: Path) -> ObjectType | None:
     """Return the type of a plain instance, or None."""
     t = type(o)
     if t is not SimpleNamespace and not all(c is object or c.__flags__ & HEAP for c in t.__mro__):
         return None
-    held = instance_dict(o)
-    if type(held) is not dict or len(held) > MOST_ATTRIBUTES or depth >= DEEP or id(held) in met:
-        return None
     if not is_one_of(t.__getattribute__, PLAIN_READS) or hasattr(t, "__getattr__"):
         return None
-    met.add(id(held))
+    held = instance_dict(o)
+    fields = fields_of(o, held)
+    if len(fields) > MOST_ATTRIBUTES or (held is not None and id(held) in met):
+        return None
+    met[id(o)] = path
+    if held is not None:
+        met[id(held)] = ()
+    types = parts_of(fields.items(), met, path)
     attributes = tuple(
         [
-            (name, None if is_grown(t, name, value) else type_of(value, met, depth + 1))
-            for name, value in held.items()
+            (name, UnservedType("an attribute of the class") if is_taken(t, name) else part)
+            for name, part in zip(fields, types, strict=True)
         ]
     )
     return ObjectType(weakref.ref(t), is_one_of(t.__setattr__, PLAIN_WRITES), attributes)
 
 
-def is_grown(cls: type, name: str, value: Any) -> bool:
-    """Return True for an attribute that must not be read: see `is_taken`; lists may grow."""
-    return type(value) in GROWING or is_taken(cls, name)
+def fields_of(o: Any, held: Any) -> dict[str, Any]:
+    """Return the attributes that an instance keeps, in its dict or in slots."""
+    if type(held) is dict and not slots(type(o)):
+        return held
+    names = [slot.__name__ for slot in slots(type(o))]
+    found = {name: getattr(o, name) for name in dict.fromkeys(names) if hasattr(o, name)}
+    return found | (held if type(held) is dict else {})
 
 
 def is_taken(cls: type, name: str) -> bool:
     """Return True if something in a class comes before what the instance holds."""
     found = in_class(cls, name)
-    return found is not MISSING and overrides(found)
+    return found is not MISSING and overrides(found) and type(found) is not MemberDescriptorType
 
 
 def is_one(type_: Type) -> bool:
@@ -267,7 +362,7 @@ def width(type_: Type) -> int:
         return sum(map(width, type_.items))
     if isinstance(type_, NumberType) and type_.name in COMPLEX_TYPES:
         return 2
-    return 0 if isinstance(type_, KnownType | ObjectType) else 1
+    return 0 if isinstance(type_, EMPTY) else 1
 
 
 def flattened(value: Any, type_: Type) -> list[Any]:
@@ -281,4 +376,4 @@ def flattened(value: Any, type_: Type) -> list[Any]:
         return [part for item, t in pairs for part in flattened(item, t)]
     if isinstance(type_, NumberType) and type_.name in COMPLEX_TYPES:
         return [value.real, value.imag]
-    return [] if isinstance(type_, KnownType | ObjectType) else [value]
+    return [] if isinstance(type_, EMPTY) else [value]

@@ -16,9 +16,10 @@ from mooncake_py.compiler.regions.ir import Const, Expr, Length, Load, Name
 from mooncake_py.syntax.nodes import Place
 
 __all__ = [
-    "COMPLEX", "KINDS", "NUMPY_TYPES", "PARTS", "RANKS", "Array", "Cells", "ComplexArray",
+    "COMPLEX", "KINDS", "NO_KEY", "NUMPY_TYPES", "PARTS", "RANKS", "Array", "Cells", "ComplexArray",
     "ComplexNumber", "Dictionary", "Function", "Index", "Known", "Number", "Object", "Tuple",
-    "Unfit", "Value", "complex_array", "lengths", "names_as_index", "stored", "stored_complex",
+    "Unfit", "Unread", "Value", "complex_array", "key_in", "lengths", "names_as_index", "stored",
+    "stored_complex",
 ]  # fmt: skip
 
 Index = tuple[Expr, ...]
@@ -159,12 +160,15 @@ class Tuple:
         Whether it is a list that the caller has too.
     place : Place or None
         Where a list is made.
+    cls : type or None
+        The class of a named tuple.
     """
 
     items: tuple[Value, ...]
     is_list: bool = False
     is_passed: bool = False
     place: Place | None = field(default=None, compare=False)
+    cls: type | None = None
 
 
 @dataclass(frozen=True)
@@ -173,18 +177,34 @@ class Dictionary:
 
     Attributes
     ----------
-    keys : tuple of str
+    keys : tuple
+        Texts, numbers, None, members of enumerations, and tuples of such.
     items : tuple of Value
     """
 
-    keys: tuple[str, ...]
+    keys: tuple[Any, ...]
     items: tuple[Value, ...]
 
     def under(self, key: Value) -> Value | None:
-        """Return what stands under a key, None if that is no text, or not there."""
-        if not isinstance(key, Known) or key.value not in self.keys:
-            return None
-        return self.items[self.keys.index(key.value)]
+        """Return what stands under a key, None if it is not there, or not known."""
+        known = key_in(key)
+        return self.items[self.keys.index(known)] if known in self.keys else None
+
+
+NO_KEY = object()
+
+
+def key_in(value: Value) -> Any:
+    """Return what is known of a key: a text, a number, or a tuple of such; else `NO_KEY`."""
+    match value:
+        case Known(value=found) if value.never_changes:
+            return found
+        case Number(e=Const(value=found)):
+            return found
+        case Tuple(items=items, is_list=False):
+            found = tuple(map(key_in, items))
+            return NO_KEY if NO_KEY in found else found
+    return NO_KEY
 
 
 UNCHANGING = (
@@ -267,6 +287,18 @@ class Known:
 
 
 @dataclass(frozen=True)
+class Unread:
+    """What is passed and cannot be read: all that looks at it is refused.
+
+    Attributes
+    ----------
+    why : str
+    """
+
+    why: str
+
+
+@dataclass(frozen=True)
 class Object:
     """A plain instance.
 
@@ -304,7 +336,8 @@ class Picked:
 
 Value = (
     Number | ComplexNumber | Array | Tuple | Dictionary | Known | Object | Cells | Function | Picked
-)
+    | Unread
+)  # fmt: skip
 
 
 def stored(name: str, shape: tuple[Expr, ...], kind: str) -> Array:

@@ -1,4 +1,4 @@
-"""Items of dicts that are passed, by keys that are written down."""
+"""Items of dicts that are passed, by keys that are known."""
 
 from __future__ import annotations
 
@@ -6,7 +6,15 @@ from collections.abc import Sequence
 
 from mooncake_py.compiler.native.building.builder import Builder
 from mooncake_py.compiler.native.building.in_words import said
-from mooncake_py.compiler.native.building.values import Dictionary, Known, Number, Unfit, Value
+from mooncake_py.compiler.native.building.values import (
+    NO_KEY,
+    Dictionary,
+    Known,
+    Number,
+    Unfit,
+    Value,
+    key_in,
+)
 from mooncake_py.compiler.regions.ir import Const
 
 __all__ = ["item", "item_or_default", "tested"]
@@ -22,7 +30,7 @@ def item(b: Builder, d: Dictionary, key: Value) -> Value:
 
 def item_or_default(b: Builder, d: Dictionary, args: Sequence[Value]) -> Value:
     """Read ``d.get(key, default)``."""
-    if not 1 <= len(args) <= 2 or not isinstance(args[0], Known):
+    if not 1 <= len(args) <= 2 or key_in(args[0]) is NO_KEY:
         raise Unfit(
             f"`dict.get` with {said(*args)}: use a constant key and at most one default", b.place
         )
@@ -33,6 +41,6 @@ def item_or_default(b: Builder, d: Dictionary, args: Sequence[Value]) -> Value:
 
 def tested(b: Builder, key: Value, d: Value, *, is_in: bool) -> Number:
     """Read ``key in d`` or ``key not in d``."""
-    if not isinstance(d, Dictionary) or not isinstance(key, Known):
+    if not isinstance(d, Dictionary) or key_in(key) is NO_KEY:
         raise Unfit(f"`in` for {said(key, d)}: use a constant key and a dict", b.place)
     return Number(Const((d.under(key) is not None) == is_in), "bool")

@@ -29,6 +29,7 @@ from mooncake_py.compiler.native.building.values import (
     Picked,
     Tuple,
     Unfit,
+    Unread,
     Value,
 )
 from mooncake_py.compiler.native.functions import joining, of_numpy
@@ -101,6 +102,8 @@ class ExpressionReader(ConditionReader):
             found = self.read_value(node)
         finally:
             self.nested -= 1
+        if isinstance(found, Unread):
+            raise Unfit(f"{found.why}, which compiled code cannot read", self.b.place)
         if isinstance(node, MAKE_LISTS) and is_list(found):
             found = self.list_made(found, place_of(node))
         found = lists.current(self.b, found)

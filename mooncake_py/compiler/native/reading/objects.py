@@ -11,11 +11,18 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Sequence
-from types import FunctionType
+from types import FunctionType, MemberDescriptorType
 from typing import Any, NamedTuple
 
 from mooncake_py.compiler.native.building.findings import Again
-from mooncake_py.compiler.native.building.types import ObjectType, Type
+from mooncake_py.compiler.native.building.types import (
+    DictType,
+    ObjectType,
+    Path,
+    TupleType,
+    Type,
+    UnservedType,
+)
 from mooncake_py.compiler.native.building.values import (
     Dictionary,
     Known,
@@ -37,13 +44,13 @@ from mooncake_py.runtime.attribute_lookup import (
     overrides,
 )
 
-__all__ = ["Field", "ObjectReader", "Path", "found_at"]
+__all__ = ["Field", "ObjectReader", "found_at"]
 
 SPECIAL = (
     "__init__", "__new__", "__getattribute__", "__getattr__", "__setattr__", "__slots__", "__del__",
 )  # fmt: skip
-CONTAINERS = frozenset({tuple, list, dict})
-Path = tuple[int | str, ...]
+CONTAINERS = tuple, list, dict
+STRUCTURES = ObjectType | TupleType | DictType
 
 
 class Field(NamedTuple):
@@ -60,9 +67,15 @@ class ObjectReader(StatementReader):
     ----------
     initial : dict of str to Value
         Of the attributes that nothing assigns what they stand for.
+    begun : set of str
+        The objects of which the attributes that are assigned are bound.
+    structures : dict of Path to Value
+        The objects, lists and dicts that are passed, by where they were found first.
     """
 
     initial: dict[str, Value]
+    begun: set[str]
+    structures: dict[Path, Value]
 
     def input_at(self, name: str, type_: Type, steady: bool, path: Path) -> Value:
         """Return what an attribute stands for on entry."""
@@ -70,17 +83,21 @@ class ObjectReader(StatementReader):
 
     def bind_initial(self, value: Value) -> None:
         """Bind the attributes of an argument that are assigned somewhere."""
+        if not self.findings.assigned:  # what is not looked at is no input
+            return
         if isinstance(value, Tuple | Dictionary):
             for item in value.items:
                 self.bind_initial(item)
-        if not isinstance(value, Object):
+        if not isinstance(value, Object) or value.name in self.begun:
             return
+        self.begun.add(value.name)
         for name, type_ in value.type.attributes:
-            if owned(value, name).own in self.findings.assigned:
-                if type_ is not None:
-                    slot, path = owned(value, name), (*value.path, name)
-                    self.slots.bound(slot, self.assigned_input(slot, type_, path))
-            elif isinstance(type_, ObjectType):
+            slot = owned(value, name)
+            if slot.own in self.findings.assigned:
+                if not isinstance(type_, UnservedType):
+                    found = self.assigned_input(slot, type_, (*value.path, name))
+                    self.slots.bound(slot, found)
+            elif isinstance(type_, STRUCTURES):
                 self.bind_initial(self.attribute_of(value, name))
 
     def assigned_input(self, slot: Slot, type_: Type, path: Path) -> Value:
@@ -124,14 +141,9 @@ class ObjectReader(StatementReader):
             return self.bound_attribute(slot)
         if name in types:
             type_ = types[name]
-            if type_ is None:
-                raise Unfit(
-                    f"the attribute {name}, of a type that is not supported in compiled code",
-                    self.b.place,
-                )
-            if own not in self.initial:
-                self.initial[own] = self.input_at(own, type_, True, (*o.path, name))
-            return self.initial[own]
+            if isinstance(type_, UnservedType):
+                raise Unfit(f"the attribute {name}, {type_.why}", self.b.place)
+            return self.first(o, name)
         found = self.scope.of_class(o.cls, name)
         if type(found) is property and type(found.fget) is FunctionType:
             getter = found.fget
@@ -140,6 +152,22 @@ class ObjectReader(StatementReader):
         if found is MISSING or value is None:
             raise Unfit(f"the attribute {name} of a class", self.b.place)
         return value
+
+    def first(self, o: Object, name: str) -> Value:
+        """Return what an attribute of an argument stands for on entry."""
+        own = owned(o, name).own
+        if own not in self.initial:
+            type_ = dict(o.type.attributes)[name]
+            self.initial[own] = self.input_at(own, type_, True, (*o.path, name))
+        return self.initial[own]
+
+    def at(self, path: Path) -> Value:
+        """Return the object, list or dict at a path, where it is met under another one."""
+        if path not in self.structures:
+            outer = self.at(path[:-1])
+            assert isinstance(outer, Object)  # items are there with what holds them
+            self.first(outer, path[-1])
+        return self.structures[path]
 
     def bound_attribute(self, slot: Slot) -> Value:
         """Read an attribute that is assigned somewhere."""
@@ -173,7 +201,9 @@ class ObjectReader(StatementReader):
         if not isinstance(o, Object) or not o.type.is_written_plainly or name.startswith("__"):
             raise Unfit(f"an assignment to the attribute {name}", self.b.place)
         found = self.scope.of_class(o.cls, name)
-        if found is not MISSING and overrides(found):
+        is_slot = type(found) is MemberDescriptorType
+        is_own = o.cls.__dictoffset__ and (found is MISSING or not overrides(found))
+        if not is_slot and not is_own:
             raise Unfit(f"an assignment to the attribute {name} of a class", self.b.place)
         slot = owned(o, name)
         if not o.path:
@@ -212,5 +242,5 @@ def found_at(given: Sequence[Any], path: Path) -> Any:
     """Return an argument, or an item or attribute of one."""
     found: Any = given
     for step in path:
-        found = found[step] if type(found) in CONTAINERS else found.__dict__[step]
+        found = found[step] if isinstance(found, CONTAINERS) else getattr(found, step)
     return found

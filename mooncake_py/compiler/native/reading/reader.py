@@ -20,8 +20,11 @@ from mooncake_py.compiler.native.building.types import (
     ListType,
     NumberType,
     ObjectType,
+    Path,
+    SameType,
     TupleType,
     Type,
+    UnservedType,
     itemized,
     type_of,
 )
@@ -38,6 +41,7 @@ from mooncake_py.compiler.native.building.values import (
     Object,
     Tuple,
     Unfit,
+    Unread,
     Value,
     lengths,
     stored,
@@ -47,7 +51,7 @@ from mooncake_py.compiler.native.reading import growing, lists
 from mooncake_py.compiler.native.reading.aliases import Aliases
 from mooncake_py.compiler.native.reading.lowering import ended, lowered
 from mooncake_py.compiler.native.reading.nested import NestedReader
-from mooncake_py.compiler.native.reading.objects import Field, Path
+from mooncake_py.compiler.native.reading.objects import Field
 from mooncake_py.compiler.native.reading.outputs import Output, leaves_of, names_in
 from mooncake_py.compiler.native.reading.scope import Scope, constant
 from mooncake_py.compiler.native.reading.store import Store
@@ -159,6 +163,8 @@ class FunctionReader(NestedReader):
         self.captures: list[Captured | Field] = []
         self.initial = {}
         self.slots = Store()
+        self.begun = set()
+        self.structures = {}
         self.grown: dict[str, Cells] = {}
         self.given: set[str] = set()  # memory of lists that are given back
         self.known_as: dict[tuple[Callee, str], Value] = {}
@@ -258,11 +264,16 @@ class FunctionReader(NestedReader):
         match type_:
             case KnownType(value=value):
                 return known(value)
-            case TupleType(items=items, is_list=is_list):
+            case UnservedType(why=why):
+                return Unread(why)
+            case SameType(path=first):
+                return self.at(first)
+            case TupleType(items=items, is_list=is_list, cls=cls):
                 values = [
                     self.argument(f"{name}.{k}", t, True, (*path, k)) for k, t in enumerate(items)
                 ]
-                return Tuple(tuple(values), is_list, is_passed=is_list)
+                found = Tuple(tuple(values), is_list, is_passed=is_list, cls=cls and cls())
+                return self.kept_at(path, found)
             case ListType(item=item):
                 self.inputs.add(name)
                 self.order.append(name)
@@ -282,11 +293,11 @@ class FunctionReader(NestedReader):
                     self.argument(f"{name}.{k}", t, True, (*path, key))
                     for k, (key, t) in enumerate(pairs)
                 ]
-                return Dictionary(keys, tuple(values))
+                return self.kept_at(path, Dictionary(keys, tuple(values)))
             case ObjectType():
                 cls = type_.cls()
                 assert cls is not None
-                return Object(name, cls, type_, path)
+                return self.kept_at(path, Object(name, cls, type_, path))
             case NumberType(name=number):
                 if number in COMPLEX_TYPES:
                     parts = [
@@ -314,6 +325,10 @@ class FunctionReader(NestedReader):
                 return stored(name, lengths(name, ones), kind)
         raise TypeError(type_)
 
+    def kept_at(self, path: Path, value: Value) -> Value:
+        """Return what stands at a path, for other paths that lead to it too."""
+        return self.structures.setdefault(path, value) if path else value
+
     @override
     def input_at(self, name: str, type_: Type, steady: bool, path: Path) -> Value:
         self.captures.append(Field(path, type_))
@@ -325,12 +340,9 @@ class FunctionReader(NestedReader):
         if key not in self.known_as:
             type_ = type_of(value)
             if isinstance(type_, ListType) and self.findings.itemizes:
-                type_ = itemized(value, type_)
-            if type_ is None:
-                raise Unfit(
-                    f"{name}, of a type or dtype that is not supported in compiled code",
-                    self.b.place,
-                )
+                type_ = itemized(value, type_) or UnservedType("a long list")
+            if isinstance(type_, UnservedType):
+                raise Unfit(f"{name}, {type_.why}", self.b.place)
             self.findings.has_lists |= isinstance(type_, ListType)
             own = f"{scope.prefix}.{name}"
             self.captures.append(Captured(scope.callee, name, type_))
@@ -411,6 +423,8 @@ class FunctionReader(NestedReader):
                 return Output("known", value=known_value)
             case Tuple(is_passed=True):
                 raise Unfit("a list that is an argument as a result: return a copy", self.b.place)
+            case Tuple(cls=cls) if cls is not None:
+                raise Unfit(f"a {cls.__name__} as a result: return a tuple", self.b.place)
             case Tuple(items=items):
                 outputs = [self.output(item, f"{name}.{k}") for k, item in enumerate(items)]
                 kind = "list" if value.is_list else "tuple"
@@ -434,7 +448,7 @@ class FunctionReader(NestedReader):
                 if value.length:
                     array = self.b.kept(lists.now(self.b, value).as_array)
                 return Output("floats", array.base, type_)
-            case Object() | Function() | Dictionary():
+            case Object() | Function() | Dictionary() | Unread():
                 raise Unfit(
                     "an object, a dict or a function as a result: return numbers and arrays",
                     self.b.place,
