@@ -25,7 +25,7 @@ from mooncake_py.compiler.native.building.values import (
 )
 from mooncake_py.compiler.native.functions import complex_functions, extrema, reductions, truths
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, FLOAT32, INT, REAL
-from mooncake_py.compiler.regions.ir import Compare, Const, Op
+from mooncake_py.compiler.regions.ir import Const, Op
 
 __all__ = ["BUILTINS"]
 
@@ -194,14 +194,6 @@ def as_int(b: Builder, args: Sequence[Value], given: Given) -> Value:
     return Number(Op("int", (x.e,), place=b.place), "int")
 
 
-def as_truth(b: Builder, args: Sequence[Value], given: Given) -> Value:
-    """Read ``bool(x)`` of a number."""
-    (x,) = args
-    if not isinstance(x, Number):
-        raise Unfit(f"`bool` of {said(x)}: use a number", b.place)
-    return Number(x.e if x.kind == BOOL else Compare(("ne",), (x.e, Const(0))), "bool")
-
-
 def length(b: Builder, args: Sequence[Value], given: Given) -> Value:
     """Read ``len(x)``."""
     (x,) = args
@@ -228,7 +220,7 @@ def by_position(read: Reader) -> Reader:
 
 READERS: dict[Any, Reader] = {
     abs: absolute, min: extremum("min"), max: extremum("max"), float: as_float, int: as_int,
-    complex: as_complex, bool: as_truth, pow: power, divmod: quotient_and_rest,
+    complex: as_complex, pow: power, divmod: quotient_and_rest,
     np.float64: as_numpy_float(FLOAT), np.float32: as_numpy_float(FLOAT32),
     len: length, sum: total, tuple: sequence(False), list: sequence(True),
 }  # fmt: skip

@@ -194,10 +194,6 @@ class AssignmentReader(MemoryWriter):
             self.bind_number(slot.part("re"), re), self.bind_number(slot.part("im"), im)
         )
 
-    def bind_attribute(self, o: Value, name: str, value: Value) -> None:
-        """Bind an attribute of an object."""
-        raise NotImplementedError
-
     def bind_number(self, at: str | Slot, value: Number) -> Number:
         """Bind a variable to a number; return what it stands for."""
         b, slot = self.b, self.slot(at)

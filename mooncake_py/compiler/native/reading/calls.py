@@ -26,8 +26,9 @@ from mooncake_py.compiler.native.building.values import (
     Value,
 )
 from mooncake_py.compiler.native.functions import of_numpy
-from mooncake_py.compiler.native.reading import dicts, growing, lists, picked
+from mooncake_py.compiler.native.reading import constant_calls, dicts, growing, lists, picked
 from mooncake_py.compiler.native.reading.expressions import ExpressionReader, is_list
+from mooncake_py.compiler.native.reading.inspecting import INSPECTING
 from mooncake_py.compiler.native.reading.merging import Around
 from mooncake_py.compiler.native.reading.store import Slot, is_same
 from mooncake_py.compiler.native.regions.mentions import bound_by
@@ -38,7 +39,7 @@ from mooncake_py.syntax.nodes import place_of
 
 __all__ = ["CallReader"]
 
-AT_ONCE = (sum, min, max, tuple, list)
+AT_ONCE = (sum, min, max, tuple, list, any, all, sorted)
 """Builtins that take all that a generator yields before anything else happens."""
 
 
@@ -77,6 +78,9 @@ class CallReader(ExpressionReader):
                 return self.prefixed(ast.UAdd(), base)
             if isinstance(base, Dictionary) and node.func.attr == "get":
                 return dicts.item_or_default(self.b, base, [*map(self.value, node.args)])
+            known = self.known_method(base, node)
+            if known is not None:
+                return known
             if isinstance(base, Object):
                 f, first = self.method_of(base, node.func.attr)
             else:
@@ -91,6 +95,20 @@ class CallReader(ExpressionReader):
         given = self.keywords(node)
         args = [lists.current(self.b, a) for a in args]
         return self.contained(lambda: self.elementwise(target, args, given, node))
+
+    def known_method(self, base: Value, node: ast.Call) -> Value | None:
+        """Read a call of a method of what is known, such as a text; None for others."""
+        assert isinstance(node.func, ast.Attribute)
+        if not constant_calls.may_have(base, node.func.attr):
+            return None
+        args = [self.passed(a, tuple) for a in node.args]
+        found = constant_calls.method(self, base, node.func.attr, args, self.keywords(node))
+        if found is None:
+            raise Unfit(
+                f"the method {node.func.attr} of {said(base)} with what is known only when it runs",
+                place_of(node),
+            )
+        return found
 
     def append(self, made: Value, method: str, node: ast.Call) -> Value:
         """Read a statement that appends numbers to a list."""
@@ -161,6 +179,9 @@ class CallReader(ExpressionReader):
     ) -> Value:
         """Return what a function gives back."""
         refuse_answering(f, node)
+        known = self.known_call(f, args, given)
+        if known is not None:
+            return known
         try:
             reader = of_numpy.reader_of(f, args)
         except TypeError:
@@ -183,6 +204,16 @@ class CallReader(ExpressionReader):
             name = getattr(f, "__name__", type(f).__name__)
             raise Unfit(f"the function {name}", place_of(node))
         return found if out is None else self.written_to(out, found)
+
+    def known_call(self, f: Any, args: Sequence[Value], given: dict[str, Value]) -> Value | None:
+        """Return what a call gives back that asks for structure, or of what is known, else None."""
+        try:
+            read = INSPECTING.get(f)
+        except TypeError:  # what cannot be hashed
+            return None
+        if read is not None and not given:
+            return read(self, args, given)
+        return constant_calls.called(self, f, args, given)
 
     def written_to(self, out: Value, value: Value) -> Value:
         """Store in an array, and return it."""

@@ -33,7 +33,15 @@ from mooncake_py.compiler.native.building.values import (
     Value,
 )
 from mooncake_py.compiler.native.functions import joining, of_numpy
-from mooncake_py.compiler.native.reading import dicts, growing, lists, picked
+from mooncake_py.compiler.native.reading import (
+    comparisons,
+    constant_calls,
+    constants,
+    dicts,
+    growing,
+    lists,
+    picked,
+)
 from mooncake_py.compiler.native.reading.conditions import ConditionReader, opposite
 from mooncake_py.compiler.native.reading.scope import Scope, constant, is_input
 from mooncake_py.compiler.native.reading.store import Slot, Store
@@ -162,6 +170,8 @@ class ExpressionReader(ConditionReader):
                 return self.item(self.value(base), index)
             case ast.Call():
                 return self.call(node)
+            case ast.JoinedStr():
+                return constant_calls.formatted(self, node)
             case ast.Lambda():
                 return self.made_function(node)
             case ast.ListComp():
@@ -221,6 +231,9 @@ class ExpressionReader(ConditionReader):
         """Read an operator between two values."""
         if picked.are_picked((x, y)):
             return picked.operated(self.b, lambda p, q: self.operated(op, p, q), (x, y))
+        known = constants.operated(op, x, y)
+        if known is not None:
+            return known
         if isinstance(op, ast.Mult) and isinstance(x, Tuple) and isinstance(y, Number):
             return lists.repeated(self.b, x, y, self.findings.mixed)
         if type(op) in LOGICAL:
@@ -263,36 +276,19 @@ class ExpressionReader(ConditionReader):
         values = [self.value(node) for node in nodes]
         if picked.are_picked(tuple(values)):
             raise Unfit("a comparison of elements that a mask picks", self.b.place)
-        if len(ops) == 1 and isinstance(ops[0], ast.Is | ast.IsNot):
-            same = self.same(*values)
-            return Number(Const(same == isinstance(ops[0], ast.Is)), "bool")
+        decided = comparisons.decided(self, ops, values)
+        if decided is not None:
+            return decided
         if len(ops) == 1 and isinstance(ops[0], ast.In | ast.NotIn):
             return dicts.tested(self.b, *values, is_in=isinstance(ops[0], ast.In))
-        if any(isinstance(v, Known) for v in values):
-            fixed = all(v.never_changes for v in values if isinstance(v, Known))
-            if fixed and len(ops) == 1 and isinstance(ops[0], ast.Eq | ast.NotEq):
-                x, y = (
-                    (v.value for v in values if isinstance(v, Known))
-                    if all(isinstance(v, Known) for v in values)
-                    else (0, 1)
-                )
-                return Number(Const((x == y) == isinstance(ops[0], ast.Eq)), "bool")
-            raise Unfit(f"a comparison of {said(*values)}: use numbers or arrays", self.b.place)
         if not all(type(op) in COMPARISONS for op in ops) or any(
-            isinstance(v, Tuple) for v in values
+            isinstance(v, Tuple | Known) for v in values
         ):
             raise Unfit(f"a comparison of {said(*values)}: use numbers or arrays", self.b.place)
         names = [COMPARISONS[type(op)] for op in ops]
         if complexes.is_complex(*values):
             return complex_operators.compared(self.b, names, values)
         return operations.compared(self.b, names, values, tested)
-
-    def same(self, x: Value, y: Value) -> bool:
-        """Return whether two values are one object, where one of them is None."""
-        values = [x, y]
-        if not any(isinstance(v, Known) and v.value is None for v in values):
-            raise Unfit("a comparison of objects: compare their numbers", self.b.place)
-        return all(isinstance(v, Known) and v.value is None for v in values)
 
     # Attributes and items.
 
@@ -305,6 +301,10 @@ class ExpressionReader(ConditionReader):
             return Known(base.value.at)
         if isinstance(base, Known) and issubclass(type(base.value), FunctionType | np.ufunc):
             raise Unfit(f"the attribute {name} of a function", self.b.place)
+        if isinstance(base, Known):
+            known = constant_calls.attribute(self, base, name)
+            if known is not None:
+                return known
         if isinstance(base, Array):
             return of_numpy.attribute(self.b, base, name)
         if isinstance(base, ComplexNumber) and name in ("real", "imag"):
@@ -319,6 +319,14 @@ class ExpressionReader(ConditionReader):
 
     def attribute_of(self, o: Object, name: str) -> Value:
         """Read an attribute of an object."""
+        raise NotImplementedError
+
+    def has_attribute(self, o: Object, name: str) -> bool:
+        """Return whether an object has an attribute."""
+        raise NotImplementedError
+
+    def bind_attribute(self, o: Value, name: str, value: Value) -> None:
+        """Bind an attribute of an object."""
         raise NotImplementedError
 
     def method_of(self, o: Object, name: str) -> tuple[Value, Sequence[Value]]:

@@ -71,11 +71,17 @@ class ObjectReader(StatementReader):
         The objects of which the attributes that are assigned are bound.
     structures : dict of Path to Value
         The objects, lists and dicts that are passed, by where they were found first.
+    own_attributes : set of str
+        Those that have been bound, in what the region calls them.
+    of_classes : set of str
+        Those that the object did not have, but maybe its class, when they were read in a loop.
     """
 
     initial: dict[str, Value]
     begun: set[str]
     structures: dict[Path, Value]
+    own_attributes: set[str]
+    of_classes: set[str]
 
     def input_at(self, name: str, type_: Type, steady: bool, path: Path) -> Value:
         """Return what an attribute stands for on entry."""
@@ -144,7 +150,7 @@ class ObjectReader(StatementReader):
             if isinstance(type_, UnservedType):
                 raise Unfit(f"the attribute {name}, {type_.why}", self.b.place)
             return self.first(o, name)
-        found = self.scope.of_class(o.cls, name)
+        found = self.of_class_alone(o, name)
         if type(found) is property and type(found.fget) is FunctionType:
             getter = found.fget
             return self.contained(lambda: self.inlined(getter, [o], {}))
@@ -169,6 +175,30 @@ class ObjectReader(StatementReader):
             self.first(outer, path[-1])
         return self.structures[path]
 
+    def of_class_alone(self, o: Object, name: str) -> Any:
+        """Return what the class of an object has under a name, where the object has nothing.
+
+        It must have nothing there in each pass of the loops that are being read.
+        """
+        own = owned(o, name).own
+        if own in self.own_attributes:
+            raise Unfit(f"the attribute {name}, which may not be bound here", self.b.place)
+        if self.b.loops:
+            self.of_classes.add(own)
+        return self.scope.of_class(o.cls, name)
+
+    def has_attribute(self, o: Object, name: str) -> bool:
+        """Return whether an object has an attribute."""
+        slot = owned(o, name)
+        if slot in self.slots.values and slot not in self.slots.maybe:
+            return True
+        if slot.own in self.findings.assigned:
+            raise Unfit(f"the attribute {name}, which may not be bound here", self.b.place)
+        if name in dict(o.type.attributes):
+            return True
+        found = self.of_class_alone(o, name)
+        return found is not MISSING and type(found) is not MemberDescriptorType
+
     def bound_attribute(self, slot: Slot) -> Value:
         """Read an attribute that is assigned somewhere."""
         if slot not in self.slots.values:
@@ -186,7 +216,7 @@ class ObjectReader(StatementReader):
             return self.attribute_of(o, name), ()
         if name.startswith("__"):
             raise Unfit(f"the method {name}", self.b.place)
-        found = self.scope.of_class(o.cls, name)
+        found = self.of_class_alone(o, name)
         if type(found) is staticmethod:
             return Known(found.__func__), ()
         if type(found) is not FunctionType:
@@ -206,6 +236,12 @@ class ObjectReader(StatementReader):
         if not is_slot and not is_own:
             raise Unfit(f"an assignment to the attribute {name} of a class", self.b.place)
         slot = owned(o, name)
+        if slot.own in self.of_classes and self.b.loops:
+            raise Unfit(
+                f"the attribute {name}, which the class has in the first pass of a loop",
+                self.b.place,
+            )
+        self.own_attributes.add(slot.own)
         if not o.path:
             self.bind_own(slot, value)
             return

@@ -162,6 +162,8 @@ class FunctionReader(NestedReader):
         self.callees = Callees()
         self.captures: list[Captured | Field] = []
         self.initial = {}
+        self.own_attributes = set()
+        self.of_classes = set()
         self.slots = Store()
         self.begun = set()
         self.structures = {}

@@ -1,0 +1,145 @@
+"""Calls of which all arguments are known: Python runs them once, while the function is read.
+
+    "{}_{}".format(name, 2)     a text
+    math.comb(n, 2)             an int, where n is written down
+    date(2020, 1, 31).year      an int
+
+Only functions that read nothing but their arguments, and change nothing: see `PURE`.
+"""
+
+from __future__ import annotations
+
+import ast
+import cmath
+import datetime
+import decimal
+import fractions
+import math
+import operator
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mooncake_py.compiler.native.building.values import Known, Tuple, Unfit, Value
+from mooncake_py.compiler.native.reading.constants import UNKNOWN, is_data, python_of, value_of
+
+if TYPE_CHECKING:
+    from mooncake_py.compiler.native.reading.expressions import ExpressionReader
+
+__all__ = ["attribute", "called", "formatted", "may_have", "method"]
+
+BUILTIN = (
+    abs, ascii, bin, bool, bytes, chr, complex, dict, divmod, enumerate, float, format, frozenset,
+    hex, int, len, list, max, min, oct, ord, pow, range, repr, reversed, round, set, slice, sorted,
+    str, sum, tuple, zip,
+)  # fmt: skip
+FUNCTIONS = (
+    *(f for m in (math, cmath) for name, f in vars(m).items() if callable(f) and name[0] != "_"),
+    operator.index, datetime.date, datetime.datetime, datetime.time, datetime.timedelta,
+    datetime.date.fromisoformat, datetime.datetime.fromisoformat, datetime.datetime.strptime,
+    fractions.Fraction, decimal.Decimal, np.finfo, np.iinfo,
+)  # fmt: skip
+PURE = frozenset([*BUILTIN, *FUNCTIONS])
+LAZY = frozenset([enumerate, reversed, zip, range])
+HOLD = frozenset({
+    str, bytes, int, float, datetime.date, datetime.datetime, datetime.time, datetime.timedelta,
+    fractions.Fraction, decimal.Decimal, range,
+})  # fmt: skip
+"""Types whose methods and attributes are known where their object is."""
+LIMITS = np.finfo, np.iinfo
+CHANGING = frozenset({"today", "now", "utcnow", "fromtimestamp", "timestamp", "astimezone"})
+MOST = 1 << 16  # items of what is computed while a function is read
+
+
+def called(
+    r: ExpressionReader, f: Any, args: Sequence[Value], given: Mapping[str, Value]
+) -> Value | None:
+    """Return the result of a call of a pure function whose arguments are all known, else None."""
+    if f not in PURE:
+        return None
+    known, named = [*map(python_of, args)], {k: python_of(v) for k, v in given.items()}
+    if any(v is UNKNOWN for v in (*known, *named.values())):
+        return None
+    if f in (list, tuple) and len(args) == 1 and isinstance(args[0], Tuple):
+        return None  # the reader keeps where a list is made
+    if not is_short_call(f, known):
+        return None
+    try:
+        found: Any = f(*known, **named)
+        if f in LAZY and f is not range:
+            found = tuple(found)
+    except Exception as error:
+        raise Unfit(f"a call that raises {type(error).__name__}", r.b.place) from None
+    if type(found) in LIMITS:
+        return Known(found)
+    return value_of(found)
+
+
+def is_short_call(f: Any, known: Sequence[Any]) -> bool:
+    """Return False for what may take long."""
+    sizes = [v for v in known if type(v) is int] + [len(v) for v in known if hasattr(v, "__len__")]
+    if f is range:
+        return True
+    if f in (math.factorial, math.comb, math.perm, pow, math.pow):
+        return all(abs(n) <= MOST for n in sizes) and (f is not pow or len(known) == 2)
+    return all(n <= MOST for n in sizes) or f in (abs, float, int, str, len, bool, round)
+
+
+def method(
+    r: ExpressionReader,
+    base: Value,
+    name: str,
+    args: Sequence[Value],
+    given: Mapping[str, Value],
+) -> Value | None:
+    """Return the result of a method of what is known, None where not all arguments are."""
+    found = python_of(base)
+    known, named = [*map(python_of, args)], {k: python_of(v) for k, v in given.items()}
+    if any(v is UNKNOWN for v in (*known, *named.values())):
+        return None
+    try:
+        return value_of(getattr(found, name)(*known, **named))
+    except Exception as error:
+        raise Unfit(f"a call that raises {type(error).__name__}", r.b.place) from None
+
+
+def may_have(base: Value, name: str) -> bool:
+    """Return True for what is known, or a class, of which a method reads nothing else."""
+    found = python_of(base)
+    if found is UNKNOWN or name[0] == "_" or name in CHANGING:
+        return False
+    if type(found) is tuple:
+        return name in ("count", "index")
+    return type(found) in HOLD or (type(found) is type and found in HOLD)
+
+
+def attribute(r: ExpressionReader, base: Known, name: str) -> Value | None:
+    """Return an attribute of an object that is known, None where it is none of these."""
+    found = base.value
+    if name[0] == "_" or not (type(found) in HOLD or type(found) in LIMITS):
+        return None
+    value = getattr(found, name, UNKNOWN)
+    return value_of(value) if is_data(value) else None
+
+
+def formatted(r: ExpressionReader, node: ast.JoinedStr) -> Value:
+    """Read ``f"..."``, of values that are known."""
+    parts: list[str] = []
+    for part in node.values:
+        if isinstance(part, ast.Constant):
+            parts.append(str(part.value))
+            continue
+        assert isinstance(part, ast.FormattedValue)
+        value = python_of(r.value(part.value))
+        spec = "" if part.format_spec is None else python_of(r.value(part.format_spec))
+        if value is UNKNOWN or spec is UNKNOWN:
+            raise Unfit(
+                "a text that is made of a number which is known only when it runs", r.b.place
+            )
+        convert = {115: str, 114: repr, 97: ascii}.get(part.conversion)
+        try:
+            parts.append(format(convert(value) if convert else value, spec))
+        except Exception as error:
+            raise Unfit(f"a text that raises {type(error).__name__}", r.b.place) from None
+    return Known("".join(parts))

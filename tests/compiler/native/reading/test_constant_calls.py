@@ -1,0 +1,59 @@
+"""Calls that Python runs while a function is read, as all of their arguments are known."""
+
+from __future__ import annotations
+
+import datetime
+import math
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from mooncake_py.compiler.native.site import report
+from tests.compiler.native.reading.decided import agrees, agrees_compiled
+
+pytestmark = pytest.mark.plain
+
+X = np.array([0.3, 0.7, -0.4])
+
+
+def of_numbers(x):
+    names = sorted(("b", "a", "c"), reverse=True)
+    s = x[0] * math.comb(5, 2) + math.sqrt(2.0) * x[1]
+    s *= float(Fraction(1, 3) + Fraction(1, 6)) + float(Decimal("0.25") * 2)
+    for k, name in enumerate(names):
+        s += x[k] ** 2 if name == "b" else x[k] * int("3")
+    return s * max(2, 3) + round(2.567, 1) * x[2] * sum([1, 2]) * np.finfo(float).eps
+
+
+def of_dates(x):
+    start, end = datetime.date(2020, 1, 31), datetime.date(2021, 3, 1)
+    days = (end - start).days
+    year = datetime.timedelta(days=365)
+    return x[0] ** (days / year.days) * start.month + x[1] * (end > start) * end.weekday()
+
+
+@pytest.mark.parametrize("f", [of_numbers, of_dates])
+def test_calls_of_what_is_known(f, tried):
+    agrees_compiled(f, tried, X)
+
+
+def of_what_raises(x):
+    try:
+        return x[0] * int("a")
+    except ValueError:
+        return x[1] * x[2]
+
+
+def test_a_call_that_raises_is_left(tried):
+    agrees(of_what_raises, X)
+    assert report(of_what_raises)[0].found == "not compiled"
+
+
+def of_shadowed(x, sorted=lambda x: (1.0, 2.0)):
+    return x[0] * sorted((3.0, 2.0))[0]
+
+
+def test_a_function_of_the_same_name(tried):
+    agrees(of_shadowed, X)
