@@ -6,6 +6,9 @@ number, which returns a number made of what it leaves.
 
 from __future__ import annotations
 
+from tests.programs.chosen_sweeps import SWEEPS
+from tests.programs.chosen_texts import TEXTS
+
 __all__ = ["chosen_program"]
 
 HEAD = """import math
@@ -307,5 +310,6 @@ for i in range(3):
 
 def chosen_program(seed: int) -> str:
     """Return the text of one of them."""
-    body = BODIES[seed % len(BODIES)].strip("\n")
+    bodies = (*BODIES, *SWEEPS, *TEXTS)
+    body = bodies[seed % len(bodies)].strip("\n")
     return HEAD + "".join(f"    {line}\n" for line in body.split("\n")) + TAIL

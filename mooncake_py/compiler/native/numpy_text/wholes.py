@@ -190,6 +190,7 @@ class Wholes:
             self.p.bind(target.array, text)
             return
         if target.array in self.p.rebound:
+            self.p.materialize({target.array} & values_in((value,)))  # what is added to
             text = self.full(value, axes)
             is_new = self.is_fresh(value) and self.loops.axes(value) == axes
             is_new |= (

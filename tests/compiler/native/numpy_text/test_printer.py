@@ -78,6 +78,13 @@ for i in range(3):
     y[i, :3] = y[i, 3:] * 2.0
     y[i] = y[i][::-1] * x
 return np.sum(y * y)""",
+    "new arrays that are added to": """
+y = np.zeros(6)
+y += x
+y[:] = y * x
+z = np.zeros(6)
+z[:] = z - x * y
+return np.sum(y * z)""",
     "sums that go on": """
 y = np.zeros(7)
 y[0] = 1.0

@@ -1,0 +1,125 @@
+"""Bodies of chosen programs in which a line of a printer of NumPy text shows.
+
+See `chosen_programs`.
+"""
+
+from __future__ import annotations
+
+__all__ = ["TEXTS"]
+
+TEXTS = (
+    # One side of a branch adds to a cotangent, the other does not.
+    """
+for i in range(n):
+    t = x[i] * a
+    if y[i] > 0.0:
+        s = s + t
+    else:
+        s = s * 0.5
+""",
+    # A loop that would make a cotangent zero does not run.
+    """
+t = x[0] * a
+s = s + t
+for j in range(c[5]):
+    t = y[j] * 2.0
+s = s + t * t
+""",
+    # Elements at places of two names, which are one in some passes.
+    """
+for i in range(n):
+    k = c[i] - 1
+    s = s + x[i] * a
+    x[i] = x[k] * y[i]
+    s = s + x[i] * x[k]
+    x[k] = y[i] * a
+    s = s + x[i] * x[k]
+""",
+    """
+for i in range(n):
+    k = c[i] - 1
+    s = s + x[i] * a
+    x[k] = y[i] * 2.0
+    x[i] = y[k] * 3.0
+""",
+    # The name of an element is bound again.
+    """
+t = a
+for i in range(n):
+    s += t
+    t = x[i]
+    s = s + t * t
+    t = t * 2.0
+    s += x[i] * t
+""",
+    # A test is asked of what is no element.
+    """
+for i in range(8):
+    q = np.logical_and(i < 6, x[i] > 0.0)
+    s = s + a * q
+""",
+    # Loops whose passes are not in any order.
+    """
+for j in range(n):
+    u[j] = u[n - 1 - j] * a
+for j in range(n - 1):
+    u[j + 1] += 0.5 * u[j]
+""",
+    # Whole arrays in another order.
+    """
+w = np.zeros(n)
+w[::-1] = x * y
+s += np.sum(w * y)
+b = np.zeros((n, n))
+b.T[:] = m * 2.0
+s += np.sum(b * m)
+d = np.zeros((n, n))
+d.T[:] = m * x
+d[0] = x
+s += np.sum(d * m)
+""",
+    # New arrays that are copies, or are added to.
+    """
+w = np.empty(n)
+w[:] = x
+w[0] = a * a
+s += np.sum(w * x)
+w = np.zeros(n)
+w += x
+w[:] = w * y
+s += np.sum(w * w)
+w = np.sum(m, axis=())
+w[0] = x
+s += np.sum(w * m)
+""",
+    # A place within an array, but not within its part.
+    """
+v = x[:3]
+s += np.sum(v[c])
+""",
+    # Sums of products.
+    """
+w = m @ (m * x)
+s += np.sum(w * w)
+w = m * x[:, None] * y[:, None]
+s += np.sum(w * w)
+u = s * x - y * s + u
+u = u + s * x * y
+""",
+    # Slices that end before the array does, and leave elements out.
+    """
+s += np.sum(x[::2] * x[::2])
+s += np.sum(y[1:4] * y[1:4])
+""",
+    # The greater and the lesser of equal elements.
+    """
+y[2] = x[2]
+u = np.maximum(x, y) * u
+u = np.minimum(x, y) * u
+""",
+    # A loop that one statement for all indices is not.
+    """
+for j in range(n - 1):
+    u[j + 1] += u[j] * a
+""",
+)
