@@ -26,9 +26,10 @@ from mooncake_py.compiler.native.giving_back import TYPES, given_back, types_in
 from mooncake_py.compiler.native.machine.background import WORKER
 from mooncake_py.compiler.native.matching import matcher
 from mooncake_py.compiler.native.outcome import COMPILED, NOT_COMPILED, Outcome
+from mooncake_py.compiler.native.reading.captured import Captured
 from mooncake_py.compiler.native.reading.loop_names import has_loops
 from mooncake_py.compiler.native.reading.objects import found_at
-from mooncake_py.compiler.native.reading.reader import Captured, Reading, read_function
+from mooncake_py.compiler.native.reading.reader import Reading, read_function
 from mooncake_py.compiler.native.region_site import RegionSite, warn_of
 from mooncake_py.compiler.native.regions.region import NativeRegion
 from mooncake_py.compiler.reading.callees import UNFIT_FLAGS, is_own
@@ -43,7 +44,6 @@ from mooncake_py.overriding import override
 from mooncake_py.rules import registry
 from mooncake_py.rules.steady import hold_functions, is_replaced
 from mooncake_py.runtime.limits import limits_raised
-from mooncake_py.syntax.names import MISSING, global_value
 from mooncake_py.syntax.nodes import Place
 
 if TYPE_CHECKING:
@@ -185,17 +185,9 @@ class Reread:
         if not self.callees.hold((), f):
             return False
         for c in self.captured:
-            if isinstance(c, Captured) and not has_type(self.value_of(c, f), c.type):
+            if isinstance(c, Captured) and not has_type(c.value(f, self.callees.every[0]), c.type):
                 return False
         return True
-
-    def value_of(self, captured: Captured, f: FunctionType) -> Any:
-        """Return a captured variable or a global as it is now, where `f` is the function itself.
-
-        It is passed: another thread may just have had another one of the same code stand for it.
-        """
-        callee = captured.callee
-        return value_in(f if callee is self.callees.every[0] else callee.function(), captured.name)
 
     def inputs(
         self, f: FunctionType, types: Sequence[Type], given: Sequence[Any]
@@ -205,7 +197,11 @@ class Reread:
             return dict(zip(self.site.region.inputs, given, strict=True))
         flat = [p for v, t in zip(given, types, strict=True) for p in flattened(v, t)]
         for c in self.captured:
-            value = self.value_of(c, f) if isinstance(c, Captured) else found_at(given, c.path)
+            value = (
+                c.value(f, self.callees.every[0])
+                if isinstance(c, Captured)
+                else found_at(given, c.path)
+            )
             flat += flattened(value, c.type)
         return dict(zip(self.site.region.inputs, flat, strict=True))
 
@@ -479,16 +475,3 @@ def by_code(type_: Type) -> Any:
     """Return a type, of a function its code: a lambda may be made again in each call."""
     f = python_function(type_.value) if isinstance(type_, KnownType) else None
     return type_ if f is None else f.__code__
-
-
-def value_in(f: FunctionType | None, name: str) -> Any:
-    """Return a captured variable or a global of a function, which none may be left of."""
-    if f is None:
-        return MISSING
-    names = f.__code__.co_freevars
-    if name in names:
-        try:
-            return (f.__closure__ or ())[names.index(name)].cell_contents
-        except ValueError:
-            return MISSING
-    return global_value(f.__globals__, name)

@@ -94,7 +94,8 @@ def test_objects_that_change_within(f, tried):
     for settings in ([1], [], [1]):
         SETTINGS[:] = settings
         np.testing.assert_array_equal(grad(f, compile=True)(u), grad(f, compile=False)(u))
-    assert report(f)[0].found == "not compiled"
+    is_list = f is not equal_to_a_number  # whose items are known, and looked at in each call
+    assert report(f)[0].found == ("compiled" if is_list else "not compiled")
 
 
 def doubled(x):

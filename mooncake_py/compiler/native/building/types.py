@@ -203,6 +203,8 @@ def number_type(value: Any) -> Type | None:
         return NumberType(NUMBERS[t])
     if is_list_of_floats(value):
         return ListType()
+    if t is set:
+        return KnownType(t, frozenset(value)) if all(map(is_key, value)) else None
     return KnownType.of(value) if value is None or t in KNOWN or is_known(value) else None
 
 

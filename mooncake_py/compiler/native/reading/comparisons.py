@@ -139,6 +139,8 @@ def is_same(r: ExpressionReader, x: Value, y: Value) -> Expr:
 
 def is_in(r: ExpressionReader, x: Value, y: Value) -> Expr:
     """Return whether a value is in a tuple, a list or a set of known structure."""
+    if isinstance(y, Known) and type(y.value) in (set, frozenset):
+        y = value_of(tuple(y.value)) or y
     if not isinstance(y, Tuple):
         raise Unfit(
             f"`in` for {said(x, y)}: use a tuple, a list or a dict of known items", r.b.place

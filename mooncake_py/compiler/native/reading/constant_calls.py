@@ -27,7 +27,7 @@ from mooncake_py.compiler.native.reading.constants import UNKNOWN, is_data, pyth
 if TYPE_CHECKING:
     from mooncake_py.compiler.native.reading.expressions import ExpressionReader
 
-__all__ = ["attribute", "called", "formatted", "may_have", "method"]
+__all__ = ["attribute", "called", "formatted", "may_have", "method", "set_of"]
 
 BUILTIN = (
     abs, ascii, bin, bool, bytes, chr, complex, dict, divmod, enumerate, float, format, frozenset,
@@ -47,7 +47,11 @@ HOLD = frozenset({
     fractions.Fraction, decimal.Decimal, range,
 })  # fmt: skip
 """Types whose methods and attributes are known where their object is."""
+ORDERLESS = frozenset([len, sorted, min, max, set, frozenset, bool])
+"""Functions of sets that give the same for any order of the items."""
+OF_SETS = frozenset({"union", "intersection", "difference", "issubset", "issuperset", "isdisjoint"})
 LIMITS = np.finfo, np.iinfo
+SETS = frozenset([set, frozenset])
 CHANGING = frozenset({"today", "now", "utcnow", "fromtimestamp", "timestamp", "astimezone"})
 MOST = 1 << 16  # items of what is computed while a function is read
 
@@ -60,6 +64,8 @@ def called(
         return None
     known, named = [*map(python_of, args)], {k: python_of(v) for k, v in given.items()}
     if any(v is UNKNOWN for v in (*known, *named.values())):
+        return None
+    if any(type(v) in SETS for v in known) and f not in ORDERLESS:
         return None
     if f in (list, tuple) and len(args) == 1 and isinstance(args[0], Tuple):
         return None  # the reader keeps where a list is made
@@ -98,6 +104,8 @@ def method(
     known, named = [*map(python_of, args)], {k: python_of(v) for k, v in given.items()}
     if any(v is UNKNOWN for v in (*known, *named.values())):
         return None
+    if any(type(v) in SETS for v in known) and type(found) not in SETS:
+        return None
     try:
         return value_of(getattr(found, name)(*known, **named))
     except Exception as error:
@@ -111,6 +119,8 @@ def may_have(base: Value, name: str) -> bool:
         return False
     if type(found) is tuple:
         return name in ("count", "index")
+    if type(found) in SETS:
+        return name in OF_SETS
     return type(found) in HOLD or (type(found) is type and found in HOLD)
 
 
@@ -121,6 +131,18 @@ def attribute(r: ExpressionReader, base: Known, name: str) -> Value | None:
         return None
     value = getattr(found, name, UNKNOWN)
     return value_of(value) if is_data(value) else None
+
+
+def set_of(r: ExpressionReader, items: Sequence[Value]) -> Value:
+    """Read ``{x, y}``, of items that are known."""
+    known = [*map(python_of, items)]
+    try:
+        found = set(known)
+    except TypeError:
+        found = {UNKNOWN}
+    if UNKNOWN in found:
+        raise Unfit("a set of what is known only when it runs: use a tuple", r.b.place)
+    return Known(found)
 
 
 def formatted(r: ExpressionReader, node: ast.JoinedStr) -> Value:

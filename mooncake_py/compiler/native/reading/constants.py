@@ -53,9 +53,12 @@ LARGEST = 1 << 62  # ints
 
 
 def is_data(value: Any) -> bool:
-    """Return True for values that nothing changes, all the way down."""
+    """Return True for values that nothing changes, all the way down.
+
+    Of sets the order of items is not what it is in the program: see `ORDERLESS`.
+    """
     t = type(value)
-    if t in (tuple, frozenset):
+    if t in (tuple, frozenset, set):
         return all(map(is_data, value))
     return t in ATOMS or (t is type and value in CLASSES) or isinstance(value, np.dtype)
 

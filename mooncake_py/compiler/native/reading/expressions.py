@@ -170,6 +170,8 @@ class ExpressionReader(ConditionReader):
                 return self.item(self.value(base), index)
             case ast.Call():
                 return self.call(node)
+            case ast.Set():
+                return constant_calls.set_of(self, [*map(self.value, node.elts)])
             case ast.JoinedStr():
                 return constant_calls.formatted(self, node)
             case ast.Lambda():
@@ -221,8 +223,10 @@ class ExpressionReader(ConditionReader):
         is_here = slot.owner == self.scope.owner and self.scope.bindings[slot.name] == 1
         return is_here and slot.own not in self.findings.outlasting
 
-    def captured(self, scope: Scope, name: str, value: Any) -> Value:
-        """Read a global or captured float or array, which is an input."""
+    def captured(
+        self, scope: Scope, name: str, value: Any, owner: type | ModuleType | None = None
+    ) -> Value:
+        """Read a global or captured variable that is an input, or such an attribute of an owner."""
         raise NotImplementedError
 
     # Operators.
@@ -296,7 +300,7 @@ class ExpressionReader(ConditionReader):
         """Read an attribute."""
         if isinstance(base, Known) and issubclass(type(base.value), ModuleType):
             value = self.scope.of_module(base.value, name)
-            return constant(value) or self.captured_of(base.value, name)
+            return constant(value) or self.captured(self.scope, name, value, base.value)
         if isinstance(base, Known) and type(base.value) is np.ufunc and name == "at":
             return Known(base.value.at)
         if isinstance(base, Known) and issubclass(type(base.value), FunctionType | np.ufunc):
@@ -332,10 +336,6 @@ class ExpressionReader(ConditionReader):
     def method_of(self, o: Object, name: str) -> tuple[Value, Sequence[Value]]:
         """Return what a call of a method calls, and what it passes before the other arguments."""
         raise NotImplementedError
-
-    def captured_of(self, module: ModuleType, name: str) -> Value:
-        """Read an array of a module."""
-        raise Unfit(f"the array {name} of the module {module.__name__}", self.b.place)
 
     def item(self, base: Value, index: ast.expr) -> Value:
         """Read an element, a view, or an item of a tuple."""

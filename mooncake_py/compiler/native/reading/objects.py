@@ -154,10 +154,9 @@ class ObjectReader(StatementReader):
         if type(found) is property and type(found.fget) is FunctionType:
             getter = found.fget
             return self.contained(lambda: self.inlined(getter, [o], {}))
-        value = None if hasattr(type(found), "__get__") else constant(found)
-        if found is MISSING or value is None:
+        if found is MISSING or hasattr(type(found), "__get__"):
             raise Unfit(f"the attribute {name} of a class", self.b.place)
-        return value
+        return constant(found) or self.captured(self.scope, name, found, owner_of(o.cls, name))
 
     def first(self, o: Object, name: str) -> Value:
         """Return what an attribute of an argument stands for on entry."""
@@ -267,6 +266,11 @@ class ObjectReader(StatementReader):
             (path, slot.name, self.bound_attribute(slot))
             for path, slot in self.findings.assigned.values()
         ]
+
+
+def owner_of(cls: type, name: str) -> type:
+    """Return the class that holds what a class or its bases have under a name."""
+    return next(base for base in cls.__mro__ if name in base.__dict__)
 
 
 def owned(o: Object, name: str) -> Slot:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
+import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -49,6 +50,7 @@ from mooncake_py.compiler.native.building.values import (
 )
 from mooncake_py.compiler.native.reading import growing, lists
 from mooncake_py.compiler.native.reading.aliases import Aliases
+from mooncake_py.compiler.native.reading.captured import Captured, holds_objects
 from mooncake_py.compiler.native.reading.lowering import ended, lowered
 from mooncake_py.compiler.native.reading.nested import NestedReader
 from mooncake_py.compiler.native.reading.objects import Field
@@ -64,18 +66,10 @@ from mooncake_py.jitted import python_function
 from mooncake_py.overriding import override
 from mooncake_py.syntax.source import locate
 
-__all__ = ["Captured", "Reading", "read_function", "reread"]
+__all__ = ["Reading", "read_function", "reread"]
 
 ATTEMPTS = 20
 DEEP = 20  # calls within calls
-
-
-class Captured(NamedTuple):
-    """A global or captured float or array that a function reads."""
-
-    callee: Callee
-    name: str
-    type: Type
 
 
 class Reading(NamedTuple):
@@ -169,7 +163,7 @@ class FunctionReader(NestedReader):
         self.structures = {}
         self.grown: dict[str, Cells] = {}
         self.given: set[str] = set()  # memory of lists that are given back
-        self.known_as: dict[tuple[Callee, str], Value] = {}
+        self.known_as: dict[tuple[Callee | int, str], Value] = {}
         self.scopes: list[Scope] = []
 
     def whole(self, f: FunctionType, types: Sequence[Type]) -> Reading:
@@ -264,8 +258,8 @@ class FunctionReader(NestedReader):
     def argument(self, name: str, type_: Type, steady: bool, path: Path = ()) -> Value:
         """Return what a value that is passed stands for."""
         match type_:
-            case KnownType(value=value):
-                return known(value)
+            case KnownType(type=t, value=value):
+                return Known(set(value)) if t is set else known(value)
             case UnservedType(why=why):
                 return Unread(why)
             case SameType(path=first):
@@ -337,17 +331,22 @@ class FunctionReader(NestedReader):
         return self.argument(name, type_, steady, path)
 
     @override
-    def captured(self, scope: Scope, name: str, value: Any) -> Value:
-        key = scope.callee, name
+    def captured(
+        self, scope: Scope, name: str, value: Any, owner: type | ModuleType | None = None
+    ) -> Value:
+        key = scope.callee if owner is None else id(owner), name
         if key not in self.known_as:
             type_ = type_of(value)
             if isinstance(type_, ListType) and self.findings.itemizes:
                 type_ = itemized(value, type_) or UnservedType("a long list")
             if isinstance(type_, UnservedType):
                 raise Unfit(f"{name}, {type_.why}", self.b.place)
+            if holds_objects(type_):
+                raise Unfit(f"{name}, a global structure with objects: pass it", self.b.place)
             self.findings.has_lists |= isinstance(type_, ListType)
-            own = f"{scope.prefix}.{name}"
-            self.captures.append(Captured(scope.callee, name, type_))
+            own = f"{scope.prefix}.{name}" if owner is None else self.b.fresh(f"{name}.")
+            held = None if owner is None else weakref.ref(owner)
+            self.captures.append(Captured(scope.callee, name, type_, held))
             self.known_as[key] = self.argument(own, type_, True)
         return self.known_as[key]
 

@@ -11,14 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from mooncake_py.compiler.native.building.types import is_list_of_floats
 from mooncake_py.compiler.native.building.values import (
     ComplexNumber,
     Known,
     Number,
+    Tuple,
     Unfit,
     Value,
 )
+from mooncake_py.compiler.native.reading.constants import is_steady
 from mooncake_py.compiler.native.reading.loop_names import OWN_SCOPE
 from mooncake_py.compiler.native.reading.store import Frame, Slot, Store
 from mooncake_py.compiler.reading.callees import Callee, held
@@ -120,7 +121,7 @@ class Scope:
     def outside(self, name: str) -> Any:
         """Return what a global or captured variable is; it is assumed to stay so.
 
-        Arrays, floats and lists of floats are none of that: they are inputs.
+        Arrays, floats, lists, dicts and sets are none of that: they are inputs.
         """
         code = self.function.__code__
         if name.startswith("__") and not name.endswith("__"):
@@ -158,11 +159,11 @@ class Scope:
 
 def is_input(value: Any) -> bool:
     """Return True for what is an input where it is captured or global."""
-    return issubclass(type(value), INPUTS) or is_list_of_floats(value)
+    return issubclass(type(value), INPUTS) or not is_steady(value)
 
 
 def constant(value: Any) -> Value | None:
-    """Return what an object stands for that is the same in each call, None for arrays."""
+    """Return what an object stands for that is the same in each call, None for what may change."""
     if type(value) is bool:
         return Number(Const(value), "bool")
     if type(value) is int or type(value) is float:
@@ -172,9 +173,10 @@ def constant(value: Any) -> Value | None:
     if type(value) is complex or type(value) is np.complex128:
         part = "float" if type(value) is complex else "float64"
         return ComplexNumber(*[Number(Const(float(x)), part) for x in (value.real, value.imag)])
-    if issubclass(type(value), np.ndarray):
-        return None
-    return Known(value)
+    if type(value) is tuple and is_steady(value):
+        items = [constant(item) for item in value]
+        return None if None in items else Tuple(tuple(items))  # type: ignore[arg-type]
+    return Known(value) if is_steady(value) else None
 
 
 def names_in(node: ast.AST) -> Iterator[str]:

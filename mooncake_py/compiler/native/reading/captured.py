@@ -1,0 +1,73 @@
+"""Captured and global variables that may change from call to call: what they are now."""
+
+from __future__ import annotations
+
+import weakref
+from types import FunctionType, ModuleType
+from typing import Any, NamedTuple
+
+from mooncake_py.compiler.native.building.types import (
+    DictType,
+    ObjectType,
+    SameType,
+    TupleType,
+    Type,
+)
+from mooncake_py.compiler.reading.callees import Callee
+from mooncake_py.runtime.attribute_lookup import in_class
+from mooncake_py.syntax.names import MISSING, global_value
+
+__all__ = ["Captured", "holds_objects"]
+
+
+class Captured(NamedTuple):
+    """A global or captured variable that a function reads, which may change from call to call.
+
+    Attributes
+    ----------
+    owner : weak reference or None
+        The class or the module of which it is an attribute.
+    """
+
+    callee: Callee
+    name: str
+    type: Type
+    owner: weakref.ref[type | ModuleType] | None = None
+
+    def value(self, main: FunctionType, first: Callee) -> Any:
+        """Return what it is now, where `main` is the function that is compiled, `first` of all.
+
+        It is passed: another thread may just have had another one of the same code stand for it.
+        """
+        if self.owner is not None:
+            return value_of_owner(self.owner(), self.name)
+        return value_in(main if self.callee is first else self.callee.function(), self.name)
+
+
+def holds_objects(type_: Type) -> bool:
+    """Return True for a structure with objects, or with one thing in two places."""
+    if isinstance(type_, TupleType | DictType):
+        return any(map(holds_objects, type_.items))
+    return isinstance(type_, ObjectType | SameType)
+
+
+def value_of_owner(owner: type | ModuleType | None, name: str) -> Any:
+    """Return what a class or a module, of which none may be left, has under a name."""
+    if owner is None:
+        return MISSING
+    if isinstance(owner, ModuleType):
+        return owner.__dict__.get(name, MISSING)
+    return in_class(owner, name)
+
+
+def value_in(f: FunctionType | None, name: str) -> Any:
+    """Return a captured variable or a global of a function, which none may be left of."""
+    if f is None:
+        return MISSING
+    names = f.__code__.co_freevars
+    if name in names:
+        try:
+            return (f.__closure__ or ())[names.index(name)].cell_contents
+        except ValueError:
+            return MISSING
+    return global_value(f.__globals__, name)
