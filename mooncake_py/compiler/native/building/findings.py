@@ -51,6 +51,8 @@ class Findings:
     unrolled : set of Place or None
         Loops over a range whose counter tells an item of a tuple, or in which an array may get
         another shape.
+    run : set of Place or None
+        Comprehensions that run as loops which append to a list.
     compressed : set of Place or None
         Where what a mask picks stands beside something else: it is an array there.
     written : set of Place or None
@@ -78,6 +80,7 @@ class Findings:
         self.grown: dict[str, str] = {}
         self.mixed: set[str] = set()
         self.unrolled: set[Place | None] = set()
+        self.run: set[Place | None] = set()
         self.compressed: set[Place | None] = set()
         self.written: set[Place | None] = set()
         self.outlasting: set[str] = set()

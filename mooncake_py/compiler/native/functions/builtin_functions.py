@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -101,6 +102,17 @@ def total(b: Builder, args: Sequence[Value], given: Given) -> Value:
         return found
     assert isinstance(found, Number)
     return Number(found.e, type_in(b, x))
+
+
+def product(b: Builder, args: Sequence[Value], given: Given) -> Value:
+    """Read ``math.prod(x)``."""
+    (x,) = args if len(args) == 1 else (None,)
+    if not isinstance(x, Tuple):
+        raise Unfit(f"`math.prod` of {said(x)}: use a tuple or a list, or np.prod", b.place)
+    found: Value = Number(Const(1), "int")
+    for item in x.items:
+        found = operations.operated(b, "mul", found, item)
+    return found
 
 
 def type_in(b: Builder, x: Cells) -> str:
@@ -222,7 +234,7 @@ READERS: dict[Any, Reader] = {
     abs: absolute, min: extremum("min"), max: extremum("max"), float: as_float, int: as_int,
     complex: as_complex, pow: power, divmod: quotient_and_rest,
     np.float64: as_numpy_float(FLOAT), np.float32: as_numpy_float(FLOAT32),
-    len: length, sum: total, tuple: sequence(False), list: sequence(True),
+    len: length, sum: total, math.prod: product, tuple: sequence(False), list: sequence(True),
 }  # fmt: skip
 
 BUILTINS = {f: by_position(read) for f, read in READERS.items()}

@@ -23,11 +23,21 @@ from mooncake_py.compiler.native.regions.region import BOOL
 from mooncake_py.compiler.regions.ir import Const, Count, Expr, If, Name, Statement
 from mooncake_py.syntax.nodes import place_of
 
-__all__ = ["FLAG", "LEAVING", "NOTHING", "BranchReader", "Unrolled", "leaves", "may_leave"]
+__all__ = [
+    "CHOSEN",
+    "FLAG",
+    "LEAVING",
+    "NOTHING",
+    "BranchReader",
+    "Unrolled",
+    "leaves",
+    "may_leave",
+]
 
 MAY_LEAVE = "mooncake_may_leave"
 LEAVES = ast.Break | ast.Continue | ast.Raise
 LEFT_BY = ast.Raise  # in a pass of a loop that is read pass by pass: others lead to its end
+CHOSEN = ".item"  # how slots are called for what `min` and `max` choose
 FLAG = "..broke"  # how the flags of such loops are called: no variable is
 LEAVING = ast.Break | ast.Continue | ast.Return | ast.Raise
 NOTHING = Known(None)
@@ -89,7 +99,7 @@ class BranchReader(AssignmentReader):
         self.split(test, tuple([lambda s=s: self.read(s) for s in sides]), lefts, node)
 
     def split(
-        self, test: Expr, sides: Sequence[Callable[[], None]], lefts: Sequence[bool], node: ast.stmt
+        self, test: Expr, sides: Sequence[Callable[[], None]], lefts: Sequence[bool], node: ast.AST
     ) -> None:
         """Read the two sides of a test, some of which leave the loop or its pass for certain."""
         b = self.b
@@ -149,7 +159,9 @@ class BranchReader(AssignmentReader):
     ) -> None:
         """Let a slot that stands for two arrays stand for one, which holds either.
 
-        Memory from before the branch must have no other name: who writes it would not see this one.
+        Memory from before must have no other name: who writes it would not see this one.  But of
+        arrays among which the code chooses neither may be written any more then; in a loop a write
+        may come before, in the text.
         What the caller can see must not be written by this name, either.
         """
         if slot.name.startswith(FLAG):
@@ -160,15 +172,17 @@ class BranchReader(AssignmentReader):
         if len(arrays) < 2:
             return
         others = set(bases_in([*self.initial.values(), *self.known_as.values()]))
+        named: set[str] = set()
         for side, a in zip(sides, arrays, strict=True):
             rest = bases_in([v for other, v in side.items() if other != slot])
-            if a.base and a.base in others.union(rest):
-                return
+            named |= {a.base}.intersection(others.union(rest)) - {""}
+        if named and (self.b.loops or not slot.name.startswith(CHOSEN)):
+            return
         found = merged(self.b, known, blocks, arrays)
         if found is None:
             return
-        if any(a.base in self.inputs | self.guarded or a.frozen for a in arrays):
-            self.guarded.add(found.base)
+        if named or any(a.base in self.inputs | self.guarded or a.frozen for a in arrays):
+            self.guarded |= {found.base, *named}
         for side in sides:
             side[slot] = found
 

@@ -39,9 +39,6 @@ from mooncake_py.syntax.nodes import place_of
 
 __all__ = ["CallReader"]
 
-AT_ONCE = (sum, min, max, tuple, list, any, all, sorted)
-"""Builtins that take all that a generator yields before anything else happens."""
-
 
 class CallReader(ExpressionReader):
     """Reads calls.
@@ -154,10 +151,7 @@ class CallReader(ExpressionReader):
         return found
 
     def passed(self, node: ast.expr, f: Any) -> Value:
-        """Read an argument; a generator runs at once only where it is taken at once."""
-        if isinstance(node, ast.GeneratorExp) and f in AT_ONCE:
-            with self.among_others():
-                return self.comprehension(node)
+        """Read an argument of a function."""
         return self.value(node)
 
     def elementwise(

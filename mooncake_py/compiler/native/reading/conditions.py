@@ -34,7 +34,7 @@ from mooncake_py.compiler.regions.ir import (
     Statement,
 )
 
-__all__ = ["ConditionReader", "opposite"]
+__all__ = ["ConditionReader", "all_of", "opposite"]
 
 LOGIC: dict[type[ast.boolop], str] = {ast.And: "and", ast.Or: "or"}
 

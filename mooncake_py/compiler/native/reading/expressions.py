@@ -176,7 +176,7 @@ class ExpressionReader(ConditionReader):
                 return constant_calls.formatted(self, node)
             case ast.Lambda():
                 return self.made_function(node)
-            case ast.ListComp():
+            case ast.ListComp() | ast.DictComp() | ast.SetComp():
                 with self.among_others():
                     return self.comprehension(node)
         raise Unfit(f"the expression {ast.unparse(node)[:40]}", place_of(node))
@@ -464,8 +464,8 @@ class ExpressionReader(ConditionReader):
         """Read a function that is made within another one."""
         raise NotImplementedError
 
-    def comprehension(self, node: ast.ListComp | ast.GeneratorExp) -> Value:
-        """Read a list that is made by a loop."""
+    def comprehension(self, node: Any) -> Value:
+        """Read a list or a dict that is made by loops."""
         raise NotImplementedError
 
 

@@ -29,8 +29,8 @@ from mooncake_py.compiler.native.building.values import (
     Value,
 )
 from mooncake_py.compiler.native.reading import lists
+from mooncake_py.compiler.native.reading.constants import UNKNOWN, python_of, value_of
 from mooncake_py.compiler.native.reading.loop_rule import LoopRule
-from mooncake_py.compiler.native.reading.scope import constant
 from mooncake_py.compiler.native.regions.linear import ONE, ZERO, minus, plus, times
 from mooncake_py.compiler.native.regions.region import INT
 from mooncake_py.compiler.regions.ir import Const, Expr
@@ -39,7 +39,7 @@ from mooncake_py.syntax.nodes import place_of
 
 __all__ = [
     "Enumerated", "Items", "Iterable", "IterableReader", "Range", "Reversed", "Rows", "Zipped",
-    "known_count", "memory_of", "plain",
+    "known_count", "memory_of",
 ]  # fmt: skip
 
 
@@ -122,13 +122,15 @@ class IterableReader(LoopRule):
             case Tuple(items=items):
                 return Items(items)
             case Dictionary(keys=keys):
-                return Items(tuple(map(Known, keys)))
+                return Items(keys_of(keys))
             case Cells():
                 return Rows(found)
             case Array() if found.shape:
                 return Rows(found if found.base else self.b.kept(found))
-            case Known(value=value) if type(value) in (tuple, str) and found.never_changes:
-                items = tuple(map(constant, value))
+            case Known(value=range() as value):
+                return Range(Const(value.start), Const(value.stop), value.step)
+            case Known(value=value) if type(value) in (tuple, str) and python_of(found) is value:
+                items = tuple(map(value_of, value))
                 if None not in items:
                     return Items(items)  # type: ignore[arg-type]
         raise Unfit(f"a loop over {said(found)}: {RUN_OVER}", place_of(node))
@@ -161,10 +163,10 @@ class IterableReader(LoopRule):
         d = self.value(f.value) if is_read_freely(f.value) else None
         if not isinstance(d, Dictionary):
             return None
-        keys = [*map(Known, d.keys)]
+        keys = keys_of(d.keys)
         if f.attr == "items":
             return Items(tuple([Tuple(pair) for pair in zip(keys, d.items, strict=True)]))
-        return Items(tuple(keys) if f.attr == "keys" else d.items)
+        return Items(keys if f.attr == "keys" else d.items)
 
     def range_of(self, call: ast.Call) -> Range:
         """Read ``range(...)``."""
@@ -243,28 +245,35 @@ class IterableReader(LoopRule):
 
     def ordered(self, call: ast.Call) -> Items:
         """Read ``sorted(x, key=..., reverse=...)`` of what is known."""
-        given = self.keywords(call)
         (node,) = call.args if len(call.args) == 1 else (None,)
-        if node is None or not given.keys() <= {"key", "reverse"}:
+        if node is None:
             raise Unfit("a call with arguments that do not fit", place_of(call))
         items = self.all_of(self.iterated(node), call)
+        return Items(self.in_order(items, self.keywords(call), call))
+
+    def in_order(
+        self, items: Sequence[Value], given: dict[str, Value], call: ast.Call
+    ) -> tuple[Value, ...]:
+        """Return known items as `sorted` orders them."""
+        if not given.keys() <= {"key", "reverse"}:
+            raise Unfit("a call with arguments that do not fit", place_of(call))
         key = given.get("key", Known(None))
         keys = items
         if key != Known(None):
             target = key.value if isinstance(key, Known) else key
             keys = [self.called(target, [item], {}, call) for item in items]
-        downwards = plain(given.get("reverse", Known(False)))
-        plains = [plain(k) for k in keys]
-        if ... in plains or downwards is ...:
+        downwards = python_of(given.get("reverse", Known(False)))
+        known = [python_of(k) for k in keys]
+        if any(v is UNKNOWN for v in (*known, downwards)):
             raise Unfit(
                 "`sorted` by numbers that are known only when it runs: use np.sort or np.argsort",
                 place_of(call),
             )
         try:
-            order = sorted(range(len(items)), key=plains.__getitem__, reverse=bool(downwards))
+            order = sorted(range(len(items)), key=known.__getitem__, reverse=bool(downwards))
         except TypeError as error:
             raise Unfit("`sorted` of what cannot be compared", place_of(call)) from error
-        return Items(tuple([items[k] for k in order]))
+        return tuple([items[k] for k in order])
 
     def only_arguments(self, call: ast.Call, count: int) -> Sequence[ast.expr]:
         """Return the arguments of a call, which must be so many."""
@@ -365,6 +374,11 @@ ITERATORS: dict[Any, Callable[[IterableReader, ast.Call], Iterable]] = {
 } | dict.fromkeys(COMBINED, IterableReader.combined)  # fmt: skip
 
 
+def keys_of(keys: Sequence[Any]) -> tuple[Value, ...]:
+    """Return the keys of a dict."""
+    return tuple([value_of(key) or Known(key) for key in keys])
+
+
 def is_hashed(f: Any) -> bool:
     """Return True for a function or a class of C, which can be looked up in a table."""
     return type(f) is type or type(f) is type(len)
@@ -414,18 +428,3 @@ def memory_of(found: Iterable) -> set[str]:
         case Enumerated(inner=inner) | Reversed(inner=inner):
             return memory_of(inner)
     return set()
-
-
-def plain(value: Value) -> Any:
-    """Return the object that a value stands for in each call, an ellipsis for others."""
-    match value:
-        case Number(e=Const(value=found)):
-            return found
-        case Known() if value.never_changes:
-            return value.value
-        case Tuple(items=items):
-            found = [plain(item) for item in items]
-            if ... in found:
-                return ...
-            return found if value.is_list else tuple(found)
-    return ...

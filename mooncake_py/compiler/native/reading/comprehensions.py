@@ -1,0 +1,255 @@
+"""Comprehensions and generator expressions.
+
+    [f(p) for p in (a, b) if p is not None]     read for each item: a list of known items
+
+    [f(t) for t in x]                           b = array(len(x))
+                                                for i in range(len(x)):
+                                                    b[i] = f(x[i])
+
+    [f(s, t) for s in x for t in y if s < t]    b = []
+                                                for s in x:
+                                                    for t in y:
+                                                        if s < t:
+                                                            b.append(f(s, t))
+
+Their variables get names of their own.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from mooncake_py.compiler.native.building.findings import Again
+from mooncake_py.compiler.native.building.in_words import said
+from mooncake_py.compiler.native.building.operations import as_float
+from mooncake_py.compiler.native.building.values import (
+    NO_KEY,
+    Dictionary,
+    Number,
+    Tuple,
+    Unfit,
+    Value,
+    key_in,
+    stored,
+)
+from mooncake_py.compiler.native.reading import lists
+from mooncake_py.compiler.native.reading.iterables import Iterable, known_count, memory_of
+from mooncake_py.compiler.native.reading.objects import ObjectReader
+from mooncake_py.compiler.native.regions.linear import ONE, minus
+from mooncake_py.compiler.native.regions.region import FLOAT, INT
+from mooncake_py.compiler.regions.ir import Alloc, Assign, Compare, Const, For, Load, Name, Op
+from mooncake_py.overriding import override
+from mooncake_py.syntax.nodes import assign, load, located, place_of, store, when
+
+__all__ = ["ComprehensionReader", "Renamed"]
+
+Comprehension = ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
+SHORT = 8
+"""So many passes of several loops in one comprehension are read one by one."""
+
+
+class Renamed(NamedTuple):
+    """A comprehension whose variables have names of their own.
+
+    Attributes
+    ----------
+    elements : list of expr
+        What it makes; of a dict keys and values.
+    generators : list of comprehension
+    names : set of str
+    """
+
+    elements: list[ast.expr]
+    generators: list[ast.comprehension]
+    names: set[str]
+
+
+class ComprehensionReader(ObjectReader):
+    """Reads comprehensions."""
+
+    @override
+    def comprehension(self, node: Comprehension) -> Value:
+        if any(g.is_async for g in node.generators):
+            raise Unfit("an asynchronous comprehension", place_of(node))
+        found = self.renamed(node)
+        if place_of(node) in self.findings.run:
+            return self.grown_by(node, found)
+        over = self.iterated(found.generators[0].iter)
+        items = self.known_items(over, self.is_unrolled(node, over))
+        is_one_loop = len(found.generators) == 1 and not found.generators[0].ifs
+        if items is not None:
+            made: list[tuple[Value, ...]] = []
+            self.each(node, found, items, made)
+            return self.collected(node, made)
+        if not is_one_loop or isinstance(node, ast.DictComp | ast.SetComp):
+            self.run_instead(node)
+        return self.looped(node, over, found)
+
+    def is_unrolled(self, node: Comprehension, over: Iterable) -> bool:
+        """Return True for a comprehension over few ints or rows that is read for each of them."""
+        count = known_count(over, as_items=True)
+        if count is None:
+            return False
+        is_one_loop = len(node.generators) == 1 and not node.generators[0].ifs
+        return place_of(node) in self.findings.unrolled or (count <= SHORT and not is_one_loop)
+
+    def run_instead(self, node: Comprehension) -> None:
+        """Find out that a comprehension must run as loops that append to a list."""
+        if isinstance(node, ast.DictComp | ast.SetComp):
+            raise Unfit(
+                "a dict or a set with as many items as are known only when it runs: use arrays",
+                place_of(node),
+            )
+        self.findings.run.add(place_of(node))
+        raise Again
+
+    def renamed(self, node: Comprehension) -> Renamed:
+        """Return a comprehension with names of its own."""
+        generators = copy.deepcopy(node.generators)
+        made = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
+        elements = copy.deepcopy(made)
+        names = {n.id for g in generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
+        suffix = self.b.fresh(".of")
+        first, *others = generators
+        within = [first.target, *first.ifs, *elements]
+        within += [part for g in others for part in (g.target, g.iter, *g.ifs)]
+        for part in (n for top in within for n in ast.walk(top)):
+            if isinstance(part, ast.Name) and part.id in names:
+                part.id += suffix
+        own = {name + suffix for name in names}
+        self.scope.local.update(own)
+        return Renamed(elements, generators, own)
+
+    # Known items.
+
+    def each(
+        self,
+        node: Comprehension,
+        found: Renamed,
+        items: Sequence[Value],
+        made: list[tuple[Value, ...]],
+        depth: int = 0,
+    ) -> None:
+        """Read what a comprehension makes, for each of the items of one of its loops."""
+        generator = found.generators[depth]
+        for k, item in enumerate(items):
+            with self.counting(k > 0, node, len(items)):
+                self.bind_item(generator.target, item)
+                if not all(self.decided_test(test, node) for test in generator.ifs):
+                    continue
+                if depth + 1 == len(found.generators):
+                    made.append(tuple([self.kept_apart(self.value(e)) for e in found.elements]))
+                    continue
+                over = self.iterated(found.generators[depth + 1].iter)
+                inner = self.known_items(over, self.is_unrolled(node, over))
+                if inner is None:
+                    self.run_instead(node)
+                    return
+                self.each(node, found, inner, made, depth + 1)
+
+    def decided_test(self, test: ast.expr, node: Comprehension) -> bool:
+        """Return whether a test holds that must be known."""
+        found = self.test(test)
+        if not isinstance(found, Const):
+            self.run_instead(node)
+        assert isinstance(found, Const)
+        return bool(found.value)
+
+    def bind_item(self, target: ast.expr, item: Value) -> None:
+        """Bind the target of a comprehension to an item: variables that nothing else binds."""
+        if isinstance(target, ast.Name):
+            self.slots.bound(self.scope.slot(target.id), self.kept_apart(item))
+        elif isinstance(target, ast.Tuple):
+            items = self.items(item, len(target.elts))
+            for part, value in zip(target.elts, items, strict=True):
+                self.bind_item(part, value)
+        else:
+            raise Unfit("a comprehension that binds other than variables", place_of(target))
+
+    def collected(self, node: Comprehension, made: Sequence[tuple[Value, ...]]) -> Value:
+        """Return the list or the dict of what a comprehension makes."""
+        if isinstance(node, ast.SetComp):
+            raise Unfit("a set: use a list or a tuple", place_of(node))
+        if not isinstance(node, ast.DictComp):
+            return Tuple(tuple([v for (v,) in made]), is_list=True)
+        pairs: dict[Any, Value] = {}
+        for key, value in made:
+            known = key_in(key)
+            if known is NO_KEY:
+                raise Unfit(f"a dict with {said(key)} as a key: use texts or ints", place_of(node))
+            pairs[known] = value
+        return Dictionary(tuple(pairs), tuple(pairs.values()))
+
+    # Loops.
+
+    def looped(self, node: Comprehension, over: Iterable, found: Renamed) -> Value:
+        """Read a comprehension over what has a length that is known only when it runs."""
+        b = self.b
+        counter = b.fresh("i")
+        (element,) = found.elements
+        count = known_count(over, as_items=True)
+        if count is not None:
+            self.short[counter] = place_of(node)
+        heads, (low, high, step) = self.head(found.generators[0].target, over)
+        if step != 1:
+            self.run_instead(node)
+        n = b.natural(b.steady(minus(high, low)))
+        runs = Compare(("lt",), (low, high))
+        name = b.fresh("b")
+        b.arrays[name], b.made[name] = 1, b.loops
+        self.enter_loop([located(ast.Expr(element), place_of(node))], runs, memory_of(over))
+        with b.loop(counter, low, minus(high, ONE)) as block:
+            self.bind_heads(heads, Number(Name(counter), "int"), low)
+            x = self.element_of_list(node, element, is_short=count is not None)
+            target = Load(name, (minus(Name(counter), low),))
+            e = as_float(x.e) if x.kind == FLOAT else x.e
+            b.add(Assign(target, e, place=b.place))
+        self.leave_loop(runs)
+        b.kinds[name] = x.kind
+        b.add(Alloc(name, (n,), x.kind, False, place=b.place))
+        steps = Op("range", (low, high, Const(1)), place=place_of(node))
+        b.add(For(counter, steps, tuple(block), place=place_of(node)))
+        return lists.made(b, stored(name, (n,), x.kind), x.type, self.findings.mixed)
+
+    def element_of_list(self, node: Comprehension, element: ast.expr, is_short: bool) -> Number:
+        """Read the number that an item of a list is, of one type; others are read one by one."""
+        found = self.value(element)
+        if isinstance(found, Number) and found.kind in (FLOAT, INT) and found.rank is None:
+            return found
+        if is_short and place_of(node) not in self.findings.unrolled:
+            self.findings.unrolled.add(place_of(node))
+            raise Again
+        raise Unfit(
+            f"{said(found)} in a list comprehension over what has a length that is known only when "
+            "it runs: use floats only, or ints only",
+            place_of(node),
+        )
+
+    def grown_by(self, node: Comprehension, found: Renamed) -> Value:
+        """Read a comprehension as loops that append numbers to a list."""
+        (element,) = found.elements
+        place = place_of(node)
+        name = self.b.fresh(".list")
+        append = located(ast.Attribute(load(name, place), "append", ast.Load()), place)
+        call = located(ast.Expr(located(ast.Call(append, [element], []), place)), place)
+        made = located(ast.List([], ast.Load()), place_of(element))  # another list grows there
+        return self.run(name, assign(store(name, place), made, place), [call], found)
+
+    def run(self, name: str, start: ast.stmt, body: list[ast.stmt], found: Renamed) -> Value:
+        """Read the loops of a comprehension, of which some statements are the body."""
+        place, nested, exclusive = self.b.place, self.nested, self.exclusive
+        self.nested, self.exclusive = 0, 0
+        for generator in found.generators[::-1]:
+            for test in generator.ifs[::-1]:
+                body = [when(test, body, [], place_of(test))]
+            loop = ast.For(generator.target, generator.iter, body, [])
+            body = [located(loop, place_of(generator.iter))]
+        for own in found.names:
+            self.scope.bindings[own] = 1
+        self.scope.bindings[name] = 2
+        self.read([start, *body])
+        self.b.place, self.nested, self.exclusive = place, nested, exclusive
+        return self.slots.values[self.scope.slot(name)]

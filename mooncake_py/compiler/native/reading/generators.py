@@ -1,0 +1,166 @@
+"""Functions of all that a generator yields, and of known items: sums, truths, extrema by a key.
+
+    any(f(t) for t in x)                        found = False
+                                                for t in x:
+                                                    if f(t):
+                                                        found = True
+                                                        break
+
+What is known decides at once.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mooncake_py.compiler.native.building import operations
+from mooncake_py.compiler.native.building.in_words import said
+from mooncake_py.compiler.native.building.values import Known, Number, Tuple, Unfit, Value
+from mooncake_py.compiler.native.functions.builtin_functions import COMPENSATES
+from mooncake_py.compiler.native.reading.branches import CHOSEN, NOTHING
+from mooncake_py.compiler.native.reading.comparisons import joined
+from mooncake_py.compiler.native.reading.comprehensions import ComprehensionReader, Renamed
+from mooncake_py.compiler.native.reading.constants import UNKNOWN, python_of
+from mooncake_py.overriding import override
+from mooncake_py.syntax.nodes import assign, constant, located, place_of, store
+
+__all__ = ["GeneratorReader"]
+
+
+class GeneratorReader(ComprehensionReader):
+    """Reads calls of functions that go through known items, or through what a generator yields."""
+
+    @override
+    def passed(self, node: ast.expr, f: Any) -> Value:
+        if isinstance(node, ast.GeneratorExp):
+            if f not in AT_ONCE:
+                raise Unfit(
+                    "a generator that does not run at once: use a list comprehension",
+                    place_of(node),
+                )
+            with self.among_others():
+                return self.comprehension(node)
+        if f in AT_ONCE and self.is_iterator(node):
+            assert isinstance(node, ast.Call)
+            return Tuple(tuple(self.all_of(self.iterated(node), node)), is_list=True)
+        return super().passed(node, f)
+
+    @override
+    def call(self, node: ast.Call) -> Value:
+        (only,) = node.args if len(node.args) == 1 and not node.keywords else (None,)
+        if not isinstance(only, ast.GeneratorExp):
+            return super().call(node)
+        f = self.known_function(node.func)
+        with self.among_others():
+            if f is any or f is all:
+                return self.truth_of(only, f is any)
+            if f is sum and place_of(only) in self.findings.run:
+                return self.sum_of(only)
+        return super().call(node)
+
+    def truth_of(self, node: ast.GeneratorExp, is_any: bool) -> Value:
+        """Read ``any`` or ``all`` of what a generator yields."""
+        found = self.renamed(node)
+        if place_of(node) in self.findings.run:
+            return self.truth_by_loops(node, found, is_any)
+        over = self.iterated(found.generators[0].iter)
+        items = self.known_items(over, self.is_unrolled(node, over))
+        if items is None:
+            self.run_instead(node)
+            raise AssertionError
+        made: list[tuple[Value, ...]] = []
+        self.each(node, found, items, made)
+        return Number(joined("or" if is_any else "and", [self.truth(v) for (v,) in made]), "bool")
+
+    def truth_by_loops(self, node: ast.GeneratorExp, found: Renamed, is_any: bool) -> Value:
+        """Read ``any`` or ``all`` as a loop that is left where it is decided."""
+        place, name = place_of(node), self.b.fresh(".truth")
+        (element,) = found.elements
+        test = element if is_any else located(ast.UnaryOp(ast.Not(), element), place)
+        found.generators[-1].ifs.append(test)
+        decided = assign(store(name, place), constant(is_any, place), place)
+        start = assign(store(name, place), constant(not is_any, place), place)
+        return self.run(name, start, [decided, located(ast.Break(), place)], found)
+
+    def sum_of(self, node: ast.GeneratorExp) -> Value:
+        """Read ``sum`` of what a generator with tests yields, which may be nothing."""
+        place, found, name = place_of(node), self.renamed(node), self.b.fresh(".sum")
+        (element,) = found.elements
+        self.b.is_exact = self.b.is_exact and not COMPENSATES
+        more = located(ast.AugAssign(store(name, place), ast.Add(), element), place)
+        start = assign(store(name, place), constant(0, place), place)
+        return self.run(name, start, [more], found)
+
+    @override
+    def called(
+        self, f: Any, args: Sequence[Value], given: dict[str, Value], node: ast.Call
+    ) -> Value:
+        if f in CHOOSING and given:
+            return self.chosen(f, args, given, node)
+        if f is sorted and len(args) == 1:
+            items = self.all_of(self.made_iterable(args[0], node), node)
+            return Tuple(self.in_order(items, given, node), is_list=True)
+        return super().called(f, args, given, node)
+
+    def chosen(
+        self, f: Any, args: Sequence[Value], given: dict[str, Value], node: ast.Call
+    ) -> Value:
+        """Read ``min`` or ``max`` with a key or a default."""
+        over = Tuple(tuple(args)) if len(args) > 1 else args[0] if args else None
+        if not given.keys() <= {"key", "default"} or not isinstance(over, Tuple):
+            raise Unfit(
+                f"`{f.__name__}` of {said(*args)} with options: use known items",
+                place_of(node),
+            )
+        if not over.items:
+            if "default" not in given:
+                raise Unfit(f"`{f.__name__}` of nothing, which raises", place_of(node))
+            return given["default"]
+        key = given.get("key", NOTHING)
+        if key == NOTHING:
+            return over.items[0] if len(over.items) == 1 else super().called(f, [over], {}, node)
+        target = key.value if isinstance(key, Known) else key
+        keys = [self.called(target, [item], {}, node) for item in over.items]
+        return self.best(f, list(zip(keys, over.items, strict=True)), node)
+
+    def best(self, f: Any, pairs: Sequence[tuple[Value, Value]], node: ast.Call) -> Value:
+        """Return the first of the items with the least or the greatest key."""
+        least, found = (self.scope.slot(self.b.fresh(part)) for part in (".key", CHOSEN))
+        self.scope.bindings.update({least.name: 2, found.name: 2})
+        known = [python_of(key) for key, _ in pairs]
+        if UNKNOWN not in known:
+            try:
+                return pairs[f(range(len(pairs)), key=known.__getitem__)][1]
+            except TypeError as error:
+                raise Unfit(f"`{f.__name__}` of what cannot be compared", place_of(node)) from error
+        (key, item), *others = pairs
+        self.bind(least, key)
+        self.bind(found, item)
+        op = "lt" if f is min else "gt"
+        for key, item in others:
+            values = (key, self.slots.values[least])
+            if not all(isinstance(v, Number) for v in values):
+                raise Unfit(f"`{f.__name__}` by {said(*values)}: use numbers", place_of(node))
+            test = self.truth(operations.compared(self.b, [op], values, tested=True))
+
+            def better(key: Value = key, item: Value = item) -> None:
+                self.bind(least, key)
+                self.bind(found, item)
+
+            self.split(test, (better, lambda: None), (False, False), node)
+        if found not in self.slots.values:
+            raise Unfit(
+                f"`{f.__name__}` by numbers, of items that are no numbers and no arrays",
+                place_of(node),
+            )
+        return self.slots.values[found]
+
+
+AT_ONCE = (sum, min, max, tuple, list, sorted, any, all, dict, math.prod, np.fromiter)
+"""Functions that take all that a generator yields before anything else happens."""
+CHOOSING = (min, max)
