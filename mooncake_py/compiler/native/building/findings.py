@@ -29,6 +29,8 @@ class Findings:
         Variables of numbers whose type is known only when it runs.
     widened : set of str
         Those that are an int in one place and a float in another.
+    reused : set of str
+        Arguments that are arrays or lists, the names of which are bound to numbers.
     narrow : set of str
         Those that are a float32 in one place and a float or an int in another.
     carried : set of str
@@ -71,6 +73,7 @@ class Findings:
         self.varied: set[str] = set()
         self.widened: set[str] = set()
         self.narrow: set[str] = set()
+        self.reused: set[str] = set()
         self.carried: set[str] = set()
         self.named_twice: set[str] = set()
         self.same: set[frozenset[str]] = set()

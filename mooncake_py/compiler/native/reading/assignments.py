@@ -198,6 +198,9 @@ class AssignmentReader(MemoryWriter):
         """Bind a variable to a number; return what it stands for."""
         b, slot = self.b, self.slot(at)
         own = slot.own
+        if own in b.arrays:  # an argument, the memory of which has the name
+            self.findings.reused.add(own)
+            raise Again
         if value.kind == INT and self.is_bound_once(slot) and value.type == "int":
             return Number(b.steady(value.e), "int")
         is_widened = own in self.findings.widened

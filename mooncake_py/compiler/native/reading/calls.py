@@ -27,6 +27,7 @@ from mooncake_py.compiler.native.building.values import (
 )
 from mooncake_py.compiler.native.functions import of_numpy
 from mooncake_py.compiler.native.reading import constant_calls, dicts, growing, lists, picked
+from mooncake_py.compiler.native.reading.blocks import BLOCKS
 from mooncake_py.compiler.native.reading.expressions import ExpressionReader, is_list
 from mooncake_py.compiler.native.reading.inspecting import INSPECTING
 from mooncake_py.compiler.native.reading.merging import Around
@@ -202,10 +203,10 @@ class CallReader(ExpressionReader):
     def known_call(self, f: Any, args: Sequence[Value], given: dict[str, Value]) -> Value | None:
         """Return what a call gives back that asks for structure, or of what is known, else None."""
         try:
-            read = INSPECTING.get(f)
+            read = INSPECTING.get(f) or BLOCKS.get(f)
         except TypeError:  # what cannot be hashed
             return None
-        if read is not None and not given:
+        if read is not None:
             return read(self, args, given)
         return constant_calls.called(self, f, args, given)
 

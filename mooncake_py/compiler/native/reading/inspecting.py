@@ -218,6 +218,17 @@ def read_bool(r: ExpressionReader, args: Sequence[Value], given: Given) -> Value
     return Number(r.truth(args[0]), "bool")
 
 
+def by_position(read: Reader) -> Reader:
+    """Return a reader that leaves calls with arguments by name, which raise."""
+
+    def read_call(r: ExpressionReader, args: Sequence[Value], given: Given) -> Value:
+        if given:
+            raise Unfit("a builtin function with keyword arguments, which raises", r.b.place)
+        return read(r, args, given)
+
+    return read_call
+
+
 def pair(r: ExpressionReader, args: Sequence[Value], what: str) -> Sequence[Value]:
     """Return two arguments."""
     if len(args) != 2:
@@ -232,8 +243,10 @@ def truth(value: bool) -> Number:
 
 Reader = Callable[["ExpressionReader", Sequence[Value], Given], Value]
 
-INSPECTING: dict[Any, Reader] = {
+READERS: dict[Any, Reader] = {
     type: read_type, isinstance: read_isinstance, issubclass: read_issubclass,
     callable: read_callable, hasattr: read_hasattr, getattr: read_getattr, setattr: read_setattr,
     any: of_items("or"), all: of_items("and"), bool: read_bool,
 }  # fmt: skip
+
+INSPECTING = {f: by_position(read) for f, read in READERS.items()}

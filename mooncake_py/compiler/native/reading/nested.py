@@ -13,6 +13,7 @@ from mooncake_py.compiler.native.building.values import (
     Unfit,
     Value,
 )
+from mooncake_py.compiler.native.reading.blocks import simplified
 from mooncake_py.compiler.native.reading.generators import GeneratorReader
 from mooncake_py.compiler.native.reading.lowering import ended, lowered
 from mooncake_py.compiler.native.reading.scope import Scope
@@ -60,7 +61,7 @@ class NestedReader(GeneratorReader):
 def body_of(node: Made) -> list[ast.stmt]:
     """Return the statements of a function."""
     if isinstance(node, ast.FunctionDef):
-        return lowered(ended(node.body))
+        return lowered(ended(simplified(node.body)))
     return [ast.copy_location(ast.Return(node.body), node.body)]
 
 

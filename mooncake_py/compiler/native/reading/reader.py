@@ -50,6 +50,7 @@ from mooncake_py.compiler.native.building.values import (
 )
 from mooncake_py.compiler.native.reading import growing, lists
 from mooncake_py.compiler.native.reading.aliases import Aliases
+from mooncake_py.compiler.native.reading.blocks import simplified
 from mooncake_py.compiler.native.reading.captured import Captured, holds_objects
 from mooncake_py.compiler.native.reading.lowering import ended, lowered
 from mooncake_py.compiler.native.reading.nested import NestedReader
@@ -226,7 +227,7 @@ class FunctionReader(NestedReader):
                 ast.copy_location(ast.Return(ast.copy_location(node.body, node.body)), node.body)
             ]
         elif isinstance(node, ast.FunctionDef):
-            body = lowered(ended(node.body))
+            body = lowered(ended(simplified(node.body)))
         else:
             raise Unfit("a coroutine or a generator: return a list", self.b.place)
         return Scope(self.callees.met(named), f, body, self.b.fresh("u"), self.slots)
@@ -248,9 +249,8 @@ class FunctionReader(NestedReader):
         """Return what a variable that is passed stands for; it may be bound again."""
         own, steady = self.scope.named(name), self.scope.bindings[name] == 1
         findings = self.findings
-        if steady or not (
-            isinstance(type_, KnownType) or own in findings.varied | findings.widened
-        ):
+        others = findings.varied | findings.widened | findings.reused
+        if steady or not (isinstance(type_, KnownType) or own in others):
             return self.argument(own, type_, steady, path)
         value = self.argument(f"{own}.before", type_, True, path)
         return self.bind_number(name, value) if isinstance(value, Number) else value

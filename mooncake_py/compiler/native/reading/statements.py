@@ -104,7 +104,9 @@ class StatementReader(UnrollingReader):
             case ast.Delete(targets=targets):
                 self.deleted(targets)
             case ast.Assert(test=test):
-                self.b.require(self.test(test))
+                found = self.test(test)
+                if found != Const(True):
+                    self.b.require(found)
             case ast.Raise():
                 self.b.add(Check(Const(False), place=self.b.place))
             case _:
