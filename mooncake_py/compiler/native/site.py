@@ -29,10 +29,11 @@ from mooncake_py.compiler.native.outcome import COMPILED, NOT_COMPILED, Outcome
 from mooncake_py.compiler.native.reading.captured import Captured
 from mooncake_py.compiler.native.reading.loop_names import has_loops
 from mooncake_py.compiler.native.reading.objects import found_at
+from mooncake_py.compiler.native.reading.parameters import parameters_of
 from mooncake_py.compiler.native.reading.reader import Reading, read_function
 from mooncake_py.compiler.native.region_site import RegionSite, warn_of
 from mooncake_py.compiler.native.regions.region import NativeRegion
-from mooncake_py.compiler.reading.callees import UNFIT_FLAGS, is_own
+from mooncake_py.compiler.reading.callees import YIELDING, is_own
 from mooncake_py.compiler.regions.ir import Assign, Check, For, Let, While, statements
 from mooncake_py.compiler.sites import pace
 from mooncake_py.compiler.sites.elsewhere import Elsewhere, InParts
@@ -113,7 +114,7 @@ def site_of(f: FunctionType, compiler: Compiler | None = None) -> FunctionSite |
     known = sites.get(id(code))
     if known is not None and known[0]() is code:
         return known[1]
-    site = FunctionSite(f, compiler) if IS_FIT and is_own(f) else None
+    site = FunctionSite(f, compiler) if IS_FIT and is_own(f, YIELDING) else None
     key, forget = id(code), sites.pop  # the name is gone when the interpreter ends
     sites[key] = weakref.ref(code, lambda _: forget(key, None)), site
     return site
@@ -346,10 +347,9 @@ class FunctionSite(Site):
         name = f.__qualname__
         where = file_and_line(code.co_filename, code.co_firstlineno)
         super().__init__(name, f"{name} ({where})", compiler)
-        self.is_fit = not code.co_flags & UNFIT_FLAGS
-        self.parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-        self.positional = code.co_argcount
-        self.keywords = frozenset(self.parameters[code.co_posonlyargcount :])
+        self.is_fit = not code.co_flags & YIELDING
+        self.takes = parameters_of(code)
+        self.parameters = self.takes.names
         self.loops: dict[Place, Any] = {}
         self.has_loops = has_loops(code)
 
@@ -449,20 +449,7 @@ class FunctionSite(Site):
 
     def arguments(self, f: FunctionType, args: Any, kwargs: Any) -> Sequence[Any] | None:
         """Return the arguments in the order of the parameters, None where they do not fit."""
-        if len(args) == len(self.parameters) == self.positional and not kwargs:
-            return args
-        if len(args) > self.positional:
-            return None
-        found = dict(zip(self.parameters, args, strict=False))
-        defaults = f.__defaults__ or ()
-        known = dict(zip(self.parameters[: self.positional][::-1], defaults[::-1], strict=False))
-        known |= f.__kwdefaults__ or {}
-        if found.keys() & kwargs.keys() or not kwargs.keys() <= self.keywords:
-            return None
-        found = known | found | kwargs
-        if len(found) != len(self.parameters):
-            return None
-        return [found[name] for name in self.parameters]
+        return self.takes.arranged(f, args, kwargs)
 
 
 def is_small(region: NativeRegion) -> bool:

@@ -25,18 +25,22 @@ if TYPE_CHECKING:
     from mooncake_py.compiler.reading.methods import BoundMethod, Method
     from mooncake_py.runtime.mode import Tracking
 
-__all__ = ["Callee", "Callees", "has_rule", "is_own", "same_items"]
+__all__ = ["YIELDING", "Callee", "Callees", "has_rule", "is_own", "same_items"]
 
 LIBRARIES = frozenset({"numpy", "scipy"})
 GONE = object()
-UNFIT_FLAGS = 0x04 | 0x08 | 0x20 | 0x80 | 0x200  # variadic, a generator, a coroutine
+YIELDING = 0x20 | 0x80 | 0x200  # flags of generators and coroutines
+UNFIT_FLAGS = 0x04 | 0x08 | YIELDING  # variadic besides
 
 
-def is_own(f: Any) -> bool:
-    """Return True if a value is a Python function of the user's, jitted or not, without a rule."""
+def is_own(f: Any, unfit: int = UNFIT_FLAGS) -> bool:
+    """Return True if a value is a Python function of the user's, jitted or not, without a rule.
+
+    Its code has none of some flags.
+    """
     if is_jitted(f):
-        return is_own(f.py_func) and not has_rule(f) and is_its_python(f)
-    if type(f) is not FunctionType or f.__code__.co_flags & UNFIT_FLAGS:
+        return is_own(f.py_func, unfit) and not has_rule(f) and is_its_python(f)
+    if type(f) is not FunctionType or f.__code__.co_flags & unfit:
         return False
     module = module_of(f)
     return not (

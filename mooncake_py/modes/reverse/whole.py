@@ -137,8 +137,10 @@ def matched(
     if not runs_alone(f) or (in_text and any(map(is_large, (*args, *kwargs.values())))):
         return None
     site = site_of(f, NUMPY if in_text else None)
-    found = None if site is None else site.matched(f, args, kwargs)
-    if site is None or found is None or Active in map(type, found[1].values()):
+    if site is None or site.takes.starred or site.takes.keywords:  # positions are no parameters
+        return None
+    found = site.matched(f, args, kwargs)
+    if found is None or Active in map(type, found[1].values()):
         return None
     if not all(stand_once(value, set()) for value in (*args, *kwargs.values())):
         return None

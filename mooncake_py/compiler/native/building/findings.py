@@ -63,6 +63,8 @@ class Findings:
         Variables that are read after the loop that binds them.
     counters : set of str
         Attributes of objects that are made within, ints, which are bound again.
+    defaulted : set of Slot
+        Attributes of such objects that are bound, and of which the class has a value besides.
     assigned : dict of str to (tuple, Slot)
         Attributes that are assigned: where the object is, and the slot.
     """
@@ -88,4 +90,5 @@ class Findings:
         self.written: set[Place | None] = set()
         self.outlasting: set[str] = set()
         self.counters: set[str] = set()
+        self.defaulted: set[Any] = set()
         self.assigned: dict[str, tuple[tuple[int | str, ...], Any]] = {}

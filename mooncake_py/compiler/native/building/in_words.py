@@ -13,6 +13,8 @@ from mooncake_py.compiler.native.building.values import (
     Known,
     Number,
     Object,
+    Partial,
+    Super,
     Tuple,
     Unread,
     Value,
@@ -50,8 +52,10 @@ def one(value: Value | None) -> str:
             return "a dict"
         case Object():
             return f"an object of type {value.cls.__name__}"
-        case Function():
+        case Function() | Partial():
             return "a function"
+        case Super():
+            return "super()"
         case Known(None):
             return "None"
         case Known():

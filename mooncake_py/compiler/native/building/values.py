@@ -17,8 +17,9 @@ from mooncake_py.syntax.nodes import Place
 
 __all__ = [
     "COMPLEX", "KINDS", "NO_KEY", "NUMPY_TYPES", "PARTS", "RANKS", "Array", "Cells", "ComplexArray",
-    "ComplexNumber", "Dictionary", "Function", "Index", "Known", "Number", "Object", "Tuple",
-    "Unfit", "Unread", "Value", "complex_array", "key_in", "lengths", "names_as_index", "stored",
+    "ComplexNumber", "Dictionary", "Function", "Index", "Known", "Number", "Object", "Partial",
+    "Super", "Tuple", "Unfit", "Unread", "Value", "complex_array", "key_in", "lengths",
+    "names_as_index", "stored",
     "stored_complex",
 ]  # fmt: skip
 
@@ -274,6 +275,33 @@ class Function:
 
 
 @dataclass(frozen=True)
+class Partial:
+    """A function with arguments that a call adds others to: a partial, or a method of an object.
+
+    Attributes
+    ----------
+    function : Value
+    args : tuple of Value
+    given : Dictionary
+        Those by name.
+    """
+
+    function: Value
+    args: tuple[Value, ...]
+    given: Dictionary = Dictionary((), ())
+
+    @property
+    def items(self) -> tuple[Value, ...]:
+        """All arguments, and the function."""
+        return (self.function, *self.args, *self.given.items)
+
+    def mapped(self, f: Callable[[Value], Value]) -> Partial:
+        """Return a partial of other values."""
+        given = Dictionary(self.given.keys, tuple(map(f, self.given.items)))
+        return Partial(f(self.function), tuple(map(f, self.args)), given)
+
+
+@dataclass(frozen=True)
 class Known:
     """An object that is the same in each call: a module, a function, None, text."""
 
@@ -318,6 +346,21 @@ class Object:
     path: tuple[int | str, ...]
 
 
+@dataclass(frozen=True)
+class Super:
+    """What ``super()`` gives: an object, or a class, seen from behind a class.
+
+    Attributes
+    ----------
+    after : type
+        The class behind which its attributes are looked for.
+    value : Value
+    """
+
+    after: type
+    value: Value
+
+
 @dataclass(frozen=True, eq=False)
 class Picked:
     """The elements of an array where a mask is true, in an assignment to such elements.
@@ -336,7 +379,7 @@ class Picked:
 
 Value = (
     Number | ComplexNumber | Array | Tuple | Dictionary | Known | Object | Cells | Function | Picked
-    | Unread
+    | Partial | Super | Unread
 )  # fmt: skip
 
 

@@ -21,6 +21,7 @@ from mooncake_py.compiler.native.building.values import (
     Known,
     Number,
     Object,
+    Partial,
     Tuple,
     Unfit,
     Value,
@@ -36,7 +37,7 @@ from mooncake_py.compiler.native.regions.mentions import bound_by
 from mooncake_py.compiler.regions.ir import statements
 from mooncake_py.jitted import python_function
 from mooncake_py.overriding import override
-from mooncake_py.syntax.nodes import place_of
+from mooncake_py.syntax.nodes import Place, place_of
 
 __all__ = ["CallReader"]
 
@@ -55,12 +56,6 @@ class CallReader(ExpressionReader):
     @override
     def call(self, node: ast.Call) -> Value:
         """Read a call."""
-        if any(isinstance(a, ast.Starred) for a in node.args) or any(
-            k.arg is None for k in node.keywords
-        ):
-            raise Unfit("a call with * or **: write the arguments out", place_of(node))
-        base: Value | None = None
-        first: Sequence[Value] = ()
         if isinstance(node.func, ast.Attribute):
             if node.func.attr in ("append", "extend"):
                 base = self.read_value(node.func.value)
@@ -71,35 +66,50 @@ class CallReader(ExpressionReader):
                 method = of_numpy.method_of(base, node.func.attr)
                 if method is None:
                     raise Unfit(f"the method {node.func.attr} of an array", place_of(node))
-                return method(self.b, (base, *map(self.value, node.args)), self.keywords(node))
+                return method(self.b, (base, *self.arguments(node)), self.keywords(node))
             if isinstance(base, Number) and node.func.attr == "conjugate" and not node.args:
                 return self.prefixed(ast.UAdd(), base)
             if isinstance(base, Dictionary) and node.func.attr == "get":
-                return dicts.item_or_default(self.b, base, [*map(self.value, node.args)])
+                return dicts.item_or_default(self.b, base, self.arguments(node))
             known = self.known_method(base, node)
             if known is not None:
                 return known
-            if isinstance(base, Object):
-                f, first = self.method_of(base, node.func.attr)
-            else:
-                f = self.attribute(base, node.func.attr)
+            f = self.attribute(base, node.func.attr)
         else:
             f = self.value(node.func)
-        if not isinstance(f, Known | Function):
-            raise Unfit(f"a call of {said(f)}: use a function", place_of(node))
-        target = f.value if isinstance(f, Known) else f
-        refuse_answering(target, node)
-        args = [*first, *[self.passed(a, target) for a in node.args]]
+        if isinstance(f, Known):
+            refuse_answering(f.value, place_of(node))
+        args = self.arguments(node, f.value if isinstance(f, Known) else None)
         given = self.keywords(node)
+        return self.contained(lambda: self.applied(f, args, given, place_of(node)))
+
+    def applied(
+        self, f: Value, args: Sequence[Value], given: dict[str, Value], place: Place | None
+    ) -> Value:
+        """Return what a call of a value gives back."""
+        if isinstance(f, Partial):
+            named = dict(zip(f.given.keys, f.given.items, strict=True))
+            return self.applied(f.function, [*f.args, *args], named | given, place)
+        if isinstance(f, Object):
+            method = self.special_method(f, "__call__")
+            if method is None:
+                raise Unfit(f"a call of {said(f)}, whose class has no __call__", place)
+            return self.applied(method, args, given, place)
+        if not isinstance(f, Known | Function):
+            raise Unfit(f"a call of {said(f)}: use a function", place)
         args = [lists.current(self.b, a) for a in args]
-        return self.contained(lambda: self.elementwise(target, args, given, node))
+        return self.elementwise(f.value if isinstance(f, Known) else f, args, given, place)
+
+    def special_method(self, o: Value, name: str) -> Value | None:
+        """Return a special method that the class of an object defines, None if it has none."""
+        raise NotImplementedError
 
     def known_method(self, base: Value, node: ast.Call) -> Value | None:
         """Read a call of a method of what is known, such as a text; None for others."""
         assert isinstance(node.func, ast.Attribute)
         if not constant_calls.may_have(base, node.func.attr):
             return None
-        args = [self.passed(a, tuple) for a in node.args]
+        args = self.arguments(node, tuple)
         found = constant_calls.method(self, base, node.func.attr, args, self.keywords(node))
         if found is None:
             raise Unfit(
@@ -151,29 +161,65 @@ class CallReader(ExpressionReader):
                 raise Again
         return found
 
+    def arguments(self, node: ast.Call, f: Any = None) -> list[Value]:
+        """Read the arguments that are given by position."""
+        found: list[Value] = []
+        for part in node.args:
+            if isinstance(part, ast.Starred):
+                found += self.starred(part.value)
+            else:
+                found.append(self.passed(part, f))
+        return found
+
+    def starred(self, node: ast.expr) -> Sequence[Value]:
+        """Read what stands behind a star, item by item."""
+        value = self.passed(node, tuple)
+        if isinstance(value, Dictionary):
+            return [*map(Known, value.keys)]
+        if not isinstance(value, Tuple):
+            raise Unfit(
+                f"* before {said(value)}: use a tuple or a list of known items", place_of(node)
+            )
+        return value.items
+
     def passed(self, node: ast.expr, f: Any) -> Value:
         """Read an argument of a function."""
         return self.value(node)
 
     def elementwise(
-        self, f: Any, args: Sequence[Value], given: dict[str, Value], node: ast.Call
+        self, f: Any, args: Sequence[Value], given: dict[str, Value], place: Place | None
     ) -> Value:
         """Return what a function gives back, of elements that a mask picks too."""
         if not picked.are_picked((*args, *given.values())):
-            return self.called(f, args, given, node)
+            return self.called(f, args, given, place)
         if not isinstance(f, np.ufunc) or given:
-            raise Unfit("elements that a mask picks as an argument", place_of(node))
-        return picked.operated(self.b, lambda *a: self.called(f, a, {}, node), tuple(args))
+            raise Unfit("elements that a mask picks as an argument", place)
+        return picked.operated(self.b, lambda *a: self.called(f, a, {}, place), tuple(args))
 
     def keywords(self, node: ast.Call) -> dict[str, Value]:
         """Read the arguments that are given by name."""
-        return {str(k.arg): self.value(k.value) for k in node.keywords}
+        found: dict[str, Value] = {}
+        for k in node.keywords:
+            value = self.value(k.value)
+            if k.arg is not None:
+                more = {k.arg: value}
+            elif isinstance(value, Dictionary):
+                more = dict(zip(value.keys, value.items, strict=True))
+            else:
+                raise Unfit(f"** before {said(value)}: use a dict of known keys", place_of(node))
+            if found.keys() & more.keys() or not all(type(key) is str for key in more):
+                raise Unfit("a call with arguments that do not fit", place_of(node))
+            found |= more
+        return found
 
     def called(
-        self, f: Any, args: Sequence[Value], given: dict[str, Value], node: ast.Call
+        self, f: Any, args: Sequence[Value], given: dict[str, Value], place: Place | None
     ) -> Value:
         """Return what a function gives back."""
-        refuse_answering(f, node)
+        refuse_answering(f, place)
+        special = self.class_call(f, args, given)
+        if special is not None:
+            return special
         known = self.known_call(f, args, given)
         if known is not None:
             return known
@@ -187,17 +233,17 @@ class CallReader(ExpressionReader):
             return self.constructed(f, args, given)
         out = given.pop("out", None) if isinstance(f, np.ufunc) or f is np.dot else None
         if f is np.dot and isinstance(out, Array):
-            refuse_unfit_output(out, [*args, *given.values()], node)
+            refuse_unfit_output(out, [*args, *given.values()], place)
         if reader is not None:
             try:
                 found = reader(self.b, args, given)
             except ValueError as error:  # of too few arguments, or too many
-                raise Unfit("a call with arguments that do not fit", place_of(node)) from error
+                raise Unfit("a call with arguments that do not fit", place) from error
         else:
             found = None if given else operations.applied(self.b, f, args)
         if found is None:
             name = getattr(f, "__name__", type(f).__name__)
-            raise Unfit(f"the function {name}", place_of(node))
+            raise Unfit(f"the function {name}", place)
         return found if out is None else self.written_to(out, found)
 
     def known_call(self, f: Any, args: Sequence[Value], given: dict[str, Value]) -> Value | None:
@@ -218,21 +264,25 @@ class CallReader(ExpressionReader):
         """Read the body of a function of the user's, jitted or not, in the place of a call."""
         raise NotImplementedError
 
+    def class_call(self, f: Any, args: Sequence[Value], given: dict[str, Value]) -> Value | None:
+        """Read a call that asks classes or makes partials, None for any other."""
+        raise NotImplementedError
+
     def constructed(self, cls: type, args: Sequence[Value], given: dict[str, Value]) -> Value:
         """Read the call of a class."""
         raise NotImplementedError
 
 
-def refuse_answering(f: Any, node: ast.Call) -> None:
+def refuse_answering(f: Any, place: Place | None) -> None:
     """Raise for what would run code of the program's to be looked up in tables of functions."""
     if type(f) is not Function and answers_itself(f, *ASKED):
-        raise Unfit(f"the function {type(f).__name__}", place_of(node))
+        raise Unfit(f"the function {type(f).__name__}", place)
 
 
 ASKED = "__getattribute__", "__getattr__", "__hash__", "__eq__"
 
 
-def refuse_unfit_output(out: Array, operands: Sequence[Value], node: ast.Call) -> None:
+def refuse_unfit_output(out: Array, operands: Sequence[Value], place: Place | None) -> None:
     """Raise for what `np.dot` may not accept as its output: it converts nothing.
 
     Raises
@@ -240,9 +290,9 @@ def refuse_unfit_output(out: Array, operands: Sequence[Value], node: ast.Call) -
     Unfit
     """
     if not out.whole:
-        raise Unfit("np.dot into a view", place_of(node))
+        raise Unfit("np.dot into a view", place)
     if any(isinstance(a, Array) and a.kind != out.kind for a in operands):
-        raise Unfit("np.dot into an array of another dtype", place_of(node))
+        raise Unfit("np.dot into an array of another dtype", place)
 
 
 def changed(before: dict[Slot, Value], after: dict[Slot, Value]) -> bool:

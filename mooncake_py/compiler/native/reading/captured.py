@@ -13,6 +13,7 @@ from mooncake_py.compiler.native.building.types import (
     TupleType,
     Type,
 )
+from mooncake_py.compiler.native.reading.parameters import defaults_of
 from mooncake_py.compiler.reading.callees import Callee
 from mooncake_py.runtime.attribute_lookup import in_class
 from mooncake_py.syntax.names import MISSING, global_value
@@ -27,12 +28,15 @@ class Captured(NamedTuple):
     ----------
     owner : weak reference or None
         The class or the module of which it is an attribute.
+    is_default : bool
+        Whether it is the default of a parameter.
     """
 
     callee: Callee
     name: str
     type: Type
     owner: weakref.ref[type | ModuleType] | None = None
+    is_default: bool = False
 
     def value(self, main: FunctionType, first: Callee) -> Any:
         """Return what it is now, where `main` is the function that is compiled, `first` of all.
@@ -41,7 +45,10 @@ class Captured(NamedTuple):
         """
         if self.owner is not None:
             return value_of_owner(self.owner(), self.name)
-        return value_in(main if self.callee is first else self.callee.function(), self.name)
+        f = main if self.callee is first else self.callee.function()
+        if self.is_default:
+            return MISSING if f is None else defaults_of(f).get(self.name, MISSING)
+        return value_in(f, self.name)
 
 
 def holds_objects(type_: Type) -> bool:

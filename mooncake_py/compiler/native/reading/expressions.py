@@ -16,6 +16,7 @@ from mooncake_py.compiler.native.building.builder import Builder
 from mooncake_py.compiler.native.building.findings import Again, Findings
 from mooncake_py.compiler.native.building.in_words import said
 from mooncake_py.compiler.native.building.indexing import Part, Slice, viewed
+from mooncake_py.compiler.native.building.types import HEAP
 from mooncake_py.compiler.native.building.values import (
     NUMPY_TYPES,
     Array,
@@ -27,6 +28,7 @@ from mooncake_py.compiler.native.building.values import (
     Number,
     Object,
     Picked,
+    Super,
     Tuple,
     Unfit,
     Unread,
@@ -319,7 +321,19 @@ class ExpressionReader(ConditionReader):
             return Number(Const(0 if base.kind == INT else 0.0), base.type)
         if isinstance(base, Object):
             return self.attribute_of(base, name)
+        if isinstance(base, Super):
+            return self.attribute_of_super(base, name)
+        if isinstance(base, Known) and isinstance(base.value, type) and base.value.__flags__ & HEAP:
+            return self.class_attribute(base.value, name)
         raise Unfit(f"the attribute {name}", self.b.place)
+
+    def class_attribute(self, cls: type, name: str) -> Value:
+        """Read an attribute of a class of the program's."""
+        raise NotImplementedError
+
+    def attribute_of_super(self, base: Super, name: str) -> Value:
+        """Read ``super().name``."""
+        raise NotImplementedError
 
     def attribute_of(self, o: Object, name: str) -> Value:
         """Read an attribute of an object."""
@@ -331,10 +345,6 @@ class ExpressionReader(ConditionReader):
 
     def bind_attribute(self, o: Value, name: str, value: Value) -> None:
         """Bind an attribute of an object."""
-        raise NotImplementedError
-
-    def method_of(self, o: Object, name: str) -> tuple[Value, Sequence[Value]]:
-        """Return what a call of a method calls, and what it passes before the other arguments."""
         raise NotImplementedError
 
     def item(self, base: Value, index: ast.expr) -> Value:

@@ -19,6 +19,7 @@ from mooncake_py.compiler.native.building.values import (
     ComplexArray,
     Dictionary,
     Function,
+    Partial,
     Tuple,
     Value,
 )
@@ -114,7 +115,7 @@ def merged(
 def bases_in(values: Iterable[Value]) -> Iterator[str]:
     """Yield the memory that values refer to."""
     for value in values:
-        if isinstance(value, Tuple | Dictionary):
+        if isinstance(value, Tuple | Dictionary | Partial):
             yield from bases_in(value.items)
         elif isinstance(value, Function):
             yield from bases_in(value.defaults.values())

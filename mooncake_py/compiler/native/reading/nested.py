@@ -31,22 +31,21 @@ class NestedReader(GeneratorReader):
     @override
     def made_function(self, node: Made) -> Value:
         a = node.args
-        if a.vararg or a.kwarg or a.posonlyargs or getattr(node, "decorator_list", ()):
-            raise Unfit(
-                "a nested function that is decorated, or has keyword-only or starred parameters",
-                place_of(node),
-            )
+        decorators = [self.value(d) for d in getattr(node, "decorator_list", ())]
         if any(isinstance(n, ast.Nonlocal | ast.Global | ast.Yield) for n in ast.walk(node)):
             raise Unfit("a nested function with `nonlocal` or `global`", place_of(node))
         code = code_of(node, self.scope.function.__code__)
         self.scope.makes_functions = True
         cells = tuple([CellType() for _ in code.co_freevars])
         f = FunctionType(code, self.scope.function.__globals__, closure=cells)
-        positional = [p.arg for p in a.args]
+        positional = [p.arg for p in (*a.posonlyargs, *a.args)]
         given = dict(zip(positional[::-1], a.defaults[::-1], strict=False))
         given |= {p.arg: d for p, d in zip(a.kwonlyargs, a.kw_defaults, strict=True) if d}
         defaults = {name: self.kept_apart(self.value(d)) for name, d in given.items()}
-        return Function(node, f, self.scope, defaults)
+        made: Value = Function(node, f, self.scope, defaults)
+        for decorator in reversed(decorators):
+            made = self.applied(decorator, [made], {}, place_of(node))
+        return made
 
     def scope_of(self, made: Function) -> Scope:
         """Return a scope for the body of a function that is made within another one."""
@@ -68,13 +67,16 @@ def body_of(node: Made) -> list[ast.stmt]:
 def code_of(node: Made, outer: CodeType) -> CodeType:
     """Return the code of a function that is made within another one."""
     name = node.name if isinstance(node, ast.FunctionDef) else "<lambda>"
-    parameters = tuple([p.arg for p in (*node.args.args, *node.args.kwonlyargs)])
+    a = node.args
+    starred = [p for p in (a.vararg, a.kwarg) if p]
+    parameters = tuple([p.arg for p in (*a.posonlyargs, *a.args, *a.kwonlyargs, *starred)])
+    line = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
     found = [
         c
         for c in outer.co_consts
         if isinstance(c, CodeType)
         and c.co_name == name
-        and c.co_firstlineno == node.lineno
+        and c.co_firstlineno == line
         and c.co_varnames[: len(parameters)] == parameters
     ]
     if len(found) != 1:

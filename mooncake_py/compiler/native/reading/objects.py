@@ -32,8 +32,7 @@ from mooncake_py.compiler.native.building.values import (
     Unfit,
     Value,
 )
-from mooncake_py.compiler.native.reading.scope import constant
-from mooncake_py.compiler.native.reading.statements import StatementReader
+from mooncake_py.compiler.native.reading.classes import ClassReader
 from mooncake_py.compiler.native.reading.store import Slot
 from mooncake_py.overriding import override
 from mooncake_py.runtime.attribute_lookup import (
@@ -60,7 +59,7 @@ class Field(NamedTuple):
     type: Type
 
 
-class ObjectReader(StatementReader):
+class ObjectReader(ClassReader):
     """Reads and binds attributes of objects.
 
     Attributes
@@ -131,10 +130,21 @@ class ObjectReader(StatementReader):
         ):
             raise Unfit(f"the class {cls.__name__}", self.b.place)
         o = Object(self.b.fresh("o"), cls, ObjectType(weakref.ref(cls), True, ()), ())
+        self.bind_defaults(o)
         found = self.inlined(start, [o, *args], given)
         if not isinstance(found, Known) or found.value is not None:
             raise Unfit(f"the class {cls.__name__}, whose __init__ returns something", self.b.place)
         return o
+
+    def bind_defaults(self, o: Object) -> None:
+        """Bind attributes of a new object that the class has, and that are assigned somewhere.
+
+        A branch or a loop may assign them, after which they are this or that.
+        """
+        for slot in sorted(self.findings.defaulted):
+            if slot == owned(o, slot.name):
+                found = self.scope.of_class(o.cls, slot.name)
+                self.bind_own(slot, self.of_instance(o, o.cls, slot.name, found))
 
     @override
     def attribute_of(self, o: Object, name: str) -> Value:
@@ -143,20 +153,15 @@ class ObjectReader(StatementReader):
         types = dict(o.type.attributes)
         if name.startswith("__"):
             raise Unfit(f"the attribute {name}", self.b.place)
-        if own in self.findings.assigned or slot in self.slots.values:
+        findings = self.findings
+        if own in findings.assigned or slot in findings.defaulted or slot in self.slots.values:
             return self.bound_attribute(slot)
         if name in types:
             type_ = types[name]
             if isinstance(type_, UnservedType):
                 raise Unfit(f"the attribute {name}, {type_.why}", self.b.place)
             return self.first(o, name)
-        found = self.of_class_alone(o, name)
-        if type(found) is property and type(found.fget) is FunctionType:
-            getter = found.fget
-            return self.contained(lambda: self.inlined(getter, [o], {}))
-        if found is MISSING or hasattr(type(found), "__get__"):
-            raise Unfit(f"the attribute {name} of a class", self.b.place)
-        return constant(found) or self.captured(self.scope, name, found, owner_of(o.cls, name))
+        return self.of_instance(o, o.cls, name, self.of_class_alone(o, name))
 
     def first(self, o: Object, name: str) -> Value:
         """Return what an attribute of an argument stands for on entry."""
@@ -205,27 +210,6 @@ class ObjectReader(StatementReader):
         return self.held(slot)
 
     @override
-    def method_of(self, o: Object, name: str) -> tuple[Value, Sequence[Value]]:
-        slot = owned(o, name)
-        if (
-            name in dict(o.type.attributes)
-            or slot.own in self.findings.assigned
-            or slot in self.slots.values
-        ):
-            return self.attribute_of(o, name), ()
-        if name.startswith("__"):
-            raise Unfit(f"the method {name}", self.b.place)
-        found = self.of_class_alone(o, name)
-        if type(found) is staticmethod:
-            return Known(found.__func__), ()
-        if type(found) is not FunctionType:
-            raise Unfit(
-                f"the method {name}, of type {type(found).__name__}: use a function",
-                self.b.place,
-            )
-        return Known(found), (o,)
-
-    @override
     def bind_attribute(self, o: Value, name: str, value: Value) -> None:
         if not isinstance(o, Object) or not o.type.is_written_plainly or name.startswith("__"):
             raise Unfit(f"an assignment to the attribute {name}", self.b.place)
@@ -235,6 +219,10 @@ class ObjectReader(StatementReader):
         if not is_slot and not is_own:
             raise Unfit(f"an assignment to the attribute {name} of a class", self.b.place)
         slot = owned(o, name)
+        has_default = found is not MISSING and not is_slot
+        if not o.path and has_default and slot not in self.findings.defaulted:
+            self.findings.defaulted.add(slot)
+            raise Again
         if slot.own in self.of_classes and self.b.loops:
             raise Unfit(
                 f"the attribute {name}, which the class has in the first pass of a loop",
@@ -266,11 +254,6 @@ class ObjectReader(StatementReader):
             (path, slot.name, self.bound_attribute(slot))
             for path, slot in self.findings.assigned.values()
         ]
-
-
-def owner_of(cls: type, name: str) -> type:
-    """Return the class that holds what a class or its bases have under a name."""
-    return next(base for base in cls.__mro__ if name in base.__dict__)
 
 
 def owned(o: Object, name: str) -> Slot:

@@ -9,8 +9,6 @@ from dataclasses import replace
 from types import FunctionType, ModuleType
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from mooncake_py.compiler.native.building.builder import Builder
 from mooncake_py.compiler.native.building.findings import Again, Findings
 from mooncake_py.compiler.native.building.types import (
@@ -40,6 +38,8 @@ from mooncake_py.compiler.native.building.values import (
     Known,
     Number,
     Object,
+    Partial,
+    Super,
     Tuple,
     Unfit,
     Unread,
@@ -56,11 +56,12 @@ from mooncake_py.compiler.native.reading.lowering import ended, lowered
 from mooncake_py.compiler.native.reading.nested import NestedReader
 from mooncake_py.compiler.native.reading.objects import Field
 from mooncake_py.compiler.native.reading.outputs import Output, leaves_of, names_in
-from mooncake_py.compiler.native.reading.scope import Scope, constant
+from mooncake_py.compiler.native.reading.parameters import defaults_of, parameters_of
+from mooncake_py.compiler.native.reading.scope import Scope, constant, is_input
 from mooncake_py.compiler.native.reading.store import Store
 from mooncake_py.compiler.native.regions.linear import LARGE
 from mooncake_py.compiler.native.regions.region import FLOAT, INT, REAL, NativeRegion
-from mooncake_py.compiler.reading.callees import Callee, Callees, is_own
+from mooncake_py.compiler.reading.callees import YIELDING, Callee, Callees, is_own
 from mooncake_py.compiler.regions.ir import Assign, Count, Length, Name
 from mooncake_py.errors import MooncakeError
 from mooncake_py.jitted import python_function
@@ -164,14 +165,13 @@ class FunctionReader(NestedReader):
         self.structures = {}
         self.grown: dict[str, Cells] = {}
         self.given: set[str] = set()  # memory of lists that are given back
-        self.known_as: dict[tuple[Callee | int, str], Value] = {}
+        self.known_as: dict[tuple[Callee | int, str, bool], Value] = {}
         self.scopes: list[Scope] = []
 
     def whole(self, f: FunctionType, types: Sequence[Type]) -> Reading:
         """Read the function that is called."""
         scope = self.enter(f)
-        code = f.__code__
-        names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+        names = parameters_of(f.__code__).names
         self.scope = scope
         for name, type_ in zip(names, types, strict=True):
             scope.env[name] = self.parameter(name, type_, (len(scope.env),))
@@ -234,7 +234,7 @@ class FunctionReader(NestedReader):
 
     def is_readable(self, named: Any) -> bool:
         """Return True for a function that is read, not called."""
-        return is_own(named)
+        return is_own(named, YIELDING)
 
     def body(self, scope: Scope) -> None:
         """Read the body of a function."""
@@ -332,9 +332,14 @@ class FunctionReader(NestedReader):
 
     @override
     def captured(
-        self, scope: Scope, name: str, value: Any, owner: type | ModuleType | None = None
+        self,
+        scope: Scope,
+        name: str,
+        value: Any,
+        owner: type | ModuleType | None = None,
+        is_default: bool = False,
     ) -> Value:
-        key = scope.callee if owner is None else id(owner), name
+        key = scope.callee if owner is None else id(owner), name, is_default
         if key not in self.known_as:
             type_ = type_of(value)
             if isinstance(type_, ListType) and self.findings.itemizes:
@@ -344,9 +349,10 @@ class FunctionReader(NestedReader):
             if holds_objects(type_):
                 raise Unfit(f"{name}, a global structure with objects: pass it", self.b.place)
             self.findings.has_lists |= isinstance(type_, ListType)
-            own = f"{scope.prefix}.{name}" if owner is None else self.b.fresh(f"{name}.")
+            is_own = owner is None and not is_default
+            own = f"{scope.prefix}.{name}" if is_own else self.b.fresh(f"{name}.")
             held = None if owner is None else weakref.ref(owner)
-            self.captures.append(Captured(scope.callee, name, type_, held))
+            self.captures.append(Captured(scope.callee, name, type_, held, is_default))
             self.known_as[key] = self.argument(own, type_, True)
         return self.known_as[key]
 
@@ -356,10 +362,7 @@ class FunctionReader(NestedReader):
     def inlined(self, f: Any, args: Sequence[Value], given: dict[str, Value]) -> Value:
         outer, place = self.scope, self.b.place
         inner = self.scope_of(f) if isinstance(f, Function) else self.enter(f)
-        if isinstance(f, Function):
-            names = f.function.__code__.co_varnames[: len(args)]
-            given = {n: v for n, v in f.defaults.items() if n not in names} | given
-        arguments = self.bound_arguments(inner.function, args, given)
+        arguments = self.bound_arguments(inner, f, args, given)
         ints = [n for n, v in arguments.items() if isinstance(v, Number) and v.kind == INT]
         if inner.callee.may_overflow(frozenset(ints)):
             raise Unfit("ints that wrap around in what Numba compiled", place)
@@ -392,28 +395,34 @@ class FunctionReader(NestedReader):
         return as_python(found) if inner.callee.is_jitted else found
 
     def bound_arguments(
-        self, f: FunctionType, args: Sequence[Value], given: dict[str, Value]
+        self, scope: Scope, f: Any, args: Sequence[Value], given: dict[str, Value]
     ) -> dict[str, Value]:
         """Return the arguments of a call by the names of the parameters."""
-        code = f.__code__
-        names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-        found = dict(zip(names[: code.co_argcount], args, strict=False))
-        by_name = {*names[code.co_posonlyargcount :]} - {*found}
-        if len(args) > code.co_argcount or not set(given) <= by_name:
-            raise Unfit("a call with arguments that do not fit", self.b.place)
-        found |= given
-        defaults = dict(
-            zip(names[: code.co_argcount][::-1], (f.__defaults__ or ())[::-1], strict=False)
-        )
-        defaults |= f.__kwdefaults__ or {}
-        for name in names:
-            if name not in found:
-                if name not in defaults:
-                    raise Unfit("a call with too few arguments", self.b.place)
-                if isinstance(defaults[name], np.ndarray):
-                    raise Unfit("an array as the default of a parameter: pass it", self.b.place)
-                found[name] = known(defaults[name])
-        return found
+        parameters = parameters_of(scope.function.__code__)
+        try:
+            found = parameters.bound(args, given)
+        except Unfit as error:
+            raise Unfit(error.why, self.b.place) from None
+        if parameters.keywords:
+            rest = found[parameters.keywords]
+            assert isinstance(rest, Dictionary)
+            items = tuple(map(self.kept_apart, rest.items))
+            found[parameters.keywords] = Dictionary(rest.keys, items)
+        missing = [name for name in parameters.names if name not in found]
+        if missing and isinstance(f, Function):
+            found |= {name: f.defaults[name] for name in missing if name in f.defaults}
+        elif missing:
+            defaults = defaults_of(scope.function)
+            found |= {n: self.default(scope, n, defaults[n]) for n in missing if n in defaults}
+        if len(found) < len(parameters.names):
+            raise Unfit("a call with too few arguments", self.b.place)
+        return {name: found[name] for name in parameters.names}
+
+    def default(self, scope: Scope, name: str, value: Any) -> Value:
+        """Return what the default of a parameter stands for: arrays and such lists are inputs."""
+        if is_input(value) and not isinstance(value, float):
+            return self.captured(scope, name, value, is_default=True)
+        return known(value)
 
     # Results.
 
@@ -449,7 +458,7 @@ class FunctionReader(NestedReader):
                 if value.length:
                     array = self.b.kept(lists.now(self.b, value).as_array)
                 return Output("floats", array.base, type_)
-            case Object() | Function() | Dictionary() | Unread():
+            case Object() | Function() | Partial() | Super() | Dictionary() | Unread():
                 raise Unfit(
                     "an object, a dict or a function as a result: return numbers and arrays",
                     self.b.place,

@@ -21,6 +21,7 @@ from mooncake_py.compiler.native.building.values import (
 )
 from mooncake_py.compiler.native.reading.constants import is_steady
 from mooncake_py.compiler.native.reading.loop_names import OWN_SCOPE
+from mooncake_py.compiler.native.reading.parameters import parameters_of
 from mooncake_py.compiler.native.reading.store import Frame, Slot, Store
 from mooncake_py.compiler.reading.callees import Callee, held
 from mooncake_py.compiler.regions.ir import Const, Expr
@@ -82,7 +83,7 @@ class Scope:
         self.bindings = Counter(bound_in(body))
         code = f.__code__
         self.local = {*code.co_varnames, *code.co_cellvars}
-        self.bindings.update(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
+        self.bindings.update(parameters_of(code).names)
 
     def slot(self, name: str) -> Slot:
         """Return the slot of a variable."""

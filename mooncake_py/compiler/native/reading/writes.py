@@ -18,6 +18,7 @@ from mooncake_py.compiler.native.building.values import (
     ComplexNumber,
     Index,
     Number,
+    Partial,
     Picked,
     Tuple,
     Unfit,
@@ -94,6 +95,8 @@ class MemoryWriter(CallReader):
             return self.b.kept(value)
         if isinstance(value, Tuple):
             return replace(value, items=tuple(map(self.kept_apart, value.items)))
+        if isinstance(value, Partial):
+            return value.mapped(self.kept_apart)
         return value
 
     def number_apart(self, value: Number) -> Number:
