@@ -25,8 +25,33 @@ __all__ = ["NestedReader"]
 Made = ast.FunctionDef | ast.Lambda
 
 
+DEEP = 24  # calls within calls
+MOST = 400  # calls of functions within themselves: each is read
+
+
 class NestedReader(GeneratorReader):
-    """Reads functions within functions."""
+    """Reads functions within functions.
+
+    Attributes
+    ----------
+    recursive : int
+        How many calls of functions within themselves were read.
+    """
+
+    recursive: int
+
+    def require_shallow(self, code: CodeType) -> None:
+        """Raise for calls that are nested too deeply; what ends recursion must be known."""
+        if any(scope.function.__code__ is code for scope in self.scopes):
+            self.recursive += 1
+            if len(self.scopes) > DEEP or self.recursive > MOST:
+                raise Unfit(
+                    f"a function that calls itself more than {DEEP} deep or {MOST} times, or as "
+                    "long as a test on numbers holds: use a loop",
+                    self.b.place,
+                )
+        elif len(self.scopes) > DEEP:
+            raise Unfit("calls nested too deeply", self.b.place)
 
     @override
     def made_function(self, node: Made) -> Value:
@@ -49,8 +74,7 @@ class NestedReader(GeneratorReader):
 
     def scope_of(self, made: Function) -> Scope:
         """Return a scope for the body of a function that is made within another one."""
-        if any(scope.function.__code__ is made.function.__code__ for scope in self.scopes):
-            raise Unfit("a function that calls itself: use a loop", self.b.place)
+        self.require_shallow(made.function.__code__)
         outer: Scope = made.scope
         body = body_of(made.node)
         f = made.function

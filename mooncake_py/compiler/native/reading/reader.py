@@ -71,7 +71,6 @@ from mooncake_py.syntax.source import locate
 __all__ = ["Reading", "read_function", "reread"]
 
 ATTEMPTS = 20
-DEEP = 20  # calls within calls
 
 
 class Reading(NamedTuple):
@@ -167,6 +166,7 @@ class FunctionReader(NestedReader):
         self.given: set[str] = set()  # memory of lists that are given back
         self.known_as: dict[tuple[Callee | int, str, bool], Value] = {}
         self.scopes: list[Scope] = []
+        self.recursive = 0
 
     def whole(self, f: FunctionType, types: Sequence[Type]) -> Reading:
         """Read the function that is called."""
@@ -212,10 +212,7 @@ class FunctionReader(NestedReader):
         """Return a scope for the body of a function, or of the one that Numba compiled."""
         f = python_function(named)
         assert f is not None
-        if any(scope.function.__code__ is f.__code__ for scope in self.scopes):
-            raise Unfit("a function that calls itself: use a loop", self.b.place)
-        if len(self.scopes) > DEEP:
-            raise Unfit("calls nested too deeply", self.b.place)
+        self.require_shallow(f.__code__)
         if not self.is_readable(named):
             raise Unfit(f"a call of {f.__qualname__}", self.b.place)
         try:

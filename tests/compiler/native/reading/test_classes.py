@@ -138,7 +138,55 @@ def kept_in_branches(x, a):
     return x[2] * (one.count + 3.0 * two.count) + one.drag * two.drag
 
 
-FUNCTIONS = [inheritance, methods_as_values, functions_in_attributes, kept_in_branches]
+class Leaf:
+    def __init__(self, value):
+        self.value = value
+
+    def evaluate(self, t):
+        return self.value * t
+
+    def size(self):
+        return 1
+
+
+class Sum:
+    def __init__(self, *parts):
+        self.parts = parts
+
+    def evaluate(self, t):
+        total = 0.0
+        for part in self.parts:
+            total += part.evaluate(t)
+        return total * t
+
+    def size(self):
+        return 1 + sum(part.size() for part in self.parts)
+
+
+def power(t, n):
+    return 1.0 if n == 0 else t * power(t, n - 1)
+
+
+def tree(depth, t):
+    if depth == 0:
+        return Leaf(t)
+    return Sum(tree(depth - 1, 2.0 * t), Leaf(t * t), tree(depth - 1, t + 1.0))
+
+
+def recursion(x, a):
+    def fibonacci(n):
+        return x[n] if n < 2 else fibonacci(n - 1) * a + fibonacci(n - 2)
+
+    root = tree(2, x[0])
+    total = power(a, 5) + fibonacci(6)
+    for k in range(3):
+        total += root.evaluate(x[k])
+    return total * root.size()
+
+
+FUNCTIONS = [
+    inheritance, methods_as_values, functions_in_attributes, kept_in_branches, recursion,
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("f", FUNCTIONS, ids=lambda f: f.__name__)
