@@ -37,7 +37,7 @@ from mooncake_py.compiler.native.regions.mentions import bound_by
 from mooncake_py.compiler.regions.ir import statements
 from mooncake_py.jitted import python_function
 from mooncake_py.overriding import override
-from mooncake_py.syntax.nodes import Place, place_of
+from mooncake_py.syntax.nodes import located, place_of
 
 __all__ = ["CallReader"]
 
@@ -78,27 +78,32 @@ class CallReader(ExpressionReader):
         else:
             f = self.value(node.func)
         if isinstance(f, Known):
-            refuse_answering(f.value, place_of(node))
+            refuse_answering(f.value, node)
         args = self.arguments(node, f.value if isinstance(f, Known) else None)
         given = self.keywords(node)
-        return self.contained(lambda: self.applied(f, args, given, place_of(node)))
+        return self.contained(lambda: self.applied(f, args, given, node))
 
     def applied(
-        self, f: Value, args: Sequence[Value], given: dict[str, Value], place: Place | None
+        self, f: Value, args: Sequence[Value], given: dict[str, Value], node: ast.Call
     ) -> Value:
         """Return what a call of a value gives back."""
         if isinstance(f, Partial):
             named = dict(zip(f.given.keys, f.given.items, strict=True))
-            return self.applied(f.function, [*f.args, *args], named | given, place)
+            return self.applied(f.function, [*f.args, *args], named | given, node)
         if isinstance(f, Object):
             method = self.special_method(f, "__call__")
             if method is None:
-                raise Unfit(f"a call of {said(f)}, whose class has no __call__", place)
-            return self.applied(method, args, given, place)
+                raise Unfit(f"a call of {said(f)}, whose class has no __call__", place_of(node))
+            return self.applied(method, args, given, node)
         if not isinstance(f, Known | Function):
-            raise Unfit(f"a call of {said(f)}: use a function", place)
+            raise Unfit(f"a call of {said(f)}: use a function", place_of(node))
         args = [lists.current(self.b, a) for a in args]
-        return self.elementwise(f.value if isinstance(f, Known) else f, args, given, place)
+        return self.elementwise(f.value if isinstance(f, Known) else f, args, given, node)
+
+    def call_here(self) -> ast.Call:
+        """Return a call for what no call in the source stands for, such as an operator."""
+        call = ast.Call(ast.Constant(None), [], [])
+        return call if self.b.place is None else located(call, self.b.place)
 
     def special_method(self, o: Value, name: str) -> Value | None:
         """Return a special method that the class of an object defines, None if it has none."""
@@ -187,14 +192,14 @@ class CallReader(ExpressionReader):
         return self.value(node)
 
     def elementwise(
-        self, f: Any, args: Sequence[Value], given: dict[str, Value], place: Place | None
+        self, f: Any, args: Sequence[Value], given: dict[str, Value], node: ast.Call
     ) -> Value:
         """Return what a function gives back, of elements that a mask picks too."""
         if not picked.are_picked((*args, *given.values())):
-            return self.called(f, args, given, place)
+            return self.called(f, args, given, node)
         if not isinstance(f, np.ufunc) or given:
-            raise Unfit("elements that a mask picks as an argument", place)
-        return picked.operated(self.b, lambda *a: self.called(f, a, {}, place), tuple(args))
+            raise Unfit("elements that a mask picks as an argument", place_of(node))
+        return picked.operated(self.b, lambda *a: self.called(f, a, {}, node), tuple(args))
 
     def keywords(self, node: ast.Call) -> dict[str, Value]:
         """Read the arguments that are given by name."""
@@ -213,10 +218,10 @@ class CallReader(ExpressionReader):
         return found
 
     def called(
-        self, f: Any, args: Sequence[Value], given: dict[str, Value], place: Place | None
+        self, f: Any, args: Sequence[Value], given: dict[str, Value], node: ast.Call
     ) -> Value:
         """Return what a function gives back."""
-        refuse_answering(f, place)
+        refuse_answering(f, node)
         special = self.class_call(f, args, given)
         if special is not None:
             return special
@@ -233,17 +238,17 @@ class CallReader(ExpressionReader):
             return self.constructed(f, args, given)
         out = given.pop("out", None) if isinstance(f, np.ufunc) or f is np.dot else None
         if f is np.dot and isinstance(out, Array):
-            refuse_unfit_output(out, [*args, *given.values()], place)
+            refuse_unfit_output(out, [*args, *given.values()], node)
         if reader is not None:
             try:
                 found = reader(self.b, args, given)
             except ValueError as error:  # of too few arguments, or too many
-                raise Unfit("a call with arguments that do not fit", place) from error
+                raise Unfit("a call with arguments that do not fit", place_of(node)) from error
         else:
             found = None if given else operations.applied(self.b, f, args)
         if found is None:
             name = getattr(f, "__name__", type(f).__name__)
-            raise Unfit(f"the function {name}", place)
+            raise Unfit(f"the function {name}", place_of(node))
         return found if out is None else self.written_to(out, found)
 
     def known_call(self, f: Any, args: Sequence[Value], given: dict[str, Value]) -> Value | None:
@@ -273,16 +278,16 @@ class CallReader(ExpressionReader):
         raise NotImplementedError
 
 
-def refuse_answering(f: Any, place: Place | None) -> None:
+def refuse_answering(f: Any, node: ast.Call) -> None:
     """Raise for what would run code of the program's to be looked up in tables of functions."""
     if type(f) is not Function and answers_itself(f, *ASKED):
-        raise Unfit(f"the function {type(f).__name__}", place)
+        raise Unfit(f"the function {type(f).__name__}", place_of(node))
 
 
 ASKED = "__getattribute__", "__getattr__", "__hash__", "__eq__"
 
 
-def refuse_unfit_output(out: Array, operands: Sequence[Value], place: Place | None) -> None:
+def refuse_unfit_output(out: Array, operands: Sequence[Value], node: ast.Call) -> None:
     """Raise for what `np.dot` may not accept as its output: it converts nothing.
 
     Raises
@@ -290,9 +295,9 @@ def refuse_unfit_output(out: Array, operands: Sequence[Value], place: Place | No
     Unfit
     """
     if not out.whole:
-        raise Unfit("np.dot into a view", place)
+        raise Unfit("np.dot into a view", place_of(node))
     if any(isinstance(a, Array) and a.kind != out.kind for a in operands):
-        raise Unfit("np.dot into an array of another dtype", place)
+        raise Unfit("np.dot into an array of another dtype", place_of(node))
 
 
 def changed(before: dict[Slot, Value], after: dict[Slot, Value]) -> bool:

@@ -47,7 +47,7 @@ class ClassReader(StatementReader):
             return Partial(Known(found), (o,))
         if t is property and found.fget is not None:
             getter = Known(found.fget)
-            return self.contained(lambda: self.applied(getter, [o], {}, self.b.place))
+            return self.contained(lambda: self.applied(getter, [o], {}, self.call_here()))
         if t is functools.cached_property:
             raise Unfit(
                 f"{name}, a cached_property, which keeps what it computed: use a property",
@@ -134,7 +134,7 @@ class ClassReader(StatementReader):
         if f is functools.update_wrapper and args:
             return args[0]
         if type(f) is functools.partial:
-            return self.applied(self.known_partial(f), args, given, self.b.place)
+            return self.applied(self.known_partial(f), args, given, self.call_here())
         if type(f) is CACHED:
             raise Unfit(
                 f"{f.__name__}, under functools.lru_cache or cache, which keeps what it gave back: "

@@ -20,7 +20,7 @@ import numpy as np
 
 from mooncake_py.compiler.native.building import operations
 from mooncake_py.compiler.native.building.in_words import said
-from mooncake_py.compiler.native.building.values import Known, Number, Tuple, Unfit, Value
+from mooncake_py.compiler.native.building.values import Number, Tuple, Unfit, Value
 from mooncake_py.compiler.native.functions.builtin_functions import COMPENSATES
 from mooncake_py.compiler.native.reading.branches import CHOSEN, NOTHING
 from mooncake_py.compiler.native.reading.comparisons import joined
@@ -124,8 +124,7 @@ class GeneratorReader(ComprehensionReader):
         key = given.get("key", NOTHING)
         if key == NOTHING:
             return over.items[0] if len(over.items) == 1 else super().called(f, [over], {}, node)
-        target = key.value if isinstance(key, Known) else key
-        keys = [self.called(target, [item], {}, node) for item in over.items]
+        keys = [self.applied(key, [item], {}, node) for item in over.items]
         return self.best(f, list(zip(keys, over.items, strict=True)), node)
 
     def best(self, f: Any, pairs: Sequence[tuple[Value, Value]], node: ast.Call) -> Value:

@@ -260,7 +260,7 @@ class IterableReader(LoopRule):
         key = given.get("key", Known(None))
         keys = items
         if key != Known(None):
-            keys = [self.applied(key, [item], {}, place_of(call)) for item in items]
+            keys = [self.applied(key, [item], {}, call) for item in items]
         downwards = python_of(given.get("reverse", Known(False)))
         known = [python_of(k) for k in keys]
         if any(v is UNKNOWN for v in (*known, downwards)):

@@ -69,7 +69,7 @@ class NestedReader(GeneratorReader):
         defaults = {name: self.kept_apart(self.value(d)) for name, d in given.items()}
         made: Value = Function(node, f, self.scope, defaults)
         for decorator in reversed(decorators):
-            made = self.applied(decorator, [made], {}, place_of(node))
+            made = self.applied(decorator, [made], {}, self.call_here())
         return made
 
     def scope_of(self, made: Function) -> Scope:
