@@ -19,6 +19,7 @@ import numpy as np
 
 from mooncake_py.compiler.derivatives.number_functions import NUMPY_FUNCTIONS
 from mooncake_py.compiler.regions.ir import Call, Compare, Const, Expr, Op, Select, walk
+from mooncake_py.compiler.regions.special import is_special
 from mooncake_py.rules import registry
 from mooncake_py.rules.kinds import ElementwiseRule
 
@@ -118,7 +119,7 @@ class Symbol:
     def __bool__(self) -> bool:
         assert self.paths is not None
         test = self.expr
-        if not isinstance(test, Compare):
+        if not is_truth(test):
             test = Compare(("ne",), (test, Const(0)))
         return self.paths.branch(test)
 
@@ -132,6 +133,24 @@ class Symbol:
     def compared(self, op: str, a: Any, b: Any) -> Symbol:
         """Return the result of a comparison."""
         return Symbol(Compare((op,), (expression(a), expression(b))), self.paths)
+
+    def joined(self, op: str, *others: Any) -> Symbol:
+        """Return the result of an operator on truths; it is one on bits for other numbers."""
+        parts = [other.expr for other in (self, *others) if isinstance(other, Symbol)]
+        if self.paths is None or self.paths.of_arrays or len(parts) <= len(others):
+            raise Untraceable
+        if not all(map(is_truth, parts)):
+            raise Untraceable
+        return Symbol(Op(op, tuple(parts)), self.paths)
+
+    def __and__(self, other: Any) -> Symbol:
+        return self.joined("and", other)
+
+    def __or__(self, other: Any) -> Symbol:
+        return self.joined("or", other)
+
+    def __invert__(self) -> Symbol:
+        return self.joined("not")
 
     def __neg__(self) -> Symbol:
         return self.made("neg", self)
@@ -147,11 +166,29 @@ class Symbol:
             raise Untraceable
         if ufunc in COMPARISONS:
             return self.compared(COMPARISONS[ufunc], *args)
+        assert self.paths is not None
+        if ufunc is np.absolute:
+            return self.made("abs", *args)
+        if is_special(ufunc) and not self.paths.of_arrays:
+            return Symbol(Call(ufunc, tuple(map(expression, args))), self.paths)
         if ufunc not in NUMPY_FUNCTIONS:
             raise Untraceable
-        assert self.paths is not None
         own = ufunc if self.paths.of_arrays else NUMPY_FUNCTIONS[ufunc][0]
         return Symbol(Call(own, tuple(map(expression, args))), self.paths)
+
+    def __array_function__(self, f: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        """Return one of two numbers for `numpy.where`; other functions take no symbols."""
+        assert self.paths is not None
+        if f is np.iscomplexobj:
+            return False
+        if f is np.real:
+            return self
+        if f is not np.where or len(args) != 3 or kwargs or self.paths.of_arrays:
+            raise Untraceable
+        test, *sides = args
+        if not isinstance(test, Symbol) or not is_truth(test.expr):
+            raise Untraceable
+        return Symbol(Select(test.expr, *map(expression, sides)), self.paths)
 
 
 def _define_operators() -> None:
@@ -171,11 +208,16 @@ def _define_operators() -> None:
 _define_operators()
 
 
+def is_truth(e: Expr) -> bool:
+    """Return True for a comparison, or what operators on truths make of some."""
+    return isinstance(e, Compare) or (isinstance(e, Op) and e.op in ("and", "or", "not"))
+
+
 def expression(value: Any) -> Expr:
     """Return the expression of what a function computed: a truth counts as a number."""
     if isinstance(value, Symbol):
         e = value.expr
-        return Select(e, Const(1.0), Const(0.0)) if isinstance(e, Compare) else e
+        return Select(e, Const(1.0), Const(0.0)) if is_truth(e) else e
     if type(value) is int or type(value) is float or type(value) is complex:
         return Const(value)  # type: ignore[arg-type]
     if isinstance(value, bool | np.floating | np.bool_):

@@ -47,6 +47,10 @@ def same_sides(a, b):
         (lambda a, b: math.hypot(a, b) * math.pi, "f_hypot(a, b) * 3.141592653589793"),
         (lambda a, b: np.cos(a) * np.float64(0.5), "f_cos(a) * 0.5"),
         (lambda a, b: np.greater(a, b), "1.0 if (a > b) else 0.0"),
+        (
+            lambda a, b: np.where((a > 0) & ~(b < np.abs(a)) | (b > 1), a, np.real(b)),
+            "a if (((a > 0) and (not (b < abs(a)))) or (b > 1)) else b",
+        ),
         (lambda a, b: 1.0 if a else b.real, "1.0 if (a != 0) else b"),
         (same_sides, "a"),
         (lambda a, b: helper(a) * b, "((-f_sin(a)) * b) if (a > 1.0) else (2.0 * b)"),
@@ -83,7 +87,7 @@ def many_branches(a):
     [
         lambda a: round(a), lambda a: {a: 1}[a], lambda a: np.exp2(a), lambda a: "text",
         lambda a: np.add.reduce(a), lambda a: 1 / 0, many_branches,
-        lambda a: np.where(a > 0, a, 0.0), lambda a: [a],
+        lambda a: np.where(a, a, 0.0), lambda a: np.sort(a), lambda a: a & 1, lambda a: [a],
     ],
 )  # fmt: skip
 def test_what_is_more_than_arithmetic_cannot_be_traced(f):

@@ -24,12 +24,14 @@ ARGUMENTS = (
 FLOATS = (0, 1, 2, 3, 4)
 
 
-def function(text: str) -> Any:
+def function(text: str, imports: str = "") -> Any:
     """Return a function of all arguments."""
     *before, result = text.split("; ")
     lines = [*before, f"return {result}"]
     body = "".join(f"    {line}\n" for line in lines)
-    return function_of(f"import numpy as np\ndef f(x, y, A, B, T, I):\n{body}", f"<product {text}>")
+    return function_of(
+        f"{imports}\nimport numpy as np\ndef f(x, y, A, B, T, I):\n{body}", f"<product {text}>"
+    )
 
 
 def require_compiled(f: Any, tried: list[bool]) -> None:

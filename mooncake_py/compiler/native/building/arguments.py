@@ -9,6 +9,7 @@ import numpy as np
 
 from mooncake_py.compiler.native.building.builder import Builder
 from mooncake_py.compiler.native.building.in_words import said
+from mooncake_py.compiler.native.building.joined import made_of
 from mooncake_py.compiler.native.building.values import (
     COMPLEX,
     Array,
@@ -24,7 +25,7 @@ from mooncake_py.compiler.regions.ir import Const, Expr
 
 __all__ = [
     "CODES", "Given", "Reader", "arranged", "array_of", "axes_in", "code_of", "keeps_axes",
-    "kind_in", "shape_in", "written",
+    "kind_in", "shape_in", "target_of", "written",
 ]  # fmt: skip
 
 KINDS = {
@@ -67,11 +68,20 @@ def arranged(b: Builder, args: Sequence[Value], given: Given, names: str) -> lis
 
 
 def array_of(b: Builder, value: Value | None) -> Array:
-    """Return an argument that must be an array."""
+    """Return an argument that must be an array, or a list of numbers, which NumPy makes one of."""
     if isinstance(value, Cells):
         return value.as_array
+    if isinstance(value, Tuple) and value.items:
+        return made_of(b, value)
     if not isinstance(value, Array):
         raise Unfit(f"a function of NumPy on {said(value)}: use an array", b.place)
+    return value
+
+
+def target_of(b: Builder, value: Value | None) -> Array:
+    """Return an argument that is written, which must be an array."""
+    if not isinstance(value, Array):
+        raise Unfit(f"a function of NumPy that writes {said(value)}: use an array", b.place)
     return value
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from mooncake_py.compiler.derivatives.declared import OPERATORS, partials_of
 from mooncake_py.compiler.native.building.builder import Builder
 from mooncake_py.compiler.native.building.in_words import said
+from mooncake_py.compiler.native.building.joined import made_of
 from mooncake_py.compiler.native.building.narrow import (
     alike,
     as_float,
@@ -28,13 +29,20 @@ from mooncake_py.compiler.native.building.values import (
     Array,
     Index,
     Number,
+    Tuple,
     Unfit,
     Value,
+)
+from mooncake_py.compiler.native.building.worked_out import (
+    is_of_numpy,
+    require_known,
+    require_worked_out,
 )
 from mooncake_py.compiler.native.regions.linear import ONE, ZERO, linear
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, FLOAT32, INT, REAL
 from mooncake_py.compiler.regions.flat import ROUNDING, is_flat_function
 from mooncake_py.compiler.regions.ir import Call, Compare, Const, Expr, Name, Op, Select
+from mooncake_py.compiler.regions.special import is_special
 from mooncake_py.runtime.values import is_of_math
 
 __all__ = [
@@ -106,6 +114,8 @@ def elementwise(b: Builder, f: Element, kind: str, values: Sequence[Value]) -> A
 
 def operated(b: Builder, op: str, x: Value, y: Value) -> Value:
     """Return ``x op y`` for an operator of arithmetic, by its name."""
+    if isinstance(x, Array) != isinstance(y, Array):
+        x, y = (made_of(b, v) if isinstance(v, Tuple) and v.is_list else v for v in (x, y))
     if not isinstance(x, Number | Array) or not isinstance(y, Number | Array):
         raise Unfit(f"an arithmetic operator on {said(x, y)}: use numbers and arrays", b.place)
     if isinstance(x, Number) and isinstance(y, Number):
@@ -370,8 +380,9 @@ def applied(b: Builder, f: Any, values: Sequence[Value]) -> Value | None:
     """Return ``f(*values)`` for a function of `math` or an elementwise one of NumPy, or None."""
     if is_of_math(f):
         return of_math(b, f, values)
-    if not is_of_numpy(f) or f.nout != 1 or len(values) != f.nin:
+    if not (is_of_numpy(f) or is_special(f)) or f.nout != 1 or len(values) != f.nin:
         return None
+    values = [made_of(b, v) if isinstance(v, Tuple) and v.items else v for v in values]
     require_known(b, f, values)
     op = OPERATORS.get(f)
     if f in ARITHMETIC and all(isinstance(v, Number) and v.kind == BOOL for v in values):
@@ -390,6 +401,8 @@ def applied(b: Builder, f: Any, values: Sequence[Value]) -> Value | None:
         return of_numpy(b, compared(b, (COMPARISONS[f],), values))
     if f in (np.absolute, np.fabs) and all(v.kind in REAL for v in values):  # type: ignore[union-attr]
         return on_floats(b, lambda p: Op("abs", (p,)), values)
+    if is_special(f):
+        require_worked_out(b, f, values)
     served = partials_of(f, len(values)) is not None or is_flat_function(f, len(values))
     if not served or f"{'d' * f.nin}->d" not in f.types:
         return None
@@ -402,25 +415,6 @@ def applied(b: Builder, f: Any, values: Sequence[Value]) -> Value | None:
 
 
 ARITHMETIC = frozenset({np.multiply, np.add, np.subtract, np.power, np.negative, np.square})
-
-
-def require_known(b: Builder, f: Any, values: Sequence[Value]) -> None:
-    """Refuse a function that compiled code cannot call, or whose partial derivative calls one."""
-    exponent = values[-1] if values else None
-    is_written_power = isinstance(exponent, Number) and isinstance(exponent.e, Const)
-    if (f, len(values)) in UNKNOWN and not (f is np.float_power and is_written_power):
-        raise Unfit(f"{f.__name__}, which compiled code does not support", b.place)
-
-
-UNKNOWN = frozenset({
-    (math.cbrt, 1), (math.gamma, 1), (math.lgamma, 1), (math.fmod, 2), (math.ldexp, 2),
-    (math.log, 2), (math.remainder, 2), (np.float_power, 2), (np.fmax, 2), (np.fmin, 2),
-})  # fmt: skip
-
-
-def is_of_numpy(f: Any) -> bool:
-    """Return True for a ufunc of NumPy: others, as those of SciPy, are not compiled."""
-    return type(f) is np.ufunc and getattr(np, f.__name__, None) is f
 
 
 COMPARISONS: dict[Any, str] = {

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mooncake_py.compiler.native.building import operations
 from mooncake_py.compiler.native.building.arguments import (
     Given,
     Reader,
@@ -12,17 +11,14 @@ from mooncake_py.compiler.native.building.arguments import (
     array_of,
     axes_in,
     keeps_axes,
-    written,
 )
 from mooncake_py.compiler.native.building.builder import Builder
 from mooncake_py.compiler.native.building.in_words import said
-from mooncake_py.compiler.native.building.indexing import Part, Slice, viewed
 from mooncake_py.compiler.native.building.values import Array, Unfit, Value
 from mooncake_py.compiler.native.functions import reductions
-from mooncake_py.compiler.native.regions.region import BOOL, FLOAT
-from mooncake_py.compiler.regions.ir import Const
+from mooncake_py.compiler.native.regions.region import FLOAT
 
-__all__ = ["cumulated", "difference", "product_of_all"]
+__all__ = ["cumulated", "floats_in", "product_of_all"]
 
 
 def floats_in(b: Builder, value: Value | None) -> Array:
@@ -56,17 +52,3 @@ def cumulated(op: str) -> Reader:
         return found
 
     return read
-
-
-def difference(b: Builder, args: Sequence[Value], given: Given) -> Value:
-    """Read ``np.diff(a)``, of one order."""
-    value, order, axis = arranged(b, args, given, "a n axis")
-    a = array_of(b, value)
-    if a.kind == BOOL or (order is not None and written(b, order) != 1):
-        raise Unfit("np.diff of a higher order, or of bools", b.place)
-    (along,) = (len(a.shape) - 1,) if axis is None else axes_in(b, axis, len(a.shape), is_one=True)
-    b.check("lt", Const(0), a.shape[along])
-    before: list[Part] = [Slice(None, None, 1)] * along
-    later = viewed(b, a, [*before, Slice(Const(1), None, 1)])
-    earlier = viewed(b, a, [*before, Slice(None, Const(-1), 1)])
-    return operations.operated(b, "sub", later, earlier)

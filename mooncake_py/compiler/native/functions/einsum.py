@@ -15,7 +15,7 @@ from mooncake_py.compiler.native.regions.linear import ONE, ZERO
 from mooncake_py.compiler.native.regions.region import BOOL, REAL
 from mooncake_py.compiler.regions.ir import Expr, Op
 
-__all__ = ["einsum"]
+__all__ = ["Subscripts", "contracted", "einsum"]
 
 
 class Subscripts(NamedTuple):
@@ -36,7 +36,20 @@ def einsum(b: Builder, args: Sequence[Value], given: Given) -> Value:
     letters = parsed(b, written(b, args[0]), [len(a.shape) for a in arrays])
     if len(arrays) == 1 and set(letters.operands[0]) == set(letters.result):
         raise Unfit("np.einsum that returns a view: use a transpose or a diagonal", b.place)
+    if given and not letters.result:
+        raise Unfit("einsum by a path, which returns an array without axes", b.place)
+    found = contracted(b, letters, arrays)
+    if isinstance(found, Array) and not given and not may_turn(letters):
+        b.layouts.follow(found, arrays)  # by a path it is turned otherwise
+    return found
+
+
+def contracted(b: Builder, letters: Subscripts, arrays: Sequence[Array]) -> Value:
+    """Return the sum of products of elements over all letters that the result has not."""
     b.is_exact = False  # NumPy adds products in an order of its own
+    kind = kind_of_all(b, arrays)
+    if kind not in REAL or BOOL in {a.kind for a in arrays}:
+        raise Unfit(f"a product of {said(*arrays)}: use arrays of floats", b.place)
     arrays = [computed(b, a) for a in alike(b, arrays) if isinstance(a, Array)]
     sizes = sizes_of(b, letters.operands, arrays)
     order = in_order(letters)
@@ -51,12 +64,8 @@ def einsum(b: Builder, args: Sequence[Value], given: Given) -> Value:
 
     extents = [sizes[letter] for letter in order]
     if not letters.result:
-        if given:
-            raise Unfit("einsum by a path, which returns an array without axes", b.place)
         return Number(total(b, "einsum", extents, term, kind), NUMPY_TYPES[kind])
     sums = new_sums(b, [sizes[letter] for letter in letters.result], kind, "einsum")
-    if not given and not may_turn(letters):  # by a path it is turned otherwise
-        b.layouts.follow(sums, arrays)
     own = [order.index(letter) for letter in letters.result]
     along = [k for k in range(len(order)) if k not in own]
     b.reduce("einsum", extents, along, term, lambda at: sums.at(tuple([at[k] for k in own])))

@@ -24,14 +24,13 @@ from mooncake_py.compiler.native.building.arguments import (
 from mooncake_py.compiler.native.building.builder import Builder
 from mooncake_py.compiler.native.building.complexes import is_complex, joined
 from mooncake_py.compiler.native.building.in_words import said
-from mooncake_py.compiler.native.building.indexing import diagonal, flipped, transposed, viewed
+from mooncake_py.compiler.native.building.indexing import diagonal, flipped, transposed
 from mooncake_py.compiler.native.building.operations import added_to_nothing, may_be_of_python
 from mooncake_py.compiler.native.building.values import (
     PARTS,
     Array,
     ComplexArray,
     ComplexNumber,
-    Index,
     Known,
     Number,
     Tuple,
@@ -47,22 +46,30 @@ from mooncake_py.compiler.native.functions import (
     searching,
     truths,
 )
+from mooncake_py.compiler.native.functions.axes import AXES, AXES_METHODS
 from mooncake_py.compiler.native.functions.builtin_functions import BUILTINS
 from mooncake_py.compiler.native.functions.complex_functions import (
     COMPLEX_FUNCTIONS,
     COMPLEX_METHODS,
 )
+from mooncake_py.compiler.native.functions.differences import DIFFERENCES
 from mooncake_py.compiler.native.functions.einsum import einsum
 from mooncake_py.compiler.native.functions.exact import EXACT, of_ints
 from mooncake_py.compiler.native.functions.linalg import LINEAR_ALGEBRA
 from mooncake_py.compiler.native.functions.matrices import MATRIX_FUNCTIONS, trace
+from mooncake_py.compiler.native.functions.norms import NORMS
+from mooncake_py.compiler.native.functions.of_math import OF_MATH
+from mooncake_py.compiler.native.functions.of_scipy import is_density, scipy_reader
+from mooncake_py.compiler.native.functions.products import PRODUCTS, of_stacks, over_last_axes
+from mooncake_py.compiler.native.functions.repeating import REPEATING, flattened
 from mooncake_py.compiler.native.functions.reshaping import raveled, reshaped, reshaped_method
 from mooncake_py.compiler.native.functions.rounding import ROUNDING, rounded
-from mooncake_py.compiler.native.regions.linear import ONE, linear
-from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, INT, REAL
-from mooncake_py.compiler.regions.ir import Assign, Const, Expr, Load, Name, Op, Select
+from mooncake_py.compiler.native.functions.ufunc_methods import METHODS_OF_UFUNCS, reader_of_method
+from mooncake_py.compiler.native.regions.linear import ONE
+from mooncake_py.compiler.native.regions.region import BOOL, INT, REAL
+from mooncake_py.compiler.regions.ir import Const, Expr, Op, Select
 
-__all__ = ["FUNCTIONS", "attribute", "method_of", "reader_of"]
+__all__ = ["FUNCTIONS", "METHODS_OF_UFUNCS", "attribute", "is_density", "method_of", "reader_of"]
 
 ZERO = Const(0.0)
 
@@ -118,10 +125,13 @@ def product(b: Builder, args: Sequence[Value], given: Given) -> Value:
         raise Unfit("a product of one operand: give two", b.place)
     if is_complex(x, y):
         return complex_functions.product(b, x, y)
+    x, y = (array_of(b, v) if isinstance(v, Tuple) else v for v in (x, y))
     if isinstance(x, Number) or isinstance(y, Number):
         x, y = (operations.of_numpy(b, v) for v in (x, y))
         found = operations.operated(b, "mul", x, y)
         return found if isinstance(found, Number) else added_to_nothing(b, found)
+    if isinstance(x, Array) and isinstance(y, Array) and max(len(x.shape), len(y.shape)) > 2:
+        return over_last_axes(b, x, y)
     return reductions.product(b, x, y)
 
 
@@ -132,56 +142,20 @@ def matmul(b: Builder, args: Sequence[Value], given: Given) -> Value:
         raise Unfit("a product of one operand: give two", b.place)
     if is_complex(x, y):
         return complex_functions.matmul(b, x, y)
+    x, y = (array_of(b, v) if isinstance(v, Tuple) else v for v in (x, y))
+    if isinstance(x, Array) and isinstance(y, Array) and max(len(x.shape), len(y.shape)) > 2:
+        return of_stacks(b, x, y)
     return reductions.product(b, x, y, "inner")
 
 
-def inner(b: Builder, args: Sequence[Value], given: Given) -> Value:
-    """Read ``np.inner(a, b)`` of vectors, or of a vector and a number."""
-    if any(isinstance(a, Array) and len(a.shape) != 1 for a in args):
-        raise Unfit(f"np.inner of {said(*args)}: use vectors", b.place)
-    return product(b, args, given)
-
-
 def flat_inner(b: Builder, args: Sequence[Value], given: Given) -> Value:
-    """Read ``np.vdot(a, b)`` of vectors, or of numbers, which are vectors of one element."""
-    if len({type(a) for a in args}) > 1:
+    """Read ``np.vdot(a, b)`` of all elements, or of numbers, which are vectors of one element."""
+    x, y = arranged(b, args, given, "a b")
+    if isinstance(x, Number) and isinstance(y, Number):
+        return added_to_nothing(b, product(b, (x, y), {}))
+    if isinstance(x, Number) or isinstance(y, Number):
         raise Unfit("an inner product of a vector and a number", b.place)
-    found = inner(b, args, given)
-    return added_to_nothing(b, found) if isinstance(args[0], Number) else found
-
-
-def outer(b: Builder, args: Sequence[Value], given: Given) -> Value:
-    """Read ``np.outer(a, b)`` of vectors."""
-    x, y = (array_of(b, a) for a in arranged(b, args, given, "a b"))
-    if len(x.shape) != 1 or len(y.shape) != 1 or REAL.isdisjoint((x.kind, y.kind)):
-        raise Unfit(f"np.outer of {said(x, y)}: use vectors of floats", b.place)
-    found = operations.operated(
-        b, "mul", Array((*x.shape, ONE), x.kind, lambda at: x.at(at[:1])), y
-    )
-    assert isinstance(found, Array)
-    return found
-
-
-def norm(b: Builder, args: Sequence[Value], given: Given) -> Value:
-    """Read ``np.linalg.norm(x)``."""
-    (x,) = args if len(args) == 1 and not given else (None,)
-    a = array_of(b, x)
-    if not is_in_line(a):  # NumPy takes a copy of it first
-        b.is_exact = False
-    squares = Array(a.shape, a.kind, lambda at: Op("mul", (a.at(at), a.at(at))))
-    return operations.length(b, reductions.added_up(b, squares, None, op="dot"))
-
-
-def is_in_line(a: Array) -> bool:
-    """Return True for a vector whose elements follow one another in memory."""
-    if len(a.shape) != 1:
-        return False
-    k = Name("probe")
-    e = a.at((k,))
-    if not isinstance(e, Load):
-        return True
-    counts = [linear(i).parts.get(k, 0) for i in e.index]
-    return counts == [0] * (len(counts) - 1) + [1]
+    return reductions.product(b, flattened(b, x), flattened(b, y))
 
 
 # New arrays.
@@ -277,12 +251,6 @@ def flip(b: Builder, args: Sequence[Value], given: Given) -> Value:
     a, axis = arranged(b, args, given, "m axis")
     found = array_of(b, a)
     return flipped(found, axes_in(b, axis, len(found.shape)))
-
-
-def transpose(b: Builder, args: Sequence[Value], given: Given) -> Value:
-    """Read ``np.transpose(a)``."""
-    (a,) = arranged(b, args, given, "a")
-    return transposed(b, array_of(b, a))
 
 
 def of_diagonal(b: Builder, args: Sequence[Value], given: Given) -> Value:
@@ -387,52 +355,13 @@ def copied_to(b: Builder, args: Sequence[Value], given: Given) -> Value:
     return Known(None)
 
 
-def added_at(b: Builder, args: Sequence[Value], given: Given) -> Value:
-    """Read ``np.add.at(a, indices, values)`` of vectors."""
-    target, indices, values = arranged(b, args, given, "a indices b")
-    a, at = array_of(b, target), array_of(b, indices)
-    if not a.base or a.frozen or len(a.shape) != 1 or len(at.shape) != 1 or a.kind != FLOAT:
-        raise Unfit(f"np.add.at of {said(a, at)}: use vectors of floats and ints", b.place)
-    if values is None or not isinstance(values, Number | Array) or values.kind != FLOAT:
-        raise Unfit(f"np.add.at with {said(values)}: use float64", b.place)
-    b.before_write(a)
-    where = viewed(b, a, [at])  # whose indices are checked
-    # Taken now: one that lies in `a` is not read again when it has been added to.
-    values = b.as_now(values) if isinstance(values, Number) else b.kept(values)
-    more = operations.broadcast_to(values, at.shape, b)
-
-    def added(index: Index) -> None:
-        place = where.at(index)
-        assert isinstance(place, Load)
-        b.add(Assign(place, Op("add", (place, more(index))), place=b.place))
-
-    b.in_order(at.shape, added)
-    return Known(None)
-
-
-def cross(b: Builder, args: Sequence[Value], given: Given) -> Value:
-    """Read ``np.cross(x, y)`` of vectors of three."""
-    x, y = (array_of(b, a) for a in arranged(b, args, given, "a b"))
-    if len(x.shape) != 1 or len(y.shape) != 1 or x.kind != FLOAT or y.kind != FLOAT:
-        raise Unfit(f"np.cross of {said(x, y)}: use vectors of three float64", b.place)
-    for a in (x, y):
-        b.check("eq", a.shape[0], Const(3))
-    found = b.new((Const(3),), FLOAT)
-    for k in range(3):
-        i, j = Const((k + 1) % 3), Const((k + 2) % 3)
-        terms = [Op("mul", (x.at((p,)), y.at((q,)))) for p, q in ((i, j), (j, i))]
-        b.add(b.stored(found, (Const(k),), Op("sub", tuple(terms))))
-    return found
-
-
 FUNCTIONS: dict[Any, Reader] = {
     np.sum: reduction(added_up), np.mean: reduction(reductions.mean),
-    np.dot: product, np.matmul: matmul, np.vdot: flat_inner, np.inner: inner, np.outer: outer,
-    np.linalg.norm: norm,
+    np.dot: product, np.matmul: matmul, np.vdot: flat_inner,
     np.zeros: filled(0.0), np.empty: filled(None), np.ones: filled(1.0),
     np.zeros_like: filled_like(0.0), np.empty_like: filled_like(None),
     np.ones_like: filled_like(1.0), np.full: full, np.copy: copied,
-    np.flip: flip, np.transpose: transpose, np.where: where, np.diagonal: of_diagonal,
+    np.flip: flip, np.where: where, np.diagonal: of_diagonal,
     np.diag: diag, np.fill_diagonal: fill_diagonal, np.std: deviation(is_root=True),
     np.var: deviation(is_root=False),
     np.max: extrema.extremum("max"), np.min: extrema.extremum("min"),
@@ -441,7 +370,7 @@ FUNCTIONS: dict[Any, Reader] = {
     np.count_nonzero: truths.count_nonzero, np.nonzero: nonzero, np.flatnonzero: flat_nonzero,
     np.clip: clip,
     np.prod: cumulative.product_of_all, np.cumsum: cumulative.cumulated("cumsum"),
-    np.cumprod: cumulative.cumulated("cumprod"), np.diff: cumulative.difference,
+    np.cumprod: cumulative.cumulated("cumprod"),
     np.array: joining.array, np.asarray: joining.as_array,
     np.concatenate: joining.concatenated, np.stack: joining.stacked,
     np.hstack: joining.horizontal, np.vstack: joining.vertical,
@@ -449,19 +378,20 @@ FUNCTIONS: dict[Any, Reader] = {
     np.linspace: joining.linspace, np.arange: joining.ranged,
     np.searchsorted: searching.searched, np.interp: searching.interpolated,
     np.einsum: einsum, np.reshape: reshaped, np.ravel: raveled,
-    np.add.at: added_at, np.copyto: copied_to, np.cross: cross,
-} | BUILTINS | MATRIX_FUNCTIONS | LINEAR_ALGEBRA | ROUNDING | EXACT  # fmt: skip
+    np.copyto: copied_to,
+} | BUILTINS | MATRIX_FUNCTIONS | LINEAR_ALGEBRA | ROUNDING | EXACT | AXES  # fmt: skip
+FUNCTIONS |= DIFFERENCES | REPEATING | NORMS | PRODUCTS | OF_MATH
 
 
 def reader_of(f: Any, args: Sequence[Value]) -> Reader | None:
     """Return the reader of a function for such arguments, None if there is none."""
     own = COMPLEX_FUNCTIONS.get(f) if is_complex(*args) else None
-    return own or of_ints(f, args) or FUNCTIONS.get(f)
+    return own or of_ints(f, args) or FUNCTIONS.get(f) or reader_of_method(f) or scipy_reader(f)
 
 
 METHODS: dict[str, Reader] = {
     "sum": reduction(added_up), "mean": reduction(reductions.mean), "dot": product,
-    "copy": copied_in_order, "fill": flat, "transpose": transpose, "diagonal": of_diagonal,
+    "copy": copied_in_order, "fill": flat, "diagonal": of_diagonal,
     "astype": astype, "std": deviation(is_root=True), "var": deviation(is_root=False),
     "max": extrema.extremum("max"), "min": extrema.extremum("min"),
     "argmax": extrema.place_of_extremum("argmax"), "argmin": extrema.place_of_extremum("argmin"),
@@ -470,7 +400,7 @@ METHODS: dict[str, Reader] = {
     "cumprod": cumulative.cumulated("cumprod"), "flatten": joining.flat_copy,
     "searchsorted": searching.searched, "trace": trace,
     "reshape": reshaped_method, "ravel": raveled, "round": rounded, "nonzero": nonzero,
-}  # fmt: skip
+} | AXES_METHODS  # fmt: skip
 
 
 def method_of(a: Array | ComplexNumber, name: str) -> Reader | None:

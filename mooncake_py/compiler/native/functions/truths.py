@@ -15,7 +15,7 @@ from mooncake_py.compiler.native.regions.linear import ONE, ZERO
 from mooncake_py.compiler.native.regions.region import BOOL, INT
 from mooncake_py.compiler.regions.ir import Compare, Name, Select
 
-__all__ = ["count_nonzero", "of_all", "sum_of_ints"]
+__all__ = ["count_nonzero", "gathered", "of_all", "sum_of_ints"]
 
 
 def of_all(op: str) -> Reader:

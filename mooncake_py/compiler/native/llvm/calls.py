@@ -20,6 +20,7 @@ from mooncake_py.compiler.native.regions import helpers
 from mooncake_py.compiler.native.regions.refused import CannotCompile
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, FLOAT32, INT, REAL
 from mooncake_py.compiler.regions.ir import Call, Const, Expr, Op
+from mooncake_py.compiler.regions.special import special_symbol
 from mooncake_py.rules.special_functions import difference
 
 if TYPE_CHECKING:
@@ -73,6 +74,10 @@ def call(to: Expressions, e: Call) -> str:
     if own in OF_FLOATS:
         values = [to.as_kind(a, FLOAT) for a in args]
         return to.converted(OF_FLOATS[own](to, *values), FLOAT, kind)
+    symbol = special_symbol(own, len(args))
+    if symbol is not None:
+        found = to.writer.of_scipy(symbol, *[to.as_kind(a, FLOAT) for a in args])
+        return to.converted(found, FLOAT, kind)
     if own is helpers.as_int:
         return to.writer.do(f"bitcast double {to.as_kind(args[0], FLOAT)} to i64")
     if own is helpers.as_bits:

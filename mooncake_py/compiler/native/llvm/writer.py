@@ -203,6 +203,14 @@ class Writer:
         full = name if kind == FLOAT else f"{name}f"
         return self._called(full, kind, args, " nounwind willreturn memory(none)")
 
+    def of_scipy(self, symbol: str, *args: str) -> str:
+        """Return the result of a function of float64 that Cython code can call."""
+        types = ", ".join([*["double"] * len(args), "i32"])
+        attributes = "nounwind willreturn memory(none)"
+        self.module.declare(symbol, f"declare double @{symbol}({types}) {attributes}")
+        passed = ", ".join([*[f"double {a}" for a in args], "i32 0"])
+        return self.do(f"call double @{symbol}({passed})")
+
     def _called(self, name: str, kind: str, args: Sequence[str], attributes: str) -> str:
         t = REGISTER[kind]
         parameters = ", ".join([t] * len(args))

@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any
 
 from mooncake_py.compiler.native.regions.refused import CannotCompile
+from mooncake_py.compiler.regions.special import SPECIAL, special_capsule
 from mooncake_py.optional import import_extension
 
 __all__ = ["OWN", "address_of", "addresses", "capsule"]
@@ -46,7 +47,10 @@ def of_c(name: str) -> int | None:
 
 
 def of_scipy(name: str) -> int | None:
-    """Return the address of a function of BLAS or LAPACK."""
+    """Return the address of a function of BLAS or LAPACK, or of a number."""
+    if f"{OWN}{name}".startswith(SPECIAL):
+        special = special_capsule(f"{OWN}{name}")
+        return None if special is None else capsule(special)
     for module in ("cython_blas", "cython_lapack"):
         try:
             found = import_extension("scipy.linalg", module).__pyx_capi__

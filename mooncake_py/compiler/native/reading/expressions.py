@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from mooncake_py.compiler.native.building import complex_operators, complexes, operations
+from mooncake_py.compiler.native.building import complex_operators, complexes, joined, operations
 from mooncake_py.compiler.native.building.builder import Builder
 from mooncake_py.compiler.native.building.findings import Again, Findings
 from mooncake_py.compiler.native.building.in_words import said
@@ -34,7 +34,7 @@ from mooncake_py.compiler.native.building.values import (
     Unread,
     Value,
 )
-from mooncake_py.compiler.native.functions import joining, of_numpy
+from mooncake_py.compiler.native.functions import of_numpy
 from mooncake_py.compiler.native.reading import (
     comparisons,
     constant_calls,
@@ -303,8 +303,14 @@ class ExpressionReader(ConditionReader):
         if isinstance(base, Known) and issubclass(type(base.value), ModuleType):
             value = self.scope.of_module(base.value, name)
             return constant(value) or self.captured(self.scope, name, value, base.value)
-        if isinstance(base, Known) and type(base.value) is np.ufunc and name == "at":
-            return Known(base.value.at)
+        if (
+            isinstance(base, Known)
+            and type(base.value) is np.ufunc
+            and name in of_numpy.METHODS_OF_UFUNCS
+        ):
+            return Known(getattr(base.value, name))
+        if isinstance(base, Known) and of_numpy.is_density(base.value, name):
+            return Known(getattr(base.value, name))
         if isinstance(base, Known) and issubclass(type(base.value), FunctionType | np.ufunc):
             raise Unfit(f"the attribute {name} of a function", self.b.place)
         if isinstance(base, Known):
@@ -446,7 +452,7 @@ class ExpressionReader(ConditionReader):
             bounds = [None if n is None else self.bound(n) for n in (node.lower, node.upper)]
             return Slice(bounds[0], bounds[1], step)
         found = self.value(node)
-        return joining.made_of(self.b, found) if is_list(found) else found
+        return joined.made_of(self.b, found) if is_list(found) else found
 
     def bound(self, node: ast.expr) -> Expr | None:
         """Read a bound of a slice, None for None."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from mooncake_py.compiler.native.building import complexes, operations
+from mooncake_py.compiler.native.building import complexes, joined, operations
 from mooncake_py.compiler.native.building.findings import Findings
 from mooncake_py.compiler.native.building.in_words import said
 from mooncake_py.compiler.native.building.indexing import Part, settles_duplicates, viewed
@@ -24,7 +24,6 @@ from mooncake_py.compiler.native.building.values import (
     Unfit,
     Value,
 )
-from mooncake_py.compiler.native.functions import joining
 from mooncake_py.compiler.native.reading import growing, lists
 from mooncake_py.compiler.native.reading.aliases import Aliases
 from mooncake_py.compiler.native.reading.calls import CallReader
@@ -131,7 +130,7 @@ class MemoryWriter(CallReader):
                 b.place,
             )
         if has_only_numbers(value):
-            value = joining.made_of(b, value)
+            value = joined.made_of(b, value)
         parts = self.parts(index)
         mask = self.mask_of(a, parts)
         if mask is not None and not isinstance(value, Array):

@@ -30,8 +30,8 @@ def of_a_list(x):
     return abs([x[0], x[1]])  # pyright: ignore[reportArgumentType]
 
 
-def of_two(x):
-    return np.outer(x, np.ones((2, 2)))
+def of_one(x):
+    return np.triu(x) + np.median(x)
 
 
 def indexed(x):
@@ -59,7 +59,7 @@ def complex_triangle(x):
     ("f", "why"),
     [
         (of_a_list, "`abs` of a list: use a number or an array"),
-        (of_two, "np.outer of an array of float64 with 1 axis and an array of float64 with 2 axes"),
+        (of_one, "a triangle of an array of float64 with 1 axis: use a matrix of numbers"),
         (indexed, "a number of type np.float64|a float as an index: use an int"),
         (appended, "`append` of a tuple: use a number"),
         (over_text, "a loop over an object of type str: use a range, an array"),

@@ -48,9 +48,6 @@ def why(f, *args):
 def test_what_is_refused_is_said():
     x, A = np.ones(3), np.ones((2, 2))
 
-    def product(A):
-        return np.sum(A @ A[None])
-
     def function(x):
         return np.sort(x)[0]
 
@@ -82,7 +79,6 @@ def test_what_is_refused_is_said():
     def itself(x):
         return itself(x)
 
-    assert "more than two axes" in why(product, A)
     assert "function sort" in why(function, x)
     assert "a dict or a set" in why(comprehension, x)
     assert "sign of ints" in why(sign, np.arange(3))
@@ -98,8 +94,8 @@ def test_what_is_refused_is_said():
 
 def test_functions_that_are_not_known_are_refused():
     special = pytest.importorskip("scipy.special")
-    assert "erf" in why(lambda x: np.sum(special.erf(x)), np.ones(3))
-    assert "agm" in why(lambda x: special.agm(x[0], x[1]), np.ones(3))
+    assert "dawsn" in why(lambda x: np.sum(special.dawsn(x)), np.ones(3))
+    assert "jv" in why(lambda x: special.jv(x[0], x[1]), np.ones(3))
 
 
 def test_refusals_name_the_line():
