@@ -28,7 +28,7 @@ from mooncake_py.compiler.native.reading.loop_reader import read_loop
 from mooncake_py.compiler.native.reading.outputs import names_in
 from mooncake_py.compiler.native.reading.reader import Reading
 from mooncake_py.compiler.native.region_site import RegionSite
-from mooncake_py.compiler.native.site import Refusal, Reread, Site, known_site
+from mooncake_py.compiler.native.site import Found, Refusal, Reread, Site, known_site
 from mooncake_py.compiler.sites import pace
 from mooncake_py.compiler.sites.elsewhere import Elsewhere
 from mooncake_py.compiler.sites.pace import PLAINLY, TIMED, TIMED_PLAINLY, Pace
@@ -142,12 +142,11 @@ class LoopSite(Site):
                 else Elsewhere
             )
         types = self.types_of(values)
-        reading = self.reading(f, types)
-        if reading is None:
+        given = [v for v, t in zip(values, types, strict=True) if type(t) is not Unpassed]
+        result = self.reading(f, types, given)
+        if result is None:
             return Elsewhere
-        served = [(v, t) for v, t in zip(values, types, strict=True) if type(t) is not Unpassed]
-        given = [v for v, _ in served]
-        inputs = reading.inputs(f, [t for _, t in served], given)
+        reading, inputs = result
         if len(given) == len(values):
             self.served(reading)
         if not self.pays(reading.site, inputs):
@@ -224,12 +223,15 @@ class PrintedLoopSite(LoopSite):
         return self.run_whole(ctx, values, scope)
 
     @override
-    def reading(self, f: FunctionType, types: tuple[Type, ...]) -> Reread | None:
-        found = super().reading(f, types)
+    def reading(
+        self, f: FunctionType, types: tuple[Type, ...], given: Sequence[Any]
+    ) -> Found | None:
+        found = super().reading(f, types, given)
         if found is not None:
-            found.site.takes_views = found.site.is_loop = True
-            for name, output in zip(self.loop.results, found.output.items, strict=True):
-                found.site.user_names |= dict.fromkeys(names_in(output), name)
+            site, output = found[0].site, found[0].output
+            site.takes_views = site.is_loop = True
+            for name, part in zip(self.loop.results, output.items, strict=True):
+                site.user_names |= dict.fromkeys(names_in(part), name)
         return found
 
     @override

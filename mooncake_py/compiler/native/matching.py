@@ -1,29 +1,37 @@
 """Whether values have the types for which something was read, as a printed function.
 
     def match(given):
-        v0, v1 = given
-        if type(v0) is not ndarray or KINDS.get(v0.dtype) != 'FLOAT' or ...:
+        try:
+            v0, v1 = given
+            C = class_of_v0()
+            if type(v0) is not C or id(C.__mro__) != 140:
+                return None
+            h0 = v0.__dict__
+            v2, v3, v4 = get(h0)                    the attributes that were looked at
+            if (t := (*map(type, (v1, v2, v3, v4)),)) != T and not are_of(T, (v1, v2, v3, v4)):
+                return None
+            ...
+        except UNLIKE:
             return None
-        ...
-        return [v0, v1]                 the inputs of the region, in their order
+        return [v1, v2, v4]                         the inputs of the region, in their order
 
-It says yes only to values of which `type_of` finds these types again, attributes aside that could
-not be read then: compiled code does not look at them.
+It asks for nothing that was not looked at: compiled code does not depend on the rest.
 """
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Iterable, Sequence
-from types import FunctionType
+from operator import itemgetter
+from types import FunctionType, MemberDescriptorType
 from typing import Any
 
-import numpy as np
 from numpy import ndarray
 
 from mooncake_py.compiler.native.building.types import (
     COMPLEX_TYPES,
     FLOATS,
-    GROWING,
+    HEAP,
     KINDS,
     NUMBERS,
     ArrayType,
@@ -37,7 +45,6 @@ from mooncake_py.compiler.native.building.types import (
     TupleType,
     Type,
     UnservedType,
-    fields_of,
     is_list_of,
     is_taken,
     runs_forward,
@@ -46,20 +53,25 @@ from mooncake_py.compiler.native.regions.linear import LARGE
 from mooncake_py.compiler.native.regions.region import INT
 from mooncake_py.compiler.printing.text import define
 from mooncake_py.runtime.active import Active, innermost
-from mooncake_py.runtime.attribute_lookup import PLAIN_READS, PLAIN_WRITES
-from mooncake_py.tangents.fields import instance_dict
+from mooncake_py.runtime.attribute_lookup import in_class
 
 __all__ = ["matcher"]
 
 BY_NAME = {name: t for t, name in NUMBERS.items()} | {"bool": bool}
-SCOPE: dict[str, Any] = {
-    "Active": Active, "GROWING": GROWING, "KINDS": KINDS, "LARGE": LARGE,
-    "fields_of": fields_of, "float64": np.float64,
-    "float32": np.float32, "innermost": innermost, "instance_dict": instance_dict,
-    "int64": np.int64,
-    "is_list_of": is_list_of, "is_taken": is_taken,
-    "ndarray": ndarray, "runs_forward": runs_forward,
-}  # fmt: skip
+DTYPES = {kind: dtype for dtype, kind in KINDS.items()}
+UNLIKE = AttributeError, KeyError, TypeError, ValueError
+"""What is raised where a structure has other names, keys or lengths."""
+HOOKS = "__getattr__", "__getattribute__"
+
+
+def are_of(types: Iterable[type], values: Iterable[Any]) -> bool:
+    """Return True for values of these types one by one, or active numbers of them."""
+    for t, v in zip(types, values, strict=True):
+        if type(v) is not t and (
+            type(v) is not Active or t not in FLOATS or type(innermost(v)) is not t
+        ):
+            return False
+    return True
 
 
 def same_types(keys: Iterable[Any], known: Iterable[Any]) -> bool:
@@ -67,15 +79,19 @@ def same_types(keys: Iterable[Any], known: Iterable[Any]) -> bool:
     return list(map(type, keys)) == list(map(type, known))
 
 
-SCOPE["same_types"] = same_types
+SCOPE: dict[str, Any] = {
+    "KINDS": KINDS, "LARGE": LARGE, "UNLIKE": UNLIKE, "are_of": are_of, "dict": dict,
+    "is_list_of": is_list_of, "is_taken": is_taken, "list": list, "ndarray": ndarray,
+    "runs_forward": runs_forward, "same_types": same_types,
+}  # fmt: skip
 
 
 class Unprinted(Exception):
-    """Values of these types are compared in the general way."""
+    """No values of these types are matched."""
 
 
 def matcher(
-    types: Sequence[Type], paths: Sequence[Path]
+    types: Sequence[Type], places: Sequence[Path]
 ) -> Callable[[Sequence[Any]], list[Any] | None] | None:
     """Return what gives the inputs of a region for values of these types, and None for others.
 
@@ -83,21 +99,25 @@ def matcher(
 
     Parameters
     ----------
-    paths : sequence of Path
-        Where the inputs are that follow those in the values themselves.
+    places : sequence of Path
+        Where the inputs are in the values.
     """
     text = Text()
     try:
-        names = [text.checked(t, f"given[{k}]", (k,)) for k, t in enumerate(types)]
-        flat = [name for found in names for name in found]
-        flat += [name for path in paths for name in text.found[path]]
+        text.parts("given", [(t, (k,)) for k, t in enumerate(types)])
+        found = ", ".join([text.leaves[place] for place in places])
     except (Unprinted, KeyError):
         return None
     if len(text.held) > 1:
         ids = ", ".join(f"id({name})" for name in text.held)
         text.refuse(f"len({{{ids}}}) != {len(text.held)}")
-    lines = [*text.lines, f"return [{', '.join(flat)}]"]
-    body = "\n    ".join(["def match(given):", *lines]) + "\n"
+    for v, first in text.same:
+        text.refuse(f"{v} is not {text.names[first]}")
+    lines = "\n        ".join([*text.first, *text.lines])
+    body = (
+        f"def match(given):\n    try:\n        {lines}\n"
+        f"    except UNLIKE:\n        return None\n    return [{found}]\n"
+    )
     return define(body, {**SCOPE, **text.constants})["match"]
 
 
@@ -108,21 +128,26 @@ class Text:
     ----------
     constants : dict of str to object
         What it refers to.
-    found : dict of Path to list of str
-        The numbers and arrays by where they are.
-    held : list of str
-        The lists, the dicts and the objects, and their dicts: no two may be the same.
     names : dict of Path to str
-        What anything is called.
+        What the values at each path are called.
+    leaves : dict of Path to str
+        The numbers and arrays; of a complex number its parts.
+    held : list of str
+        The lists, dicts and objects, and their dicts: no two may be the same.
+    same : list of (str, Path)
+        What must be the structure at another path.
     """
 
     def __init__(self) -> None:
+        self.first: list[str] = []
         self.lines: list[str] = []
         self.constants: dict[str, Any] = {}
-        self.found: dict[Path, list[str]] = {}
-        self.held: list[str] = []
         self.names: dict[Path, str] = {}
-        self.count = 0
+        self.leaves: dict[Path, str] = {}
+        self.held: list[str] = []
+        self.same: list[tuple[str, Path]] = []
+        self.classes: dict[int, str] = {}
+        self.asked: set[tuple[str, ...]] = set()
 
     def refuse(self, condition: str) -> None:
         """Return None where a condition is met."""
@@ -134,75 +159,89 @@ class Text:
         self.constants[name] = value
         return name
 
-    def checked(self, t: Type, value: str, path: Path) -> list[str]:
-        """Compare a value with a type; return the names of the numbers and arrays in it.
+    def parts(self, value: str, parts: Sequence[tuple[Type, Path]], get: str = "") -> None:
+        """Bind names to what a structure holds, and compare it.
 
-        Those of objects are no part of it: see `flattened`.
+        Parameters
+        ----------
+        get : str, optional
+            What gives it; by default a structure of that length is unpacked.
         """
-        v, self.count = f"v{self.count}", self.count + 1
-        self.lines.append(f"{v} = {value}")
-        self.names[path] = v
+        names = [f"v{len(self.names) + k}" for k in range(len(parts))]
+        for (_, path), v in zip(parts, names, strict=True):
+            self.names[path] = v
+        if not names:
+            self.refuse(f"len({value})")
+            return
+        is_one = len(names) == 1
+        end = "," if is_one and not get else ""
+        self.lines.append(f"{', '.join(names)}{end} = {get or value}")
+        self.compare([(t, v, path) for (t, path), v in zip(parts, names, strict=True)])
+
+    def compare(self, parts: Sequence[tuple[Type, str, Path]]) -> None:
+        """Compare values with types: first what all of them are, then each by itself."""
+        exact = [(made, v) for t, v, _ in parts if (made := made_of(t)) is not None]
+        if len(exact) == 1:
+            ((made, v),) = exact
+            name = self.constant(made)
+            also = f" and not are_of(({name},), ({v},))" if made in FLOATS else ""
+            self.refuse(f"type({v}) is not {name}{also}")
+        elif exact:
+            made = tuple([t for t, _ in exact])
+            name, values = self.constant(made), ", ".join([v for _, v in exact])
+            also = f" and not are_of({name}, ({values}))" if set(made) & set(FLOATS) else ""
+            self.refuse(f"(*map(type, ({values})),) != {name}{also}")
+        texts = [(t.known, v) for t, v, _ in parts if isinstance(t, KnownType) and t.type is str]
+        if texts:
+            names = ", ".join([v for _, v in texts])
+            self.refuse(f"({names},) != {self.constant(tuple([text for text, _ in texts]))}")
+        for part in parts:
+            self.compare_one(*part)
+
+    def compare_one(self, t: Type, v: str, path: Path) -> None:
+        """Compare a value, which is of the class that belongs to its type."""
         match t:
-            case NumberType(name) if name in BY_NAME and name not in COMPLEX_TYPES:
-                self.number(v, BY_NAME[name])
-                found = [v]
+            case NumberType(name):
+                self.number(v, name, path)
             case ArrayType():
                 self.array(v, t)
-                found = [v]
-            case ListType(NumberType(name)) if name in BY_NAME:
-                self.refuse(f"not is_list_of({BY_NAME[name].__name__}, {v})")
-                found = [v]
+                self.leaves[path] = v
+            case ListType(NumberType("")):
+                self.refuse(v)
+                self.leaves[path] = v
+            case ListType(NumberType(name)):
+                self.refuse(f"not is_list_of({self.constant(BY_NAME[name])}, {v})")
+                self.leaves[path] = v
             case TupleType(items, is_list, cls):
                 if is_list:
                     self.held.append(v)
-                same = "list" if is_list else "tuple" if cls is None else f"{self.constant(cls)}()"
-                self.refuse(f"type({v}) is not {same}")
-                self.refuse(f"len({v}) != {len(items)}")
-                parts = [self.checked(p, f"{v}[{k}]", (*path, k)) for k, p in enumerate(items)]
-                found = [name for part in parts for name in part]
-            case DictType(keys, items):
-                self.held.append(v)
-                self.refuse(f"type({v}) is not dict or tuple({v}) != {self.constant(keys)}")
-                if not {str}.issuperset(map(type, keys)):
-                    self.refuse(f"not same_types({v}, {self.constant(keys)})")
-                parts = [
-                    self.checked(p, f"{v}[{self.constant(key)}]", (*path, key))
-                    for key, p in zip(keys, items, strict=True)
-                ]
-                found = [name for part in parts for name in part]
+                if cls is not None:
+                    self.refuse(f"type({v}) is not {self.constant(cls)}()")
+                self.parts(v, [(item, (*path, k)) for k, item in enumerate(items)])
+            case DictType():
+                self.dictionary(v, t, path)
             case KnownType():
                 self.known(v, t)
-                found = []
             case ObjectType():
                 self.attributes(v, t, path)
-                found = []
             case SameType(first):
-                self.refuse(f"{v} is not {self.names[first]}")
-                found = []
+                self.same.append((v, first))
             case UnservedType():
-                found = []
-            case _:
-                raise Unprinted
-        self.found[path] = found
-        return found
+                pass
 
-    def number(self, v: str, t: type) -> None:
-        """Compare a number."""
-        if t in FLOATS:
-            name = t.__name__
-            self.lines += [
-                f"if type({v}) is not {name}:",
-                f"    if type({v}) is not Active or type(innermost({v})) is not {name}:",
-                "        return None",
-            ]
+    def number(self, v: str, name: str, path: Path) -> None:
+        """Compare a number, whose type is known to be right."""
+        if name in COMPLEX_TYPES:
+            self.leaves[(*path, "real")], self.leaves[(*path, "imag")] = f"{v}.real", f"{v}.imag"
             return
-        bound = "" if t is bool else f" or not -LARGE < {v} < LARGE"
-        self.refuse(f"type({v}) is not {t.__name__}{bound}")
+        if name in ("int", "int64"):
+            self.refuse(f"not -LARGE < {v} < LARGE")
+        self.leaves[path] = v
 
     def array(self, v: str, t: ArrayType) -> None:
         """Compare an array."""
-        self.refuse(f"type({v}) is not ndarray or KINDS.get({v}.dtype) != {t.kind!r}")
-        self.refuse(f"{v}.ndim != {len(t.ones)}")
+        dtype = self.constant(DTYPES[t.kind])
+        self.refuse(f"{v}.dtype is not {dtype} and KINDS.get({v}.dtype) != {t.kind!r}")
         names = [f"{v}_{k}" for k in range(len(t.ones))]
         self.lines.append(f"{', '.join(names)}, = {v}.shape")
         for name, is_one in zip(names, t.ones, strict=True):
@@ -211,37 +250,105 @@ class Text:
             self.refuse(f"not runs_forward({v}.strides)")
 
     def known(self, v: str, t: KnownType) -> None:
-        """Compare what is one object."""
+        """Compare what is one object; texts are compared already."""
         if t.type is FunctionType or t.known is not t.value:
             self.refuse(f"{v} is None or {v} is not {self.constant(t.known)}()")
-        elif t.known is None or t.type is bool:
+        elif t.type is bool:
             self.refuse(f"{v} is not {t.known!r}")
-        elif t.type is str:
-            self.refuse(f"type({v}) is not str or {v} != {self.constant(t.known)}")
-        else:
+        elif t.type is set:
+            self.refuse(f"{v} != {self.constant(t.known)}")
+        elif t.type not in (str, type(None)):
             self.refuse(f"{v} is not {self.constant(t.known)}")
 
-    def attributes(self, v: str, t: ObjectType, path: Path) -> None:
-        """Compare an object, and its attributes."""
-        cls = t.cls()
-        if cls is None or type(cls) is not type:
-            raise Unprinted
-        c, held = f"c{v}", f"h{v}"
-        self.held += [v, held]
-        names = tuple([name for name, _ in t.attributes])
-        self.lines.append(f"{c} = type({v})")
-        self.refuse(f"{c} is not {self.constant(t.cls)}() or id({c}.__mro__) != {id(cls.__mro__)}")
-        self.refuse(f"not ({self.one_of(f'{c}.__getattribute__', PLAIN_READS)})")
-        self.refuse(f"hasattr({c}, '__getattr__')")
-        written = self.one_of(f"{c}.__setattr__", PLAIN_WRITES)
-        self.refuse(f"not ({written})" if t.is_written_plainly else written)
-        self.lines.append(f"{held} = fields_of({v}, instance_dict({v}))")
-        self.refuse(f"type({held}) is not dict or tuple({held}) != {self.constant(names)}")
-        for name, part in t.attributes:
-            if not isinstance(part, UnservedType):
-                self.refuse(f"is_taken({c}, {name!r})")
-                self.checked(part, f"{held}[{name!r}]", (*path, name))
+    def dictionary(self, v: str, t: DictType, path: Path) -> None:
+        """Compare a dict: its keys in their order, and what stands under them."""
+        self.held.append(v)
+        keys = self.constant(t.keys)
+        self.refuse(f"tuple({v}) != {keys}")
+        if not {str}.issuperset(map(type, t.keys)):
+            self.refuse(f"not same_types({v}, {keys})")
+        if t.keys:
+            items = [(item, (*path, key)) for key, item in zip(t.keys, t.items, strict=True)]
+            self.parts(v, items, f"{self.constant(itemgetter(*t.keys))}({v})")
 
-    def one_of(self, text: str, known: tuple[Any, ...]) -> str:
-        """Return the condition that something is one of some objects."""
-        return " or ".join(f"{text} is {self.constant(one)}" for one in known)
+    def attributes(self, v: str, t: ObjectType, path: Path) -> None:
+        """Compare an object, and what was looked at of its attributes."""
+        cls = t.cls()
+        if cls is None:
+            raise Unprinted
+        self.held.append(v)
+        self.refuse(f"type({v}) is not {self.of_class(cls, t)}")
+        slots = [n for n, _ in t.attributes if type(in_class(cls, n)) is MemberDescriptorType]
+        kept = [name for name, _ in t.attributes if name not in slots]
+        types = dict(t.attributes)
+        if slots:
+            values = ", ".join([f"{v}.{name}" for name in slots])
+            self.parts("", [(types[name], (*path, name)) for name in slots], values)
+        if cls.__dictoffset__ and (kept or t.absent):
+            held = f"h{v}"
+            self.held.append(held)
+            self.lines.append(f"{held} = {v}.__dict__")
+            self.refuse(f"type({held}) is not dict")
+            if t.absent:
+                self.refuse(f"not {held}.keys().isdisjoint({self.constant(t.absent)})")
+            if kept:
+                get = f"{self.constant(itemgetter(*kept))}({held})"
+                self.parts("", [(types[name], (*path, name)) for name in kept], get)
+        for name in t.absent:
+            if type(in_class(cls, name)) is MemberDescriptorType:
+                self.refuse(f"hasattr({v}, {name!r})")
+
+    def of_class(self, cls: type, t: ObjectType) -> str:
+        """Return the name of a class, in which nothing must take part in what is looked at."""
+        name = self.classes.get(id(cls))
+        if name is None:
+            name = self.classes[id(cls)] = f"C{len(self.classes)}"
+            known = self.constant(weakref.ref(cls))
+            bases = ", ".join([f"{name}_{k}" for k in range(len(cls.__mro__))])
+            self.first += [
+                f"{name} = {known}()",
+                f"if {name} is None or id({name}.__mro__) != {id(cls.__mro__)}:",
+                "    return None",
+                f"{bases}, = {name}.__mro__",
+            ]
+        hooks = (*HOOKS, "__setattr__") if t.is_written_plainly else HOOKS
+        looked = sorted([name for name, _ in t.attributes])
+        if (name, *hooks, *looked) in self.asked:
+            return name
+        self.asked.add((name, *hooks, *looked))
+        for k, base in enumerate(cls.__mro__):
+            if base.__flags__ & HEAP:
+                self.of_base(f"{name}_{k}", base, [*hooks, *looked], name)
+        return name
+
+    def of_base(self, base: str, cls: type, names: Sequence[str], last: str) -> None:
+        """Require that a class has as little to do with some names as it has now."""
+        there = [name for name in names if name in cls.__dict__]
+        if not set(there).isdisjoint((*HOOKS, "__setattr__")):
+            raise Unprinted
+        away = tuple([name for name in names if name not in there])
+        self.refuse(f"not {base}.__dict__.keys().isdisjoint({self.constant(away)})")
+        for name in there:
+            kind = type(cls.__dict__[name])
+            if kind.__flags__ & HEAP:  # it must not be kept alive
+                self.refuse(f"is_taken({last}, {name!r})")
+            else:
+                self.refuse(f"type({base}.__dict__[{name!r}]) is not {self.constant(kind)}")
+
+
+def made_of(t: Type) -> type | None:
+    """Return the class of values of a type, None where it is compared in another way."""
+    match t:
+        case NumberType(name):
+            return BY_NAME[name]
+        case ArrayType():
+            return ndarray
+        case ListType():
+            return list
+        case TupleType(_, is_list, cls):
+            return list if is_list else tuple if cls is None else None
+        case DictType():
+            return dict
+        case KnownType(type=made) if made in (str, bool, type(None), set):
+            return made
+    return None

@@ -14,8 +14,6 @@ from mooncake_py.compiler.native.building.types import (
     Met,
     Type,
     UnservedType,
-    flattened,
-    has_type,
     is_one,
     itemized,
     type_of,
@@ -26,7 +24,6 @@ from mooncake_py.compiler.native.giving_back import TYPES, given_back, types_in
 from mooncake_py.compiler.native.machine.background import WORKER
 from mooncake_py.compiler.native.matching import matcher
 from mooncake_py.compiler.native.outcome import COMPILED, NOT_COMPILED, Outcome
-from mooncake_py.compiler.native.reading.captured import Captured
 from mooncake_py.compiler.native.reading.loop_names import has_loops
 from mooncake_py.compiler.native.reading.objects import found_at
 from mooncake_py.compiler.native.reading.parameters import parameters_of
@@ -50,7 +47,7 @@ from mooncake_py.syntax.nodes import Place
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["Refusal", "Site", "call", "known_site", "report"]
+__all__ = ["Found", "Refusal", "Site", "call", "known_site", "report"]
 
 MOST = 16  # types of arguments for which a function is read
 RECENT = 4  # readings that are asked first
@@ -138,8 +135,6 @@ class Reread:
     ----------
     types : sequence of Type
         Of the arguments.
-    is_flat : bool
-        Whether the arguments are the inputs.
     has_loops : bool
         Whether it has loops, other than those over the elements of arrays.
     match : callable or None
@@ -164,12 +159,12 @@ class Reread:
         self.output = reading.output
         self.set_after = reading.set_after
         self.grown = reading.grown
-        self.is_flat = not reading.captured and all(map(is_one, types))
-        self.is_small = self.is_flat and is_small(reading.region)
+        is_flat = not reading.captured and all(map(is_one, types))
+        self.is_small = is_flat and is_small(reading.region)
         body = statements(reading.region.body)
         self.has_loops = any(isinstance(s, For | While) for s in body)
-        held = [None if isinstance(c, Captured) else c.path for c in reading.captured]
-        self.match = None if None in held else matcher(types, held)  # type: ignore[arg-type]
+        given = [*reading.types, *(c.type for c in reading.captured)]
+        self.match = matcher(given, reading.places)
         numbers = types_in(reading.output)
         numbers += [pair for *_, output in reading.set_after for pair in types_in(output)]
         numbers += [(o.name, TYPES[o.type]) for o, _ in reading.grown]
@@ -183,28 +178,29 @@ class Reread:
         main = self.callees.every[0]
         if main.function() is not f:
             main.stand_for(f)
-        if not self.callees.hold((), f):
-            return False
-        for c in self.captured:
-            if isinstance(c, Captured) and not has_type(c.value(f, self.callees.every[0]), c.type):
-                return False
-        return True
+        return self.callees.hold((), f)
 
-    def inputs(
-        self, f: FunctionType, types: Sequence[Type], given: Sequence[Any]
-    ) -> dict[str, Any]:
-        """Return the inputs of the region by their names, for a function that it holds for."""
-        if self.is_flat:
-            return dict(zip(self.site.region.inputs, given, strict=True))
-        flat = [p for v, t in zip(given, types, strict=True) for p in flattened(v, t)]
-        for c in self.captured:
-            value = (
-                c.value(f, self.callees.every[0])
-                if isinstance(c, Captured)
-                else found_at(given, c.path)
-            )
-            flat += flattened(value, c.type)
-        return dict(zip(self.site.region.inputs, flat, strict=True))
+    def inputs(self, f: FunctionType, given: Sequence[Any]) -> dict[str, Any] | None:
+        """Return the inputs of the region by their names, None where it does not serve.
+
+        Parameters
+        ----------
+        given : sequence
+            The arguments.
+        """
+        if self.match is None:
+            return None
+        if self.captured:
+            first = self.callees.every[0]
+            given = [*given, *[c.value(f, first) for c in self.captured]]
+        found = self.match(given)
+        if found is None or not self.holds(f):
+            return None
+        return dict(zip(self.site.region.inputs, found, strict=True))
+
+
+Found = tuple[Reread, dict[str, Any]]
+"""What serves a call, and the inputs of its region."""
 
 
 class Site:
@@ -230,7 +226,7 @@ class Site:
         self.readings: dict[tuple[Type, ...], list[Reread]] = {}
         self.refused: dict[tuple[Type, ...], Refusal] = {}
         self.alike: Counter[tuple[Any, ...]] = Counter()
-        self.recent: list[Reread] = []  # which have a `match`
+        self.recent: list[Reread] = []  # the last one first
         self.unserved = ""  # what an argument is
         self.paces = Paces(
             self.parts, lambda: sum([r.site.hasten() for r in self.read_so_far()]) > 0
@@ -248,15 +244,18 @@ class Site:
         """Return the paces of the loops that are tried where this is not, and were reached."""
         return ()
 
-    def reading(self, f: FunctionType, types: tuple[Type, ...]) -> Reread | None:
-        """Return what is read for these types, None if it cannot be compiled."""
+    def reading(
+        self, f: FunctionType, types: tuple[Type, ...], given: Sequence[Any]
+    ) -> Found | None:
+        """Return what is read for values of these types, None if it cannot be compiled."""
         try:
             known = self.readings.get(types, [])
         except TypeError:  # what cannot be hashed
             return None
         for reading in known:
-            if reading.holds(f):
-                return reading
+            inputs = reading.inputs(f, given)
+            if inputs is not None:
+                return reading, inputs
         kinds = tuple(map(by_code, types))
         if types in self.refused or self.alike[kinds] >= ALIKE or self.is_full():
             return None
@@ -273,21 +272,20 @@ class Site:
                 warn_of(self.name, repr(error))
             return None
         self.readings.setdefault(types, []).append(found)
-        return found
+        inputs = found.inputs(f, given)
+        return None if inputs is None else (found, inputs)
 
-    def matching(
-        self, f: FunctionType, given: Sequence[Any]
-    ) -> tuple[Reread, dict[str, Any]] | None:
+    def matching(self, f: FunctionType, given: Sequence[Any]) -> Found | None:
         """Return a reading that served before, and its inputs, if one serves such values."""
         for reading in self.recent:
-            found = reading.match(given)  # type: ignore[misc]
-            if found is not None and reading.holds(f):
-                return reading, dict(zip(reading.site.region.inputs, found, strict=True))
+            inputs = reading.inputs(f, given)
+            if inputs is not None:
+                return reading, inputs
         return None
 
     def served(self, reading: Reread) -> None:
         """Note what is likely to serve the next values."""
-        if reading.match is not None and reading not in self.recent:
+        if reading not in self.recent:
             self.recent = [reading, *self.recent[: RECENT - 1]]
 
     def run(self, ctx: Mode, reading: Reread, inputs: dict[str, Any], given: Sequence[Any]) -> Any:
@@ -397,9 +395,7 @@ class FunctionSite(Site):
         result = self.run(ctx, reading, inputs, given)
         return InParts if result is Elsewhere and reading.site.why else result
 
-    def matched(
-        self, f: FunctionType, args: Any, kwargs: Any
-    ) -> tuple[Reread, dict[str, Any]] | None:
+    def matched(self, f: FunctionType, args: Any, kwargs: Any) -> Found | None:
         """Return the function as it is read for such arguments, and the inputs of its region."""
         serves = self.is_fit and registry.are_first()
         given = self.arguments(f, args, kwargs) if serves else None
@@ -416,20 +412,19 @@ class FunctionSite(Site):
                 self.unserved = found.why
                 return None
             types.append(found)
-        reading = self.reading(f, tuple(types)) or self.itemized(f, tuple(types), given)
-        if reading is None:
-            return None
-        self.served(reading)
-        return reading, reading.inputs(f, reading.types, given)
+        result = self.reading(f, tuple(types), given) or self.itemized(f, tuple(types), given)
+        if result is not None:
+            self.served(result[0])
+        return result
 
     def itemized(
         self, f: FunctionType, types: tuple[Type, ...], given: Sequence[Any]
-    ) -> Reread | None:
+    ) -> Found | None:
         """Return what is read where items of lists of floats are arguments of their own."""
         items = tuple([itemized(*pair) for pair in zip(given, types, strict=True)])
         if None in items or items == types:
             return None
-        found = self.reading(f, items)  # type: ignore[arg-type]
+        found = self.reading(f, items, given)  # type: ignore[arg-type]
         refusal = self.refused.get(types)
         if refusal is not None and found is None:
             self.refused[items] = refusal  # type: ignore[index]

@@ -35,10 +35,10 @@ from mooncake_py.runtime.attribute_lookup import (
 from mooncake_py.tangents.fields import instance_dict, slots
 
 __all__ = [
-    "COMPLEX_TYPES", "FLOATS", "GROWING", "HEAP", "MOST_ITEMS", "ArrayType", "DictType",
-    "KnownType", "ListType", "Met", "NumberType", "ObjectType", "Path", "SameType", "TupleType",
-    "Type", "UnservedType", "fields_of", "flattened", "has_type", "is_list_of",
-    "is_list_of_floats", "is_one", "itemized", "list_type", "type_of", "unserved",
+    "COMPLEX_TYPES", "FLOATS", "GROWING", "HEAP", "KINDS", "MOST_ITEMS", "NUMBERS", "ArrayType",
+    "DictType", "KnownType", "ListType", "Met", "NumberType", "ObjectType", "Path", "SameType",
+    "TupleType", "Type", "UnservedType", "fields_of", "is_list_of", "is_list_of_floats",
+    "is_one", "itemized", "list_type", "type_of", "unserved",
 ]  # fmt: skip
 
 KINDS = {
@@ -148,11 +148,14 @@ class ObjectType(NamedTuple):
     is_written_plainly : bool
         Whether no one's code takes part in a write either.
     attributes : tuple of (str, Type)
+    absent : tuple of str
+        Names that it must not have.
     """
 
     cls: weakref.ref[type]
     is_written_plainly: bool
     attributes: tuple[tuple[str, Type], ...]
+    absent: tuple[str, ...] = ()
 
 
 Type = (
@@ -284,12 +287,6 @@ def is_list_of(t: type, value: Any) -> bool:
     return types == {t}
 
 
-def has_type(value: Any, type_: Type) -> bool:
-    """Return True for what has a type, or has it with the items of its lists one by one."""
-    found = type_of(value)
-    return found == type_ or itemized(value, found) == type_
-
-
 def itemized(value: Any, type_: Type) -> Type | None:
     """Return a type in which lists of floats are known item by item, None for long ones."""
     if isinstance(type_, ListType):
@@ -365,17 +362,3 @@ def width(type_: Type) -> int:
     if isinstance(type_, NumberType) and type_.name in COMPLEX_TYPES:
         return 2
     return 0 if isinstance(type_, EMPTY) else 1
-
-
-def flattened(value: Any, type_: Type) -> list[Any]:
-    """Return the numbers and arrays in an argument, in the order of inputs.
-
-    Those in objects are no part of it.
-    """
-    if isinstance(type_, TupleType | DictType):
-        items = value.values() if isinstance(type_, DictType) else value
-        pairs = zip(items, type_.items, strict=True)
-        return [part for item, t in pairs for part in flattened(item, t)]
-    if isinstance(type_, NumberType) and type_.name in COMPLEX_TYPES:
-        return [value.real, value.imag]
-    return [] if isinstance(type_, EMPTY) else [value]

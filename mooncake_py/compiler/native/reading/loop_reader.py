@@ -51,6 +51,7 @@ class LoopReader(FunctionReader):
     def loop_whole(self, f: FunctionType, loop: Loop, types: Mapping[str, Type]) -> Reading:
         """Read the loop."""
         b = self.b
+        self.passed_first = len(types)
         nodes: list[ast.stmt] = [loop.node]
         if not has_return(loop.node):
             nodes = lowered(nodes)
@@ -65,12 +66,12 @@ class LoopReader(FunctionReader):
             value = scope.env[name]
             if isinstance(value, Tuple):
                 self.bind(name, value)
-            self.bind_initial(value)
+        self.bind_assigned()
         self.read(nodes)
         b.place = place_of(loop.node)
         results = tuple(map(self.variable, loop.results))
         self.require_apart(results)
-        return self.finished(Tuple(results))
+        return self.finished(Tuple(results), list(types.values()))
 
     def require_apart(self, results: Sequence[Value]) -> None:
         """Raise if a variable may be another one's array afterwards, which has other memory here.

@@ -12,23 +12,19 @@ from __future__ import annotations
 import weakref
 from collections.abc import Sequence
 from types import FunctionType, MemberDescriptorType
-from typing import Any, NamedTuple
+from typing import Any
 
 from mooncake_py.compiler.native.building.findings import Again
 from mooncake_py.compiler.native.building.types import (
-    DictType,
     ObjectType,
     Path,
-    TupleType,
     Type,
     UnservedType,
 )
 from mooncake_py.compiler.native.building.values import (
-    Dictionary,
     Known,
     Number,
     Object,
-    Tuple,
     Unfit,
     Value,
 )
@@ -43,20 +39,12 @@ from mooncake_py.runtime.attribute_lookup import (
     overrides,
 )
 
-__all__ = ["Field", "ObjectReader", "found_at"]
+__all__ = ["ObjectReader", "found_at"]
 
 SPECIAL = (
     "__init__", "__new__", "__getattribute__", "__getattr__", "__setattr__", "__slots__", "__del__",
 )  # fmt: skip
 CONTAINERS = tuple, list, dict
-STRUCTURES = ObjectType | TupleType | DictType
-
-
-class Field(NamedTuple):
-    """An attribute of an argument that a function reads: where it is, and its type."""
-
-    path: Path
-    type: Type
 
 
 class ObjectReader(ClassReader):
@@ -66,8 +54,8 @@ class ObjectReader(ClassReader):
     ----------
     initial : dict of str to Value
         Of the attributes that nothing assigns what they stand for.
-    begun : set of str
-        The objects of which the attributes that are assigned are bound.
+    looked : dict of Path to dict of str
+        The attributes of arguments that were asked for; what they hold otherwise does not matter.
     structures : dict of Path to Value
         The objects, lists and dicts that are passed, by where they were found first.
     own_attributes : set of str
@@ -77,7 +65,7 @@ class ObjectReader(ClassReader):
     """
 
     initial: dict[str, Value]
-    begun: set[str]
+    looked: dict[Path, dict[str, None]]
     structures: dict[Path, Value]
     own_attributes: set[str]
     of_classes: set[str]
@@ -86,24 +74,21 @@ class ObjectReader(ClassReader):
         """Return what an attribute stands for on entry."""
         raise NotImplementedError
 
-    def bind_initial(self, value: Value) -> None:
-        """Bind the attributes of an argument that are assigned somewhere."""
-        if not self.findings.assigned:  # what is not looked at is no input
-            return
-        if isinstance(value, Tuple | Dictionary):
-            for item in value.items:
-                self.bind_initial(item)
-        if not isinstance(value, Object) or value.name in self.begun:
-            return
-        self.begun.add(value.name)
-        for name, type_ in value.type.attributes:
-            slot = owned(value, name)
-            if slot.own in self.findings.assigned:
-                if not isinstance(type_, UnservedType):
-                    found = self.assigned_input(slot, type_, (*value.path, name))
-                    self.slots.bound(slot, found)
-            elif isinstance(type_, STRUCTURES):
-                self.bind_initial(self.attribute_of(value, name))
+    def bind_assigned(self) -> None:
+        """Bind the attributes of arguments that are assigned somewhere."""
+        for path, slot in sorted(self.findings.assigned.values(), key=lambda pair: len(pair[0])):
+            o = self.at(path)
+            assert isinstance(o, Object)
+            type_ = self.type_at(o, slot.name)
+            if type_ is not None and not isinstance(type_, UnservedType):
+                found = self.assigned_input(slot, type_, (*path, slot.name))
+                self.slots.bound(slot, found)
+
+    def type_at(self, o: Object, name: str) -> Type | None:
+        """Return the type of an attribute on entry, None if an instance has none of that name."""
+        if o.path:
+            self.looked.setdefault(o.path, {})[name] = None
+        return dict(o.type.attributes).get(name)
 
     def assigned_input(self, slot: Slot, type_: Type, path: Path) -> Value:
         """Return what an attribute that is assigned somewhere stands for on entry."""
@@ -150,14 +135,13 @@ class ObjectReader(ClassReader):
     def attribute_of(self, o: Object, name: str) -> Value:
         slot = owned(o, name)
         own = slot.own
-        types = dict(o.type.attributes)
         if name.startswith("__"):
             raise Unfit(f"the attribute {name}", self.b.place)
         findings = self.findings
         if own in findings.assigned or slot in findings.defaulted or slot in self.slots.values:
             return self.bound_attribute(slot)
-        if name in types:
-            type_ = types[name]
+        type_ = self.type_at(o, name)
+        if type_ is not None:
             if isinstance(type_, UnservedType):
                 raise Unfit(f"the attribute {name}, {type_.why}", self.b.place)
             return self.first(o, name)
@@ -167,7 +151,8 @@ class ObjectReader(ClassReader):
         """Return what an attribute of an argument stands for on entry."""
         own = owned(o, name).own
         if own not in self.initial:
-            type_ = dict(o.type.attributes)[name]
+            type_ = self.type_at(o, name)
+            assert type_ is not None
             self.initial[own] = self.input_at(own, type_, True, (*o.path, name))
         return self.initial[own]
 
@@ -198,7 +183,7 @@ class ObjectReader(ClassReader):
             return True
         if slot.own in self.findings.assigned:
             raise Unfit(f"the attribute {name}, which may not be bound here", self.b.place)
-        if name in dict(o.type.attributes):
+        if self.type_at(o, name) is not None:
             return True
         found = self.of_class_alone(o, name)
         return found is not MISSING and type(found) is not MemberDescriptorType
@@ -234,6 +219,7 @@ class ObjectReader(ClassReader):
             return
         if slot.own not in self.findings.assigned:
             self.findings.assigned[slot.own] = o.path, slot
+            self.type_at(o, name)
             raise Again
         self.bind(slot, value)
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from mooncake_py.compiler.native.building.builder import Builder
 from mooncake_py.compiler.native.building.findings import Again, Findings
+from mooncake_py.compiler.native.building.looked import looked_at
 from mooncake_py.compiler.native.building.types import (
     COMPLEX_TYPES,
     ArrayType,
@@ -54,7 +55,6 @@ from mooncake_py.compiler.native.reading.blocks import simplified
 from mooncake_py.compiler.native.reading.captured import Captured, holds_objects
 from mooncake_py.compiler.native.reading.lowering import ended, lowered
 from mooncake_py.compiler.native.reading.nested import NestedReader
-from mooncake_py.compiler.native.reading.objects import Field
 from mooncake_py.compiler.native.reading.outputs import Output, leaves_of, names_in
 from mooncake_py.compiler.native.reading.parameters import defaults_of, parameters_of
 from mooncake_py.compiler.native.reading.scope import Scope, constant, is_input
@@ -81,8 +81,12 @@ class Reading(NamedTuple):
     region : NativeRegion
     callees : Callees
         The function and those that it calls, and what was assumed of them.
-    captured : list of Captured or Field
-        Inputs after those that are passed.
+    types : tuple of Type
+        Of the arguments, of which it knows what was looked at.
+    captured : list of Captured
+        Globals and captured variables that are passed after the arguments.
+    places : list of Path
+        Where the inputs are in all these.
     output : Output
     set_after : list of (path, str, Output)
         The attributes that are assigned: where the object is, the name, and the value.
@@ -92,7 +96,9 @@ class Reading(NamedTuple):
 
     region: NativeRegion
     callees: Callees
-    captured: list[Captured | Field]
+    types: tuple[Type, ...]
+    captured: list[Captured]
+    places: list[Path]
     output: Output
     set_after: list[tuple[Path, str, Output]]
     grown: list[tuple[Output, str]]
@@ -155,12 +161,14 @@ class FunctionReader(NestedReader):
         self.counted = {}
         self.rebound = set()
         self.callees = Callees()
-        self.captures: list[Captured | Field] = []
+        self.captures: list[Captured] = []
+        self.passed_first = 0
+        self.places: dict[str, Path] = {}
+        self.looked = {}
         self.initial = {}
         self.own_attributes = set()
         self.of_classes = set()
         self.slots = Store()
-        self.begun = set()
         self.structures = {}
         self.grown: dict[str, Cells] = {}
         self.given: set[str] = set()  # memory of lists that are given back
@@ -170,6 +178,7 @@ class FunctionReader(NestedReader):
 
     def whole(self, f: FunctionType, types: Sequence[Type]) -> Reading:
         """Read the function that is called."""
+        self.passed_first = len(types)
         scope = self.enter(f)
         names = parameters_of(f.__code__).names
         self.scope = scope
@@ -178,12 +187,11 @@ class FunctionReader(NestedReader):
         for name, value in list(scope.env.items()):
             if isinstance(value, Tuple):
                 self.bind(name, value)
-        for value in list(scope.env.values()):
-            self.bind_initial(value)
+        self.bind_assigned()
         self.body(scope)
-        return self.finished(NOTHING if self.result is None else self.result)
+        return self.finished(NOTHING if self.result is None else self.result, types)
 
-    def finished(self, value: Value) -> Reading:
+    def finished(self, value: Value, types: Sequence[Type]) -> Reading:
         """Return what was read as a region that gives back a value."""
         grown = [(self.output(cells, ""), name) for name, cells in self.grown.items()]
         output = self.output(value, "r")
@@ -206,7 +214,11 @@ class FunctionReader(NestedReader):
             frozenset(self.b.contiguous),
             self.b.is_exact and not self.b.layouts.is_open,
         )
-        return Reading(region, self.callees, self.captures, output, set_after, grown)
+        passed = tuple([looked_at(t, self.looked, (k,)) for k, t in enumerate(types)])
+        places = [self.places[name] for name in self.order]
+        return Reading(
+            region, self.callees, passed, self.captures, places, output, set_after, grown
+        )
 
     def enter(self, named: Any) -> Scope:
         """Return a scope for the body of a function, or of the one that Numba compiled."""
@@ -252,7 +264,7 @@ class FunctionReader(NestedReader):
         value = self.argument(f"{own}.before", type_, True, path)
         return self.bind_number(name, value) if isinstance(value, Number) else value
 
-    def argument(self, name: str, type_: Type, steady: bool, path: Path = ()) -> Value:
+    def argument(self, name: str, type_: Type, steady: bool, path: Path) -> Value:
         """Return what a value that is passed stands for."""
         match type_:
             case KnownType(type=t, value=value):
@@ -268,6 +280,7 @@ class FunctionReader(NestedReader):
                 found = Tuple(tuple(values), is_list, is_passed=is_list, cls=cls and cls())
                 return self.kept_at(path, found)
             case ListType(item=item):
+                self.places[name] = path
                 self.inputs.add(name)
                 self.order.append(name)
                 self.b.lists.add(name)
@@ -293,11 +306,13 @@ class FunctionReader(NestedReader):
                 return self.kept_at(path, Object(name, cls, type_, path))
             case NumberType(name=number):
                 if number in COMPLEX_TYPES:
+                    made = NumberType(COMPLEX_TYPES[number])
                     parts = [
-                        self.argument(f"{name}.{part}", NumberType(COMPLEX_TYPES[number]), steady)
-                        for part in ("re", "im")
+                        self.argument(f"{name}.{short}", made, steady, (*path, part))
+                        for short, part in (("re", "real"), ("im", "imag"))
                     ]
                     return ComplexNumber(*parts)  # type: ignore[arg-type]
+                self.places[name] = path
                 found = Number(Name(name), number)
                 self.b.kinds[name] = found.kind
                 if found.kind == INT and steady:
@@ -308,6 +323,7 @@ class FunctionReader(NestedReader):
                 self.order.append(name)
                 return found
             case ArrayType(kind=kind, ones=ones):
+                self.places[name] = path
                 self.inputs.add(name)
                 self.order.append(name)
                 if kind in PARTS:
@@ -320,11 +336,10 @@ class FunctionReader(NestedReader):
 
     def kept_at(self, path: Path, value: Value) -> Value:
         """Return what stands at a path, for other paths that lead to it too."""
-        return self.structures.setdefault(path, value) if path else value
+        return self.structures.setdefault(path, value)
 
     @override
     def input_at(self, name: str, type_: Type, steady: bool, path: Path) -> Value:
-        self.captures.append(Field(path, type_))
         return self.argument(name, type_, steady, path)
 
     @override
@@ -349,8 +364,9 @@ class FunctionReader(NestedReader):
             is_own = owner is None and not is_default
             own = f"{scope.prefix}.{name}" if is_own else self.b.fresh(f"{name}.")
             held = None if owner is None else weakref.ref(owner)
+            path = (self.passed_first + len(self.captures),)
             self.captures.append(Captured(scope.callee, name, type_, held, is_default))
-            self.known_as[key] = self.argument(own, type_, True)
+            self.known_as[key] = self.argument(own, type_, True, path)
         return self.known_as[key]
 
     # Calls.

@@ -23,7 +23,7 @@ from mooncake_py.compiler.native.building.types import (
     UnservedType,
     type_of,
 )
-from mooncake_py.compiler.native.site import report
+from mooncake_py.compiler.native.site import known_site, report
 from tests.compiler.native.reading.test_objects import same
 
 pytestmark = pytest.mark.plain
@@ -146,3 +146,29 @@ def test_another_structure_is_another_reading():
         for f, o in calls.values():
             found = value_and_grad(f, (0, 1), compile=True)(o, 0.7)
             same(found, value_and_grad(f, (0, 1))(o, 0.7))
+
+
+class Held:
+    unread: Any = None
+
+    def __init__(self):
+        self.x, self.other, self.unread = 2.0, 3.0, deque()
+
+    def value(self, c):
+        return self.x * c
+
+
+def test_what_is_not_read_does_not_matter(tried):
+    o: Any = Held()
+    f = value_and_grad(Held.value, 1, compile=True)
+    for unread in (1.0, None, "a", [o], deque(), o):
+        o.unread = o.more = unread
+        assert f(o, 3.0) == (6.0, 2.0)
+    del o.unread, o.other
+    assert f(o, 3.0) == (6.0, 2.0)
+    assert all(tried)
+    site: Any = known_site(Held.value.__code__)
+    assert len(site.read_so_far()) == 1
+    o.x = 2  # an int
+    assert f(o, 3.0) == (6.0, 2.0)
+    assert len(site.read_so_far()) == 2

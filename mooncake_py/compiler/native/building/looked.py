@@ -1,0 +1,36 @@
+"""What of the structures that are passed was looked at: of the rest nothing is required."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from mooncake_py.compiler.native.building.types import (
+    DictType,
+    ObjectType,
+    Path,
+    TupleType,
+    Type,
+)
+
+__all__ = ["Looked", "looked_at"]
+
+Looked = Mapping[Path, Collection[str]]
+"""By the paths of objects the names of the attributes that were asked for, found or not."""
+
+
+def looked_at(type_: Type, looked: Looked, path: Path) -> Type:
+    """Return a type without the attributes that nothing asked for."""
+    if isinstance(type_, TupleType):
+        pairs = enumerate(type_.items)
+        return type_._replace(items=tuple([looked_at(t, looked, (*path, k)) for k, t in pairs]))
+    if isinstance(type_, DictType):
+        items = zip(type_.keys, type_.items, strict=True)
+        return type_._replace(items=tuple([looked_at(t, looked, (*path, k)) for k, t in items]))
+    if not isinstance(type_, ObjectType):
+        return type_
+    names = looked.get(path, ())
+    attributes = [
+        (name, looked_at(t, looked, (*path, name))) for name, t in type_.attributes if name in names
+    ]
+    absent = set(names).difference([name for name, _ in attributes])
+    return type_._replace(attributes=tuple(attributes), absent=tuple(sorted(absent)))
