@@ -134,7 +134,9 @@ class Reread:
     Attributes
     ----------
     types : sequence of Type
-        Of the arguments.
+        Of the arguments, of which they know what was looked at.
+    places : sequence of Path
+        Where the inputs are in the arguments, and in what is captured.
     has_loops : bool
         Whether it has loops, other than those over the elements of arrays.
     match : callable or None
@@ -152,7 +154,8 @@ class Reread:
         name: str,
         compiler: Compiler | None = None,
     ) -> None:
-        self.types = types
+        self.types = reading.types
+        self.places = reading.places
         self.derivatives: dict[Any, Any] = {}
         self.callees = reading.callees
         self.captured = reading.captured

@@ -24,6 +24,7 @@ from mooncake_py.diagnostics.meter import reporter
 from mooncake_py.modes.reverse.context import ReverseContext
 from mooncake_py.modes.reverse.storage import Storage, Workspace
 from mooncake_py.modes.reverse.whole_arguments import arguments_of, array_of, names_in, stand_once
+from mooncake_py.modes.reverse.whole_structures import Structure
 from mooncake_py.modes.reverse.whole_sweeps import WholeSweeps
 from mooncake_py.rules import registry
 from mooncake_py.runtime.active import Active
@@ -102,6 +103,8 @@ def gradient_of_whole(
         whole = whole_gradient(site, reading, tuple(chosen), has_aux)
         if whole is None:
             return None
+        if whole.structures:
+            return structured_gradient(whole, site, inputs, f, args, kwargs, workspace)
         types = [*map(type, args)]
         simple = SIMPLE.issuperset(types) and len(args) == len(inputs) and not kwargs
         if workspace is not None and simple:
@@ -109,6 +112,35 @@ def gradient_of_whole(
     if whole.site.trials.rest() or not whole.site.may_run(inputs):
         return None
     return whole.run(inputs.values(), workspace or whole.form.spares)
+
+
+def structured_gradient(
+    whole: WholeGradient,
+    site: FunctionSite,
+    inputs: dict[str, Any],
+    f: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    workspace: Workspace | None,
+) -> Result | None:
+    """Return the result and the gradients of a call with respect to objects or dicts."""
+    given = site.arguments(f, args, kwargs)
+    assert given is not None
+    builds: dict[int, tuple[Any, Any]] = {}
+    for k, structure in whole.structures.items():
+        found = structure.of(given[whole.positions[k]])
+        if found is None:
+            return None
+        builds[k] = found
+    if whole.site.trials.rest() or not whole.site.may_run(inputs):
+        return None
+    result = whole.run(inputs.values(), workspace or whole.form.spares)
+    if result is None:
+        return None
+    value, gradients = result
+    return value, tuple(
+        [g if k not in builds else builds[k][0](g, builds[k][1]) for k, g in enumerate(gradients)]
+    )
 
 
 def runs_alone(f: Any) -> bool:
@@ -171,6 +203,10 @@ class WholeGradient(WholeSweeps):
     value : Output
         The number that is differentiated.
     aux : Output or None
+    structures : dict of int to Structure
+        What makes the gradients of objects and dicts, by their places among the chosen arguments.
+    positions : sequence of int
+        Of the chosen arguments.
     """
 
     def __init__(
@@ -180,8 +216,12 @@ class WholeGradient(WholeSweeps):
         arguments: Sequence[Output],
         value: Output,
         aux: Output | None,
+        structures: dict[int, Structure],
+        positions: Sequence[int],
     ) -> None:
         super().__init__(site, form, arguments)
+        self.structures = structures
+        self.positions = positions
         self.value = value
         self.aux = aux
         self.was_unusual = False
@@ -191,7 +231,9 @@ class WholeGradient(WholeSweeps):
         cls, site: FunctionSite, reading: Reread, chosen: Sequence[int | str], has_aux: bool
     ) -> WholeGradient | None:
         """Return it, or None if the function gives back, or is given, something else."""
-        arguments = arguments_of(site, reading, chosen)
+        structures: dict[int, Structure] = {}
+        compiled = site.compiler is None  # text of NumPy has the bits of the general way
+        arguments = arguments_of(site, reading, chosen, structures if compiled else None)
         value, aux = reading.output, None
         if has_aux and value.kind == "tuple" and len(value.items) == 2:
             value, aux = value.items
@@ -199,7 +241,10 @@ class WholeGradient(WholeSweeps):
         if has_aux or value.kind != "number" or arguments is None:
             return None
         form = reading.site.form_where(frozenset(names_in(arguments)))
-        return None if form is None else cls(reading.site, form, arguments, value, aux)
+        if form is None:
+            return None
+        positions = [k if isinstance(k, int) else site.parameters.index(k) for k in chosen]
+        return cls(reading.site, form, arguments, value, aux, structures, positions)
 
     def run(self, inputs: Iterable[Any], storage: Storage) -> Result | None:
         """Return the result and the gradients, None where something is unusual."""

@@ -14,7 +14,10 @@ from numpy import ndarray
 
 from mooncake_py.compiler.native.building.types import (
     ArrayType,
+    DictType,
     ListType,
+    ObjectType,
+    SameType,
     TupleType,
     Type,
     is_one,
@@ -23,6 +26,7 @@ from mooncake_py.compiler.native.building.types import (
 from mooncake_py.compiler.native.reading.outputs import Output
 from mooncake_py.compiler.native.regions.region import REAL
 from mooncake_py.compiler.native.site import FunctionSite, Reread
+from mooncake_py.modes.reverse.whole_structures import Structure
 
 __all__ = [
     "are_apart", "arguments_of", "array_of", "leaves_in", "names_in", "parts_of_one", "stand_once",
@@ -32,13 +36,29 @@ KINDS: Mapping[str, type] = {"list": list, "tuple": tuple}
 
 
 def arguments_of(
-    site: FunctionSite, reading: Reread, chosen: Sequence[int | str]
+    site: FunctionSite,
+    reading: Reread,
+    chosen: Sequence[int | str],
+    structures: dict[int, Structure] | None = None,
 ) -> list[Output] | None:
-    """Return the chosen arguments; None if one holds anything but real numbers and arrays."""
+    """Return the chosen arguments; None if one holds anything but real numbers and arrays.
+
+    Parameters
+    ----------
+    structures : dict of int to Structure, optional
+        Takes by its place among the chosen ones what makes the gradient of an object or a dict.
+    """
     region = reading.site.region
     found: list[Output] = []
     for k in chosen:
         position = k if isinstance(k, int) else site.parameters.index(k)
+        if structures is not None and is_structure(reading.types[position]):
+            parts = structured(reading, position)
+            if parts is None:
+                return None
+            structures[len(found)] = parts[1]
+            found.append(parts[0])
+            continue
         first = sum(map(width, reading.types[:position]))
         names = iter(region.inputs[first : first + width(reading.types[position])])
         argument = described(reading.types[position], names)
@@ -46,6 +66,40 @@ def arguments_of(
             return None
         found.append(argument)
     return found if names_in(found) else None
+
+
+def is_structure(type_: Type) -> bool:
+    """Return True for an argument whose gradient is made by a `Structure`."""
+    if isinstance(type_, TupleType) and type_.cls is None:
+        return any(map(is_structure, type_.items))
+    return isinstance(type_, TupleType | DictType | ObjectType)
+
+
+def structured(reading: Reread, position: int) -> tuple[Output, Structure] | None:
+    """Return what was read of an argument, and what makes a gradient of it of that of the parts.
+
+    None where something in it stands in another argument too, or is complex.
+    """
+    region = reading.site.region
+    if region.complexes or any(stands_outside(t, k) for k, t in enumerate(reading.types)):
+        return None
+    pairs = zip(region.inputs, reading.places, strict=True)
+    own = [(name, path) for name, path in pairs if path[0] == position]
+    own = [(name, path) for name, path in own if region.kinds[name] in REAL]
+    if not own or any(path[-1] in ("real", "imag") for _, path in own):
+        return None
+    items = [Output("array" if name in region.arrays else "number", name=name) for name, _ in own]
+    places = {path[1:]: k for k, (_, path) in enumerate(own)}
+    return Output("tuple", items=tuple(items)), Structure(places)
+
+
+def stands_outside(type_: Type, position: int) -> bool:
+    """Return True if something in an argument stands in another one too."""
+    if isinstance(type_, TupleType | DictType):
+        return any(stands_outside(item, position) for item in type_.items)
+    if isinstance(type_, ObjectType):
+        return any(stands_outside(part, position) for _, part in type_.attributes)
+    return isinstance(type_, SameType) and type_.path[0] != position
 
 
 def described(type_: Type, names: Iterator[str]) -> Output | None:

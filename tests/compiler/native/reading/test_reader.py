@@ -7,9 +7,10 @@ import copy
 import numpy as np
 import pytest
 
-from mooncake_py.compiler.native.building.types import flattened, type_of
+from mooncake_py.compiler.native.building.types import type_of
 from mooncake_py.compiler.native.building.values import Unfit
 from mooncake_py.compiler.native.lowering.lower import lowered
+from mooncake_py.compiler.native.reading.objects import found_at
 from mooncake_py.compiler.native.reading.reader import read_function
 from tests.compiler.native.whole_functions import FUNCTIONS
 from tests.support.interpreted import INTERPRETED
@@ -18,10 +19,11 @@ from tests.support.interpreted import INTERPRETED
 def run(f, args, change=lambda region: region):
     """Run a function as its region, and return whether it ran and what it gives back."""
     types = [type_of(a) for a in args]
-    region = change(read_function(f, types).region)
+    reading = read_function(f, types)
+    region = change(reading.region)
     printer = INTERPRETED.printer(region.kinds, region.arrays)
     printer.forward(region.body, region.inputs, region.results)
-    flat = [part for a, t in zip(args, types, strict=True) for part in flattened(a, t)]
+    flat = [found_at(args, place) for place in reading.places]
     ok, _, _, *results = INTERPRETED.built(printer)["forward"](np.empty(0), *flat)
     return ok, results
 
