@@ -21,6 +21,7 @@ from mooncake_py.compiler.native.building.types import (
 from mooncake_py.compiler.native.building.values import Unfit
 from mooncake_py.compiler.native.form import Compiler
 from mooncake_py.compiler.native.giving_back import TYPES, given_back, types_in
+from mooncake_py.compiler.native.holding import Holding
 from mooncake_py.compiler.native.machine.background import WORKER
 from mooncake_py.compiler.native.matching import matcher
 from mooncake_py.compiler.native.outcome import COMPILED, NOT_COMPILED, Outcome
@@ -141,6 +142,8 @@ class Reread:
         Whether it has loops, other than those over the elements of arrays.
     match : callable or None
         From arguments of these types to the inputs of the region, in order; see `matcher`.
+    holds : Holding
+        Whether the function, and those that it calls, are what they were.
     is_small : bool
         Whether a call of it within others takes longer than recording what it does.
     derivatives : dict
@@ -168,20 +171,11 @@ class Reread:
         self.has_loops = any(isinstance(s, For | While) for s in body)
         given = [*reading.types, *(c.type for c in reading.captured)]
         self.match = matcher(given, reading.places)
+        self.holds = Holding(reading.callees)
         numbers = types_in(reading.output)
         numbers += [pair for *_, output in reading.set_after for pair in types_in(output)]
         numbers += [(o.name, TYPES[o.type]) for o, _ in reading.grown]
         self.site = RegionSite(reading.region, dict(numbers), name, compiler)
-
-    def holds(self, f: FunctionType) -> bool:
-        """Return True if the function, and those that it calls, are what they were.
-
-        It may be another function of the same code: a lambda, say, that is made in each call.
-        """
-        main = self.callees.every[0]
-        if main.function() is not f:
-            main.stand_for(f)
-        return self.callees.hold((), f)
 
     def inputs(self, f: FunctionType, given: Sequence[Any]) -> dict[str, Any] | None:
         """Return the inputs of the region by their names, None where it does not serve.

@@ -203,10 +203,10 @@ class WholeGradient(WholeSweeps):
     value : Output
         The number that is differentiated.
     aux : Output or None
-    structures : dict of int to Structure
+    structures : dict of int to Structure, optional
         What makes the gradients of objects and dicts, by their places among the chosen arguments.
-    positions : sequence of int
-        Of the chosen arguments.
+    positions : sequence of int, optional
+        Of the chosen arguments, where there are any of these.
     """
 
     def __init__(
@@ -216,11 +216,11 @@ class WholeGradient(WholeSweeps):
         arguments: Sequence[Output],
         value: Output,
         aux: Output | None,
-        structures: dict[int, Structure],
-        positions: Sequence[int],
+        structures: dict[int, Structure] | None = None,
+        positions: Sequence[int] = (),
     ) -> None:
         super().__init__(site, form, arguments)
-        self.structures = structures
+        self.structures = structures or {}
         self.positions = positions
         self.value = value
         self.aux = aux
