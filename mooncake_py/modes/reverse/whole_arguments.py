@@ -13,6 +13,7 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.compiler.native.building.types import (
+    DEEP,
     ArrayType,
     DictType,
     ListType,
@@ -137,8 +138,10 @@ def are_apart(values: Iterable[Any]) -> bool:
     return len(set(map(id, arrays))) == len(arrays) and all(a.flags.owndata for a in arrays)
 
 
-def stand_once(value: Any, met: set[int]) -> bool:
+def stand_once(value: Any, met: set[int], depth: int = 0) -> bool:
     """Return True if no list stands twice in an argument: there it has one derivative.
+
+    False also where it is too deep to be read.
 
     Parameters
     ----------
@@ -151,7 +154,7 @@ def stand_once(value: Any, met: set[int]) -> bool:
         met.add(id(value))
     elif type(value) is not tuple:
         return True
-    return all(stand_once(part, met) for part in value)
+    return depth < DEEP and all(stand_once(part, met, depth + 1) for part in value)
 
 
 def array_of(value: Any) -> ndarray | None:

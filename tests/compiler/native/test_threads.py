@@ -109,7 +109,8 @@ def test_a_captured_variable_is_that_of_the_function_itself() -> None:
     assert found is not None
     reading, _ = found
     reading.callees.every[0].stand_for(other)  # as a call in another thread does
-    inputs = reading.inputs(f, reading.types, [np.ones(3)])
+    inputs = reading.inputs(f, [np.ones(3)])
+    assert inputs is not None
     assert [v for v in inputs.values() if type(v) is float] == [2.0]
 
 

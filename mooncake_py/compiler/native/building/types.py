@@ -35,10 +35,10 @@ from mooncake_py.runtime.attribute_lookup import (
 from mooncake_py.tangents.fields import instance_dict, slots
 
 __all__ = [
-    "COMPLEX_TYPES", "FLOATS", "GROWING", "HEAP", "KINDS", "MOST_ITEMS", "NUMBERS", "ArrayType",
-    "DictType", "KnownType", "ListType", "Met", "NumberType", "ObjectType", "Path", "SameType",
-    "TupleType", "Type", "UnservedType", "fields_of", "is_list_of", "is_list_of_floats",
-    "is_one", "itemized", "list_type", "type_of", "unserved",
+    "COMPLEX_TYPES", "DEEP", "FLOATS", "GROWING", "HEAP", "KINDS", "MOST_ITEMS", "NUMBERS",
+    "ArrayType", "DictType", "KnownType", "ListType", "Met", "NumberType", "ObjectType", "Path",
+    "SameType", "TupleType", "Type", "UnservedType", "fields_of", "is_list_of",
+    "is_list_of_floats", "is_one", "itemized", "list_type", "type_of", "unserved",
 ]  # fmt: skip
 
 KINDS = {

@@ -70,8 +70,8 @@ class ObjectReader(ClassReader):
     own_attributes: set[str]
     of_classes: set[str]
 
-    def input_at(self, name: str, type_: Type, steady: bool, path: Path) -> Value:
-        """Return what an attribute stands for on entry."""
+    def argument(self, name: str, type_: Type, steady: bool, path: Path) -> Value:
+        """Return what a value that is passed, or an attribute of one, stands for on entry."""
         raise NotImplementedError
 
     def bind_assigned(self) -> None:
@@ -94,8 +94,8 @@ class ObjectReader(ClassReader):
         """Return what an attribute that is assigned somewhere stands for on entry."""
         own = slot.own
         if own not in self.findings.varied | self.findings.widened:
-            return self.input_at(own, type_, False, path)
-        value = self.input_at(f"{own}.before", type_, True, path)
+            return self.argument(own, type_, False, path)
+        value = self.argument(f"{own}.before", type_, True, path)
         return self.bind_number(slot, value) if isinstance(value, Number) else value
 
     @override
@@ -153,7 +153,7 @@ class ObjectReader(ClassReader):
         if own not in self.initial:
             type_ = self.type_at(o, name)
             assert type_ is not None
-            self.initial[own] = self.input_at(own, type_, True, (*o.path, name))
+            self.initial[own] = self.argument(own, type_, True, (*o.path, name))
         return self.initial[own]
 
     def at(self, path: Path) -> Value:
@@ -163,6 +163,10 @@ class ObjectReader(ClassReader):
             assert isinstance(outer, Object)  # items are there with what holds them
             self.first(outer, path[-1])
         return self.structures[path]
+
+    def kept_at(self, path: Path, value: Value) -> Value:
+        """Return what stands at a path, for other paths that lead to it too."""
+        return self.structures.setdefault(path, value)
 
     def of_class_alone(self, o: Object, name: str) -> Any:
         """Return what the class of an object has under a name, where the object has nothing.

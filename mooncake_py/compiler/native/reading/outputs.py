@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, NamedTuple
 
-__all__ = ["Output", "leaves_of", "names_in"]
+from mooncake_py.compiler.native.building.values import Number, Tuple, Value
+
+__all__ = ["Output", "as_python", "leaves_of", "names_in"]
 
 
 class Output(NamedTuple):
@@ -48,3 +51,16 @@ def names_in(output: Output) -> tuple[str, ...]:
     for item in output.items:
         names += names_in(item)
     return tuple(dict.fromkeys(names))
+
+
+PYTHON_TYPES = {"float64": "float", "int64": "int", "bool_": "bool"}
+
+
+def as_python(value: Value) -> Value:
+    """Return a result as what Numba compiled gives it back: with numbers of Python."""
+    match value:
+        case Number(e=e, type=type_):
+            return Number(e, PYTHON_TYPES.get(type_, type_))
+        case Tuple(items=items):
+            return replace(value, items=tuple(map(as_python, items)))
+    return value

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import weakref
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from types import FunctionType, ModuleType
 from typing import Any, NamedTuple
 
@@ -55,7 +54,7 @@ from mooncake_py.compiler.native.reading.blocks import simplified
 from mooncake_py.compiler.native.reading.captured import Captured, holds_objects
 from mooncake_py.compiler.native.reading.lowering import ended, lowered
 from mooncake_py.compiler.native.reading.nested import NestedReader
-from mooncake_py.compiler.native.reading.outputs import Output, leaves_of, names_in
+from mooncake_py.compiler.native.reading.outputs import Output, as_python, leaves_of, names_in
 from mooncake_py.compiler.native.reading.parameters import defaults_of, parameters_of
 from mooncake_py.compiler.native.reading.scope import Scope, constant, is_input
 from mooncake_py.compiler.native.reading.store import Store
@@ -264,8 +263,8 @@ class FunctionReader(NestedReader):
         value = self.argument(f"{own}.before", type_, True, path)
         return self.bind_number(name, value) if isinstance(value, Number) else value
 
+    @override
     def argument(self, name: str, type_: Type, steady: bool, path: Path) -> Value:
-        """Return what a value that is passed stands for."""
         match type_:
             case KnownType(type=t, value=value):
                 return Known(set(value)) if t is set else known(value)
@@ -333,14 +332,6 @@ class FunctionReader(NestedReader):
                 self.b.kinds[name], self.b.arrays[name] = kind, len(ones)
                 return stored(name, lengths(name, ones), kind)
         raise TypeError(type_)
-
-    def kept_at(self, path: Path, value: Value) -> Value:
-        """Return what stands at a path, for other paths that lead to it too."""
-        return self.structures.setdefault(path, value)
-
-    @override
-    def input_at(self, name: str, type_: Type, steady: bool, path: Path) -> Value:
-        return self.argument(name, type_, steady, path)
 
     @override
     def captured(
@@ -495,17 +486,6 @@ class FunctionReader(NestedReader):
 
 
 NOTHING = Known(None)
-PYTHON_TYPES = {"float64": "float", "int64": "int", "bool_": "bool"}
-
-
-def as_python(value: Value) -> Value:
-    """Return a result as what Numba compiled gives it back: with numbers of Python."""
-    match value:
-        case Number(e=e, type=type_):
-            return Number(e, PYTHON_TYPES.get(type_, type_))
-        case Tuple(items=items):
-            return replace(value, items=tuple(map(as_python, items)))
-    return value
 
 
 def known(value: Any) -> Value:
