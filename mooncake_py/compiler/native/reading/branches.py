@@ -16,16 +16,15 @@ from mooncake_py.compiler.native.building.values import (
     Unfit,
     Value,
 )
-from mooncake_py.compiler.native.reading.assignments import AssignmentReader, alike
+from mooncake_py.compiler.native.reading.lowering import is_flag
 from mooncake_py.compiler.native.reading.merging import Before, bases_in, merged
+from mooncake_py.compiler.native.reading.returning import ReturnReader, is_result
 from mooncake_py.compiler.native.reading.store import Slot, Snapshot, is_same
-from mooncake_py.compiler.native.regions.region import BOOL
-from mooncake_py.compiler.regions.ir import Const, Count, Expr, If, Name, Statement
+from mooncake_py.compiler.regions.ir import Const, Expr, If, Statement
 from mooncake_py.syntax.nodes import place_of
 
 __all__ = [
     "CHOSEN",
-    "FLAG",
     "LEAVING",
     "NOTHING",
     "BranchReader",
@@ -38,10 +37,8 @@ MAY_LEAVE = "mooncake_may_leave"
 LEAVES = ast.Break | ast.Continue | ast.Raise
 LEFT_BY = ast.Raise  # in a pass of a loop that is read pass by pass: others lead to its end
 CHOSEN = ".item"  # how slots are called for what `min` and `max` choose
-FLAG = "..broke"  # how the flags of such loops are called: no variable is
 LEAVING = ast.Break | ast.Continue | ast.Return | ast.Raise
 NOTHING = Known(None)
-SETTLED = Number | ComplexNumber | Known | None
 
 
 class Unrolled(list[Snapshot]):
@@ -58,27 +55,21 @@ class Unrolled(list[Snapshot]):
         self.flag = flag
 
 
-class BranchReader(AssignmentReader):
+class BranchReader(ReturnReader):
     """Reads branches, and what they give back.
 
     Attributes
     ----------
-    inputs : set of str
-        Arrays that are passed.
     result : Value or None
         What the function that is being read gives back, where it is known.
     jumps : list of list of Snapshot
         For each loop of this function that is being read what slots stand for where a pass is left.
-    loops_outside : int
-        How many of the loops that a statement is in are of functions around this one.
     initial, known_as : dict
         What attributes that nothing assigns, and captured variables, stand for.
     """
 
-    inputs: set[str]
     result: Value | None
     jumps: list[list[Snapshot]]
-    loops_outside: int
     initial: dict[str, Value]
     known_as: dict[Any, Value]
 
@@ -164,8 +155,11 @@ class BranchReader(AssignmentReader):
         may come before, in the text.
         What the caller can see must not be written by this name, either.
         """
-        if slot.name.startswith(FLAG):
-            self.merge_flags(slot, blocks, sides)
+        if is_flag(slot.name):
+            self.merge_flag(slot, blocks, sides)
+            return
+        if is_result(slot):
+            self.merge_result(slot, known, blocks, sides)
             return
         values = [side.get(slot) for side in sides]
         arrays = [v for v in values if isinstance(v, Array)]
@@ -186,49 +180,12 @@ class BranchReader(AssignmentReader):
         for side in sides:
             side[slot] = found
 
-    def merge_flags(
-        self, slot: Slot, blocks: Sequence[list[Statement]], sides: Sequence[dict[Slot, Value]]
-    ) -> None:
-        """Let a flag, of which one side or both know what it is, stand for what it is."""
-        self.b.kinds[slot.own] = BOOL
-        found = Number(Name(slot.own), "bool")
-        for block, side in zip(blocks, sides, strict=True):
-            if side[slot] != found:
-                block.append(Count(slot.own, self.truth(side[slot]), place=self.b.place))
-            side[slot] = found
-
     def seen_outside(self, ends: Sequence[Snapshot]) -> set[str]:
         """Return the memory that other functions, attributes and captured variables refer to."""
         found = [*self.initial.values(), *self.known_as.values()]
         own = self.scope.owner
         found += [v for end in ends for s, v in end.values.items() if s.owner != own]
         return set(bases_in(found))
-
-    def merged_result(
-        self,
-        known: Before,
-        blocks: Sequence[list[Statement]],
-        values: Sequence[Value | None],
-        seen: set[str],
-    ) -> Value | None:
-        """Return one result for those of the sides of a branch that do not leave."""
-        first = values[0]
-        if all(value == first for value in values) and isinstance(first, SETTLED):
-            return first
-        tuples = [v for v in values if isinstance(v, Tuple)]
-        if len(tuples) == len(values) and all(alike(v, tuples[0]) for v in tuples):
-            rows = zip(*[v.items for v in tuples], strict=True)
-            items = [self.merged_result(known, blocks, row, seen) for row in rows]
-            return replace(tuples[0], items=tuple(v for v in items if v is not None))
-        arrays = [v for v in values if isinstance(v, Array)]
-        if len(arrays) == len(values):
-            if all(a == arrays[0] for a in arrays) and arrays[0].base in known.arrays:
-                return arrays[0]
-            if (self.inputs | seen).isdisjoint(a.base for a in arrays):
-                found = merged(self.b, known, blocks, arrays)
-                if found is not None:
-                    return found
-        raise Unfit("returns of different types: return the same type everywhere", self.b.place)
 
     def returned(self, value: Value) -> None:
         """Note what the function gives back."""

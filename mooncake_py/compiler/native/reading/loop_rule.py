@@ -44,6 +44,7 @@ class LoopRule(BranchReader):
         around = Around(self.is_straight, self.aliases.pairs, Before.of(b), over, place)
         self.is_straight = not has_jump(body, LEAVING)
         self.rebound = names_bound(body)
+        self.settle_flags(body, self.rebound)
         for slot, value in list(values.items()):
             if isinstance(value, Array) and self.may_be_carried(slot):
                 self.give_memory(slot, value, runs, over)
@@ -111,6 +112,7 @@ class LoopRule(BranchReader):
         if carried:
             self.findings.carried |= carried
             raise Again
+        self.settle_results(changed, ends)
         for slot, value in changed.items():
             if slot in before:
                 self.unpack(slot, before[slot], value)

@@ -1,7 +1,7 @@
 """Returns within loops, and ``else`` of loops, in terms of flags and ``break``.
 
     for i in range(n):              _mk_left = False
-        if x[i] > a:                _mk_result0 = 0
+        if x[i] > a:                _mk_result0 = ...
             return x[i]             for i in range(n):
     return a                            if x[i] > a:
                                             _mk_result0 = x[i]
@@ -42,10 +42,11 @@ from mooncake_py.syntax.nodes import (
 )
 from mooncake_py.syntax.trees import walk
 
-__all__ = ["ended", "has_return", "lowered"]
+__all__ = ["BROKE", "RESULT", "ended", "has_return", "is_flag", "lowered"]
 
 LOOPS = ast.For | ast.While
 LEFT, RESULT, BROKE = (f"{PREFIX}{name}" for name in ("left", "result", "broke"))
+FLAGS = LEFT, BROKE
 
 
 def ended(body: list[ast.stmt]) -> list[ast.stmt]:
@@ -81,8 +82,7 @@ class Lowering:
     """
 
     def __init__(self, returns: Sequence[ast.Return]) -> None:
-        values = [parts(node.value) for node in returns]
-        self.initial = [all(map(is_truth, column)) for column in zip(*values, strict=True)]
+        self.width = len(parts(returns[0].value)) if returns else 0
         self.is_tuple = any(isinstance(node.value, ast.Tuple) for node in returns)
         self.count = 0
 
@@ -131,9 +131,9 @@ class Lowering:
         if any(own(node.body, ast.Return)):
             if not depth:
                 before.append(truth(LEFT, False, place))
-                for k, is_bool in enumerate(self.initial):
-                    initial = constant(False if is_bool else 0, place)
-                    before.append(assign(store(f"{RESULT}{k}", place), initial, place))
+                for k in range(self.width):
+                    nothing = constant(..., place)
+                    before.append(assign(store(f"{RESULT}{k}", place), nothing, place))
             after += self.leaving(node, depth, place)
         orelse = self.block(node.orelse, depth, outer)
         if flag and orelse:
@@ -148,7 +148,7 @@ class Lowering:
         if depth:
             leave: ast.stmt = located(ast.Break(), place)
         else:
-            values: list[ast.expr] = [load(f"{RESULT}{k}", place) for k in range(len(self.initial))]
+            values: list[ast.expr] = [load(f"{RESULT}{k}", place) for k in range(self.width)]
             value = values[0] if len(values) == 1 and not self.is_tuple else None
             if value is None and self.is_tuple:
                 value = located(ast.Tuple(values, ast.Load()), place)
@@ -205,16 +205,9 @@ def width(value: ast.expr | None) -> tuple[bool, int]:
     return isinstance(value, ast.Tuple), len(parts(value))
 
 
-def is_truth(value: ast.expr) -> bool:
-    """Return True for what looks like a truth."""
-    match value:
-        case ast.Constant(value=found):
-            return isinstance(found, bool)
-        case ast.UnaryOp(op=ast.Not()) | ast.Compare():
-            return True
-        case ast.BoolOp(values=values):
-            return all(map(is_truth, values))
-    return False
+def is_flag(name: str) -> bool:
+    """Return True for what tells whether a loop, or the function, has been left."""
+    return name.startswith(FLAGS)
 
 
 def truth(name: str, value: bool, place: Place) -> ast.stmt:

@@ -165,6 +165,8 @@ class FunctionReader(NestedReader):
         self.places: dict[str, Path] = {}
         self.looked = {}
         self.initial = {}
+        self.results = {}
+        self.pending = []
         self.own_attributes = set()
         self.of_classes = set()
         self.slots = Store()

@@ -19,17 +19,21 @@ from contextlib import contextmanager
 
 from mooncake_py.compiler.native.building.values import Number, Tuple, Unfit, Value
 from mooncake_py.compiler.native.reading.bodies import names_bound
-from mooncake_py.compiler.native.reading.branches import FLAG, Unrolled
+from mooncake_py.compiler.native.reading.branches import Unrolled
 from mooncake_py.compiler.native.reading.conditions import opposite
 from mooncake_py.compiler.native.reading.iterables import IterableReader
+from mooncake_py.compiler.native.reading.lowering import BROKE
 from mooncake_py.compiler.native.reading.scope import bound_in
 from mooncake_py.compiler.regions.ir import Const, Expr
 from mooncake_py.syntax.nodes import place_of
 
 __all__ = ["MOST_STATEMENTS", "UnrollingReader"]
 
-MOST_STATEMENTS = 300
-"""What loops that are read pass by pass may add to a region after their first passes."""
+MOST_STATEMENTS = 1000
+"""What loops that are read pass by pass may add to a region after their first passes.
+
+First calls of so many statements on numbers take three seconds, of so many on arrays eight.
+"""
 
 
 class UnrollingReader(IterableReader):
@@ -51,7 +55,7 @@ class UnrollingReader(IterableReader):
         """Read a loop over items that are known, once for each."""
         scope = self.scope
         scope.bindings.update(bound_in([node]))  # what it binds is bound again
-        flag = self.b.fresh(FLAG)
+        flag = self.b.fresh(BROKE)
         scope.env[flag] = Number(Const(False), "bool")
         scope.repeats += 1
         self.jumps.append(Unrolled(flag))

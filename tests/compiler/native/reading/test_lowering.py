@@ -10,7 +10,10 @@ import pytest
 from numpy.testing import assert_allclose
 
 from mooncake_py import grad, jvp, value_and_grad
+from mooncake_py.compiler.native.building.types import type_of
+from mooncake_py.compiler.native.building.values import Unfit
 from mooncake_py.compiler.native.reading.lowering import lowered
+from mooncake_py.compiler.native.reading.reader import read_function
 
 pytestmark = pytest.mark.plain
 
@@ -126,7 +129,79 @@ def changes(x, a):
     return np.sum(x) * a
 
 
+def first_row(x, a):
+    for i in range(len(x)):
+        y = x * a + i
+        for j in range(i):
+            if y[j] * x[i] > a:
+                return y
+        if x[i] < -2.0 * a:
+            return np.sin(y)
+    return x * x
+
+
+def arrays_from_loops(x, a):
+    y = first_row(x, a)
+    y[1] *= 2.0
+    rows = []
+    for k in range(3):
+        x[k] += a
+        rows.append(np.sum(first_row(x, a + k)))
+    return np.sum(y * x) * sum(rows)
+
+
+def pair_of_passes(x, a):
+    for k, y in enumerate((x * 2.0, x - a, x)):
+        if y[0] > a:
+            return (y * a, k), y[1]
+        if y[2] < -a:
+            return (x * 3.0, 2 * k), a
+    return (x + a, 7), x[3]
+
+
+def tuples_from_loops(x, a):
+    (y, k), b = pair_of_passes(x, a)
+    found = find(x, a)
+    y[0] += b
+    return np.sum(y) * (k + 1) + b + found[0] * found[1][1]
+
+
+def find(x, a):
+    k = 0
+    while k < len(x):
+        if x[k] > a:
+            return x[k], np.array([a, x[0]]), "large"
+        k += 1
+    return a, np.zeros(2), "large"
+
+
+def itself_or_other(x, a):
+    y = chosen(x, x * a, a)
+    z = np.sum(y * y)
+    return z * a
+
+
+def chosen(x, y, a):
+    for i in range(len(x)):
+        if x[i] > 2.0 * a:
+            return y
+    return x + a
+
+
+def nothing_found(x, a):
+    def place(x, a):
+        for i in range(len(x)):
+            for name in ("a", "b"):
+                if name == "b" and x[i] > a:
+                    return i
+        return -1
+
+    k = place(x, a)
+    return a * x[0] if k < 0 else x[k] * (k + 1)
+
+
 CASES = [
+    arrays_from_loops, tuples_from_loops, itself_or_other, nothing_found,
     newton, first_above, endless, endless_with_break, of_truths, types_differ, called, with_else,
     with_both, changes,
 ]  # fmt: skip
@@ -174,6 +249,17 @@ def test_values_of_several_structures_are_left():
     assert lowered(body) is body
     body = ast.parse("for i in x:\n    pass\nreturn 3").body
     assert lowered(body) is body
+
+
+def test_arrays_whose_length_only_the_loop_knows_are_refused():
+    def f(x, a):
+        for i in range(1, len(x)):
+            if x[i] > a:
+                return x[:i] * a
+        return x
+
+    with pytest.raises(Unfit, match="known only there"):
+        read_function(f, [type_of(X), type_of(0.5)])
 
 
 @pytest.mark.slow

@@ -148,7 +148,7 @@ def indexed(x, y):
 
 
 FUNCTIONS = [
-    under_numbers, nearest, first_root, mixed, arrays_bound, written_by_passes,
+    under_numbers, under_constants, nearest, first_root, mixed, arrays_bound, written_by_passes,
     within_kept, kept_within, indexed,
 ]  # fmt: skip
 
