@@ -20,9 +20,27 @@ from mooncake_py.compiler.native.building.values import (
 )
 from mooncake_py.compiler.native.regions.linear import ONE, ZERO, linear, minus, plus, times
 from mooncake_py.compiler.native.regions.region import BOOL, INT
-from mooncake_py.compiler.regions.ir import Check, Compare, Const, Expr, Load, Name, Op, Select
+from mooncake_py.compiler.regions.ir import (
+    Check,
+    Compare,
+    Const,
+    Expr,
+    Load,
+    Name,
+    Op,
+    Select,
+    walk,
+)
 
-__all__ = ["Slice", "diagonal", "flipped", "settles_duplicates", "transposed", "viewed"]
+__all__ = [
+    "Slice",
+    "are_copied",
+    "diagonal",
+    "flipped",
+    "settles_duplicates",
+    "transposed",
+    "viewed",
+]
 
 
 class Slice(NamedTuple):
@@ -264,6 +282,32 @@ def settles_duplicates(b: Builder, indices: Sequence[Array]) -> bool:
     if len(indices) == 1 and len(indices[0].shape) == 1:
         return True
     return all(runs_forward(b, index) for index in indices)
+
+
+def are_copied(a: Array, value: Array) -> bool:
+    """Return True if NumPy writes a view as if what it reads, of the same memory, was copied first.
+
+    It does so but for vectors that go through memory in one direction by different steps.
+    """
+    if len(a.shape) > 1:
+        return True
+    steps = [step_of(v) for v in (a, value)]
+    if len(value.shape) != 1 or None in steps:
+        return False
+    first, second = steps
+    return first == second or first * second < 0  # type: ignore[operator]
+
+
+def step_of(a: Array) -> int | None:
+    """Return by how many elements those of a vector stand apart, along one axis of its memory."""
+    probe = Name("probe0")
+    found = a.at((probe,))
+    if not isinstance(found, Load):
+        return None
+    steps = [
+        linear(i).parts.get(probe, 0) for i in found.index if any(part == probe for part in walk(i))
+    ]
+    return steps[0] if len(steps) == 1 and steps[0] else None
 
 
 def runs_forward(b: Builder, index: Array) -> bool:

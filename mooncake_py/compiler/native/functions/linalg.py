@@ -10,13 +10,13 @@ import numpy as np
 from mooncake_py.compiler.native.building.arguments import Given, Reader, arranged, array_of
 from mooncake_py.compiler.native.building.builder import Builder
 from mooncake_py.compiler.native.building.in_words import said
-from mooncake_py.compiler.native.building.values import Array, Number, Unfit, Value
+from mooncake_py.compiler.native.building.values import Array, Number, Tuple, Unfit, Value
 from mooncake_py.compiler.native.regions import systems
 from mooncake_py.compiler.native.regions.linear import ONE, ZERO
 from mooncake_py.compiler.native.regions.region import FLOAT
 from mooncake_py.compiler.regions.ir import Apply, Compare, Const, Expr, Load, Select
 
-__all__ = ["LINEAR_ALGEBRA"]
+__all__ = ["LINEAR_ALGEBRA", "applied", "determinant", "in_memory", "inverse", "solve", "square"]
 
 
 def square(b: Builder, value: Value | None) -> Array:
@@ -84,7 +84,15 @@ def determinant(b: Builder, args: Sequence[Value], given: Given) -> Value:
     return Number(b.number(Load(found.base, (ZERO,))), "float64")
 
 
+def logarithm_of_determinant(b: Builder, args: Sequence[Value], given: Given) -> Value:
+    """Read ``np.linalg.slogdet(a)``, as a tuple."""
+    a = square(b, *arranged(b, args, given, "a"))
+    found = applied(b, systems.log_determinant, (Const(2),), a)
+    parts = [Number(b.number(Load(found.base, (Const(k),))), "float64") for k in range(2)]
+    return Tuple(tuple(parts))
+
+
 LINEAR_ALGEBRA: dict[Any, Reader] = {
     np.linalg.solve: solve, np.linalg.inv: inverse, np.linalg.cholesky: cholesky,
-    np.linalg.det: determinant,
+    np.linalg.det: determinant, np.linalg.slogdet: logarithm_of_determinant,
 }  # fmt: skip

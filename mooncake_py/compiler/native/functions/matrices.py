@@ -17,14 +17,22 @@ from mooncake_py.compiler.native.building.arguments import (
 )
 from mooncake_py.compiler.native.building.builder import Builder
 from mooncake_py.compiler.native.building.in_words import said
-from mooncake_py.compiler.native.building.indexing import diagonal
-from mooncake_py.compiler.native.building.values import Array, Index, Known, Number, Unfit, Value
+from mooncake_py.compiler.native.building.indexing import Slice, diagonal, viewed
+from mooncake_py.compiler.native.building.values import (
+    Array,
+    ComplexArray,
+    Index,
+    Known,
+    Number,
+    Unfit,
+    Value,
+)
 from mooncake_py.compiler.native.functions import reductions
-from mooncake_py.compiler.native.regions.linear import ZERO, minus
+from mooncake_py.compiler.native.regions.linear import ZERO, minus, plus
 from mooncake_py.compiler.native.regions.region import BOOL, INT, REAL
 from mooncake_py.compiler.regions.ir import Compare, Const, Expr, Select
 
-__all__ = ["MATRIX_FUNCTIONS", "trace"]
+__all__ = ["MATRIX_FUNCTIONS", "beside_diagonal", "offset", "trace", "with_diagonal"]
 
 
 def offset(b: Builder, value: Value | None) -> Expr:
@@ -34,6 +42,40 @@ def offset(b: Builder, value: Value | None) -> Expr:
     if not isinstance(value, Number) or value.kind != INT:
         raise Unfit("a diagonal chosen by something other than a constant int", b.place)
     return b.steady(value.e)
+
+
+def with_diagonal(b: Builder, v: Array, k: Value | None) -> Array:
+    """Return a matrix with the elements of a vector on a diagonal, zeros elsewhere."""
+    if v.kind == BOOL or isinstance(v, ComplexArray):
+        raise Unfit(f"np.diag of {said(v)}: use numbers", b.place)
+    v = v if v.base else b.kept(v)
+    above = offset(b, k)
+    if above != ZERO and not isinstance(above, Const):
+        raise Unfit("np.diag above the main diagonal by what is not constant", b.place)
+    first = int(above.value or 0) if isinstance(above, Const) else 0
+    n = plus(v.shape[0], Const(abs(first)))
+    found = b.new((n, n), v.kind, zero=True)
+    b.layouts.certain(found)
+    row, column = Const(max(-first, 0)), Const(max(first, 0))
+    b.for_all(
+        v.shape,
+        lambda at: b.stored(found, (plus(row, at[0]), plus(column, at[0])), v.at(at)),
+    )
+    return found
+
+
+def beside_diagonal(b: Builder, a: Array, k: Value) -> Array:
+    """Return the part of a square matrix whose diagonal is one above its own."""
+    above = offset(b, k)
+    if not isinstance(above, Const) or len(a.shape) != 2:
+        raise Unfit("a diagonal beside the main one by what is not constant", b.place)
+    b.check("eq", a.shape[0], a.shape[1])
+    first = int(above.value or 0)
+    if not first:
+        return a
+    b.check("le", Const(abs(first)), a.shape[0])
+    later, earlier = Slice(Const(abs(first)), None, 1), Slice(None, Const(-abs(first)), 1)
+    return viewed(b, a, [earlier, later] if first > 0 else [later, earlier])
 
 
 def eye(b: Builder, args: Sequence[Value], given: Given) -> Value:

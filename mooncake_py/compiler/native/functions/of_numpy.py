@@ -55,8 +55,14 @@ from mooncake_py.compiler.native.functions.complex_functions import (
 from mooncake_py.compiler.native.functions.differences import DIFFERENCES
 from mooncake_py.compiler.native.functions.einsum import einsum
 from mooncake_py.compiler.native.functions.exact import EXACT, of_ints
+from mooncake_py.compiler.native.functions.indices import INDICES, INDICES_METHODS
 from mooncake_py.compiler.native.functions.linalg import LINEAR_ALGEBRA
-from mooncake_py.compiler.native.functions.matrices import MATRIX_FUNCTIONS, trace
+from mooncake_py.compiler.native.functions.matrices import (
+    MATRIX_FUNCTIONS,
+    beside_diagonal,
+    trace,
+    with_diagonal,
+)
 from mooncake_py.compiler.native.functions.norms import NORMS
 from mooncake_py.compiler.native.functions.of_math import OF_MATH
 from mooncake_py.compiler.native.functions.of_scipy import is_density, scipy_reader
@@ -64,8 +70,9 @@ from mooncake_py.compiler.native.functions.products import PRODUCTS, of_stacks, 
 from mooncake_py.compiler.native.functions.repeating import REPEATING, flattened
 from mooncake_py.compiler.native.functions.reshaping import raveled, reshaped, reshaped_method
 from mooncake_py.compiler.native.functions.rounding import ROUNDING, rounded
+from mooncake_py.compiler.native.functions.statistics import STATISTICS, divided_by_count
 from mooncake_py.compiler.native.functions.ufunc_methods import METHODS_OF_UFUNCS, reader_of_method
-from mooncake_py.compiler.native.regions.linear import ONE
+from mooncake_py.compiler.native.regions.linear import ONE, times
 from mooncake_py.compiler.native.regions.region import BOOL, INT, REAL
 from mooncake_py.compiler.regions.ir import Const, Expr, Op, Select
 
@@ -102,14 +109,24 @@ def deviation(*, is_root: bool) -> Reader:
     """Return the reader of ``np.var``, or of ``np.std``, which is its root."""
 
     def read(b: Builder, args: Sequence[Value], given: Given) -> Value:
-        given_a, axis, keeps = arranged(b, args, given, "a axis * keepdims")
+        given_a, axis, keeps, less = arranged(b, args, given, "a axis * keepdims ddof")
         a = array_of(b, given_a)
         a = a if a.base else b.kept(a)
         options = {} if axis is None else {"axis": axis}
         middle = MEAN(b, [a], options | {"keepdims": Number(Const(True), "bool")})
         apart = operations.operated(b, "sub", a, middle)
         squares = operations.operated(b, "mul", apart, apart)
-        found = MEAN(b, [squares], options if keeps is None else options | {"keepdims": keeps})
+        options = options if keeps is None else options | {"keepdims": keeps}
+        if less is None:
+            found = MEAN(b, [squares], options)
+        else:
+            is_whole = axis is None or written(b, axis) is None
+            axes = axes_in(b, None if is_whole else axis, len(a.shape))
+            sums = added_up(b, squares, axes, keeps_axes(b, keeps))
+            count: Expr = ONE
+            for k in axes:
+                count = times(count, a.shape[k])
+            found = divided_by_count(b, sums, count, less)
         return operations.length(b, found) if is_root else found
 
     return read
@@ -203,17 +220,38 @@ def new(b: Builder, shape: Sequence[Expr], kind: str, value: float | None) -> Ar
 def full(b: Builder, args: Sequence[Value], given: Given) -> Value:
     """Read ``np.full(shape, number)``."""
     shape, value, dtype = arranged(b, args, given, "shape fill_value dtype")
-    if not isinstance(value, Number) or (dtype is None and value.kind not in REAL):
-        raise Unfit(f"np.full with {said(value)}: use a float, or give the dtype", b.place)
-    if value.narrow:
-        raise Unfit("np.full with what may be a float32: use float", b.place)
-    kind = value.kind if dtype is None else kind_in(b, dtype)
-    if kind not in REAL:
-        raise Unfit("np.full of ints", b.place)
-    found = b.new(shape_in(b, shape), kind)
+    kind = "" if dtype is None else kind_in(b, dtype)
+    return filled_with(b, shape_in(b, shape), value, kind)
+
+
+def full_like(b: Builder, args: Sequence[Value], given: Given) -> Value:
+    """Read ``np.full_like(a, number)``."""
+    like, value, dtype = arranged(b, args, given, "a fill_value dtype")
+    a = array_of(b, like)
+    found = filled_with(b, a.shape, value, a.kind if dtype is None else kind_in(b, dtype))
+    b.layouts.follow(found, [a])
+    return found
+
+
+def filled_with(b: Builder, shape: Sequence[Expr], value: Value | None, kind: str) -> Array:
+    """Return a new array of one number, of its own kind if none is given."""
+    if not isinstance(value, Number) or value.narrow or value.rank is not None:
+        raise Unfit(f"an array filled with {said(value)}: use a number", b.place)
+    kind = kind or value.kind
+    if (kind == BOOL) != (value.kind == BOOL) or (kind == INT and value.kind != INT):
+        raise Unfit(f"an array of {kind} filled with {said(value)}: convert it first", b.place)
+    if kind not in (*REAL, INT, BOOL):
+        raise Unfit("a complex array filled with a number: use np.zeros, and assign", b.place)
+    found = b.new(shape, kind)
     b.layouts.certain(found)
     e = operations.as_element(b, value)
-    b.for_all(found.shape, lambda at: b.stored(found, at, operations.as_float(e)))
+    if kind in REAL:
+        e = (
+            operations.as_float(e)
+            if value.kind in REAL or isinstance(e, Const)
+            else Op("float", (e,))
+        )
+    b.for_all(found.shape, lambda at: b.stored(found, at, e))
     return found
 
 
@@ -255,8 +293,9 @@ def flip(b: Builder, args: Sequence[Value], given: Given) -> Value:
 
 def of_diagonal(b: Builder, args: Sequence[Value], given: Given) -> Value:
     """Read ``np.diagonal(a)``, which is not to be written."""
-    (a,) = arranged(b, args, given, "a")
-    found = diagonal(b, array_of(b, a))
+    value, k = arranged(b, args, given, "a k")
+    a = array_of(b, value)
+    found = diagonal(b, a if k is None else beside_diagonal(b, a, k))
     found = found if found.base else b.kept(found)  # else the copy that a name gets is not frozen
     if isinstance(found, ComplexArray):
         return found.mapped(lambda part: replace(part, frozen=True))
@@ -264,8 +303,12 @@ def of_diagonal(b: Builder, args: Sequence[Value], given: Given) -> Value:
 
 
 def diag(b: Builder, args: Sequence[Value], given: Given) -> Value:
-    """Read ``np.diag(a)`` of a matrix."""
-    return of_diagonal(b, args, given)
+    """Read ``np.diag(a, k)`` of a matrix, or of a vector, which it puts on a diagonal."""
+    value, k = arranged(b, args, given, "v k")
+    a = array_of(b, value)
+    return (
+        with_diagonal(b, a, k) if len(a.shape) == 1 else of_diagonal(b, [a], {"k": k} if k else {})
+    )
 
 
 def fill_diagonal(b: Builder, args: Sequence[Value], given: Given) -> Value:
@@ -322,17 +365,28 @@ def clip(b: Builder, args: Sequence[Value], given: Given) -> Value:
 
     Zeros keep their signs between two bounds that are numbers; else they take those of bounds.
     """
+    by_name = {"min": "a_min", "max": "a_max"}
+    is_new = len(args) == 1 and not {"min", "max"}.isdisjoint(given)
+    given = {by_name.get(name, name): v for name, v in given.items()}
     found, low, high = arranged(b, args, given, "a a_min a_max")
-    first = is_single(array_of(b, found))
+    if is_new:  # NumPy takes one of them then
+        low, high = (Known(None) if bound is None else bound for bound in (low, high))
+    if not isinstance(found, Number):
+        found = array_of(b, found)
+    first = isinstance(found, Number) or is_single(found)
     bounds = [bound for bound in (low, high) if isinstance(bound, Number | Array)]
     keeps_zeros = len(bounds) == 2 and all(
         isinstance(bound, Number) or (is_single(bound) and not first) for bound in bounds
     )
+    if not bounds:
+        raise Unfit("np.clip without a bound: give one", b.place)
     for f, bound in ((np.maximum, low), (np.minimum, high)):
         if isinstance(bound, Number | Array):
             assert found is not None
             pair = [found, bound]
-            found = operations.applied(b, f, pair[::-1] if keeps_zeros else pair)
+            pair = pair[::-1] if keeps_zeros else pair
+            own = of_ints(f, pair)
+            found = own(b, pair, {}) if own else operations.applied(b, f, pair)
         elif bound is None or written(b, bound) is not None:
             raise Unfit("np.clip without both bounds: give two", b.place)
     assert found is not None
@@ -360,7 +414,9 @@ FUNCTIONS: dict[Any, Reader] = {
     np.dot: product, np.matmul: matmul, np.vdot: flat_inner,
     np.zeros: filled(0.0), np.empty: filled(None), np.ones: filled(1.0),
     np.zeros_like: filled_like(0.0), np.empty_like: filled_like(None),
-    np.ones_like: filled_like(1.0), np.full: full, np.copy: copied,
+    np.ones_like: filled_like(1.0), np.full: full, np.full_like: full_like,
+    np.ndarray: filled(None), np.copy: copied,
+    np.amax: extrema.extremum("max"), np.amin: extrema.extremum("min"),
     np.flip: flip, np.where: where, np.diagonal: of_diagonal,
     np.diag: diag, np.fill_diagonal: fill_diagonal, np.std: deviation(is_root=True),
     np.var: deviation(is_root=False),
@@ -380,7 +436,7 @@ FUNCTIONS: dict[Any, Reader] = {
     np.einsum: einsum, np.reshape: reshaped, np.ravel: raveled,
     np.copyto: copied_to,
 } | BUILTINS | MATRIX_FUNCTIONS | LINEAR_ALGEBRA | ROUNDING | EXACT | AXES  # fmt: skip
-FUNCTIONS |= DIFFERENCES | REPEATING | NORMS | PRODUCTS | OF_MATH
+FUNCTIONS |= INDICES | STATISTICS | DIFFERENCES | REPEATING | NORMS | PRODUCTS | OF_MATH
 
 
 def reader_of(f: Any, args: Sequence[Value]) -> Reader | None:
@@ -400,7 +456,7 @@ METHODS: dict[str, Reader] = {
     "cumprod": cumulative.cumulated("cumprod"), "flatten": joining.flat_copy,
     "searchsorted": searching.searched, "trace": trace,
     "reshape": reshaped_method, "ravel": raveled, "round": rounded, "nonzero": nonzero,
-} | AXES_METHODS  # fmt: skip
+} | AXES_METHODS | INDICES_METHODS  # fmt: skip
 
 
 def method_of(a: Array | ComplexNumber, name: str) -> Reader | None:

@@ -10,7 +10,12 @@ from typing import Any
 from mooncake_py.compiler.native.building import complexes, joined, operations
 from mooncake_py.compiler.native.building.findings import Findings
 from mooncake_py.compiler.native.building.in_words import said
-from mooncake_py.compiler.native.building.indexing import Part, settles_duplicates, viewed
+from mooncake_py.compiler.native.building.indexing import (
+    Part,
+    are_copied,
+    settles_duplicates,
+    viewed,
+)
 from mooncake_py.compiler.native.building.values import (
     Array,
     Cells,
@@ -182,7 +187,12 @@ class MemoryWriter(CallReader):
             b.add(Assign(target, self.converted(value.e, value.kind, a.kind), place=b.place))
             return
         element = self.part_for(a, value)
-        if isinstance(value, Array) and value.base == a.base and b.overlaps(a, element):
+        if (
+            isinstance(value, Array)
+            and value.base == a.base
+            and b.overlaps(a, element)
+            and not are_copied(a, value)
+        ):
             raise Unfit("a copy of memory onto itself, which NumPy may not buffer", b.place)
         b.store(a, element)
 

@@ -11,13 +11,13 @@ of `cholesky_back` are from.
 from __future__ import annotations
 
 import math
-from math import sqrt
+from math import log, sqrt
 
 from numpy import arange, empty, ndarray
 
 __all__ = [
-    "cholesky", "cholesky_back", "cofactors", "determinant", "solve", "solve_lower",
-    "solve_lower_transposed", "solve_transposed",
+    "cholesky", "cholesky_back", "cofactors", "determinant", "inverse_transposed",
+    "log_determinant", "solve", "solve_lower", "solve_lower_transposed", "solve_transposed",
 ]  # fmt: skip
 
 BLOCK = 48
@@ -171,6 +171,35 @@ def determinant(y: ndarray, a: ndarray) -> bool:
         for j in range(n):
             apart += inverse[i, j] * inverse[i, j]
     return bool(sqrt(size * apart) < WELL_CONDITIONED) and bool(y[0] - y[0] == 0.0)
+
+
+def log_determinant(y: ndarray, a: ndarray) -> bool:
+    """Compute the sign of a determinant, and the logarithm of its size."""
+    n = a.shape[0]
+    lu = a.copy()
+    order = arange(n)
+    if not is_finite(lu):
+        return False
+    swaps = factor(lu, order)
+    if swaps < 0:
+        return False
+    y[0] = 1.0 if swaps % 2 == 0 else -1.0
+    y[1] = 0.0
+    for i in range(n):
+        if lu[i, i] < 0.0:
+            y[0] = -y[0]
+        y[1] += log(abs(lu[i, i]))
+    return True
+
+
+def inverse_transposed(c: ndarray, a: ndarray) -> bool:
+    """Compute the derivative of the logarithm of the size of a determinant."""
+    n = a.shape[0]
+    one = empty((n, n))
+    for i in range(n):
+        for j in range(n):
+            one[i, j] = 1.0 if i == j else 0.0
+    return solve_transposed(c, a, one)
 
 
 def cofactors(c: ndarray, a: ndarray, det: ndarray) -> bool:

@@ -5,6 +5,7 @@
     L = cholesky(A)             see `systems.cholesky_back`     L^-1 t_A L^-T = S
                                                                 t_L = L half(S)
     D = det(A)                  d_A += d_D D A^-T               t_D = D trace(A^-1 t_A)
+    L = log |det(A)|            d_A += d_L A^-T                 t_L = trace(A^-1 t_A)
 
 ``half`` keeps the lower triangle, and half the diagonal.  M. B. Giles, "Collected matrix
 derivative results for forward and reverse mode algorithmic differentiation" (2008).
@@ -23,6 +24,8 @@ from mooncake_py.compiler.native.regions.systems import (
     cholesky_back,
     cofactors,
     determinant,
+    inverse_transposed,
+    log_determinant,
     solve,
     solve_lower,
     solve_lower_transposed,
@@ -86,7 +89,7 @@ class Derivatives:
 
     def zeroed(self, array: str, s: Apply) -> ForAll:
         """Return what makes all of an array zero, of the shape of what a statement computes."""
-        shape = shape_of(array, 1 if s.function is determinant else 2)
+        shape = shape_of(array, 1 if s.function in (determinant, log_determinant) else 2)
         return self.each(shape, lambda *at: Assign(Load(array, at), ZERO))
 
     # Adjoints.
@@ -115,6 +118,8 @@ class Derivatives:
             reads = {s.target}
         elif s.function is determinant:
             back, reads = self.pull_determinant(s, d)
+        elif s.function is log_determinant:
+            back, reads = self.pull_logarithm(s, d)
         else:
             raise NoPartial
         if clears:
@@ -154,6 +159,19 @@ class Derivatives:
 
         return [*back, self.each(shape, multiple)], {a, s.target}
 
+    def pull_logarithm(self, s: Apply, d: str) -> tuple[list[Statement], set[str]]:
+        """Return the adjoint of ``S, L = log_determinant(A)``, and what it reads."""
+        (a,) = s.operands
+        shape = shape_of(shadow(a), 2)
+        back: list[Statement] = []
+        c = self.new(shape, back)
+        back.append(Apply(inverse_transposed, c, (a,), place=s.place))
+
+        def multiple(*at: Expr) -> Statement:
+            return Bump(Load(shadow(a), at), Call(times, (Load(d, (Const(1),)), Load(c, at))))
+
+        return [*back, self.each(shape, multiple)], {a}
+
     # Tangents.
 
     def push(self, s: Apply, names: Mapping[str, str]) -> Block:
@@ -168,6 +186,8 @@ class Derivatives:
             return (s, *self.push_cholesky(s, names))
         if s.function is determinant:
             return (s, *self.push_determinant(s, names))
+        if s.function is log_determinant:
+            return (s, *self.push_logarithm(s, names))
         raise NoPartial
 
     def push_solve(self, s: Apply, names: Mapping[str, str]) -> Block:
@@ -225,6 +245,27 @@ class Derivatives:
             self.each((shape[0], *shape), product),
         )
 
+    def push_logarithm(self, s: Apply, names: Mapping[str, str]) -> Block:
+        """Return the tangent of ``S, L = log_determinant(A)``."""
+        (a,) = s.operands
+        shape = shape_of(a, 2)
+        block: list[Statement] = []
+        one, inverse = self.new(shape, block), self.new(shape, block)
+        own = names[s.target]
+        target = Load(own, (Const(1),))
+
+        def trace(i: Expr, j: Expr) -> Statement:
+            e = Op("times", (Load(names[a], (i, j)), Load(inverse, (j, i))))
+            return Assign(target, Op("add", (target, e)))
+
+        return (
+            *block,
+            self.each(shape, identity_at(one)),
+            Apply(solve, inverse, (a, one), place=s.place),
+            self.zeroed(own, s),
+            self.each(shape, trace),
+        )
+
     def push_determinant(self, s: Apply, names: Mapping[str, str]) -> Block:
         """Return the tangent of ``D = determinant(A)``."""
         (a,) = s.operands
@@ -233,10 +274,6 @@ class Derivatives:
         one, inverse = self.new(shape, block), self.new(shape, block)
         target = Load(names[s.target], (NULL,))
 
-        def identity(i: Expr, j: Expr) -> Statement:
-            e = Select(Compare(("eq",), (i, j)), Const(1.0), ZERO)
-            return Assign(Load(one, (i, j)), e)
-
         def trace(i: Expr, j: Expr) -> Statement:
             factor = Op("mul", (Load(s.target, (NULL,)), Load(inverse, (j, i))))
             e = Op("times", (Load(names[a], (i, j)), factor))
@@ -244,11 +281,20 @@ class Derivatives:
 
         return (
             *block,
-            self.each(shape, identity),
+            self.each(shape, identity_at(one)),
             Apply(solve, inverse, (a, one), place=s.place),
             Assign(target, ZERO),
             self.each(shape, trace),
         )
+
+
+def identity_at(array: str) -> Callable[..., Statement]:
+    """Return what makes elements of an array those of the identity."""
+
+    def identity(i: Expr, j: Expr) -> Statement:
+        return Assign(Load(array, (i, j)), Select(Compare(("eq",), (i, j)), Const(1.0), ZERO))
+
+    return identity
 
 
 def shadow(array: str) -> str:

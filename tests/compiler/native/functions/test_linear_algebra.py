@@ -31,6 +31,7 @@ COMPILED = [
     "np.sum(np.linalg.inv(S) * A)",
     "np.sum(np.linalg.inv(S) @ S.T + np.linalg.inv(S)[1])",
     "np.linalg.det(S[:3, :3]) * x[0] + np.linalg.det(S) ** 2 * 1e-6",
+    "s, l = np.linalg.slogdet(S); s * l * x[0] + np.linalg.slogdet(S @ S.T)[1] ** 2",
     "np.sum(np.linalg.cholesky(S @ S.T) * A)",
     "np.sum(np.log(np.diag(np.linalg.cholesky(S @ S.T + np.eye(5)))))",
     "np.sum(np.linalg.solve(np.linalg.cholesky(S @ S.T), x) ** 2)",
