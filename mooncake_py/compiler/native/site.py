@@ -165,7 +165,8 @@ class Reread:
         self.output = reading.output
         self.set_after = reading.set_after
         self.grown = reading.grown
-        is_flat = not reading.captured and all(map(is_one, types))
+        self.made = reading.made
+        is_flat = not (reading.captured or reading.made) and all(map(is_one, types))
         self.is_small = is_flat and is_small(reading.region)
         body = statements(reading.region.body)
         self.has_loops = any(isinstance(s, For | While) for s in body)
@@ -193,6 +194,10 @@ class Reread:
         found = self.match(given)
         if found is None or not self.holds(f):
             return None
+        if self.made is not None:
+            found = self.made.added(dict(zip(self.site.region.inputs, found, strict=False)))
+            if found is None:
+                return None
         return dict(zip(self.site.region.inputs, found, strict=True))
 
 

@@ -84,7 +84,7 @@ def structured(reading: Reread, position: int) -> tuple[Output, Structure] | Non
     region = reading.site.region
     if region.complexes or any(stands_outside(t, k) for k, t in enumerate(reading.types)):
         return None
-    pairs = zip(region.inputs, reading.places, strict=True)
+    pairs = zip(region.inputs, reading.places, strict=False)  # others are made, last of all
     own = [(name, path) for name, path in pairs if path[0] == position]
     own = [(name, path) for name, path in own if region.kinds[name] in REAL]
     if not own or any(path[-1] in ("real", "imag") for _, path in own):

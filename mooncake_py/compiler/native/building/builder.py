@@ -54,6 +54,8 @@ class Builder:
         Those that come before all others.
     block : list of Statement
         The statements of the block that is being read.
+    outside : list of list of Statement
+        Those of the blocks around it, from the outermost on.
     kinds : dict of str to str
     arrays : dict of str to int
     lists : set of str
@@ -89,6 +91,7 @@ class Builder:
         self.before_write = before_write
         self.first: list[Statement] = []
         self.block: list[Statement] = []
+        self.outside: list[list[Statement]] = []
         self.kinds: dict[str, str] = {}
         self.arrays: dict[str, int] = {}
         self.complexes: set[str] = set()
@@ -131,13 +134,14 @@ class Builder:
     def within(self) -> Iterator[list[Statement]]:
         """Collect the statements of a block within."""
         outer, self.block = self.block, []
+        self.outside.append(outer)
         required, self.required = self.required, set()
         known = set(self.ranges.natural)
         self.frozen = {}
         try:
             yield self.block
         finally:
-            self.block, self.required = outer, required
+            self.block, self.required = self.outside.pop(), required
             self.frozen = {}
             self.ranges.natural &= known
 

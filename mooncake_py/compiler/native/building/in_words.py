@@ -9,6 +9,7 @@ from mooncake_py.compiler.native.building.values import (
     ComplexArray,
     ComplexNumber,
     Dictionary,
+    Drawer,
     Function,
     Known,
     Number,
@@ -56,6 +57,8 @@ def one(value: Value | None) -> str:
             return "a function"
         case Super():
             return "super()"
+        case Drawer():
+            return "a generator of random numbers"
         case Known(None):
             return "None"
         case Known():

@@ -17,8 +17,8 @@ from mooncake_py.syntax.nodes import Place
 
 __all__ = [
     "COMPLEX", "KINDS", "NO_KEY", "NUMPY_TYPES", "PARTS", "RANKS", "Array", "Cells", "ComplexArray",
-    "ComplexNumber", "Dictionary", "Function", "Index", "Known", "Number", "Object", "Partial",
-    "Super", "Tuple", "Unfit", "Unread", "Value", "complex_array", "key_in", "lengths",
+    "ComplexNumber", "Dictionary", "Drawer", "Function", "Index", "Known", "Number", "Object",
+    "Partial", "Super", "Tuple", "Unfit", "Unread", "Value", "complex_array", "key_in", "lengths",
     "names_as_index", "stored",
     "stored_complex",
 ]  # fmt: skip
@@ -274,6 +274,31 @@ class Function:
     defaults: dict[str, Value]
 
 
+@dataclass(frozen=True, eq=False)
+class Drawer:
+    """A generator of random numbers that is made within.
+
+    Attributes
+    ----------
+    draws : Draws
+        How it is made, and what it draws.
+    is_of_python : bool
+        Whether it is one of Python, else of NumPy.
+    blocks : tuple of int
+        The blocks of statements in which it is made.
+    tests : list of int
+        The blocks under tests in which it drew last.
+    left : list of int
+        The loops in which it drew and that may have been left.
+    """
+
+    draws: Any
+    is_of_python: bool
+    blocks: tuple[int, ...]
+    tests: list[int] = field(default_factory=list)
+    left: list[int] = field(default_factory=list)
+
+
 @dataclass(frozen=True)
 class Partial:
     """A function with arguments that a call adds others to: a partial, or a method of an object.
@@ -379,7 +404,7 @@ class Picked:
 
 Value = (
     Number | ComplexNumber | Array | Tuple | Dictionary | Known | Object | Cells | Function | Picked
-    | Partial | Super | Unread
+    | Partial | Super | Unread | Drawer
 )  # fmt: skip
 
 

@@ -12,11 +12,13 @@ from mooncake_py.by_identity import answers_itself
 from mooncake_py.compiler.native.building import operations
 from mooncake_py.compiler.native.building.findings import Again
 from mooncake_py.compiler.native.building.in_words import said
+from mooncake_py.compiler.native.building.types import Path, Type
 from mooncake_py.compiler.native.building.values import (
     Array,
     Cells,
     ComplexNumber,
     Dictionary,
+    Drawer,
     Function,
     Known,
     Number,
@@ -27,10 +29,18 @@ from mooncake_py.compiler.native.building.values import (
     Value,
 )
 from mooncake_py.compiler.native.functions import of_numpy
-from mooncake_py.compiler.native.reading import constant_calls, dicts, growing, lists, picked
+from mooncake_py.compiler.native.reading import (
+    constant_calls,
+    dicts,
+    drawing,
+    growing,
+    lists,
+    picked,
+)
 from mooncake_py.compiler.native.reading.blocks import BLOCKS
 from mooncake_py.compiler.native.reading.expressions import ExpressionReader, is_list
 from mooncake_py.compiler.native.reading.inspecting import INSPECTING
+from mooncake_py.compiler.native.reading.made import Made
 from mooncake_py.compiler.native.reading.merging import Around
 from mooncake_py.compiler.native.reading.store import Slot, is_same
 from mooncake_py.compiler.native.regions.mentions import bound_by
@@ -49,9 +59,18 @@ class CallReader(ExpressionReader):
     ----------
     around : list of Around
         What holds around each loop that is being read.
+    running : list of Running
+        The loops over ranges in which the statement is.
+    order : list of str
+        The inputs.
+    made : Made
+        Those that are made before the region runs.
     """
 
     around: list[Around]
+    running: list[drawing.Running]
+    order: list[str]
+    made: Made
 
     @override
     def call(self, node: ast.Call) -> Value:
@@ -71,6 +90,9 @@ class CallReader(ExpressionReader):
                 return self.prefixed(ast.UAdd(), base)
             if isinstance(base, Dictionary) and node.func.attr == "get":
                 return dicts.item_or_default(self.b, base, self.arguments(node))
+            if isinstance(base, Drawer):
+                args, given = self.arguments(node), self.keywords(node)
+                return drawing.drawn(self, base, node.func.attr, args, given)
             known = self.known_method(base, node)
             if known is not None:
                 return known
@@ -122,6 +144,10 @@ class CallReader(ExpressionReader):
                 place_of(node),
             )
         return found
+
+    def argument(self, name: str, type_: Type, steady: bool, path: Path) -> Value:
+        """Return what a value that is passed, or an attribute of one, stands for on entry."""
+        raise NotImplementedError
 
     def append(self, made: Value, method: str, node: ast.Call) -> Value:
         """Read a statement that appends numbers to a list."""
@@ -259,7 +285,8 @@ class CallReader(ExpressionReader):
             return None
         if read is not None:
             return read(self, args, given)
-        return constant_calls.called(self, f, args, given)
+        known = constant_calls.called(self, f, args, given)
+        return known or drawing.made_before(self, f, args, given)
 
     def written_to(self, out: Value, value: Value) -> Value:
         """Store in an array, and return it."""

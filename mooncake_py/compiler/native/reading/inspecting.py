@@ -27,6 +27,7 @@ from mooncake_py.compiler.native.building.values import (
     Known,
     Number,
     Object,
+    Partial,
     Picked,
     Tuple,
     Unfit,
@@ -62,8 +63,8 @@ def class_of(r: ExpressionReader, value: Value) -> type:
             pass
         case Array():
             return np.ndarray
-        case Tuple(is_list=is_list):
-            return list if is_list else tuple
+        case Tuple(is_list=is_list, cls=cls):
+            return cls or (list if is_list else tuple)
         case Cells():
             return list
         case Dictionary():
@@ -163,7 +164,7 @@ def read_callable(r: ExpressionReader, args: Sequence[Value], given: Given) -> V
     """Read ``callable(x)``."""
     (x,) = args if len(args) == 1 else (Known(None),)
     match x:
-        case Function():
+        case Function() | Partial():
             return truth(True)
         case Known(value=found):
             return truth(callable(found))

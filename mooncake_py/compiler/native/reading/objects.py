@@ -70,10 +70,6 @@ class ObjectReader(ClassReader):
     own_attributes: set[str]
     of_classes: set[str]
 
-    def argument(self, name: str, type_: Type, steady: bool, path: Path) -> Value:
-        """Return what a value that is passed, or an attribute of one, stands for on entry."""
-        raise NotImplementedError
-
     def bind_assigned(self) -> None:
         """Bind the attributes of arguments that are assigned somewhere."""
         for path, slot in sorted(self.findings.assigned.values(), key=lambda pair: len(pair[0])):

@@ -34,6 +34,7 @@ from mooncake_py.compiler.native.building.values import (
     Cells,
     ComplexNumber,
     Dictionary,
+    Drawer,
     Function,
     Known,
     Number,
@@ -53,10 +54,11 @@ from mooncake_py.compiler.native.reading.aliases import Aliases
 from mooncake_py.compiler.native.reading.blocks import simplified
 from mooncake_py.compiler.native.reading.captured import Captured, holds_objects
 from mooncake_py.compiler.native.reading.lowering import ended, lowered
+from mooncake_py.compiler.native.reading.made import Made
 from mooncake_py.compiler.native.reading.nested import NestedReader
 from mooncake_py.compiler.native.reading.outputs import Output, as_python, leaves_of, names_in
 from mooncake_py.compiler.native.reading.parameters import defaults_of, parameters_of
-from mooncake_py.compiler.native.reading.scope import Scope, constant, is_input
+from mooncake_py.compiler.native.reading.scope import Scope, is_input, known
 from mooncake_py.compiler.native.reading.store import Store
 from mooncake_py.compiler.native.regions.linear import LARGE
 from mooncake_py.compiler.native.regions.region import FLOAT, INT, REAL, NativeRegion
@@ -91,6 +93,8 @@ class Reading(NamedTuple):
         The attributes that are assigned: where the object is, the name, and the value.
     grown : list of (Output, str)
         Lists that are inputs, as they are afterwards, and their names.
+    made : Made or None
+        The last inputs, which are made before the region runs.
     """
 
     region: NativeRegion
@@ -101,6 +105,7 @@ class Reading(NamedTuple):
     output: Output
     set_after: list[tuple[Path, str, Output]]
     grown: list[tuple[Output, str]]
+    made: Made | None = None
 
 
 def read_function(f: FunctionType, types: Sequence[Type]) -> Reading:
@@ -144,7 +149,7 @@ class FunctionReader(NestedReader):
         self.types = {}
         self.guarded = set()
         self.inputs = set()
-        self.order: list[str] = []
+        self.order = []
         self.result = None
         self.loops_outside = 0
         self.few = {}
@@ -158,6 +163,8 @@ class FunctionReader(NestedReader):
         self.jumps = []
         self.short = {}
         self.counted = {}
+        self.running = []
+        self.made = Made()
         self.rebound = set()
         self.callees = Callees()
         self.captures: list[Captured] = []
@@ -205,7 +212,7 @@ class FunctionReader(NestedReader):
         lists = {o.name for top in outputs for o in leaves_of(top) if o.kind == "floats"}
         region = NativeRegion(
             (*self.b.first, *self.b.block),
-            tuple(self.order),
+            (*self.order, *self.made.names),
             self.b.kinds,
             self.b.arrays,
             tuple(results),
@@ -217,8 +224,9 @@ class FunctionReader(NestedReader):
         )
         passed = tuple([looked_at(t, self.looked, (k,)) for k, t in enumerate(types)])
         places = [self.places[name] for name in self.order]
+        made = self.made if self.made.names else None
         return Reading(
-            region, self.callees, passed, self.captures, places, output, set_after, grown
+            region, self.callees, passed, self.captures, places, output, set_after, grown, made
         )
 
     def enter(self, named: Any) -> Scope:
@@ -464,7 +472,7 @@ class FunctionReader(NestedReader):
                 if value.length:
                     array = self.b.kept(lists.now(self.b, value).as_array)
                 return Output("floats", array.base, type_)
-            case Object() | Function() | Partial() | Super() | Dictionary() | Unread():
+            case Object() | Function() | Partial() | Super() | Dictionary() | Drawer() | Unread():
                 raise Unfit(
                     "an object, a dict or a function as a result: return numbers and arrays",
                     self.b.place,
@@ -488,11 +496,3 @@ class FunctionReader(NestedReader):
 
 
 NOTHING = Known(None)
-
-
-def known(value: Any) -> Value:
-    """Return what an object stands for that is the same in each call."""
-    found = constant(value)
-    if found is None:
-        raise Unfit("an array in the place of a constant")
-    return found

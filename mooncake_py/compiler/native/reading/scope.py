@@ -30,7 +30,7 @@ from mooncake_py.runtime.attribute_lookup import in_class
 from mooncake_py.syntax.names import MISSING, global_value
 from mooncake_py.syntax.nodes import Place
 
-__all__ = ["Scope", "bound_in", "constant", "is_input"]
+__all__ = ["Scope", "bound_in", "constant", "is_input", "known"]
 
 INPUTS = float, np.ndarray, Active
 
@@ -178,6 +178,14 @@ def constant(value: Any) -> Value | None:
         items = [constant(item) for item in value]
         return None if None in items else Tuple(tuple(items))  # type: ignore[arg-type]
     return Known(value) if is_steady(value) else None
+
+
+def known(value: Any) -> Value:
+    """Return what an object stands for that is the same in each call."""
+    found = constant(value)
+    if found is None:
+        raise Unfit("an array in the place of a constant")
+    return found
 
 
 def names_in(node: ast.AST) -> Iterator[str]:

@@ -12,6 +12,7 @@ from mooncake_py.compiler.native.building.values import (
 )
 from mooncake_py.compiler.native.reading.bodies import has_jump
 from mooncake_py.compiler.native.reading.branches import LEAVING, NOTHING, Unrolled, may_leave
+from mooncake_py.compiler.native.reading.drawing import Running
 from mooncake_py.compiler.native.reading.iterables import (
     Enumerated,
     Iterable,
@@ -136,10 +137,13 @@ class StatementReader(UnrollingReader):
         runs = Compare(("lt",), (low, high) if step > 0 else (high, low))
         self.enter_loop(node.body, runs, memory_of(over))
         with b.loop(counter, least, greatest) as block:
+            may_leave = has_jump(node.body, ast.Break | ast.Return)
+            self.running.append(Running(block, counter, (low, high, step), may_leave))
             at = Number(Name(counter), "int")
             self.bind_heads(heads, at, low)
             self.read(node.body)
             self.settle_counters(at)
+            self.running.pop()
         self.leave_loop(runs)
         steps = Op("range", (low, high, Const(step)), place=place_of(node.iter))
         b.add(For(counter, steps, tuple(block), place=place_of(node)))
