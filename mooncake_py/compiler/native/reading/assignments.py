@@ -22,7 +22,7 @@ from mooncake_py.compiler.native.building.values import (
     Unfit,
     Value,
 )
-from mooncake_py.compiler.native.reading import growing, lists
+from mooncake_py.compiler.native.reading import growing, lists, own_operators
 from mooncake_py.compiler.native.reading.expressions import is_list
 from mooncake_py.compiler.native.reading.store import Slot
 from mooncake_py.compiler.native.reading.writes import MemoryWriter
@@ -100,6 +100,8 @@ class AssignmentReader(MemoryWriter):
 
     def items(self, value: Value, count: int) -> Sequence[Value]:
         """Return the parts of a value that is unpacked."""
+        if own_operators.are_own(value):
+            value = own_operators.iterated(self, value)
         if isinstance(value, Tuple) and len(value.items) == count:
             return value.items
         if isinstance(value, Array) and value.shape:
@@ -305,7 +307,7 @@ class AssignmentReader(MemoryWriter):
             elif is_list(old) and isinstance(node.op, ast.Add):
                 self.gains(old, value)
             else:
-                self.bind(target.id, self.operated(node.op, old, value))
+                self.bind(target.id, self.operated_in_place(node.op, old, value))
             return
         if isinstance(target, ast.Attribute):
             o = self.value(target.value)
@@ -315,10 +317,16 @@ class AssignmentReader(MemoryWriter):
             if isinstance(old, Array):
                 self.store(old, self.changed(old, node.op, value))
             else:
-                old = self.operated(node.op, old, value)
+                old = self.operated_in_place(node.op, old, value)
             self.bind_attribute(o, target.attr, old)
             return
         a = self.value(target.value)
+        if own_operators.are_own(a):
+            index = own_operators.key(self, target.slice)
+            old = own_operators.required(self, a, "__getitem__", index)
+            value = self.operated_in_place(node.op, old, self.value(node.value))
+            own_operators.required(self, a, "__setitem__", index, value)
+            return
         if isinstance(a, Cells):
             at = self.number(target.slice)
             old = lists.item(self.b, a, at)

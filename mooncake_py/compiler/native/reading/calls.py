@@ -122,6 +122,13 @@ class CallReader(ExpressionReader):
         args = [lists.current(self.b, a) for a in args]
         return self.elementwise(f.value if isinstance(f, Known) else f, args, given, node)
 
+    @override
+    def special_call(self, o: Value, name: str, args: Sequence[Value]) -> Value | None:
+        method = self.special_method(o, name)
+        if method is None:
+            return None
+        return self.contained(lambda: self.applied(method, args, {}, self.call_here()))
+
     def call_here(self) -> ast.Call:
         """Return a call for what no call in the source stands for, such as an operator."""
         call = ast.Call(ast.Constant(None), [], [])

@@ -20,9 +20,11 @@ from mooncake_py.compiler.native.building.values import (
     Object,
     Partial,
     Super,
+    Tuple,
     Unfit,
     Value,
 )
+from mooncake_py.compiler.native.reading import own_operators
 from mooncake_py.compiler.native.reading.scope import constant
 from mooncake_py.compiler.native.reading.statements import StatementReader
 from mooncake_py.jitted import is_jitted
@@ -87,7 +89,7 @@ class ClassReader(StatementReader):
     def special_method(self, o: Value, name: str) -> Value | None:
         cls = self.class_of(o)
         found = self.scope.of_class(cls, name)
-        if found is MISSING or found is None:
+        if found is MISSING or found is None or found is getattr(object, name, MISSING):
             return None
         if type(found) is not FunctionType:
             raise Unfit(
@@ -123,6 +125,13 @@ class ClassReader(StatementReader):
     def class_call(self, f: Any, args: Sequence[Value], given: dict[str, Value]) -> Value | None:
         if f is super and not given:
             return self.super_of(args)
+        if len(args) == 1 and isinstance(args[0], Object) and f in own_operators.BUILTINS:
+            return own_operators.read_builtin(self, f, args)
+        items = args[0].items if f is sum and args and isinstance(args[0], Tuple) else ()
+        if own_operators.are_own(*items):
+            return own_operators.added_up(self, items, [*args[1:], *given.values()])
+        if f is iter and len(args) == 1:
+            return Partial(Known(iter), (args[0],))
         if f is NO_INIT and len(args) == 1 and not given:
             return Known(None)
         if f is functools.partial and args:

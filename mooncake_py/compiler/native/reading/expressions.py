@@ -42,6 +42,7 @@ from mooncake_py.compiler.native.reading import (
     dicts,
     growing,
     lists,
+    own_operators,
     picked,
 )
 from mooncake_py.compiler.native.reading.conditions import ConditionReader, opposite
@@ -153,7 +154,10 @@ class ExpressionReader(ConditionReader):
             case ast.Name(id=name):
                 return self.variable(name)
             case ast.BinOp(left=left, op=ast.MatMult(), right=right):
-                return of_numpy.matmul(b, [self.value(left), self.value(right)], {})
+                x, y = self.value(left), self.value(right)
+                if own_operators.are_own(x, y):
+                    return own_operators.binary(self, ast.MatMult(), x, y)
+                return of_numpy.matmul(b, [x, y], {})
             case ast.BinOp(left=left, op=op, right=right):
                 return self.operated(op, self.value(left), self.value(right))
             case ast.UnaryOp(op=op, operand=operand):
@@ -235,6 +239,8 @@ class ExpressionReader(ConditionReader):
 
     def operated(self, op: ast.operator, x: Value, y: Value) -> Value:
         """Read an operator between two values."""
+        if own_operators.are_own(x, y):
+            return own_operators.binary(self, op, x, y)
         if picked.are_picked((x, y)):
             return picked.operated(self.b, lambda p, q: self.operated(op, p, q), (x, y))
         known = constants.operated(op, x, y)
@@ -250,6 +256,12 @@ class ExpressionReader(ConditionReader):
             return complex_operators.operated(self.b, OPERATORS[type(op)], x, y)
         return operations.operated(self.b, OPERATORS[type(op)], x, y)
 
+    def operated_in_place(self, op: ast.operator, x: Value, y: Value) -> Value:
+        """Read ``x op= y``, which is what the target is bound to."""
+        if own_operators.are_own(x):
+            return own_operators.in_place(self, op, x, y)
+        return self.operated(op, x, y)
+
     def both(self, op: str, x: Value, y: Value) -> Value:
         """Read ``&`` or ``|`` of truths."""
         values = (x, y)
@@ -263,6 +275,8 @@ class ExpressionReader(ConditionReader):
         """Read an operator before a value."""
         if picked.are_picked((x,)):
             return picked.operated(self.b, lambda p: self.prefixed(op, p), (x,))
+        if own_operators.are_own(x) and not isinstance(op, ast.Not):
+            return own_operators.unary(self, op, x)
         if isinstance(op, ast.USub) and complexes.is_complex(x):
             return complex_operators.negative(self.b, x)
         if isinstance(op, ast.USub):
@@ -282,6 +296,9 @@ class ExpressionReader(ConditionReader):
         values = [self.value(node) for node in nodes]
         if picked.are_picked(tuple(values)):
             raise Unfit("a comparison of elements that a mask picks", self.b.place)
+        of_objects = self.compared_objects(ops, values)
+        if of_objects is not None:
+            return of_objects
         decided = comparisons.decided(self, ops, values)
         if decided is not None:
             return decided
@@ -295,6 +312,25 @@ class ExpressionReader(ConditionReader):
         if complexes.is_complex(*values):
             return complex_operators.compared(self.b, names, values)
         return operations.compared(self.b, names, values, tested)
+
+    def compared_objects(self, ops: Sequence[ast.cmpop], values: Sequence[Value]) -> Value | None:
+        """Read a comparison that a class of the program's decides, None for any other."""
+        if not own_operators.are_own(*values):
+            return None
+        op, *others = ops
+        x, y, *_ = values
+        if others:
+            raise Unfit("a chain of comparisons of objects: join two by `and`", self.b.place)
+        if type(op) in own_operators.COMPARED:
+            return own_operators.compared(self, op, x, y)
+        if not isinstance(op, ast.In | ast.NotIn) or not own_operators.are_own(y):
+            return None
+        test = own_operators.is_within(self, x, y)
+        return Number(opposite(test), "bool") if isinstance(op, ast.NotIn) else Number(test, "bool")
+
+    @override
+    def truth(self, x: Value) -> Expr:
+        return own_operators.truth(self, x) if own_operators.are_own(x) else super().truth(x)
 
     # Attributes and items.
 
@@ -333,6 +369,10 @@ class ExpressionReader(ConditionReader):
             return self.class_attribute(base.value, name)
         raise Unfit(f"the attribute {name}", self.b.place)
 
+    def special_call(self, o: Value, name: str, args: Sequence[Value]) -> Value | None:
+        """Return what a special method gives back, None if the class of an object has none."""
+        raise NotImplementedError
+
     def class_attribute(self, cls: type, name: str) -> Value:
         """Read an attribute of a class of the program's."""
         raise NotImplementedError
@@ -355,6 +395,8 @@ class ExpressionReader(ConditionReader):
 
     def item(self, base: Value, index: ast.expr) -> Value:
         """Read an element, a view, or an item of a tuple."""
+        if own_operators.are_own(base):
+            return own_operators.item(self, base, index)
         if isinstance(base, Tuple) and isinstance(index, ast.Slice):
             return self.items_between(base, index)
         if isinstance(base, Tuple):

@@ -24,11 +24,12 @@ from mooncake_py.compiler.native.building.values import (
     Dictionary,
     Known,
     Number,
+    Object,
     Tuple,
     Unfit,
     Value,
 )
-from mooncake_py.compiler.native.reading import lists
+from mooncake_py.compiler.native.reading import lists, own_operators
 from mooncake_py.compiler.native.reading.constants import UNKNOWN, python_of, value_of
 from mooncake_py.compiler.native.reading.loop_rule import LoopRule
 from mooncake_py.compiler.native.regions.linear import ONE, ZERO, minus, plus, times
@@ -127,6 +128,8 @@ class IterableReader(LoopRule):
                 return Rows(found)
             case Array() if found.shape:
                 return Rows(found if found.base else self.b.kept(found))
+            case Object():
+                return self.made_iterable(own_operators.iterated(self, found), node)
             case Known(value=range() as value):
                 return Range(Const(value.start), Const(value.stop), value.step)
             case Known(value=value) if type(value) in (tuple, str) and python_of(found) is value:

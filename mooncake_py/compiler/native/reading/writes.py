@@ -29,7 +29,7 @@ from mooncake_py.compiler.native.building.values import (
     Unfit,
     Value,
 )
-from mooncake_py.compiler.native.reading import growing, lists
+from mooncake_py.compiler.native.reading import growing, lists, own_operators
 from mooncake_py.compiler.native.reading.aliases import Aliases
 from mooncake_py.compiler.native.reading.calls import CallReader
 from mooncake_py.compiler.native.reading.merging import bases_in
@@ -122,6 +122,9 @@ class MemoryWriter(CallReader):
     def written(self, base: ast.expr, index: ast.expr, value: Value) -> None:
         """Write an element, a view, or where a mask is true."""
         b, a = self.b, self.value(base)
+        if own_operators.are_own(a):
+            own_operators.store(self, a, index, value)
+            return
         if isinstance(a, Cells):
             lists.write(b, a, self.number(index), value, self.findings.mixed)
             return

@@ -1,0 +1,238 @@
+"""Operators of the program's own classes, by Python's rules.
+
+    p + q           P.__add__(p, q); if that does not know q, Q.__radd__(q, p)
+    p += q          P.__iadd__(p, q) if there is one, else as p + q
+    p < q           P.__lt__(p, q), else Q.__gt__(q, p)
+    p[k], len(p), abs(p), bool(p), float(p), k in p, -p
+
+A class that is derived from that of the left operand is asked first.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from mooncake_py.compiler.native.building.in_words import said
+from mooncake_py.compiler.native.building.values import (
+    Array,
+    Known,
+    Number,
+    Object,
+    Partial,
+    Unfit,
+    Value,
+)
+from mooncake_py.compiler.native.reading import comparisons
+from mooncake_py.compiler.native.reading.inspecting import class_of
+from mooncake_py.compiler.regions.ir import Compare, Const, Expr
+from mooncake_py.runtime.attribute_lookup import MISSING
+
+if TYPE_CHECKING:
+    from mooncake_py.compiler.native.reading.expressions import ExpressionReader
+
+__all__ = [
+    "BUILTINS", "COMPARED", "added_up", "are_own", "binary", "compared", "in_place", "is_within",
+    "item", "iterated", "key", "read_builtin", "required", "store", "truth", "unary",
+]  # fmt: skip
+
+BINARY: dict[type[ast.operator], str] = {
+    ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "truediv", ast.Pow: "pow",
+    ast.FloorDiv: "floordiv", ast.Mod: "mod", ast.MatMult: "matmul", ast.BitAnd: "and",
+    ast.BitOr: "or", ast.BitXor: "xor", ast.LShift: "lshift", ast.RShift: "rshift",
+}  # fmt: skip
+COMPARED: dict[type[ast.cmpop], tuple[str, str]] = {
+    ast.Lt: ("lt", "gt"), ast.LtE: ("le", "ge"), ast.Gt: ("gt", "lt"), ast.GtE: ("ge", "le"),
+    ast.Eq: ("eq", "eq"), ast.NotEq: ("ne", "ne"),
+}  # fmt: skip
+UNARY: dict[type[ast.unaryop], str] = {
+    ast.USub: "__neg__", ast.UAdd: "__pos__", ast.Invert: "__invert__",
+}  # fmt: skip
+BUILTINS: dict[Any, tuple[str, str]] = {
+    len: ("__len__", "int"), abs: ("__abs__", ""), float: ("__float__", "float"),
+    int: ("__int__", "int"),
+}  # fmt: skip
+"""Functions that ask one special method, and of which type that must return."""
+AS_ARRAYS = ("__array__", "__array_ufunc__", "__array_priority__", "__len__", "__getitem__",
+             "__array_interface__", "__array_struct__", "__buffer__")  # fmt: skip
+"""What NumPy looks for in an operand that is none of its own."""
+OF_PYTHON = {"float64": "float", "int64": "int", "bool_": "bool"}
+NOT_IMPLEMENTED = Known(NotImplemented)
+
+
+def are_own(*values: Value) -> bool:
+    """Return True if one of some operands has a class of the program's."""
+    return any(isinstance(value, Object) for value in values)
+
+
+def binary(r: ExpressionReader, op: ast.operator, x: Value, y: Value) -> Value:
+    """Read ``x op y``."""
+    name = BINARY[type(op)]
+    found = asked(r, f"__{name}__", f"__r{name}__", x, y)
+    if found is None:
+        raise Unfit(f"an operator that {said(x, y)} do not have", r.b.place)
+    return found
+
+
+def in_place(r: ExpressionReader, op: ast.operator, x: Value, y: Value) -> Value:
+    """Read ``x op= y``, which is what the target is bound to."""
+    if isinstance(x, Object):
+        found = called(r, x, f"__i{BINARY[type(op)]}__", y)
+        if found is not None:
+            return found
+    return binary(r, op, x, y)
+
+
+def compared(r: ExpressionReader, op: ast.cmpop, x: Value, y: Value) -> Value | None:
+    """Read ``x < y`` and its kin; None where no method is asked."""
+    own, other = COMPARED[type(op)]
+    if isinstance(op, ast.Eq | ast.NotEq) and not any(
+        isinstance(v, Object) and defines_equality(r, v.cls) for v in (x, y)
+    ):
+        return None
+    found = asked(r, f"__{own}__", f"__{other}__", x, y, is_comparison=True)
+    if found is not None:
+        return found
+    if isinstance(op, ast.Eq):
+        return Number(Const(are_one(x, y)), "bool")
+    if isinstance(op, ast.NotEq):  # as `object.__ne__` does
+        same = compared(r, ast.Eq(), x, y)
+        test = Const(are_one(x, y)) if same is None else r.truth(same)
+        return Number(comparisons.opposite(test), "bool")
+    raise Unfit(f"a comparison of {said(x, y)}, which do not have it", r.b.place)
+
+
+def are_one(x: Value, y: Value) -> bool:
+    """Return True for two names of one object."""
+    return isinstance(x, Object) and isinstance(y, Object) and x.name == y.name
+
+
+def defines_equality(r: ExpressionReader, cls: type) -> bool:
+    """Return True for a class that compares its instances otherwise than by identity."""
+    return any(
+        r.scope.of_class(cls, name) is not getattr(object, name) for name in ("__eq__", "__ne__")
+    )
+
+
+def asked(
+    r: ExpressionReader, own: str, other: str, x: Value, y: Value, *, is_comparison: bool = False
+) -> Value | None:
+    """Ask the methods of two operands in Python's order; None if neither knows the other."""
+    a, b = class_of(r, x), class_of(r, y)
+    x = as_operand(r, x, y)
+    left, right = (x, own, y), (y, other, x)
+    order = [left, right]
+    if a is b and not is_comparison:
+        order = [left]
+    elif a is not b and issubclass(b, a) and (is_comparison or is_own_method(r, a, b, other)):
+        order = [right, left]
+    for ask in order:
+        found = called(r, *ask)
+        if found is not None:
+            return found
+    return None
+
+
+def is_own_method(r: ExpressionReader, base: type, cls: type, name: str) -> bool:
+    """Return True if a class has another method under a name than one of its bases."""
+    found = r.scope.of_class(cls, name)
+    return found is not MISSING and found is not r.scope.of_class(base, name)
+
+
+def as_operand(r: ExpressionReader, x: Value, y: Value) -> Value:
+    """Return a left operand as the right one gets it: NumPy makes a number of Python of its own."""
+    if isinstance(x, Array):
+        raise Unfit(f"an operator between {said(x, y)}: NumPy takes that for an element", r.b.place)
+    if not isinstance(x, Number) or x.type in ("float", "int", "bool"):
+        return x
+    cls = class_of(r, y)
+    if x.rank is not None or x.type not in OF_PYTHON:
+        raise Unfit(f"an operator between {said(x, y)}: use a float of Python", r.b.place)
+    for name in AS_ARRAYS:
+        if r.scope.of_class(cls, name) is not MISSING:
+            raise Unfit(f"an operator between {said(x, y)}, which NumPy may take for an array",
+                        r.b.place)  # fmt: skip
+    return Number(x.e, OF_PYTHON[x.type])
+
+
+def called(r: ExpressionReader, o: Value, name: str, *args: Value) -> Value | None:
+    """Call a special method; None if there is none, or it returns NotImplemented."""
+    found = r.special_call(o, name, args) if isinstance(o, Object) else None
+    return None if found == NOT_IMPLEMENTED else found
+
+
+def unary(r: ExpressionReader, op: ast.unaryop, x: Value) -> Value:
+    """Read ``-x`` and its kin."""
+    return required(r, x, UNARY[type(op)])
+
+
+def required(r: ExpressionReader, o: Value, name: str, *args: Value) -> Value:
+    """Call a special method, which must be there."""
+    found = called(r, o, name, *args)
+    if found is None:
+        raise Unfit(f"{said(o)}, whose class has no {name}", r.b.place)
+    return found
+
+
+def item(r: ExpressionReader, o: Value, index: ast.expr) -> Value:
+    """Read ``o[k]``."""
+    return required(r, o, "__getitem__", key(r, index))
+
+
+def store(r: ExpressionReader, o: Value, index: ast.expr, value: Value) -> None:
+    """Read ``o[k] = value``."""
+    required(r, o, "__setitem__", key(r, index), value)
+
+
+def key(r: ExpressionReader, index: ast.expr) -> Value:
+    """Read what stands between brackets."""
+    if isinstance(index, ast.Slice):
+        raise Unfit("a slice of an object: use a method", r.b.place)
+    return r.value(index)
+
+
+def truth(r: ExpressionReader, o: Value) -> Expr:
+    """Read whether an object is true."""
+    for name, type_ in (("__bool__", "bool"), ("__len__", "int")):
+        found = called(r, o, name)
+        if found is not None:
+            return r.truth(of_type(r, found, type_, name))
+    return Const(True)
+
+
+def of_type(r: ExpressionReader, value: Value, type_: str, name: str) -> Number:
+    """Return what a special method gives back, which Python requires to be of a type."""
+    if not isinstance(value, Number) or value.type != type_ or value.rank is not None:
+        raise Unfit(f"{name} that returns {said(value)}: return {type_}", r.b.place)
+    if name == "__len__":
+        r.b.require(Compare(("le",), (Const(0), value.e)))
+    return value
+
+
+def is_within(r: ExpressionReader, x: Value, o: Value) -> Expr:
+    """Read ``x in o``."""
+    return r.truth(required(r, o, "__contains__", x))
+
+
+def iterated(r: ExpressionReader, o: Value) -> Value:
+    """Return what a loop over an object runs over, where `__iter__` returns ``iter(x)``."""
+    found = required(r, o, "__iter__")
+    if isinstance(found, Partial) and found.function == Known(iter):
+        return found.args[0]
+    raise Unfit(f"a loop over {said(o)}, whose __iter__ does not return `iter(x)`", r.b.place)
+
+
+def added_up(r: ExpressionReader, items: Sequence[Value], start: Sequence[Value]) -> Value:
+    """Read ``sum`` of objects."""
+    total = start[0] if start else Number(Const(0), "int")
+    for one in items:
+        total = r.operated(ast.Add(), total, one)
+    return total
+
+
+def read_builtin(r: ExpressionReader, f: Any, args: Sequence[Value]) -> Value:
+    """Read ``len(o)`` and its kin."""
+    name, type_ = BUILTINS[f]
+    found = required(r, args[0], name)
+    return of_type(r, found, type_, name) if type_ else found
