@@ -41,7 +41,7 @@ from mooncake_py.compiler.regions.ir import Compare, Const, Expr, Op
 if TYPE_CHECKING:
     from mooncake_py.compiler.native.reading.expressions import ExpressionReader
 
-__all__ = ["decided", "joined", "opposite"]
+__all__ = ["decided", "joined", "of_truths", "opposite"]
 
 COMPARED: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le,
@@ -230,3 +230,13 @@ def joined(op: str, tests: Sequence[Expr]) -> Expr:
 def opposite(test: Expr) -> Expr:
     """Return the opposite of a test."""
     return Const(not test.value) if isinstance(test, Const) else Op("not", (test,))
+
+
+def of_truths(r: ExpressionReader, op: str, x: Value, y: Value) -> Value:
+    """Read ``&`` or ``|`` of truths."""
+    values = (x, y)
+    if not all(isinstance(v, Number | Array) and v.kind == BOOL for v in values):
+        raise Unfit("an operator on bits other than those of bools", r.b.place)
+    if isinstance(x, Number) and isinstance(y, Number):
+        return Number(Op(op, (x.e, y.e)), "bool_" if "bool_" in (x.type, y.type) else "bool")
+    return operations.elementwise(r.b, lambda p, q: Op(op, (p, q)), BOOL, values)

@@ -249,7 +249,7 @@ class ExpressionReader(ConditionReader):
         if isinstance(op, ast.Mult) and isinstance(x, Tuple) and isinstance(y, Number):
             return lists.repeated(self.b, x, y, self.findings.mixed)
         if type(op) in LOGICAL:
-            return self.both(LOGICAL[type(op)], x, y)
+            return comparisons.of_truths(self, LOGICAL[type(op)], x, y)
         if type(op) not in OPERATORS:
             raise Unfit("an operator on bits other than those of bools", self.b.place)
         if complexes.is_complex(x, y):
@@ -261,15 +261,6 @@ class ExpressionReader(ConditionReader):
         if own_operators.are_own(x):
             return own_operators.in_place(self, op, x, y)
         return self.operated(op, x, y)
-
-    def both(self, op: str, x: Value, y: Value) -> Value:
-        """Read ``&`` or ``|`` of truths."""
-        values = (x, y)
-        if not all(isinstance(v, Number | Array) and v.kind == BOOL for v in values):
-            raise Unfit("an operator on bits other than those of bools", self.b.place)
-        if isinstance(x, Number) and isinstance(y, Number):
-            return Number(Op(op, (x.e, y.e)), "bool_" if "bool_" in (x.type, y.type) else "bool")
-        return operations.elementwise(self.b, lambda p, q: Op(op, (p, q)), BOOL, values)
 
     def prefixed(self, op: ast.unaryop, x: Value) -> Value:
         """Read an operator before a value."""
@@ -296,7 +287,7 @@ class ExpressionReader(ConditionReader):
         values = [self.value(node) for node in nodes]
         if picked.are_picked(tuple(values)):
             raise Unfit("a comparison of elements that a mask picks", self.b.place)
-        of_objects = self.compared_objects(ops, values)
+        of_objects = own_operators.decided(self, ops, values)
         if of_objects is not None:
             return of_objects
         decided = comparisons.decided(self, ops, values)
@@ -312,21 +303,6 @@ class ExpressionReader(ConditionReader):
         if complexes.is_complex(*values):
             return complex_operators.compared(self.b, names, values)
         return operations.compared(self.b, names, values, tested)
-
-    def compared_objects(self, ops: Sequence[ast.cmpop], values: Sequence[Value]) -> Value | None:
-        """Read a comparison that a class of the program's decides, None for any other."""
-        if not own_operators.are_own(*values):
-            return None
-        op, *others = ops
-        x, y, *_ = values
-        if others:
-            raise Unfit("a chain of comparisons of objects: join two by `and`", self.b.place)
-        if type(op) in own_operators.COMPARED:
-            return own_operators.compared(self, op, x, y)
-        if not isinstance(op, ast.In | ast.NotIn) or not own_operators.are_own(y):
-            return None
-        test = own_operators.is_within(self, x, y)
-        return Number(opposite(test), "bool") if isinstance(op, ast.NotIn) else Number(test, "bool")
 
     @override
     def truth(self, x: Value) -> Expr:
@@ -398,7 +374,8 @@ class ExpressionReader(ConditionReader):
         if own_operators.are_own(base):
             return own_operators.item(self, base, index)
         if isinstance(base, Tuple) and isinstance(index, ast.Slice):
-            return self.items_between(base, index)
+            bounds = [n and self.number(n).e for n in (index.lower, index.upper, index.step)]
+            return lists.between(self.b, base, bounds)
         if isinstance(base, Tuple):
             at = self.number(index)
             if not isinstance(at.e, Const) or type(at.e.value) is not int:
@@ -450,22 +427,6 @@ class ExpressionReader(ConditionReader):
         for n, m in zip(mask.shape, base.shape, strict=True):
             self.b.check("eq", n, m)
         return Picked(base, mask)
-
-    def items_between(self, base: Tuple, index: ast.Slice) -> Tuple:
-        """Read a slice of a tuple, whose bounds are written down."""
-        bounds: list[int | None] = []
-        for node in (index.lower, index.upper, index.step):
-            e = None if node is None else self.number(node).e
-            if e is None:
-                bounds.append(None)
-            elif isinstance(e, Const) and isinstance(e.value, int):
-                bounds.append(e.value)
-            else:
-                raise Unfit(
-                    "a slice of a tuple with bounds that are not constant: use an array",
-                    self.b.place,
-                )
-        return Tuple(base.items[slice(*bounds)], base.is_list)
 
     def element(self, a: Array) -> Number | ComplexNumber:
         """Return the element that an array without axes is."""

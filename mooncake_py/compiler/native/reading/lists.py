@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from mooncake_py.compiler.native.building import operations
@@ -24,7 +25,7 @@ from mooncake_py.compiler.native.regions.linear import times
 from mooncake_py.compiler.native.regions.region import FLOAT, INT
 from mooncake_py.compiler.regions.ir import Assign, Const, Expr, Load, Name
 
-__all__ = ["current", "item", "like_items", "made", "now", "repeated", "write"]
+__all__ = ["between", "current", "item", "like_items", "made", "now", "repeated", "write"]
 
 
 def repeated(b: Builder, items: Tuple, count: Number, mixed: set[str]) -> Value:
@@ -113,3 +114,15 @@ def write(b: Builder, cells: Cells, at: Number, value: Value, mixed: set[str]) -
         rank = element(b, cells.ranks, at)
         b.add(Assign(rank, rank_of(b, value), place=b.place))
     b.add(Assign(target, operations.as_float(e) if value.kind == FLOAT else e, place=b.place))
+
+
+def between(b: Builder, items: Tuple, bounds: Sequence[Expr | None]) -> Tuple:
+    """Return a slice of a tuple, whose bounds are written down."""
+    found: list[int | None] = []
+    for e in bounds:
+        if e is not None and not (isinstance(e, Const) and isinstance(e.value, int)):
+            raise Unfit(
+                "a slice of a tuple with bounds that are not constant: use an array", b.place
+            )
+        found.append(None if e is None else int(e.value))  # type: ignore[arg-type]
+    return Tuple(items.items[slice(*found)], items.is_list)

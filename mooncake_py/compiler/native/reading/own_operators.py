@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from mooncake_py.compiler.native.reading.expressions import ExpressionReader
 
 __all__ = [
-    "BUILTINS", "COMPARED", "added_up", "are_own", "binary", "compared", "in_place", "is_within",
-    "item", "iterated", "key", "read_builtin", "required", "store", "truth", "unary",
+    "BUILTINS", "added_up", "are_own", "binary", "decided", "in_place", "item", "iterated",
+    "key", "read_builtin", "required", "store", "truth", "unary",
 ]  # fmt: skip
 
 BINARY: dict[type[ast.operator], str] = {
@@ -82,6 +82,22 @@ def in_place(r: ExpressionReader, op: ast.operator, x: Value, y: Value) -> Value
         if found is not None:
             return found
     return binary(r, op, x, y)
+
+
+def decided(r: ExpressionReader, ops: Sequence[ast.cmpop], values: Sequence[Value]) -> Value | None:
+    """Read a comparison that a class of the program's decides, None for any other."""
+    if not are_own(*values):
+        return None
+    op, *others = ops
+    x, y, *_ = values
+    if others:
+        raise Unfit("a chain of comparisons of objects: join two by `and`", r.b.place)
+    if type(op) in COMPARED:
+        return compared(r, op, x, y)
+    if not isinstance(op, ast.In | ast.NotIn) or not are_own(y):
+        return None
+    test = is_within(r, x, y)
+    return Number(comparisons.opposite(test) if isinstance(op, ast.NotIn) else test, "bool")
 
 
 def compared(r: ExpressionReader, op: ast.cmpop, x: Value, y: Value) -> Value | None:
