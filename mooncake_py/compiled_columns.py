@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from mooncake_py.boundary.arguments import ArgNums, choose_arguments
-from mooncake_py.compiler.native.regions.refused import LeftOnTheWayBack
+from mooncake_py.compiler.native.regions.refused import LeftOnTheWayBack, NotYet
 from mooncake_py.jacobian_blocks import (
     FEW,
     Mode,
@@ -48,7 +48,10 @@ def compiled_columns(
             for part in unit_directions(values, leaves, *places)
         ]
 
-    first = push_whole_along(f, args, directions(0, 1))
+    try:
+        first = push_whole_along(f, args, directions(0, 1))
+    except NotYet:
+        return None  # the general way goes without
     if first is None:
         return None
     y, columns = first
@@ -83,7 +86,7 @@ def compiled_hessian(f: Any, argnums: ArgNums, args: tuple[Any, ...]) -> Any:
     directions = unit_directions(values, leaves)
     try:
         found = products_of_whole(f, chosen, args, directions, with_gradient=True)
-    except LeftOnTheWayBack:
+    except (LeftOnTheWayBack, NotYet):
         return None  # the general way begins anew without compilation
     if found is None:
         return None

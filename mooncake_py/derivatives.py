@@ -15,6 +15,7 @@ from mooncake_py.boundary.arguments import ArgNums, name_of
 from mooncake_py.diagnostics.tracebacks import boundary
 from mooncake_py.modes.reverse.differentiate import value_and_gradient
 from mooncake_py.modes.reverse.settings import compiling
+from mooncake_py.runtime.compilation import Compile
 
 if TYPE_CHECKING:
     from mooncake_py.modes.reverse.storage import Workspace
@@ -37,7 +38,8 @@ class Options(TypedDict, total=False):
 
     debug: bool
     mode: Mode
-    compile: bool | None
+    compile: Compile | None
+    compile_timeout: float | None
     comm: Any
     output: OverRanks
 
@@ -53,12 +55,13 @@ class Derivative(Generic[P, Given]):
         argnums: ArgNums,
         has_aux: bool,
         debug: bool,
-        compile: bool | None = None,
+        compile: Compile | None = None,
+        compile_timeout: float | None = None,
     ) -> None:
         wrapper: Any = self
         functools.update_wrapper(wrapper, f)
         self._parts: tuple[Callable[..., Any], ArgNums, bool, bool] = f, argnums, has_aux, debug
-        self._compile = compile
+        self._compile: tuple[Compile | None, float | None] = compile, compile_timeout
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else MethodType(self, instance)
@@ -68,7 +71,7 @@ class Derivative(Generic[P, Given]):
         from mooncake_py.pickling import luggage, remade
 
         f, *_ = self._parts
-        return remade, (type(self), (*self._parts, self._compile), luggage(f))
+        return remade, (type(self), (*self._parts, *self._compile), luggage(f))
 
     def __repr__(self) -> str:
         f, argnums, *_ = self._parts
@@ -135,7 +138,8 @@ class Derivative(Generic[P, Given]):
     def compiling(self) -> AbstractContextManager[None]:
         """Return the context manager that sets compilation for a run."""
         _, _, _, debug = self._parts
-        return compiling(self._compile, debug)
+        compile, compile_timeout = self._compile
+        return compiling(compile, debug, compile_timeout)
 
 
 def of_mapped(
@@ -144,7 +148,7 @@ def of_mapped(
     """Return the same derivative of what `change` makes of its function."""
     f, argnums, has_aux, debug = derivative._parts  # pyright: ignore[reportPrivateUsage]
     compile = derivative._compile  # pyright: ignore[reportPrivateUsage]
-    return type(derivative)(change(f), argnums, has_aux, debug, compile)
+    return type(derivative)(change(f), argnums, has_aux, debug, *compile)
 
 
 class ValueAndGrad(Derivative[P, Given]):

@@ -28,7 +28,7 @@ from mooncake_py.diagnostics.options import (
     require_reverse,
 )
 from mooncake_py.diagnostics.tracebacks import boundary
-from mooncake_py.runtime.compilation import require_setting
+from mooncake_py.runtime.compilation import Compile, require_setting
 
 __all__ = ["grad", "value_and_grad"]
 
@@ -92,7 +92,8 @@ def value_and_grad(
     debug: bool = False,
     mode: Mode = "reverse",
     *,
-    compile: bool | None = None,
+    compile: Compile | None = None,
+    compile_timeout: float | None = None,
     comm: Any = None,
     output: OverRanks = "sum",
 ) -> Derivative[..., Any]:
@@ -115,9 +116,11 @@ def value_and_grad(
         "reverse" runs one forward and one reverse pass for any number of inputs.  "forward"
         propagates one tangent for each real number in the chosen arguments (two for a complex
         number), up to 16 in one run as :func:`jvp` does, and keeps no tape; use it for few inputs.
-    compile : bool, optional
-        If true, compile the functions that run, if possible; None means the setting of
-        :func:`compile_mode`.
+    compile : bool or "auto", optional
+        If true, compile the functions that run, if possible; "auto" lets them run as without until
+        a thread has compiled them.  None means the setting of :func:`compile_mode`.
+    compile_timeout : float, optional
+        How many seconds a call waits at most for what is compiled; then it runs as without.
     comm : MPI.Intracomm or list of MPI.Intracomm, optional
         The communicator of all ranks that compute `f` together, by mpi4py, and call the derivative
         together, each with its own arguments.  Further communicators that `f` uses as in
@@ -197,7 +200,15 @@ def value_and_grad(
     """
     with boundary:
         return derivative_of(
-            f, argnums, has_aux, debug, mode, compile, comm, output, with_value=True
+            f,
+            argnums,
+            has_aux,
+            debug,
+            mode,
+            (compile, compile_timeout),
+            comm,
+            output,
+            with_value=True,
         )
 
 
@@ -251,7 +262,8 @@ def grad(
     debug: bool = False,
     mode: Mode = "reverse",
     *,
-    compile: bool | None = None,
+    compile: Compile | None = None,
+    compile_timeout: float | None = None,
     comm: Any = None,
     output: OverRanks = "sum",
 ) -> Derivative[..., Any]:
@@ -271,7 +283,15 @@ def grad(
     """
     with boundary:
         return derivative_of(
-            f, argnums, has_aux, debug, mode, compile, comm, output, with_value=False
+            f,
+            argnums,
+            has_aux,
+            debug,
+            mode,
+            (compile, compile_timeout),
+            comm,
+            output,
+            with_value=False,
         )
 
 
@@ -281,7 +301,7 @@ def derivative_of(
     has_aux: bool,
     debug: bool,
     mode: Mode,
-    compile: bool | None,
+    compiled: tuple[Compile | None, float | None],
     comm: Any,
     output: OverRanks,
     *,
@@ -292,7 +312,7 @@ def derivative_of(
     require_argnums(f, argnums)
     require_flag("has_aux", has_aux)
     require_flag("debug", debug)
-    require_setting(compile)
+    require_setting(*compiled)
     require_output(output)
     if comm is not None:
         # Only for programs that run on several ranks.
@@ -300,10 +320,10 @@ def derivative_of(
 
         require_reverse(mode)
         distributed = over.DistributedValueAndGrad if with_value else over.DistributedGrad
-        return distributed(f, argnums, has_aux, debug, compile, comm=comm, output=output)
+        return distributed(f, argnums, has_aux, debug, *compiled, comm=comm, output=output)
     require_choice("a gradient", "mode", mode, ("reverse", "forward"))
     if mode == "reverse":
         kind = ValueAndGrad if with_value else Grad
     else:
         kind = ForwardValueAndGrad if with_value else ForwardGrad
-    return kind(f, argnums, has_aux, debug, compile)
+    return kind(f, argnums, has_aux, debug, *compiled)

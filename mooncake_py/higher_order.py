@@ -43,7 +43,7 @@ from mooncake_py.modes.reverse.whole_or_parts import whole_or_parts
 from mooncake_py.pickling import Remade
 from mooncake_py.recomputation.agreement import Runs
 from mooncake_py.recomputation.units import unit_parts, variables_in
-from mooncake_py.runtime.compilation import require_setting
+from mooncake_py.runtime.compilation import Compile, require_setting
 from mooncake_py.runtime.enclosing import enclosing
 from mooncake_py.tangents import NoTangent
 from mooncake_py.tangents.lookup import spec_of
@@ -58,7 +58,11 @@ Direction = TypeVar("Direction", bound=Any)
 
 
 def hessian(
-    f: Callable[P, SupportsFloat], argnums: ArgNums = 0, *, compile: bool | None = None
+    f: Callable[P, SupportsFloat],
+    argnums: ArgNums = 0,
+    *,
+    compile: Compile | None = None,
+    compile_timeout: float | None = None,
 ) -> Callable[P, Any]:
     """Return a function that computes the Hessian of `f`, which returns one real number.
 
@@ -74,18 +78,18 @@ def hessian(
     array([[6., 2.],
            [2., 0.]])
     """
-    gradient = grad(f, argnums)
-    by_columns = jacobian(gradient, argnums, mode="forward", compile=compile)
+    asked: Any = {"compile": compile, "compile_timeout": compile_timeout}
+    by_columns = jacobian(grad(f, argnums), argnums, mode="forward", **asked)
 
     def hessian_of(*args: Any, **kwargs: Any) -> Any:
         if enclosing() is None and not kwargs:
-            with boundary, compiling(compile):
+            with boundary, compiling(**asked):
                 found = compiled_hessian(f, argnums, args)
             if found is not None:
                 return found[2]
         return by_columns(*args, **kwargs)
 
-    return Remade(hessian_of, partial(hessian, compile=compile), f, argnums)
+    return Remade(hessian_of, partial(hessian, **asked), f, argnums)
 
 
 def hvp(
@@ -94,7 +98,8 @@ def hvp(
     v: Direction,
     argnums: ArgNums = 0,
     *,
-    compile: bool | None = None,
+    compile: Compile | None = None,
+    compile_timeout: float | None = None,
 ) -> Direction:
     """Return the product of the Hessian of `f` with `v`.
 
@@ -109,9 +114,11 @@ def hvp(
         these.
     argnums : int, str or tuple, optional
         The arguments to differentiate with respect to.
-    compile : bool, optional
-        If true, compile the functions that run, if possible; None means the setting of
-        :func:`compile_mode`.
+    compile : bool or "auto", optional
+        If true, compile the functions that run, if possible; "auto" lets them run as without until
+        a thread has compiled them.  None means the setting of :func:`compile_mode`.
+    compile_timeout : float, optional
+        How many seconds a call waits at most for what is compiled; then it runs as without.
 
     Returns
     -------
@@ -132,7 +139,7 @@ def hvp(
     with boundary:
         require_product("hvp", f, args, v, argnums)
         try:
-            with compiling(compile):
+            with compiling(compile, compile_timeout=compile_timeout):
                 _, product = value_and_product(f, args, v, argnums)
         except InvalidTangentError:
             require_fitting(f, args, v, argnums)
@@ -156,7 +163,7 @@ def value_and_product(f: Any, args: tuple[Any, ...], v: Any, argnums: ArgNums) -
     def in_parts() -> tuple[Any, Any]:
         return product_in_parts(f, args, tangents, argnums)
 
-    return whole_or_parts("product with the Hessian", f, whole, in_parts)
+    return whole_or_parts("product with the Hessian", f, args, whole, in_parts)
 
 
 def product_in_parts(f: Any, args: tuple[Any, ...], tangents: Any, argnums: ArgNums) -> Any:
@@ -210,7 +217,8 @@ def value_and_hvp(
     v: Direction,
     argnums: ArgNums = 0,
     *,
-    compile: bool | None = None,
+    compile: Compile | None = None,
+    compile_timeout: float | None = None,
 ) -> tuple[Value, Direction, Direction]:
     """Return the value and the gradient of `f`, and the product of its Hessian with `v`.
 
@@ -243,14 +251,15 @@ def value_and_hvp(
     with boundary:
         require_product("value_and_hvp", f, args, v, argnums)
         try:
-            return value_gradient_product(f, args, v, argnums, compile)
+            with compiling(compile, compile_timeout=compile_timeout):
+                return value_gradient_product(f, args, v, argnums)
         except InvalidTangentError:
             require_fitting(f, args, v, argnums)
             raise
 
 
 def value_gradient_product(
-    f: Any, args: tuple[Any, ...], v: Any, argnums: ArgNums, compile: bool | None
+    f: Any, args: tuple[Any, ...], v: Any, argnums: ArgNums
 ) -> tuple[Any, Any, Any]:
     """Return the value, the gradient, and the product of the Hessian with `v`."""
     v = copied(v)  # it may share memory with an argument
@@ -263,8 +272,7 @@ def value_gradient_product(
     def in_parts() -> tuple[Any, Any, Any]:
         return products_in_parts(f, args, tangents, argnums)
 
-    with compiling(compile):
-        value, gradients, products = whole_or_parts("gradient and product", f, whole, in_parts)
+    value, gradients, products = whole_or_parts("gradient and product", f, args, whole, in_parts)
     return (value, gradients, products) if several else (value, gradients[0], products[0])
 
 
@@ -287,7 +295,11 @@ def products_in_parts(
 
 
 def value_grad_and_hessian(
-    f: Callable[P, Value], argnums: ArgNums = 0, *, compile: bool | None = None
+    f: Callable[P, Value],
+    argnums: ArgNums = 0,
+    *,
+    compile: Compile | None = None,
+    compile_timeout: float | None = None,
 ) -> Callable[P, tuple[Value, Any, Any]]:
     """Return a function that computes ``(value, gradient, Hessian)`` of `f`.
 
@@ -299,15 +311,16 @@ def value_grad_and_hessian(
     >>> value_grad_and_hessian(lambda x: x ** 3)(2.0)
     (8.0, 12.0, 12.0)
     """
-    require_setting(compile)
+    asked: Any = {"compile": compile, "compile_timeout": compile_timeout}
+    require_setting(**asked)
 
     def all_three(*args: Any, **kwargs: Any) -> Any:
         if enclosing() is None and not kwargs:
-            with boundary, compiling(compile):
+            with boundary, compiling(**asked):
                 whole = compiled_hessian(f, argnums, args)
             if whole is not None:
                 return whole
-        with compiling(compile), arguments_apart(f, argnums, args, kwargs) as apart:
+        with compiling(**asked), arguments_apart(f, argnums, args, kwargs) as apart:
             function, values = of_chosen(f, apart)
             leaves, several = real_leaves(f, apart.chosen, values), isinstance(argnums, tuple)
 
@@ -319,11 +332,15 @@ def value_grad_and_hessian(
             gradient, value, blocks = blocks_of(program, values, leaves, "forward")
             return value, gradient, arranged(blocks, values, several)
 
-    return Remade(all_three, partial(value_grad_and_hessian, compile=compile), f, argnums)
+    return Remade(all_three, partial(value_grad_and_hessian, **asked), f, argnums)
 
 
 def hessian_diagonal(
-    f: Callable[..., SupportsFloat], argnum: ArgNums = 0, *, compile: bool | None = None
+    f: Callable[..., SupportsFloat],
+    argnum: ArgNums = 0,
+    *,
+    compile: Compile | None = None,
+    compile_timeout: float | None = None,
 ) -> Callable[..., Any]:
     """Return a function that computes the diagonal of the Hessian, in the shape of the argument.
 
@@ -337,7 +354,8 @@ def hessian_diagonal(
     >>> hessian_diagonal(lambda x: np.sum(x ** 3) * x[0])(np.array([1.0, 2.0]))
     array([12., 12.])
     """
-    require_setting(compile)
+    asked: Any = {"compile": compile, "compile_timeout": compile_timeout}
+    require_setting(**asked)
 
     def diagonal_of(*args: Any, **kwargs: Any) -> Any:
         chosen = choose_arguments(f, argnum, args, kwargs)
@@ -351,7 +369,7 @@ def hessian_diagonal(
 
         def column(k: int, i: int) -> Any:
             v = refilled(values, unit_parts(leaves, variables, k, i))
-            with compiling(compile), draws.run(), runs.run():
+            with compiling(**asked), draws.run(), runs.run():
                 value, product = (
                     value_and_product(function, args, v, positions)
                     if several
@@ -372,7 +390,7 @@ def hessian_diagonal(
         found = refilled(values, diagonals)
         return found if several else found[0]
 
-    return Remade(diagonal_of, partial(hessian_diagonal, compile=compile), f, argnum)
+    return Remade(diagonal_of, partial(hessian_diagonal, **asked), f, argnum)
 
 
 def in_positions(

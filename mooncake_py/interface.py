@@ -21,6 +21,7 @@ from mooncake_py.modes.reverse.settings import compiling, settings
 from mooncake_py.modes.reverse.whole_or_parts import whole_or_parts
 from mooncake_py.rules.frule import frule
 from mooncake_py.rules.rrule import rrule
+from mooncake_py.runtime.compilation import Compile
 from mooncake_py.runtime.enclosing import enclosing
 from mooncake_py.runtime.limits import limits_raised
 
@@ -30,7 +31,11 @@ Output = TypeVar("Output")
 
 
 def vjp(
-    f: Callable[..., Output], *args: Any, debug: bool = False, compile: bool | None = None
+    f: Callable[..., Output],
+    *args: Any,
+    debug: bool = False,
+    compile: Compile | None = None,
+    compile_timeout: float | None = None,
 ) -> tuple[Output, Callable[[Any], tuple[Any, ...]]]:
     """Return the output of `f` and its pullback.
 
@@ -42,9 +47,11 @@ def vjp(
         The arguments of `f`; ints, strings and other values without a derivative are constants.
     debug : bool, optional
         If true, run `f` and the pullback in :func:`debug_mode`.
-    compile : bool, optional
-        If true, compile the functions that run, if possible; None means the setting of
-        :func:`compile_mode`.
+    compile : bool or "auto", optional
+        If true, compile the functions that run, if possible; "auto" lets them run as without until
+        a thread has compiled them.  None means the setting of :func:`compile_mode`.
+    compile_timeout : float, optional
+        How many seconds a call waits at most for what is compiled; then it runs as without.
 
     Returns
     -------
@@ -76,7 +83,7 @@ def vjp(
     >>> pullback(np.array([1.0, 10.0]))
     (array([ 2., 40.]),)
     """
-    with boundary, limits_raised(), compiling(compile, debug):
+    with boundary, limits_raised(), compiling(compile, debug, compile_timeout):
         require_flag("debug", debug)
         require_callable(f)
         require_plain(f, args)
@@ -96,7 +103,7 @@ def vjp(
         def in_parts() -> tuple[Any, Any]:
             return Vjp(f, args, settings(debug)).start()
 
-        return whole_or_parts("pullback", f, whole, in_parts, debug)
+        return whole_or_parts("pullback", f, args, whole, in_parts, debug)
 
 
 @overload
@@ -105,7 +112,8 @@ def jvp(
     primals: tuple[Any, ...],
     tangents: tuple[Any, ...],
     *,
-    compile: bool | None = None,
+    compile: Compile | None = None,
+    compile_timeout: float | None = None,
 ) -> tuple[Output, Output]: ...
 @overload
 def jvp(
@@ -113,14 +121,16 @@ def jvp(
     primals: tuple[Any, ...],
     tangents: list[tuple[Any, ...]],
     *,
-    compile: bool | None = None,
+    compile: Compile | None = None,
+    compile_timeout: float | None = None,
 ) -> tuple[Output, list[Output]]: ...
 def jvp(
     f: Callable[..., Any],
     primals: tuple[Any, ...],
     tangents: tuple[Any, ...] | list[tuple[Any, ...]],
     *,
-    compile: bool | None = None,
+    compile: Compile | None = None,
+    compile_timeout: float | None = None,
 ) -> tuple[Any, Any]:
     """Return the output of `f` and its derivative along `tangents`, in forward mode.
 
@@ -135,9 +145,11 @@ def jvp(
         shape), a number for a float, a list, dict, tuple or dataclass of tangents.  None means
         zero, also for arguments without a derivative.  For several directions pass a list of
         tuples.
-    compile : bool, optional
-        If true, compile the functions that run, if possible; None means the setting of
-        :func:`compile_mode`.
+    compile : bool or "auto", optional
+        If true, compile the functions that run, if possible; "auto" lets them run as without until
+        a thread has compiled them.  None means the setting of :func:`compile_mode`.
+    compile_timeout : float, optional
+        How many seconds a call waits at most for what is compiled; then it runs as without.
 
     Returns
     -------
@@ -176,7 +188,7 @@ def jvp(
     >>> jvp(lambda x, y: x * y, (2.0, 3.0), [(1.0, 0.0), (0.0, 1.0)])
     (6.0, [3.0, 2.0])
     """
-    with boundary, compiling(compile):
+    with boundary, compiling(compile, compile_timeout=compile_timeout):
         require_callable(f)
         if isinstance(tangents, list):
             return with_result(f, jvp_along(f, primals, tangents))
@@ -196,7 +208,7 @@ def jvp(
             with limits_raised():
                 return with_result(f, push_forward(f, primals, tangents))
 
-        return whole_or_parts("derivative along a direction", f, whole, in_parts)
+        return whole_or_parts("derivative along a direction", f, primals, whole, in_parts)
 
 
 def with_result(f: Callable[..., Any], found: tuple[Any, Any]) -> tuple[Any, Any]:
@@ -236,7 +248,7 @@ def jvp_along(
 
             return push_forward_along(f, primals, directions, compared)
 
-        return whole_or_parts("derivatives along directions", f, whole, in_parts)
+        return whole_or_parts("derivatives along directions", f, primals, whole, in_parts)
 
 
 def build_rrule(f: Callable[..., Any], *args: Any) -> Callable[..., Any]:

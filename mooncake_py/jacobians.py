@@ -45,7 +45,7 @@ from mooncake_py.pickling import Remade
 from mooncake_py.recomputation.agreement import Runs
 from mooncake_py.recomputation.structures import unit
 from mooncake_py.recomputation.units import zero
-from mooncake_py.runtime.compilation import require_setting
+from mooncake_py.runtime.compilation import Compile, require_setting
 from mooncake_py.runtime.enclosing import enclosing
 from mooncake_py.tangents import NoTangent
 
@@ -66,7 +66,8 @@ def jacobian(
     mode: Mode = "auto",
     has_aux: Literal[False] = False,
     *,
-    compile: bool | None = None,
+    compile: Compile | None = None,
+    compile_timeout: float | None = None,
 ) -> Callable[P, Any]: ...
 @overload
 def jacobian(
@@ -75,7 +76,8 @@ def jacobian(
     mode: Mode = "auto",
     *,
     has_aux: Literal[True],
-    compile: bool | None = None,
+    compile: Compile | None = None,
+    compile_timeout: float | None = None,
 ) -> Callable[P, tuple[Any, Aux]]: ...
 def jacobian(
     f: Callable[..., Any],
@@ -83,7 +85,8 @@ def jacobian(
     mode: Mode = "auto",
     has_aux: bool = False,
     *,
-    compile: bool | None = None,
+    compile: Compile | None = None,
+    compile_timeout: float | None = None,
 ) -> Callable[..., Any]:
     """Return a function that computes the Jacobian of `f`.
 
@@ -100,9 +103,11 @@ def jacobian(
     has_aux : bool, optional
         If true, `f` returns ``(value, aux)``; the result contains a copy of `aux`, without a
         derivative.
-    compile : bool, optional
-        If true, compile the functions that run, if possible; None means the setting of
-        :func:`compile_mode`.
+    compile : bool or "auto", optional
+        If true, compile the functions that run, if possible; "auto" lets them run as without until
+        a thread has compiled them.  None means the setting of :func:`compile_mode`.
+    compile_timeout : float, optional
+        How many seconds a call waits at most for what is compiled; then it runs as without.
 
     Returns
     -------
@@ -137,13 +142,16 @@ def jacobian(
            [1., 1., 1.]])
     """
     with boundary:
-        both: Any = value_and_jacobian(f, argnums, mode, has_aux, compile=compile)
+        both: Any = value_and_jacobian(
+            f, argnums, mode, has_aux, compile=compile, compile_timeout=compile_timeout
+        )
 
     def jacobian_of(*args: Any, **kwargs: Any) -> Any:
         value, found = both(*args, **kwargs)
         return (found, value[1]) if has_aux else found
 
-    return Remade(jacobian_of, partial(jacobian, compile=compile), f, argnums, mode, has_aux)
+    making = partial(jacobian, compile=compile, compile_timeout=compile_timeout)
+    return Remade(jacobian_of, making, f, argnums, mode, has_aux)
 
 
 def value_and_jacobian(
@@ -152,7 +160,8 @@ def value_and_jacobian(
     mode: Mode = "auto",
     has_aux: bool = False,
     *,
-    compile: bool | None = None,
+    compile: Compile | None = None,
+    compile_timeout: float | None = None,
 ) -> Callable[P, tuple[Output, Any]]:
     """Return a function that computes the output of `f` and its Jacobian.
 
@@ -184,10 +193,10 @@ def value_and_jacobian(
         require_callable(f)
         require_choice("a Jacobian", "mode", mode, MODES)
         require_flag("has_aux", has_aux)
-        require_setting(compile)
+        require_setting(compile, compile_timeout)
 
     def both(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
-        with compiling(compile):
+        with compiling(compile, compile_timeout=compile_timeout):
             if enclosing() is None and not has_aux and not kwargs and mode != "reverse":
                 whole = compiled_columns(f, argnums, args, mode)
                 if whole is not None:
@@ -199,7 +208,7 @@ def value_and_jacobian(
                 found = arranged(blocks, values, isinstance(argnums, tuple))
                 return (y, aux) if has_aux else y, found
 
-    making = partial(value_and_jacobian, compile=compile)
+    making = partial(value_and_jacobian, compile=compile, compile_timeout=compile_timeout)
     return Remade(both, making, f, argnums, mode, has_aux)
 
 

@@ -9,7 +9,7 @@ from typing import Any, Generic, overload
 
 from mooncake_py.boundary.arguments import name_of, require_callable
 from mooncake_py.boundary.example import Example
-from mooncake_py.compiler.native.machine.background import WORKER
+from mooncake_py.compiler.native.machine.background import READER, WORKER
 from mooncake_py.derivatives import Given, P
 from mooncake_py.diagnostics.tracebacks import boundary
 from mooncake_py.errors import PreparedArgumentsError, PreparedInUseError
@@ -67,7 +67,8 @@ class Prepared(Generic[P, Given]):
         self.lock: threading.Lock = threading.Lock()
         self.example: Example = Example(name, derivative, args, kwargs)
         self(*args, **kwargs)
-        WORKER.wait()  # until compiled code is at its best
+        READER.wait()  # until code is compiled, if a thread does that
+        WORKER.wait()  # until it is at its best
 
     def __repr__(self) -> str:
         return f"<prepared {self.name}>"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from mooncake_py.diagnostics.tracebacks import boundary
 from mooncake_py.modes.reverse.settings import compiling
+from mooncake_py.runtime.compilation import Compile, compiles
 
 if TYPE_CHECKING:
     from mooncake_py.reflection.profile import GradientProfile
@@ -23,14 +24,16 @@ def show(
     /,
     *args: Any,
     rewritten: bool = False,
-    compile: bool | None = None,
+    compile: Compile | None = None,
     **kwargs: Any,
 ) -> None:
     """Print how a function is differentiated.
 
     Without arguments: its source, with marks in the margin that say how each line runs, or which
     rule answers for it.  With arguments: the tape of the call, see :func:`tape_of`.  Where
-    functions are compiled: which, and which line stopped that for the others.
+    functions are compiled: what share of the call is, what that gains, and the three lines that
+    cost most because they are not, for which the function runs several times; and which functions
+    are compiled, and which line stopped that for the others.
 
     Parameters
     ----------
@@ -40,7 +43,7 @@ def show(
         Arguments of a call.
     rewritten : bool, optional
         Print the code as the engine runs it instead, see :func:`~mooncake_py.rewritten`.
-    compile : bool, optional
+    compile : bool or "auto", optional
         As for :func:`~mooncake_py.grad`.
 
     Raises
@@ -69,7 +72,14 @@ def show(
 
     with boundary, compiling(compile):
         if args or kwargs:
-            print(tape_of(f, *args, **kwargs))
+            from mooncake_py.reflection.tape import tape_and_functions
+
+            tape, called = tape_and_functions(f, args, kwargs)
+            if compiles():
+                from mooncake_py.reflection.gain import gain_lines
+
+                print(*gain_lines(f, args, kwargs, called), sep="\n")
+            print(tape)
         else:
             text = rewritten_text(f) if rewritten else marked_text(f)
             print(*grouped_lines(compiled_outcomes([f])), text, sep="\n")
@@ -182,7 +192,7 @@ def rule_of(f: Callable[..., Any], /) -> RuleUse:
 
 
 def profile_gradient(
-    f: Callable[..., Any], /, *args: Any, compile: bool | None = None, **kwargs: Any
+    f: Callable[..., Any], /, *args: Any, compile: Compile | None = None, **kwargs: Any
 ) -> GradientProfile:
     """Measure where the time of a gradient goes and what it keeps, by lines of the source.
 
@@ -192,7 +202,7 @@ def profile_gradient(
         Returns one real number.
     *args, **kwargs
         Arguments; all that have derivatives are active.  They are restored.
-    compile : bool, optional
+    compile : bool or "auto", optional
         As for :func:`~mooncake_py.grad`.
 
     Returns

@@ -8,7 +8,10 @@ import numpy as np
 
 from mooncake_py.errors import InvalidModeError
 
-__all__ = ["require_choice", "require_flag", "require_output", "require_reverse"]
+__all__ = [
+    "require_choice", "require_compile", "require_flag", "require_output", "require_reverse",
+    "require_seconds",
+]  # fmt: skip
 
 OUTPUTS = "sum", "same"
 
@@ -23,6 +26,31 @@ def require_flag(name: str, value: Any) -> None:
         return
     raise InvalidModeError(
         f"{name}={value!r} is neither true nor false", fix=f"pass {name}=True or {name}=False"
+    )
+
+
+def require_compile(value: Any) -> None:
+    """Raise if a setting of compilation is none."""
+    if isinstance(value, str):
+        if value == "auto":
+            return
+        raise InvalidModeError(
+            f"there is no compile={value!r}",
+            fix='pass compile=True, compile=False or compile="auto"',
+        )
+    require_flag("compile", value)
+
+
+def require_seconds(name: str, value: Any) -> None:
+    """Raise if an option is neither None nor a number of seconds."""
+    if value is None or (
+        isinstance(value, int | float | np.integer | np.floating)
+        and not isinstance(value, bool)
+        and value >= 0
+    ):
+        return
+    raise InvalidModeError(
+        f"{name}={value!r} is no number of seconds", fix=f"pass {name}=5.0, or leave it out"
     )
 
 

@@ -24,6 +24,7 @@ from mooncake_py.language.stored_files import StoredFiles
 from mooncake_py.language.ways import Ways
 from mooncake_py.rules import epoch, registry
 from mooncake_py.runtime import activity
+from mooncake_py.runtime.compilation import Compile
 from mooncake_py.runtime.numerals import Numerals
 from mooncake_py.runtime.quiet import error_hook, is_strict
 from mooncake_py.runtime.sites import DECLINED, NO_SITE, Passing
@@ -49,7 +50,7 @@ class Core(Ways):
     fuses = False
     pushes = False
     several: bool = False
-    compiles: bool = False
+    compiles: Compile = False
     peeks = False
 
     def __init__(self) -> None:

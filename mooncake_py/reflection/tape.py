@@ -5,6 +5,7 @@ from __future__ import annotations
 import linecache
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from mooncake_py.diagnostics.places import definition_of, place_at
@@ -19,7 +20,7 @@ from mooncake_py.runtime.memory import undo_assign
 if TYPE_CHECKING:
     from mooncake_py.compiler.native.outcome import Outcome
 
-__all__ = ["TapeEntry", "TapeRecord", "record_tape"]
+__all__ = ["TapeEntry", "TapeRecord", "record_tape", "tape_and_functions"]
 
 OPERATIONS = {
     "pull": "fused expression",
@@ -148,12 +149,20 @@ def table(rows: list[tuple[str, ...]], right: set[int]) -> str:
 
 def record_tape(f: Callable[..., Any], args: Any, kwargs: Any) -> TapeRecord:
     """Run a function forward, return its tape, and restore everything."""
+    return tape_and_functions(f, args, kwargs)[0]
+
+
+def tape_and_functions(
+    f: Callable[..., Any], args: Any, kwargs: Any
+) -> tuple[TapeRecord, list[FunctionType]]:
+    """Return also which functions have run."""
     ctx = WatchedContext()
     with running(ctx, f, args, kwargs):
         pairs = list(zip(ctx.tape, ctx.notes, strict=True))[ctx.lifted :]
         entries = [described(entry, note, definition_of(f)) for entry, note in pairs]
         del pairs
-    return TapeRecord(entries, compiled_outcomes(ctx.called.values()))
+    called = [*ctx.called.values()]
+    return TapeRecord(entries, compiled_outcomes(called)), called
 
 
 def described(entry: tuple[Any, ...], note: Note, whole: Location | None) -> TapeEntry:

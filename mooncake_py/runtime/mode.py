@@ -22,6 +22,7 @@ from numpy import ndarray, ufunc
 from mooncake_py.diagnostics.reporting import Reporting
 from mooncake_py.errors import MooncakeError
 from mooncake_py.runtime.active import Active
+from mooncake_py.runtime.compilation import Compile
 from mooncake_py.runtime.numerals import Numerals
 from mooncake_py.runtime.operators import BinaryOperator
 from mooncake_py.runtime.registry import Registry
@@ -208,7 +209,7 @@ class Calling(Language, Protocol):
     # What functions that `functools.lru_cache` made have returned, by the id of the function
     caches: dict[int, Any]
     flags: dict[int, Any]  # the arrays of flags that were read
-    compiles: bool  # whether functions are compiled, where that can be
+    compiles: Compile  # whether functions are compiled, where that can be
 
     def load_handlers(self) -> None: ...
     # Let go of what was found out of callees.

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
 import pytest
 
 from mooncake_py import compile_mode, profile_gradient, show, tape_of
-from mooncake_py.compiler.native import site
+from mooncake_py.compiler.native import shares, site
 from mooncake_py.compiler.native.outcome import Outcome
 from mooncake_py.compiler.sites.elsewhere import Elsewhere
+from mooncake_py.reflection import gain
+from mooncake_py.reflection.gain import described, with_advice
+from mooncake_py.reflection.profile import LineProfile
 from mooncake_py.runtime import compilation
 
 pytestmark = pytest.mark.plain
@@ -52,6 +56,7 @@ def _compiled_where_asked(monkeypatch: pytest.MonkeyPatch) -> None:
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Return the names of the functions that were to be compiled."""
     names: list[str] = []
+    monkeypatch.setattr(gain, "gain_lines", lambda *_: ["What it gains.", ""])
 
     def call(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
         names.append(f.__name__)
@@ -67,7 +72,8 @@ def test_show_says_it_above_the_tape(asked: list[str], capsys: pytest.CaptureFix
     plain = capsys.readouterr().out
     assert asked == []
     show(energy, X, compile=True)
-    assert capsys.readouterr().out.splitlines() == [*LINES, *plain.splitlines()]
+    found = capsys.readouterr().out.splitlines()
+    assert found == ["What it gains.", "", *LINES, *plain.splitlines()]
     assert asked == ["energy"]
     with compile_mode():
         show(energy, X, compile=False)
@@ -157,3 +163,61 @@ def test_a_profile_gives_the_time_to_the_definition() -> None:
 def test_what_has_no_line_of_its_own_is_shown() -> None:
     (entry,) = tape_of(np.sin, X).entries
     assert entry.operation == "elementwise"
+
+
+# What it gains.
+
+
+@pytest.mark.usefixtures("_compiler")
+def test_show_begins_with_what_it_gains(capsys: pytest.CaptureFixture[str]) -> None:
+    printed: list[int] = []
+
+    def program(u):
+        printed.append(1)  # is not compiled
+        return smooth(u, 20)
+
+    show(program, np.linspace(0.0, 1.0, 50), compile=True)
+    first, *rest = capsys.readouterr().out.splitlines()
+    assert re.fullmatch(
+        r"Compiled code runs (\d+)% of the call, by its time without: the derivative takes "
+        r"[\d.e+-]+ times as long as that\.",
+        first,
+    )
+    assert int(first.split("%")[0].split()[-1]) > 50
+    assert rest[0] in ("What costs most because it is not:", "")
+
+
+def test_three_lines_are_named_with_their_reasons(monkeypatch: pytest.MonkeyPatch) -> None:
+    span = shares.Span("a/f.py", 1, 20)
+    loop = shares.Span("a/f.py", 8, 9)
+    reasons = [
+        shares.Reason(loop, "the function sort", 9),
+        shares.Reason(span, "a set: write a list", 3),
+    ]
+    monkeypatch.setattr(shares, "reasons", lambda _: reasons)
+    monkeypatch.setattr(shares, "compiled_spans", lambda _: [shares.Span("a/f.py", 12, 14)])
+    times = {3: 0.1, 9: 0.2, 10: 0.05, 13: 0.6, 16: 0.049, 17: 0.001}
+    profile = [LineProfile("a/f.py", k, f"line {k}", t) for k, t in times.items()]
+    first, head, *lines, empty = described(profile, [], 0.25)
+    assert first == (
+        "Compiled code runs 60% of the call, by its time without: the derivative takes 0.25 times "
+        "as long as that."
+    )
+    assert head == "What costs most because it is not:"
+    assert lines == [
+        "     20%  f.py:9  line 9",
+        f"          {with_advice('the function sort')}",
+        "     10%  f.py:3  line 3",
+        "          a set: write a list",
+        "      5%  f.py:10  line 10",
+        "          line 3: a set: write a list",
+    ]
+    assert empty == ""
+
+
+def test_nothing_is_named_where_all_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shares, "reasons", lambda _: [])
+    monkeypatch.setattr(shares, "compiled_spans", lambda _: [shares.Span("f.py", 1, 9)])
+    profile = [LineProfile("f.py", 2, "y = x", 0.5)]
+    text = "Compiled code runs 100% of the call, by its time without."
+    assert described(profile, [], None) == [text, ""]

@@ -10,7 +10,7 @@ from mooncake_py.compiler.native.reading.objects import found_at
 from mooncake_py.syntax.names import MISSING
 
 if TYPE_CHECKING:
-    from mooncake_py.compiler.native.site import Reread
+    from mooncake_py.compiler.native.reread import Reread
 
 __all__ = ["Beside"]
 

@@ -22,20 +22,23 @@ from mooncake_py.compiler.native.building.types import (
 )
 from mooncake_py.compiler.native.effort import Effort, PrintedEffort
 from mooncake_py.compiler.native.form import NUMPY, Compiler
-from mooncake_py.compiler.native.machine.background import WORKER
+from mooncake_py.compiler.native.machine.background import is_busy
 from mooncake_py.compiler.native.reading.loop_names import Loop
 from mooncake_py.compiler.native.reading.loop_reader import read_loop
 from mooncake_py.compiler.native.reading.outputs import names_in
 from mooncake_py.compiler.native.reading.reader import Reading
 from mooncake_py.compiler.native.region_site import RegionSite
-from mooncake_py.compiler.native.site import Found, Refusal, Reread, Site, known_site
+from mooncake_py.compiler.native.regions.refused import NotYet
+from mooncake_py.compiler.native.reread import Found, Reread
+from mooncake_py.compiler.native.site import FunctionSite, Refusal, Site, known_site
 from mooncake_py.compiler.sites import pace
 from mooncake_py.compiler.sites.elsewhere import Elsewhere
 from mooncake_py.compiler.sites.pace import PLAINLY, TIMED, TIMED_PLAINLY, Pace
-from mooncake_py.compiler.sites.trials import Trials
+from mooncake_py.compiler.sites.trials import Trials, is_repeated
 from mooncake_py.errors import file_and_line
 from mooncake_py.overriding import override
 from mooncake_py.rules import registry
+from mooncake_py.runtime.compilation import AUTO
 from mooncake_py.syntax.names import MISSING
 from mooncake_py.syntax.nodes import place_of
 
@@ -59,7 +62,9 @@ def site_of_loop(code: CodeType, loop: Loop) -> LoopSite:
     outer = known_site(code)
     if outer is None:
         return LoopSite(loop, code)
-    return outer.loops.setdefault(place_of(loop.node), LoopSite(loop, code))
+    found: LoopSite = outer.loops.setdefault(place_of(loop.node), LoopSite(loop, code))
+    found.outer = outer
+    return found
 
 
 class LoopSite(Site):
@@ -75,6 +80,7 @@ class LoopSite(Site):
     """
 
     effort: type[Effort] = Effort
+    outer: FunctionSite | None = None  # of the function that it is in
 
     def __init__(self, loop: Loop, code: CodeType, compiler: Compiler | None = None) -> None:
         line = loop.node.lineno
@@ -102,9 +108,9 @@ class LoopSite(Site):
             Of the variables that are given, `MISSING` for those that are not bound.
         """
         own = self.paces[type(ctx)]
-        if own.rests(ctx):
+        if own.rests(ctx) or (ctx.compiles is AUTO and is_repeated(ctx)):
             return Elsewhere
-        way = own.way(ctx, WORKER.is_busy)
+        way = own.way(ctx, is_busy())
         self.begun = None
         if way == PLAINLY:
             return Elsewhere
@@ -112,13 +118,19 @@ class LoopSite(Site):
         if way == TIMED_PLAINLY:
             self.begun = own, begin
             return Elsewhere
-        result = self.run_whole(ctx, values, sys._getframe(1).f_globals)
+        try:
+            result = self.run_whole(ctx, values, sys._getframe(1).f_globals)
+        except NotYet:
+            return Elsewhere
+        seconds = pace.clock() - begin
         if result is Elsewhere:
-            own.missed(pace.clock() - begin)
+            own.missed(seconds)
             return result
         own.ran()
+        if seconds > pace.LONG:
+            pace.met.loops = True
         if way == TIMED:
-            own.took(pace.clock() - begin)
+            own.took(seconds)
         return result
 
     def passed(self) -> None:
@@ -191,6 +203,10 @@ class LoopSite(Site):
         elif site.why is SHORT:
             site.why = ""
         return found
+
+    @override
+    def digest(self) -> str:
+        return "" if self.outer is None else self.outer.digest()
 
     @override
     def read(self, f: FunctionType, types: tuple[Type, ...]) -> Reading:

@@ -7,9 +7,7 @@ back, nothing is recorded, and the function runs by its derived form, which is t
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -34,13 +32,12 @@ from mooncake_py.compiler.native.regions.refused import CannotCompile, NoCompile
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, FLOAT32, INT, REAL, NativeRegion
 from mooncake_py.compiler.native.spares import Stack
 from mooncake_py.compiler.native.sweeps.tangent import tangent
+from mooncake_py.compiler.native.tasks import Tasks, warn_of
 from mooncake_py.compiler.regions.ir import Assign, Load, statements
 from mooncake_py.compiler.sites.elsewhere import Elsewhere
 from mooncake_py.compiler.sites.items import Items, Pairs, split
 from mooncake_py.compiler.sites.trials import Trials
-from mooncake_py.diagnostics.pages import with_page
 from mooncake_py.diagnostics.warned import may_be_caught
-from mooncake_py.errors import MooncakeWarning
 from mooncake_py.runtime.active import Active, active_number
 from mooncake_py.runtime.compilation import give_up
 from mooncake_py.runtime.limits import limits_raised
@@ -53,7 +50,7 @@ if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Tracking
     from mooncake_py.runtime.reverse_mode import ReverseMode
 
-__all__ = ["RegionSite", "TangentSite", "warn_of"]
+__all__ = ["RegionSite", "TangentSite"]
 
 QUIET = frozenset({"ignore", "warn"})  # what NumPy may do about errors that nobody waits for
 USER = re.compile(r"^u\d+_")  # what names of the user's begin with
@@ -126,6 +123,7 @@ class RegionSite:
         self._forms: dict[frozenset[str], Form | None] = {}
         self._entries: dict[int, Callable[..., Any] | None] = {}  # by the ids of forms
         self._tangents: dict[frozenset[str], TangentSite | None] = {}
+        self._tasks: Tasks[Any] = Tasks(name)
 
     def __repr__(self) -> str:
         return f"RegionSite({', '.join(self.region.inputs)})"
@@ -261,25 +259,32 @@ class RegionSite:
         try:
             return self._forms[moving]
         except KeyError:
-            form = None
-            try:
-                with limits_raised():  # Python's parser fails if another thread does it meanwhile
-                    form = form_of(self.region, self.active(moving), self.compiler)
-            except NoPartial:
-                self.why = "an operation without a known derivative"
-            except NoCompiler as error:
-                self.why = str(error)
-                give_up(self.why)
-            except Exception as error:  # a failure to compile is never one of the derivative
-                self.why = str(error) if type(error) is CannotCompile else repr(error)
-                if self.compiler is None:  # else nobody has asked for it
-                    warn_of(self.name, self.why)
-            if form is not None:  # first: other threads may look at both
-                self._entries[id(form)] = entry(self, form, moving)
-            kept = self._forms.setdefault(moving, form)
-            if kept is not form:  # another thread has made it meanwhile
-                self._entries.pop(id(form), None)
-            return kept
+            if self.compiler is not None:  # which takes no longer than to wait for it
+                return self.form_now(moving)
+            self._tasks.done(moving, lambda: self.form_now(moving))
+            return self._forms.get(moving)
+
+    def form_now(self, moving: frozenset[str]) -> Form | None:
+        """Make the form where some inputs are active."""
+        form = None
+        try:
+            with limits_raised():  # Python's parser fails if another thread does it meanwhile
+                form = form_of(self.region, self.active(moving), self.compiler)
+        except NoPartial:
+            self.why = "an operation without a known derivative"
+        except NoCompiler as error:
+            self.why = str(error)
+            give_up(self.why)
+        except Exception as error:  # a failure to compile is never one of the derivative
+            self.why = str(error) if type(error) is CannotCompile else repr(error)
+            if self.compiler is None:  # else nobody has asked for it
+                warn_of(self.name, self.why)
+        if form is not None:  # first: other threads may look at both
+            self._entries[id(form)] = entry(self, form, moving)
+        kept = self._forms.setdefault(moving, form)
+        if kept is not form:  # another thread has made it meanwhile
+            self._entries.pop(id(form), None)
+        return kept
 
     def active(self, moving: frozenset[str]) -> set[str]:
         """Return what is active somewhere if some inputs are."""
@@ -444,13 +449,20 @@ class RegionSite:
     def tangent_of(self, moving: frozenset[str]) -> TangentSite | None:
         """Return the tangent of the region where some inputs have one, or None if it has none."""
         if moving not in self._tangents:
-            try:
-                with limits_raised():
-                    found = TangentSite(self, self.active(moving))
-            except NoPartial:
-                found = None
-            self._tangents[moving] = found
-        return self._tangents[moving]
+            if self.compiler is None:
+                self._tasks.done(("tangent", moving), lambda: self.tangent_now(moving))
+            else:
+                self.tangent_now(moving)
+        return self._tangents.get(moving)
+
+    def tangent_now(self, moving: frozenset[str]) -> None:
+        """Make the tangent where some inputs have one."""
+        try:
+            with limits_raised():
+                found = TangentSite(self, self.active(moving))
+        except NoPartial:
+            found = None
+        self._tangents.setdefault(moving, found)
 
 
 class TangentSite(RegionSite):
@@ -479,13 +491,3 @@ def dtype_of(region: NativeRegion, name: str) -> np.dtype:
     """Return the dtype of an array that is an input."""
     dtype = DTYPES[region.kinds[name]]
     return np.result_type(dtype, np.complex64) if name in region.complexes else dtype
-
-
-def warn_of(name: str, why: str) -> None:
-    """Warn that a function is not compiled though it was to be expected.
-
-    A filter that turns warnings into errors is not obeyed: the derivative is as it should be.
-    """
-    text = f"{name} runs as without compile=True: it could not be compiled ({why})"
-    with suppress(MooncakeWarning):
-        warnings.warn(with_page(text, "compile"), MooncakeWarning, stacklevel=2)

@@ -14,47 +14,48 @@ from mooncake_py.compiler.native.building.types import (
     Met,
     Type,
     UnservedType,
-    is_one,
     itemized,
     type_of,
 )
 from mooncake_py.compiler.native.building.values import Unfit
+from mooncake_py.compiler.native.choices import takes_notes
+from mooncake_py.compiler.native.fingerprint import fingerprint, text_of_type
 from mooncake_py.compiler.native.form import Compiler
-from mooncake_py.compiler.native.giving_back import TYPES, given_back, types_in
-from mooncake_py.compiler.native.holding import Holding
-from mooncake_py.compiler.native.machine.background import WORKER
-from mooncake_py.compiler.native.matching import matcher
+from mooncake_py.compiler.native.giving_back import given_back
+from mooncake_py.compiler.native.machine import notes
+from mooncake_py.compiler.native.machine.background import is_busy
 from mooncake_py.compiler.native.outcome import COMPILED, NOT_COMPILED, Outcome
 from mooncake_py.compiler.native.reading.loop_names import has_loops
 from mooncake_py.compiler.native.reading.objects import found_at
 from mooncake_py.compiler.native.reading.parameters import parameters_of
 from mooncake_py.compiler.native.reading.reader import Reading, read_function
-from mooncake_py.compiler.native.region_site import RegionSite, warn_of
-from mooncake_py.compiler.native.regions.region import NativeRegion
+from mooncake_py.compiler.native.regions.refused import NotYet
+from mooncake_py.compiler.native.reread import Found, Reread
+from mooncake_py.compiler.native.tasks import Tasks, warn_of
 from mooncake_py.compiler.reading.callees import YIELDING, is_own
-from mooncake_py.compiler.regions.ir import Assign, Check, For, Let, While, statements
 from mooncake_py.compiler.sites import pace
 from mooncake_py.compiler.sites.elsewhere import Elsewhere, InParts
 from mooncake_py.compiler.sites.items import put_into
 from mooncake_py.compiler.sites.pace import PLAINLY, TIMED, TIMED_PLAINLY, Pace, Paces
+from mooncake_py.compiler.sites.trials import is_repeated
 from mooncake_py.errors import file_and_line
 from mooncake_py.jitted import python_function
 from mooncake_py.overriding import override
 from mooncake_py.rules import registry
 from mooncake_py.rules.steady import hold_functions, is_replaced
+from mooncake_py.runtime.compilation import AUTO
 from mooncake_py.runtime.limits import limits_raised
 from mooncake_py.syntax.nodes import Place
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["Found", "Refusal", "Site", "call", "known_site", "report"]
+__all__ = ["Refusal", "Site", "call", "known_site", "report"]
 
 MOST = 16  # types of arguments for which a function is read
 RECENT = 4  # readings that are asked first
+NOTED = 0.01  # seconds that a reading took in vain, from which on later processes are told
 ALIKE = 4  # readings for arguments of the same types, which differ in functions of one code
-FEW = 8  # statements, of these kinds on numbers, for which the call of a region takes too long
-KINDS = Assign, Let, Check
 LEFT = " but left in the last call: it met something unusual, such as a number that is not finite"
 IS_FIT = not is_replaced()
 """Whether the functions of NumPy were those of their names when tables of them were made: now."""
@@ -129,82 +130,6 @@ OTHERWISE = Refusal("", None)
 """Of what is read in another way."""
 
 
-class Reread:
-    """A function as it was read for arguments of some types.
-
-    Attributes
-    ----------
-    types : sequence of Type
-        Of the arguments, of which they know what was looked at.
-    places : sequence of Path
-        Where the inputs are in the arguments, and in what is captured.
-    has_loops : bool
-        Whether it has loops, other than those over the elements of arrays.
-    match : callable or None
-        From arguments of these types to the inputs of the region, in order; see `matcher`.
-    holds : Holding
-        Whether the function, and those that it calls, are what they were.
-    is_small : bool
-        Whether a call of it within others takes longer than recording what it does.
-    derivatives : dict
-        What `whole` of the modes makes of it.
-    """
-
-    def __init__(
-        self,
-        reading: Reading,
-        types: Sequence[Type],
-        name: str,
-        compiler: Compiler | None = None,
-    ) -> None:
-        self.types = reading.types
-        self.places = reading.places
-        self.derivatives: dict[Any, Any] = {}
-        self.callees = reading.callees
-        self.captured = reading.captured
-        self.output = reading.output
-        self.set_after = reading.set_after
-        self.grown = reading.grown
-        self.made = reading.made
-        is_flat = not (reading.captured or reading.made) and all(map(is_one, types))
-        self.is_small = is_flat and is_small(reading.region)
-        body = statements(reading.region.body)
-        self.has_loops = any(isinstance(s, For | While) for s in body)
-        given = [*reading.types, *(c.type for c in reading.captured)]
-        self.match = matcher(given, reading.places)
-        self.holds = Holding(reading.callees)
-        numbers = types_in(reading.output)
-        numbers += [pair for *_, output in reading.set_after for pair in types_in(output)]
-        numbers += [(o.name, TYPES[o.type]) for o, _ in reading.grown]
-        self.site = RegionSite(reading.region, dict(numbers), name, compiler)
-
-    def inputs(self, f: FunctionType, given: Sequence[Any]) -> dict[str, Any] | None:
-        """Return the inputs of the region by their names, None where it does not serve.
-
-        Parameters
-        ----------
-        given : sequence
-            The arguments.
-        """
-        if self.match is None:
-            return None
-        if self.captured:
-            first = self.callees.every[0]
-            given = [*given, *[c.value(f, first) for c in self.captured]]
-        found = self.match(given)
-        if found is None or not self.holds(f):
-            return None
-        if self.made is not None:
-            found = self.made.added(dict(zip(self.site.region.inputs, found, strict=False)))
-            if found is None:
-                return None
-        return dict(zip(self.site.region.inputs, found, strict=True))
-
-
-Found = tuple[Reread, dict[str, Any]]
-"""What serves a call, and the inputs of its region."""
-
-
 class Site:
     """What is tried as one region, for values of each types.
 
@@ -227,12 +152,38 @@ class Site:
         self.where = where
         self.readings: dict[tuple[Type, ...], list[Reread]] = {}
         self.refused: dict[tuple[Type, ...], Refusal] = {}
+        self.tasks: Tasks[Reread | None] = Tasks(where)
         self.alike: Counter[tuple[Any, ...]] = Counter()
         self.recent: list[Reread] = []  # the last one first
         self.unserved = ""  # what an argument is
-        self.paces = Paces(
-            self.parts, lambda: sum([r.site.hasten() for r in self.read_so_far()]) > 0
-        )
+        self.paces = Paces(self.parts, self.hasten, self.pace_before, self.remember_pace)
+
+    def hasten(self) -> bool:
+        """Have better code made of all that was read; return whether that is new."""
+        return sum([r.site.hasten() for r in self.read_so_far()]) > 0
+
+    # What other processes are told.
+
+    def digest(self) -> str:
+        """Return what tells this from what was changed since, empty if nothing is noted."""
+        return ""
+
+    def key_of(self, *parts: Any) -> str:
+        """Return the key of a note, empty if there is none."""
+        own = self.digest() if self.compiler is None and takes_notes() else ""
+        return own and notes.digest(own, self.name, parts)
+
+    def pace_before(self, mode: type) -> float | None:
+        """Return what the pace of another process remembers."""
+        key = self.key_of("pace", mode.__name__)
+        before = notes.noted(key) if key else None
+        return before if isinstance(before, float) else None
+
+    def remember_pace(self, mode: type, limit: float) -> None:
+        """Note it for other processes."""
+        key = self.key_of("pace", mode.__name__)
+        if key:
+            notes.note(key, limit)
 
     def read_so_far(self) -> list[Reread]:
         """Return all readings, as other threads may add some meanwhile."""
@@ -249,7 +200,24 @@ class Site:
     def reading(
         self, f: FunctionType, types: tuple[Type, ...], given: Sequence[Any]
     ) -> Found | None:
-        """Return what is read for values of these types, None if it cannot be compiled."""
+        """Return what is read for values of these types, None if it cannot be compiled.
+
+        Raises
+        ------
+        NotYet
+            If nobody waits for it to be read.
+        """
+        found = self.known(f, types, given)
+        if found is not None or not self.may_be_read(types):
+            return found
+        if self.compiler is not None:  # which takes no longer than to wait for it
+            self.read_now(f, types)
+        else:
+            self.tasks.done(types, lambda: self.read_now(f, types))
+        return self.known(f, types, given)
+
+    def known(self, f: FunctionType, types: tuple[Type, ...], given: Sequence[Any]) -> Found | None:
+        """Return what was read for these types and serves such values."""
         try:
             known = self.readings.get(types, [])
         except TypeError:  # what cannot be hashed
@@ -258,24 +226,44 @@ class Site:
             inputs = reading.inputs(f, given)
             if inputs is not None:
                 return reading, inputs
-        kinds = tuple(map(by_code, types))
-        if types in self.refused or self.alike[kinds] >= ALIKE or self.is_full():
+        return None
+
+    def may_be_read(self, types: tuple[Type, ...]) -> bool:
+        """Return True if the function is to be read for these types, again perhaps."""
+        try:
+            return (
+                types not in self.refused
+                and self.alike[tuple(map(by_code, types))] < ALIKE
+                and not self.is_full()
+            )
+        except TypeError:  # what cannot be hashed
+            return False
+
+    def read_now(self, f: FunctionType, types: tuple[Type, ...]) -> Reread | None:
+        """Read for these types, and remember what comes of it, between processes too."""
+        key = self.key_of("reading", text_of_type(types))
+        before = notes.noted(key) if key else None
+        if before is not None:
+            why, place = before
+            self.refused[types] = Refusal(why, None if place is None else Place(*place))
             return None
-        self.alike[kinds] += 1
+        begin = pace.clock()
         try:
             with limits_raised():  # Python's parser fails if another thread does it meanwhile
                 found = Reread(self.read(f, types), types, self.name, self.compiler)
         except Unfit as error:
             self.refused[types] = Refusal(error.why, error.place)
+            if key and pace.clock() - begin > NOTED:
+                notes.note(key, self.refused[types])
             return None
         except Exception as error:  # a failure to compile is never one of the derivative
             self.refused[types] = Refusal(repr(error), None)
             if self.compiler is None:  # else nobody has asked for it
                 warn_of(self.name, repr(error))
             return None
+        self.alike[tuple(map(by_code, types))] += 1
         self.readings.setdefault(types, []).append(found)
-        inputs = found.inputs(f, given)
-        return None if inputs is None else (found, inputs)
+        return found
 
     def matching(self, f: FunctionType, given: Sequence[Any]) -> Found | None:
         """Return a reading that served before, and its inputs, if one serves such values."""
@@ -350,6 +338,8 @@ class FunctionSite(Site):
         self.is_fit = not code.co_flags & YIELDING
         self.takes = parameters_of(code)
         self.parameters = self.takes.names
+        self.function = weakref.ref(f)
+        self._digest = ""
         self.loops: dict[Place, Any] = {}
         self.has_loops = has_loops(code)
 
@@ -358,22 +348,37 @@ class FunctionSite(Site):
 
         That is as either of these, as it says, and is to be told how long the function takes then.
         """
+        if ctx.compiles is AUTO and is_repeated(ctx):
+            return Elsewhere  # code may be there the second time that was not the first
         own = self.paces[type(ctx)]
-        way = own.way(ctx, WORKER.is_busy)
+        way = own.way(ctx, is_busy())
         if way == PLAINLY:
             return self.in_parts(own)
         if way == TIMED_PLAINLY:
             own.in_parts = own.in_parts and self.has_loops
             return own
         begin = pace.clock()
-        result = self.run_whole(ctx, own, f, args, kwargs)
+        try:
+            result = self.run_whole(ctx, own, f, args, kwargs)
+        except NotYet:
+            return Elsewhere
+        seconds = pace.clock() - begin
         if result is Elsewhere or result is InParts:
-            own.missed(pace.clock() - begin)
+            own.missed(seconds)
             return result if result is Elsewhere else self.in_parts(own)
         own.ran()
+        if own.has_loops and seconds > pace.LONG:
+            pace.met.loops = True
         if way == TIMED:
-            own.took(pace.clock() - begin)
+            own.took(seconds)
         return result
+
+    @override
+    def digest(self) -> str:
+        f = self.function()
+        if not self._digest and f is not None:
+            self._digest = notes.digest(fingerprint(f))
+        return self._digest
 
     def in_parts(self, own: Pace) -> Any:
         """Return `InParts` if loops are tried."""
@@ -447,12 +452,6 @@ class FunctionSite(Site):
     def arguments(self, f: FunctionType, args: Any, kwargs: Any) -> Sequence[Any] | None:
         """Return the arguments in the order of the parameters, None where they do not fit."""
         return self.takes.arranged(f, args, kwargs)
-
-
-def is_small(region: NativeRegion) -> bool:
-    """Return True for a few operations on numbers."""
-    body = list(statements(region.body))
-    return not region.arrays and len(body) <= FEW and all(isinstance(s, KINDS) for s in body)
 
 
 def by_code(type_: Type) -> Any:

@@ -12,6 +12,7 @@ speed alone: results are those of either way.
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -22,7 +23,7 @@ from mooncake_py.compiler.sites.trials import is_repeated
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["COMPILED", "PLAINLY", "TIMED", "TIMED_PLAINLY", "Pace", "Paces"]
+__all__ = ["COMPILED", "PLAINLY", "TIMED", "TIMED_PLAINLY", "Pace", "Paces", "met"]
 
 clock: Callable[[], float] = time.perf_counter
 """Tests replace it to decide."""
@@ -45,6 +46,24 @@ COMPILED, TIMED, TIMED_PLAINLY, PLAINLY = range(4)
 """How a run goes: as compiled code if that can be, so and timed, or as it would without."""
 
 
+class Met(threading.local):
+    """What a thread has met since somebody asked.
+
+    Attributes
+    ----------
+    loops : bool
+        Whether compiled loops have run that may take far longer without.
+    pending : bool
+        Whether there was code that is not there yet.
+    """
+
+    loops = False
+    pending = False
+
+
+met = Met()
+
+
 class Pace:
     """The pace of one function or loop in one mode.
 
@@ -57,6 +76,8 @@ class Pace:
         Returns the paces of the loops of a function, which are tried where it is not.
     hasten : callable, optional
         Has better code made where that waits until it pays, and returns whether it did.
+    remember : callable, optional
+        Is told for how many seconds a run may take that is left, 0 if it is not.
 
     Attributes
     ----------
@@ -80,6 +101,7 @@ class Pace:
         "_misses",
         "_parts",
         "_plain",
+        "_remember",
         "_rest",
         "_runs",
         "_share",
@@ -92,9 +114,13 @@ class Pace:
     )
 
     def __init__(
-        self, parts: Callable[[], Iterable[Pace]] = tuple, hasten: Callable[[], bool] = bool
+        self,
+        parts: Callable[[], Iterable[Pace]] = tuple,
+        hasten: Callable[[], bool] = bool,
+        remember: Callable[[float], object] = float,
     ) -> None:
         self._hasten = hasten
+        self._remember = remember
         self.is_left = False
         self.in_parts = False
         self.has_loops = True
@@ -117,6 +143,10 @@ class Pace:
             if other._is_decided:
                 self.is_left, self._is_decided, self._limit = other.is_left, True, other._limit
         return self
+
+    def begin_with(self, limit: float) -> None:
+        """Begin with what another process has decided and remembered."""
+        self.is_left, self._is_decided, self._limit = limit > 0.0, True, limit
 
     def rests(self, ctx: Mode) -> bool:
         """Return whether what is left runs once more as it would without, without a question."""
@@ -218,6 +248,7 @@ class Pace:
             self._is_decided = True
             self._limit = SLOWER * best
             self.is_left = best > limit
+            self._remember(self._limit if self.is_left else 0.0)
 
     def _watch(self, seconds: float) -> None:
         """Measure anew if what was left takes far longer than compiled code took."""
@@ -238,17 +269,30 @@ class Paces(dict[type, Pace]):
         From the type of a context to the paces of the loops of a function.
     hasten : callable
         See `Pace`.
+    before : callable, optional
+        Returns what another process has remembered for a type of contexts, None if nothing.
+    remember : callable, optional
+        Is told a type of contexts, and what a pace remembers.
     """
 
     def __init__(
         self,
         parts: Callable[[type], Iterable[Pace]] = lambda _: (),
         hasten: Callable[[], bool] = bool,
+        before: Callable[[type], float | None] = lambda _: None,
+        remember: Callable[[type, float], None] = lambda *_: None,
     ) -> None:
         super().__init__()
         self.parts = parts
         self.hasten = hasten
+        self.before = before
+        self.remember = remember
 
     def __missing__(self, mode: type) -> Pace:
-        own = Pace(partial(self.parts, mode), self.hasten).like(list(self.values()))
+        own = Pace(partial(self.parts, mode), self.hasten, partial(self.remember, mode))
+        before = self.before(mode)
+        if before is None:
+            own.like(list(self.values()))
+        else:
+            own.begin_with(before)
         return self.setdefault(mode, own)

@@ -16,7 +16,8 @@ from mooncake_py.compiler.native.form import Form
 from mooncake_py.compiler.native.giving_back import given_back
 from mooncake_py.compiler.native.reading.outputs import Output, leaves_of
 from mooncake_py.compiler.native.region_site import TangentSite
-from mooncake_py.compiler.native.site import FunctionSite, Reread
+from mooncake_py.compiler.native.reread import Reread
+from mooncake_py.compiler.native.site import FunctionSite
 from mooncake_py.modes.reverse.whole import WholeGradient, matched
 from mooncake_py.modes.reverse.whole_arguments import (
     arguments_of,

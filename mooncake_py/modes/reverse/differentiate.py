@@ -67,7 +67,9 @@ def value_and_gradient(
             return stand_ins[-1](error, Call(f, unique, has_aux, args, kwargs, []))
 
     if by is None:
-        result, gradients = whole_or_parts("gradient", f, whole, in_parts, debug)
+        result, gradients = whole_or_parts(
+            "gradient", f, (*args, *kwargs.values()) if kwargs else args, whole, in_parts, debug
+        )
     else:
         result, gradients = in_parts()
     if len(unique) < len(chosen):

@@ -12,7 +12,7 @@ from mooncake_py.diagnostics.meter import Meter, reporter
 from mooncake_py.diagnostics.options import require_flag
 from mooncake_py.modes.reverse.context import ReverseContext
 from mooncake_py.modes.reverse.inner import InnerContext
-from mooncake_py.runtime.compilation import require_setting, using
+from mooncake_py.runtime.compilation import Compile, require_setting, using
 from mooncake_py.runtime.enclosing import enclosing
 
 __all__ = ["Settings", "compile_mode", "compiling", "debug_mode", "new_context", "settings"]
@@ -84,13 +84,19 @@ def settings(debug: bool = False) -> Settings | None:
 
 
 @contextmanager
-def compile_mode(compile: bool = True) -> Iterator[None]:
+def compile_mode(
+    compile: Compile = True, *, compile_timeout: float | None = None
+) -> Iterator[None]:
     """Turn compilation on or off for derivatives within this block.
 
     Parameters
     ----------
-    compile : bool
-        If false, compile nothing within the block.
+    compile : bool or "auto"
+        If false, compile nothing within the block.  "auto" lets derivatives run as without
+        compilation until a thread has compiled what they run, and where that is slower.
+    compile_timeout : float, optional
+        How many seconds are waited at most, from the beginning of the block, for what is compiled;
+        then derivatives run as with "auto".
 
     Warns
     -----
@@ -110,19 +116,21 @@ def compile_mode(compile: bool = True) -> Iterator[None]:
     ...     grad(np.sum)(np.array([1.0, 2.0]))
     array([1., 1.])
     """
-    with compiling(compile):
+    with compiling(compile, compile_timeout=compile_timeout):
         yield
 
 
-def compiling(compile: bool | None, debug: bool = False) -> using:
+def compiling(
+    compile: Compile | None, debug: bool = False, compile_timeout: float | None = None
+) -> using:
     """Return a context manager that turns compilation on or off; None keeps the outer setting.
 
     Debug mode compiles nothing.
     """
-    if compile is None and not debug:
+    if compile is None and not debug and compile_timeout is None:
         return AS_BEFORE
-    require_setting(compile)
-    return using(compile if settings(debug) is None else False)
+    require_setting(compile, compile_timeout)
+    return using(compile if settings(debug) is None else False, compile_timeout)
 
 
 AS_BEFORE = using(None)

@@ -19,7 +19,9 @@ from mooncake_py.compiler.native.form import NUMPY, Form
 from mooncake_py.compiler.native.giving_back import given_back
 from mooncake_py.compiler.native.reading.outputs import Output
 from mooncake_py.compiler.native.region_site import RegionSite
-from mooncake_py.compiler.native.site import FunctionSite, Reread, site_of
+from mooncake_py.compiler.native.reread import Reread
+from mooncake_py.compiler.native.site import FunctionSite, site_of
+from mooncake_py.compiler.sites.pace import met
 from mooncake_py.diagnostics.meter import reporter
 from mooncake_py.modes.reverse.context import ReverseContext
 from mooncake_py.modes.reverse.storage import Storage, Workspace
@@ -95,6 +97,7 @@ def gradient_of_whole(
     inputs = None if match is None or not runs_alone(f) else match.inputs(f, args)
     if match is not None and inputs is not None:
         whole = match.whole
+        met.loops = met.loops or match.reading.has_loops
     else:
         found = matched(f, args, kwargs, in_text)
         if found is None:
@@ -177,6 +180,7 @@ def matched(
     if not all(stand_once(value, set()) for value in (*args, *kwargs.values())):
         return None
     reading, inputs = found
+    met.loops = met.loops or reading.has_loops
     lists = dict(reading.site.lists(inputs))
     arrays = {id(a): array_of(a) for a in lists.values()}
     if any(a is None for a in arrays.values()):

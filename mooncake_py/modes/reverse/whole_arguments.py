@@ -26,7 +26,8 @@ from mooncake_py.compiler.native.building.types import (
 )
 from mooncake_py.compiler.native.reading.outputs import Output
 from mooncake_py.compiler.native.regions.region import REAL
-from mooncake_py.compiler.native.site import FunctionSite, Reread
+from mooncake_py.compiler.native.reread import Reread
+from mooncake_py.compiler.native.site import FunctionSite
 from mooncake_py.modes.reverse.whole_structures import Structure
 
 __all__ = [

@@ -5,10 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
 
-from mooncake_py.compiler.native.regions.refused import LeftOnTheWayBack
+from mooncake_py.compiler.native.choices import choice_of
+from mooncake_py.compiler.native.machine.background import is_busy
+from mooncake_py.compiler.native.regions.refused import LeftOnTheWayBack, NotYet
+from mooncake_py.compiler.sites import choice
+from mooncake_py.compiler.sites.choice import COMPILED, PLAINLY, TIMED, TIMED_PLAINLY
+from mooncake_py.compiler.sites.pace import met
 from mooncake_py.compiler.sites.turns import either
 from mooncake_py.modes.reverse.agreement import agree
 from mooncake_py.modes.reverse.settings import settings
+from mooncake_py.runtime.compilation import PLAINLY as NOBODY_ASKED
 from mooncake_py.runtime.compilation import compiles, is_refused, using
 from mooncake_py.runtime.enclosing import enclosing
 
@@ -31,11 +37,17 @@ def may_run_whole(debug: bool = False) -> bool:
 
 
 def whole_or_parts(
-    kind: str, f: Any, whole: Whole[T], in_parts: Callable[[], T], debug: bool = False
+    kind: str,
+    f: Any,
+    args: Any,
+    whole: Whole[T],
+    in_parts: Callable[[], T],
+    debug: bool = False,
 ) -> T:
     """Return a derivative of a function as a whole, where that can be and pays, or in parts.
 
-    Without compilation where compiled code has left the way back.
+    Without compilation where that is faster, where compiled code has left the way back, and where
+    it is not there yet and nobody waits for it.
 
     Parameters
     ----------
@@ -43,14 +55,47 @@ def whole_or_parts(
         Of derivative, each of which pays, or not, by itself.
     f : object
         The function.
+    args : sequence
+        Its arguments.
     """
     if not may_run_whole(debug):
         return in_parts()
-    if compiles():
-        try:
-            found = whole(in_text=False)
-            return in_parts() if found is None else found
-        except LeftOnTheWayBack:
-            with using(compile=False):
-                return in_parts()
-    return either(kind, f, lambda: whole(in_text=True), in_parts, agree)
+
+    def plain() -> T:
+        return either(kind, f, lambda: whole(in_text=True), in_parts, agree)
+
+    if not compiles():
+        return plain()
+    own = choice_of(kind, f, args)
+    way = COMPILED if own is None else own.way(is_busy())
+    begin = choice.clock()
+    if way in (PLAINLY, TIMED_PLAINLY):
+        with using(NOBODY_ASKED):
+            y = plain()
+        if own is not None and way == TIMED_PLAINLY:
+            own.took_plainly(choice.clock() - begin)
+        return y
+    met.loops = met.pending = False
+    try:
+        y = compiled(whole, in_parts)
+    except NotYet:
+        with using(NOBODY_ASKED):
+            y = plain()
+    except LeftOnTheWayBack:
+        with using(compile=False):
+            return in_parts()
+    if own is not None and own.pays is None:
+        seconds = choice.clock() - begin
+        if met.pending:
+            own.waited(seconds)
+        elif way == TIMED:
+            own.took(seconds, met.loops)
+        else:
+            own.ran(seconds)
+    return y
+
+
+def compiled(whole: Whole[T], in_parts: Callable[[], T]) -> T:
+    """Return a derivative by compiled code, as far as there is some."""
+    found = whole(in_text=False)
+    return in_parts() if found is None else found

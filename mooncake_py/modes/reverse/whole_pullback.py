@@ -18,7 +18,8 @@ from mooncake_py.compiler.native.giving_back import given_back
 from mooncake_py.compiler.native.reading.outputs import Output, leaves_of
 from mooncake_py.compiler.native.regions.refused import LeftOnTheWayBack
 from mooncake_py.compiler.native.regions.region import REAL
-from mooncake_py.compiler.native.site import FunctionSite, Reread
+from mooncake_py.compiler.native.reread import Reread
+from mooncake_py.compiler.native.site import FunctionSite
 from mooncake_py.diagnostics.tracebacks import boundary
 from mooncake_py.modes.reverse.pullback import Vjp
 from mooncake_py.modes.reverse.whole import matched
@@ -26,7 +27,7 @@ from mooncake_py.modes.reverse.whole_arguments import KINDS, arguments_of, array
 from mooncake_py.modes.reverse.whole_sweeps import Forward, WholeSweeps
 from mooncake_py.recomputation.agreement import Fingerprint, something_later
 from mooncake_py.rules import local
-from mooncake_py.runtime.compilation import using
+from mooncake_py.runtime.compilation import Compile, using
 from mooncake_py.runtime.enclosing import enclosed, enclosing
 from mooncake_py.tangents import NoTangent
 
@@ -182,7 +183,7 @@ class WholePullback:
         arrays[name] = arrays[name] + cotangent if name in arrays else cotangent
         return True
 
-    def by_tape(self, cotangent: Any, *, compiles: bool | None = None) -> tuple[Any, ...]:
+    def by_tape(self, cotangent: Any, *, compiles: Compile | None = None) -> tuple[Any, ...]:
         """Return the gradients in the general way, which knows all cotangents, and what is wrong.
 
         The function must do again what it has done.  It is compiled if it was, by default.

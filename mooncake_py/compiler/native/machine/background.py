@@ -5,14 +5,21 @@ Some of it waits until it pays (`Later`).
 
 from __future__ import annotations
 
+import atexit
 import os
 import threading
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
+from typing import TypeVar
 from weakref import WeakSet
 
-__all__ = ["WORKER", "Later", "Worker"]
+from mooncake_py.compiler.native.machine import leaving
+
+__all__ = ["READER", "WORKER", "Later", "Worker", "apart", "is_busy", "pause", "resume"]
+
+T = TypeVar("T")
+SLICE = 0.05  # seconds between two looks whether an interrupt has come
 
 
 class Later:
@@ -40,8 +47,9 @@ class Later:
 class Worker:
     """A thread for work that nothing waits for; what is left when the program ends is not done.
 
-    What has begun then is brought to its end, as it is before the process begins another one by
-    a fork: the machine's functions must not be in the middle of something.
+    What has begun then is left where it is, if the process can end so (see `leaving`).  Before the
+    process begins another one by a fork it is brought to its end: the machine's functions must not
+    be in the middle of something.
     """
 
     def __init__(self) -> None:
@@ -78,10 +86,14 @@ class Worker:
             later.begin()
         self._join()
 
-    def _join(self) -> None:
+    def wait_for(self, seconds: float | None) -> None:
+        """Wait until what has begun is done, for so many seconds at most."""
         thread = self._thread
         if thread is not None and thread is not threading.current_thread():
-            thread.join()
+            thread.join(seconds)
+
+    def _join(self) -> None:
+        self.wait_for(None)
 
     def pause(self) -> None:
         """Wait until what has begun is done, and begin nothing more."""
@@ -102,10 +114,20 @@ class Worker:
         self._pauses = 0
         self._go_on()
 
+    def leave(self) -> bool:
+        """Begin nothing more, as the process ends; return whether something is left halfway."""
+        with self._lock:
+            self._pauses += 1
+            is_at_work = self._thread is not None
+        if is_at_work and not leaving.ends_at_once():
+            self._join()
+            return False
+        return is_at_work
+
     def _go_on(self) -> None:
         if self._thread is not None or self._pauses or not self._todo:
             return
-        self._thread = threading.Thread(target=self._run, name="mooncake_py compiler")
+        self._thread = threading.Thread(target=self._run, name="mooncake_py compiler", daemon=True)
         try:
             self._thread.start()
         except RuntimeError:  # the program ends
@@ -118,14 +140,77 @@ class Worker:
                     self._thread = None
                     return
                 work = self._todo.popleft()
-            with suppress(Exception):
+            with suppress(BaseException):  # it is nobody's, and others wait for their work
                 work()
 
 
 WORKER = Worker()
+"""Makes better code."""
+READER = Worker()
+"""Makes the first code of what nobody waits for."""
+_apart: WeakSet[Worker] = WeakSet()
+"""What makes code for the main thread, which waits."""
+
+
+def apart(work: Callable[[], T]) -> T:
+    """Return what work gives that holds no lock of the interpreter, in a thread of its own.
+
+    An interrupt ends the wait; the thread goes on, and what it makes is nobody's.
+    """
+    found: list[T] = []
+    failed: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            found.append(work())
+        except BaseException as error:
+            failed.append(error)
+
+    worker = Worker()
+    _apart.add(worker)
+    worker.add(run)
+    while worker.is_busy:
+        worker.wait_for(SLICE)
+    if failed:
+        raise failed[0]
+    return found[0] if found else work()
+
+
+def is_busy() -> bool:
+    """Return whether code is being made, so that nothing is to be timed."""
+    return WORKER.is_busy or READER.is_busy
+
+
+def everyone() -> list[Worker]:
+    """Return all that may be at work."""
+    return [READER, WORKER, *_apart]
+
+
+def pause() -> None:
+    """Have no thread be at work, before a fork."""
+    for worker in everyone():
+        worker.pause()
+
+
+def resume() -> None:
+    """Go on after a fork."""
+    for worker in everyone():
+        worker.resume()
+
+
+def resume_in_child() -> None:
+    """Go on in the process that a fork has begun."""
+    for worker in everyone():
+        worker.resume_in_child()
+
+
+def leave() -> None:
+    """Let the process end."""
+    left = [worker.leave() for worker in everyone()]
+    if any(left):
+        leaving.tidy()
+
+
+atexit.register(leave)
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(
-        before=WORKER.pause,
-        after_in_parent=WORKER.resume,
-        after_in_child=WORKER.resume_in_child,
-    )
+    os.register_at_fork(before=pause, after_in_parent=resume, after_in_child=resume_in_child)

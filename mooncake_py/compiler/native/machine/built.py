@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, Protocol
@@ -9,21 +10,27 @@ from weakref import ref
 
 from mooncake_py.compiler.native.llvm.signature import Foreign, Signature
 from mooncake_py.compiler.native.machine import layouts, objects
-from mooncake_py.compiler.native.machine.background import WORKER
+from mooncake_py.compiler.native.machine.background import WORKER, apart
 from mooncake_py.compiler.native.machine.entry import Descriptor, quick_entry
 from mooncake_py.compiler.native.machine.foreign import foreign_address
 from mooncake_py.compiler.native.machine.levels import BEST, QUICK, Level, object_code
 from mooncake_py.compiler.native.machine.library import llvm
 from mooncake_py.compiler.native.machine.linking import Linked, linked
-from mooncake_py.compiler.native.machine.paying import Meter, seconds_for
+from mooncake_py.compiler.native.machine.paying import LINE, Meter, seconds_for
+from mooncake_py.compiler.native.machine.single import alone
 from mooncake_py.compiler.native.machine.slow_entry import SlowEntry
 from mooncake_py.compiler.native.machine.symbols import addresses
 from mooncake_py.compiler.native.machine.trial import require_right, text_of_trial
 from mooncake_py.compiler.native.regions.refused import NoCompiler
+from mooncake_py.diagnostics.waiting import stage
 
 __all__ = ["Printed", "built", "hasten"]
 
 FORWARD = "forward"
+LONG = 3000
+"""Lines of a text that takes a good part of a second, and more."""
+QUICKER = 0.3
+"""Of the time of the best level takes the quick one."""
 Owner = Descriptor | SlowEntry
 """What has a function call code."""
 
@@ -126,6 +133,20 @@ def require_compiler() -> None:
     objects.keep(key, code)
 
 
+def in_a_thread(text: str, level: Level) -> objects.Object:
+    """Return the code of a text; where that takes long an interrupt need not wait for it."""
+    lines = text.count("\n")
+    stage(f"{lines:,} lines of LLVM", expected_seconds(lines, level))
+    if lines < LONG or threading.current_thread() is not threading.main_thread():
+        return object_code(text, level)
+    return apart(lambda: object_code(text, level))
+
+
+def expected_seconds(lines: int, level: Level) -> float:
+    """Return about how many seconds a text takes."""
+    return LINE * lines * (1.0 if level is BEST else QUICKER)
+
+
 class Work:
     """What is done to a text.
 
@@ -147,12 +168,17 @@ class Work:
         return None if found is None else self.linked(found, level)
 
     def made(self, level: Level) -> Linked:
-        """Return the code of a level, and keep it."""
-        found = object_code(self.text, level)
-        ready = self.linked(found, level)
-        if self.is_lasting:
-            objects.keep(objects.key_of(self.text, level), found)
-        return ready
+        """Return the code of a level, and keep it; another one may have made it meanwhile."""
+        if not self.is_lasting:
+            return self.linked(in_a_thread(self.text, level), level)
+        key = objects.key_of(self.text, level)
+        with alone(key, objects.lock_of(key), lambda: objects.is_kept(key)):
+            found = objects.kept(key)
+            if found is not None:
+                return self.linked(found, level)
+            found = in_a_thread(self.text, level)
+            objects.keep(key, found)
+        return self.linked(found, level)
 
     def linked(self, found: objects.Object, level: Level) -> Linked:
         """Return code in memory; what it calls is of the same level."""

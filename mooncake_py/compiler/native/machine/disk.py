@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from mooncake_py.compiler.native.machine.leaving import writing
 from mooncake_py.errors import MooncakeWarning
 
 __all__ = ["PREFIX", "cleared", "files", "folder", "is_open", "place_for", "write"]
@@ -60,15 +61,16 @@ def is_open(place: Path) -> bool:
 def write(path: Path, data: bytes) -> None:
     """Write a file at once: another process sees all of it or nothing."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    number, name = tempfile.mkstemp(prefix=PREFIX, suffix=".tmp", dir=path.parent)
-    try:
-        with open(number, "wb") as file:
-            file.write(data)
-        os.replace(name, path)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(name)
-        raise
+    with writing():
+        number, name = tempfile.mkstemp(prefix=PREFIX, suffix=".tmp", dir=path.parent)
+        try:
+            with open(number, "wb") as file:
+                file.write(data)
+            os.replace(name, path)
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(name)
+            raise
 
 
 def files() -> Iterator[Path]:

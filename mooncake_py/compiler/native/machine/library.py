@@ -9,7 +9,7 @@ from importlib import import_module
 from threading import RLock
 from typing import Any
 
-from mooncake_py.compiler.native.machine.background import WORKER
+from mooncake_py.compiler.native.machine import background
 from mooncake_py.compiler.native.regions.refused import NoCompiler
 from mooncake_py.runtime.compilation import is_older
 
@@ -57,7 +57,7 @@ def hold_at_forks(lib: Any) -> None:
         held.append(own)
 
     def acquire() -> None:
-        WORKER.pause()  # first: its thread takes these locks
+        background.pause()  # first: the threads take these locks
         for lock in held:
             lock.acquire()
 
@@ -67,7 +67,7 @@ def hold_at_forks(lib: Any) -> None:
 
     def release_in_parent() -> None:
         release()
-        WORKER.resume()
+        background.resume()
 
     os.register_at_fork(before=acquire, after_in_parent=release_in_parent, after_in_child=release)
 

@@ -20,7 +20,7 @@ from mooncake_py.compiler.native.machine import disk
 from mooncake_py.compiler.native.machine.levels import Level
 from mooncake_py.compiler.native.machine.library import host, llvm, version
 
-__all__ = ["Object", "keep", "kept", "key_of"]
+__all__ = ["Object", "is_kept", "keep", "kept", "key_of", "lock_of"]
 
 MOST = 256 * 2**20
 """Bytes of all files; the oldest go where there are more."""
@@ -43,6 +43,17 @@ def key_of(text: str, level: Level) -> str:
 def path_of(key: str) -> Path | None:
     """Return the file of a key, None if nothing may be kept."""
     return disk.place_for(f"{key}{SUFFIX}")
+
+
+def lock_of(key: str) -> Path | None:
+    """Return the file that says who makes a text, None if nothing may be kept."""
+    return disk.place_for(f"{key}.lock")
+
+
+def is_kept(key: str) -> bool:
+    """Return whether something was kept, which need not be good."""
+    path = path_of(key)
+    return path is not None and path.exists()
 
 
 def kept(key: str) -> Object | None:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from mooncake_py.compiler.native.machine.background import Later
 
-__all__ = ["Meter", "Samples", "seconds_for"]
+__all__ = ["LINE", "Meter", "Samples", "seconds_for"]
 
 clock: Callable[[], float] = time.perf_counter
 """Tests replace it to decide."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mooncake_py.errors import MooncakeError
 
-__all__ = ["CannotCompile", "LeftOnTheWayBack", "NoCompiler"]
+__all__ = ["CannotCompile", "LeftOnTheWayBack", "NoCompiler", "NotYet"]
 
 
 class CannotCompile(Exception):
@@ -20,3 +20,7 @@ class LeftOnTheWayBack(MooncakeError):
 
     Without compilation it is right, or says what is wrong.
     """
+
+
+class NotYet(Exception):
+    """Compiled code is not there yet, and nobody waits for it: nothing has been done."""

@@ -1,0 +1,135 @@
+"""What tells a function in one process from a changed one in another: its code, and what it names.
+
+That is the code of the functions and classes that can be reached by names from it, as far as they
+are the user's, and the constants among globals.  Where it does not tell two functions apart, a
+reading is not tried that would succeed: the derivative is right, and takes longer.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterator
+from types import CodeType, FunctionType, MethodType
+from typing import Any
+
+from mooncake_py.compiler.native.building.types import KnownType
+from mooncake_py.compiler.reading.callees import is_own
+from mooncake_py.jitted import python_function
+
+__all__ = ["fingerprint", "text_of_type"]
+
+MOST = 300  # functions that are looked at
+CONSTANTS = bool, int, float, str, type(None)
+
+
+def fingerprint(f: FunctionType) -> list[str]:
+    """Return texts that say what a function does."""
+    todo: list[FunctionType] = [f]
+    met = {id(f.__code__)}
+    found: list[str] = []
+    while todo and len(found) < MOST:
+        g = todo.pop()
+        found.append(text_of_code(g.__code__))
+        for name, value in named(g):
+            found.append(f"{name} = {text_of(value)}")
+            for inner in functions_in(value):
+                if id(inner.__code__) not in met:
+                    met.add(id(inner.__code__))
+                    todo.append(inner)
+    return found
+
+
+def named(f: FunctionType) -> Iterator[tuple[str, Any]]:
+    """Yield the globals, captured variables and defaults of a function, by their names."""
+    names = sorted(names_in(f.__code__))
+    scope = f.__globals__
+    yield from ((name, scope[name]) for name in names if name in scope)
+    for name, cell in zip(f.__code__.co_freevars, f.__closure__ or (), strict=False):
+        try:
+            yield name, cell.cell_contents
+        except ValueError:
+            continue
+    yield from (("a default", value) for value in f.__defaults__ or ())
+
+
+def names_in(code: CodeType) -> set[str]:
+    """Return the names in code, and in what is defined in it."""
+    found = {*code.co_names}
+    for constant in code.co_consts:
+        if type(constant) is CodeType:
+            found |= names_in(constant)
+    return found
+
+
+def text_of(value: Any) -> str:
+    """Return what a reading may depend on of a value."""
+    t = type(value)
+    if t in CONSTANTS:
+        return repr(value)
+    return f"{t.__module__}.{t.__qualname__} {getattr(value, '__qualname__', '')}"
+
+
+def functions_in(value: Any) -> Iterator[FunctionType]:
+    """Yield the user's functions that a value stands for: itself, or the methods of its class."""
+    f = python_function(value)
+    if f is None and type(value) is MethodType:
+        f = python_function(value.__func__)
+    if f is not None:
+        if is_own(f):
+            yield f
+        return
+    cls = value if isinstance(value, type) else type(value)
+    yield from methods_of(cls)
+
+
+def methods_of(cls: type) -> Iterator[FunctionType]:
+    """Yield the methods of a class that are the user's."""
+    for base in cls.__mro__:
+        if base.__module__ == "builtins" or base.__module__.startswith("numpy"):
+            continue
+        for part in list(vars(base).values()):
+            inner: Any = part
+            if isinstance(part, staticmethod | classmethod):
+                inner = part.__func__
+            elif isinstance(part, property):
+                inner = part.fget
+            if type(inner) is FunctionType and is_own(inner):
+                yield inner
+
+
+def text_of_code(code: CodeType) -> str:
+    """Return all of code but where it stands in memory."""
+    constants = [text_of_constant(constant) for constant in code.co_consts]
+    names = code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars
+    counts = code.co_argcount, code.co_kwonlyargcount, code.co_flags, code.co_firstlineno
+    return repr((code.co_filename, code.co_qualname, code.co_code, names, counts, constants))
+
+
+def text_of_constant(value: Any) -> str:
+    """Return a constant, in the same way in each process."""
+    if type(value) is CodeType:
+        return text_of_code(value)
+    if type(value) is frozenset:
+        return repr(sorted(map(repr, value)))
+    return repr(value)
+
+
+def text_of_type(type_: Any) -> str:
+    """Return a type of an argument, in the same way in each process."""
+    if isinstance(type_, KnownType):
+        f = python_function(type_.value)
+        return text_of(type_.value) if f is None else "\n".join(fingerprint(f))
+    if type(type_) is weakref.ref:
+        return text_of_class(type_())
+    if isinstance(type_, tuple):
+        parts = ", ".join(map(text_of_type, type_))
+        return f"{type(type_).__name__}({parts})"
+    return repr(type_)
+
+
+def text_of_class(cls: Any) -> str:
+    """Return what a class does, None for one that is gone."""
+    if not isinstance(cls, type):
+        return str(cls)
+    code = [text_of_code(f.__code__) for f in methods_of(cls)]
+    return f"{cls.__module__}.{cls.__qualname__} {code}"
