@@ -51,4 +51,13 @@ m[3, 1] = 2.0
 s = s + x[np.argmax(m) // n]
 s = s * np.prod(x)
 """,
+    # A test of truths that are written again.
+    """
+q = y > 0.0
+for i in range(5):
+    if q[i]:
+        s = s * x[i]
+    q[i] = False
+    q[i + 1] = y[i] < 0.3
+""",
 )

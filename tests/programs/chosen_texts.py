@@ -122,4 +122,71 @@ u = np.minimum(x, y) * u
 for j in range(n - 1):
     u[j + 1] += u[j] * a
 """,
+    # A square of numbers that an array has otherwise.
+    """
+x[0] = 2.759
+u[0] = 0.0
+for j in range(n):
+    u[j] += x[j] ** 2
+s = (u[0] - 7.612081) * 1e12
+""",
+    # A part that is written is not the whole; elements of a diagonal receive.
+    """
+w = np.zeros(n)
+w[:3] = x[:3] * y[:3]
+s += np.sum(np.cos(w))
+for j in range(n):
+    s += m[j, j] * a
+""",
+    # Whole arrays that are given are overwritten.
+    """
+for i in range(3):
+    x[:] = y * a
+""",
+    # Zero times infinity, of arrays and in loops; what was put back by then is undone.
+    """
+y[3] = np.inf
+q = np.sum(x * y)
+y[3] = 0.5
+s += min(q, 1.0)
+for i in range(3):
+    x[:] = np.sin(x) * y
+s += np.sum(x * x)
+""",
+    """
+y[3] = np.inf
+q = 0.0
+for j in range(n):
+    q += u[j] * x[j] * y[j]
+y[3] = 0.5
+s += min(q, 1.0)
+""",
+    """
+y[3] = np.inf
+q = 0.0
+for j in range(n):
+    q += x[j] * y[j]
+    x[j] = math.sin(x[j])
+y[3] = 0.5
+s += min(q, 1.0)
+""",
+    """
+y[3] = np.inf
+q = np.sum(x * y)
+y[3] = 0.5
+s += min(q, 1.0)
+for i in range(3):
+    u[:] = u * x
+    u[1:3] = u[1:3] * u[1:3]
+""",
+    """
+z = np.abs(y) * 0.0
+z[2] = 1.0
+u = u + np.sqrt(z) * 0.0
+""",
+    # A loop from the second element on.
+    """
+for j in range(1, n):
+    u[j] += x[j] * a
+""",
 )

@@ -243,18 +243,13 @@ class Reading:
                 Assign(target=Name(name=name), value=Load() as e)
                 | Let(name=name, value=Load() as e)
             ):
-                if e not in self.live and self.is_named_by(name, e):
+                if e not in self.live:
                     self.named(s, e, name)
                     return
         s = with_value(s, self.read)
         self.found.append(s)
         for name in bound_by(s):
             self.bound(name)
-
-    def is_named_by(self, name: str, e: Load) -> bool:
-        """Return True if a name that is bound to an element stands for it from then on."""
-        kind = self.kinds.get(e.array, FLOAT)
-        return name not in names_in((e,)) and self.kinds.get(name, kind) == kind
 
     def named(self, s: Statement, e: Load, name: str) -> None:
         """Read a statement that binds a name to an element."""

@@ -27,7 +27,6 @@ from mooncake_py.compiler.native.regions.region import FLOAT
 from mooncake_py.compiler.regions.ir import (
     Assign,
     Block,
-    Break,
     Bump,
     Const,
     Count,
@@ -163,8 +162,6 @@ class _Binding:
 
 def zero_after(body: Block, zeros: frozenset[str]) -> frozenset[str]:
     """Return those of the names that are zero before a block that are so after it for certain."""
-    if any(isinstance(s, Break) for s in statements(body)):
-        return zeros - all_bound(body)
     for s in body:
         if is_clear(s):
             zeros |= {part_of(s.target)}  # type: ignore[union-attr]

@@ -260,19 +260,9 @@ class Wholes:
         a, b = value.args
         for first, other in ((a, b), (b, a)) if value.op == "mul" else ((a, b),):
             known = self.loops.values.get(first.name) if isinstance(first, Name) else first
-            if known == target and target.array not in self.arrays_of(other):
+            if known == target:
                 return value.op, other
         return None
-
-    def arrays_of(self, e: Expr) -> set[str]:
-        """Return the arrays that an expression reads, by names of the statement too."""
-        found: set[str] = set()
-        for part in walk(e):
-            if isinstance(part, Load):
-                found.add(part.array)
-            elif isinstance(part, Name) and part.name in self.loops.values:
-                found |= self.arrays_of(self.loops.values[part.name])
-        return found
 
     def in_place(self, place: str, sign: str, text: str) -> None:
         """Print what changes a part of an array."""

@@ -174,8 +174,6 @@ class Overlaps:
             if not isinstance(inner, Assign | Let | Apply | Reduce) or self.scopes.replays(s):
                 self._read_somehow |= values_in(expressions_in(s))
                 continue
-            if isinstance(s, ForAll | Reduce):
-                self._read_somehow |= values_in(s.extents)
             self._pulled(s, inner, pull_of(inner))
 
     def _pulled(self, s: Statement, inner: Statement, pull: Pull) -> None:
@@ -200,8 +198,6 @@ class Overlaps:
             found += [
                 (e, sizes_of(s)) for i in target.index for e in walk(i) if isinstance(e, Load)
             ]
-            if pull.reuses:  # what this has left, which later statements overwrite
-                found.append((target, sizes_of(s)))
         for time, turns, _ in self._places[id(inner)]:
             # What is read with what the statement has left is so read after it.
             at = time + 0.5 if pull.reuses else time - 0.5

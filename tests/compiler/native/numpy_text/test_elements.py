@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 from collections import Counter
 from collections.abc import Callable
@@ -12,17 +11,12 @@ import numpy as np
 import pytest
 
 from mooncake_py import value_and_grad
-from mooncake_py.compiler.derivatives.activity import active_parts
 from mooncake_py.compiler.native.numpy_text.elements import with_elements_read_once
-from mooncake_py.compiler.native.numpy_text.first_additions import with_first_additions
 from mooncake_py.compiler.native.numpy_text.helpers import cells, put_back
 from mooncake_py.compiler.native.regions.mentions import unused
-from mooncake_py.compiler.native.sweeps.adjoint import adjoint
-from mooncake_py.compiler.regions.ir import Block, Check, Load, blocks_of, with_blocks
+from mooncake_py.compiler.regions.ir import Block, Check, Load
+from tests.compiler.native.elements_once import require_same_sweeps
 from tests.compiler.native.ir_text import written
-from tests.compiler.native.random_regions import random_region, random_values
-from tests.compiler.native.sweeping import Values, ran, values_of
-from tests.support.interpreter import STACK, TOP
 from tests.support.modes.text import printing
 
 Array = np.ndarray[Any, Any]
@@ -54,6 +48,8 @@ def everything(node: object) -> list[object]:
         ("x[i] = a * y[i]\ns = x[i] + x[i]", 2),
         ("v = d_x[i]\nd_x[i] = 0.0\nd_y[i] += v\nd_x[i] += v", 2),
         ("v = d_x[i]\nd_x[i] = 0.0\nd_x[k] += v\nd_x[i] += v", 4),
+        ("v = d_x[i]\nd_x[i] = 0.0\ni = i - 1\nd_x[i] += v", 3),
+        ("t = idx[i]\nk = idx[i] + 1\nl = idx[i] + k", 1),
         ("s = x[i]\nx[k] = a\ns = s + x[i]", 3),  # may be the same element
         ("s = x[i]\nx[i + 1] = a\ns = s + x[i]", 2),
         ("s = x[i]\ni = i + 1\ns = s + x[i]", 2),
@@ -64,6 +60,11 @@ def everything(node: object) -> list[object]:
 )
 def test_which_elements_are_read_again(text: str, count: int) -> None:
     assert loads(read_once(text)) == count
+
+
+def test_places_that_change_have_no_name() -> None:
+    text = "x[i + 1] = a\ni = i + 1\nx[i + 1] = a"
+    assert read_once(text) == written(text, KINDS)
 
 
 @pytest.mark.parametrize(
@@ -87,48 +88,11 @@ def test_which_checks_python_makes(text: str, count: int) -> None:
     assert sum(isinstance(s, Check) for s in block) == count
 
 
-def everywhere(block: Block, kinds: dict[str, str]) -> Block:
-    """Return a block in which elements are read once, as the printer does it within loops."""
-    fresh = unused("e", kinds)
-
-    def within(inner: Block) -> Block:
-        inner = with_elements_read_once(inner, kinds, fresh)
-        return tuple([with_blocks(s, within) if blocks_of(s) else s for s in inner])
-
-    return within(block)
-
-
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("start", [0, pytest.param(5000, marks=pytest.mark.slow)])
 def test_both_sweeps_of_random_regions_do_the_same(start: int) -> None:
     for seed in range(start, start + (20 if start == 0 else 300)):
-        text, region = random_region(seed, 6 + seed % 10)
-        given = random_values(seed)
-        names = {n for n in region.inputs if region.kinds[n] == "float"}
-        sweeps = adjoint(region, active_parts(region.body, names, {}))
-        kinds = dict(sweeps.kinds)
-        once = everywhere(sweeps.forward, kinds)
-        back = everywhere(with_first_additions(sweeps.reverse, kinds, sweeps.gives), kinds)
-        scopes = [ran(b, kinds, values_of(region, given)) for b in (sweeps.forward, once)]
-        same(scopes, [*region.results, *region.inputs], text)
-        assert scopes[0][TOP] == scopes[1][TOP]
-        stacks = [scope[STACK][: scope[TOP]] for scope in scopes]
-        np.testing.assert_array_equal(stacks[0], stacks[1])
-        rng = np.random.default_rng(seed)
-        wanted = {d: rng.normal(size=np.shape(scopes[0][d[2:]])) for d in sweeps.cotangents}
-        ways: list[Values] = []
-        for body, scope in zip((sweeps.reverse, back), scopes, strict=True):
-            values = {n: copy.copy(scope[n]) for n in sweeps.values}
-            values |= {d: np.array(v) if v.ndim else float(v) for d, v in wanted.items()}
-            values |= {n: scope[n] for n in region.inputs if n in region.arrays and n not in values}
-            ways.append(ran(body, kinds, values, copy.deepcopy(dict(scope))))
-        same(ways, [*sweeps.gives, *(d for d in wanted if np.ndim(wanted[d]))], text)
-
-
-def same(ways: list[Values], names: list[str], text: str) -> None:
-    a, b = ways
-    for name in names:
-        np.testing.assert_array_equal(a[name], b[name], err_msg=f"{name} of\n{text}")
+        require_same_sweeps(seed)
 
 
 def test_vectors_are_lists_where_passes_are_as_many() -> None:

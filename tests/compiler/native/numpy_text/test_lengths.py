@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from mooncake_py.compiler.native.numpy_text.lengths import Lengths
-from mooncake_py.compiler.regions.ir import Compare, Const, Length, Name, Op
+from mooncake_py.compiler.regions.ir import Alloc, Compare, Const, Grow, Length, Name, Op
 from tests.compiler.native.ir_text import written
 
-KINDS: dict[str, str] = {"c": "int", "n": "int"}
+KINDS: dict[str, str] = {"c": "int", "k": "int", "n": "int"}
 X, Y, Z = (Length(array, 0) for array in "xyz")
 
 
@@ -50,6 +50,22 @@ for i in range(n):
 
 def test_names_that_are_bound_again_tell_nothing() -> None:
     assert not read("c = 2\ncheck(c == len(x, 0))\nc = 3").same(Name("c"), X)
+    assert not read("c = 2\nk = 2\ncheck(c == k)\nk = 3").same(Name("c"), Name("k"))
+
+
+def test_arrays_that_grow_are_of_no_known_length() -> None:
+    n, found = Name("n"), Lengths()
+    made = Alloc("x", (n,), "float", False)
+    found.read((made, Grow("x", Const(9))), {"x": 1}, {"n"})
+    assert not found.same(X, n)
+    found.read((made,), {"x": 1}, {"n"})
+    assert found.same(X, n)
+
+
+def test_arrays_that_are_made_twice_are_of_no_known_length() -> None:
+    n, k, found = Name("n"), Name("k"), Lengths()
+    found.read(tuple([Alloc("x", (e,), "float", False) for e in (n, k)]), {"x": 1}, {"n", "k"})
+    assert not found.same(n, k)
 
 
 def test_new_arrays_and_cotangents_are_as_long_as_what_they_are_of() -> None:
