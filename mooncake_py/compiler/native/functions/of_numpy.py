@@ -76,7 +76,7 @@ from mooncake_py.compiler.native.regions.linear import ONE, times
 from mooncake_py.compiler.native.regions.region import BOOL, INT, REAL
 from mooncake_py.compiler.regions.ir import Const, Expr, Op, Select
 
-__all__ = ["FUNCTIONS", "METHODS_OF_UFUNCS", "attribute", "is_density", "method_of", "reader_of"]
+__all__ = ["FUNCTIONS", "attribute", "holds", "method_of", "reader_of"]
 
 ZERO = Const(0.0)
 
@@ -466,6 +466,11 @@ def method_of(a: Array | ComplexNumber, name: str) -> Reader | None:
         return COMPLEX_METHODS[name] if is_there else None
     own = COMPLEX_METHODS.get(name) if is_complex(a) else None
     return own or METHODS.get(name)
+
+
+def holds(found: Any, name: str) -> bool:
+    """Return True for a function that has a method which is read: a ufunc, or a distribution."""
+    return (type(found) is np.ufunc and name in METHODS_OF_UFUNCS) or is_density(found, name)
 
 
 def attribute(b: Builder, a: Array, name: str) -> Value:

@@ -35,6 +35,7 @@ from mooncake_py.compiler.native.reading import (
     drawing,
     growing,
     lists,
+    named_operators,
     picked,
 )
 from mooncake_py.compiler.native.reading.blocks import BLOCKS
@@ -293,6 +294,7 @@ class CallReader(ExpressionReader):
         if read is not None:
             return read(self, args, given)
         known = constant_calls.called(self, f, args, given)
+        known = known or named_operators.called(self, f, args, given)
         return known or drawing.made_before(self, f, args, given)
 
     def written_to(self, out: Value, value: Value) -> Value:

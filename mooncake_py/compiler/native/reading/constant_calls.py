@@ -13,9 +13,12 @@ import ast
 import cmath
 import datetime
 import decimal
+import enum
 import fractions
+import logging
 import math
 import operator
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +26,7 @@ import numpy as np
 
 from mooncake_py.compiler.native.building.values import Known, Tuple, Unfit, Value
 from mooncake_py.compiler.native.reading.constants import UNKNOWN, is_data, python_of, value_of
+from mooncake_py.runtime.attribute_lookup import in_class
 
 if TYPE_CHECKING:
     from mooncake_py.compiler.native.reading.expressions import ExpressionReader
@@ -38,7 +42,8 @@ FUNCTIONS = (
     *(f for m in (math, cmath) for name, f in vars(m).items() if callable(f) and name[0] != "_"),
     operator.index, datetime.date, datetime.datetime, datetime.time, datetime.timedelta,
     datetime.date.fromisoformat, datetime.datetime.fromisoformat, datetime.datetime.strptime,
-    fractions.Fraction, decimal.Decimal, np.finfo, np.iinfo,
+    fractions.Fraction, decimal.Decimal, np.finfo, np.iinfo, re.findall, re.split,
+    re.sub, re.escape,
 )  # fmt: skip
 PURE = frozenset([*BUILTIN, *FUNCTIONS])
 LAZY = frozenset([enumerate, reversed, zip, range])
@@ -49,7 +54,9 @@ HOLD = frozenset({
 """Types whose methods and attributes are known where their object is."""
 ORDERLESS = frozenset([len, sorted, min, max, set, frozenset, bool])
 """Functions of sets that give the same for any order of the items."""
+OF_PATTERNS = frozenset({"findall", "split", "sub"})
 OF_SETS = frozenset({"union", "intersection", "difference", "issubset", "issuperset", "isdisjoint"})
+OF_MEMBERS = {name: in_class(enum.Enum, name) for name in ("name", "value")}
 LIMITS = np.finfo, np.iinfo
 SETS = frozenset([set, frozenset])
 CHANGING = frozenset({"today", "now", "utcnow", "fromtimestamp", "timestamp", "astimezone"})
@@ -60,6 +67,8 @@ def called(
     r: ExpressionReader, f: Any, args: Sequence[Value], given: Mapping[str, Value]
 ) -> Value | None:
     """Return the result of a call of a pure function whose arguments are all known, else None."""
+    if f is print:
+        raise Unfit("`print`, which compiled code does not run: print outside", r.b.place)
     if f not in PURE:
         return None
     known, named = [*map(python_of, args)], {k: python_of(v) for k, v in given.items()}
@@ -100,7 +109,7 @@ def method(
     given: Mapping[str, Value],
 ) -> Value | None:
     """Return the result of a method of what is known, None where not all arguments are."""
-    found = python_of(base)
+    found = pattern_or(base)
     known, named = [*map(python_of, args)], {k: python_of(v) for k, v in given.items()}
     if any(v is UNKNOWN for v in (*known, *named.values())):
         return None
@@ -114,7 +123,9 @@ def method(
 
 def may_have(base: Value, name: str) -> bool:
     """Return True for what is known, or a class, of which a method reads nothing else."""
-    found = python_of(base)
+    found = pattern_or(base)
+    if type(found) is re.Pattern:
+        return name in OF_PATTERNS
     if found is UNKNOWN or name[0] == "_" or name in CHANGING:
         return False
     if type(found) is tuple:
@@ -124,13 +135,32 @@ def may_have(base: Value, name: str) -> bool:
     return type(found) in HOLD or (type(found) is type and found in HOLD)
 
 
+def pattern_or(base: Value) -> Any:
+    """Return a regular expression, or what else is known."""
+    if isinstance(base, Known) and type(base.value) is re.Pattern:
+        return base.value
+    return python_of(base)
+
+
 def attribute(r: ExpressionReader, base: Known, name: str) -> Value | None:
     """Return an attribute of an object that is known, None where it is none of these."""
     found = base.value
+    if issubclass(type(found), logging.Logger | logging.LoggerAdapter):
+        raise Unfit("logging, which compiled code does not do: log outside", r.b.place)
+    if issubclass(type(found), enum.Enum) and name in OF_MEMBERS:
+        return of_member(r, found, name)
     if name[0] == "_" or not (type(found) in HOLD or type(found) in LIMITS):
         return None
     value = getattr(found, name, UNKNOWN)
     return value_of(value) if is_data(value) else None
+
+
+def of_member(r: ExpressionReader, member: enum.Enum, name: str) -> Value | None:
+    """Return the name or the value of a member of an enumeration, None for what may change."""
+    own = r.scope.of_class(type(member), name)
+    if own is not OF_MEMBERS[name]:
+        raise Unfit(f"the attribute {name}, which the enumeration defines", r.b.place)
+    return value_of(member._name_ if name == "name" else member._value_)
 
 
 def set_of(r: ExpressionReader, items: Sequence[Value]) -> Value:

@@ -283,8 +283,13 @@ class ExpressionReader(ConditionReader):
     def compared(
         self, ops: Sequence[ast.cmpop], nodes: Sequence[ast.expr], tested: bool = False
     ) -> Value:
+        """Read comparisons."""
+        return self.compared_values(ops, [self.value(node) for node in nodes], tested)
+
+    def compared_values(
+        self, ops: Sequence[ast.cmpop], values: Sequence[Value], tested: bool = False
+    ) -> Value:
         """Read comparisons; of objects that are the same in each call they are known."""
-        values = [self.value(node) for node in nodes]
         if picked.are_picked(tuple(values)):
             raise Unfit("a comparison of elements that a mask picks", self.b.place)
         of_objects = own_operators.decided(self, ops, values)
@@ -315,13 +320,7 @@ class ExpressionReader(ConditionReader):
         if isinstance(base, Known) and issubclass(type(base.value), ModuleType):
             value = self.scope.of_module(base.value, name)
             return constant(value) or self.captured(self.scope, name, value, base.value)
-        if (
-            isinstance(base, Known)
-            and type(base.value) is np.ufunc
-            and name in of_numpy.METHODS_OF_UFUNCS
-        ):
-            return Known(getattr(base.value, name))
-        if isinstance(base, Known) and of_numpy.is_density(base.value, name):
+        if isinstance(base, Known) and of_numpy.holds(base.value, name):
             return Known(getattr(base.value, name))
         if isinstance(base, Known) and issubclass(type(base.value), FunctionType | np.ufunc):
             raise Unfit(f"the attribute {name} of a function", self.b.place)

@@ -13,6 +13,7 @@ import ast
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any
 
 from mooncake_py.compiler.native.building.in_words import said
@@ -152,11 +153,16 @@ class IterableReader(LoopRule):
         match node:
             case ast.Name():
                 f = self.value(node)
-            case ast.Attribute(value=ast.Name() as module) if isinstance(self.value(module), Known):
+            case ast.Attribute(value=ast.Name() as module) if self.is_module(module):
                 f = self.value(node)
             case _:
                 return None
         return f.value if isinstance(f, Known) else None
+
+    def is_module(self, node: ast.expr) -> bool:
+        """Return True for the name of a module."""
+        found = self.value(node)
+        return isinstance(found, Known) and issubclass(type(found.value), ModuleType)
 
     def view_of(self, call: ast.Call) -> Iterable | None:
         """Read ``d.items()``, ``d.keys()`` or ``d.values()``; None for other calls."""

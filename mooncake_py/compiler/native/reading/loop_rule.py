@@ -12,6 +12,7 @@ from mooncake_py.compiler.native.reading.branches import LEAVING, BranchReader
 from mooncake_py.compiler.native.reading.merging import Around, Before
 from mooncake_py.compiler.native.reading.store import Slot, is_same
 from mooncake_py.compiler.regions.ir import Expr, Name
+from mooncake_py.syntax.nodes import Place
 
 __all__ = ["LoopRule"]
 
@@ -116,7 +117,7 @@ class LoopRule(BranchReader):
         for slot, value in changed.items():
             if slot in before:
                 self.unpack(slot, before[slot], value)
-                self.require_number(slot, before[slot], value)
+                self.require_number(slot, before[slot], value, around.place)
             else:
                 self.bound_within(slot, value, runs, around, ends)
         self.slots.maybe.update(around.entry.maybe)
@@ -127,8 +128,11 @@ class LoopRule(BranchReader):
         self.findings.dropped |= {(place, own) for place in places for own in lost}
         raise Again
 
-    def require_number(self, slot: Slot, old: Value, value: Value) -> None:
-        """Raise for a slot that a pass binds to other than a number under the same name."""
+    def require_number(self, slot: Slot, old: Value, value: Value, loop: Place | None) -> None:
+        """Raise for a slot that a pass binds to other than a number under the same name.
+
+        A loop of few passes is read once for each then.
+        """
         if (
             not isinstance(old, Number)
             or not isinstance(value, Number)
@@ -136,6 +140,9 @@ class LoopRule(BranchReader):
             or not isinstance(value.e, Name)
             or old.e.name != value.e.name
         ):
+            if loop in self.short.values() and loop not in self.findings.unrolled:
+                self.findings.unrolled.add(loop)
+                raise Again
             raise Unfit(f"{slot.shown} gets another type in a loop", self.b.place)
 
     def bound_within(
