@@ -15,6 +15,7 @@ from mooncake_py.compiler.native.building.types import (
     Type,
     UnservedType,
     itemized,
+    met_in,
     type_of,
 )
 from mooncake_py.compiler.native.building.values import Unfit
@@ -189,7 +190,7 @@ class Site:
         """Return all readings, as other threads may add some meanwhile."""
         return [reading for known in list(self.readings.values()) for reading in list(known)]
 
-    def read(self, f: FunctionType, types: tuple[Type, ...]) -> Reading:
+    def read(self, f: FunctionType, types: tuple[Type, ...], met: Met) -> Reading:
         """Read what is compiled; raise `Unfit` where that cannot be."""
         raise NotImplementedError
 
@@ -211,9 +212,9 @@ class Site:
         if found is not None or not self.may_be_read(types):
             return found
         if self.compiler is not None:  # which takes no longer than to wait for it
-            self.read_now(f, types)
+            self.read_now(f, types, given)
         else:
-            self.tasks.done(types, lambda: self.read_now(f, types))
+            self.tasks.done(types, lambda: self.read_now(f, types, given))
         return self.known(f, types, given)
 
     def known(self, f: FunctionType, types: tuple[Type, ...], given: Sequence[Any]) -> Found | None:
@@ -239,7 +240,9 @@ class Site:
         except TypeError:  # what cannot be hashed
             return False
 
-    def read_now(self, f: FunctionType, types: tuple[Type, ...]) -> Reread | None:
+    def read_now(
+        self, f: FunctionType, types: tuple[Type, ...], given: Sequence[Any]
+    ) -> Reread | None:
         """Read for these types, and remember what comes of it, between processes too."""
         key = self.key_of("reading", text_of_type(types))
         before = notes.noted(key) if key else None
@@ -250,7 +253,7 @@ class Site:
         begin = pace.clock()
         try:
             with limits_raised():  # Python's parser fails if another thread does it meanwhile
-                found = Reread(self.read(f, types), types, self.name, self.compiler)
+                found = Reread(self.read(f, types, met_in(given)), types, self.name, self.compiler)
         except Unfit as error:
             self.refused[types] = Refusal(error.why, error.place)
             if key and pace.clock() - begin > NOTED:
@@ -440,8 +443,8 @@ class FunctionSite(Site):
         return found
 
     @override
-    def read(self, f: FunctionType, types: tuple[Type, ...]) -> Reading:
-        return read_function(f, types)
+    def read(self, f: FunctionType, types: tuple[Type, ...], met: Met) -> Reading:
+        return read_function(f, types, met)
 
     @override
     def report(self) -> list[Outcome]:

@@ -80,10 +80,11 @@ def is_structure(type_: Type) -> bool:
 def structured(reading: Reread, position: int) -> tuple[Output, Structure] | None:
     """Return what was read of an argument, and what makes a gradient of it of that of the parts.
 
-    None where something in it stands in another argument too, or is complex.
+    None where something in it stands in another argument or a global too, or is complex.
     """
     region = reading.site.region
-    if region.complexes or any(stands_outside(t, k) for k, t in enumerate(reading.types)):
+    types = [*reading.types, *(c.type for c in reading.captured)]
+    if region.complexes or any(stands_outside(t, k) for k, t in enumerate(types)):
         return None
     pairs = zip(region.inputs, reading.places, strict=False)  # others are made, last of all
     own = [(name, path) for name, path in pairs if path[0] == position]

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
+from mooncake_py.compiler.native.building.values import Unfit
 from mooncake_py.syntax.nodes import Place
 
-__all__ = ["Again", "Findings"]
+__all__ = ["Again", "Findings", "reread"]
+
+T = TypeVar("T")
+ATTEMPTS = 20
 
 
 class Again(Exception):
@@ -92,3 +97,24 @@ class Findings:
         self.counters: set[str] = set()
         self.defaulted: set[Any] = set()
         self.assigned: dict[str, tuple[tuple[int | str, ...], Any]] = {}
+
+
+def reread(read: Callable[[Findings], T]) -> T:
+    """Return what is read, again and again until nothing is found out late.
+
+    Raises
+    ------
+    Unfit
+        What cannot be compiled, and where.
+    """
+    findings = Findings()
+    for _ in range(ATTEMPTS):
+        try:
+            return read(findings)
+        except Again:
+            continue
+        except Unfit:
+            if not findings.has_lists:
+                raise
+            findings = Findings(itemizes=True)
+    raise Unfit("variables that get another type with each pass of a loop")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import sys
 import weakref
 from collections.abc import Iterable
 from enum import Enum
@@ -23,6 +24,7 @@ from numpy import ndarray
 from mooncake_py.compiler.native.regions.linear import LARGE
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, FLOAT32, INT
 from mooncake_py.jitted import is_jitted
+from mooncake_py.modules import package_of
 from mooncake_py.runtime.active import Active, innermost
 from mooncake_py.runtime.attribute_lookup import (
     MISSING,
@@ -38,7 +40,8 @@ __all__ = [
     "COMPLEX_TYPES", "DEEP", "FLOATS", "GROWING", "HEAP", "KINDS", "MOST_ITEMS", "NUMBERS",
     "ArrayType", "DictType", "KnownType", "ListType", "Met", "NumberType", "ObjectType", "Path",
     "SameType", "TupleType", "Type", "UnservedType", "fields_of", "is_list_of",
-    "is_list_of_floats", "is_one", "itemized", "list_type", "type_of", "unserved",
+    "is_list_of_floats", "is_one", "is_plain_object", "itemized", "list_type", "met_in", "type_of",
+    "unserved",
 ]  # fmt: skip
 
 KINDS = {
@@ -57,6 +60,7 @@ LISTED = {float: "float", np.float64: "float64", int: "int"}
 GROWING = frozenset({list, dict})
 MOST_ATTRIBUTES, DEEP = 64, 6  # of objects and tuples that are looked into
 MOST_ITEMS = 64  # of lists: functions are read for each length
+LIBRARIES = frozenset({"mooncake_py", "numba", "numpy", "scipy"})
 HEAP = 1 << 9  # the flag of classes that are not of C
 KNOWN = frozenset({bool, str, FunctionType, ModuleType, np.ufunc, EllipsisType})
 KEYS = frozenset({str, int, float, bool, NoneType})
@@ -183,6 +187,14 @@ def type_of(value: Any, met: Met | None = None, path: Path = (0,)) -> Type:
     if found is None and len(path) <= DEEP:
         found = structure_type(value, {} if met is None else met, path)
     return unserved(value) if found is None else found
+
+
+def met_in(given: Iterable[Any]) -> Met:
+    """Return where the objects, lists and dicts among arguments are."""
+    met: Met = {}
+    for k, value in enumerate(given):
+        type_of(value, met, (k,))
+    return met
 
 
 def number_type(value: Any) -> Type | None:
@@ -333,6 +345,16 @@ def object_type(o: Any, met: Met, path: Path) -> ObjectType | None:
         ]
     )
     return ObjectType(weakref.ref(t), is_one_of(t.__setattr__, PLAIN_WRITES), attributes)
+
+
+def is_plain_object(value: Any) -> bool:
+    """Return True for an instance of a class of the program's that is read by its attributes."""
+    t = type(value)
+    if not t.__flags__ & HEAP or is_known(value) or issubclass(t, tuple | list | dict):
+        return False
+    if package_of(t) in LIBRARIES or package_of(t) in sys.stdlib_module_names:
+        return False
+    return isinstance(type_of(value), ObjectType)
 
 
 def fields_of(o: Any, held: Any) -> dict[str, Any]:

@@ -368,7 +368,7 @@ class Object:
     name: str
     cls: type
     type: ObjectType
-    path: tuple[int | str, ...]
+    path: tuple[Any, ...]
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from functools import cache
 from types import FunctionType
 from typing import Any
 
+from mooncake_py.compiler.native.building.findings import reread
 from mooncake_py.compiler.native.building.types import ArrayType, NumberType, Type
 from mooncake_py.compiler.native.building.values import Unfit
 from mooncake_py.compiler.native.llvm.module import are_numbers, as_passed
@@ -24,7 +25,7 @@ from mooncake_py.compiler.native.llvm.signature import Foreign, Signature
 from mooncake_py.compiler.native.lowering.lower import lowered
 from mooncake_py.compiler.native.machine.by_numba import is_ours, require_steady
 from mooncake_py.compiler.native.reading.outputs import Output
-from mooncake_py.compiler.native.reading.reader import FunctionReader, Reading, reread
+from mooncake_py.compiler.native.reading.reader import FunctionReader, Reading
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, FLOAT32, INT
 from mooncake_py.compiler.reading.callees import Callee, has_rule
 from mooncake_py.compiler.regions.ir import Assign, Const, Count, Expr, Name

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import weakref
+from collections.abc import Iterable
 from types import FunctionType, ModuleType
 from typing import Any, NamedTuple
 
+from mooncake_py.compiler.native.building.looked import Looked, looked_at
 from mooncake_py.compiler.native.building.types import (
-    DictType,
-    ObjectType,
-    SameType,
-    TupleType,
     Type,
 )
 from mooncake_py.compiler.native.reading.parameters import defaults_of
@@ -18,7 +16,7 @@ from mooncake_py.compiler.reading.callees import Callee
 from mooncake_py.runtime.attribute_lookup import in_class
 from mooncake_py.syntax.names import MISSING, global_value
 
-__all__ = ["Captured", "holds_objects"]
+__all__ = ["Captured", "as_looked"]
 
 
 class Captured(NamedTuple):
@@ -51,11 +49,9 @@ class Captured(NamedTuple):
         return value_in(f, self.name)
 
 
-def holds_objects(type_: Type) -> bool:
-    """Return True for a structure with objects, or with one thing in two places."""
-    if isinstance(type_, TupleType | DictType):
-        return any(map(holds_objects, type_.items))
-    return isinstance(type_, ObjectType | SameType)
+def as_looked(captures: Iterable[Captured], looked: Looked, first: int) -> list[Captured]:
+    """Return what is captured with types that know what was looked at; paths count from a first."""
+    return [c._replace(type=looked_at(c.type, looked, (k,))) for k, c in enumerate(captures, first)]
 
 
 def value_of_owner(owner: type | ModuleType | None, name: str) -> Any:

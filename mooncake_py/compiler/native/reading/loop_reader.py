@@ -6,12 +6,12 @@ import ast
 from collections.abc import Mapping, Sequence
 from types import FunctionType
 
-from mooncake_py.compiler.native.building.findings import Findings
-from mooncake_py.compiler.native.building.types import Type
+from mooncake_py.compiler.native.building.findings import Findings, reread
+from mooncake_py.compiler.native.building.types import Met, Type
 from mooncake_py.compiler.native.building.values import Array, Tuple, Unfit, Value
 from mooncake_py.compiler.native.reading.loop_names import Loop
 from mooncake_py.compiler.native.reading.lowering import has_return, lowered
-from mooncake_py.compiler.native.reading.reader import FunctionReader, Reading, reread
+from mooncake_py.compiler.native.reading.reader import FunctionReader, Reading
 from mooncake_py.compiler.native.reading.scope import Scope
 from mooncake_py.overriding import override
 from mooncake_py.syntax.nodes import place_of
@@ -20,7 +20,11 @@ __all__ = ["read_loop"]
 
 
 def read_loop(
-    f: FunctionType, loop: Loop, types: Mapping[str, Type], unserved: Mapping[str, str]
+    f: FunctionType,
+    loop: Loop,
+    types: Mapping[str, Type],
+    unserved: Mapping[str, str],
+    met: Met | None = None,
 ) -> Reading:
     """Read a loop as a region that gives back a tuple of what is read afterwards.
 
@@ -32,20 +36,24 @@ def read_loop(
         Of the variables that are bound before the loop.
     unserved : dict of str to str
         What variables are whose values cannot be passed.
+    met : dict of int to Path, optional
+        Where the structures among the variables are.
 
     Raises
     ------
     Unfit
         What cannot be compiled, and where.
     """
-    return reread(lambda findings: LoopReader(findings, unserved).loop_whole(f, loop, types))
+    return reread(lambda findings: LoopReader(findings, unserved, met).loop_whole(f, loop, types))
 
 
 class LoopReader(FunctionReader):
     """Reads one loop, and the functions that it calls."""
 
-    def __init__(self, findings: Findings, unserved: Mapping[str, str]) -> None:
-        super().__init__(findings)
+    def __init__(
+        self, findings: Findings, unserved: Mapping[str, str], met: Met | None = None
+    ) -> None:
+        super().__init__(findings, met)
         self.unserved = unserved
 
     def loop_whole(self, f: FunctionType, loop: Loop, types: Mapping[str, Type]) -> Reading:

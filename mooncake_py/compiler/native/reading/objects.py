@@ -58,6 +58,8 @@ class ObjectReader(ClassReader):
         The attributes of arguments that were asked for; what they hold otherwise does not matter.
     structures : dict of Path to Value
         The objects, lists and dicts that are passed, by where they were found first.
+    passed_first : int
+        How many arguments there are; the paths of what is captured begin with larger numbers.
     own_attributes : set of str
         Those that have been bound, in what the region calls them.
     of_classes : set of str
@@ -67,6 +69,7 @@ class ObjectReader(ClassReader):
     initial: dict[str, Value]
     looked: dict[Path, dict[str, None]]
     structures: dict[Path, Value]
+    passed_first: int
     own_attributes: set[str]
     of_classes: set[str]
 
@@ -213,6 +216,8 @@ class ObjectReader(ClassReader):
                 f"the attribute {name}, which the class has in the first pass of a loop",
                 self.b.place,
             )
+        if o.path and o.path[0] >= self.passed_first:
+            raise Unfit(f"an assignment to the attribute {name} of a global object", self.b.place)
         self.own_attributes.add(slot.own)
         if not o.path:
             self.bind_own(slot, value)

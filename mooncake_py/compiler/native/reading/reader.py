@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from types import FunctionType, ModuleType
 from typing import Any, NamedTuple
 
 from mooncake_py.compiler.native.building.builder import Builder
-from mooncake_py.compiler.native.building.findings import Again, Findings
+from mooncake_py.compiler.native.building.findings import Findings, reread
 from mooncake_py.compiler.native.building.looked import looked_at
 from mooncake_py.compiler.native.building.types import (
     COMPLEX_TYPES,
@@ -17,6 +17,7 @@ from mooncake_py.compiler.native.building.types import (
     DictType,
     KnownType,
     ListType,
+    Met,
     NumberType,
     ObjectType,
     Path,
@@ -52,7 +53,7 @@ from mooncake_py.compiler.native.building.values import (
 from mooncake_py.compiler.native.reading import growing, lists
 from mooncake_py.compiler.native.reading.aliases import Aliases
 from mooncake_py.compiler.native.reading.blocks import simplified
-from mooncake_py.compiler.native.reading.captured import Captured, holds_objects
+from mooncake_py.compiler.native.reading.captured import Captured, as_looked
 from mooncake_py.compiler.native.reading.lowering import ended, lowered
 from mooncake_py.compiler.native.reading.made import Made
 from mooncake_py.compiler.native.reading.nested import NestedReader
@@ -70,8 +71,6 @@ from mooncake_py.overriding import override
 from mooncake_py.syntax.source import locate
 
 __all__ = ["Reading", "read_function", "reread"]
-
-ATTEMPTS = 20
 
 
 class Reading(NamedTuple):
@@ -108,42 +107,26 @@ class Reading(NamedTuple):
     made: Made | None = None
 
 
-def read_function(f: FunctionType, types: Sequence[Type]) -> Reading:
+def read_function(f: FunctionType, types: Sequence[Type], met: Met | None = None) -> Reading:
     """Read a function for arguments of some types.
 
-    Raises
-    ------
-    Unfit
-        What cannot be compiled, and where.
-    """
-    return reread(lambda findings: FunctionReader(findings).whole(f, types))
-
-
-def reread(read: Callable[[Findings], Reading]) -> Reading:
-    """Return what is read, again and again until nothing is found out late.
+    Parameters
+    ----------
+    met : dict of int to Path, optional
+        Where the structures among the arguments are: global names may stand for them too.
 
     Raises
     ------
     Unfit
         What cannot be compiled, and where.
     """
-    findings = Findings()
-    for _ in range(ATTEMPTS):
-        try:
-            return read(findings)
-        except Again:
-            continue
-        except Unfit:
-            if not findings.has_lists:
-                raise
-            findings = Findings(itemizes=True)
-    raise Unfit("variables that get another type with each pass of a loop")
+    return reread(lambda findings: FunctionReader(findings, met).whole(f, types))
 
 
 class FunctionReader(NestedReader):
     """Reads one function, and those that it calls."""
 
-    def __init__(self, findings: Findings) -> None:
+    def __init__(self, findings: Findings, met: Met | None = None) -> None:
         self.b = Builder(self.require_memory)
         self.findings = findings
         self.types = {}
@@ -170,6 +153,7 @@ class FunctionReader(NestedReader):
         self.captures: list[Captured] = []
         self.passed_first = 0
         self.places: dict[str, Path] = {}
+        self.met: Met = {**(met or {})}
         self.looked = {}
         self.initial = {}
         self.results = {}
@@ -223,10 +207,11 @@ class FunctionReader(NestedReader):
             self.b.is_exact and not self.b.layouts.is_open,
         )
         passed = tuple([looked_at(t, self.looked, (k,)) for k, t in enumerate(types)])
+        captures = as_looked(self.captures, self.looked, self.passed_first)
         places = [self.places[name] for name in self.order]
         made = self.made if self.made.names else None
         return Reading(
-            region, self.callees, passed, self.captures, places, output, set_after, grown, made
+            region, self.callees, passed, captures, places, output, set_after, grown, made
         )
 
     def enter(self, named: Any) -> Scope:
@@ -354,18 +339,16 @@ class FunctionReader(NestedReader):
     ) -> Value:
         key = scope.callee if owner is None else id(owner), name, is_default
         if key not in self.known_as:
-            type_ = type_of(value)
+            path = (self.passed_first + len(self.captures),)
+            type_ = type_of(value, self.met, path)
             if isinstance(type_, ListType) and self.findings.itemizes:
                 type_ = itemized(value, type_) or UnservedType("a long list")
             if isinstance(type_, UnservedType):
                 raise Unfit(f"{name}, {type_.why}", self.b.place)
-            if holds_objects(type_):
-                raise Unfit(f"{name}, a global structure with objects: pass it", self.b.place)
             self.findings.has_lists |= isinstance(type_, ListType)
             is_own = owner is None and not is_default
             own = f"{scope.prefix}.{name}" if is_own else self.b.fresh(f"{name}.")
             held = None if owner is None else weakref.ref(owner)
-            path = (self.passed_first + len(self.captures),)
             self.captures.append(Captured(scope.callee, name, type_, held, is_default))
             self.known_as[key] = self.argument(own, type_, True, path)
         return self.known_as[key]

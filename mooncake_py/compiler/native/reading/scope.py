@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from mooncake_py.compiler.native.building.types import is_plain_object
 from mooncake_py.compiler.native.building.values import (
     ComplexNumber,
     Known,
@@ -160,7 +161,7 @@ class Scope:
 
 def is_input(value: Any) -> bool:
     """Return True for what is an input where it is captured or global."""
-    return issubclass(type(value), INPUTS) or not is_steady(value)
+    return issubclass(type(value), INPUTS) or not is_steady(value) or is_plain_object(value)
 
 
 def constant(value: Any) -> Value | None:

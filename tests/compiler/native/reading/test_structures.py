@@ -172,3 +172,62 @@ def test_what_is_not_read_does_not_matter(tried):
     o.x = 2  # an int
     assert f(o, 3.0) == (6.0, 2.0)
     assert len(site.read_so_far()) == 2
+
+
+class Missing:
+    pass
+
+
+MISSING = Missing()
+GLOBAL = P(2.0, np.array([1.0, 2.0]))
+LISTED = [P(1.0, 2.0), P(2.0, 3.0)]
+
+
+def of_globals(x):
+    return GLOBAL.x * x + np.sum(GLOBAL.v) * x + LISTED[0].x * LISTED[1].v
+
+
+def of_both(o, x):
+    return o.x * x * GLOBAL.x
+
+
+def counted(x):
+    GLOBAL.x = GLOBAL.x + 1.0
+    return GLOBAL.x * x
+
+
+def with_default(x, scale=MISSING):
+    return x * 3.0 if scale is MISSING else x * scale
+
+
+def test_global_objects_are_inputs(tried):
+    f, plain = value_and_grad(of_globals, compile=True), value_and_grad(of_globals)
+    assert f(3.0) == plain(3.0)
+    GLOBAL.x, LISTED[0].x = 5.0, 3.0
+    assert f(3.0) == plain(3.0)
+    assert tried == [True, True], report(of_globals)
+    LISTED[1] = LISTED[0]
+    assert f(3.0) == plain(3.0)
+    LISTED.append(P(1.0, 1.0))
+    assert f(3.0) == plain(3.0)
+    assert all(tried)
+
+
+def test_a_global_object_may_be_an_argument_too():
+    f, plain = value_and_grad(of_both, (0, 1), compile=True), value_and_grad(of_both, (0, 1))
+    for o in (P(1.0, 1.0), GLOBAL, P(2.0, 1.0)):
+        same(f(o, 3.0), plain(o, 3.0))
+
+
+def test_a_global_object_that_is_written_is_left_to_the_plain_way():
+    before = GLOBAL.x
+    assert value_and_grad(counted, compile=True)(3.0) == ((before + 1.0) * 3.0, before + 1.0)
+    assert before == GLOBAL.x
+    assert "global object" in report(counted)[0].why
+
+
+def test_objects_that_stand_for_nothing(tried):
+    f = value_and_grad(with_default, compile=True)
+    assert f(2.0) == (6.0, 3.0)
+    assert f(2.0, 4.0) == (8.0, 4.0)
+    assert tried == [True, True], report(with_default)
