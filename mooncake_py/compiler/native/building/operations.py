@@ -27,6 +27,7 @@ from mooncake_py.compiler.native.building.values import (
     NUMPY_TYPES,
     RANKS,
     Array,
+    Cells,
     Index,
     Number,
     Tuple,
@@ -109,13 +110,18 @@ def elementwise(b: Builder, f: Element, kind: str, values: Sequence[Value]) -> A
     return Array(shape, kind, lambda index: f(*[part(index) for part in parts]))
 
 
+def is_list(v: Value) -> bool:
+    """Return True for a list, of which NumPy makes an array beside another one."""
+    return isinstance(v, Cells) or (isinstance(v, Tuple) and v.is_list)
+
+
 # Operators.
 
 
 def operated(b: Builder, op: str, x: Value, y: Value) -> Value:
     """Return ``x op y`` for an operator of arithmetic, by its name."""
     if isinstance(x, Array) != isinstance(y, Array):
-        x, y = (made_of(b, v) if isinstance(v, Tuple) and v.is_list else v for v in (x, y))
+        x, y = (made_of(b, v) if is_list(v) else v for v in (x, y))
     if not isinstance(x, Number | Array) or not isinstance(y, Number | Array):
         raise Unfit(f"an arithmetic operator on {said(x, y)}: use numbers and arrays", b.place)
     if isinstance(x, Number) and isinstance(y, Number):
@@ -382,7 +388,7 @@ def applied(b: Builder, f: Any, values: Sequence[Value]) -> Value | None:
         return of_math(b, f, values)
     if not (is_of_numpy(f) or is_special(f)) or f.nout != 1 or len(values) != f.nin:
         return None
-    values = [made_of(b, v) if isinstance(v, Tuple) and v.items else v for v in values]
+    values = [made_of(b, v) if isinstance(v, Tuple | Cells) else v for v in values]
     require_known(b, f, values)
     op = OPERATORS.get(f)
     if f in ARITHMETIC and all(isinstance(v, Number) and v.kind == BOOL for v in values):

@@ -55,8 +55,45 @@ done:
 }}
 """  # noqa: E501
 
+# Whether all numbers of a matrix are finite, by one sum that is zero then.
+FINITE = """\
+define internal i1 @mc_finite_{s}(ptr %x, i64 %rows, i64 %columns, i64 %down) noinline nounwind {{
+entry:
+  br label %row
+row:
+  %i = phi i64 [ 0, %entry ], [ %i1, %row.end ]
+  %sum = phi {t} [ 0.0, %entry ], [ %total, %row.end ]
+  %more = icmp slt i64 %i, %rows
+  br i1 %more, label %row.begin, label %done
+row.begin:
+  %from = mul i64 %i, %down
+  br label %column
+column:
+  %j = phi i64 [ 0, %row.begin ], [ %j1, %column.do ]
+  %total = phi {t} [ %sum, %row.begin ], [ %total1, %column.do ]
+  %inside = icmp slt i64 %j, %columns
+  br i1 %inside, label %column.do, label %row.end
+column.do:
+  %at = add i64 %from, %j
+  %place = getelementptr inbounds {t}, ptr %x, i64 %at
+  %e = load {t}, ptr %place
+  %zero = fmul {t} %e, 0.0
+  %total1 = fadd reassoc contract {t} %total, %zero
+  %j1 = add nuw nsw i64 %j, 1
+  br label %column
+row.end:
+  %i1 = add nuw nsw i64 %i, 1
+  br label %row
+done:
+  %fine = fcmp oeq {t} %sum, 0.0
+  ret i1 %fine
+}}
+"""
+
 # Add sign * x @ y to z and return true, or do nothing and return false: for want of memory, for
-# sizes that BLAS does not take, or where the product is not finite though it is guarded.
+# sizes that BLAS does not take, or where it is guarded, and a factor or the product is not finite.
+# BLAS adds to z itself where this has unit steps and no memory of a factor between its ends, and
+# the factors are fewer numbers than the product, if these must be looked at.
 PRODUCT = """\
 define internal i1 @mc_add_product_{s}(ptr %z, i64 %zr, i64 %zc, ptr %x, i64 %xr, i64 %xc, ptr %y, i64 %yr, i64 %yc, i64 %n, i64 %m, i64 %p, {t} %sign, i1 %guarded) noinline nounwind {{
 entry:
@@ -69,6 +106,8 @@ entry:
   %step.y = alloca i32
   %one = alloca {t}
   %zero = alloca {t}
+  %step.z = alloca i32
+  %by = alloca {t}
   %x.unit = icmp eq i64 %xc, 1
   %x.turned = icmp eq i64 %xr, 1
   %x.plain = or i1 %x.unit, %x.turned
@@ -129,6 +168,51 @@ room:
   store {t} {one}, ptr %one
   store {t} 0.0, ptr %zero
   %np = mul i64 %n, %p
+  %z.unit = icmp eq i64 %zc, 1
+  %z.far = icmp sge i64 %zr, %p
+  %z.small = icmp sle i64 %zr, {greatest}
+  %z.last = mul i64 %n, %zr
+  %z.end = getelementptr {t}, ptr %z, i64 %z.last
+  %x.outer = select i1 %x.is, i64 %n, i64 %m
+  %x.inner = select i1 %x.is, i64 %m, i64 %n
+  %y.outer = select i1 %y.is, i64 %m, i64 %p
+  %y.inner = select i1 %y.is, i64 %p, i64 %m
+  %x.last = mul i64 %x.outer, %x.step
+  %y.last = mul i64 %y.outer, %y.step
+  %x.end = getelementptr {t}, ptr %x.data, i64 %x.last
+  %y.end = getelementptr {t}, ptr %y.data, i64 %y.last
+  %x.before = icmp ule ptr %x.end, %z
+  %x.behind = icmp uge ptr %x.data, %z.end
+  %y.before = icmp ule ptr %y.end, %z
+  %y.behind = icmp uge ptr %y.data, %z.end
+  %x.apart = or i1 %x.before, %x.behind
+  %y.apart = or i1 %y.before, %y.behind
+  %nm = mul i64 %n, %m
+  %mp = mul i64 %m, %p
+  %factors = add i64 %nm, %mp
+  %fewer = icmp slt i64 %factors, %np
+  %unguarded = xor i1 %guarded, true
+  %cheap = or i1 %unguarded, %fewer
+  %direct.1 = and i1 %z.unit, %z.far
+  %direct.2 = and i1 %direct.1, %z.small
+  %direct.3 = and i1 %direct.2, %x.apart
+  %direct.4 = and i1 %direct.3, %y.apart
+  %direct = and i1 %direct.4, %cheap
+  br i1 %direct, label %in.place, label %apart
+in.place:
+  br i1 %guarded, label %factors.look, label %add
+factors.look:
+  %x.fine = call i1 @mc_finite_{s}(ptr %x.data, i64 %x.outer, i64 %x.inner, i64 %x.step)
+  %y.fine = call i1 @mc_finite_{s}(ptr %y.data, i64 %y.outer, i64 %y.inner, i64 %y.step)
+  %fine = and i1 %x.fine, %y.fine
+  br i1 %fine, label %add, label %no.y
+add:
+  %z32 = trunc i64 %zr to i32
+  store i32 %z32, ptr %step.z
+  store {t} %sign, ptr %by
+  call void @{gemm}(ptr %letter.y, ptr %letter.x, ptr %columns, ptr %rows, ptr %inner, ptr %by, ptr %y.data, ptr %step.y, ptr %x.data, ptr %step.x, ptr %one, ptr %z, ptr %step.z)
+  br label %no.y
+apart:
   %bytes = mul i64 %np, {item}
   %some = or i64 %bytes, 1
   %found = call noalias ptr @mc_malloc(i64 %some)
@@ -188,7 +272,7 @@ no.found:
   call void @mc_free(ptr %found)
   br label %no.y
 no.y:
-  %y.done = phi i1 [ false, %y.ready ], [ false, %room ], [ %found.done, %no.found ]
+  %y.done = phi i1 [ false, %y.ready ], [ false, %factors.look ], [ true, %add ], [ false, %apart ], [ %found.done, %no.found ]
   call void @mc_free(ptr %y.own)
   br label %no.x
 no.x:
@@ -216,7 +300,8 @@ def of_width(kind: str, gemm: str) -> dict[str, Helper]:
     }
     packed = PACKED.format(t=t, s=s, item=SIZE[kind])
     return {
-        f"mc_add_product_{s}": Helper(text, declares, (f"mc_packed_{s}",)),
+        f"mc_add_product_{s}": Helper(text, declares, (f"mc_packed_{s}", f"mc_finite_{s}")),
+        f"mc_finite_{s}": Helper(FINITE.format(t=t, s=s), {}),
         f"mc_packed_{s}": Helper(packed, declared("mc_malloc")),
     }
 

@@ -248,6 +248,8 @@ class ExpressionReader(ConditionReader):
             return known
         if isinstance(op, ast.Mult) and isinstance(x, Tuple) and isinstance(y, Number):
             return lists.repeated(self.b, x, y, self.findings.mixed)
+        if isinstance(op, ast.Add) and is_list(x) and is_list(y):
+            return lists.concatenated(self.b, x, y)
         if type(op) in LOGICAL:
             return comparisons.of_truths(self, LOGICAL[type(op)], x, y)
         if type(op) not in OPERATORS:

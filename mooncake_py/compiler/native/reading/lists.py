@@ -11,6 +11,7 @@ from mooncake_py.compiler.native.building.findings import Again
 from mooncake_py.compiler.native.building.in_words import said
 from mooncake_py.compiler.native.building.indexing import viewed
 from mooncake_py.compiler.native.building.narrow import rank_of
+from mooncake_py.compiler.native.building.types import MOST_ITEMS
 from mooncake_py.compiler.native.building.values import (
     KINDS,
     RANKS,
@@ -42,6 +43,23 @@ def repeated(b: Builder, items: Tuple, count: Number, mixed: set[str]) -> Value:
     e = operations.as_element(b, x)
     b.for_all(found.shape, lambda at: b.stored(found.array, at, e))
     return found
+
+
+def concatenated(b: Builder, x: Value, y: Value) -> Value:
+    """Read ``x + y`` of lists, one of which is one of numbers: as many items as are known."""
+    items: list[Value] = []
+    for v in (x, y):
+        if isinstance(v, Tuple):
+            items += v.items
+            continue
+        assert isinstance(v, Cells)
+        n = v.array.shape[0]
+        if v.ranks is not None or v.length or not isinstance(n, Const) or n.value is None:
+            raise Unfit("`+` of a list whose length is known only when it runs", b.place)
+        if n.value > MOST_ITEMS:
+            raise Unfit(f"`+` of a list of more than {MOST_ITEMS} numbers: use np.append", b.place)
+        items += [b.as_now(item(b, v, Number(Const(k), "int"))) for k in range(int(n.value))]
+    return Tuple(tuple(items), is_list=True)
 
 
 def made(b: Builder, array: Array, type_: str, mixed: set[str]) -> Cells:
