@@ -359,7 +359,8 @@ class AssignmentReader(MemoryWriter):
 
 def alike(a: Tuple, b: Tuple) -> bool:
     """Return True for two tuples, two lists or two lists that are passed, of one length."""
-    return (len(a.items), a.is_list, a.is_passed) == (len(b.items), b.is_list, b.is_passed)
+    kinds = [(len(t.items), t.is_list, t.is_passed, t.cls) for t in (a, b)]
+    return kinds[0] == kinds[1]
 
 
 def of_no_memory(a: Array) -> Array:

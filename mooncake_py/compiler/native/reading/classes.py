@@ -7,6 +7,7 @@ C.of(x)                 a partial of the function, and C, if it is a class metho
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Sequence
 from enum import Enum
@@ -14,6 +15,7 @@ from types import FunctionType, MemberDescriptorType
 from typing import Any
 
 from mooncake_py.compiler.native.building.in_words import said
+from mooncake_py.compiler.native.building.types import HEAP
 from mooncake_py.compiler.native.building.values import (
     Dictionary,
     Known,
@@ -24,7 +26,7 @@ from mooncake_py.compiler.native.building.values import (
     Unfit,
     Value,
 )
-from mooncake_py.compiler.native.reading import own_operators
+from mooncake_py.compiler.native.reading import own_operators, records
 from mooncake_py.compiler.native.reading.scope import constant
 from mooncake_py.compiler.native.reading.statements import StatementReader
 from mooncake_py.jitted import is_jitted
@@ -73,7 +75,20 @@ class ClassReader(StatementReader):
         return constant(found) or self.captured(self.scope, name, found, owner_of(cls, name))
 
     @override
+    def attribute_by_class(self, base: Value, name: str) -> Value | None:
+        match base:
+            case Tuple(cls=cls) if cls is not None:
+                return records.attribute_of_named(self, base, name)  # type: ignore[arg-type]
+            case Known(value=Enum() as member):
+                return records.attribute_of_member(self, member, name)  # type: ignore[arg-type]
+            case Super():
+                return self.attribute_of_super(base, name)
+            case Known(value=type() as cls) if cls.__flags__ & HEAP:
+                return self.class_attribute(cls, name)
+        return None
+
     def class_attribute(self, cls: type, name: str) -> Value:
+        """Read an attribute of a class of the program's."""
         above = in_class(type(cls), name)
         if above is not MISSING and overrides(above):
             raise Unfit(f"the attribute {name} of a class", self.b.place)
@@ -89,7 +104,9 @@ class ClassReader(StatementReader):
     def special_method(self, o: Value, name: str) -> Value | None:
         cls = self.class_of(o)
         found = self.scope.of_class(cls, name)
-        if found is MISSING or found is None or found is getattr(object, name, MISSING):
+        if found is MISSING or found is None:
+            return None
+        if any(found is vars(base).get(name) for base in (object, tuple)):
             return None
         if type(found) is not FunctionType:
             raise Unfit(
@@ -103,9 +120,10 @@ class ClassReader(StatementReader):
         """Return the class of a value that has one of the program's."""
         if isinstance(value, Object):
             return value.cls
+        if isinstance(value, Tuple) and value.cls is not None:
+            return value.cls
         raise Unfit(f"the class of {said(value)}", self.b.place)
 
-    @override
     def attribute_of_super(self, base: Super, name: str) -> Value:
         """Read ``super().name``."""
         o = base.value
@@ -123,13 +141,23 @@ class ClassReader(StatementReader):
 
     @override
     def class_call(self, f: Any, args: Sequence[Value], given: dict[str, Value]) -> Value | None:
+        if type(f) is CACHED:
+            raise Unfit(
+                f"{f.__name__}, under functools.lru_cache or cache, which keeps what it gave back: "
+                "call the function without it",
+                self.b.place,
+            )
         if f is super and not given:
             return self.super_of(args)
         if len(args) == 1 and isinstance(args[0], Object) and f in own_operators.BUILTINS:
             return own_operators.read_builtin(self, f, args)
         items = args[0].items if f is sum and args and isinstance(args[0], Tuple) else ()
-        if own_operators.are_own(*items):
+        if own_operators.decide(*items):
             return own_operators.added_up(self, items, [*args[1:], *given.values()])
+        if f is dataclasses.replace:
+            return records.changed(self, args, given)  # type: ignore[arg-type]
+        if isinstance(f, str) and f in records.METHODS.values():
+            return records.method_of_named(self, f, args, given)  # type: ignore[arg-type]
         if f is iter and len(args) == 1:
             return Partial(Known(iter), (args[0],))
         if f is NO_INIT and len(args) == 1 and not given:
@@ -144,12 +172,6 @@ class ClassReader(StatementReader):
             return args[0]
         if type(f) is functools.partial:
             return self.applied(self.known_partial(f), args, given, self.call_here())
-        if type(f) is CACHED:
-            raise Unfit(
-                f"{f.__name__}, under functools.lru_cache or cache, which keeps what it gave back: "
-                "call the function without it",
-                self.b.place,
-            )
         return None
 
     def known_partial(self, f: Any) -> Partial:

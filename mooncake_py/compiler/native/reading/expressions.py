@@ -16,7 +16,6 @@ from mooncake_py.compiler.native.building.builder import Builder
 from mooncake_py.compiler.native.building.findings import Again, Findings
 from mooncake_py.compiler.native.building.in_words import said
 from mooncake_py.compiler.native.building.indexing import Part, Slice, viewed
-from mooncake_py.compiler.native.building.types import HEAP
 from mooncake_py.compiler.native.building.values import (
     NUMPY_TYPES,
     Array,
@@ -28,7 +27,6 @@ from mooncake_py.compiler.native.building.values import (
     Number,
     Object,
     Picked,
-    Super,
     Tuple,
     Unfit,
     Unread,
@@ -155,7 +153,7 @@ class ExpressionReader(ConditionReader):
                 return self.variable(name)
             case ast.BinOp(left=left, op=ast.MatMult(), right=right):
                 x, y = self.value(left), self.value(right)
-                if own_operators.are_own(x, y):
+                if own_operators.decide(x, y):
                     return own_operators.binary(self, ast.MatMult(), x, y)
                 return of_numpy.matmul(b, [x, y], {})
             case ast.BinOp(left=left, op=op, right=right):
@@ -239,7 +237,7 @@ class ExpressionReader(ConditionReader):
 
     def operated(self, op: ast.operator, x: Value, y: Value) -> Value:
         """Read an operator between two values."""
-        if own_operators.are_own(x, y):
+        if own_operators.decide(x, y):
             return own_operators.binary(self, op, x, y)
         if picked.are_picked((x, y)):
             return picked.operated(self.b, lambda p, q: self.operated(op, p, q), (x, y))
@@ -260,7 +258,7 @@ class ExpressionReader(ConditionReader):
 
     def operated_in_place(self, op: ast.operator, x: Value, y: Value) -> Value:
         """Read ``x op= y``, which is what the target is bound to."""
-        if own_operators.are_own(x):
+        if own_operators.decide(x):
             return own_operators.in_place(self, op, x, y)
         return self.operated(op, x, y)
 
@@ -268,7 +266,7 @@ class ExpressionReader(ConditionReader):
         """Read an operator before a value."""
         if picked.are_picked((x,)):
             return picked.operated(self.b, lambda p: self.prefixed(op, p), (x,))
-        if own_operators.are_own(x) and not isinstance(op, ast.Not):
+        if own_operators.decide(x) and not isinstance(op, ast.Not):
             return own_operators.unary(self, op, x)
         if isinstance(op, ast.USub) and complexes.is_complex(x):
             return complex_operators.negative(self.b, x)
@@ -340,22 +338,17 @@ class ExpressionReader(ConditionReader):
             return Number(Const(0 if base.kind == INT else 0.0), base.type)
         if isinstance(base, Object):
             return self.attribute_of(base, name)
-        if isinstance(base, Super):
-            return self.attribute_of_super(base, name)
-        if isinstance(base, Known) and isinstance(base.value, type) and base.value.__flags__ & HEAP:
-            return self.class_attribute(base.value, name)
+        found = self.attribute_by_class(base, name)
+        if found is not None:
+            return found
         raise Unfit(f"the attribute {name}", self.b.place)
 
     def special_call(self, o: Value, name: str, args: Sequence[Value]) -> Value | None:
         """Return what a special method gives back, None if the class of an object has none."""
         raise NotImplementedError
 
-    def class_attribute(self, cls: type, name: str) -> Value:
-        """Read an attribute of a class of the program's."""
-        raise NotImplementedError
-
-    def attribute_of_super(self, base: Super, name: str) -> Value:
-        """Read ``super().name``."""
+    def attribute_by_class(self, base: Value, name: str) -> Value | None:
+        """Read an attribute of what has a class of the program's, or is one; None for others."""
         raise NotImplementedError
 
     def attribute_of(self, o: Object, name: str) -> Value:

@@ -9,6 +9,7 @@ they are read.
 
 from __future__ import annotations
 
+import abc
 import weakref
 from collections.abc import Sequence
 from types import FunctionType, MemberDescriptorType
@@ -16,6 +17,7 @@ from typing import Any
 
 from mooncake_py.compiler.native.building.findings import Again
 from mooncake_py.compiler.native.building.types import (
+    HEAP,
     ObjectType,
     Path,
     Type,
@@ -28,6 +30,7 @@ from mooncake_py.compiler.native.building.values import (
     Unfit,
     Value,
 )
+from mooncake_py.compiler.native.reading import records
 from mooncake_py.compiler.native.reading.classes import ClassReader
 from mooncake_py.compiler.native.reading.store import Slot
 from mooncake_py.overriding import override
@@ -42,7 +45,7 @@ from mooncake_py.runtime.attribute_lookup import (
 __all__ = ["ObjectReader", "found_at"]
 
 SPECIAL = (
-    "__init__", "__new__", "__getattribute__", "__getattr__", "__setattr__", "__slots__", "__del__",
+    "__init__", "__new__", "__getattribute__", "__getattr__", "__setattr__", "__del__",
 )  # fmt: skip
 CONTAINERS = tuple, list, dict
 
@@ -99,26 +102,39 @@ class ObjectReader(ClassReader):
 
     @override
     def constructed(self, cls: type, args: Sequence[Value], given: dict[str, Value]) -> Value:
-        scope = self.scope
-        special = {name: scope.of_class(cls, name) for name in SPECIAL}
-        start = special["__init__"]
+        if records.is_named_tuple(cls):
+            return records.named(self, cls, args, given)
+        special = {name: self.scope.of_class(cls, name) for name in SPECIAL}
+        start, is_frozen = special["__init__"], records.is_frozen(cls)
         if (
-            type(cls) is not type
-            or type(start) is not FunctionType
+            not is_plain_class(cls)
+            or not (
+                type(start) is FunctionType or (start is object.__init__ and not (args or given))
+            )
             or special["__new__"] is not object.__new__
             or not is_one_of(cls.__getattribute__, PLAIN_READS)
-            or not is_one_of(cls.__setattr__, PLAIN_WRITES)
+            or not (is_one_of(cls.__setattr__, PLAIN_WRITES) or is_frozen)
             or special["__getattr__"] is not MISSING
-            or special["__slots__"] is not MISSING
             or special["__del__"] is not MISSING
         ):
             raise Unfit(f"the class {cls.__name__}", self.b.place)
-        o = Object(self.b.fresh("o"), cls, ObjectType(weakref.ref(cls), True, ()), ())
+        o = Object(self.b.fresh("o"), cls, ObjectType(weakref.ref(cls), not is_frozen, ()), ())
         self.bind_defaults(o)
-        found = self.inlined(start, [o, *args], given)
-        if not isinstance(found, Known) or found.value is not None:
-            raise Unfit(f"the class {cls.__name__}, whose __init__ returns something", self.b.place)
+        if records.is_generated(start):
+            records.filled(self, o, args, given)
+        elif start is not object.__init__:
+            found = self.inlined(start, [o, *args], given)
+            if not isinstance(found, Known) or found.value is not None:
+                raise Unfit(
+                    f"the class {cls.__name__}, whose __init__ returns something", self.b.place
+                )
         return o
+
+    def bind_at_first(self, o: Object, name: str, value: Value) -> None:
+        """Bind an attribute of a new object, past its `__setattr__`."""
+        slot = owned(o, name)
+        self.own_attributes.add(slot.own)
+        self.bind_own(slot, value)
 
     def bind_defaults(self, o: Object) -> None:
         """Bind attributes of a new object that the class has, and that are assigned somewhere.
@@ -245,6 +261,14 @@ class ObjectReader(ClassReader):
             (path, slot.name, self.bound_attribute(slot))
             for path, slot in self.findings.assigned.values()
         ]
+
+
+def is_plain_class(cls: type) -> bool:
+    """Return True for a class that no code of the program's makes instances of."""
+    if type(cls) is abc.ABCMeta and cls.__abstractmethods__:  # type: ignore[attr-defined]
+        return False
+    is_plain = type(cls) in (type, abc.ABCMeta)
+    return is_plain and all(base is object or base.__flags__ & HEAP for base in cls.__mro__)
 
 
 def owned(o: Object, name: str) -> Slot:

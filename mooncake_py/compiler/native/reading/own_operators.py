@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from mooncake_py.compiler.native.building.in_words import said
@@ -21,10 +22,11 @@ from mooncake_py.compiler.native.building.values import (
     Number,
     Object,
     Partial,
+    Tuple,
     Unfit,
     Value,
 )
-from mooncake_py.compiler.native.reading import comparisons
+from mooncake_py.compiler.native.reading import comparisons, records
 from mooncake_py.compiler.native.reading.inspecting import class_of
 from mooncake_py.compiler.regions.ir import Compare, Const, Expr
 from mooncake_py.runtime.attribute_lookup import MISSING
@@ -33,8 +35,8 @@ if TYPE_CHECKING:
     from mooncake_py.compiler.native.reading.expressions import ExpressionReader
 
 __all__ = [
-    "BUILTINS", "added_up", "are_own", "binary", "decided", "in_place", "item", "iterated",
-    "key", "read_builtin", "required", "store", "truth", "unary",
+    "BUILTINS", "added_up", "are_own", "binary", "decide", "decided", "in_place", "item",
+    "iterated", "key", "read_builtin", "required", "store", "truth", "unary",
 ]  # fmt: skip
 
 BINARY: dict[type[ast.operator], str] = {
@@ -57,13 +59,34 @@ BUILTINS: dict[Any, tuple[str, str]] = {
 AS_ARRAYS = ("__array__", "__array_ufunc__", "__array_priority__", "__len__", "__getitem__",
              "__array_interface__", "__array_struct__", "__buffer__")  # fmt: skip
 """What NumPy looks for in an operand that is none of its own."""
+OPERATORS = frozenset(
+    [f"__{side}{name}__" for name in BINARY.values() for side in ("", "r", "i")]
+    + [f"__{name}__" for pair in COMPARED.values() for name in pair]
+    + [*UNARY.values()]
+)
 OF_PYTHON = {"float64": "float", "int64": "int", "bool_": "bool"}
 NOT_IMPLEMENTED = Known(NotImplemented)
 
 
 def are_own(*values: Value) -> bool:
-    """Return True if one of some operands has a class of the program's."""
+    """Return True if one of some values is an object."""
     return any(isinstance(value, Object) for value in values)
+
+
+def decide(*values: Value) -> bool:
+    """Return True if the class of one of some operands may decide what an operator does."""
+    return are_own(*values) or any(
+        isinstance(v, Tuple) and v.cls is not None and defines_operators(v.cls) for v in values
+    )
+
+
+def defines_operators(cls: type) -> bool:
+    """Return True if the class of a named tuple has operators of its own."""
+    return any(
+        type(found) is FunctionType and name in OPERATORS
+        for base in cls.__mro__
+        for name, found in vars(base).items()
+    )
 
 
 def binary(r: ExpressionReader, op: ast.operator, x: Value, y: Value) -> Value:
@@ -77,7 +100,7 @@ def binary(r: ExpressionReader, op: ast.operator, x: Value, y: Value) -> Value:
 
 def in_place(r: ExpressionReader, op: ast.operator, x: Value, y: Value) -> Value:
     """Read ``x op= y``, which is what the target is bound to."""
-    if isinstance(x, Object):
+    if decide(x):
         found = called(r, x, f"__i{BINARY[type(op)]}__", y)
         if found is not None:
             return found
@@ -86,7 +109,7 @@ def in_place(r: ExpressionReader, op: ast.operator, x: Value, y: Value) -> Value
 
 def decided(r: ExpressionReader, ops: Sequence[ast.cmpop], values: Sequence[Value]) -> Value | None:
     """Read a comparison that a class of the program's decides, None for any other."""
-    if not are_own(*values):
+    if not decide(*values):
         return None
     op, *others = ops
     x, y, *_ = values
@@ -107,6 +130,9 @@ def compared(r: ExpressionReader, op: ast.cmpop, x: Value, y: Value) -> Value | 
         isinstance(v, Object) and defines_equality(r, v.cls) for v in (x, y)
     ):
         return None
+    for o in (x, y):
+        if isinstance(o, Object) and records.is_generated(r.scope.of_class(o.cls, f"__{own}__")):
+            return of_dataclasses(r, op, x, y)
     found = asked(r, f"__{own}__", f"__{other}__", x, y, is_comparison=True)
     if found is not None:
         return found
@@ -117,6 +143,15 @@ def compared(r: ExpressionReader, op: ast.cmpop, x: Value, y: Value) -> Value | 
         test = Const(are_one(x, y)) if same is None else r.truth(same)
         return Number(comparisons.opposite(test), "bool")
     raise Unfit(f"a comparison of {said(x, y)}, which do not have it", r.b.place)
+
+
+def of_dataclasses(r: ExpressionReader, op: ast.cmpop, x: Value, y: Value) -> Value:
+    """Read ``x == y`` of instances of one dataclass that does not define it by itself."""
+    if not isinstance(x, Object) or not isinstance(y, Object) or x.cls is not y.cls:
+        raise Unfit(f"a comparison of {said(x, y)}: compare their attributes", r.b.place)
+    if not isinstance(op, ast.Eq):
+        raise Unfit("an order of dataclasses: compare their attributes", r.b.place)
+    return Number(Const(True) if are_one(x, y) else records.are_equal(r, x, y), "bool")
 
 
 def are_one(x: Value, y: Value) -> bool:
@@ -174,7 +209,7 @@ def as_operand(r: ExpressionReader, x: Value, y: Value) -> Value:
 
 def called(r: ExpressionReader, o: Value, name: str, *args: Value) -> Value | None:
     """Call a special method; None if there is none, or it returns NotImplemented."""
-    found = r.special_call(o, name, args) if isinstance(o, Object) else None
+    found = r.special_call(o, name, args) if decide(o) else None
     return None if found == NOT_IMPLEMENTED else found
 
 

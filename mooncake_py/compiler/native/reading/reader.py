@@ -432,6 +432,8 @@ class FunctionReader(NestedReader):
                 raise Unfit("a list that is an argument as a result: return a copy", self.b.place)
             case Tuple(cls=cls) if cls is not None:
                 raise Unfit(f"a {cls.__name__} as a result: return a tuple", self.b.place)
+            case Tuple(cls=cls) if cls is not None:
+                raise Unfit("a named tuple as a result: return a tuple", self.b.place)
             case Tuple(items=items):
                 outputs = [self.output(item, f"{name}.{k}") for k, item in enumerate(items)]
                 kind = "list" if value.is_list else "tuple"
