@@ -39,6 +39,6 @@ class Beside:
         pairs = [(self.reading.output, value)]
         pairs += [(output, self.inputs[own]) for output, own in self.reading.grown]
         for path, name, output in self.reading.set_after:
-            pairs.append((output, getattr(found_at(self.given, path), name)))
+            pairs.append((output, found_at(self.given, (*path, name))))
         parts = {name: part for pair in pairs for name, part in parts_given(*pair)}
         self.found.compare(*[parts.get(name, MISSING) for name in self.reading.site.outputs])

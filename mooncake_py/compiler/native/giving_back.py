@@ -39,6 +39,9 @@ def given_back(output: Output, found: dict[str, Any], ctx: Mode | None = None) -
             return tuple([given_back(item, found, ctx) for item in output.items])
         case "list":
             return [given_back(item, found, ctx) for item in output.items]
+        case "dict":
+            items = [given_back(item, found, ctx) for item in output.items]
+            return dict(zip(output.value, items, strict=True))
         case "floats":
             y = found[output.name]
             return y if type(y) is list else numbers_in(y, TYPES[output.type])
@@ -52,8 +55,9 @@ def parts_given(output: Output, value: Any) -> Iterator[tuple[str, Any]]:
 
     Complex numbers are left out: their parts are none of the program's values.
     """
-    if output.kind in ("tuple", "list"):
-        for item, part in zip(output.items, value, strict=True):
+    if output.kind in ("tuple", "list", "dict"):
+        parts = [*value.values()] if output.kind == "dict" else value
+        for item, part in zip(output.items, parts, strict=True):
             yield from parts_given(item, part)
     elif output.kind not in ("known", "complex"):
         yield output.name, value

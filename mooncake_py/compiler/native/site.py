@@ -27,7 +27,7 @@ from mooncake_py.compiler.native.machine import notes
 from mooncake_py.compiler.native.machine.background import is_busy
 from mooncake_py.compiler.native.outcome import COMPILED, NOT_COMPILED, Outcome
 from mooncake_py.compiler.native.reading.loop_names import has_loops
-from mooncake_py.compiler.native.reading.objects import found_at
+from mooncake_py.compiler.native.reading.objects import found_at, put_at
 from mooncake_py.compiler.native.reading.parameters import parameters_of
 from mooncake_py.compiler.native.reading.reader import Reading, read_function
 from mooncake_py.compiler.native.regions.refused import NotYet
@@ -299,7 +299,7 @@ class Site:
             items = given_back(output, result, ctx)
             put_into(ctx, inputs[own], [*range(len(items))], items)
         for path, name, output in reading.set_after:
-            ctx.setattr(found_at(given, path), name, given_back(output, result, ctx))
+            put_at(ctx, found_at(given, path), name, given_back(output, result, ctx))
         return given_back(reading.output, result, ctx)
 
     def is_full(self) -> bool:

@@ -51,6 +51,9 @@ class Findings:
     growing : dict of (Place or None) to str
         Where lists are made that grow, or whose items are written or known only when it runs; and
         the type of the first number that is appended.
+    changed : dict of (Place, str or None) to (tuple or None)
+        Where lists and dicts are made that change; what those are called that are passed, and where
+        they are.
     grown : dict of str to str
         The inputs that are lists which grow, and the type of the first number that is appended.
     mixed : set of str
@@ -87,6 +90,7 @@ class Findings:
         self.dropped: set[tuple[Place | None, str]] = set()
         self.unpacked: set[str] = set()
         self.growing: dict[Place | None, str] = {}
+        self.changed: dict[Place | str | None, tuple[Any, ...] | None] = {}
         self.grown: dict[str, str] = {}
         self.mixed: set[str] = set()
         self.unrolled: set[Place | None] = set()

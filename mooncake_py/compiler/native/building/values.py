@@ -151,7 +151,10 @@ def no_element(index: Index) -> Expr:
 
 @dataclass(frozen=True)
 class Tuple:
-    """A tuple, or a list that nothing changes.
+    """A tuple, or a list.
+
+    One that the function changes is the same list whatever it holds: its items are slots, and those
+    here are what it held when it was read.
 
     Attributes
     ----------
@@ -161,6 +164,8 @@ class Tuple:
         Whether it is a list that the caller has too.
     place : Place or None
         Where a list is made.
+    name : str
+        Of a list that the function changes, or that is passed: what it is called in the region.
     cls : type or None
         The class of a named tuple.
     """
@@ -170,21 +175,48 @@ class Tuple:
     is_passed: bool = False
     place: Place | None = field(default=None, compare=False)
     cls: type | None = None
+    name: str = ""
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Tuple):
+            return NotImplemented
+        if self.name or other.name:
+            return self.name == other.name
+        return (self.items, self.is_list, self.is_passed, self.cls) == (
+            other.items, other.is_list, other.is_passed, other.cls
+        )  # fmt: skip
+
+    __hash__ = None  # type: ignore[assignment]
 
 
 @dataclass(frozen=True)
 class Dictionary:
-    """A dict that is passed, and that nothing changes.
+    """A dict; see `Tuple` for those that the function changes.
 
     Attributes
     ----------
     keys : tuple
         Texts, numbers, None, members of enumerations, and tuples of such.
     items : tuple of Value
+    place : Place or None
+        Where it is made.
+    name : str
+        Of one that the function changes, or that is passed: what it is called in the region.
     """
 
     keys: tuple[Any, ...]
     items: tuple[Value, ...]
+    place: Place | None = field(default=None, compare=False)
+    name: str = ""
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Dictionary):
+            return NotImplemented
+        if self.name or other.name:
+            return self.name == other.name
+        return (self.keys, self.items) == (other.keys, other.items)
+
+    __hash__ = None  # type: ignore[assignment]
 
     def under(self, key: Value) -> Value | None:
         """Return what stands under a key, None if it is not there, or not known."""

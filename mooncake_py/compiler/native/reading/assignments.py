@@ -85,6 +85,7 @@ class AssignmentReader(MemoryWriter):
                 self.bind(name, value)
             case ast.Tuple(elts=elts):
                 items = self.items(value, len(elts))
+                self.require_apart_from_targets(elts, items)
                 kept = self.exchanged(elts, [self.kept_apart(item) for item in items])
                 for part, item in zip(elts, kept, strict=True):
                     self.to_target(part, item)
@@ -97,6 +98,12 @@ class AssignmentReader(MemoryWriter):
                     "an assignment to something other than a variable, an item or an attribute",
                     place_of(target),
                 )
+
+    def require_apart_from_targets(
+        self, targets: Sequence[ast.expr], values: Sequence[Value]
+    ) -> None:
+        """Raise where what one target gives up is what another one gets."""
+        raise NotImplementedError
 
     def items(self, value: Value, count: int) -> Sequence[Value]:
         """Return the parts of a value that is unpacked."""
@@ -112,7 +119,7 @@ class AssignmentReader(MemoryWriter):
 
     def computed(self, value: Value) -> Value:
         """Return a value as it is now, with the parts of a tuple."""
-        if isinstance(value, Tuple):
+        if isinstance(value, Tuple) and value.name not in self.holders:
             return replace(value, items=tuple(map(self.computed, value.items)))
         return self.kept_apart(value)
 
@@ -160,7 +167,7 @@ class AssignmentReader(MemoryWriter):
             slots.values[slot] = self.bind_complex(slot, value)
         elif isinstance(value, Array):
             slots.values[slot] = self.bind_array(slot, value)
-        elif isinstance(value, Tuple) and slot.own in self.findings.unpacked:
+        elif isinstance(value, Tuple) and not value.name and slot.own in self.findings.unpacked:
             kept = self.kept_apart(value)
             assert isinstance(kept, Tuple)
             for k, item in enumerate(kept.items):
@@ -173,7 +180,7 @@ class AssignmentReader(MemoryWriter):
     def refresh(self, slot: Slot) -> None:
         """Let the slot of a tuple stand for what its items, which are bound, stand for."""
         values, found = self.slots.values, self.slots.values.get(slot)
-        if isinstance(found, Tuple) and slot.own in self.findings.unpacked:
+        if isinstance(found, Tuple) and not found.name and slot.own in self.findings.unpacked:
             keys = [slot.item(k) for k in range(len(found.items))]
             if all(key in values for key in keys):
                 values[slot] = replace(found, items=tuple([values[key] for key in keys]))
@@ -297,6 +304,20 @@ class AssignmentReader(MemoryWriter):
             self.findings.carried.discard(own)  # unless a loop round it binds it anew too
             raise Again
 
+    def augmented_item(self, a: Value, node: ast.AugAssign, target: ast.Subscript) -> None:
+        """Read ``a[key] op= value`` for a list or a dict."""
+        if isinstance(a, Tuple) and a.name not in self.holders:
+            growing.find_out(a, self.findings)
+        old = self.item(a, target.slice)
+        with self.among_others():
+            value = self.value(node.value)
+        if isinstance(old, Array):
+            self.store(old, self.changed(old, node.op, value))
+        elif is_list(old) and isinstance(node.op, ast.Add):
+            self.gains(old, value)
+        else:
+            self.set_item(a, self.value(target.slice), self.operated(node.op, old, value))
+
     def augmented(self, node: ast.AugAssign) -> None:
         """Read ``target op= value``."""
         target = node.target
@@ -316,6 +337,8 @@ class AssignmentReader(MemoryWriter):
                 value = self.value(node.value)
             if isinstance(old, Array):
                 self.store(old, self.changed(old, node.op, value))
+            elif is_list(old) and isinstance(node.op, ast.Add):
+                self.gains(old, value)
             else:
                 old = self.operated_in_place(node.op, old, value)
             self.bind_attribute(o, target.attr, old)
@@ -332,17 +355,10 @@ class AssignmentReader(MemoryWriter):
             old = lists.item(self.b, a, at)
             with self.among_others():
                 value = self.operated(node.op, old, self.value(node.value))
-            lists.write(self.b, a, at, value, self.findings.mixed)
+            self.write_cell(a, at, value)
             return
-        if isinstance(a, Tuple):
-            growing.find_out(a, self.findings)
-        if isinstance(a, Dictionary) or (isinstance(a, Tuple) and a.is_list):
-            old = self.item(a, target.slice)
-            if not isinstance(old, Array):
-                raise Unfit("an item that gets another type", place_of(target))
-            with self.among_others():
-                value = self.value(node.value)
-            self.store(old, self.changed(old, node.op, value))
+        if isinstance(a, Dictionary) or is_list(a):
+            self.augmented_item(a, node, target)
             return
         if not isinstance(a, Array):
             raise Unfit(f"an assignment to an item of {said(a)}: use an array", place_of(target))

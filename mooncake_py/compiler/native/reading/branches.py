@@ -21,6 +21,7 @@ from mooncake_py.compiler.native.reading.merging import Before, bases_in, merged
 from mooncake_py.compiler.native.reading.returning import ReturnReader, is_result
 from mooncake_py.compiler.native.reading.store import Slot, Snapshot, is_same
 from mooncake_py.compiler.regions.ir import Const, Expr, If, Statement
+from mooncake_py.overriding import override
 from mooncake_py.syntax.nodes import place_of
 
 __all__ = [
@@ -113,24 +114,37 @@ class BranchReader(ReturnReader):
             result = self.merged_result(known, [x], [result], self.seen_outside([after]))
         elif not left and not left2:
             seen = set() if result == result2 else self.seen_outside([after, after2])
+            held = self.result_slot((after, after2), (result, result2))
             after = self.joined(known, (x, y), (after, after2))
-            if result != result2:
+            if held is not None:
+                result = after.values.pop(held, None)
+            elif result != result2:
                 result = self.merged_result(known, (x, y), (result, result2), seen)
         b.add(If(test, tuple(x), tuple(y), place=place_of(node)))
         slots.restore(after)
         self.is_straight = was_straight
         self.result = result if result is not None else before
 
+    def result_slot(
+        self, sides: Sequence[Snapshot], results: Sequence[Value | None]
+    ) -> Slot | None:
+        """Put objects, lists or dicts that two sides give back into a slot, where they meet."""
+        self.find_meeting(*results)
+        if results[0] == results[1] or not all(map(self.is_held, results)):
+            return None
+        slot = self.scope.slot("..result")
+        for side, result in zip(sides, results, strict=True):
+            assert result is not None
+            side.values[slot] = result
+        return slot
+
     def joined(
         self, known: Before, blocks: Sequence[list[Statement]], sides: tuple[Snapshot, Snapshot]
     ) -> Snapshot:
         """Return what slots stand for where the two sides of a branch meet."""
         one, other = sides
-        for slot, v in list(one.values.items()):
-            there = other.values.get(slot)
-            if not is_same(v, there):
-                self.unpack(slot, v, there)
-                self.merge(slot, known, blocks, (one.values, other.values))
+        for slot in list(one.values):
+            self.meet(slot, known, blocks, sides)
         tests = (one.maybe, other.maybe)
         slots = {**tests[0], **tests[1]}
         maybe = {s: (*tests[0].get(s, ()), *tests[1].get(s, ())) for s in slots}
@@ -139,7 +153,21 @@ class BranchReader(ReturnReader):
             for slot, v in one.values.items()
             if is_same(v, other.values.get(slot)) and known.has(maybe.get(slot, ()))
         }
-        return Snapshot(values, maybe)
+        return Snapshot(values, maybe, one.shared | other.shared)
+
+    @override
+    def meet(
+        self,
+        slot: Slot,
+        known: Before,
+        blocks: Sequence[list[Statement]],
+        sides: Sequence[Snapshot],
+    ) -> None:
+        one, other = (side.values for side in sides)
+        v, there = one.get(slot), other.get(slot)
+        if not is_same(v, there) and not self.one_of_two(slot, known, blocks, sides):
+            self.unpack(slot, v, there)
+            self.merge(slot, known, blocks, (one, other))
 
     def merge(
         self,
@@ -201,7 +229,7 @@ class BranchReader(ReturnReader):
 
     def settled(self, value: Value, name: str) -> Value:
         """Return a result under names of ours."""
-        if isinstance(value, Tuple):
+        if isinstance(value, Tuple) and not self.is_held(value):
             items = [self.settled(v, f"{name}.{k}") for k, v in enumerate(value.items)]
             return replace(value, items=tuple(items))
         if isinstance(value, ComplexNumber):

@@ -31,10 +31,8 @@ from mooncake_py.compiler.native.building.values import (
 from mooncake_py.compiler.native.functions import of_numpy
 from mooncake_py.compiler.native.reading import (
     constant_calls,
-    dicts,
     drawing,
     growing,
-    lists,
     named_operators,
     picked,
 )
@@ -89,8 +87,8 @@ class CallReader(ExpressionReader):
                 return method(self.b, (base, *self.arguments(node)), self.keywords(node))
             if isinstance(base, Number) and node.func.attr == "conjugate" and not node.args:
                 return self.prefixed(ast.UAdd(), base)
-            if isinstance(base, Dictionary) and node.func.attr == "get":
-                return dicts.item_or_default(self.b, base, self.arguments(node))
+            if isinstance(base, Dictionary) or is_list(base):
+                return self.method_of_structure(base, node)
             if isinstance(base, Drawer):
                 args, given = self.arguments(node), self.keywords(node)
                 return drawing.drawn(self, base, node.func.attr, args, given)
@@ -120,7 +118,7 @@ class CallReader(ExpressionReader):
             return self.applied(method, args, given, node)
         if not isinstance(f, Known | Function):
             raise Unfit(f"a call of {said(f)}: use a function", place_of(node))
-        args = [lists.current(self.b, a) for a in args]
+        args = [self.current(a) for a in args]
         return self.elementwise(f.value if isinstance(f, Known) else f, args, given, node)
 
     @override
@@ -164,6 +162,10 @@ class CallReader(ExpressionReader):
         value = self.value(node.args[0])
         self.gains(made, Tuple((value,), is_list=True) if method == "append" else value)
         return Known(None)
+
+    def method_of_structure(self, made: Value, node: ast.Call) -> Value:
+        """Read a call of a method of a list or a dict."""
+        raise NotImplementedError
 
     def gains(self, made: Value, more: Value) -> None:
         """Append numbers that are written down to a list."""
@@ -268,6 +270,8 @@ class CallReader(ExpressionReader):
             reader = None
         if isinstance(f, Function) or (reader is None and python_function(f) is not None):
             return self.inlined(f, args, given)
+        if f is dict:
+            return self.made_dict(args, given)
         if reader is None and isinstance(f, type):
             return self.constructed(f, args, given)
         out = given.pop("out", None) if isinstance(f, np.ufunc) or f is np.dot else None
@@ -276,6 +280,8 @@ class CallReader(ExpressionReader):
         if reader is not None:
             try:
                 found = reader(self.b, args, given)
+                if f is list:
+                    found = self.list_made(found, self.b.place)
             except ValueError as error:  # of too few arguments, or too many
                 raise Unfit("a call with arguments that do not fit", place_of(node)) from error
         else:
@@ -296,6 +302,10 @@ class CallReader(ExpressionReader):
         known = constant_calls.called(self, f, args, given)
         known = known or named_operators.called(self, f, args, given)
         return known or drawing.made_before(self, f, args, given)
+
+    def made_dict(self, args: Sequence[Value], given: dict[str, Value]) -> Value:
+        """Read a call of `dict`."""
+        raise NotImplementedError
 
     def written_to(self, out: Value, value: Value) -> Value:
         """Store in an array, and return it."""

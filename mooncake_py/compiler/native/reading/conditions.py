@@ -18,7 +18,15 @@ from typing import Any
 from mooncake_py.compiler.native.building import narrow, operations
 from mooncake_py.compiler.native.building.builder import Builder
 from mooncake_py.compiler.native.building.in_words import said
-from mooncake_py.compiler.native.building.values import Cells, Known, Number, Tuple, Unfit, Value
+from mooncake_py.compiler.native.building.values import (
+    Cells,
+    Dictionary,
+    Known,
+    Number,
+    Tuple,
+    Unfit,
+    Value,
+)
 from mooncake_py.compiler.native.regions.linear import ZERO
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, REAL
 from mooncake_py.compiler.regions.ir import (
@@ -133,7 +141,7 @@ class ConditionReader:
         """Return a value as a test."""
         if isinstance(x, Known) and not x.never_changes:
             raise Unfit(f"whether an object of type {type(x.value).__name__} is true", self.b.place)
-        if isinstance(x, Known | Tuple):
+        if isinstance(x, Known | Tuple | Dictionary):
             return Const(bool(x.value if isinstance(x, Known) else x.items))
         if isinstance(x, Cells):
             return Compare(("lt",), (ZERO, x.shape[0]))

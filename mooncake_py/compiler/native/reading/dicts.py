@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Sequence
+from typing import Any
 
 from mooncake_py.compiler.native.building.builder import Builder
 from mooncake_py.compiler.native.building.in_words import said
 from mooncake_py.compiler.native.building.values import (
     NO_KEY,
     Dictionary,
-    Known,
     Number,
+    Tuple,
     Unfit,
     Value,
     key_in,
 )
+from mooncake_py.compiler.native.reading.scope import constant
 from mooncake_py.compiler.regions.ir import Const
+from mooncake_py.syntax.nodes import place_of
 
-__all__ = ["item", "item_or_default", "tested"]
+__all__ = ["item", "key_value", "put", "tested", "written_out"]
 
 
 def item(b: Builder, d: Dictionary, key: Value) -> Value:
@@ -28,19 +32,39 @@ def item(b: Builder, d: Dictionary, key: Value) -> Value:
     return found
 
 
-def item_or_default(b: Builder, d: Dictionary, args: Sequence[Value]) -> Value:
-    """Read ``d.get(key, default)``."""
-    if not 1 <= len(args) <= 2 or key_in(args[0]) is NO_KEY:
-        raise Unfit(
-            f"`dict.get` with {said(*args)}: use a constant key and at most one default", b.place
-        )
-    found = d.under(args[0])
-    default = args[1] if len(args) == 2 else Known(None)
-    return default if found is None else found
-
-
 def tested(b: Builder, key: Value, d: Value, *, is_in: bool) -> Number:
     """Read ``key in d`` or ``key not in d``."""
     if not isinstance(d, Dictionary) or key_in(key) is NO_KEY:
         raise Unfit(f"`in` for {said(key, d)}: use a constant key and a dict", b.place)
     return Number(Const((d.under(key) is not None) == is_in), "bool")
+
+
+def put(b: Builder, items: dict[Any, Value], key: Value, value: Value) -> None:
+    """Put an item into what becomes a dict."""
+    known = key_in(key)
+    if known is NO_KEY:
+        raise Unfit(f"a dict with {said(key)} as a key: use constant keys", b.place)
+    items[known] = value
+
+
+def key_value(key: Any) -> Value:
+    """Return what a key stands for that is known."""
+    if type(key) is tuple:
+        return Tuple(tuple(map(key_value, key)))
+    found = constant(key)
+    assert found is not None
+    return found
+
+
+def written_out(r: Any, keys: Sequence[ast.expr | None], values: Sequence[ast.expr]) -> Dictionary:
+    """Read a dict that is written out."""
+    found: dict[Any, Value] = {}
+    for key, node in zip(keys, values, strict=True):
+        at, value = None if key is None else r.value(key), r.value(node)
+        if at is not None:
+            put(r.b, found, at, value)
+        elif isinstance(value, Dictionary):
+            found |= dict(zip(value.keys, value.items, strict=True))
+        else:
+            raise Unfit(f"** before {said(value)}: use a dict of known keys", place_of(node))
+    return Dictionary(tuple(found), tuple(found.values()))

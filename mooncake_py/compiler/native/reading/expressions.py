@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -113,19 +112,20 @@ class ExpressionReader(ConditionReader):
             self.nested -= 1
         if isinstance(found, Unread):
             raise Unfit(f"{found.why}, which compiled code cannot read", self.b.place)
-        if isinstance(node, MAKE_LISTS) and is_list(found):
+        if lists.makes_structure(node) and (is_list(found) or isinstance(found, Dictionary)):
             found = self.list_made(found, place_of(node))
-        found = lists.current(self.b, found)
+        found = self.current(found)
         if isinstance(found, ComplexNumber | ComplexArray):
             self.b.is_exact = False
         return self.kept_apart(found) if self.b.place in self.findings.written else found
 
-    def list_made(self, made: Value, place: Place) -> Value:
-        """Return a new list with room for more if it was found out that it grows."""
-        assert isinstance(made, Tuple | Cells)
-        if place not in self.findings.growing or not growing.fits(made):
-            return replace(made, place=place)
-        return growing.started(self.b, made, self.findings.growing[place], self.findings.mixed)
+    def current(self, value: Value) -> Value:
+        """Return a list or a dict that changes with what it holds now, and others as they are."""
+        return lists.current(self.b, value)
+
+    def list_made(self, made: Value, place: Place | None) -> Value:
+        """Return a new list or dict; with room for more, or with slots, if it was found out."""
+        raise NotImplementedError
 
     def kept_apart(self, value: Value) -> Value:
         """Return a value as it is now."""
@@ -168,6 +168,8 @@ class ExpressionReader(ConditionReader):
                 return self.either(test, body, orelse)
             case ast.Tuple(elts=elts) | ast.List(elts=elts):
                 return Tuple(tuple(map(self.value, elts)), isinstance(node, ast.List))
+            case ast.Dict(keys=keys, values=values):
+                return dicts.written_out(self, keys, values)
             case ast.Attribute(value=base, attr=name):
                 return self.attribute(self.value(base), name)
             case ast.Subscript(value=base, slice=index):
@@ -220,7 +222,7 @@ class ExpressionReader(ConditionReader):
         """Return what is in a slot, which must be bound wherever this is read."""
         for test in self.slots.maybe.get(slot, ()):
             self.b.require(test)
-        return self.slots.values[slot]
+        return self.current(self.slots.values[slot])
 
     def is_bound_once(self, slot: Slot) -> bool:
         """Return True for a variable bound in one place, and read only where that has run."""
@@ -480,9 +482,6 @@ class ExpressionReader(ConditionReader):
     def comprehension(self, node: Any) -> Value:
         """Read a list or a dict that is made by loops."""
         raise NotImplementedError
-
-
-MAKE_LISTS = ast.List | ast.ListComp | ast.BinOp
 
 
 def is_list(value: Value) -> bool:

@@ -30,7 +30,7 @@ from mooncake_py.compiler.native.building.values import (
     Unfit,
     Value,
 )
-from mooncake_py.compiler.native.reading import lists, own_operators
+from mooncake_py.compiler.native.reading import dicts, lists, own_operators
 from mooncake_py.compiler.native.reading.constants import UNKNOWN, python_of, value_of
 from mooncake_py.compiler.native.reading.loop_rule import LoopRule
 from mooncake_py.compiler.native.regions.linear import ONE, ZERO, minus, plus, times
@@ -41,15 +41,23 @@ from mooncake_py.syntax.nodes import place_of
 
 __all__ = [
     "Enumerated", "Items", "Iterable", "IterableReader", "Range", "Reversed", "Rows", "Zipped",
-    "known_count", "memory_of",
+    "known_count", "memory_of", "names_of", "runs_back",
 ]  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Items:
-    """Values that are known one by one."""
+    """Values that are known one by one.
+
+    Attributes
+    ----------
+    values : tuple of Value
+    name : str
+        Of a list or a dict that changes what it is called in the region.
+    """
 
     values: tuple[Value, ...]
+    name: str = ""
 
 
 @dataclass(frozen=True)
@@ -121,10 +129,10 @@ class IterableReader(LoopRule):
     def made_iterable(self, found: Value, node: ast.expr) -> Iterable:
         """Return what a loop over a value runs over."""
         match found:
-            case Tuple(items=items):
-                return Items(items)
-            case Dictionary(keys=keys):
-                return Items(keys_of(keys))
+            case Tuple(items=items, name=name):
+                return Items(items, name)
+            case Dictionary(keys=keys, name=name):
+                return Items(tuple(map(dicts.key_value, keys)), name)
             case Cells():
                 return Rows(found)
             case Array() if found.shape:
@@ -172,10 +180,11 @@ class IterableReader(LoopRule):
         d = self.value(f.value) if is_read_freely(f.value) else None
         if not isinstance(d, Dictionary):
             return None
-        keys = keys_of(d.keys)
+        keys = [*map(dicts.key_value, d.keys)]
         if f.attr == "items":
-            return Items(tuple([Tuple(pair) for pair in zip(keys, d.items, strict=True)]))
-        return Items(keys if f.attr == "keys" else d.items)
+            pairs = zip(keys, d.items, strict=True)
+            return Items(tuple([Tuple(pair) for pair in pairs]), d.name)
+        return Items(tuple(keys) if f.attr == "keys" else d.items, d.name)
 
     def range_of(self, call: ast.Call) -> Range:
         """Read ``range(...)``."""
@@ -382,11 +391,6 @@ ITERATORS: dict[Any, Callable[[IterableReader, ast.Call], Iterable]] = {
 } | dict.fromkeys(COMBINED, IterableReader.combined)  # fmt: skip
 
 
-def keys_of(keys: Sequence[Any]) -> tuple[Value, ...]:
-    """Return the keys of a dict."""
-    return tuple([value_of(key) or Known(key) for key in keys])
-
-
 def is_hashed(f: Any) -> bool:
     """Return True for a function or a class of C, which can be looked up in a table."""
     return type(f) is type or type(f) is type(len)
@@ -436,3 +440,25 @@ def memory_of(found: Iterable) -> set[str]:
         case Enumerated(inner=inner) | Reversed(inner=inner):
             return memory_of(inner)
     return set()
+
+
+def names_of(found: Iterable) -> frozenset[str]:
+    """Return what the lists and dicts are called that a loop runs over."""
+    match found:
+        case Items(name=name) if name:
+            return frozenset({name})
+        case Zipped(parts=parts):
+            return frozenset().union(*map(names_of, parts))
+        case Enumerated(inner=inner) | Reversed(inner=inner):
+            return names_of(inner)
+    return frozenset()
+
+
+def runs_back(found: Iterable) -> bool:
+    """Return True for a loop that runs from the last items to the first."""
+    match found:
+        case Zipped(parts=parts):
+            return any(map(runs_back, parts))
+        case Enumerated(inner=inner):
+            return runs_back(inner)
+    return isinstance(found, Reversed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -26,7 +27,17 @@ from mooncake_py.compiler.native.regions.linear import times
 from mooncake_py.compiler.native.regions.region import FLOAT, INT
 from mooncake_py.compiler.regions.ir import Assign, Const, Expr, Load, Name
 
-__all__ = ["between", "current", "item", "like_items", "made", "now", "repeated", "write"]
+__all__ = [
+    "between",
+    "current",
+    "item",
+    "like_items",
+    "made",
+    "makes_structure",
+    "now",
+    "repeated",
+    "write",
+]
 
 
 def repeated(b: Builder, items: Tuple, count: Number, mixed: set[str]) -> Value:
@@ -144,3 +155,13 @@ def between(b: Builder, items: Tuple, bounds: Sequence[Expr | None]) -> Tuple:
             )
         found.append(None if e is None else int(e.value))  # type: ignore[arg-type]
     return Tuple(items.items[slice(*found)], items.is_list)
+
+
+MAKING = ast.List | ast.ListComp | ast.BinOp | ast.Dict
+
+
+def makes_structure(node: ast.expr) -> bool:
+    """Return True for an expression whose value, if it is a list or a dict, is a new one."""
+    return isinstance(node, MAKING) or (
+        isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice)
+    )

@@ -10,9 +10,8 @@ from mooncake_py.compiler.native.building.values import Array, Number, Unfit, Va
 from mooncake_py.compiler.native.reading.bodies import has_jump, names_bound
 from mooncake_py.compiler.native.reading.branches import LEAVING, BranchReader
 from mooncake_py.compiler.native.reading.merging import Around, Before
-from mooncake_py.compiler.native.reading.store import Slot, is_same
+from mooncake_py.compiler.native.reading.store import KEYS, Slot, is_same
 from mooncake_py.compiler.regions.ir import Expr, Name
-from mooncake_py.syntax.nodes import Place
 
 __all__ = ["LoopRule"]
 
@@ -42,6 +41,7 @@ class LoopRule(BranchReader):
         for slot in list(values):
             if (place, slot.own) in self.findings.dropped:
                 del values[slot]
+        self.begin_carrying(names_bound(body))
         around = Around(self.is_straight, self.aliases.pairs, Before.of(b), over, place)
         self.is_straight = not has_jump(body, LEAVING)
         self.rebound = names_bound(body)
@@ -102,7 +102,8 @@ class LoopRule(BranchReader):
         before = around.entry.values
         self.is_straight = around.is_straight
         self.aliases.pairs = self.aliases.pairs | around.aliases
-        ends = [self.slots.values, *[end.values for end in self.jumps.pop()]]
+        jumps = self.jumps.pop()
+        ends = [self.slots.values, *[end.values for end in jumps]]
         changed = {
             slot: v
             for end in ends[::-1]
@@ -110,17 +111,23 @@ class LoopRule(BranchReader):
             if not is_same(before.get(slot), v)
         }
         carried = {slot.own for slot in changed if isinstance(before.get(slot), Array)}
+        carried -= self.findings.carried
         if carried:
             self.findings.carried |= carried
             raise Again
         self.settle_results(changed, ends)
         for slot, value in changed.items():
             if slot in before:
+                self.find_meeting(before[slot], value)
                 self.unpack(slot, before[slot], value)
-                self.require_number(slot, before[slot], value, around.place)
+                if not is_number_again(before[slot], value):
+                    self.unroll_at(around.place)
+                    self.carry(slot, before[slot], value)
+                    raise self.another_type(slot)
             else:
                 self.bound_within(slot, value, runs, around, ends)
         self.slots.maybe.update(around.entry.maybe)
+        self.slots.shared |= around.entry.shared.union(*[end.shared for end in jumps])
         lost = {slot.own for slot in before if any(slot not in end for end in ends)}
         if not lost:
             return
@@ -128,22 +135,14 @@ class LoopRule(BranchReader):
         self.findings.dropped |= {(place, own) for place in places for own in lost}
         raise Again
 
-    def require_number(self, slot: Slot, old: Value, value: Value, loop: Place | None) -> None:
-        """Raise for a slot that a pass binds to other than a number under the same name.
-
-        A loop of few passes is read once for each then.
-        """
-        if (
-            not isinstance(old, Number)
-            or not isinstance(value, Number)
-            or not isinstance(old.e, Name)
-            or not isinstance(value.e, Name)
-            or old.e.name != value.e.name
-        ):
-            if loop in self.short.values() and loop not in self.findings.unrolled:
-                self.findings.unrolled.add(loop)
-                raise Again
-            raise Unfit(f"{slot.shown} gets another type in a loop", self.b.place)
+    def another_type(self, slot: Slot) -> Unfit:
+        """Return what is raised for a slot that a pass binds to something else."""
+        if slot.name == KEYS:
+            return Unfit(
+                "a list or a dict whose length or keys change in a loop whose passes are not known",
+                self.b.place,
+            )
+        return Unfit(f"{slot.shown} gets another type in a loop", self.b.place)
 
     def bound_within(
         self,
@@ -163,3 +162,14 @@ class LoopRule(BranchReader):
             self.slots.maybe[slot] = runs, *tests
         else:
             self.slots.values.pop(slot, None)
+
+
+def is_number_again(old: Value, value: Value) -> bool:
+    """Return True for numbers under one name in the region."""
+    return (
+        isinstance(old, Number)
+        and isinstance(value, Number)
+        and isinstance(old.e, Name)
+        and isinstance(value.e, Name)
+        and old.e.name == value.e.name
+    )

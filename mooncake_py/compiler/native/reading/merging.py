@@ -38,15 +38,18 @@ class Before(NamedTuple):
     stable : frozenset of str
         Ints.
     arrays : frozenset of str
+    names : int
+        How many names were made.
     """
 
     stable: frozenset[str]
     arrays: frozenset[str]
+    names: int
 
     @classmethod
     def of(cls, b: Builder) -> Before:
         """Return it for where the reader is."""
-        return cls(frozenset(b.stable), frozenset(b.arrays))
+        return cls(frozenset(b.stable), frozenset(b.arrays), b.count)
 
     def knows(self, a: Array) -> bool:
         """Return True for an array whose shape is known before the branch."""

@@ -13,7 +13,7 @@ import abc
 import weakref
 from collections.abc import Sequence
 from types import FunctionType, MemberDescriptorType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mooncake_py.compiler.native.building.findings import Again
 from mooncake_py.compiler.native.building.types import (
@@ -42,7 +42,10 @@ from mooncake_py.runtime.attribute_lookup import (
     overrides,
 )
 
-__all__ = ["ObjectReader", "found_at"]
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Mode
+
+__all__ = ["ObjectReader", "found_at", "put_at"]
 
 SPECIAL = (
     "__init__", "__new__", "__getattribute__", "__getattr__", "__setattr__", "__del__",
@@ -77,11 +80,12 @@ class ObjectReader(ClassReader):
     of_classes: set[str]
 
     def bind_assigned(self) -> None:
-        """Bind the attributes of arguments that are assigned somewhere."""
+        """Bind what is assigned somewhere in arguments: attributes, items of lists and dicts."""
+        for path in sorted(filter(None, self.findings.changed.values()), key=len):
+            self.at(path)
         for path, slot in sorted(self.findings.assigned.values(), key=lambda pair: len(pair[0])):
             o = self.at(path)
-            assert isinstance(o, Object)
-            type_ = self.type_at(o, slot.name)
+            type_ = self.type_at(o, slot.name) if isinstance(o, Object) else None
             if type_ is not None and not isinstance(type_, UnservedType):
                 found = self.assigned_input(slot, type_, (*path, slot.name))
                 self.slots.bound(slot, found)
@@ -175,8 +179,8 @@ class ObjectReader(ClassReader):
         """Return the object, list or dict at a path, where it is met under another one."""
         if path not in self.structures:
             outer = self.at(path[:-1])
-            assert isinstance(outer, Object)  # items are there with what holds them
-            self.first(outer, path[-1])
+            if isinstance(outer, Object):  # items are there with what holds them
+                self.first(outer, path[-1])
         return self.structures[path]
 
     def kept_at(self, path: Path, value: Value) -> Value:
@@ -244,23 +248,17 @@ class ObjectReader(ClassReader):
             raise Again
         self.bind(slot, value)
 
-    def bind_own(self, slot: Slot, value: Value) -> None:
-        """Bind an attribute of an object that is made within; ints may be sizes of arrays."""
-        counters = self.findings.counters
-        if isinstance(value, Number) and value.type == "int" and slot.own not in counters:
-            if slot in self.slots.values or self.b.loops:
-                counters.add(slot.own)
-                raise Again
-            self.slots.bound(slot, Number(self.b.steady(value.e), "int"))
-        else:
-            self.bind(slot, value)
-
-    def assigned_attributes(self) -> list[tuple[Path, str, Value]]:
-        """Return what is assigned: where the object is, the attribute, and what it is at last."""
+    def assigned_slots(self) -> list[tuple[Path, Any, Value]]:
+        """Return what is assigned: where the holder is, the name or key, what is there at last."""
         return [
-            (path, slot.name, self.bound_attribute(slot))
+            (path, self.step_to(slot), self.bound_attribute(slot))
             for path, slot in self.findings.assigned.values()
         ]
+
+    def step_to(self, slot: Slot) -> Any:
+        """Return the name of an attribute, or the key or position of an item."""
+        holder = self.holders.get(slot.owner[:-1])
+        return slot.name if holder is None else [*holder.keys][int(slot.name)]
 
 
 def is_plain_class(cls: type) -> bool:
@@ -274,6 +272,14 @@ def is_plain_class(cls: type) -> bool:
 def owned(o: Object, name: str) -> Slot:
     """Return the slot of an attribute."""
     return Slot(f"{o.name}.", name)
+
+
+def put_at(ctx: Mode, o: Any, step: Any, value: Any) -> None:
+    """Set an attribute of an object, or an item of a list or a dict."""
+    if isinstance(o, CONTAINERS):
+        ctx.setitem(o, step, value)
+    else:
+        ctx.setattr(o, step, value)
 
 
 def found_at(given: Sequence[Any], path: Path) -> Any:

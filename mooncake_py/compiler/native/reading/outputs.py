@@ -17,7 +17,8 @@ class Output(NamedTuple):
     Attributes
     ----------
     kind : str
-        "number", "complex", "array", "floats" for a list of numbers, "tuple", "list" or "known".
+        "number", "complex", "array", "floats" for a list of numbers, "tuple", "list", "dict" or
+        "known".
     name : str
         In the region.
     type : str
@@ -26,6 +27,7 @@ class Output(NamedTuple):
         The name of what tells its type, where that varies.
     items : tuple of Output
     value : object
+        What is known; the keys of a dict.
     """
 
     kind: str
@@ -37,8 +39,8 @@ class Output(NamedTuple):
 
 
 def leaves_of(output: Output) -> Iterator[Output]:
-    """Yield what a result consists of: tuples and lists of it, of these, and so on."""
-    if output.kind in ("tuple", "list"):
+    """Yield what a result consists of: tuples, lists and dicts of it, of these, and so on."""
+    if output.kind in ("tuple", "list", "dict"):
         for item in output.items:
             yield from leaves_of(item)
     else:

@@ -35,13 +35,10 @@ from mooncake_py.compiler.native.building.values import (
     Cells,
     ComplexNumber,
     Dictionary,
-    Drawer,
     Function,
     Known,
     Number,
     Object,
-    Partial,
-    Super,
     Tuple,
     Unfit,
     Unread,
@@ -50,21 +47,21 @@ from mooncake_py.compiler.native.building.values import (
     stored,
     stored_complex,
 )
-from mooncake_py.compiler.native.reading import growing, lists
+from mooncake_py.compiler.native.reading import growing
 from mooncake_py.compiler.native.reading.aliases import Aliases
 from mooncake_py.compiler.native.reading.blocks import simplified
 from mooncake_py.compiler.native.reading.captured import Captured, as_looked
 from mooncake_py.compiler.native.reading.lowering import ended, lowered
 from mooncake_py.compiler.native.reading.made import Made
-from mooncake_py.compiler.native.reading.nested import NestedReader
 from mooncake_py.compiler.native.reading.outputs import Output, as_python, leaves_of, names_in
 from mooncake_py.compiler.native.reading.parameters import defaults_of, parameters_of
+from mooncake_py.compiler.native.reading.results import ResultReader
 from mooncake_py.compiler.native.reading.scope import Scope, is_input, known
 from mooncake_py.compiler.native.reading.store import Store
 from mooncake_py.compiler.native.regions.linear import LARGE
-from mooncake_py.compiler.native.regions.region import FLOAT, INT, REAL, NativeRegion
+from mooncake_py.compiler.native.regions.region import FLOAT, INT, NativeRegion
 from mooncake_py.compiler.reading.callees import YIELDING, Callee, Callees, is_own
-from mooncake_py.compiler.regions.ir import Assign, Count, Length, Name
+from mooncake_py.compiler.regions.ir import Length, Name
 from mooncake_py.errors import MooncakeError
 from mooncake_py.jitted import python_function
 from mooncake_py.overriding import override
@@ -88,8 +85,9 @@ class Reading(NamedTuple):
     places : list of Path
         Where the inputs are in all these.
     output : Output
-    set_after : list of (path, str, Output)
-        The attributes that are assigned: where the object is, the name, and the value.
+    set_after : list of (path, object, Output)
+        The attributes and items that are assigned: where the object, the list or the dict is, the
+        name, the position or the key, and the value.
     grown : list of (Output, str)
         Lists that are inputs, as they are afterwards, and their names.
     made : Made or None
@@ -102,7 +100,7 @@ class Reading(NamedTuple):
     captured: list[Captured]
     places: list[Path]
     output: Output
-    set_after: list[tuple[Path, str, Output]]
+    set_after: list[tuple[Path, Any, Output]]
     grown: list[tuple[Output, str]]
     made: Made | None = None
 
@@ -123,7 +121,7 @@ def read_function(f: FunctionType, types: Sequence[Type], met: Met | None = None
     return reread(lambda findings: FunctionReader(findings, met).whole(f, types))
 
 
-class FunctionReader(NestedReader):
+class FunctionReader(ResultReader):
     """Reads one function, and those that it calls."""
 
     def __init__(self, findings: Findings, met: Met | None = None) -> None:
@@ -146,7 +144,7 @@ class FunctionReader(NestedReader):
         self.jumps = []
         self.short = {}
         self.counted = {}
-        self.running = []
+        self.iterating = []
         self.made = Made()
         self.rebound = set()
         self.callees = Callees()
@@ -160,10 +158,13 @@ class FunctionReader(NestedReader):
         self.pending = []
         self.own_attributes = set()
         self.of_classes = set()
+        self.holders = {}
+        self.moved_to = {}
+        self.running = []
         self.slots = Store()
         self.structures = {}
         self.grown: dict[str, Cells] = {}
-        self.given: set[str] = set()  # memory of lists that are given back
+        self.given = set()
         self.known_as: dict[tuple[Callee | int, str, bool], Value] = {}
         self.scopes: list[Scope] = []
         self.recursive = 0
@@ -187,9 +188,10 @@ class FunctionReader(NestedReader):
         """Return what was read as a region that gives back a value."""
         grown = [(self.output(cells, ""), name) for name, cells in self.grown.items()]
         output = self.output(value, "r")
+        self.require_first_keys()
         set_after = [
-            (path, name, self.output(value, f"r{k}"))
-            for k, (path, name, value) in enumerate(self.assigned_attributes())
+            (path, step, self.output(value, f"r{k}"))
+            for k, (path, step, value) in enumerate(self.assigned_slots())
         ]
         outputs = [output, *(o for *_, o in set_after), *(o for o, _ in grown)]
         results = dict.fromkeys(n for o in outputs for n in names_in(o))
@@ -268,11 +270,14 @@ class FunctionReader(NestedReader):
             case SameType(path=first):
                 return self.at(first)
             case TupleType(items=items, is_list=is_list, cls=cls):
+                own = name if is_list and path[0] < self.passed_first else ""
                 values = [
-                    self.argument(f"{name}.{k}", t, True, (*path, k)) for k, t in enumerate(items)
+                    self.passed_item(f"{name}.{k}", t, (*path, k)) for k, t in enumerate(items)
                 ]
-                found = Tuple(tuple(values), is_list, is_passed=is_list, cls=cls and cls())
-                return self.kept_at(path, found)
+                found = Tuple(
+                    tuple(values), is_list, is_passed=is_list, cls=cls and cls(), name=own
+                )
+                return self.kept_at(path, self.maybe_changing(found, path))
             case ListType(item=item):
                 self.places[name] = path
                 self.inputs.add(name)
@@ -290,10 +295,12 @@ class FunctionReader(NestedReader):
             case DictType(keys=keys, items=items):
                 pairs = zip(keys, items, strict=True)
                 values = [
-                    self.argument(f"{name}.{k}", t, True, (*path, key))
+                    self.passed_item(f"{name}.{k}", t, (*path, key))
                     for k, (key, t) in enumerate(pairs)
                 ]
-                return self.kept_at(path, Dictionary(keys, tuple(values)))
+                own = name if path[0] < self.passed_first else ""
+                found = Dictionary(keys, tuple(values), name=own)
+                return self.kept_at(path, self.maybe_changing(found, path))
             case ObjectType():
                 cls = type_.cls()
                 assert cls is not None
@@ -327,6 +334,21 @@ class FunctionReader(NestedReader):
                 self.b.kinds[name], self.b.arrays[name] = kind, len(ones)
                 return stored(name, lengths(name, ones), kind)
         raise TypeError(type_)
+
+    def passed_item(self, own: str, type_: Type, path: Path) -> Value:
+        """Return what an item of a list or a dict stands for on entry; it may be bound again."""
+        assigned, findings = self.findings.assigned, self.findings
+        if own not in assigned or own not in findings.varied | findings.widened:
+            return self.argument(own, type_, own not in assigned, path)
+        value = self.argument(f"{own}.before", type_, True, path)
+        slot = assigned[own][1]
+        return self.bind_number(slot, value) if isinstance(value, Number) else value
+
+    def maybe_changing(self, found: Tuple | Dictionary, path: Path) -> Value:
+        """Return a list or a dict that is passed, with slots if the function changes it."""
+        if found.name and found.name in self.findings.changed:
+            return self.passed_structure(found, found.items, path)
+        return found
 
     @override
     def captured(
@@ -420,64 +442,6 @@ class FunctionReader(NestedReader):
         if is_input(value) and not isinstance(value, float):
             return self.captured(scope, name, value, is_default=True)
         return known(value)
-
-    # Results.
-
-    def output(self, value: Value, name: str) -> Output:
-        """Return how a result is given back, bound to names."""
-        match value:
-            case Known(value=known_value):
-                return Output("known", value=known_value)
-            case Tuple(is_passed=True):
-                raise Unfit("a list that is an argument as a result: return a copy", self.b.place)
-            case Tuple(cls=cls) if cls is not None:
-                raise Unfit(f"a {cls.__name__} as a result: return a tuple", self.b.place)
-            case Tuple(cls=cls) if cls is not None:
-                raise Unfit("a named tuple as a result: return a tuple", self.b.place)
-            case Tuple(items=items):
-                outputs = [self.output(item, f"{name}.{k}") for k, item in enumerate(items)]
-                kind = "list" if value.is_list else "tuple"
-                return Output(kind, items=tuple(outputs))
-            case Number():
-                return self.number_given(value, name)
-            case ComplexNumber(re=re, im=im):
-                parts = zip((re, im), ("re", "im"), strict=True)
-                outputs = [self.number_given(part, f"{name}.{own}") for part, own in parts]
-                return Output("complex", items=tuple(outputs))
-            case Array():
-                found = value if value.base else self.b.kept(value)
-                if not found.whole:
-                    raise Unfit("a view of an array as a result: return a copy", self.b.place)
-                self.b.contiguous |= self.b.layouts.given(found, self.b.place)
-                return Output("array", found.base)
-            case Cells(array=array, type=type_):
-                if value.base in self.inputs | self.given or value.ranks is not None:
-                    raise Unfit("a list that has other names as a result", self.b.place)
-                self.given.add(value.base)
-                if value.length:
-                    array = self.b.kept(lists.now(self.b, value).as_array)
-                return Output("floats", array.base, type_)
-            case Object() | Function() | Partial() | Super() | Dictionary() | Drawer() | Unread():
-                raise Unfit(
-                    "an object, a dict or a function as a result: return numbers and arrays",
-                    self.b.place,
-                )
-        raise TypeError(value)
-
-    def number_given(self, value: Number, name: str) -> Output:
-        """Bind a number that is given back."""
-        b = self.b
-        rank = ""
-        b.kinds[name] = value.kind
-        if value.kind in REAL:
-            b.add(Assign(Name(name), value.e))
-        else:
-            b.add(Count(name, value.e))
-        if value.rank is not None:
-            rank = f"{name}.rank"
-            b.kinds[rank] = INT
-            b.add(Count(rank, value.rank))
-        return Output("number", name, value.type, rank)
 
 
 NOTHING = Known(None)

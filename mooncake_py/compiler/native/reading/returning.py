@@ -30,9 +30,10 @@ from mooncake_py.compiler.native.building.values import (
     Value,
     stored,
 )
-from mooncake_py.compiler.native.reading.assignments import AssignmentReader, alike
+from mooncake_py.compiler.native.reading.assignments import alike
 from mooncake_py.compiler.native.reading.lowering import RESULT, is_flag
 from mooncake_py.compiler.native.reading.merging import Around, Before, merged
+from mooncake_py.compiler.native.reading.moving import MovingReader
 from mooncake_py.compiler.native.reading.store import Slot, is_same
 from mooncake_py.compiler.native.regions.region import BOOL, INT, REAL
 from mooncake_py.compiler.regions.ir import Alloc, Assign, Const, Count, Name, Statement
@@ -43,7 +44,7 @@ __all__ = ["NOTHING_YET", "ReturnReader", "is_result"]
 NOTHING_YET = Known(...)
 
 
-class ReturnReader(AssignmentReader):
+class ReturnReader(MovingReader):
     """Binds what stands for returns.
 
     Attributes
@@ -112,6 +113,8 @@ class ReturnReader(AssignmentReader):
     def result_of(self, slot: Slot, value: Value) -> Value:
         """Return a result under names of ours, in memory that there is after the loop."""
         self.scope.bindings[slot.name] = 2
+        if self.is_held(value):
+            return value
         match value:
             case Tuple(items=items):
                 pairs = [(Slot(slot.owner, f"{slot.name}.{k}"), v) for k, v in enumerate(items)]
@@ -243,7 +246,9 @@ class ReturnReader(AssignmentReader):
     ) -> Value | None:
         """Return one result for those of the sides of a branch that do not leave."""
         first = values[0]
-        if all(value == first for value in values) and isinstance(first, SETTLED):
+        if all(value == first for value in values) and (
+            isinstance(first, SETTLED) or self.is_held(first)
+        ):
             return first
         tuples = [v for v in values if isinstance(v, Tuple)]
         if len(tuples) == len(values) and all(alike(v, tuples[0]) for v in tuples):

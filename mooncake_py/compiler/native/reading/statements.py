@@ -20,6 +20,8 @@ from mooncake_py.compiler.native.reading.iterables import (
     Zipped,
     known_count,
     memory_of,
+    names_of,
+    runs_back,
 )
 from mooncake_py.compiler.native.reading.store import Slot
 from mooncake_py.compiler.native.reading.unrolling import UnrollingReader
@@ -124,7 +126,9 @@ class StatementReader(UnrollingReader):
         is_short = count is not None and count <= MOST_ITEMS
         known = self.known_items(over, is_short and place_of(node) in self.findings.unrolled)
         if known is not None:
-            self.unrolled(node, known)
+            self.iterating.append((names_of(over), -1))
+            self.unrolled(node, known, runs_back(over))
+            self.iterating.pop()
             return
         b = self.b
         counter = b.fresh("i")
@@ -149,11 +153,14 @@ class StatementReader(UnrollingReader):
         b.add(For(counter, steps, tuple(block), place=place_of(node)))
 
     def deleted(self, targets: Sequence[ast.expr]) -> None:
-        """Read ``del`` of variables."""
+        """Read ``del`` of variables and items."""
         for target in targets:
+            if isinstance(target, ast.Subscript):
+                self.delete_item(self.value(target.value), self.value(target.slice))
+                continue
             if not isinstance(target, ast.Name) or target.id not in self.scope.env:
                 raise Unfit(
-                    "`del` of an item or an attribute",
+                    "`del` of an attribute",
                     place_of(target),
                 )
             del self.scope.env[target.id]

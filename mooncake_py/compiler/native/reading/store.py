@@ -12,9 +12,11 @@ from typing import Generic, NamedTuple, TypeVar
 from mooncake_py.compiler.native.building.values import Value
 from mooncake_py.compiler.regions.ir import Expr
 
-__all__ = ["Frame", "Slot", "Snapshot", "Store", "is_same"]
+__all__ = ["KEYS", "Frame", "Slot", "Snapshot", "Store", "is_same"]
 
 T = TypeVar("T")
+KEYS = "#keys"
+"""The slot of a list or dict that tells which keys or positions there are."""
 
 
 class Slot(NamedTuple):
@@ -52,9 +54,11 @@ class Slot(NamedTuple):
     @property
     def shown(self) -> str:
         """What it is called in the user's code; of an item its tuple."""
+        if self.name == KEYS:
+            return "the length or the keys of a list or a dict"
         if self.is_variable or not self.name.isdigit():
             return self.name
-        return self.owner[:-1].partition("_")[2] or self.owner[:-1]
+        return self.owner[:-1].partition("_")[2] or "an item of a list or a dict"
 
 
 class Snapshot(NamedTuple):
@@ -64,10 +68,12 @@ class Snapshot(NamedTuple):
     ----------
     values : dict of Slot to Value
     maybe : dict of Slot to tuple of Expr
+    shared : frozenset of str
     """
 
     values: dict[Slot, Value]
     maybe: dict[Slot, tuple[Expr, ...]]
+    shared: frozenset[str] = frozenset()
 
 
 class Store:
@@ -78,26 +84,35 @@ class Store:
     values : dict of Slot to Value
     maybe : dict of Slot to tuple of Expr
         Of slots that loops bind: they are bound if all these tests hold.
+    shared : set of str
+        Objects, lists and dicts that stand for others, and must not be changed.
     """
 
     def __init__(self) -> None:
         self.values: dict[Slot, Value] = {}
         self.maybe: dict[Slot, tuple[Expr, ...]] = {}
+        self.shared: set[str] = set()
 
     def snapshot(self) -> Snapshot:
         """Return what slots stand for now."""
-        return Snapshot(dict(self.values), dict(self.maybe))
+        return Snapshot(dict(self.values), dict(self.maybe), frozenset(self.shared))
 
     def restore(self, snapshot: Snapshot) -> None:
         """Let slots stand for what they did at another point."""
         for own, theirs in ((self.values, snapshot.values), (self.maybe, snapshot.maybe)):
             own.clear()
             own.update(theirs)  # type: ignore[arg-type]
+        self.shared = set(snapshot.shared)
 
     def bound(self, slot: Slot, value: Value) -> None:
         """Let a slot stand for a value, whatever runs."""
         self.maybe.pop(slot, None)
         self.values[slot] = value
+
+    def unbound(self, slot: Slot) -> None:
+        """Forget a slot."""
+        self.values.pop(slot, None)
+        self.maybe.pop(slot, None)
 
     def drop(self, owner: str) -> None:
         """Forget all slots of an owner."""

@@ -51,7 +51,7 @@ class UnrollingReader(IterableReader):
     repeated = 0
     outer = 0
 
-    def unrolled(self, node: ast.For, items: Sequence[Value]) -> None:
+    def unrolled(self, node: ast.For, items: Sequence[Value], is_back: bool) -> None:
         """Read a loop over items that are known, once for each."""
         scope = self.scope
         scope.bindings.update(bound_in([node]))  # what it binds is bound again
@@ -60,6 +60,8 @@ class UnrollingReader(IterableReader):
         scope.repeats += 1
         self.jumps.append(Unrolled(flag))
         for k, item in enumerate(items):
+            if not is_back:
+                self.iterating[-1] = self.iterating[-1][0], k
             left = self.truth(scope.env[flag])
             if left == Const(True):
                 break

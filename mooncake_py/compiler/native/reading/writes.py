@@ -21,6 +21,7 @@ from mooncake_py.compiler.native.building.values import (
     Cells,
     ComplexArray,
     ComplexNumber,
+    Dictionary,
     Index,
     Number,
     Partial,
@@ -29,9 +30,10 @@ from mooncake_py.compiler.native.building.values import (
     Unfit,
     Value,
 )
-from mooncake_py.compiler.native.reading import growing, lists, own_operators
+from mooncake_py.compiler.native.reading import growing, own_operators
 from mooncake_py.compiler.native.reading.aliases import Aliases
 from mooncake_py.compiler.native.reading.calls import CallReader
+from mooncake_py.compiler.native.reading.expressions import is_list
 from mooncake_py.compiler.native.reading.merging import bases_in
 from mooncake_py.compiler.native.reading.picked import is_same
 from mooncake_py.compiler.native.reading.scope import Scope
@@ -69,6 +71,8 @@ class MemoryWriter(CallReader):
         Inputs that may have been written, though not in their memory.
     initial, known_as : dict
         What attributes that nothing assigns, and captured variables, stand for.
+    holders : dict of str to Holder
+        The lists and dicts whose items are slots.
     """
 
     findings: Findings
@@ -80,6 +84,15 @@ class MemoryWriter(CallReader):
     private: set[str]
     initial: dict[str, Value]
     known_as: dict[Any, Value]
+    holders: dict[str, Any]
+
+    def set_item(self, made: Value, key: Value, value: Value) -> None:
+        """Read ``made[key] = value`` for a list or a dict."""
+        raise NotImplementedError
+
+    def write_cell(self, made: Cells, at: Number, value: Value) -> None:
+        """Write an item of a list of numbers."""
+        raise NotImplementedError
 
     @override
     def kept_apart(self, value: Value) -> Value:
@@ -97,7 +110,7 @@ class MemoryWriter(CallReader):
             return ComplexNumber(re, im)
         if isinstance(value, Array) and not value.base:
             return self.b.kept(value)
-        if isinstance(value, Tuple):
+        if isinstance(value, Tuple | Dictionary) and value.name not in self.holders:
             return replace(value, items=tuple(map(self.kept_apart, value.items)))
         if isinstance(value, Partial):
             return value.mapped(self.kept_apart)
@@ -126,10 +139,13 @@ class MemoryWriter(CallReader):
             own_operators.store(self, a, index, value)
             return
         if isinstance(a, Cells):
-            lists.write(b, a, self.number(index), value, self.findings.mixed)
+            self.write_cell(a, self.number(index), value)
             return
-        if isinstance(a, Tuple):
+        if isinstance(a, Tuple) and a.name not in self.holders and isinstance(value, Number):
             growing.find_out(a, self.findings)
+        if isinstance(a, Dictionary) or is_list(a):
+            self.set_item(a, self.value(index), value)
+            return
         if not isinstance(a, Array) or not a.base:
             raise Unfit(
                 f"an assignment to an item of {said(a)} that has no memory of its own: use an array"

@@ -111,7 +111,7 @@ def lost(p, x):
 
 
 @pytest.mark.parametrize("f", [given_back, changed, counted, lost])
-def test_dicts_that_are_changed_or_given_back_are_not_compiled(f: Any, tried: list[bool]) -> None:
+def test_dicts_that_are_changed_or_given_back(f: Any, tried: list[bool]) -> None:
     p = {"b": X * 2.0, "rate": 0.5}
     found, expected = (
         value_and_grad(f, 1, has_aux=True, compile=way)(copy.deepcopy(p), X.copy())
@@ -120,7 +120,7 @@ def test_dicts_that_are_changed_or_given_back_are_not_compiled(f: Any, tried: li
     for a, b in zip(numbers(found[0]), numbers(expected[0]), strict=True):
         assert_allclose(a, b)
     assert_allclose(found[1], expected[1])
-    assert tried == []
+    assert bool(tried) == (f in (changed, counted))
 
 
 def test_a_key_that_is_not_there_is_the_error_of_the_plain_call(tried: list[bool]) -> None:
@@ -129,4 +129,4 @@ def test_a_key_that_is_not_there_is_the_error_of_the_plain_call(tried: list[bool
 
     with pytest.raises(KeyError, match="c"):
         value_and_grad(f, 1, compile=True)({"b": 1.0}, X)
-    assert tried == []
+    assert bool(tried) == (f in (changed, counted))

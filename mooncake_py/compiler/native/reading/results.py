@@ -1,0 +1,115 @@
+"""From what a function gives back, or leaves in what it was passed, to outputs of a region."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from mooncake_py.compiler.native.building.in_words import said
+from mooncake_py.compiler.native.building.values import (
+    Array,
+    Cells,
+    ComplexNumber,
+    Dictionary,
+    Drawer,
+    Function,
+    Known,
+    Number,
+    Object,
+    Partial,
+    Super,
+    Tuple,
+    Unfit,
+    Unread,
+    Value,
+)
+from mooncake_py.compiler.native.reading import lists
+from mooncake_py.compiler.native.reading.nested import NestedReader
+from mooncake_py.compiler.native.reading.outputs import Output
+from mooncake_py.compiler.native.regions.region import INT, REAL
+from mooncake_py.compiler.regions.ir import Assign, Count, Name
+
+__all__ = ["ResultReader"]
+
+
+class ResultReader(NestedReader):
+    """Tells how results are given back.
+
+    Attributes
+    ----------
+    given : set of str
+        The memory of lists, and the lists and dicts that change, that are given back.
+    """
+
+    given: set[str]
+
+    def output(self, value: Value, name: str) -> Output:
+        """Return how a result is given back, bound to names."""
+        match value:
+            case Known(value=known_value):
+                return Output("known", value=known_value)
+            case Tuple() | Dictionary() if value.name in self.holders:
+                return self.output_of_structure(value, name)
+            case Dictionary(keys=keys, items=items) if not value.name:
+                outputs = [self.output(item, f"{name}.{k}") for k, item in enumerate(items)]
+                return Output("dict", items=tuple(outputs), value=keys)
+            case Tuple(is_passed=True):
+                raise Unfit("a list that is an argument as a result: return a copy", self.b.place)
+            case Tuple(cls=cls) if cls is not None:
+                raise Unfit(f"a {cls.__name__} as a result: return a tuple", self.b.place)
+            case Tuple(items=items):
+                outputs = [self.output(item, f"{name}.{k}") for k, item in enumerate(items)]
+                kind = "list" if value.is_list else "tuple"
+                return Output(kind, items=tuple(outputs))
+            case Number():
+                return self.number_given(value, name)
+            case ComplexNumber(re=re, im=im):
+                parts = zip((re, im), ("re", "im"), strict=True)
+                outputs = [self.number_given(part, f"{name}.{own}") for part, own in parts]
+                return Output("complex", items=tuple(outputs))
+            case Array():
+                found = value if value.base else self.b.kept(value)
+                if not found.whole:
+                    raise Unfit("a view of an array as a result: return a copy", self.b.place)
+                self.b.contiguous |= self.b.layouts.given(found, self.b.place)
+                return Output("array", found.base)
+            case Cells(array=array, type=type_):
+                if value.base in self.inputs | self.given or value.ranks is not None:
+                    raise Unfit("a list that has other names as a result", self.b.place)
+                self.given.add(value.base)
+                if value.length:
+                    array = self.b.kept(lists.now(self.b, value).as_array)
+                return Output("floats", array.base, type_)
+            case Unread(why=why):
+                raise Unfit(why, self.b.place)
+            case Object() | Function() | Partial() | Super() | Dictionary() | Drawer():
+                raise Unfit(
+                    f"{said(value)} as a result: return numbers, arrays, and new lists and dicts",
+                    self.b.place,
+                )
+        raise TypeError(value)
+
+    def output_of_structure(self, value: Tuple | Dictionary, name: str) -> Output:
+        """Return how a list or a dict that changes is given back: a new one, in one place."""
+        if self.holders[value.name].path or value.name in self.given:
+            raise Unfit(
+                f"{said(value)} that has other names as a result: return a copy", self.b.place
+            )
+        self.given.add(value.name)
+        now = self.current(value)
+        assert isinstance(now, Tuple | Dictionary)
+        return self.output(replace(now, name=""), name)
+
+    def number_given(self, value: Number, name: str) -> Output:
+        """Bind a number that is given back."""
+        b = self.b
+        rank = ""
+        b.kinds[name] = value.kind
+        if value.kind in REAL:
+            b.add(Assign(Name(name), value.e))
+        else:
+            b.add(Count(name, value.e))
+        if value.rank is not None:
+            rank = f"{name}.rank"
+            b.kinds[rank] = INT
+            b.add(Count(rank, value.rank))
+        return Output("number", name, value.type, rank)
