@@ -110,7 +110,8 @@ def gradient_of_whole(
             return structured_gradient(whole, site, inputs, f, args, kwargs, workspace)
         types = [*map(type, args)]
         simple = SIMPLE.issuperset(types) and len(args) == len(inputs) and not kwargs
-        if workspace is not None and simple:
+        alone = not reading.captured and reading.made is None  # else more than types is compared
+        if workspace is not None and simple and alone:
             workspace.matches[in_text] = Match(types, reading, whole)
     if whole.site.trials.rest() or not whole.site.may_run(inputs):
         return None
