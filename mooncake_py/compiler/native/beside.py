@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from mooncake_py.compiler.native.building.looked import found_at
 from mooncake_py.compiler.native.giving_back import parts_given
-from mooncake_py.compiler.native.reading.objects import found_at
 from mooncake_py.syntax.names import MISSING
 
 if TYPE_CHECKING:

@@ -209,10 +209,12 @@ class LoopSite(Site):
         return "" if self.outer is None else self.outer.digest()
 
     @override
-    def read(self, f: FunctionType, types: tuple[Type, ...], met: Met) -> Reading:
-        given = dict(zip(self.loop.given, types, strict=True))
-        served = {name: t for name, t in given.items() if not isinstance(t, Unpassed)}
-        unserved = {name: t.what for name, t in given.items() if isinstance(t, Unpassed) and t.what}
+    def read(
+        self, f: FunctionType, types: tuple[Type, ...], met: Met, given: Sequence[Any]
+    ) -> Reading:
+        named = dict(zip(self.loop.given, types, strict=True))
+        served = {name: t for name, t in named.items() if not isinstance(t, Unpassed)}
+        unserved = {name: t.what for name, t in named.items() if isinstance(t, Unpassed) and t.what}
         return read_loop(f, self.loop, served, unserved, met)
 
 

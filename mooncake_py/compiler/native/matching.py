@@ -255,7 +255,7 @@ class Text:
             self.refuse(f"{v} is None or {v} is not {self.constant(t.known)}()")
         elif t.type is bool:
             self.refuse(f"{v} is not {t.known!r}")
-        elif t.type is set:
+        elif t.type in (int, set):
             self.refuse(f"{v} != {self.constant(t.known)}")
         elif t.type not in (str, type(None)):
             self.refuse(f"{v} is not {self.constant(t.known)}")
@@ -349,6 +349,6 @@ def made_of(t: Type) -> type | None:
             return list if is_list else tuple if cls is None else None
         case DictType():
             return dict
-        case KnownType(type=made) if made in (str, bool, type(None), set):
+        case KnownType(type=made) if made in (str, bool, int, type(None), set):
             return made
     return None

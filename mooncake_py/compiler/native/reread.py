@@ -37,6 +37,8 @@ class Reread:
         From arguments of these types to the inputs of the region, in order; see `matcher`.
     holds : Holding
         Whether the function, and those that it calls, are what they were.
+    is_flat : bool
+        Whether the arguments are the inputs.
     is_small : bool
         Whether a call of it within others takes longer than recording what it does.
     derivatives : dict
@@ -59,8 +61,9 @@ class Reread:
         self.set_after = reading.set_after
         self.grown = reading.grown
         self.made = reading.made
-        is_flat = not (reading.captured or reading.made) and all(map(is_one, types))
-        self.is_small = is_flat and is_small(reading.region)
+        before = reading.captured or reading.made
+        self.is_flat = not before and all(map(is_one, reading.types))
+        self.is_small = self.is_flat and is_small(reading.region)
         body = statements(reading.region.body)
         self.has_loops = any(isinstance(s, For | While) for s in body)
         given = [*reading.types, *(c.type for c in reading.captured)]

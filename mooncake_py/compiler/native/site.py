@@ -9,6 +9,7 @@ from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mooncake_py.compiler.native.beside import Beside
+from mooncake_py.compiler.native.building.looked import found_at
 from mooncake_py.compiler.native.building.types import (
     KnownType,
     Met,
@@ -27,7 +28,7 @@ from mooncake_py.compiler.native.machine import notes
 from mooncake_py.compiler.native.machine.background import is_busy
 from mooncake_py.compiler.native.outcome import COMPILED, NOT_COMPILED, Outcome
 from mooncake_py.compiler.native.reading.loop_names import has_loops
-from mooncake_py.compiler.native.reading.objects import found_at, put_at
+from mooncake_py.compiler.native.reading.objects import put_at
 from mooncake_py.compiler.native.reading.parameters import parameters_of
 from mooncake_py.compiler.native.reading.reader import Reading, read_function
 from mooncake_py.compiler.native.regions.refused import NotYet
@@ -190,7 +191,9 @@ class Site:
         """Return all readings, as other threads may add some meanwhile."""
         return [reading for known in list(self.readings.values()) for reading in list(known)]
 
-    def read(self, f: FunctionType, types: tuple[Type, ...], met: Met) -> Reading:
+    def read(
+        self, f: FunctionType, types: tuple[Type, ...], met: Met, given: Sequence[Any]
+    ) -> Reading:
         """Read what is compiled; raise `Unfit` where that cannot be."""
         raise NotImplementedError
 
@@ -253,7 +256,8 @@ class Site:
         begin = pace.clock()
         try:
             with limits_raised():  # Python's parser fails if another thread does it meanwhile
-                found = Reread(self.read(f, types, met_in(given)), types, self.name, self.compiler)
+                reading = self.read(f, types, met_in(given), given)
+                found = Reread(reading, types, self.name, self.compiler)
         except Unfit as error:
             self.refused[types] = Refusal(error.why, error.place)
             if key and pace.clock() - begin > NOTED:
@@ -443,8 +447,10 @@ class FunctionSite(Site):
         return found
 
     @override
-    def read(self, f: FunctionType, types: tuple[Type, ...], met: Met) -> Reading:
-        return read_function(f, types, met)
+    def read(
+        self, f: FunctionType, types: tuple[Type, ...], met: Met, given: Sequence[Any]
+    ) -> Reading:
+        return read_function(f, types, met, given)
 
     @override
     def report(self) -> list[Outcome]:

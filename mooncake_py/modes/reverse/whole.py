@@ -109,9 +109,8 @@ def gradient_of_whole(
         if whole.structures:
             return structured_gradient(whole, site, inputs, f, args, kwargs, workspace)
         types = [*map(type, args)]
-        simple = SIMPLE.issuperset(types) and len(args) == len(inputs) and not kwargs
-        alone = not reading.captured and reading.made is None  # else more than types is compared
-        if workspace is not None and simple and alone:
+        simple = SIMPLE.issuperset(types) and reading.is_flat and not kwargs
+        if workspace is not None and simple:
             workspace.matches[in_text] = Match(types, reading, whole)
     if whole.site.trials.rest() or not whole.site.may_run(inputs):
         return None

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from mooncake_py.compiler.native.building.looked import found_at
 from mooncake_py.compiler.native.building.types import (
     ArrayType,
     DictType,
@@ -20,7 +21,6 @@ from mooncake_py.compiler.native.building.types import (
     type_of,
 )
 from mooncake_py.compiler.native.matching import matcher
-from mooncake_py.compiler.native.reading.objects import found_at
 from mooncake_py.runtime.active import Active, active_number
 
 

@@ -34,6 +34,8 @@ class Findings:
         Variables of numbers whose type is known only when it runs.
     widened : set of str
         Those that are an int in one place and a float in another.
+    pinned : set of Path
+        The ints of arguments that must be known.
     reused : set of str
         Arguments that are arrays or lists, the names of which are bound to numbers.
     narrow : set of str
@@ -84,6 +86,7 @@ class Findings:
         self.widened: set[str] = set()
         self.narrow: set[str] = set()
         self.reused: set[str] = set()
+        self.pinned: set[tuple[Any, ...]] = set()
         self.carried: set[str] = set()
         self.named_twice: set[str] = set()
         self.same: set[frozenset[str]] = set()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 from mooncake_py.compiler.native.building.types import (
     DictType,
@@ -12,8 +13,9 @@ from mooncake_py.compiler.native.building.types import (
     Type,
 )
 
-__all__ = ["Looked", "looked_at"]
+__all__ = ["CONTAINERS", "Looked", "found_at", "looked_at"]
 
+CONTAINERS = tuple, list, dict
 Looked = Mapping[Path, Collection[str]]
 """By the paths of objects the names of the attributes that were asked for, found or not."""
 
@@ -34,3 +36,11 @@ def looked_at(type_: Type, looked: Looked, path: Path) -> Type:
     ]
     absent = set(names).difference([name for name, _ in attributes])
     return type_._replace(attributes=tuple(attributes), absent=tuple(sorted(absent)))
+
+
+def found_at(given: Sequence[Any], path: Path) -> Any:
+    """Return an argument, or an item or attribute of one."""
+    found: Any = given
+    for step in path:
+        found = found[step] if isinstance(found, CONTAINERS) else getattr(found, step)
+    return found

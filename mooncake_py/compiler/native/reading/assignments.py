@@ -39,15 +39,12 @@ class AssignmentReader(MemoryWriter):
 
     Attributes
     ----------
-    types : dict of str to str
-        Of the variables of numbers in the region their types.
     few : dict of str to Place
         By their counters where loops of few passes stand.
     is_straight : bool
         Whether what is read runs in each pass of the innermost loop.
     """
 
-    types: dict[str, str]
     few: dict[str, Place]
     is_straight: bool
 

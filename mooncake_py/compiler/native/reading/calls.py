@@ -35,6 +35,7 @@ from mooncake_py.compiler.native.reading import (
     growing,
     named_operators,
     picked,
+    pinned,
 )
 from mooncake_py.compiler.native.reading.blocks import BLOCKS
 from mooncake_py.compiler.native.reading.expressions import ExpressionReader, is_list
@@ -43,7 +44,7 @@ from mooncake_py.compiler.native.reading.made import Made
 from mooncake_py.compiler.native.reading.merging import Around
 from mooncake_py.compiler.native.reading.store import Slot, is_same
 from mooncake_py.compiler.native.regions.mentions import bound_by
-from mooncake_py.compiler.regions.ir import statements
+from mooncake_py.compiler.regions.ir import Expr, statements
 from mooncake_py.jitted import python_function
 from mooncake_py.overriding import override
 from mooncake_py.syntax.nodes import located, place_of
@@ -64,12 +65,21 @@ class CallReader(ExpressionReader):
         The inputs.
     made : Made
         Those that are made before the region runs.
+    places : dict of str to Path
+        Where the others are in the arguments.
+    passed_first : int
+        How many arguments there are.
+    types : dict of str to str
+        Of the variables of numbers in the region their types.
     """
 
     around: list[Around]
     running: list[drawing.Running]
     order: list[str]
     made: Made
+    places: dict[str, Path]
+    passed_first: int
+    types: dict[str, str]
 
     @override
     def call(self, node: ast.Call) -> Value:
@@ -154,6 +164,10 @@ class CallReader(ExpressionReader):
     def argument(self, name: str, type_: Type, steady: bool, path: Path) -> Value:
         """Return what a value that is passed, or an attribute of one, stands for on entry."""
         raise NotImplementedError
+
+    @override
+    def pin(self, e: Expr) -> None:
+        pinned.pin(self, e)
 
     def append(self, made: Value, method: str, node: ast.Call) -> Value:
         """Read a statement that appends numbers to a list."""

@@ -75,6 +75,10 @@ class ConditionReader:
         """Read what is part of something else."""
         raise NotImplementedError
 
+    def pin(self, e: Expr) -> None:
+        """Find out that ints of arguments must be known, on which an expression depends."""
+        raise NotImplementedError
+
     def logical(self, op: ast.boolop, nodes: Sequence[ast.expr]) -> Value:
         """Read ``and`` or ``or``, which give one of their operands back."""
         first, *others = nodes

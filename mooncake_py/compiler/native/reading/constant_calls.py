@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mooncake_py.compiler.native.building.values import Known, Tuple, Unfit, Value
+from mooncake_py.compiler.native.building.values import Known, Number, Tuple, Unfit, Value
 from mooncake_py.compiler.native.reading.constants import UNKNOWN, is_data, python_of, value_of
 from mooncake_py.runtime.attribute_lookup import in_class
 
@@ -183,7 +183,11 @@ def formatted(r: ExpressionReader, node: ast.JoinedStr) -> Value:
             parts.append(str(part.value))
             continue
         assert isinstance(part, ast.FormattedValue)
-        value = python_of(r.value(part.value))
+        read = r.value(part.value)
+        value = python_of(read)
+        if value is UNKNOWN and isinstance(read, Number):
+            r.unroll(read.e)
+            r.pin(read.e)
         spec = "" if part.format_spec is None else python_of(r.value(part.format_spec))
         if value is UNKNOWN or spec is UNKNOWN:
             raise Unfit(

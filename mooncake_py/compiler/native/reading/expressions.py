@@ -377,6 +377,7 @@ class ExpressionReader(ConditionReader):
             if not isinstance(at.e, Const) or type(at.e.value) is not int:
                 self.unroll(at.e)
                 growing.find_out(base, self.findings)
+                self.pin(at.e)
                 raise Unfit(
                     "an item of a tuple at an index that is not constant: use an array",
                     self.b.place,

@@ -16,6 +16,7 @@ from types import FunctionType, MemberDescriptorType
 from typing import TYPE_CHECKING, Any
 
 from mooncake_py.compiler.native.building.findings import Again
+from mooncake_py.compiler.native.building.looked import CONTAINERS
 from mooncake_py.compiler.native.building.types import (
     HEAP,
     ObjectType,
@@ -45,12 +46,11 @@ from mooncake_py.runtime.attribute_lookup import (
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["ObjectReader", "found_at", "put_at"]
+__all__ = ["ObjectReader", "put_at"]
 
 SPECIAL = (
     "__init__", "__new__", "__getattribute__", "__getattr__", "__setattr__", "__del__",
 )  # fmt: skip
-CONTAINERS = tuple, list, dict
 
 
 class ObjectReader(ClassReader):
@@ -280,11 +280,3 @@ def put_at(ctx: Mode, o: Any, step: Any, value: Any) -> None:
         ctx.setitem(o, step, value)
     else:
         ctx.setattr(o, step, value)
-
-
-def found_at(given: Sequence[Any], path: Path) -> Any:
-    """Return an argument, or an item or attribute of one."""
-    found: Any = given
-    for step in path:
-        found = found[step] if isinstance(found, CONTAINERS) else getattr(found, step)
-    return found

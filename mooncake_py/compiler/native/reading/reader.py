@@ -55,6 +55,7 @@ from mooncake_py.compiler.native.reading.lowering import ended, lowered
 from mooncake_py.compiler.native.reading.made import Made
 from mooncake_py.compiler.native.reading.outputs import Output, as_python, leaves_of, names_in
 from mooncake_py.compiler.native.reading.parameters import defaults_of, parameters_of
+from mooncake_py.compiler.native.reading.pinned import with_pinned
 from mooncake_py.compiler.native.reading.results import ResultReader
 from mooncake_py.compiler.native.reading.scope import Scope, is_input, known
 from mooncake_py.compiler.native.reading.store import Store
@@ -105,20 +106,27 @@ class Reading(NamedTuple):
     made: Made | None = None
 
 
-def read_function(f: FunctionType, types: Sequence[Type], met: Met | None = None) -> Reading:
+def read_function(
+    f: FunctionType,
+    types: Sequence[Type],
+    met: Met | None = None,
+    given: Sequence[Any] | None = None,
+) -> Reading:
     """Read a function for arguments of some types.
 
     Parameters
     ----------
     met : dict of int to Path, optional
         Where the structures among the arguments are: global names may stand for them too.
+    given : sequence, optional
+        The arguments, of which ints may decide structure.
 
     Raises
     ------
     Unfit
         What cannot be compiled, and where.
     """
-    return reread(lambda findings: FunctionReader(findings, met).whole(f, types))
+    return reread(lambda findings: FunctionReader(findings, met).whole(f, types, given))
 
 
 class FunctionReader(ResultReader):
@@ -169,8 +177,9 @@ class FunctionReader(ResultReader):
         self.scopes: list[Scope] = []
         self.recursive = 0
 
-    def whole(self, f: FunctionType, types: Sequence[Type]) -> Reading:
+    def whole(self, f: FunctionType, types: Sequence[Type], given: Any = None) -> Reading:
         """Read the function that is called."""
+        types = with_pinned(types, self.findings.pinned, given)
         self.passed_first = len(types)
         scope = self.enter(f)
         names = parameters_of(f.__code__).names

@@ -7,10 +7,10 @@ import copy
 import numpy as np
 import pytest
 
+from mooncake_py.compiler.native.building.looked import found_at
 from mooncake_py.compiler.native.building.types import type_of
 from mooncake_py.compiler.native.building.values import Unfit
 from mooncake_py.compiler.native.lowering.lower import lowered
-from mooncake_py.compiler.native.reading.objects import found_at
 from mooncake_py.compiler.native.reading.reader import read_function
 from tests.compiler.native.whole_functions import FUNCTIONS
 from tests.support.interpreted import INTERPRETED
