@@ -70,6 +70,7 @@ from mooncake_py.compiler.native.functions.products import PRODUCTS, of_stacks, 
 from mooncake_py.compiler.native.functions.repeating import REPEATING, flattened
 from mooncake_py.compiler.native.functions.reshaping import raveled, reshaped, reshaped_method
 from mooncake_py.compiler.native.functions.rounding import ROUNDING, rounded
+from mooncake_py.compiler.native.functions.sorting import SORTING, SORTING_METHODS
 from mooncake_py.compiler.native.functions.statistics import STATISTICS, divided_by_count
 from mooncake_py.compiler.native.functions.ufunc_methods import METHODS_OF_UFUNCS, reader_of_method
 from mooncake_py.compiler.native.regions.linear import ONE, times
@@ -436,7 +437,7 @@ FUNCTIONS: dict[Any, Reader] = {
     np.einsum: einsum, np.reshape: reshaped, np.ravel: raveled,
     np.copyto: copied_to,
 } | BUILTINS | MATRIX_FUNCTIONS | LINEAR_ALGEBRA | ROUNDING | EXACT | AXES  # fmt: skip
-FUNCTIONS |= INDICES | STATISTICS | DIFFERENCES | REPEATING | NORMS | PRODUCTS | OF_MATH
+FUNCTIONS |= SORTING | INDICES | STATISTICS | DIFFERENCES | REPEATING | NORMS | PRODUCTS | OF_MATH
 
 
 def reader_of(f: Any, args: Sequence[Value]) -> Reader | None:
@@ -456,7 +457,7 @@ METHODS: dict[str, Reader] = {
     "cumprod": cumulative.cumulated("cumprod"), "flatten": joining.flat_copy,
     "searchsorted": searching.searched, "trace": trace,
     "reshape": reshaped_method, "ravel": raveled, "round": rounded, "nonzero": nonzero,
-} | AXES_METHODS | INDICES_METHODS  # fmt: skip
+} | AXES_METHODS | INDICES_METHODS | SORTING_METHODS  # fmt: skip
 
 
 def method_of(a: Array | ComplexNumber, name: str) -> Reader | None:

@@ -21,7 +21,7 @@ from mooncake_py.compiler.native.building.values import (
     Value,
 )
 from mooncake_py.compiler.native.functions.joining import flat_copy
-from mooncake_py.compiler.native.regions.linear import ONE, ZERO, linear, plus, times
+from mooncake_py.compiler.native.regions.linear import ONE, ZERO, linear, minus, plus, times
 from mooncake_py.compiler.regions.ir import Compare, Const, Expr, Length, Load, Name, Op, walk
 
 __all__ = ["raveled", "reshaped", "reshaped_method"]
@@ -29,9 +29,10 @@ __all__ = ["raveled", "reshaped", "reshaped_method"]
 
 def raveled(b: Builder, args: Sequence[Value], given: Given) -> Value:
     """Read ``np.ravel(a)``."""
-    (a,) = arranged(b, args, given, "a")
-    found = vector(b, array_of(b, a))
-    if not found.base:
+    (value,) = arranged(b, args, given, "a")
+    a = array_of(b, value)
+    found = vector(b, a)
+    if not found.base or len(a.shape) > 1:
         return found
     if found.base not in b.made:
         b.contiguous.add(found.base)  # else nothing is known of the layout of its parts
@@ -81,17 +82,72 @@ def reshaped_method(b: Builder, args: Sequence[Value], given: Given) -> Value:
 
 
 def vector(b: Builder, a: Array) -> Array:
-    """Return an array as a vector.
-
-    Whether that of a matrix in memory is a view depends on the order of that memory.
-    """
-    if isinstance(a, ComplexArray) or (a.base and len(a.shape) != 1):
-        raise Unfit("a matrix or a complex array in another shape", b.place)
+    """Return an array as a vector: a view of what stands together in memory in C order."""
+    if isinstance(a, ComplexArray):
+        raise Unfit("a complex array in another shape", b.place)
     if len(a.shape) == 1:
         return replace(a, whole=False) if a.base else a  # another object
+    if a.base and is_turned(a):
+        require_order(b, Array(a.shape[::-1], a.kind, lambda at: a.at(at[::-1]), a.base))
+        for n in a.shape:  # else it may be a view
+            b.require(Compare(("gt",), (n, ONE)))
+    elif a.base:
+        return in_line(b, a)
     found = flat_copy(b, (a,), {})
     assert isinstance(found, Array)
     return found
+
+
+def in_line(b: Builder, a: Array) -> Array:
+    """Return a view of a matrix in memory as a vector, which takes all of it, or whole rows."""
+    if not (a.whole or is_block(a)):
+        raise Unfit("a part of a matrix in another shape: copy it first", b.place)
+    require_order(b, a)
+    size: Expr = ONE
+    for n in a.shape:
+        size = times(size, n)
+
+    def at(index: Index) -> Expr:
+        (rest,) = index
+        places: list[Expr] = []
+        for n in reversed(a.shape[1:]):
+            places.append(Op("mod", (rest, n)))
+            rest = Op("floordiv", (rest, n))
+        return a.at((rest, *reversed(places)))
+
+    return Array((size,), a.kind, at, a.base, frozen=a.frozen)
+
+
+def require_order(b: Builder, a: Array) -> None:
+    """Leave the region unless the memory of an array is in C order."""
+    needs = b.layouts.of(a)
+    if needs is None or b.layouts.is_open:
+        raise Unfit("a matrix in another shape that NumPy may keep in another order", b.place)
+    b.contiguous |= {name for name in needs | b.layouts.varying if name not in b.made}
+
+
+def is_block(a: Array) -> bool:
+    """Return True for a view of an input that takes whole rows, one after another."""
+    probes = [Name(f"probe{axis}") for axis in range(len(a.shape))]
+    found = a.at(tuple(probes))
+    if not isinstance(found, Load):
+        return False
+    first = len(found.index) - len(probes)
+    own = found.index[first:]
+    if first < 0 or linear(own[0]).parts.get(probes[0]) != 1:
+        return False
+    others = [*found.index[:first], minus(own[0], probes[0])]
+    return not any(part in probes for e in others for part in walk(e)) and all(
+        own[k] == probes[k] and a.shape[k] == Length(found.array, first + k)
+        for k in range(1, len(probes))
+    )
+
+
+def is_turned(a: Array) -> bool:
+    """Return True for the transpose of a matrix in memory."""
+    probes = Name("probe0"), Name("probe1")
+    found = a.at(probes) if len(a.shape) == 2 else None
+    return isinstance(found, Load) and found.index == probes[::-1]
 
 
 def lengths_in(b: Builder, items: Sequence[Value | None], size: Expr) -> list[Expr]:

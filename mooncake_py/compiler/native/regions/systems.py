@@ -17,7 +17,8 @@ from numpy import arange, empty, ndarray
 
 __all__ = [
     "cholesky", "cholesky_back", "cofactors", "determinant", "inverse_transposed",
-    "log_determinant", "solve", "solve_lower", "solve_lower_transposed", "solve_transposed",
+    "log_determinant", "order_of", "solve", "solve_lower", "solve_lower_transposed",
+    "solve_transposed",
 ]  # fmt: skip
 
 BLOCK = 48
@@ -210,6 +211,45 @@ def cofactors(c: ndarray, a: ndarray, det: ndarray) -> bool:
         for j in range(n):
             one[i, j] = det[0] if i == j else 0.0
     return solve_transposed(c, a, one)
+
+
+# Orders.
+
+
+def order_of(order: ndarray, a: ndarray) -> bool:
+    """Compute where the elements of a vector are, from the smallest on; False with ties or nan."""
+    n = a.shape[0]
+    other = arange(n)
+    for k in range(n):
+        order[k] = k
+        if a[k] != a[k]:
+            return False
+    width = 1
+    while width < n:
+        first = 0
+        while first < n:
+            middle = min(first + width, n)
+            last = min(first + 2 * width, n)
+            i = first
+            j = middle
+            for k in range(first, last):
+                source = i
+                if i >= middle or (j < last and a[order[min(j, n - 1)]] < a[order[i]]):
+                    source = j
+                other[k] = order[source]
+                if source >= middle:
+                    j += 1
+                else:
+                    i += 1
+            first += 2 * width
+        for k in range(n):
+            order[k] = other[k]
+        width *= 2
+    ties = 0
+    for k in range(1, n):
+        if a[order[k - 1]] == a[order[k]]:
+            ties += 1
+    return ties == 0
 
 
 # Cholesky factors.

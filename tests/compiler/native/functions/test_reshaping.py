@@ -13,10 +13,12 @@ pytestmark = pytest.mark.plain
 
 COPIES = ["x[::2].ravel()", "np.ravel(x[::-1])", "x.reshape(4, 2)[:, 0].ravel()", "A[:, 1].ravel()",
           "A.T[1].ravel()", "np.diagonal(A[:3, :3]).copy()[::2].ravel()", "A[::-1, 0].ravel()",
-          "(x * 2)[::3].ravel()", "np.stack([x, x])[:, 3].ravel()"]  # fmt: skip
+          "(x * 2)[::3].ravel()", "np.stack([x, x])[:, 3].ravel()", "A.T.ravel()",
+          "A.T.reshape(-1)"]  # fmt: skip
 VIEWS = ["x.ravel()", "x[2:6].ravel()", "A[1].ravel()", "x.T.ravel()", "x[::2].reshape(-1)",
          "x[::-1].reshape(8)", "A[:, 1].reshape(-1)", "x.reshape(4, 2)[1].ravel()",
-         "x[:, None][:, 0].ravel()"]  # fmt: skip
+         "x[:, None][:, 0].ravel()", "A.ravel()", "np.reshape(A, -1)", "A[1:].ravel()",
+         "np.outer(x, x[:4]).reshape(-1)"]  # fmt: skip
 UNKNOWN = ["x[: len(A) - 2 : 2].ravel()", "np.zeros((3, len(A) - 2))[:, 0].ravel()"]
 LAYOUTS = {
     "C": lambda a: a.copy(),

@@ -51,7 +51,7 @@ def test_what_is_refused_is_said():
     x, A = np.ones(3), np.ones((2, 2))
 
     def function(x):
-        return np.sort(x)[0]
+        return np.partition(x, 1)[0]
 
     def comprehension(x):
         return len({v: w for v in x for w in x})
@@ -81,7 +81,7 @@ def test_what_is_refused_is_said():
     def itself(x):
         return itself(x)
 
-    assert "function sort" in why(function, x)
+    assert "function partition" in why(function, x)
     assert "a dict or a set" in why(comprehension, x)
     assert "sign of ints" in why(sign, np.arange(3))
     assert "must not be written" in why(diagonal, A)
@@ -103,7 +103,7 @@ def test_functions_that_are_not_known_are_refused():
 def test_refusals_name_the_line():
     def f(x):
         y = x * 2
-        return np.sort(y)[0]
+        return np.partition(y, 1)[0]
 
     with pytest.raises(Unfit) as error:
         read_function(f, [type_of(np.ones(3))])
