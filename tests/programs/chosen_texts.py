@@ -189,4 +189,29 @@ u = u + np.sqrt(z) * 0.0
 for j in range(1, n):
     u[j] += x[j] * a
 """,
+    # A number is stored under its name, and read again.
+    """
+for i in range(n):
+    t = x[i] * y[i]
+    u[i] = t
+    s += t * a
+""",
+    # Factors and determinants of matrices.
+    """
+w = m @ m.T + 4.0 * np.eye(n)
+s += np.sum(np.linalg.cholesky(w)) + 0.001 * np.linalg.det(m + 2.0 * np.eye(n))
+u = np.linalg.solve(w, x)
+""",
+    # Loops in steps, of which the last one is shorter.
+    """
+for i in range(0, n - 1, 2):
+    s = s * x[i]
+    x[i + 1] = s
+""",
+    # A loop that goes down overwrites what was read, but not in its first pass.
+    """
+s = s * x[n - 2] * x[n - 2]
+for i in range(n - 1, -1, -1):
+    x[i] = a * y[i]
+""",
 )

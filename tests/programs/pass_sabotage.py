@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from mooncake_py.compiler.derivatives import partials
 from mooncake_py.compiler.native.lowering import counting as counting_loops
-from mooncake_py.compiler.native.lowering import extrema
+from mooncake_py.compiler.native.lowering import extrema, lower, operands
 from mooncake_py.compiler.native.lowering import sums as sums_as_loops
 from mooncake_py.compiler.native.numpy_text import (
     blocks,
+    defining,
     elements,
     first_additions,
     helpers,
@@ -21,6 +22,7 @@ from mooncake_py.compiler.native.numpy_text import (
     printer,
     rebound,
     scalars,
+    stored,
     sums,
     vectors,
     views,
@@ -28,6 +30,10 @@ from mooncake_py.compiler.native.numpy_text import (
 )
 from mooncake_py.compiler.native.sweeps import (
     adjoint,
+    applied,
+    counting,
+    finite,
+    fusing,
     hoisting,
     needs,
     normal,
@@ -88,7 +94,7 @@ PASSES: dict[str, Line] = {
     "cotangents_are_multiplied_by_divisors": Line(pull, "return quotient(product(d, a), b, together)", "return product(product(d, a), b)"),
     "the_target_keeps_its_cotangent": Line(pull, "[] if own == g else [Assign(slot, own, place=s.place)]", "[]"),
     "results_are_read_again_that_are_overwritten": Line(pull, "if root.name in reads and (part_of(target) not in reads or self.is_apart(s, back)):", "if root.name in reads:"),
-    "results_are_read_again_after_they_are_overwritten": Line(pull, "return Pull(back, reads - {root.name} | index_names(target), True)", "return Pull(back, reads - {root.name} | index_names(target), False)"),
+    "results_are_read_again_after_they_are_overwritten": Line(pull, "return Pull(back, reads - {root.name}, True)", "return Pull(back, reads - {root.name}, False)"),
     "choices_receive_what_the_other_side_does": Line(pull, "return Select(p.test, chosen(d, p.a), chosen(d, p.b))", "return Select(p.test, chosen(d, p.b), chosen(d, p.a))"),
     "shares_of_quotients_are_whole": Line(pull, "share = atom(steps, quotient(d, b, together))", "share = atom(steps, d)"),
     "sums_give_the_negative": Line(reduced, "one = Assign(s.target, Op(\"add\", (s.target, s.value)), place=s.place)\n    body", "one = Assign(s.target, Op(\"sub\", (s.target, s.value)), place=s.place)\n    body"),
@@ -112,6 +118,31 @@ PASSES: dict[str, Line] = {
     "numbers_live_where_they_are_bound": Line(scopes, "{name for name in first if found[name] == self.total[name]}", "set(first)"),
     "arrays_are_cleared_once": Line(scopes, "        made -= all_mentioned(s)\n", ""),
     "signs_of_tangents_are_lost": Line(tangent, "return negated(times(t, p.args[0]))", "return times(t, p.args[0])"),
+    # What else the way back saves, puts back and goes through.
+    "what_is_needed_at_the_end_is_not_saved": Line(adjoint, "forward = [*forward, *saved]", "pass"),
+    "what_is_made_first_is_made_of_what_is_not_there": Line(adjoint, "return [*numbers, *kept, *rest]", "return [*kept, *numbers, *rest]"),
+    "lengths_of_ranges_are_rounded_down": Line(adjoint, "ahead = Op(\"add\", (Op(\"sub\", (last, first)), Op(\"sub\", (step, sign))))", "ahead = Op(\"sub\", (last, first))"),
+    "loops_in_steps_end_early": Line(adjoint, "return [count, through(added(first, ahead), less(first, step), negated(step))]", "return [count, through(added(first, ahead), first, negated(step))]"),
+    "operands_that_are_the_target_receive_twice": Line(pull, "for leaf, d in found.items() if leaf != target", "for leaf, d in found.items()"),
+    "shares_of_extrema_are_whole": Line(reduced, "Op(\"truediv\", (share, ties))", "share"),
+    "tangents_of_ties_are_added_up": Line(reduced, "Op(\"truediv\", (total, ties))", "total"),
+    "all_tangents_share_an_extremum": Line(reduced, "Select(is_extreme(s), t, ZERO)", "t"),
+    "what_follows_a_break_runs_on_one_side": Line(normal, "sides = followed(last.body, rest), followed(last.orelse, rest)", "sides = followed(last.body, rest), last.orelse"),
+    "nothing_is_carried": Line(scopes, "self.carried = [name for name in numbers if name not in scoped]", "self.carried = list[str]()"),
+    "names_that_are_bound_twice_are_stable": Line(scopes, "if count == 1 and name in scoped", "if name in scoped"),
+    "what_the_other_side_needs_is_not_saved": Line(needs, "return self.block(s.body, needed) | self.block(s.orelse, needed)", "self.block(s.orelse, needed)\n                return self.block(s.body, needed)"),
+    "counters_that_go_down_stay_at_their_begin": Line(overlaps, "ranges.counters[name.name] = plus(ends[1], ONE), ends[0]", "ranges.counters[name.name] = ends[0], ends[0]"),
+    "zero_tangents_are_lost_beside_infinity": Line(tangent, "return product(t, p) if is_safe else Op(\"times\", (t, p))", "return product(t, p)"),
+    "tangents_of_tangents_have_their_names": Line(tangent, "order += 1", "break"),
+    "floats_are_finite": Line(finite, "return kinds.get(name, FLOAT) not in REAL", "return True"),
+    "loops_are_one_that_are_not_apart": Line(fusing, "for a in before for b in after) or not pays(body):", "for a in () for b in after):"),
+    "saved_arrays_are_one_number": Line(counting, "found.append(ForAll(s.counters, s.extents, (SOMETHING,)))", "found.append(SOMETHING)"),
+    # Systems of equations, and other functions of matrices.
+    "systems_give_the_negative": Line(applied, "return Bump(Load(shadow(a), (i, k)), Op(\"neg\", (e,)))", "return Bump(Load(shadow(a), (i, k)), e)"),
+    "systems_are_not_transposed": Line(applied, "back.append(Apply(TRANSPOSED[s.function], w, (a, d), place=s.place))", "back.append(Apply(s.function, w, (a, d), place=s.place))"),
+    "tangents_of_systems_are_added": Line(applied, "return Assign(target, Op(\"sub\", (target, e)))", "return Assign(target, Op(\"add\", (target, e)))"),
+    "diagonals_of_factors_are_whole": Line(applied, "Op(\"mul\", (Const(0.5), e))", "e"),
+    "inverses_are_not_transposed": Line(applied, "factor = Op(\"mul\", (Load(s.target, (NULL,)), Load(inverse, (j, i))))", "factor = Op(\"mul\", (Load(s.target, (NULL,)), Load(inverse, (i, j))))"),
 }  # fmt: skip
 """Of passes, which serve compiled text too."""
 
@@ -126,6 +157,8 @@ LOWERING: dict[str, Line] = {
     "products_begin_with_two": Line(sums_as_loops, "b.add(Assign(s, Const(1.0), place=b.place))", "b.add(Assign(s, Const(2.0), place=b.place))"),
     "cumulative_results_are_the_elements": Line(sums_as_loops, "b.add(Assign(o.target_at(at), s, place=b.place))", "b.add(Assign(o.target_at(at), o.at(at), place=b.place))"),
     "sums_begin_with_what_was_there": Line(sums_as_loops, "b.add(Assign(s.target, Const(0.0), place=s.place))\n        bump", "pass\n        bump"),
+    "products_are_sums": Line(lower, "sums.multiplied(b, o)", "sums.added_up(b, o)"),
+    "axes_are_exchanged": Line(operands, "return substituted(self.s.value, dict(zip(self.s.along, index, strict=True)))", "return substituted(self.s.value, dict(zip(self.s.along, index[::-1], strict=True)))"),
 }  # fmt: skip
 """Of what lowers operations on whole arrays to loops, for compiled text."""
 
@@ -229,6 +262,8 @@ PRINTERS: dict[str, Line] = {
     "elements_in_lists_are_not_put_back": Line(helpers, "a[:] = found", "pass"),
     "products_are_not_guarded": Line(helpers, "return np.where(d == 0.0, 0.0, d * p)", "return d * p"),
     "quotients_are_not_guarded": Line(helpers, "return np.where(d == 0.0, 0.0, d / p)", "return d / p"),
+    "elements_in_lists_stay_there": Line(defining, "if array not in self.listed or not self.writes[array]:", "if True:"),
+    "names_that_are_read_again_are_left_out": Line(stored, "and reads[s.value.name] == 1\n", "\n"),
 }  # fmt: skip
 """Of printers of text of NumPy."""
 
@@ -258,6 +293,7 @@ HARMLESS: dict[str, str] = {
 """Breaks that change no derivative, and why."""
 
 OPEN: dict[str, str] = {
+    "zero_tangents_are_lost_beside_infinity": "text of NumPy is left there, and compiled tangents are not in the search",
     "results_are_shared": "programs of the corpus return numbers, not two arrays that are one",
     "results_have_any_layout": "programs of the corpus return numbers, not arrays in another order",
     "gathers_are_parts": "the reader gathers along one axis at a time, as far as programs are known",

@@ -9,7 +9,7 @@ from tests.compiler.native.elements_once import require_same_sweeps
 from tests.compiler.native.numpy_text import test_elements, test_first_additions, test_lengths
 from tests.compiler.native.random_regions import random_region, random_values
 from tests.compiler.native.sweeping import agrees
-from tests.compiler.native.sweeps import test_normal
+from tests.compiler.native.sweeps import test_counting, test_fusing, test_normal, test_overlaps
 
 __all__ = ["REGIONS"]
 
@@ -30,6 +30,9 @@ TESTS: tuple[Callable[..., None], ...] = (
     test_lengths.test_arrays_that_are_made_twice_are_of_no_known_length,
     test_elements.test_places_that_change_have_no_name,
     test_normal.test_normal_form,
+    test_counting.test_all_elements_are_counted,
+    test_fusing.test_loops_that_stay_apart,
+    test_overlaps.test_only_what_is_read_is_saved,
 )
 """Of statements that no program has, since the reader gives ints new names where they change."""
 
@@ -44,7 +47,12 @@ def run_test(seed: int) -> None:
 def cases_of(test: Any) -> Iterator[tuple[Any, ...]]:
     """Yield what a test is given."""
     marks = [mark for mark in getattr(test, "pytestmark", ()) if mark.name == "parametrize"]
-    yield from marks[0].args[1] if marks else [()]
+    if not marks:
+        yield ()
+        return
+    names, cases = marks[0].args
+    for case in cases:
+        yield (case,) if isinstance(names, str) and "," not in names else tuple(case)
 
 
 REGIONS: dict[str, Callable[[int], None]] = {

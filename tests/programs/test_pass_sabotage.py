@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from types import ModuleType
+
 import pytest
 
+from mooncake_py.compiler.native import lowering, numpy_text, sweeps
 from mooncake_py.runtime.compilation import is_installed
 from tests.programs.breaking import Change, noted_seeds, path_of
 from tests.programs.line_breaks import break_line
@@ -47,6 +51,13 @@ def test_each_break_is_found_or_listed() -> None:
     (change, *_) = BREAKS.values()
     assert {*noted_seeds(path_of(change))} == {*BREAKS}
     assert {*BREAKS, *HARMLESS, *OPEN} == {*LINES}
+
+
+@pytest.mark.parametrize("room", [lowering, numpy_text, sweeps])
+def test_each_file_is_broken_somewhere(room: ModuleType) -> None:
+    (path,) = room.__path__
+    broken = {Path(line.module.__file__ or "") for line in LINES.values()}
+    assert {*Path(path).glob("[!_]*.py")} <= broken
 
 
 @compiles

@@ -132,7 +132,7 @@ class Puller:
             if root.name in reads and (part_of(target) not in reads or self.is_apart(s, back)):
                 result: dict[str, Expr] = {root.name: target}
                 back = tuple(with_value(b, lambda e: substituted(e, result)) for b in back)
-                return Pull(back, reads - {root.name} | index_names(target), True)
+                return Pull(back, reads - {root.name}, True)
         back = finished([*steps.lets, *ends], g, slot)
         return Pull(back, values_read(back, slot), False)
 

@@ -30,6 +30,12 @@ while True:
     assert any(isinstance(s, While) for s in statements(found))
 
 
+def test_all_elements_are_counted() -> None:
+    text = "for j in all(len(x, 0)):\n    push(x[j])\npush(n)"
+    expected = "for j in all(len(x, 0)):\n    push(0.0)\npush(0.0)"
+    assert counted(written(text, KINDS, {}), {}) == written(expected, KINDS, {})
+
+
 def forever(a: Any) -> None:
     i, t = -1, 0.0
     while True:

@@ -13,6 +13,10 @@ CASES = {
     "the lesser": ("s = min(a, b)", "s = b if b < a else a"),
     "an index of what is stored": ("idx[idx[k]] = 3", "h0 = idx[k]\nidx[h0] = 3"),
     "an index of something else": ("x[idx[k]] = a", "x[idx[k]] = a"),
+    "what follows a break": (
+        "for i in range(3):\n    if a > 0.0:\n        break\n    s = s + a",
+        "for i in range(3):\n    if a > 0.0:\n        break\n    else:\n        s = s + a",
+    ),
 }
 
 
