@@ -210,7 +210,8 @@ for i in range(0, n - 1, 2):
 """,
     # A loop that goes down overwrites what was read, but not in its first pass.
     """
-s = s * x[n - 2] * x[n - 2]
+for j in range(n - 1):
+    s = s * x[j]
 for i in range(n - 1, -1, -1):
     x[i] = a * y[i]
 """,
