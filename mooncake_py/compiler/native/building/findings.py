@@ -11,7 +11,7 @@ from mooncake_py.syntax.nodes import Place
 __all__ = ["Again", "Findings", "reread"]
 
 T = TypeVar("T")
-ATTEMPTS = 20
+ATTEMPTS = 60
 
 
 class Again(Exception):
@@ -73,8 +73,8 @@ class Findings:
         Variables that are read after the loop that binds them.
     counters : set of str
         Attributes of objects that are made within, ints, which are bound again.
-    defaulted : set of Slot
-        Attributes of such objects that are bound, and of which the class has a value besides.
+    defaulted : set of (type, str)
+        Attributes that such objects bind, and of which their class has a value besides.
     assigned : dict of str to (tuple, Slot)
         Attributes that are assigned: where the object is, and the slot.
     """
@@ -102,7 +102,7 @@ class Findings:
         self.written: set[Place | None] = set()
         self.outlasting: set[str] = set()
         self.counters: set[str] = set()
-        self.defaulted: set[Any] = set()
+        self.defaulted: set[tuple[type, str]] = set()
         self.assigned: dict[str, tuple[tuple[int | str, ...], Any]] = {}
 
 

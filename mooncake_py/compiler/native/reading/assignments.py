@@ -157,6 +157,12 @@ class AssignmentReader(MemoryWriter):
     def bind(self, at: str | Slot, value: Value) -> None:
         """Bind a variable, or any other slot."""
         slot, slots = self.slot(at), self.slots
+        if slot.own in slots.nonlocals and self.b.loops and not isinstance(value, Number):
+            raise Unfit(
+                f"the `nonlocal` variable {slot.name} that a loop binds to {said(value)}: "
+                "use numbers, or write elements",
+                self.b.place,
+            )
         slots.maybe.pop(slot, None)
         if isinstance(value, Number):
             slots.values[slot] = self.bind_number(slot, value)

@@ -57,8 +57,13 @@ class NestedReader(GeneratorReader):
     def made_function(self, node: Made) -> Value:
         a = node.args
         decorators = [self.value(d) for d in getattr(node, "decorator_list", ())]
-        if any(isinstance(n, ast.Nonlocal | ast.Global | ast.Yield) for n in ast.walk(node)):
-            raise Unfit("a nested function with `nonlocal` or `global`", place_of(node))
+        parts = list(ast.walk(node))
+        if any(isinstance(n, ast.Global | ast.Yield | ast.YieldFrom) for n in parts):
+            raise Unfit("a nested function with `global` or `yield`", place_of(node))
+        if any(isinstance(n, ast.Nonlocal) for n in parts) and any(
+            isinstance(n, ast.For | ast.Delete | ast.NamedExpr) for n in parts
+        ):
+            raise Unfit("a nested function with `nonlocal` and a loop or `del`", place_of(node))
         code = code_of(node, self.scope.function.__code__)
         self.scope.makes_functions = True
         cells = tuple([CellType() for _ in code.co_freevars])

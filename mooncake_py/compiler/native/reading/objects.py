@@ -145,10 +145,9 @@ class ObjectReader(ClassReader):
 
         A branch or a loop may assign them, after which they are this or that.
         """
-        for slot in sorted(self.findings.defaulted):
-            if slot == owned(o, slot.name):
-                found = self.scope.of_class(o.cls, slot.name)
-                self.bind_own(slot, self.of_instance(o, o.cls, slot.name, found))
+        for name in sorted([name for cls, name in self.findings.defaulted if cls is o.cls]):
+            found = self.scope.of_class(o.cls, name)
+            self.bind_own(owned(o, name), self.of_instance(o, o.cls, name, found))
 
     @override
     def attribute_of(self, o: Object, name: str) -> Value:
@@ -157,7 +156,8 @@ class ObjectReader(ClassReader):
         if name.startswith("__"):
             raise Unfit(f"the attribute {name}", self.b.place)
         findings = self.findings
-        if own in findings.assigned or slot in findings.defaulted or slot in self.slots.values:
+        has_bound_default = not o.path and (o.cls, name) in findings.defaulted
+        if own in findings.assigned or has_bound_default or slot in self.slots.values:
             return self.bound_attribute(slot)
         type_ = self.type_at(o, name)
         if type_ is not None:
@@ -228,8 +228,8 @@ class ObjectReader(ClassReader):
             raise Unfit(f"an assignment to the attribute {name} of a class", self.b.place)
         slot = owned(o, name)
         has_default = found is not MISSING and not is_slot
-        if not o.path and has_default and slot not in self.findings.defaulted:
-            self.findings.defaulted.add(slot)
+        if not o.path and has_default and (o.cls, name) not in self.findings.defaulted:
+            self.findings.defaulted.add((o.cls, name))
             raise Again
         if slot.own in self.of_classes and self.b.loops:
             raise Unfit(

@@ -404,6 +404,8 @@ class FunctionReader(ResultReader):
                 inner.bindings[name] > 1
                 or not isinstance(value.e, Name)
                 or value.e.name in self.findings.assigned
+                or self.slots.may_change(value.e.name)
+                or name in inner.function.__code__.co_cellvars  # functions may outlast the call
             ):
                 inner.env[name] = self.bind_number(name, value)
             elif isinstance(value, Tuple):

@@ -57,6 +57,8 @@ class Scope:
         Of the function within which this one is made.
     calls_at : Place or None
         The statement in which it calls the function that is being read, if that runs once.
+    nonlocals : set of str
+        Variables of functions around this one that it binds.
     repeats : int
         How many loops the reader is in that are read pass by pass.
     """
@@ -85,9 +87,16 @@ class Scope:
         code = f.__code__
         self.local = {*code.co_varnames, *code.co_cellvars}
         self.bindings.update(parameters_of(code).names)
+        self.nonlocals = set(declared(body)) if code.co_freevars else set()
+        if code.co_cellvars:  # a function within may bind them
+            within = {name for name in names_shared(body) if name in code.co_cellvars}
+            self.bindings.update([*within, *within])
+            store.nonlocals.update(map(self.named, within))
 
     def slot(self, name: str) -> Slot:
-        """Return the slot of a variable."""
+        """Return the slot of a variable, which may be one of a function around this one."""
+        if name in self.nonlocals and self.parent is not None:
+            return self.parent.slot(name)
         return Slot(self.owner, name)
 
     def named(self, name: str) -> str:
@@ -192,6 +201,25 @@ def known(value: Any) -> Value:
 def names_in(node: ast.AST) -> Iterator[str]:
     """Yield the names in a node, those of functions within it too."""
     return (part.id for part in ast.walk(node) if isinstance(part, ast.Name))
+
+
+def declared(body: list[ast.stmt]) -> Iterator[str]:
+    """Yield the names that a function declares `nonlocal`, not those of functions within it."""
+    todo: list[ast.AST] = [*body]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, ast.Nonlocal):
+            yield from node.names
+        if not isinstance(node, OWN_SCOPE):
+            todo += ast.iter_child_nodes(node)
+
+
+def names_shared(body: list[ast.stmt]) -> Iterator[str]:
+    """Yield the names that functions within one declare `nonlocal`."""
+    for statement in body:
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Nonlocal):
+                yield from node.names
 
 
 def bound_in(body: list[ast.stmt]) -> Iterator[str]:

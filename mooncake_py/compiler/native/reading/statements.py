@@ -98,6 +98,8 @@ class StatementReader(UnrollingReader):
                 self.b.add(Break(place=self.b.place))
             case ast.Continue():
                 self.jumps[-1].append(self.slots.snapshot())
+            case ast.Nonlocal() if self.scope.parent is not None:
+                pass
             case ast.Pass() | ast.Expr(value=ast.Constant()):
                 pass
             case ast.Expr(value=value):

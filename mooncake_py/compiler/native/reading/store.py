@@ -86,12 +86,20 @@ class Store:
         Of slots that loops bind: they are bound if all these tests hold.
     shared : set of str
         Objects, lists and dicts that stand for others, and must not be changed.
+    nonlocals : set of str
+        What the region calls variables that functions within others bind as `nonlocal`.
     """
 
     def __init__(self) -> None:
         self.values: dict[Slot, Value] = {}
         self.maybe: dict[Slot, tuple[Expr, ...]] = {}
         self.shared: set[str] = set()
+        self.nonlocals: set[str] = set()
+
+    def may_change(self, name: str) -> bool:
+        """Return True for the name of a number that a call may bind again: no local variable."""
+        owner, dot, rest = name.rpartition(".")
+        return name in self.nonlocals or (bool(dot) and Slot(f"{owner}.", rest) in self.values)
 
     def snapshot(self) -> Snapshot:
         """Return what slots stand for now."""
