@@ -169,7 +169,7 @@ class Symbol:
         assert self.paths is not None
         if ufunc is np.absolute:
             return self.made("abs", *args)
-        if is_special(ufunc) and not self.paths.of_arrays:
+        if ufunc is np.sign or (is_special(ufunc) and not self.paths.of_arrays):
             return Symbol(Call(ufunc, tuple(map(expression, args))), self.paths)
         if ufunc not in NUMPY_FUNCTIONS:
             raise Untraceable

@@ -17,6 +17,7 @@ IMPORTS = "from scipy import special, stats"
 COMPILED = [
     "np.sum(special.erf(x) * special.expit(y)) + special.gammaln(2 + x[0] ** 2)",
     "np.sum(special.xlogy(x, 1 + y * y)) + special.xlog1py(0.0, x[0]) + special.ndtr(x[1])",
+    "np.sum(special.i0e(x) * special.xlogy(2.0, 1 + y * y)) + special.jv(2, x[0])",
     "special.logsumexp(x) + np.sum(special.logsumexp(A, axis=1) * y)",
     "np.sum(special.softmax(A, axis=0) * B) + np.sum(special.log_softmax(x) * y)",
     "np.sum(special.logsumexp(T, axis=(0, 2), keepdims=True) * A)",
