@@ -92,7 +92,7 @@ def total(b: Builder, args: Sequence[Value], given: Given) -> Value:
         about = reductions.added_up(b, floats, None)
         assert isinstance(about, Number)
         operations.require_exact(b, about.e)
-        return Number(truths.sum_of_ints(b, x.as_array).e, type_in(b, x))
+        return Number(truths.gathered(b, "sum", x.as_array, INT), type_in(b, x))
     a = array_of(b, x)
     if len(a.shape) != 1 or a.kind != FLOAT:
         raise Unfit(f"`sum` of {said(a)}: use a vector of float64, or np.sum", b.place)

@@ -86,8 +86,8 @@ ZERO = Const(0.0)
 
 def added_up(b: Builder, a: Value, axes: Sequence[int] | None, keeps: bool = False) -> Value:
     """Return the sum along some axes; of ints that of all elements."""
-    if isinstance(a, Array) and a.kind not in REAL and axes is None and not keeps:
-        return truths.sum_of_ints(b, a)
+    if isinstance(a, Array) and not is_complex(a) and a.kind not in REAL:
+        return truths.sum_of_ints(b, a, axes, keeps)
     return reductions.added_up(b, a, axes, keeps)
 
 

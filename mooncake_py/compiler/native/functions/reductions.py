@@ -17,8 +17,8 @@ from mooncake_py.compiler.native.building.values import (
 )
 from mooncake_py.compiler.native.regions.contractions import Window, window
 from mooncake_py.compiler.native.regions.linear import ONE, times
-from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, REAL
-from mooncake_py.compiler.regions.ir import Const, Expr, Length, Load, Name, Op
+from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, INT, REAL
+from mooncake_py.compiler.regions.ir import Const, Expr, Length, Load, Name, Op, Select
 from mooncake_py.compiler.regions.wholes import ACCUMULATED, SUMS
 from mooncake_py.syntax.nodes import Place
 
@@ -97,6 +97,9 @@ def mean(b: Builder, a: Value, axes: Sequence[int] | None, keeps: bool = False) 
     """Return the mean along some axes."""
     if not isinstance(a, Array):
         raise Unfit(f"a mean of {said(a)}: use an array", b.place)
+    if a.kind in (INT, BOOL):  # NumPy adds them up as floats
+        b.is_exact = False
+        a = in_floats(a)
     ndim = len(a.shape)
     count: Expr = ONE
     for axis in range(ndim) if axes is None else [axis % ndim for axis in axes]:
@@ -109,6 +112,13 @@ def mean(b: Builder, a: Value, axes: Sequence[int] | None, keeps: bool = False) 
     assert isinstance(found, Array)
     sums = found
     return Array(sums.shape, sums.kind, lambda index: Op("truediv", (sums.at(index), n)))
+
+
+def in_floats(a: Array) -> Array:
+    """Return ints or truths as floats."""
+    if a.kind == BOOL:
+        return Array(a.shape, FLOAT, lambda at: Select(a.at(at), Const(1.0), Const(0.0)))
+    return Array(a.shape, FLOAT, lambda at: Op("float", (a.at(at),)))
 
 
 def product(b: Builder, x: Value, y: Value, op: str = "dot") -> Value:
