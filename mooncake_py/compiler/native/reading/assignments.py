@@ -29,6 +29,7 @@ from mooncake_py.compiler.native.reading.writes import MemoryWriter
 from mooncake_py.compiler.native.regions.linear import ZERO, minus
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, FLOAT32, INT, REAL
 from mooncake_py.compiler.regions.ir import Assign, Const, Count, Name
+from mooncake_py.overriding import override
 from mooncake_py.syntax.nodes import Place, place_of
 
 __all__ = ["AssignmentReader", "alike"]
@@ -74,6 +75,16 @@ class AssignmentReader(MemoryWriter):
             self.findings.compressed.add(self.b.place)
             raise Again from None
         self.has_picked |= before
+
+    @override
+    def named(self, target: ast.Name, node: ast.expr) -> Value:
+        if self.exclusive:
+            raise Unfit("`:=` in a part of an expression that may not be computed", self.b.place)
+        if self.b.place not in self.findings.written:
+            self.findings.written.add(self.b.place)
+            raise Again
+        self.to_target(target, self.value(node))
+        return self.variable(target.id)
 
     def to_target(self, target: ast.expr, value: Value) -> None:
         """Bind or write a target."""

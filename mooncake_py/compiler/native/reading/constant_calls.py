@@ -31,7 +31,7 @@ from mooncake_py.runtime.attribute_lookup import in_class
 if TYPE_CHECKING:
     from mooncake_py.compiler.native.reading.expressions import ExpressionReader
 
-__all__ = ["attribute", "called", "formatted", "may_have", "method", "set_of"]
+__all__ = ["attribute", "called", "formatted", "item", "may_have", "method", "set_of"]
 
 BUILTIN = (
     abs, ascii, bin, bool, bytes, chr, complex, dict, divmod, enumerate, float, format, frozenset,
@@ -173,6 +173,26 @@ def set_of(r: ExpressionReader, items: Sequence[Value]) -> Value:
     if UNKNOWN in found:
         raise Unfit("a set of what is known only when it runs: use a tuple", r.b.place)
     return Known(found)
+
+
+def item(r: ExpressionReader, base: Known, node: ast.expr) -> Value:
+    """Read an item of a text or such, or a slice of it."""
+    parts = [node.lower, node.upper, node.step] if isinstance(node, ast.Slice) else [node]
+    values = [Known(None) if part is None else r.value(part) for part in parts]
+    known = [*map(python_of, values)]
+    for found, value in zip(known, values, strict=True):
+        if found is UNKNOWN and isinstance(value, Number):
+            r.unroll(value.e)
+            r.pin(value.e)
+    if any(found is UNKNOWN for found in known):
+        raise Unfit("an item of a text at an index that is known only when it runs", r.b.place)
+    try:
+        value = value_of(base.value[slice(*known) if isinstance(node, ast.Slice) else known[0]])
+    except Exception as error:
+        raise Unfit(f"an item that raises {type(error).__name__}", r.b.place) from None
+    if value is None:
+        raise Unfit(f"an item of an object of type {type(base.value).__name__}", r.b.place)
+    return value
 
 
 def formatted(r: ExpressionReader, node: ast.JoinedStr) -> Value:

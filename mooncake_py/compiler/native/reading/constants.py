@@ -27,7 +27,7 @@ from mooncake_py.compiler.native.building.values import (
 )
 from mooncake_py.compiler.regions.ir import Const
 
-__all__ = ["UNKNOWN", "is_data", "is_steady", "operated", "python_of", "value_of"]
+__all__ = ["UNKNOWN", "has_items", "is_data", "is_steady", "operated", "python_of", "value_of"]
 
 UNKNOWN: Any = object()
 
@@ -161,6 +161,11 @@ def operated(op: ast.operator, x: Value, y: Value) -> Value | None:
         return value_of(f(a, b))
     except Exception:  # where it runs, Python raises the same
         return None
+
+
+def has_items(value: Known) -> bool:
+    """Return True for a text or such, whose items are known where their index is."""
+    return type(value.value) in (str, bytes, range, tuple) and is_data(value.value)
 
 
 def is_tuple(value: Value) -> TypeGuard[Tuple]:

@@ -178,6 +178,8 @@ class ExpressionReader(ConditionReader):
                 return self.call(node)
             case ast.Set():
                 return constant_calls.set_of(self, [*map(self.value, node.elts)])
+            case ast.NamedExpr(target=target, value=value):
+                return self.named(target, value)
             case ast.JoinedStr():
                 return constant_calls.formatted(self, node)
             case ast.Lambda():
@@ -194,6 +196,10 @@ class ExpressionReader(ConditionReader):
         if not isinstance(found, Number):
             raise Unfit(f"{said(found)} where a number is needed", place_of(node))
         return found
+
+    def named(self, target: ast.Name, node: ast.expr) -> Value:
+        """Read ``name := value``, before which other parts of the statement keep what they are."""
+        raise NotImplementedError
 
     def variable(self, name: str) -> Value:
         """Read a variable."""
@@ -385,8 +391,12 @@ class ExpressionReader(ConditionReader):
             if not -len(base.items) <= at.e.value < len(base.items):
                 raise Unfit("an item of a tuple that is not there", self.b.place)
             return base.items[at.e.value]
+        if isinstance(base, Cells) and isinstance(index, ast.Slice):
+            return lists.part(self.b, base, self.part(index))
         if isinstance(base, Cells):
             return lists.item(self.b, base, self.number(index))
+        if isinstance(base, Known) and constants.has_items(base):
+            return constant_calls.item(self, base, index)
         if isinstance(base, Dictionary):
             return dicts.item(self.b, base, self.value(index))
         if not isinstance(base, Array):

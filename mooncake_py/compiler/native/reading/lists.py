@@ -10,7 +10,7 @@ from mooncake_py.compiler.native.building import operations
 from mooncake_py.compiler.native.building.builder import Builder
 from mooncake_py.compiler.native.building.findings import Again
 from mooncake_py.compiler.native.building.in_words import said
-from mooncake_py.compiler.native.building.indexing import viewed
+from mooncake_py.compiler.native.building.indexing import Part, viewed
 from mooncake_py.compiler.native.building.narrow import rank_of
 from mooncake_py.compiler.native.building.types import MOST_ITEMS
 from mooncake_py.compiler.native.building.values import (
@@ -121,6 +121,13 @@ def like_items(b: Builder, cells: Cells, value: Value, mixed: set[str]) -> Numbe
 def current(b: Builder, value: Value) -> Value:
     """Return a list that grows as long as it is now, and anything else as it is."""
     return now(b, value) if isinstance(value, Cells) else value
+
+
+def part(b: Builder, cells: Cells, index: Part) -> Cells:
+    """Read a slice, which is a new list."""
+    if cells.ranks is not None:
+        raise Unfit("a slice of a list of floats of Python and of NumPy", b.place)
+    return Cells(b.kept(viewed(b, cells.as_array, [index])), cells.type)
 
 
 def now(b: Builder, cells: Cells) -> Cells:

@@ -39,7 +39,7 @@ from mooncake_py.compiler.regions.ir import (
     While,
 )
 from mooncake_py.overriding import override
-from mooncake_py.syntax.nodes import place_of
+from mooncake_py.syntax.nodes import place_of, statement
 
 __all__ = ["StatementReader"]
 
@@ -213,7 +213,7 @@ class StatementReader(UnrollingReader):
         if node.orelse:
             raise Unfit("`else` of a loop: use a flag", place_of(node))
         b = self.b
-        self.enter_loop(node.body, None, set())
+        self.enter_loop([*node.body, statement(node.test, place_of(node))], None, set())
         with b.within() as block:
             test = self.test(node.test)
             if block:

@@ -132,3 +132,16 @@ def of_shadowed(x, sorted=lambda x: (1.0, 2.0)):
 
 def test_a_function_of_the_same_name(tried):
     agrees(of_shadowed, X)
+
+
+def of_items(x, sequence):
+    s = 0.0
+    for k in range(len(sequence) - 1):
+        pair = sequence[k] + sequence[k + 1]
+        s += x[k] * (2.0 if pair in ("ab", "ba") else 0.5) + x[k] ** 2 * len(sequence[1:])
+    return s * (3.0 if sequence[-1] == "b" else 1.0)
+
+
+def test_items_of_texts(tried):
+    for text in ("aab", "abba", "bb"):
+        agrees_compiled(of_items, tried, X, text)

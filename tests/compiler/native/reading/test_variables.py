@@ -350,3 +350,62 @@ def test_names_of_arrays_that_are_bound_to_numbers(tried):
         assert_allclose(found[1][1], expected[1][1], rtol=1e-13)
     assert False not in tried
     assert len(tried) >= 2
+
+
+def test_names_that_are_bound_within_expressions(tried):
+    def in_sum(x, n):
+        s = 2.0
+        total = s * x[0] + (s := x[1] * s) + s * (s := s + x[2]) + s
+        if (t := total * x[0]) > 0.1:
+            total += t
+        return total * s
+
+    def in_while(x, n):
+        s, k = 0.5 * x[0], 0
+        while (r := 1.0 - s) > 0.1:
+            s += 0.3 * r * (1.0 + x[1] ** 2)
+            k += 1
+        return s * r * k
+
+    def in_a_loop(x, n):
+        s = 0.0
+        for v in x:
+            s = s + (w := v * v) * (u := w + 1.0)
+        return s * w + u
+
+    def on_one_side(x, n):
+        a = 1.0
+        if x[0] > 5.0 and (a := x[1] * 2.0) > 0.0:
+            return a
+        return a * x[2]
+
+    x = np.array([0.3, 0.7, 0.4])
+    for f in (in_sum, in_while, in_a_loop, on_one_side):
+        for given in (x, -x, 20.0 * x):
+            found = value_and_grad(f, compile=True)(given, 3)
+            expected = value_and_grad(f, compile=False)(given, 3)
+            assert_allclose(found[0], expected[0], rtol=1e-13)
+            assert_allclose(found[1], expected[1], rtol=1e-12)
+    assert True in tried
+
+
+def test_slices_of_lists_of_numbers(tried):
+    def f(x, values, k):
+        out = []
+        for v in values:
+            out.append(v * x[0])
+        s = 0.0
+        for a, b in zip(out[k:], values[k:], strict=False):
+            s += a * b * x[1]
+        part = values[1:3]
+        part[0] = 5.0
+        return s + sum(values) * part[0] + out[-1]
+
+    x, values = np.array([0.3, 0.7]), [1.0, 2.0, 3.0, 4.0]
+    for k in (1, 2, 9):
+        found = value_and_grad(f, (0, 1), compile=True)(x, list(values), k)
+        expected = value_and_grad(f, (0, 1), compile=False)(x, list(values), k)
+        assert_allclose(found[0], expected[0], rtol=1e-13)
+        assert_allclose(found[1][0], expected[1][0], rtol=1e-12)
+        assert_allclose(found[1][1], expected[1][1], rtol=1e-12)
+    assert True in tried
