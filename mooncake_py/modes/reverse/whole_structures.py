@@ -24,6 +24,7 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.application.gradients import is_dataclass
+from mooncake_py.compiler.native.building.looked import found_at
 from mooncake_py.compiler.native.building.types import FLOATS, Path, fields_of
 from mooncake_py.compiler.native.passed import numbers_in
 from mooncake_py.compiler.printing.text import define
@@ -91,8 +92,10 @@ class Text:
 
     Attributes
     ----------
+    places : dict of Path to int
+        By where numbers and arrays are which of the gradients is theirs; see `owned`.
     made : dict of int to (str, str)
-        By the ids of lists, dicts and objects their names in both.
+        By the ids of structures their names in both.
     arrays : list of str
         The arrays that have a gradient: they must share no memory.
     unread : list of str
@@ -100,7 +103,8 @@ class Text:
     """
 
     def __init__(self, places: Mapping[Path, int]) -> None:
-        self.places = places
+        self.given = places
+        self.places: dict[Path, int] = {}
         self.looks: list[str] = []
         self.builds: list[str] = []
         self.constants: dict[str, Any] = {
@@ -115,16 +119,21 @@ class Text:
 
     def functions(self, value: Any) -> tuple[Look, Build]:
         """Return both functions for values like one."""
+        self.places = {owned(value, path): k for path, k in self.given.items()}
+        if len(self.places) < len(self.given):
+            raise Unlike
         if type(value) in EXACT:
             self.refuse(f"type(v) is not {self.constant(type(value))}")
         result = self.part(value, "v", ())
+        if result == "NONE":  # it has no derivative, which is an error
+            raise Unlike
         if len(self.made) > 1:
             ids = ", ".join([f"id({v})" for v, _ in self.made.values()])
             self.refuse(f"len({{{ids}}}) != {len(self.made)}")
         if self.arrays:
             ids = ", ".join([f"id({v})" for v in self.arrays])
-            owned = " and ".join([f"{v}.flags.owndata" for v in self.arrays])
-            self.refuse(f"len({{{ids}}}) != {len(self.arrays)} or not ({owned})")
+            alone = " and ".join([f"{v}.flags.owndata" for v in self.arrays])
+            self.refuse(f"len({{{ids}}}) != {len(self.arrays)} or not ({alone})")
         looks, builds = "\n    ".join(self.looks), "\n    ".join(self.builds)
         text = (
             f"def look(v):\n    {looks}\n    return [{', '.join(self.unread)}]\n"
@@ -156,7 +165,7 @@ class Text:
         if t is list and place is not None:
             return self.held(value, v) or self.named(value, f"numbers_in(g[{place}], float)")
         if t in BUILTIN or hasattr(t, "_fields"):
-            return self.container(value, v, path)
+            return self.container(value, v)
         spec = spec_of(value)
         if spec.fields(value) is None:
             try:
@@ -165,7 +174,7 @@ class Text:
                 raise Unlike from None
             return "NONE"
         if type(spec) is ObjectSpec and spec.mutable:
-            return self.instance(value, v, path)
+            return self.instance(value, v)
         raise Unlike
 
     def array(self, a: ndarray, v: str, place: int | None) -> str:
@@ -198,27 +207,27 @@ class Text:
         self.made[id(value)] = v, f"o{len(self.made)}"
         return None
 
-    def container(self, value: Any, v: str, path: Path) -> str:
+    def container(self, value: Any, v: str) -> str:
         """Look at a tuple, a list or a dict."""
         t = type(value)
-        known = None if issubclass(t, tuple) else self.held(value, v)
+        known = self.held(value, v) if len(value) or not issubclass(t, tuple) else None
         if known is not None:
             return known
         if t is tuple or t is list:
             self.refuse(f"len({v}) != {len(value)}")
-            parts = self.parts(value, dict(enumerate(value)), v, path)
+            parts = self.parts(value, dict(enumerate(value)), v)
             end = "," if t is tuple and len(value) == 1 else ""
             text = ", ".join(parts.values()) + end
             return self.named(value, f"({text})" if t is tuple else f"[{text}]")
         if t is dict:
             self.refuse(f"tuple({v}) != {self.constant(tuple(value))}")
             self.refuse(f"[*map(type, {v})] != {self.constant([*map(type, value)])}")
-            parts = self.parts(value, value, f"{v}.values()", path)
+            parts = self.parts(value, value, f"{v}.values()")
             pairs = [f"{self.constant(key)}: {part}" for key, part in parts.items()]
             return self.named(value, "{" + ", ".join(pairs) + "}")
         cls = self.class_of(value, v)
-        parts = self.parts(value, dict(enumerate(value)), v, path)
-        return f"{cls}({', '.join(parts.values())})"
+        parts = self.parts(value, dict(enumerate(value)), v)
+        return self.named(value, f"{cls}({', '.join(parts.values())})")
 
     def class_of(self, value: Any, v: str) -> str:
         """Compare the class of a value; return what gives it."""
@@ -226,7 +235,7 @@ class Text:
         self.refuse(f"type({v}) is not {cls}")
         return cls
 
-    def instance(self, value: Any, v: str, path: Path) -> str:
+    def instance(self, value: Any, v: str) -> str:
         """Look at an object."""
         known = self.held(value, v)
         if known is not None:
@@ -244,7 +253,7 @@ class Text:
         h = f"h{len(self.made)}"
         self.looks.append(f"{h} = {v}.__dict__")
         self.refuse(f"tuple({h}) != {self.constant(tuple(held))}")
-        parts = self.parts(value, held, f"{h}.values()", path)
+        parts = self.parts(value, held, f"{h}.values()")
         if not is_dataclass(value):
             fields = ", ".join([f"{name}={part}" for name, part in parts.items()])
             return self.named(value, f"MutableTangent({fields})")
@@ -260,7 +269,7 @@ class Text:
         self.builds.append(f"{name} = {text}")
         return name
 
-    def parts(self, value: Any, held: Mapping[Any, Any], given: str, path: Path) -> dict[Any, str]:
+    def parts(self, value: Any, held: Mapping[Any, Any], given: str) -> dict[Any, str]:
         """Look at what a structure holds; return the gradients by key."""
         if not held:
             return {}
@@ -276,11 +285,20 @@ class Text:
             )
         self.open.add(id(value))
         found = {
-            key: self.part(part, v, (*path, key))
+            key: self.part(part, v, (id(value), key))
             for v, (key, part) in zip(names, held.items(), strict=True)
         }
         self.open.discard(id(value))
         return found
+
+
+def owned(value: Any, path: Path) -> Path:
+    """Return in which structure something is, by its id, and where: several paths lead there."""
+    found: Path = ()
+    for step in path:
+        found = id(value), step
+        value = found_at((value,), (0, step))
+    return found
 
 
 EXACT = WITHOUT | BUILTIN | {ndarray, *FLOATS}
