@@ -166,6 +166,8 @@ class Tuple:
         Where a list is made.
     name : str
         Of a list that the function changes, or that is passed: what it is called in the region.
+    has_slots : bool
+        Whether the function changes it.
     cls : type or None
         The class of a named tuple.
     """
@@ -176,6 +178,7 @@ class Tuple:
     place: Place | None = field(default=None, compare=False)
     cls: type | None = None
     name: str = ""
+    has_slots: bool = field(default=False, compare=False)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Tuple):
@@ -202,12 +205,15 @@ class Dictionary:
         Where it is made.
     name : str
         Of one that the function changes, or that is passed: what it is called in the region.
+    has_slots : bool
+        Whether the function changes it.
     """
 
     keys: tuple[Any, ...]
     items: tuple[Value, ...]
     place: Place | None = field(default=None, compare=False)
     name: str = ""
+    has_slots: bool = field(default=False, compare=False)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Dictionary):

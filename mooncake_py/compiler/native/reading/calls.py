@@ -31,6 +31,7 @@ from mooncake_py.compiler.native.building.values import (
 from mooncake_py.compiler.native.functions import of_numpy
 from mooncake_py.compiler.native.reading import (
     constant_calls,
+    dicts,
     drawing,
     growing,
     named_operators,
@@ -286,6 +287,8 @@ class CallReader(ExpressionReader):
             return self.inlined(f, args, given)
         if f is dict:
             return self.made_dict(args, given)
+        if f is list or f is tuple:
+            args = [*map(dicts.iterated, args)]
         if reader is None and isinstance(f, type):
             return self.constructed(f, args, given)
         out = given.pop("out", None) if isinstance(f, np.ufunc) or f is np.dot else None

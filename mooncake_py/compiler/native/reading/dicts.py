@@ -21,7 +21,7 @@ from mooncake_py.compiler.native.reading.scope import constant
 from mooncake_py.compiler.regions.ir import Const
 from mooncake_py.syntax.nodes import place_of
 
-__all__ = ["item", "key_value", "put", "tested", "written_out"]
+__all__ = ["item", "iterated", "key_value", "put", "tested", "written_out"]
 
 
 def item(b: Builder, d: Dictionary, key: Value) -> Value:
@@ -45,6 +45,13 @@ def put(b: Builder, items: dict[Any, Value], key: Value, value: Value) -> None:
     if known is NO_KEY:
         raise Unfit(f"a dict with {said(key)} as a key: use constant keys", b.place)
     items[known] = value
+
+
+def iterated(value: Value) -> Value:
+    """Return the keys of a dict, which a loop runs over, and anything else as it is."""
+    if isinstance(value, Dictionary):
+        return Tuple(tuple(map(key_value, value.keys)))
+    return value
 
 
 def key_value(key: Any) -> Value:

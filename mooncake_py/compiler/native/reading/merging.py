@@ -118,6 +118,8 @@ def merged(
 def bases_in(values: Iterable[Value]) -> Iterator[str]:
     """Yield the memory that values refer to."""
     for value in values:
+        if isinstance(value, Tuple | Dictionary) and value.has_slots:
+            continue  # their items are values of slots themselves
         if isinstance(value, Tuple | Dictionary | Partial):
             yield from bases_in(value.items)
         elif isinstance(value, Function):

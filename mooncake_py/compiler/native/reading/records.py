@@ -106,9 +106,9 @@ def default_of(r: ObjectReader, f: Any) -> Value | None:
     if f.default_factory is MISSING:
         return None
     if f.default_factory is list:
-        return Tuple((), is_list=True, place=r.b.place)
+        return r.list_made(Tuple((), is_list=True), r.b.place)
     if f.default_factory is dict:
-        return Dictionary((), ())
+        return r.list_made(Dictionary((), ()), r.b.place)
     return r.applied(Known(f.default_factory), [], {}, r.call_here())
 
 

@@ -109,7 +109,9 @@ class StructureReader(AssignmentReader):
         self, made: Structure, keys: Sequence[Any], path: tuple[Any, ...] = ()
     ) -> Structure:
         """Note a list or dict that changes, of which the items are yet to be bound."""
-        bare = replace(made, items=(), **({"keys": ()} if isinstance(made, Dictionary) else {}))
+        bare = replace(made, items=(), has_slots=True)
+        if isinstance(bare, Dictionary):
+            bare = replace(bare, keys=())
         self.holders[made.name] = Holder(bare, path, numbered(keys), tuple(keys) if path else ())
         self.slots.bound(Slot(f"{made.name}.", KEYS), Known(tuple(keys)))
         return bare

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -19,6 +21,12 @@ class P:
     def __init__(self, h):
         self.h = h
         self.v = 0.0
+
+
+@dataclass
+class Listing:
+    q: float
+    e: list = field(default_factory=list)
 
 
 def items_of_a_dict(x):
@@ -216,7 +224,71 @@ def made_on_two_ways_by_a_callee(x):
     return d["s"] * np.sum(d["u"]) + np.sum(e["u"])
 
 
+def a_list_of_a_dataclass(x):
+    s = Listing(x[0])
+    s.e.append(x[1] * 2.0)
+    s.e.append(s.q)
+    return s.e[0] * s.e[1]
+
+
+def an_array_that_is_kept_and_replaced(x):
+    d = {"u": x * 1.0}
+    for i in range(len(x)):
+        d["u"] = d["u"] * 0.5 + x[i]
+        d["u"][0] = d["u"][1]
+    keep = d["u"]
+    d["u"] = d["u"] * 2.0
+    d["u"][0] = 1.0
+    return np.sum(keep) + np.sum(d["u"])
+
+
+def a_copy_of_a_list_of_objects(x):
+    a = [P(x[0]), P(x[1])]
+    b = a
+    b.append(P(x[2]))
+    c = list(a)
+    c.append(a[0])
+    c[-1].h = 9.0 * x[3]
+    t = 0.0
+    for p in c:
+        t += p.h * len(a)
+    return t + a[0].h
+
+
+def a_key_of_two_branches(x):
+    d = {"a": 1.0, "b": x[0]}
+    if x[0] > 0:
+        d["a"] = x[1]
+        d["c"] = 2.0
+    else:
+        d["c"] = x[2]
+    return d["a"] * d["b"] * d["c"]
+
+
+def objects_that_are_put_into_a_list(x):
+    ps = [P(v) for v in (x[0], x[1])]
+    for k in range(len(x)):
+        q = P(x[k])
+        q.v = ps[0].h
+        ps[0] = q
+        ps[1].h = ps[1].h + q.v
+    return ps[0].h * ps[1].h
+
+
+def a_dict_that_a_nested_function_changes(x):
+    d = {"s": x[0]}
+
+    def f(v):
+        d["s"] = d["s"] * v
+        return d["s"]
+
+    y = f(x[1]) + d["s"] * f(x[2])
+    return y * d["s"]
+
+
 COMPILED = [
+    a_list_of_a_dataclass, an_array_that_is_kept_and_replaced, a_copy_of_a_list_of_objects,
+    a_key_of_two_branches, objects_that_are_put_into_a_list, a_dict_that_a_nested_function_changes,
     items_of_a_dict, filled_later_and_iterated, objects_in_a_list, made_by_dict_and_updated,
     a_key_that_a_short_loop_adds, a_state_that_a_callee_makes_anew, an_object_of_two_branches,
     a_list_that_is_shifted, a_state_of_which_the_first_is_kept,
