@@ -11,9 +11,13 @@ from benchmarks.report import geometric_mean
 
 HEADER = (
     f"{'program':<26}{'group':>10}{'plain ms':>10}{'gradient':>10}{'jvp':>8}{'compiled':>10}"
+    f"{'auto':>8}"
     f"{'first s':>9}{'compiled':>10}{'MB':>8}"
 )
-LEGEND = "gradient, jvp, compiled gradient: over the plain program.  first s: the first call.\n"
+LEGEND = (
+    'gradient, jvp, compiled gradient, with compile="auto": over the plain program.  '
+    "first s: the first call.\n"
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -34,7 +38,8 @@ def row(times: ProgramTimes) -> str:
     """Return the line of one program."""
     line = (
         f"{times.name:<26}{times.group:>10}{1e3 * times.primal:>10.2f}{text(times.gradient):>10}"
-        f"{text(times.jvp):>8}{text(times.compiled):>10}{text(times.first, 2):>9}"
+        f"{text(times.jvp):>8}{text(times.compiled):>10}{text(times.auto):>8}"
+        f"{text(times.first, 2):>9}"
         f"{text(times.first_compiled, 2):>10}{times.memory / 1e6:>8.1f}"
     )
     return f"{line}\n    {times.problem}" if times.problem else line
@@ -45,12 +50,14 @@ def means(found: list[ProgramTimes]) -> list[str]:
     lines: list[str] = []
     for group in (*GROUPS, "all"):
         chosen = [times for times in found if group in (times.group, "all")]
-        gradient, forward, compiled = (
+        gradient, forward, compiled, auto = (
             text(geometric_mean(getattr(times, way) for times in chosen))
-            for way in ("gradient", "jvp", "compiled")
+            for way in ("gradient", "jvp", "compiled", "auto")
         )
         if chosen:
-            lines.append(f"{'mean of ' + group:<46}{gradient:>10}{forward:>8}{compiled:>10}")
+            lines.append(
+                f"{'mean of ' + group:<46}{gradient:>10}{forward:>8}{compiled:>10}{auto:>8}"
+            )
     return lines
 
 

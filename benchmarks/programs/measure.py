@@ -28,7 +28,7 @@ class ProgramTimes:
     ----------
     name, group : str
     primal : float, in seconds
-    gradient, jvp, compiled : float or None
+    gradient, jvp, compiled, auto : float or None
         Over the primal's time; `jvp` along the gradient.  None for what raises.
     first, first_compiled : float or None, in seconds
         The first call of the gradient.
@@ -48,6 +48,7 @@ class ProgramTimes:
     first_compiled: float | None
     memory: float
     problem: str = ""
+    auto: float | None = None
 
 
 def all_programs() -> Iterator[tuple[str, Program]]:
@@ -65,6 +66,7 @@ def measure(name: str, program: Program, budget: float) -> ProgramTimes:
         "gradient": lambda: value_and_grad(run, argnums=argnums),
         "jvp": lambda: forward(program),
         "compiled": lambda: value_and_grad(run, argnums=argnums, compile=True),
+        "auto": lambda: value_and_grad(run, argnums=argnums, compile="auto"),
     }
     candidates: dict[str, Callable[..., Any]] = {"primal": program.run}
     first: dict[str, float] = {}
@@ -99,6 +101,7 @@ def measure(name: str, program: Program, budget: float) -> ProgramTimes:
         first.get("compiled"),
         peaks[-1] - peaks[0],
         "; ".join(problems),
+        ratios.get("auto"),
     )
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.plain
+pytestmark = [pytest.mark.plain, pytest.mark.slow]
 
 PROGRAM = """
 import numpy as np
@@ -19,9 +19,9 @@ from mooncake_py.compiler.native import site
 site.NOTED = 0.0
 read = []
 make = site.FunctionSite.read
-def noted(self, f, types):
+def noted(self, f, *rest):
     read.append(f.__name__)
-    return make(self, f, types)
+    return make(self, f, *rest)
 site.FunctionSite.read = noted
 
 COUNT = {count}
