@@ -16,6 +16,7 @@ from mooncake_py.compiler.native.building.values import (
     Cells,
     Known,
     Number,
+    Stack,
     Tuple,
     Unfit,
     Value,
@@ -69,7 +70,7 @@ def arranged(b: Builder, args: Sequence[Value], given: Given, names: str) -> lis
 
 def array_of(b: Builder, value: Value | None) -> Array:
     """Return an argument that must be an array, or a list of numbers, which NumPy makes one of."""
-    if isinstance(value, Cells):
+    if isinstance(value, Cells | Stack):
         return value.as_array
     if isinstance(value, Tuple) and value.items:
         return made_of(b, value)

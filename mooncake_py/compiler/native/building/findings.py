@@ -63,6 +63,10 @@ class Findings:
     unrolled : set of Place or None
         Loops over a range whose counter tells an item of a tuple, or in which an array may get
         another shape.
+    stacked : dict of (Place or None) to tuple
+        Where lists are made to which loops append arrays or tuples, and what these are like.
+    listed : set of str
+        Slots whose arrays loops append to lists.
     run : set of Place or None
         Comprehensions that run as loops which append to a list.
     compressed : set of Place or None
@@ -97,6 +101,8 @@ class Findings:
         self.grown: dict[str, str] = {}
         self.mixed: set[str] = set()
         self.unrolled: set[Place | None] = set()
+        self.stacked: dict[Place | None, tuple[Any, ...]] = {}
+        self.listed: set[str] = set()
         self.run: set[Place | None] = set()
         self.compressed: set[Place | None] = set()
         self.written: set[Place | None] = set()

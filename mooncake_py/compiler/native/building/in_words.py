@@ -15,6 +15,7 @@ from mooncake_py.compiler.native.building.values import (
     Number,
     Object,
     Partial,
+    Stack,
     Super,
     Tuple,
     Unread,
@@ -49,6 +50,8 @@ def one(value: Value | None) -> str:
             return "a list" if value.is_list else "a tuple"
         case Cells():
             return "a list of numbers"
+        case Stack():
+            return "a list of arrays or tuples"
         case Dictionary():
             return "a dict"
         case Object():

@@ -6,7 +6,15 @@ from collections.abc import Sequence
 
 from mooncake_py.compiler.native.building.builder import Builder
 from mooncake_py.compiler.native.building.in_words import said
-from mooncake_py.compiler.native.building.values import Array, Cells, Number, Tuple, Unfit, Value
+from mooncake_py.compiler.native.building.values import (
+    Array,
+    Cells,
+    Number,
+    Stack,
+    Tuple,
+    Unfit,
+    Value,
+)
 from mooncake_py.compiler.native.regions.linear import ONE, ZERO, plus
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, INT, REAL
 from mooncake_py.compiler.regions.ir import Const, Expr, Op
@@ -64,7 +72,7 @@ def made_of(b: Builder, value: Value | None, kind: str = "") -> Array:
         return b.kept(
             Array(source.shape, of_kind, lambda at: as_kind(source.at(at), source.kind, of_kind))
         )
-    if isinstance(value, Cells):
+    if isinstance(value, Cells | Stack):
         return made_of(b, value.as_array, kind)
     parts = parts_in(b, value)
     if not all(isinstance(v, Number) for v in parts):

@@ -11,16 +11,16 @@ from typing import Any
 import numpy as np
 
 from mooncake_py.compiler.native.building.types import ObjectType
+from mooncake_py.compiler.native.regions.linear import flat
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, FLOAT32, INT
 from mooncake_py.compiler.regions.ir import Const, Expr, Length, Load, Name
 from mooncake_py.syntax.nodes import Place
 
 __all__ = [
-    "COMPLEX", "KINDS", "NO_KEY", "NUMPY_TYPES", "PARTS", "RANKS", "Array", "Cells", "ComplexArray",
-    "ComplexNumber", "Dictionary", "Drawer", "Function", "Index", "Known", "Number", "Object",
-    "Partial", "Super", "Tuple", "Unfit", "Unread", "Value", "complex_array", "key_in", "lengths",
-    "names_as_index", "stored",
-    "stored_complex",
+    "COMPLEX", "KINDS", "NO_KEY", "NUMPY_TYPES", "PARTS", "RANKS", "Array", "Cells",
+    "ComplexArray", "ComplexNumber", "Dictionary", "Drawer", "Function", "Index", "Known",
+    "Number", "Object", "Partial", "Stack", "Super", "Tuple", "Unfit", "Unread", "Value",
+    "complex_array", "key_in", "lengths", "names_as_index", "stored", "stored_complex",
 ]  # fmt: skip
 
 Index = tuple[Expr, ...]
@@ -293,6 +293,42 @@ class Cells:
 
 
 @dataclass(frozen=True, eq=False)
+class Stack:
+    """A list of arrays, or of tuples of arrays and numbers, that a loop makes.
+
+    Attributes
+    ----------
+    form, bases, shapes : tuple, tuple, dict
+        What its items are like, the memory of each part, and the shapes of those that are arrays.
+    length, count : Expr, str
+        How many there were when it was read; of a list that grows what that is called.
+    loops : int
+        How many loops it was made in.
+    """
+
+    form: tuple[Any, ...]
+    bases: tuple[str, ...]
+    length: Expr
+    count: str
+    shapes: dict[str, tuple[Expr, ...]]
+    loops: int
+
+    @property
+    def shape(self) -> tuple[Expr, ...]:
+        """How many items there are."""
+        return (self.length,)
+
+    @property
+    def as_array(self) -> Array:
+        """What NumPy makes of a list of arrays, not to be written."""
+        shape = self.shapes.get(self.bases[0]) if self.bases else None
+        if self.form[0] != "array" or shape is None:
+            raise Unfit("an array of a list of tuples, or of none: use several lists")
+        base, full = self.bases[0], (self.length, *shape)
+        return Array(full, self.form[1], lambda at: Load(base, (flat(full, at),)))
+
+
+@dataclass(frozen=True, eq=False)
 class Function:
     """A function that is made within another one.
 
@@ -442,7 +478,7 @@ class Picked:
 
 Value = (
     Number | ComplexNumber | Array | Tuple | Dictionary | Known | Object | Cells | Function | Picked
-    | Partial | Super | Unread | Drawer
+    | Partial | Stack | Super | Unread | Drawer
 )  # fmt: skip
 
 

@@ -20,6 +20,7 @@ from mooncake_py.compiler.native.building.values import (
     Dictionary,
     Known,
     Number,
+    Stack,
     Tuple,
     Unfit,
     Value,
@@ -94,6 +95,9 @@ def total(b: Builder, args: Sequence[Value], given: Given) -> Value:
         operations.require_exact(b, about.e)
         return Number(truths.gathered(b, "sum", x.as_array, INT), type_in(b, x))
     a = array_of(b, x)
+    if isinstance(x, Stack):
+        b.check("lt", Const(0), a.shape[0])  # else it is the int 0
+        return reductions.added_up(b, a, [0])
     if len(a.shape) != 1 or a.kind != FLOAT:
         raise Unfit(f"`sum` of {said(a)}: use a vector of float64, or np.sum", b.place)
     b.check("lt", Const(0), a.shape[0])  # else it is the int 0
@@ -213,7 +217,7 @@ def length(b: Builder, args: Sequence[Value], given: Given) -> Value:
         return Number(Const(len(x.items)), "int")
     if isinstance(x, Known) and x.never_changes and type(x.value) in (tuple, str):
         return Number(Const(len(x.value)), "int")
-    a = x if isinstance(x, Cells) else array_of(b, x)
+    a = x if isinstance(x, Cells | Stack) else array_of(b, x)
     if not a.shape:
         raise Unfit("`len` of an array without axes, which raises", b.place)
     return Number(a.shape[0], "int")

@@ -24,7 +24,7 @@ from mooncake_py.compiler.native.building.joined import (
     store_at,
     with_axis,
 )
-from mooncake_py.compiler.native.building.values import Array, Number, Tuple, Unfit, Value
+from mooncake_py.compiler.native.building.values import Array, Number, Stack, Tuple, Unfit, Value
 from mooncake_py.compiler.native.regions.linear import ONE, ZERO, minus, plus, times
 from mooncake_py.compiler.native.regions.region import FLOAT, INT
 from mooncake_py.compiler.regions.ir import Compare, Const, Expr, Op, Select
@@ -90,6 +90,8 @@ def concatenated(b: Builder, args: Sequence[Value], given: Given) -> Value:
 def stacked(b: Builder, args: Sequence[Value], given: Given) -> Value:
     """Read ``np.stack(arrays, axis)``."""
     value, axis = arranged(b, args, given, "arrays axis")
+    if isinstance(value, Stack) and axis is None:
+        return b.kept(value.as_array)
     parts = arrays_in(b, value)
     (along,) = (0,) if axis is None else axes_in(b, axis, len(parts[0].shape) + 1, is_one=True)
     return joined_along(b, [with_axis(a, along) for a in parts], along)
@@ -105,6 +107,8 @@ def horizontal(b: Builder, args: Sequence[Value], given: Given) -> Value:
 def vertical(b: Builder, args: Sequence[Value], given: Given) -> Value:
     """Read ``np.vstack(arrays)``."""
     (value,) = arranged(b, args, given, "tup")
+    if isinstance(value, Stack) and len(value.as_array.shape) == 2:
+        return b.kept(value.as_array)
     parts = arrays_in(b, value)
     return joined_along(b, [with_axis(a, 0) if len(a.shape) == 1 else a for a in parts], 0)
 

@@ -24,6 +24,7 @@ from mooncake_py.compiler.native.building.values import (
     Number,
     Object,
     Partial,
+    Stack,
     Tuple,
     Unfit,
     Value,
@@ -37,12 +38,13 @@ from mooncake_py.compiler.native.reading import (
     named_operators,
     picked,
     pinned,
+    stacks,
 )
 from mooncake_py.compiler.native.reading.blocks import BLOCKS
 from mooncake_py.compiler.native.reading.expressions import ExpressionReader, is_list
 from mooncake_py.compiler.native.reading.inspecting import INSPECTING
 from mooncake_py.compiler.native.reading.made import Made
-from mooncake_py.compiler.native.reading.merging import Around
+from mooncake_py.compiler.native.reading.merging import Around, Before, bases_in
 from mooncake_py.compiler.native.reading.store import Slot, is_same
 from mooncake_py.compiler.native.regions.mentions import bound_by
 from mooncake_py.compiler.regions.ir import Expr, statements
@@ -72,6 +74,8 @@ class CallReader(ExpressionReader):
         How many arguments there are.
     types : dict of str to str
         Of the variables of numbers in the region their types.
+    in_lists : set of str
+        Memory of arrays of which lists hold copies.
     """
 
     around: list[Around]
@@ -81,6 +85,7 @@ class CallReader(ExpressionReader):
     places: dict[str, Path]
     passed_first: int
     types: dict[str, str]
+    in_lists: set[str]
 
     @override
     def call(self, node: ast.Call) -> Value:
@@ -184,13 +189,53 @@ class CallReader(ExpressionReader):
 
     def gains(self, made: Value, more: Value) -> None:
         """Append numbers that are written down to a list."""
-        assert isinstance(made, Tuple | Cells)
+        assert isinstance(made, Tuple | Cells | Stack)
         if not isinstance(more, Tuple):
             raise Unfit("a list that grows by other than numbers", self.b.place)
-        if isinstance(made, Cells) and any(made.base in around.over for around in self.around):
+        memory = set(bases_in([made])) if isinstance(made, Cells | Stack) else set()
+        if any(not memory.isdisjoint(around.over) for around in self.around):
             raise Unfit("a list that grows while a loop runs over it", self.b.place)
         for value in more.items:
+            if isinstance(made, Stack):
+                self.stacked_up(made, value)
+                continue
+            if self.b.loops and not isinstance(value, Number):
+                self.find_stack(made, value)
             growing.appended(self.b, made, value, self.findings)
+
+    def find_stack(self, made: Tuple | Cells, value: Value) -> None:
+        """Find out that a list must hold its items part by part, as a loop appends them."""
+        if made.place is not None and made.place not in self.findings.stacked:
+            self.findings.stacked[made.place] = stacks.form_of(self.b, value)
+            raise Again
+
+    @override
+    def stacked_up(self, made: Stack, value: Value) -> None:
+        if not made.count:
+            raise Unfit("a list that a comprehension makes, and that grows", self.b.place)
+        value = self.kept_apart(value)
+        self.keep_in_list(value)
+        is_within = self.b.loops > made.loops
+        before = self.around[made.loops].before if is_within else Before.of(self.b)
+        stacks.appended(self.b, made, value, before)
+
+    def keep_in_list(self, value: Value) -> None:
+        """Note that a list holds a copy of an array, which must not be written any more.
+
+        Nor before that, in a loop which does not bind it anew: that is known when it is read again.
+        """
+        bases = set(bases_in([value])) - {""}
+        self.in_lists |= bases
+        if not self.b.loops:
+            return
+        owners = {
+            slot.own
+            for slot, held in self.slots.values.items()
+            if not isinstance(held, Stack) and not bases.isdisjoint(bases_in([held]))
+        }
+        if not owners <= self.findings.listed:
+            self.findings.listed |= owners
+            raise Again
 
     def contained(self, run: Callable[[], Value]) -> Value:
         """Return what a function of the user's gives back.

@@ -27,15 +27,17 @@ from mooncake_py.compiler.native.building.in_words import said
 from mooncake_py.compiler.native.building.operations import as_float
 from mooncake_py.compiler.native.building.values import (
     NO_KEY,
+    Array,
     Dictionary,
     Number,
+    Stack,
     Tuple,
     Unfit,
     Value,
     key_in,
     stored,
 )
-from mooncake_py.compiler.native.reading import lists
+from mooncake_py.compiler.native.reading import lists, stacks
 from mooncake_py.compiler.native.reading.iterables import Iterable, known_count, memory_of
 from mooncake_py.compiler.native.reading.objects import ObjectReader
 from mooncake_py.compiler.native.regions.linear import ONE, minus
@@ -200,33 +202,48 @@ class ComprehensionReader(ObjectReader):
         runs = Compare(("lt",), (low, high))
         name = b.fresh("b")
         b.arrays[name], b.made[name] = 1, b.loops
+        stack: Stack | None = None
+        x = Number(Const(0), "int")
         self.enter_loop([located(ast.Expr(element), place_of(node))], runs, memory_of(over))
         with b.loop(counter, low, minus(high, ONE)) as block:
             self.bind_heads(heads, Number(Name(counter), "int"), low)
-            x = self.element_of_list(node, element, is_short=count is not None)
-            target = Load(name, (minus(Name(counter), low),))
-            e = as_float(x.e) if x.kind == FLOAT else x.e
-            b.add(Assign(target, e, place=b.place))
+            made = self.element_of_list(node, element, count)
+            at = minus(Name(counter), low)
+            if isinstance(made, Number):
+                x = made
+                e = as_float(x.e) if x.kind == FLOAT else x.e
+                b.add(Assign(Load(name, (at,)), e, place=b.place))
+            else:
+                self.keep_in_list(made)
+                stack = stacks.made(b, made, n, at, self.around[-1].before)
         self.leave_loop(runs)
+        steps = Op("range", (low, high, Const(1)), place=place_of(node))
+        if stack is not None:
+            stacks.memory(b, stack)
+            b.add(For(counter, steps, tuple(block), place=place_of(node)))
+            return stack
         b.kinds[name] = x.kind
         b.add(Alloc(name, (n,), x.kind, False, place=b.place))
-        steps = Op("range", (low, high, Const(1)), place=place_of(node))
         b.add(For(counter, steps, tuple(block), place=place_of(node)))
         return lists.made(b, stored(name, (n,), x.kind), x.type, self.findings.mixed)
 
-    def element_of_list(self, node: Comprehension, element: ast.expr, is_short: bool) -> Number:
-        """Read the number that an item of a list is, of one type; others are read one by one."""
+    def element_of_list(self, node: Comprehension, element: ast.expr, count: int | None) -> Value:
+        """Read an item of a list that a loop makes; few, and others, are read one by one."""
         found = self.value(element)
         if isinstance(found, Number) and found.kind in (FLOAT, INT) and found.rank is None:
             return found
-        if is_short and place_of(node) not in self.findings.unrolled:
+        is_stacked = isinstance(found, Array) or (isinstance(found, Tuple) and not found.is_list)
+        is_unrolled = count is not None and (count <= SHORT or not is_stacked)
+        if is_unrolled and place_of(node) not in self.findings.unrolled:
             self.findings.unrolled.add(place_of(node))
             raise Again
-        raise Unfit(
-            f"{said(found)} in a list comprehension over what has a length that is known only when "
-            "it runs: use floats only, or ints only",
-            place_of(node),
-        )
+        if not is_stacked:
+            raise Unfit(
+                f"{said(found)} in a list comprehension over what has a length that is known only "
+                "when it runs: use floats only, ints only, arrays, or tuples of them",
+                place_of(node),
+            )
+        return self.kept_apart(found)
 
     def grown_by(self, node: Comprehension, found: Renamed) -> Value:
         """Read a comprehension as loops that append numbers to a list."""

@@ -23,6 +23,7 @@ from mooncake_py.compiler.native.building.values import (
     Dictionary,
     Known,
     Number,
+    Stack,
     Tuple,
     Unfit,
     Value,
@@ -147,7 +148,7 @@ class ConditionReader:
             raise Unfit(f"whether an object of type {type(x.value).__name__} is true", self.b.place)
         if isinstance(x, Known | Tuple | Dictionary):
             return Const(bool(x.value if isinstance(x, Known) else x.items))
-        if isinstance(x, Cells):
+        if isinstance(x, Cells | Stack):
             return Compare(("lt",), (ZERO, x.shape[0]))
         if not isinstance(x, Number):
             raise Unfit("an array as a condition: use np.any, np.all or an element", self.b.place)

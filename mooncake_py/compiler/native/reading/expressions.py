@@ -26,6 +26,7 @@ from mooncake_py.compiler.native.building.values import (
     Number,
     Object,
     Picked,
+    Stack,
     Tuple,
     Unfit,
     Unread,
@@ -41,6 +42,7 @@ from mooncake_py.compiler.native.reading import (
     lists,
     own_operators,
     picked,
+    stacks,
 )
 from mooncake_py.compiler.native.reading.conditions import ConditionReader, opposite
 from mooncake_py.compiler.native.reading.scope import Scope, constant, is_input
@@ -121,7 +123,13 @@ class ExpressionReader(ConditionReader):
 
     def current(self, value: Value) -> Value:
         """Return a list or a dict that changes with what it holds now, and others as they are."""
-        return lists.current(self.b, value)
+        return (
+            stacks.now(self.b, value) if isinstance(value, Stack) else lists.current(self.b, value)
+        )
+
+    def stacked_up(self, made: Stack, value: Value) -> None:
+        """Put an array, or a tuple, at the end of a list."""
+        raise NotImplementedError
 
     def list_made(self, made: Value, place: Place | None) -> Value:
         """Return a new list or dict; with room for more, or with slots, if it was found out."""
@@ -393,6 +401,8 @@ class ExpressionReader(ConditionReader):
             return base.items[at.e.value]
         if isinstance(base, Cells) and isinstance(index, ast.Slice):
             return lists.part(self.b, base, self.part(index))
+        if isinstance(base, Stack):
+            return stacks.item(self.b, base, self.number(index))
         if isinstance(base, Cells):
             return lists.item(self.b, base, self.number(index))
         if isinstance(base, Known) and constants.has_items(base):
@@ -497,4 +507,4 @@ class ExpressionReader(ConditionReader):
 
 def is_list(value: Value) -> bool:
     """Return True for a list of numbers or lists."""
-    return isinstance(value, Cells) or (isinstance(value, Tuple) and value.is_list)
+    return isinstance(value, Cells | Stack) or (isinstance(value, Tuple) and value.is_list)

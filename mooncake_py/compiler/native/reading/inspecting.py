@@ -29,6 +29,7 @@ from mooncake_py.compiler.native.building.values import (
     Object,
     Partial,
     Picked,
+    Stack,
     Tuple,
     Unfit,
     Value,
@@ -65,7 +66,7 @@ def class_of(r: ExpressionReader, value: Value) -> type:
             return np.ndarray
         case Tuple(is_list=is_list, cls=cls):
             return cls or (list if is_list else tuple)
-        case Cells():
+        case Cells() | Stack():
             return list
         case Dictionary():
             return dict

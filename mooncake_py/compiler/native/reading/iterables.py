@@ -26,13 +26,15 @@ from mooncake_py.compiler.native.building.values import (
     Known,
     Number,
     Object,
+    Stack,
     Tuple,
     Unfit,
     Value,
 )
-from mooncake_py.compiler.native.reading import dicts, lists, own_operators
+from mooncake_py.compiler.native.reading import dicts, lists, own_operators, stacks
 from mooncake_py.compiler.native.reading.constants import UNKNOWN, python_of, value_of
 from mooncake_py.compiler.native.reading.loop_rule import LoopRule
+from mooncake_py.compiler.native.reading.merging import bases_in
 from mooncake_py.compiler.native.regions.linear import ONE, ZERO, minus, plus, times
 from mooncake_py.compiler.native.regions.region import INT
 from mooncake_py.compiler.regions.ir import Const, Expr
@@ -73,7 +75,7 @@ class Range:
 class Rows:
     """The rows or elements of an array, or the items of a list of numbers."""
 
-    array: Array | Cells
+    array: Array | Cells | Stack
 
 
 @dataclass(frozen=True)
@@ -133,7 +135,7 @@ class IterableReader(LoopRule):
                 return Items(items, name)
             case Dictionary(keys=keys, name=name):
                 return Items(tuple(map(dicts.key_value, keys)), name)
-            case Cells():
+            case Cells() | Stack():
                 return Rows(found)
             case Array() if found.shape:
                 return Rows(found if found.base else self.b.kept(found))
@@ -370,6 +372,8 @@ class IterableReader(LoopRule):
                 return values[int(at.value)]  # type: ignore[arg-type]
             case Range(low=low, step=step):
                 return Number(plus(low, times(Const(step), at)), "int")
+            case Rows(array=Stack() as made):
+                return stacks.item_at(self.b, made, at)
             case Rows(array=Cells() as cells):
                 return lists.item(self.b, cells, Number(at, "int"))
             case Rows(array=Array() as array):
@@ -434,7 +438,7 @@ def memory_of(found: Iterable) -> set[str]:
     """Return the memory that a loop runs over."""
     match found:
         case Rows(array=array):
-            return {array.base}
+            return set(bases_in([array]))
         case Zipped(parts=parts):
             return set().union(*map(memory_of, parts))
         case Enumerated(inner=inner) | Reversed(inner=inner):

@@ -20,6 +20,7 @@ from mooncake_py.compiler.native.building.values import (
     Dictionary,
     Function,
     Partial,
+    Stack,
     Tuple,
     Value,
 )
@@ -126,3 +127,5 @@ def bases_in(values: Iterable[Value]) -> Iterator[str]:
             yield from bases_in(value.defaults.values())
         elif isinstance(value, Array | Cells):
             yield value.base
+        elif isinstance(value, Stack):
+            yield from value.bases

@@ -163,6 +163,7 @@ class FunctionReader(ResultReader):
         self.looked = {}
         self.initial = {}
         self.results = {}
+        self.in_lists = set()
         self.pending = []
         self.own_attributes = set()
         self.of_classes = set()

@@ -25,13 +25,14 @@ from mooncake_py.compiler.native.building.values import (
     Number,
     Object,
     Partial,
+    Stack,
     Tuple,
     Unfit,
     Unread,
     Value,
     key_in,
 )
-from mooncake_py.compiler.native.reading import growing, lists
+from mooncake_py.compiler.native.reading import growing, lists, stacks
 from mooncake_py.compiler.native.reading.assignments import AssignmentReader
 from mooncake_py.compiler.native.reading.store import KEYS, Slot
 from mooncake_py.overriding import override
@@ -87,7 +88,14 @@ class StructureReader(AssignmentReader):
 
     @override
     def list_made(self, made: Value, place: Place | None) -> Value:
+        if isinstance(made, Stack):
+            return made
         assert isinstance(made, Structure | Cells)
+        if place in self.findings.stacked and isinstance(made, Tuple):
+            stack = stacks.started(self.b, self.findings.stacked[place])
+            for item in made.items:
+                self.stacked_up(stack, item)
+            return stack
         found = replace(made, place=place)
         if place in self.findings.changed and isinstance(found, Structure):
             return self.held_apart(found)
@@ -324,6 +332,9 @@ class StructureReader(AssignmentReader):
     def gains(self, made: Value, more: Value) -> None:
         if not isinstance(more, Tuple | Cells):
             raise Unfit(f"a list that grows by {said(more)}: use a list", self.b.place)
+        if isinstance(made, Stack) or self.is_appended_by_loop(made, more):
+            super().gains(made, more)
+            return
         is_held = isinstance(made, Tuple) and made.name in self.holders
         if not is_held and isinstance(more, Tuple) and all(self.fits(made, v) for v in more.items):
             super().gains(made, more)
@@ -332,6 +343,15 @@ class StructureReader(AssignmentReader):
             raise Unfit("a list that grows by a list of numbers of any length", self.b.place)
         found = self.changing(made)
         self.refill(found, [*self.items_in(found), *more.items])
+
+    def is_appended_by_loop(self, made: Value, more: Value) -> bool:
+        """Return True for a list from before a loop that gets other things than numbers in it."""
+        if not self.b.loops or not isinstance(made, Tuple) or made.place is None:
+            return False
+        if not isinstance(more, Tuple) or all(isinstance(v, Number) for v in more.items):
+            return False
+        before = self.around[-1].entry.values.values()
+        return any(isinstance(v, Tuple) and v.place == made.place for v in before)
 
     def fits(self, made: Value, value: Value) -> bool:
         """Return True for a list of numbers that may gain another one."""

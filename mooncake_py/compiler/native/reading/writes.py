@@ -244,11 +244,20 @@ class MemoryWriter(CallReader):
         if a.frozen:
             raise Unfit("a write to a view that must not be written", self.b.place)
         others = self.aliases.others(a.base)
+        if not self.in_lists.isdisjoint({a.base, *others}) or self.is_listed(a.base):
+            raise Unfit("a write to an array that a list has too: append a copy", self.b.place)
         if a.base in self.guarded or not others.isdisjoint(self.buffers):
             raise Unfit("a write to an array that a loop assigns to its name again", self.b.place)
         self.require_private(a.base)
         for base in others:
             self.forget(base)
+
+    def is_listed(self, base: str) -> bool:
+        """Return True for memory of a slot whose array is appended to a list."""
+        return bool(self.findings.listed) and any(
+            slot.own in self.findings.listed and base in bases_in([held])
+            for slot, held in self.slots.values.items()
+        )
 
     def require_private(self, base: str) -> None:
         """Note that nobody must look at an input afterwards, if memory stands for one."""

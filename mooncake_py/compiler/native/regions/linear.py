@@ -6,12 +6,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from mooncake_py.compiler.regions.ir import Const, Expr, Length, Name, Op
 
-__all__ = ["LARGE", "Linear", "Ranges", "linear", "minus", "plus", "times"]
+__all__ = ["LARGE", "Linear", "Ranges", "flat", "linear", "minus", "plus", "size_of", "times"]
 
 ZERO, ONE = Const(0), Const(1)
 LARGE = 1 << 31  # ints and lengths that are passed are below
@@ -93,6 +93,22 @@ def minus(a: Expr, b: Expr) -> Expr:
 def times(a: Expr, b: Expr) -> Expr:
     """Return the product of two ints."""
     return linear(Op("mul", (a, b))).expression()
+
+
+def size_of(shape: Sequence[Expr]) -> Expr:
+    """Return how many elements an array has."""
+    size: Expr = ONE
+    for n in shape:
+        size = times(size, n)
+    return size
+
+
+def flat(shape: Sequence[Expr], at: Sequence[Expr]) -> Expr:
+    """Return where an element stands in an array in C order."""
+    k: Expr = ZERO
+    for n, i in zip(shape, at, strict=True):
+        k = plus(times(k, n), i)
+    return k
 
 
 class Ranges:

@@ -1,0 +1,228 @@
+"""Lists of arrays, or of tuples of arrays and numbers, that a loop makes: each part in one vector.
+
+    out = []                        out = array(16)             at the beginning
+    for k in range(n):              count = 0
+        u = step(u)                 for k in range(n):
+        out.append((k * h, u))          u = step(u)
+                                        times[count] = k * h
+                                        for j in range(m):
+                                            states[count * m + j] = u[j]
+                                        count = count + 1
+    out[-1][1]                      states[(count - 1) * m : count * m]
+
+An item is a copy here, where it is the very array in Python: neither may be written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from mooncake_py.compiler.native.building import operations
+from mooncake_py.compiler.native.building.builder import Builder
+from mooncake_py.compiler.native.building.in_words import said
+from mooncake_py.compiler.native.building.values import (
+    Array,
+    ComplexArray,
+    Known,
+    Number,
+    Stack,
+    Tuple,
+    Unfit,
+    Value,
+)
+from mooncake_py.compiler.native.reading import growing, lists
+from mooncake_py.compiler.native.reading.merging import Before
+from mooncake_py.compiler.native.regions.linear import LARGE, ONE, flat, plus, size_of, times
+from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, INT
+from mooncake_py.compiler.regions.ir import Alloc, Assign, Const, Count, Expr, Grow, Load, Name
+
+__all__ = [
+    "appended",
+    "form_of",
+    "item",
+    "item_at",
+    "made",
+    "memory",
+    "now",
+    "started",
+]
+
+Form = tuple[Any, ...]
+
+
+def form_of(b: Builder, value: Value) -> Form:
+    """Return what the items of a list are like, given one: nested tuples.
+
+    Raises
+    ------
+    Unfit
+        For an item that cannot be put into vectors.
+    """
+    match value:
+        case Number(rank=None) if value.kind in (FLOAT, INT):
+            return "number", value.type
+        case ComplexArray():
+            pass
+        case Array():
+            if value.kind != BOOL:
+                return "array", value.kind, len(value.shape)
+        case Tuple(items=items, is_list=False):
+            return "tuple", value.cls, tuple([form_of(b, item) for item in items])
+        case Known() if value.never_changes:
+            return "known", value
+    raise Unfit(f"a list of {said(value)} that a loop makes: use numbers and arrays", b.place)
+
+
+def kinds_in(form: Form) -> Iterator[str]:
+    """Yield the kinds of the numbers and arrays in an item."""
+    if form[0] == "number":
+        yield INT if form[1] in ("int", "int64") else FLOAT
+    elif form[0] == "array":
+        yield form[1]
+    elif form[0] == "tuple":
+        for part in form[2]:
+            yield from kinds_in(part)
+
+
+def started(b: Builder, form: Form) -> Stack:
+    """Return an empty list of items of a form, which grows."""
+    length = b.fresh("n")
+    b.kinds[length] = INT
+    b.ranges.sizes[length] = LARGE
+    bases = tuple([growing.room(b, b.fresh("g"), kind).base for kind in kinds_in(form)])
+    b.add(Count(length, Const(0), place=b.place))
+    b.frozen = {}
+    return Stack(form, bases, Const(0), length, {}, b.loops)
+
+
+def now(b: Builder, made: Stack) -> Stack:
+    """Return a list as long as it is now."""
+    if not made.count:
+        return made
+    n = b.steady(Name(made.count))
+    if isinstance(n, Name):
+        b.ranges.natural.add(n.name)
+    return replace(made, length=n)
+
+
+def appended(b: Builder, made: Stack, value: Value, before: Before) -> None:
+    """Put an item at the end of a list.
+
+    Parameters
+    ----------
+    before : Before
+        What is known where the list was made, or before the loops that are entered since.
+    """
+    if form_of(b, value) != made.form:
+        raise Unfit(f"a list that gets {said(value)} beside other things", b.place)
+    n = b.counted(Name(made.count))
+    b.ranges.natural.add(n.name)
+    bases = iter(made.bases)
+    put(b, made, value, bases, n, before, grows=True)
+    b.add(Count(made.count, plus(n, ONE), place=b.place))
+    b.frozen = {}
+
+
+def put(
+    b: Builder,
+    made: Stack,
+    value: Value,
+    bases: Iterator[str],
+    n: Expr,
+    before: Before,
+    grows: bool = False,
+) -> None:
+    """Put the parts of an item in the place of a number in their vectors."""
+    match value:
+        case Tuple(items=items):
+            for part in items:
+                put(b, made, part, bases, n, before, grows)
+        case Number():
+            base = next(bases)
+            e = operations.as_element(b, value)
+            if grows:
+                b.add(Grow(base, plus(n, ONE), place=b.place))
+            e = operations.as_float(e) if value.kind == FLOAT else e
+            b.add(Assign(Load(base, (n,)), e, place=b.place))
+        case Array(shape=shape):
+            base = next(bases)
+            known = made.shapes.setdefault(base, shape)
+            if known is shape and not before.has(shape):
+                raise Unfit(
+                    "a list of arrays whose length is known only in the loop that appends them",
+                    b.place,
+                )
+            for m, k in zip(shape, known, strict=True):
+                b.check("eq", m, k)
+            size = size_of(known)
+            if grows:
+                b.add(Grow(base, times(plus(n, ONE), size), place=b.place))
+            start = times(n, size)
+            b.for_all(
+                known,
+                lambda at: Assign(
+                    Load(base, (plus(start, flat(known, at)),)), value.at(at), place=b.place
+                ),
+            )
+
+
+def made(b: Builder, value: Value, n: Expr, at: Expr, before: Before) -> Stack:
+    """Return the list that a comprehension makes, given its item in a pass, which is put there.
+
+    Its memory is to be made before the loop: see `memory`.
+    """
+    form = form_of(b, value)
+    bases = []
+    for kind in kinds_in(form):
+        base = b.fresh("b")
+        b.kinds[base], b.arrays[base], b.made[base] = kind, 1, b.loops - 1
+        bases.append(base)
+    found = Stack(form, tuple(bases), n, "", {}, b.loops)
+    put(b, found, value, iter(bases), at, before)
+    return found
+
+
+def memory(b: Builder, found: Stack) -> None:
+    """Add what makes the memory of a list that a comprehension makes."""
+    for base in found.bases:
+        size = times(found.length, size_of(found.shapes.get(base, ())))
+        b.add(Alloc(base, (size,), b.kinds[base], False, place=b.place))
+
+
+def item(b: Builder, made: Stack, at: Number) -> Value:
+    """Return an item."""
+    probe = Array((made.length,), FLOAT, lambda index: Load("", index))
+    (place,) = lists.element(b, probe, at).index
+    return item_at(b, made, place)
+
+
+def item_at(b: Builder, made: Stack, place: Expr) -> Value:
+    """Return an item that is there."""
+    return part_at(b, made, made.form, iter(made.bases), place)
+
+
+def part_at(b: Builder, made: Stack, form: Form, bases: Iterator[str], place: Expr) -> Value:
+    """Return a part of an item."""
+    match form:
+        case ("tuple", cls, parts):
+            items = [part_at(b, made, part, bases, place) for part in parts]
+            return Tuple(tuple(items), cls=cls)
+        case ("known", value):
+            return value
+        case ("number", type_):
+            e = Load(next(bases), (place,))
+            return Number(b.counted(e) if type_ in ("int", "int64") else b.number(e), type_)
+    base = next(bases)
+    shape = made.shapes.get(base)
+    if shape is None:
+        raise Unfit("an item of a list that was empty", b.place)
+    start = times(place, size_of(shape))
+    return Array(
+        shape,
+        form[1],
+        lambda index: Load(base, (plus(start, flat(shape, index)),)),
+        base,
+        frozen=True,
+    )
