@@ -113,10 +113,10 @@ def of_array_and_none(x):
     return np.sum(x[(x == None) == False])  # noqa: E711, E712
 
 
-@pytest.mark.parametrize("f", [of_odd, of_array_and_none])
-def test_what_only_runs_can_tell_is_left(f: Any, tried: list[bool]) -> None:
-    agrees(f, X)
-    assert report(f)[0].found == "not compiled"
+def test_what_only_runs_can_tell_is_left(tried: list[bool]) -> None:
+    agrees(of_odd, X)
+    agrees(of_array_and_none, X)
+    assert report(of_array_and_none)[0].found == "not compiled"
 
 
 def of_member(x, scheme):
