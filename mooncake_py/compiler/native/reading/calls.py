@@ -272,6 +272,16 @@ class CallReader(ExpressionReader):
                 found.append(self.passed(part, f))
         return found
 
+    @override
+    def displayed(self, elts: Sequence[ast.expr]) -> tuple[Value, ...]:
+        found: list[Value] = []
+        for part in elts:
+            if isinstance(part, ast.Starred):
+                found += self.starred(part.value)
+            else:
+                found.append(self.value(part))
+        return tuple(found)
+
     def starred(self, node: ast.expr) -> Sequence[Value]:
         """Read what stands behind a star, item by item."""
         value = self.passed(node, tuple)

@@ -175,7 +175,7 @@ class ExpressionReader(ConditionReader):
             case ast.IfExp(test=test, body=body, orelse=orelse):
                 return self.either(test, body, orelse)
             case ast.Tuple(elts=elts) | ast.List(elts=elts):
-                return Tuple(tuple(map(self.value, elts)), isinstance(node, ast.List))
+                return Tuple(self.displayed(elts), isinstance(node, ast.List))
             case ast.Dict(keys=keys, values=values):
                 return dicts.written_out(self, keys, values)
             case ast.Attribute(value=base, attr=name):
@@ -491,6 +491,10 @@ class ExpressionReader(ConditionReader):
         return found.e.value
 
     # Calls.
+
+    def displayed(self, elts: Sequence[ast.expr]) -> tuple[Value, ...]:
+        """Read what stands between the brackets of a tuple or a list."""
+        raise NotImplementedError
 
     def call(self, node: ast.Call) -> Value:
         """Read a call."""

@@ -47,6 +47,13 @@ def changed_afterwards(x, a):
     return take(*args, **named) * t
 
 
+def stars_in_lists(x, a):
+    pair = (x[0], a)
+    items = [*pair, 2.0, *[v * a for v in pair]]
+    more = (*items, *pair)
+    return np.array([*items, x[1]]) @ np.array(more[:6]) + len(more) * x[2]
+
+
 def dict_of(**named):
     return named
 
@@ -126,7 +133,7 @@ def partials_of_arrays(x, a):
 
 
 FUNCTIONS = [
-    stars, changed_afterwards, defaults, decorators, partials, partials_of_arrays,
+    stars, stars_in_lists, changed_afterwards, defaults, decorators, partials, partials_of_arrays,
 ]  # fmt: skip
 
 
