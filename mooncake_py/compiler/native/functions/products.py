@@ -114,13 +114,12 @@ def tensor_product(b: Builder, args: Sequence[Value], given: Given) -> Value:
 def inner(b: Builder, args: Sequence[Value], given: Given) -> Value:
     """Read ``np.inner(a, b)``."""
     first, second = arranged(b, args, given, "a b")
-    if isinstance(first, Number) and isinstance(second, Number):
-        found = operations.operated(b, "mul", first, second)
-        return operations.of_numpy(b, operations.added_to_nothing(b, found))
-    if isinstance(first, Number) or isinstance(second, Number):
-        assert first is not None
-        assert second is not None
-        return operations.added_to_nothing(b, operations.operated(b, "mul", first, second))
+    if first is None or second is None:
+        raise Unfit("a product of one operand: give two", b.place)
+    if isinstance(first, Number) or isinstance(second, Number):  # NumPy makes arrays of numbers
+        pair = [operations.of_numpy(b, v) for v in (first, second)]
+        found = operations.operated(b, "mul", *pair)
+        return found if isinstance(found, Number) else operations.added_to_nothing(b, found)
     x, y = array_of(b, first), array_of(b, second)
     if len(x.shape) == len(y.shape) == 1:
         return product(b, x, y)
