@@ -300,10 +300,9 @@ class Stack:
     ----------
     form, bases, shapes : tuple, tuple, dict
         What its items are like, the memory of each part, and the shapes of those that are arrays.
-    length, count : Expr, str
-        How many there were when it was read; of a list that grows what that is called.
-    loops : int
-        How many loops it was made in.
+    length, count, loops : Expr, str, int
+        How many there were when it was read; of a list that grows what that is called; and in how
+        many loops it was made.
     """
 
     form: tuple[Any, ...]
@@ -313,10 +312,7 @@ class Stack:
     shapes: dict[str, tuple[Expr, ...]]
     loops: int
 
-    @property
-    def shape(self) -> tuple[Expr, ...]:
-        """How many items there are."""
-        return (self.length,)
+    shape = property(lambda self: (self.length,))
 
     @property
     def as_array(self) -> Array:

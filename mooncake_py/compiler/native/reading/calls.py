@@ -209,8 +209,8 @@ class CallReader(ExpressionReader):
             self.findings.stacked[made.place] = stacks.form_of(self.b, value)
             raise Again
 
-    @override
     def stacked_up(self, made: Stack, value: Value) -> None:
+        """Put an array, or a tuple, at the end of a list."""
         if not made.count:
             raise Unfit("a list that a comprehension makes, and that grows", self.b.place)
         value = self.kept_apart(value)

@@ -127,10 +127,6 @@ class ExpressionReader(ConditionReader):
             stacks.now(self.b, value) if isinstance(value, Stack) else lists.current(self.b, value)
         )
 
-    def stacked_up(self, made: Stack, value: Value) -> None:
-        """Put an array, or a tuple, at the end of a list."""
-        raise NotImplementedError
-
     def list_made(self, made: Value, place: Place | None) -> Value:
         """Return a new list or dict; with room for more, or with slots, if it was found out."""
         raise NotImplementedError
@@ -392,13 +388,7 @@ class ExpressionReader(ConditionReader):
                 self.unroll(at.e)
                 growing.find_out(base, self.findings)
                 self.pin(at.e)
-                raise Unfit(
-                    "an item of a tuple at an index that is not constant: use an array",
-                    self.b.place,
-                )
-            if not -len(base.items) <= at.e.value < len(base.items):
-                raise Unfit("an item of a tuple that is not there", self.b.place)
-            return base.items[at.e.value]
+            return lists.at_place(self.b, base, at.e)
         if isinstance(base, Cells) and isinstance(index, ast.Slice):
             return lists.part(self.b, base, self.part(index))
         if isinstance(base, Stack):

@@ -28,6 +28,7 @@ from mooncake_py.compiler.native.regions.region import FLOAT, INT
 from mooncake_py.compiler.regions.ir import Assign, Const, Expr, Load, Name
 
 __all__ = [
+    "at_place",
     "between",
     "current",
     "item",
@@ -80,6 +81,15 @@ def made(b: Builder, array: Array, type_: str, mixed: set[str]) -> Cells:
     ranks = b.new(array.shape, INT)
     b.for_all(ranks.shape, lambda at: b.stored(ranks, at, Const(RANKS[type_])))
     return Cells(array, "float64", ranks)
+
+
+def at_place(b: Builder, items: Tuple, at: Expr) -> Value:
+    """Return an item of a tuple."""
+    if not isinstance(at, Const) or type(at.value) is not int:
+        raise Unfit("an item of a tuple at an index that is not constant: use an array", b.place)
+    if not -len(items.items) <= at.value < len(items.items):
+        raise Unfit("an item of a tuple that is not there", b.place)
+    return items.items[at.value]
 
 
 def item(b: Builder, cells: Cells, at: Number) -> Number:
