@@ -301,8 +301,7 @@ class Stack:
     form, bases, shapes : tuple, tuple, dict
         What its items are like, the memory of each part, and the shapes of those that are arrays.
     length, count, loops : Expr, str, int
-        How many there were when it was read; of a list that grows what that is called; and in how
-        many loops it was made.
+        How many there are; of a list that grows what that is called; in how many loops it is made.
     """
 
     form: tuple[Any, ...]
@@ -311,16 +310,15 @@ class Stack:
     count: str
     shapes: dict[str, tuple[Expr, ...]]
     loops: int
-
     shape = property(lambda self: (self.length,))
 
     @property
     def as_array(self) -> Array:
         """What NumPy makes of a list of arrays, not to be written."""
-        shape = self.shapes.get(self.bases[0]) if self.bases else None
-        if self.form[0] != "array" or shape is None:
+        if self.form[0] != "array" or not self.shapes:
             raise Unfit("an array of a list of tuples, or of none: use several lists")
-        base, full = self.bases[0], (self.length, *shape)
+        ((base, shape),) = self.shapes.items()
+        full = (self.length, *shape)
         return Array(full, self.form[1], lambda at: Load(base, (flat(full, at),)))
 
 
