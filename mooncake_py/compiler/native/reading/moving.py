@@ -203,7 +203,7 @@ class MovingReader(StructureMethodReader):
         if is_private:
             self.slots.drop(f"{value.name}.")
         else:
-            self.slots.shared.add(slot.own)
+            self.slots.shared |= {slot.own, value.name}  # each stands for the other, at first
         self.slots.bound(slot, own)
         return parts
 

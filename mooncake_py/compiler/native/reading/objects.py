@@ -242,6 +242,7 @@ class ObjectReader(ClassReader):
         if not o.path:
             self.bind_own(slot, value)
             return
+        self.require_unshared(slot)
         if slot.own not in self.findings.assigned:
             self.findings.assigned[slot.own] = o.path, slot
             self.type_at(o, name)

@@ -220,12 +220,7 @@ class StructureReader(AssignmentReader):
     def bind_own(self, slot: Slot, value: Value) -> None:
         """Bind a slot of what is made within; ints may be sizes of arrays."""
         counters = self.findings.counters
-        if slot.owner[:-1] in self.slots.shared:
-            raise Unfit(
-                f"a write of {slot.name} of an object that a loop assigns to its name again, and "
-                "that has other names",
-                self.b.place,
-            )
+        self.require_unshared(slot)
         if isinstance(value, Number) and value.type == "int" and slot.own not in counters:
             if slot in self.slots.values or self.b.loops:
                 counters.add(slot.own)
@@ -233,6 +228,15 @@ class StructureReader(AssignmentReader):
             self.slots.bound(slot, Number(self.b.steady(value.e), "int"))
         else:
             self.bind(slot, value)
+
+    def require_unshared(self, slot: Slot) -> None:
+        """Raise for a slot of what stands for something else, or for which another one stands."""
+        if slot.owner[:-1] in self.slots.shared:
+            raise Unfit(
+                f"a write of {slot.shown} of an object that a loop assigns to its name again, and "
+                "that has other names",
+                self.b.place,
+            )
 
     def bind_at(self, made: Structure, key: Any, value: Value) -> None:
         """Bind what stands under a key that is there, or is added."""

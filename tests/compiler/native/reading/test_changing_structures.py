@@ -286,6 +286,14 @@ def a_dict_that_a_nested_function_changes(x):
     return y * d["s"]
 
 
+def a_state_whose_first_is_changed_after_no_pass(x):
+    s = first = {"z": x[0]}
+    for _ in range(int(x[3] > 100)):
+        s = {"z": s["z"] * 2.0}
+    first["z"] = x[1] * 5.0
+    return s["z"] * x[1]
+
+
 COMPILED = [
     a_list_of_a_dataclass, an_array_that_is_kept_and_replaced, a_copy_of_a_list_of_objects,
     a_key_of_two_branches, objects_that_are_put_into_a_list, a_dict_that_a_nested_function_changes,
@@ -296,6 +304,7 @@ COMPILED = [
     structures_within_structures, a_state_with_counts_and_a_state_within,
 ]  # fmt: skip
 OTHERS = [
+    a_state_whose_first_is_changed_after_no_pass,
     the_best_of_some,
     two_names_for_what_a_loop_makes,
     a_state_that_no_pass_replaces,
