@@ -123,9 +123,8 @@ class ExpressionReader(ConditionReader):
 
     def current(self, value: Value) -> Value:
         """Return a list or a dict that changes with what it holds now, and others as they are."""
-        return (
-            stacks.now(self.b, value) if isinstance(value, Stack) else lists.current(self.b, value)
-        )
+        read = stacks.now if isinstance(value, Stack) else lists.current
+        return read(self.b, value)  # type: ignore[arg-type]
 
     def list_made(self, made: Value, place: Place | None) -> Value:
         """Return a new list or dict; with room for more, or with slots, if it was found out."""
@@ -400,10 +399,7 @@ class ExpressionReader(ConditionReader):
         if isinstance(base, Dictionary):
             return dicts.item(self.b, base, self.value(index))
         if not isinstance(base, Array):
-            raise Unfit(
-                f"an item of {said(base)}: use an array, or a tuple, list or dict of known items",
-                self.b.place,
-            )
+            raise Unfit(f"an item of {said(base)}: use an array, or known items", self.b.place)
         parts = self.parts(index)
         mask = self.mask_of(base, parts)
         if self.picks and mask is not None:
