@@ -83,7 +83,7 @@ def difference(b: Builder, args: Sequence[Value], given: Given) -> Value:
     a = with_ends(b, a, ends, along)
     for _ in range(count):
         b.check("lt", ZERO, a.shape[along])
-        a = a if a.base else b.kept(a)
+        a = a if a.base or count == 1 else b.kept(a)
         found = operations.operated(
             b, "sub", part(b, a, along, 1, None), part(b, a, along, None, -1)
         )
