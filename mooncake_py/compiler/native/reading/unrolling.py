@@ -43,7 +43,6 @@ class UnrollingReader(IterableReader):
     ----------
     repeated : int
         How many statements later passes have added.
-
     outer : int
         How many such loops the reader is in.
     """
@@ -98,13 +97,13 @@ class UnrollingReader(IterableReader):
 
     @contextmanager
     def counting(self, counts: bool, node: ast.expr | ast.stmt, passes: int) -> Iterator[None]:
-        """Count what a pass adds, unless it is the first, or of a loop within another one."""
+        """Count what a pass adds, unless it is the first, once where loops are in others."""
         self.outer += 1
-        before = self.b.added
+        added, before = self.b.added, self.repeated
         yield
         self.outer -= 1
-        if counts and not self.outer:
-            self.repeated += self.b.added - before
+        if counts:
+            self.repeated = before + self.b.added - added
         if self.repeated > MOST_STATEMENTS:
             raise Unfit(
                 f"{passes} passes over known items, read one by one: more than {MOST_STATEMENTS} "
