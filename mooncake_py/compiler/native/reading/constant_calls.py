@@ -60,6 +60,7 @@ OF_MEMBERS = {name: in_class(enum.Enum, name) for name in ("name", "value")}
 LIMITS = np.finfo, np.iinfo
 SETS = frozenset([set, frozenset])
 CHANGING = frozenset({"today", "now", "utcnow", "fromtimestamp", "timestamp", "astimezone"})
+FEW = 8  # items of a text for which loops are read pass by pass
 MOST = 1 << 16  # items of what is computed while a function is read
 
 
@@ -181,7 +182,7 @@ def item(r: ExpressionReader, base: Known, node: ast.expr) -> Value:
     values = [Known(None) if part is None else r.value(part) for part in parts]
     known = [*map(python_of, values)]
     for found, value in zip(known, values, strict=True):
-        if found is UNKNOWN and isinstance(value, Number):
+        if found is UNKNOWN and isinstance(value, Number) and len(base.value) <= FEW:
             r.unroll(value.e)
             r.pin(value.e)
     if any(found is UNKNOWN for found in known):
