@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from mooncake_py import grad, jvp, value_and_grad
+from mooncake_py import SharedArgumentsError, grad, jvp, value_and_grad
 from mooncake_py.compiler.native.site import report
 
 pytestmark = pytest.mark.plain
@@ -285,4 +285,39 @@ def test_derivatives_and_arguments(f: Any, tried: list[bool]) -> None:
         assert_allclose(b, a, rtol=1e-9, atol=1e-12)
     assert (report(f)[0].found == "compiled") == (f in COMPILED)  # functions that it calls may be
     assert tried or f in REFUSED
+    assert all(tried)
+
+
+@pytest.mark.parametrize("compile", [False, True])
+def test_captured_arrays_that_nothing_reads_may_stand_for_arguments_that_are_written(
+    compile: bool, tried: list[bool]
+) -> None:
+    given = [X.copy(), A.copy()]
+
+    def partly(x):
+        every = list(given)
+        every[0] = x
+        u, m = every
+        u[0] = u[1] * m[1, 2] + len(given[0])
+        return u[0] * u[2]
+
+    def both(x):
+        x[0] = x[1] * given[0][1]
+        return x[0]
+
+    t = np.cos(X)
+    y, dy = jvp(partly, (given[0],), (t,), compile=compile)
+    g = grad(partly, compile=compile)(given[0])
+    a = A[1, 2]
+    assert_allclose(y, (X[1] * a + 4) * X[2])
+    assert_allclose(g, [0, a * X[2], X[1] * a + 4, 0])
+    assert_allclose(dy, g @ t)
+    np.testing.assert_array_equal(given[0], X)
+    for derivative in (
+        lambda: jvp(both, (given[0],), (t,), compile=compile),
+        lambda: grad(both, compile=compile)(given[0]),
+    ):
+        with pytest.raises(SharedArgumentsError):
+            derivative()
+    assert (report(partly) != [] and report(partly)[0].found == "compiled") == compile
     assert all(tried)
