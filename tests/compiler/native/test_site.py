@@ -96,15 +96,15 @@ def test_function_that_is_called_within_is_compiled_where_the_outer_one_is_not(t
         return u
 
     def outer(u, rate):
-        first = np.random.RandomState(0).permutation(2)[0]  # which is not compiled
-        return np.sum(inner(u * 1.0, rate) * inner(u * 2.0, rate)) + first
+        kept = {k: inner(u * k, rate) for k in {1.0, 2.0}}
+        return np.sum(kept[1.0] * kept[2.0])
 
     u = np.array([1.0, 2.0, 3.0])
     found = grad(outer, (0, 1), compile=True)(u, 0.5)
     assert tried == [True, True]
     for a, b in zip(found, grad(outer, (0, 1))(u, 0.5), strict=True):
         assert_allclose(a, b)
-    assert report(outer)[0].found == "not compiled"
+    assert "a loop over an object of type set" in str(report(outer)[0])
     assert report(inner)[0].found == "compiled"
 
 
