@@ -13,6 +13,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from typing import Any
 
 from mooncake_py.compiler.native.building import narrow, operations
@@ -42,6 +43,7 @@ from mooncake_py.compiler.regions.ir import (
     Select,
     Statement,
 )
+from mooncake_py.syntax.nodes import place_of
 
 __all__ = ["ConditionReader", "all_of", "opposite"]
 
@@ -165,26 +167,54 @@ class ConditionReader:
         if not isinstance(chosen, Name):
             chosen = b.counted(chosen)
             b.kinds[chosen.name] = BOOL
-        sides: list[tuple[list[Any], Number]] = []
+        sides: list[list[Any]] = []
+        values: list[Value] = []
         for node in (body, orelse):
             with b.within() as block, self.among_others():
-                found = self.number(node)
-            sides.append((block, found))
-        (_, x), (_, y) = sides
+                found = self.value(node)
+            if not isinstance(found, Number | Tuple):
+                raise Unfit(f"{said(found)} where a number is needed", place_of(node))
+            values.append(found)
+            sides.append(block)
+        found = self.either_value(chosen, sides, values[0], values[1])
+        b.add(If(chosen, tuple(sides[0]), tuple(sides[1]), place=b.place))
+        return found
+
+    def either_value(self, chosen: Name, sides: Sequence[list[Any]], x: Value, y: Value) -> Value:
+        """Return what is one value or another, after the statements that compute them.
+
+        Of two tuples item by item: none of them can be told from another that holds the same.
+        """
+        if isinstance(x, Tuple) and isinstance(y, Tuple) and are_alike(x, y):
+            pairs = zip(x.items, y.items, strict=True)
+            return replace(
+                x, items=tuple([self.either_value(chosen, sides, *pair) for pair in pairs])
+            )
+        for value in (x, y):
+            if not isinstance(value, Number):
+                raise Unfit(f"{said(value)} where a number is needed", self.b.place)
+        assert isinstance(x, Number)
+        assert isinstance(y, Number)
+        return self.either_number(chosen, sides, x, y)
+
+    def either_number(
+        self, chosen: Name, sides: Sequence[list[Any]], x: Number, y: Number
+    ) -> Number:
+        """Return what is one number or another, after the statements that compute them."""
+        b = self.b
         kind = x.kind if x.kind == y.kind else FLOAT
         is_narrow = narrow.may_be_narrow(b, (x, y)) and kind == FLOAT
         if BOOL in (x.kind, y.kind) and x.kind != y.kind:
             raise Unfit("a value that is a bool on one way and a number on another", b.place)
         name = b.fresh("e")
         b.kinds[name] = kind
-        for block, found in sides:
+        for block, found in zip(sides, (x, y), strict=True):
             e = narrow.as_float64(found) if kind == FLOAT else found.e
             block.append(
                 Assign(Name(name), e, place=b.place)
                 if kind in REAL
                 else Count(name, e, place=b.place)
             )
-        b.add(If(chosen, tuple(sides[0][0]), tuple(sides[1][0]), place=b.place))
         if x.type == y.type and x.rank is None and y.rank is None:
             return Number(Name(name), x.type)
         if kind != FLOAT:
@@ -193,6 +223,11 @@ class ConditionReader:
             )
         ranks = (operations.rank_of(b, x), operations.rank_of(b, y))
         return Number(Name(name), "float64", Select(chosen, *ranks), is_narrow)
+
+
+def are_alike(x: Tuple, y: Tuple) -> bool:
+    """Return True for two tuples of one class and length, which are no lists."""
+    return not (x.is_list or y.is_list) and x.cls is y.cls and len(x.items) == len(y.items)
 
 
 def all_of(op: str, tests: Sequence[Expr]) -> Expr:

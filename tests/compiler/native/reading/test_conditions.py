@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
 from mooncake_py import hvp, jvp, value_and_grad
+from mooncake_py.compiler.native.site import report
+from tests.compiler.native.agreeing import require_compiled
 
 pytestmark = pytest.mark.plain
 
@@ -92,3 +94,58 @@ def test_later_parts_are_computed_only_if_the_first_do_not_decide(f, compiled, t
         assert_allclose(a, b, rtol=1e-13, atol=1e-13)
     assert (True in tried) == compiled
     assert False not in tried
+
+
+class Pair(NamedTuple):
+    first: float
+    second: float
+
+
+def in_order(x, a, k):
+    total = 0.0
+    for i in range(len(x)):
+        low, high = (x[i], a) if x[i] < a else (a, x[i])
+        a = a + 0.1 * low * high * high
+        total += low * low * high
+    return total
+
+
+def exchanged(x, a, k):
+    u, v = x[0], a
+    u, v = (v, u) if u < v else (u, v)
+    u, v = (u, v) if u < v else (v, u * u)
+    return u * v * v
+
+
+def nested(x, a, k):
+    (low, at), high = ((a / x[0], 1), 2.0) if x[0] > 0 else ((np.sqrt(a), 2), x[1])
+    found = Pair(low, a * high) if a > 0.5 else Pair(second=x[2], first=high * low)
+    return found.first * found.second**2 * x[at]
+
+
+def of_other_lengths(x, a, k):
+    return len((a, a) if a > 0 else (a,)) * x[0]
+
+
+@pytest.mark.parametrize("f", [in_order, exchanged, nested])
+def test_one_of_two_tuples_is_chosen_item_by_item(f, tried):
+    for x, a in ((X, 0.6), (-X, 0.6), (np.sort(X), 0.45)):
+        value, g = value_and_grad(f, (0, 1), compile=True)(x.copy(), a, 2)
+        expected, h = value_and_grad(f, (0, 1))(x.copy(), a, 2)
+        require_compiled(f, tried)
+        assert_allclose(value, expected, rtol=1e-13)
+        assert type(value) is type(expected)
+        for p, q in zip(g, h, strict=True):
+            assert_allclose(p, q, rtol=1e-12, atol=1e-13)
+        e = 1e-6
+        slope = (f(x + e * np.cos(x), a + e, 2) - f(x - e * np.cos(x), a - e, 2)) / (2 * e)
+        assert_allclose(g[0] @ np.cos(x) + g[1], slope, rtol=1e-6)
+        pushed = jvp(lambda x, a=a: f(x, a, 2), (x,), (np.cos(x),), compile=True)
+        assert_allclose(pushed, jvp(lambda x, a=a: f(x, a, 2), (x,), (np.cos(x),)), rtol=1e-12)
+
+
+def test_tuples_of_other_lengths_are_not_chosen_from(tried):
+    value, g = value_and_grad(of_other_lengths, compile=True)(X.copy(), 0.7, 2)
+    assert report(of_other_lengths)[0].found == "not compiled"
+    assert value == 2 * X[0]
+    assert_allclose(g, [2.0, 0.0, 0.0, 0.0])
