@@ -223,7 +223,7 @@ class Phases:
 
     def compile(self, f: Callable[..., Any], arguments: Sequence[Any], *, build: bool) -> None:
         """Go through all phases of the gradient of a function."""
-        types: Any = tuple(type_of(a, set()) for a in arguments)
+        types: Any = tuple(type_of(a) for a in arguments)
         whole = self.run("read", lambda: read_function(f, types))
         site = self.run("prepare", lambda: RegionSite(whole.region))
         region = site.region

@@ -16,7 +16,7 @@ from mooncake_py.containers.state import old_cell, restore_cell
 from mooncake_py.language.draws import Draws
 from mooncake_py.recomputation.changes import is_alone
 from mooncake_py.rules import local
-from mooncake_py.runtime.compilation import compiles, using
+from mooncake_py.runtime.compilation import Compile, compiles, using
 from mooncake_py.runtime.quiet import error_modes
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class Setting:
 
     def __init__(self, *contexts: Mode, part: Mode | None = None) -> None:
         self.rules = local.current()
-        self.compiles = compiles()
+        self.compiles: Compile = compiles()
         self.errors = error_modes()  # the reverse pass is silent
         self.draws = Draws(part)
         self.flags = Flags()

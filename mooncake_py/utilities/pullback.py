@@ -14,7 +14,7 @@ from mooncake_py.boundary.outputs import run, seed
 from mooncake_py.diagnostics.tracebacks import boundary
 from mooncake_py.errors import PullbackReuseError
 from mooncake_py.modes.reverse.settings import new_context, settings
-from mooncake_py.runtime.compilation import compiles, using
+from mooncake_py.runtime.compilation import Compile, compiles, using
 from mooncake_py.runtime.limits import limits_raised
 from mooncake_py.tangents.equality import value_mismatch
 from mooncake_py.tangents.subclasses import plain_parts
@@ -38,7 +38,7 @@ class PullbackToParameters:
         self.args = args
         self.params = params
         self.settings = settings()
-        self.compiles = compiles()
+        self.compiles: Compile = compiles()
 
     def start(self) -> tuple[Any, Callable[[Any], Grads]]:
         """Return the output and the pullback."""

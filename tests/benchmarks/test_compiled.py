@@ -60,7 +60,7 @@ def test_functions_that_run_compiled_are_counted(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(whole, "gradient_of_whole", gradient)
     monkeypatch.setattr(forward, "push_whole", lambda f, *_: (2.0, 1.0) if f is half else None)
     monkeypatch.setattr(compilation, "can_compile", lambda: True)
-    monkeypatch.setattr("mooncake_py.compiler.native.site.is_small", lambda region: False)
+    monkeypatch.setattr("mooncake_py.compiler.native.reread.is_small", lambda region: False)
     with counted() as found:
         grad(energy, compile=True)(1.0)
     assert found == {"half"}

@@ -109,7 +109,7 @@ class Text:
         text = (
             f"def holds(f):\n    try:\n        {lines}\n    except UNLIKE:\n        return False\n"
         )
-        return define(f"{text}    return True\n", self.constants)["holds"]
+        return define(f"{text}    return True\n", self.constants).pop("holds")
 
     def refuse(self, condition: str) -> None:
         """Return False where a condition is met."""

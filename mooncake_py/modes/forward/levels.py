@@ -17,6 +17,7 @@ from mooncake_py.modes.forward.blocks import Blocks
 from mooncake_py.rules.creation import laid_out_copy
 from mooncake_py.runtime import drops
 from mooncake_py.runtime.active import Active, active_number
+from mooncake_py.runtime.compilation import Compile
 from mooncake_py.runtime.numerals import Numerals
 from mooncake_py.runtime.operators import BinaryOperator
 from mooncake_py.runtime.quiet import Quiet, Unheard
@@ -123,7 +124,7 @@ class Levels(ArrayLanguage, ForwardMode):
         return self.base.nesting
 
     @property
-    def compiles(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
+    def compiles(self) -> Compile:  # pyright: ignore[reportIncompatibleVariableOverride]
         """Whether functions are compiled: what computes below says it."""
         return self.base.compiles
 

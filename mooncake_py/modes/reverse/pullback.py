@@ -27,7 +27,7 @@ from mooncake_py.modes.reverse.settings import Settings, new_context
 from mooncake_py.recomputation.agreement import Fingerprint, repeating, something_later
 from mooncake_py.recomputation.suspended import Suspended
 from mooncake_py.rules import local
-from mooncake_py.runtime.compilation import compiles, using
+from mooncake_py.runtime.compilation import Compile, compiles, using
 from mooncake_py.runtime.enclosing import enclosing
 from mooncake_py.runtime.limits import limits_raised
 from mooncake_py.runtime.originals import Original
@@ -59,7 +59,7 @@ class Vjp:
             self.args = FollowedCopier(enclosing()).copy_whole(args)
         self.settings = chosen
         self.rules = local.current()
-        self.compiles = compiles()
+        self.compiles: Compile = compiles()
         self.waiting: Suspended | None = None
         self.draws = Draws()
         self.lock = threading.RLock()  # the copies serve one pass at a time

@@ -25,7 +25,7 @@ from mooncake_py.rules.precision import WIDE, at_precision_of
 from mooncake_py.runtime import drops, pulls, rule_pulls
 from mooncake_py.runtime.active import Active, active_number
 from mooncake_py.runtime.activity import INERT, are_numbers, parts
-from mooncake_py.runtime.compilation import compiles
+from mooncake_py.runtime.compilation import Compile, compiles
 from mooncake_py.runtime.memory import Memory, objects_overwritten, undo_assign
 from mooncake_py.runtime.quiet import silently
 from mooncake_py.runtime.registry import Registry
@@ -47,7 +47,7 @@ class Tape(ArrayLanguage, ReversePass):
     def __init__(self) -> None:
         super().__init__()
         self.thread = get_ident()
-        self.compiles = compiles()
+        self.compiles: Compile = compiles()
         self.tape: list[tuple[Any, ...]] = []
         self.record = self.tape.append
         self.registry: Registry = Registry(drops.reporter(self))

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
 
-from mooncake_py.compiler.native.choices import choice_of
-from mooncake_py.compiler.native.machine.background import is_busy
 from mooncake_py.compiler.native.regions.refused import LeftOnTheWayBack, NotYet
 from mooncake_py.compiler.sites import choice
 from mooncake_py.compiler.sites.choice import COMPILED, PLAINLY, TIMED, TIMED_PLAINLY
@@ -66,6 +64,10 @@ def whole_or_parts(
 
     if not compiles():
         return plain()
+    # Only for those who compile.
+    from mooncake_py.compiler.native.choices import choice_of
+    from mooncake_py.compiler.native.machine.background import is_busy
+
     own = choice_of(kind, f, args)
     way = COMPILED if own is None else own.way(is_busy())
     begin = choice.clock()
