@@ -75,8 +75,9 @@ class Findings:
         Statements of which one part, a call, may write what other parts read.
     outlasting : set of str
         Variables that are read after the loop that binds them.
-    counters : set of str
-        Attributes of objects that are made within, ints, which are bound again.
+    counters : set of str or (Place or None, str)
+        Attributes of objects that are made within, ints, which are bound again: the statement that
+        binds one, and its name.  What objects are called changes with what is found.
     defaulted : set of (type, str)
         Attributes that such objects bind, and of which their class has a value besides.
     assigned : dict of str to (tuple, Slot)
@@ -107,7 +108,7 @@ class Findings:
         self.compressed: set[Place | None] = set()
         self.written: set[Place | None] = set()
         self.outlasting: set[str] = set()
-        self.counters: set[str] = set()
+        self.counters: set[str | tuple[Place | None, str]] = set()
         self.defaulted: set[tuple[type, str]] = set()
         self.assigned: dict[str, tuple[tuple[int | str, ...], Any]] = {}
 

@@ -228,7 +228,12 @@ class ObjectReader(ClassReader):
             raise Unfit(f"an assignment to the attribute {name} of a class", self.b.place)
         slot = owned(o, name)
         has_default = found is not MISSING and not is_slot
-        if not o.path and has_default and (o.cls, name) not in self.findings.defaulted:
+        is_bound = slot in self.slots.values and slot not in self.slots.maybe
+        if (
+            not (o.path or is_bound)
+            and has_default
+            and (o.cls, name) not in self.findings.defaulted
+        ):
             self.findings.defaulted.add((o.cls, name))
             raise Again
         if slot.own in self.of_classes and self.b.loops:

@@ -166,6 +166,7 @@ class FunctionReader(ResultReader):
         self.in_lists = set()
         self.pending = []
         self.own_attributes = set()
+        self.bound_at = {}
         self.of_classes = set()
         self.holders = {}
         self.moved_to = {}

@@ -78,8 +78,11 @@ class StructureReader(AssignmentReader):
         pass they are.
     structures : dict of Path to Value
         The objects, lists and dicts that are passed, by where they were found first.
+    bound_at : dict of Slot to (Place or None, str)
+        Of ints in objects, lists and dicts that are made within: the statement, and the name.
     """
 
+    bound_at: dict[Slot, tuple[Place | None, str]]
     holders: dict[str, Holder]
     iterating: list[tuple[frozenset[str], int]]
     structures: dict[tuple[Any, ...], Value]
@@ -219,12 +222,14 @@ class StructureReader(AssignmentReader):
 
     def bind_own(self, slot: Slot, value: Value) -> None:
         """Bind a slot of what is made within; ints may be sizes of arrays."""
-        counters = self.findings.counters
+        counters, here = self.findings.counters, (self.b.place, slot.name)
         self.require_unshared(slot)
-        if isinstance(value, Number) and value.type == "int" and slot.own not in counters:
+        is_new = counters.isdisjoint((slot.own, here))
+        if is_new and isinstance(value, Number) and value.type == "int":
             if slot in self.slots.values or self.b.loops:
-                counters.add(slot.own)
+                counters.update((here, self.bound_at.get(slot, slot.own)))
                 raise Again
+            self.bound_at[slot] = here
             self.slots.bound(slot, Number(self.b.steady(value.e), "int"))
         else:
             self.bind(slot, value)

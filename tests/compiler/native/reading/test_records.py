@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from mooncake_py import grad, value_and_grad
+from mooncake_py.compiler.native.reading.reader import FunctionReader
 from tests.compiler.native.reading.every_way import require_agreement, require_whole
 
 pytestmark = pytest.mark.plain
@@ -279,3 +280,44 @@ def test_passed_ones(tried: list[bool]) -> None:
     assert g == pytest.approx(h, rel=1e-12)
     assert tried
     assert all(tried)
+
+
+@dataclass
+class Tank:
+    level: float
+    months: int
+    tax: float = 0.0
+    paid: float = 0.0
+
+    def pay(self, rate):
+        self.paid = rate * self.level
+        self.tax += 0.1 * self.paid
+        self.level -= self.paid
+        self.months -= 1
+
+
+def many_made(x, a):
+    total = 0.0
+    for k in (1, 2, 3, 4, 5, 6, 7, 8):
+        tank = Tank(a * k + 1.0, 12 * k)
+        for _ in range(3):
+            tank.pay(a / 10.0)
+        if tank.level > 3.0:
+            tank.tax *= 2.0
+        total += tank.tax * tank.months + tank.paid
+    return total + x[0]
+
+
+def test_facts_about_objects_are_found_for_all_at_once(
+    tried: list[bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Objects made by one statement differ in nothing that has to be found out for each."""
+    read, whole = [], FunctionReader.whole
+
+    def counted(reader, f, *args):
+        read.append(f)
+        return whole(reader, f, *args)
+
+    monkeypatch.setattr(FunctionReader, "whole", counted)
+    require_whole(many_made, tried)
+    assert read.count(many_made) <= 4
