@@ -28,7 +28,7 @@ from mooncake_py.compiler.native.passed import (
     without,
 )
 from mooncake_py.compiler.native.pulling import pull_native, pull_native_loop
-from mooncake_py.compiler.native.regions.mentions import bound_by, expressions_in, values_in
+from mooncake_py.compiler.native.regions.mentions import unread
 from mooncake_py.compiler.native.regions.refused import CannotCompile, NoCompiler
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, FLOAT32, INT, REAL, NativeRegion
 from mooncake_py.compiler.native.spares import Stack
@@ -76,8 +76,7 @@ class RegionSite:
     keeps_order : bool
         Whether it must not run on copies of arrays in another order: last digits of sums differ.
     unread : frozenset of str
-        Arrays of which it asks no more than the shape, which are not looked up in the context:
-        who looks up a captured array must not write an argument that is a copy of it.
+        Arrays that are not looked up: who does must not write arguments that are copies of them.
     trials : Trials
         How it went.
     why : str
@@ -253,10 +252,8 @@ class RegionSite:
             ):
                 return None
         moving = [name for name in self.numbers if type(inputs[name]) is Active]
-        for name in self.arrays:
+        for name in filter(lambda name: name not in self.unread, self.arrays):
             a = inputs[name]
-            if name in self.unread:
-                continue
             if a.leaves if type(a) is Items else ctx.find(a) is not None:
                 moving.append(name)
         return self.form_where(frozenset(moving))
@@ -495,14 +492,6 @@ def is_in_rows(a: ndarray) -> bool:
     """Return True for an array whose axes go by smaller and smaller steps; a vector may go back."""
     steps = a.strides
     return a.ndim < 2 or (steps[-1] > 0 and all(p >= q for p, q in pairwise(steps)))
-
-
-def unread(region: NativeRegion) -> frozenset[str]:
-    """Return the inputs that are arrays whose numbers a region neither asks nor gives back."""
-    arrays = {name for name in region.inputs if name in region.arrays} - region.lists
-    for s in statements(region.body):
-        arrays -= values_in(expressions_in(s)).union(bound_by(s))
-    return frozenset(arrays - region.private).difference(region.results)
 
 
 def dtype_of(region: NativeRegion, name: str) -> np.dtype:

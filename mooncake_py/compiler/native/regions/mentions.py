@@ -6,6 +6,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 
 from mooncake_py.compiler.derivatives.activity import part_of
+from mooncake_py.compiler.native.regions.region import NativeRegion
 from mooncake_py.compiler.regions.ir import (
     Alloc,
     Apply,
@@ -35,7 +36,7 @@ from mooncake_py.compiler.regions.steps import Names
 
 __all__ = [
     "Bindings", "all_bound", "all_mentioned", "bound_by", "expressions_in", "mentions", "names_in",
-    "own_mentions", "unused", "values_in", "written_arrays",
+    "own_mentions", "unread", "unused", "values_in", "written_arrays",
 ]  # fmt: skip
 
 
@@ -166,6 +167,14 @@ def written_arrays(block: Block) -> set[str]:
         if isinstance(s, Alloc) or (isinstance(s, Assign) and isinstance(s.target, Load))
         for name in bound_by(s)
     }
+
+
+def unread(region: NativeRegion) -> frozenset[str]:
+    """Return the inputs that are arrays whose numbers a region neither asks nor gives back."""
+    arrays = {name for name in region.inputs if name in region.arrays} - region.lists
+    for s in statements(region.body):
+        arrays -= values_in(expressions_in(s)).union(bound_by(s))
+    return frozenset(arrays - region.private).difference(region.results)
 
 
 def unused(prefix: str, names: Iterable[str]) -> Names:
