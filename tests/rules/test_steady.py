@@ -154,4 +154,4 @@ def test_what_is_compiled_goes_by_the_functions_that_libraries_had(tmp_path):
         check=False,
         env={**os.environ, "PYTHONPATH": path},
     )
-    assert done.stdout.startswith("[-2. -2.]\nnothing is compiled: "), done.stderr
+    assert done.stdout.startswith("[-2. -2.]\nall functions: not compiled: "), done.stderr

@@ -207,6 +207,12 @@ def column_that_crosses_a_row(x, A):
     return np.sum(A * A * x)
 
 
+def column_whose_elements_the_row_reads_afterwards(x, A):
+    for i in range(-2, 0):
+        A[:, i] = A[i - 1, :]  # NumPy copies neither, and reads what it has written
+    return np.sum(A * A * x)
+
+
 def column_that_crosses_a_reversed_row(x, A):
     A[:, 0] = A[0, ::-1]
     return np.sum(A * A * x)
@@ -254,6 +260,8 @@ def generator_that_runs_later(x, A):
 
 
 REFUSED = (
+    column_that_crosses_a_row, column_that_crosses_a_reversed_row,
+    column_whose_elements_the_row_reads_afterwards,
     element_that_the_call_changes, index_that_the_call_changes, generator_that_runs_later,
 )  # fmt: skip
 COMPILED = (
@@ -263,7 +271,7 @@ COMPILED = (
     elements_in_a_tuple, index_that_is_bound_again, leaving_loops, diagonal_of_what_changes,
     columns_that_are_copies_of_rows, tuples_in_tuples, previous_array_in_one_statement,
     part_of_the_previous_array, written_while_bound_anew, argument_that_a_loop_binds_anew,
-    column_that_crosses_a_row, column_that_crosses_a_reversed_row, copy_onto_itself,
+    copy_onto_itself,
 )  # fmt: skip
 
 

@@ -287,27 +287,34 @@ def settles_duplicates(b: Builder, indices: Sequence[Array]) -> bool:
 def are_copied(a: Array, value: Array) -> bool:
     """Return True if NumPy writes a view as if what it reads, of the same memory, was copied first.
 
-    It does so but for vectors that go through memory in one direction by different steps.
+    It does so but for vectors that go through memory in one direction by different steps: which
+    those of different axes are, such as a row and a column, whose steps their text does not tell.
     """
     if len(a.shape) > 1:
         return True
     steps = [step_of(v) for v in (a, value)]
-    if len(value.shape) != 1 or None in steps:
+    if len(value.shape) != 1:
         return False
-    first, second = steps
-    return first == second or first * second < 0  # type: ignore[operator]
+    match steps:
+        case [(axis, first), (other, second)]:
+            return axis == other and (first == second or first * second < 0)
+    return False
 
 
-def step_of(a: Array) -> int | None:
-    """Return by how many elements those of a vector stand apart, along one axis of its memory."""
+def step_of(a: Array) -> tuple[int, int] | None:
+    """Return along which axis of its memory a vector goes alone, and by how many elements."""
     probe = Name("probe0")
     found = a.at((probe,))
     if not isinstance(found, Load):
         return None
-    steps = [
-        linear(i).parts.get(probe, 0) for i in found.index if any(part == probe for part in walk(i))
-    ]
-    return steps[0] if len(steps) == 1 and steps[0] else None
+    steps = []
+    for axis, i in enumerate(found.index):
+        if any(part == probe for part in walk(i)):
+            parts = dict(linear(i).parts)
+            steps.append((axis, parts.pop(probe, 0)))
+            if any(part == probe for e in parts for part in walk(e)):
+                return None
+    return steps[0] if len(steps) == 1 and steps[0][1] else None
 
 
 def runs_forward(b: Builder, index: Array) -> bool:
