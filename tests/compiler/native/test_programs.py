@@ -294,6 +294,52 @@ def swing(cluster, steps):
     return sum(bead.motion for bead in cluster.beads) + cluster.beads[0].x * cluster.beads[-1].y
 
 
+# Dicts of dicts, made inside and passed, which each period changes.
+
+GOODS = ("bread", "cloth")
+
+
+def wishes(home, prices, bend):
+    weights = {}
+    for g in GOODS:
+        weights[g] = home["liking"][g] * prices[g] ** (1.0 - bend)
+    total = sum(weights.values())
+    return {g: w / total * home["money"] / prices[g] for g, w in weights.items()}
+
+
+def period(market, homes, bend, log=None):
+    wanted = {g: 0.0 for g in GOODS}  # noqa: C420
+    pairs = {g: {k: 0.1 for k in GOODS} for g in GOODS}  # noqa: C420
+    same = wanted
+    for home in homes:
+        if home["kind"] == "worker":
+            home["money"] = market["wage"] * home["hours"]
+        bought = wishes(home, market["prices"], bend)
+        for g in bought:
+            same[g] += bought[g]
+            pairs[g]["cloth"] += bought[g] * pairs["bread"][g]
+    sold = pairs["bread"]["cloth"] - pairs["cloth"]["cloth"] * pairs["cloth"]["bread"]
+    for g in GOODS:
+        given = min(wanted[g], market["stock"][g])
+        market["prices"][g] *= math.exp(0.1 * (wanted[g] - market["stock"][g]))
+        market["stock"][g] += 0.4 - 0.5 * given
+        sold += math.log1p(given)
+    market["wage"] = 0.8 * market["wage"] + 0.1 * sum(market["prices"].values())
+    if log is not None:
+        log.append(sold)
+    return sold
+
+
+def trade(homes, bend, periods):
+    prices, stock = {g: 0.2 * len(g) for g in GOODS}, {g: 0.3 * len(g) for g in GOODS}
+    market = {"prices": prices, "stock": stock, "wage": 1.0}
+    total, weight = 0.0, 1.0
+    for _ in range(periods):
+        total += weight * period(market, homes, bend)
+        weight *= 0.9
+    return total
+
+
 rng = np.random.default_rng(7)
 RAIN = rng.gamma(0.5, 4.0, 20)
 X = rng.standard_normal((6, 3))
@@ -326,6 +372,27 @@ PROGRAMS: dict[str, tuple[Any, tuple[Any, ...]]] = {
             np.sin(X[:, :1]),
         ),
     ),
+    "trade": (
+        trade,
+        (
+            [
+                {
+                    "kind": "worker",
+                    "money": 0.0,
+                    "hours": 1.2,
+                    "liking": {"bread": 1.0, "cloth": 0.4},
+                },
+                {
+                    "kind": "heir",
+                    "money": 0.7,
+                    "hours": 0.0,
+                    "liking": {"bread": 0.3, "cloth": 0.9},
+                },
+            ],
+            1.7,
+            6,
+        ),
+    ),
     "swing": (
         swing,
         (Cluster([Bead(1.1 * k, 0.3 * k * k, 1.0 + 0.2 * k) for k in range(3)], 2.0, 1.4), 6),
@@ -342,6 +409,7 @@ def parts(value: Any) -> list[Any]:
     if isinstance(value, (tuple, list)):
         return [x for part in value for x in parts(part)]
     held = getattr(value, "_fields", None) or getattr(value, "__dict__", {})
+    held = value if isinstance(value, dict) else held
     return [x for part in held.values() for x in parts(part)]
 
 
@@ -354,6 +422,8 @@ def shifted(value: Any, by: Any) -> Any:
     if isinstance(value, (tuple, list)):
         items = [shifted(part, by) for part in value]
         return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
+    if isinstance(value, dict):
+        return {key: shifted(part, by) for key, part in value.items()}
     if not hasattr(value, "__dict__"):
         return value
     made = copy.copy(value)

@@ -174,7 +174,7 @@ def between(b: Builder, items: Tuple, bounds: Sequence[Expr | None]) -> Tuple:
     return Tuple(items.items[slice(*found)], items.is_list)
 
 
-MAKING = ast.List | ast.ListComp | ast.BinOp | ast.Dict
+MAKING = ast.List | ast.ListComp | ast.BinOp | ast.Dict | ast.DictComp
 
 
 def makes_structure(node: ast.expr) -> bool:
