@@ -118,6 +118,8 @@ class BranchReader(ReturnReader):
             after = self.joined(known, (x, y), (after, after2))
             if held is not None:
                 result = after.values.pop(held, None)
+                if result is None:  # two that were there before stay two
+                    raise Unfit("returns of one of two objects, lists or dicts", b.place)
             elif result != result2:
                 result = self.merged_result(known, (x, y), (result, result2), seen)
         b.add(If(test, tuple(x), tuple(y), place=place_of(node)))

@@ -483,3 +483,15 @@ def test_one_list_in_two_places(tried):
             ways.append(value_and_grad(f, 2, compile=way)(p, {"l": held}, X.copy()))
         assert_allclose(ways[0][0], ways[1][0], rtol=1e-14)
         assert_allclose(ways[0][1], ways[1][1], rtol=1e-14)
+
+
+@pytest.mark.parametrize("kept", ["P(x), P(y)", "{'w': x}, {'w': y}", "[x, 1], [y, 2]"])
+def test_one_of_two_that_were_there_before_is_given_back(kept: str, define) -> None:
+    f = define(
+        "class P:\n    def __init__(self, w): self.w = w\n"
+        "def pick(a, b, c):\n    if c > 0.5:\n        return a\n    return b\n"
+        f"def f(x, y):\n    a, b = {kept}\n    q = pick(a, b, x)\n"
+        "    return 10.0 * x if q is a else 100.0 * y if q is None else y\n"
+    )
+    for x in (1.3, 0.4):
+        assert value_and_grad(f, (0, 1), compile=True)(x, 0.7) == value_and_grad(f, (0, 1))(x, 0.7)
