@@ -16,6 +16,7 @@ from mooncake_py.compiler.native.building.values import (
     Number,
     Object,
     Partial,
+    Stack,
     Super,
     Tuple,
     Unfit,
@@ -81,6 +82,11 @@ class ResultReader(NestedReader):
                 return Output("floats", array.base, type_)
             case Unread(why=why):
                 raise Unfit(why, self.b.place)
+            case Stack():
+                raise Unfit(
+                    "a list of arrays or tuples that a loop makes as a result: return arrays",
+                    self.b.place,
+                )
             case Object() | Function() | Partial() | Super() | Dictionary() | Drawer():
                 raise Unfit(
                     f"{said(value)} as a result: return numbers, arrays, and new lists and dicts",

@@ -152,3 +152,14 @@ def test_what_is_written_as_well_runs_the_plain_way(f) -> None:
     assert found == f(X.copy(), 0.6) == value
     assert_allclose(h[0], g[0], rtol=1e-12)
     assert_allclose(h[1], g[1], rtol=1e-12)
+
+
+def test_lists_that_loops_make_are_no_results() -> None:
+    def inner(x, n):
+        found = []
+        for k in range(n):
+            found.append((x * k, x[0]))
+        return found, x
+
+    with pytest.raises(Unfit, match="that a loop makes as a result"):
+        read_function(inner, [type_of(np.array([0.5, 2.0])), type_of(70)])
