@@ -143,7 +143,7 @@ def sorted_and_reduced(x, m):
 LINEAR = [periodic, in_a_function, limited, smaller, joined, stacked, smoothed, sloped, contracted,
           rates, made]  # fmt: skip
 LOOPS = [*LINEAR, interpolated, normed, solved, sorted_and_reduced]
-LEFT = [joined, smoothed, sloped, contracted, interpolated, sorted_and_reduced]
+LEFT = [smoothed, contracted, interpolated, sorted_and_reduced]
 """With functions that are not read: they run statement by statement."""
 
 

@@ -39,14 +39,15 @@ def indexed(x):
 
 
 def appended(x):
-    found = [1.0]
-    found.append((x[0], x[1]))  # pyright: ignore[reportArgumentType]
-    return found[0]
+    found = []
+    for e in x:
+        found.append([e, e])
+    return found[0][0]
 
 
-def over_text(x):
+def over_a_function(x):
     s = 0.0
-    for _ in "ab":
+    for _ in np.sum:  # pyright: ignore[reportGeneralTypeIssues]
         s += x[0]
     return s
 
@@ -61,8 +62,11 @@ def complex_triangle(x):
         (of_a_list, "`abs` of a list: use a number or an array"),
         (of_one, "a triangle of an array of float64 with 1 axis: use a matrix of numbers"),
         (indexed, "a number of type np.float64|a float as an index: use an int"),
-        (appended, "`append` of a tuple: use a number"),
-        (over_text, "a loop over an object of type str: use a range, an array"),
+        (appended, "a list of a list that a loop makes: use numbers and arrays"),
+        (
+            over_a_function,
+            "a loop over an object of type _ArrayFunctionDispatcher: use a range, an array",
+        ),
         (complex_triangle, "`divmod` of a complex number and a float: use two numbers"),
     ],
 )
