@@ -2,14 +2,15 @@
 
 That is the code of the functions and classes that can be reached by names from it, as far as they
 are the user's, and the constants among globals.  Where it does not tell two functions apart, a
-reading is not tried that would succeed: the derivative is right, and takes longer.
+reading is not tried that would succeed: the derivative is right, and takes longer.  No method of
+the user's classes and metaclasses runs.
 """
 
 from __future__ import annotations
 
 import weakref
 from collections.abc import Iterator
-from types import CodeType, FunctionType, MethodType
+from types import BuiltinFunctionType, CodeType, FunctionType, MethodType
 from typing import Any
 
 from mooncake_py.compiler.native.building.types import KnownType
@@ -66,7 +67,24 @@ def text_of(value: Any) -> str:
     t = type(value)
     if t in CONSTANTS:
         return repr(value)
-    return f"{t.__module__}.{t.__qualname__} {getattr(value, '__qualname__', '')}"
+    return f"{name_of_class(t)} {name_of(value)}"
+
+
+def name_of(value: Any) -> str:
+    """Return the name of a class or of a function, an empty text for other values."""
+    if issubclass(type(value), type):
+        return name_of_class(value)
+    if type(value) is MethodType:
+        return name_of(value.__func__)
+    return value.__qualname__ if type(value) in (FunctionType, BuiltinFunctionType) else ""
+
+
+def name_of_class(cls: type) -> str:
+    """Return the name of a class, of which a metaclass may say something else."""
+    return f"{attribute_of(cls, '__module__')}.{attribute_of(cls, '__qualname__')}"
+
+
+attribute_of = type.__getattribute__
 
 
 def functions_in(value: Any) -> Iterator[FunctionType]:
@@ -78,20 +96,21 @@ def functions_in(value: Any) -> Iterator[FunctionType]:
         if is_own(f):
             yield f
         return
-    cls = value if isinstance(value, type) else type(value)
+    cls = value if issubclass(type(value), type) else type(value)
     yield from methods_of(cls)
 
 
 def methods_of(cls: type) -> Iterator[FunctionType]:
     """Yield the methods of a class that are the user's."""
-    for base in cls.__mro__:
-        if base.__module__ == "builtins" or base.__module__.startswith("numpy"):
+    for base in attribute_of(cls, "__mro__"):
+        module = attribute_of(base, "__module__")
+        if type(module) is str and (module == "builtins" or module.startswith("numpy")):
             continue
-        for part in list(vars(base).values()):
+        for part in list(attribute_of(base, "__dict__").values()):
             inner: Any = part
-            if isinstance(part, staticmethod | classmethod):
+            if type(part) in (staticmethod, classmethod):
                 inner = part.__func__
-            elif isinstance(part, property):
+            elif type(part) is property:
                 inner = part.fget
             if type(inner) is FunctionType and is_own(inner):
                 yield inner
@@ -129,7 +148,7 @@ def text_of_type(type_: Any) -> str:
 
 def text_of_class(cls: Any) -> str:
     """Return what a class does, None for one that is gone."""
-    if not isinstance(cls, type):
+    if cls is None:
         return str(cls)
     code = [text_of_code(f.__code__) for f in methods_of(cls)]
-    return f"{cls.__module__}.{cls.__qualname__} {code}"
+    return f"{name_of_class(cls)} {code}"
