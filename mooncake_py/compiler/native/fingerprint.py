@@ -96,7 +96,7 @@ def functions_in(value: Any) -> Iterator[FunctionType]:
         if is_own(f):
             yield f
         return
-    cls = value if issubclass(type(value), type) else type(value)
+    cls: Any = value if issubclass(type(value), type) else type(value)
     yield from methods_of(cls)
 
 

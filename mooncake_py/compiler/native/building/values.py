@@ -404,7 +404,7 @@ class Known:
     def never_changes(self) -> bool:
         """Whether it is equal to the same things in each call, and true or not; no list is."""
         items = self.value if type(self.value) is tuple else (self.value,)
-        return all(isinstance(item, UNCHANGING) for item in items)
+        return all(issubclass(type(item), UNCHANGING) for item in items)
 
 
 @dataclass(frozen=True)

@@ -303,7 +303,7 @@ class CallReader(ExpressionReader):
         """Return what a function gives back, of elements that a mask picks too."""
         if not picked.are_picked((*args, *given.values())):
             return self.called(f, args, given, node)
-        if not isinstance(f, np.ufunc) or given:
+        if not issubclass(type(f), np.ufunc) or given:
             raise Unfit("elements that a mask picks as an argument", place_of(node))
         return picked.operated(self.b, lambda *a: self.called(f, a, {}, node), tuple(args))
 
@@ -344,9 +344,9 @@ class CallReader(ExpressionReader):
             return self.made_dict(args, given)
         if f is list or f is tuple:
             args = [*map(dicts.iterated, args)]
-        if reader is None and isinstance(f, type):
+        if reader is None and issubclass(type(f), type):
             return self.constructed(f, args, given)
-        out = given.pop("out", None) if isinstance(f, np.ufunc) or f is np.dot else None
+        out = given.pop("out", None) if issubclass(type(f), np.ufunc) or f is np.dot else None
         if f is np.dot and isinstance(out, Array):
             refuse_unfit_output(out, [*args, *given.values()], node)
         if reader is not None:

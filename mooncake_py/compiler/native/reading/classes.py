@@ -79,11 +79,11 @@ class ClassReader(StatementReader):
         match base:
             case Tuple(cls=cls) if cls is not None:
                 return records.attribute_of_named(self, base, name)  # type: ignore[arg-type]
-            case Known(value=Enum() as member):
+            case Known(value=member) if issubclass(type(member), Enum):
                 return records.attribute_of_member(self, member, name)  # type: ignore[arg-type]
             case Super():
                 return self.attribute_of_super(base, name)
-            case Known(value=type() as cls) if cls.__flags__ & HEAP:
+            case Known(value=cls) if issubclass(type(cls), type) and cls.__flags__ & HEAP:
                 return self.class_attribute(cls, name)
         return None
 
@@ -191,11 +191,16 @@ class ClassReader(StatementReader):
             first = self.scope.env.get(code.co_varnames[0]) if code.co_argcount else None
             args = [self.variable("__class__"), *([] if first is None else [first])]
         match args:
-            case [Known(value=type() as after), Object(cls=cls) as o] if after in cls.__mro__:
+            case [Known(value=after), Object(cls=cls) as o] if is_above(after, cls):
                 return Super(after, o)
-            case [Known(value=type() as after), Known(value=type() as cls)] if after in cls.__mro__:
+            case [Known(value=after), Known(value=cls)] if is_above(after, cls):
                 return Super(after, args[1])
         raise Unfit("super() of something other than an object and its class", self.b.place)
+
+
+def is_above(base: Any, cls: Any) -> bool:
+    """Return True for a class and what derives from it."""
+    return issubclass(type(cls), type) and any(base is one for one in cls.__mro__)
 
 
 def owner_of(cls: type, name: str) -> type:

@@ -60,7 +60,7 @@ def is_data(value: Any) -> bool:
     t = type(value)
     if t in (tuple, frozenset, set):
         return all(map(is_data, value))
-    return t in ATOMS or (t is type and value in CLASSES) or isinstance(value, np.dtype)
+    return t in ATOMS or (t is type and value in CLASSES) or issubclass(t, np.dtype)
 
 
 def is_steady(value: Any) -> bool:

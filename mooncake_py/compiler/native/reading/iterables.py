@@ -141,7 +141,7 @@ class IterableReader(LoopRule):
                 return Rows(found if found.base else self.b.kept(found))
             case Object():
                 return self.made_iterable(own_operators.iterated(self, found), node)
-            case Known(value=range() as value):
+            case Known(value=value) if type(value) is range:
                 return Range(Const(value.start), Const(value.stop), value.step)
             case Known(value=value) if type(value) in (tuple, str) and python_of(found) is value:
                 items = tuple(map(value_of, value))

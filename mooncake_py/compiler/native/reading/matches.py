@@ -258,7 +258,7 @@ def read_positional(r: ExpressionReader, args: Sequence[Value], given: Any) -> V
     """Read what a positional pattern of a class is for."""
     x, of, at = args
     k = python_of(at)
-    if not isinstance(of, Known) or not isinstance(of.value, type):
+    if not isinstance(of, Known) or not issubclass(type(of.value), type):
         raise Unfit(f"`case` of {said(of)}: use a class", r.b.place)
     names = r.scope.of_class(of.value, "__match_args__")
     if of.value in ITSELF and names is MISSING and k == 0:
