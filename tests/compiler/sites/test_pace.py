@@ -222,8 +222,8 @@ def tanks(k, steps, cls):
         q = k * row["a"].level
         row["a"].flow -= q
         row["b"].flow += q
-        for tank in row.values():
-            tank.settle(0.1)
+        for name in {"a", "b"}:  # in no known order: `settle` is compiled alone
+            row[name].settle(0.1)
     return row["b"].level
 
 
@@ -283,13 +283,11 @@ def test_types_that_come_later_are_served_too(monkeypatch):
 
     def f(x):
         total = 0.0
-        try:  # of which functions are not compiled
-            for k in range(40):
-                total += np.sum(scaled(x, float(k)))
-        finally:
-            pass
+        for k in {*range(40)}:  # in no known order: `scaled` is compiled alone
+            total += np.sum(scaled(x, float(k)))
         return total
 
     for x in (0.5, np.array([0.5, 1.5])):
         for _ in range(2):
             np.testing.assert_allclose(grad(f, compile=True)(x), grad(f)(x))
+        assert site_of(scaled).paces  # type: ignore[union-attr]
