@@ -395,7 +395,7 @@ def applied(b: Builder, f: Any, values: Sequence[Value]) -> Value | None:
         raise Unfit(
             f"{f.__name__} of bools: convert them to int or float first", b.place
         )  # not of ints: the sum is ``or``
-    if f in (np.power, np.float_power):
+    if f is np.power:
         b.is_exact = False  # ``x ** p`` takes another way in NumPy
     if f in (np.multiply, np.add, np.subtract, np.divide, np.power):
         return of_numpy(b, operated(b, op or "pow", *values))

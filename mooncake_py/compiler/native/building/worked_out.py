@@ -21,9 +21,7 @@ __all__ = ["is_of_numpy", "require_known", "require_worked_out"]
 
 def require_known(b: Builder, f: Any, values: Sequence[Value]) -> None:
     """Refuse a function that compiled code cannot call, or whose partial derivative calls one."""
-    exponent = values[-1] if values else None
-    is_written_power = isinstance(exponent, Number) and isinstance(exponent.e, Const)
-    if (f, len(values)) in UNKNOWN and not (f is np.float_power and is_written_power):
+    if (f, len(values)) in UNKNOWN:
         raise Unfit(f"{f.__name__}, which compiled code does not support", b.place)
 
 

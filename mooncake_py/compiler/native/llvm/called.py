@@ -26,7 +26,7 @@ DISPATCHER = type(np.dot)
 INSTEAD: dict[Any, Any] = {f: own for f, (own, _) in NUMPY_FUNCTIONS.items()} | {
     np.add: operator.add, np.subtract: operator.sub, np.multiply: operator.mul,
     np.divide: operator.truediv, np.power: operator.pow, np.negative: operator.neg,
-    np.float_power: operator.pow, np.floor_divide: operator.floordiv, np.remainder: operator.mod,
+    np.floor_divide: operator.floordiv, np.remainder: operator.mod,
     np.absolute: math.fabs, np.fabs: math.fabs, np.arctan2: math.atan2, np.hypot: helpers.hypot,
     np.heaviside: helpers.heaviside, np.maximum: helpers.maximum, np.minimum: helpers.minimum,
     math.hypot: helpers.hypot, hypotenuse: helpers.hypot, np.tanh: helpers.tanh,

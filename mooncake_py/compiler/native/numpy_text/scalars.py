@@ -164,7 +164,7 @@ class Scalars:
         """Return a call."""
         if f is helpers.times or f is helpers.over:
             return self.guarded("mul" if f is helpers.times else "truediv", args)
-        if f in (np.power, np.float_power):
+        if f is np.power:
             return self.operation("pow", args)
         if self.careful:  # functions of Python raise where those of NumPy give what is not finite
             f = OF_NUMPY.get(f, f)

@@ -109,7 +109,7 @@ class Vectors:
         texts = [self.text(a, axes) for a in args]
         if f is helpers.times or f is helpers.over:
             return self.guarded("mul" if f is helpers.times else "truediv", texts)
-        if f in (np.power, np.float_power):
+        if f is np.power:
             return f"({texts[0]} ** {texts[1]})"
         f = OF_NUMPY.get(f, f)
         if type(f) is not np.ufunc:

@@ -50,7 +50,7 @@ from mooncake_py.compiler.native.regions.mentions import bound_by
 from mooncake_py.compiler.regions.ir import Expr, statements
 from mooncake_py.jitted import python_function
 from mooncake_py.overriding import override
-from mooncake_py.syntax.nodes import located, place_of
+from mooncake_py.syntax.nodes import Place, located, place_of
 
 __all__ = ["CallReader"]
 
@@ -206,8 +206,16 @@ class CallReader(ExpressionReader):
     def find_stack(self, made: Tuple | Cells, value: Value) -> None:
         """Find out that a list must hold its items part by part, as a loop appends them."""
         if made.place is not None and made.place not in self.findings.stacked:
-            self.findings.stacked[made.place] = stacks.form_of(self.b, value)
+            try:
+                self.findings.stacked[made.place] = stacks.form_of(self.b, value)
+            except Unfit:  # of dicts or objects, say, which few passes append one by one
+                self.unroll_at(self.around[-1].place if self.around else None)
+                raise
             raise Again
+
+    def unroll_at(self, place: Place | None) -> None:
+        """Find out that a loop must be read once for each pass, if it has few."""
+        raise NotImplementedError
 
     def stacked_up(self, made: Stack, value: Value) -> None:
         """Put an array, or a tuple, at the end of a list."""

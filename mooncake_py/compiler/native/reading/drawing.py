@@ -96,7 +96,8 @@ def new_drawer(r: CallReader, f: Any, args: Sequence[Value], given: Mapping[str,
         f, tuple(tree_of(r, v) for v in args), {k: tree_of(r, v) for k, v in given.items()}
     )
     r.made.draws.append(draws)
-    return Drawer(draws, f is random.Random, (*map(id, r.b.outside), id(r.b.block)))
+    blocks = (*map(id, r.b.outside), id(r.b.block))
+    return Drawer(draws, f is random.Random, blocks, len(r.around))
 
 
 def drawn(
@@ -192,6 +193,11 @@ def loops_around(r: CallReader, of: Drawer) -> list[Running]:
         )
     of.tests[:] = tests
     loops = [running[block] for block in inner if block in running]
+    if len(loops) != len(r.around) - of.loops:  # as ``while``, and comprehensions
+        raise Unfit(
+            "random numbers that are drawn in a loop other than `for` over a range or an array",
+            b.place,
+        )
     of.left.extend(id(loop.block) for loop in loops if loop.may_leave)
     return loops
 

@@ -148,8 +148,8 @@ class MovingReader(StructureMethodReader):
 
     # Loops.
 
+    @override
     def unroll_at(self, place: Place | None) -> None:
-        """Find out that a loop must be read once for each pass, if it has few."""
         if place in self.short.values() and place not in self.findings.unrolled:
             self.findings.unrolled.add(place)
             raise Again

@@ -36,7 +36,6 @@ PRINTED = [
 ]  # fmt: skip
 LEFT = {
     "functions of ours": "return np.sum(np.power(P, 3)) + np.power(p[1], 1.5)",
-    "powers of floats": "return np.sum(np.float_power(P, 1.5))",
     "norms of matrices": "return np.linalg.norm(P)",
     "norms of columns": "return np.linalg.norm(P[:, 0])",
     "einsum": "return np.einsum('ij,ij', P, Q) + np.einsum('ij->', P)",

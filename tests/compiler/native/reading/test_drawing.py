@@ -228,3 +228,25 @@ def test_seeds_that_raise(tried: list[bool]) -> None:
     with pytest.raises(ValueError, match="negative"):
         value_and_grad(made_in_a_loop, compile=True)(X, -3, 2)
     agrees_compiled(made_in_a_loop, tried, X, 3, 2)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "k = 0\n    while k < 3:\n        k = k + 1\n        s = s + g.normal() * k",
+        "while s < 2.0:\n        s += g.random()",
+        "s = sum(g.normal() for i in range(3))",
+        "s = sum([g.normal() * v for v in x])",
+        "while True:\n        s = g.random()\n        if s < 0.4:\n            break",
+    ],
+)
+def test_loops_that_draw_otherwise_than_for_loops(body: str, define) -> None:
+    f = define(
+        "import numpy as np\ndef f(x):\n    g = np.random.default_rng(5)\n    s = 0.0\n"
+        f"    {body}\n    return s * np.sum(x * x)\n"
+    )
+    x = np.array([0.3, 1.2, -0.7])
+    for _ in range(2):
+        value, g = value_and_grad(f, compile=True)(x)
+        assert value == f(x)
+        np.testing.assert_allclose(g, value_and_grad(f)(x)[1], rtol=1e-14)
