@@ -131,6 +131,17 @@ def test_operators_of_objects_that_change(monkeypatch, tried):
     assert all(tried)
 
 
+def test_a_class_without_the_name_of_a_module(tried):
+    made = type("Made", (), {"scale": 2.0, "__module__": None})()
+
+    def f(u):
+        return np.sum(u * u) * made.scale
+
+    u = np.array([2.0, 3.0])
+    np.testing.assert_array_equal(grad(f, compile=True)(u), 4.0 * u)
+    assert tried == [True]
+
+
 def doubled(x):
     return 2.0 * x
 

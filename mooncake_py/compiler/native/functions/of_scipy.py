@@ -12,6 +12,7 @@ from mooncake_py.compiler.native.building.arguments import Reader
 from mooncake_py.compiler.native.functions.densities import density_reader
 from mooncake_py.compiler.native.functions.matrix_functions import MATRICES
 from mooncake_py.compiler.native.functions.sums_of_exponentials import EXPONENTIALS
+from mooncake_py.modules import module_of
 
 __all__ = ["is_density", "scipy_reader"]
 
@@ -33,6 +34,6 @@ def scipy_reader(f: Any) -> Reader | None:
 
 def is_density(o: Any, name: str) -> bool:
     """Return True for a method of a distribution that compiled code knows."""
-    return type(o).__module__.startswith("scipy.stats.") and (
+    return module_of(type(o)).startswith("scipy.stats.") and (
         density_reader(getattr(o, name, None)) is not None
     )
