@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import linecache
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from time import perf_counter
 from types import CodeType, FrameType, FunctionType
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from mooncake_py.compiler.native.outcome import Outcome
 
 __all__ = ["GradientProfile", "LineProfile", "profile"]
+
+clock: Callable[[], float] = time.perf_counter
+"""Tests replace it, to tell what took how long."""
 
 Line = tuple[str, int]
 
@@ -183,7 +186,7 @@ class ProfileContext(WatchedContext):
         """Begin to note lines."""
         self.traces = True
         self.outer_trace = sys.gettrace()
-        self.since = perf_counter()
+        self.since = clock()
         sys.settrace(self.entered)
 
     def stop(self) -> None:
@@ -202,11 +205,11 @@ class ProfileContext(WatchedContext):
 
     def turn_to(self, line: Line | None) -> None:
         """Add the elapsed time to the line that has run, and start timing the next."""
-        now = perf_counter()
+        now = clock()
         if self.current is not None:
             self.at(self.current).forward += now - self.since
         self.current = line
-        self.since = perf_counter()
+        self.since = clock()
 
     def entered(self, frame: FrameType, event: str, argument: Any) -> Any:
         """Handle the start of a call: follow it if it is rewritten user code."""
@@ -232,9 +235,9 @@ class ProfileContext(WatchedContext):
 
     @override
     def record_with_note(self, entry: tuple[Any, ...]) -> None:
-        before = perf_counter()
+        before = clock()
         super().record_with_note(entry)
-        self.since += perf_counter() - before  # what only the profile costs
+        self.since += clock() - before  # what only the profile costs
 
     # Backward.
 
@@ -253,10 +256,10 @@ class ProfileContext(WatchedContext):
                 with self.taking() as entry:
                     del notes[len(tape) + 1 :]  # a part that ran again has taken its entries
                     line = self.line_of(notes.pop())
-                    before = perf_counter()
+                    before = clock()
                     entry[0](entry)
                 if line is not None:
-                    line.reverse += perf_counter() - before
+                    line.reverse += clock() - before
 
     def line_of(self, note: Any) -> LineProfile | None:
         """Return the line that recorded an entry, or the first line if no line was running."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from mooncake_py.compiler.native import shares, site
 from mooncake_py.compiler.native.outcome import Outcome
 from mooncake_py.compiler.sites.elsewhere import Elsewhere
 from mooncake_py.reflection import gain
+from mooncake_py.reflection import profile as profiles
 from mooncake_py.reflection.gain import described, with_advice
 from mooncake_py.reflection.profile import LineProfile
 from mooncake_py.runtime import compilation
@@ -170,7 +172,10 @@ def test_what_has_no_line_of_its_own_is_shown() -> None:
 
 
 @pytest.mark.usefixtures("_compiler")
-def test_show_begins_with_what_it_gains(capsys: pytest.CaptureFixture[str]) -> None:
+def test_show_begins_with_what_it_gains(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(profiles, "clock", map(float, count()).__next__)  # each line takes as long
     printed: list[int] = []
 
     def program(u):
