@@ -57,6 +57,11 @@ def normal_log(z: Formula) -> Formula:
     return -(z * z) / 2.0 - math.log(ROOT_2_PI)
 
 
+def laplace(z: Formula) -> Formula:
+    """Return the density."""
+    return (-z(np.absolute))(np.exp) * 0.5
+
+
 def gamma_log(z: Formula, a: Formula) -> Formula:
     """Return the logarithm of the density."""
     return (a - 1.0)(special("xlogy"), z) - z - a(special("gammaln"))
@@ -118,7 +123,9 @@ DISTRIBUTIONS: dict[str, Standard] = {
         "", with_density(lambda z: math.log(2 / math.pi) - (z * z)(np.log1p)), 0.0
     ),
     "cauchy": Standard("", with_density(lambda z: -math.log(math.pi) - (z * z)(np.log1p))),
-    "laplace": Standard("", with_density(lambda z: math.log(0.5) - z(np.absolute))),
+    "laplace": Standard("", {  # SciPy takes the logarithm of the density, which may be zero
+        "pdf": laplace, "logpdf": lambda z: laplace(z)(np.log),
+    }),
     "uniform": Standard("", with_density(lambda z: z * 0.0), 0.0, 1.0),
     "gamma": Standard("a", with_density(gamma_log), 0.0),
     "beta": Standard("a b", with_density(beta_log), 0.0, 1.0),

@@ -10,7 +10,7 @@ import pytest
 from mooncake_py import value_and_grad
 from tests.compiler.native.agreeing import agree, copies, function, require_compiled
 
-pytest.importorskip("scipy")
+stats = pytest.importorskip("scipy.stats")
 pytestmark = pytest.mark.plain
 
 IMPORTS = "from scipy import special, stats"
@@ -73,3 +73,15 @@ def test_compiled_by_llvm() -> None:
     np.testing.assert_allclose(ways[1][0], ways[0][0], rtol=1e-12)
     for p, c in zip(ways[0][1], ways[1][1], strict=True):
         np.testing.assert_allclose(c, p, rtol=1e-10, atol=1e-12)
+
+
+def test_a_density_that_underflows_has_the_logarithm_of_zero() -> None:
+    def f(x):
+        return np.sum(stats.laplace.logpdf(x))
+
+    with np.errstate(all="ignore"):
+        (y, g), (z, h) = (
+            value_and_grad(f, compile=way)(np.array([800.0, 1.0])) for way in (False, True)
+        )
+    assert y == z == -np.inf
+    np.testing.assert_array_equal(g, h)
