@@ -12,10 +12,12 @@ from mooncake_py.compiler.native.building.arguments import (
     written,
 )
 from mooncake_py.compiler.native.building.builder import Builder
+from mooncake_py.compiler.native.building.formulas import Formula
 from mooncake_py.compiler.native.building.in_words import said
 from mooncake_py.compiler.native.building.joined import made_of, with_axis
 from mooncake_py.compiler.native.building.values import Array, Known, Number, Tuple, Unfit, Value
 from mooncake_py.compiler.native.functions import linalg
+from mooncake_py.compiler.native.functions.truths import gathered
 from mooncake_py.compiler.native.regions import systems
 from mooncake_py.compiler.native.regions.linear import ONE, ZERO, plus
 from mooncake_py.compiler.native.regions.region import FLOAT
@@ -166,8 +168,36 @@ def blocks(b: Builder, args: Sequence[Value], given: Given) -> Value:
     return found
 
 
+def of_finite(read: Reader) -> Reader:
+    """Return the reader of a function that raises where an array is not finite, unless told not to.
+
+    The region is left there.
+    """
+
+    def checked(b: Builder, args: Sequence[Value], given: Given) -> Value:
+        told = given.get("check_finite")
+        if told is None or written(b, told):
+            for value in (*args, *given.values()):
+                for part in value.items if isinstance(value, Tuple) else (value,):
+                    if isinstance(part, Array) and part.kind == FLOAT:
+                        require_finite(b, part)
+        return read(b, args, given)
+
+    return checked
+
+
+def require_finite(b: Builder, a: Array) -> None:
+    """Leave the region where an element is infinite or nan."""
+    x = Formula(b, a)
+    test = (x - x).compared("eq", 0.0).value
+    if isinstance(test, Array):
+        b.require(gathered(b, "all", test, test.kind))
+
+
 MATRICES: dict[str, Reader] = {
-    "solve": solve, "inv": inverse, "det": determinant, "cholesky": cholesky,
-    "cho_factor": factor, "cho_solve": solve_by_cholesky, "solve_triangular": solve_triangular,
-    "block_diag": blocks,
-}  # fmt: skip
+    name: of_finite(read)
+    for name, read in {
+        "solve": solve, "inv": inverse, "det": determinant, "cholesky": cholesky,
+        "cho_factor": factor, "cho_solve": solve_by_cholesky, "solve_triangular": solve_triangular,
+    }.items()
+} | {"block_diag": blocks}  # fmt: skip

@@ -59,7 +59,10 @@ OF_SETS = frozenset({"union", "intersection", "difference", "issubset", "issuper
 OF_MEMBERS = {name: in_class(enum.Enum, name) for name in ("name", "value")}
 LIMITS = np.finfo, np.iinfo
 SETS = frozenset([set, frozenset])
-CHANGING = frozenset({"today", "now", "utcnow", "fromtimestamp", "timestamp", "astimezone"})
+CHANGING = frozenset({
+    "today", "now", "utcnow", "fromtimestamp", "timestamp", "astimezone",
+    "encode", "decode",  # by codecs, and handlers of errors, that a program may register
+})  # fmt: skip
 FEW = 8  # items of a text for which loops are read pass by pass
 MOST = 1 << 16  # items of what is computed while a function is read
 
@@ -79,7 +82,8 @@ def called(
         return None
     if f in (list, tuple) and len(args) == 1 and isinstance(args[0], Tuple):
         return None  # the reader keeps where a list is made
-    if not is_short_call(f, known):
+    is_coded = f in (str, bytes) and (len(known) > 1 or bool(named))  # see `CHANGING`
+    if is_coded or not is_short_call(f, known):
         return None
     try:
         found: Any = f(*known, **named)

@@ -9,6 +9,7 @@ import pytest
 
 from mooncake_py import value_and_grad
 from tests.compiler.native.agreeing import agree, copies, function, require_compiled
+from tests.programs.comparing import function_of
 
 pytest.importorskip("scipy")
 pytestmark = pytest.mark.plain
@@ -41,3 +42,13 @@ def test_what_has_no_factor_raises_as_before(tried: list[bool]) -> None:
         with pytest.raises(np.linalg.LinAlgError):
             value_and_grad(f, compile=way)(*copies())
     assert True not in tried
+
+
+@pytest.mark.parametrize("text", ["linalg.inv(A)", "linalg.solve_triangular(A, A[0], trans=1)"])
+def test_matrices_that_are_not_finite_raise_as_in_scipy(text: str) -> None:
+    f = function_of(f"from scipy import linalg\ndef f(A):\n    return {text}.sum()\n", f"<{text}>")
+    A = 3.0 * np.eye(3) + 0.1
+    assert value_and_grad(f, compile=True)(A.copy())[0] == pytest.approx(f(A), rel=1e-13)
+    A[1, 0] = np.inf
+    with pytest.raises(ValueError, match="must not contain infs or NaNs"):
+        value_and_grad(f, compile=True)(A)
