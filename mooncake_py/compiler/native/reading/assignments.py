@@ -325,37 +325,35 @@ class AssignmentReader(MemoryWriter):
         old = self.item(a, target.slice)
         with self.among_others():
             value = self.value(node.value)
+        found = self.augmented_value(old, node.op, value)
+        if not is_changed_itself(old, node.op):
+            self.set_item(a, self.value(target.slice), found)
+
+    def augmented_value(self, old: Value, op: ast.operator, value: Value) -> Value:
+        """Read ``old op= value`` for what a target stands for; return what it is bound to."""
         if isinstance(old, Array):
-            self.store(old, self.changed(old, node.op, value))
-        elif is_list(old) and isinstance(node.op, ast.Add):
+            self.store(old, self.changed(old, op, value))
+        elif is_changed_itself(old, op):
             self.gains(old, value)
         else:
-            self.set_item(a, self.value(target.slice), self.operated(node.op, old, value))
+            return self.operated_in_place(op, old, value)
+        return old
 
     def augmented(self, node: ast.AugAssign) -> None:
         """Read ``target op= value``."""
         target = node.target
         if isinstance(target, ast.Name):
             old, value = self.value(target_read(target)), self.value(node.value)
-            if isinstance(old, Array):
-                self.store(old, self.changed(old, node.op, value))
-            elif is_list(old) and isinstance(node.op, ast.Add):
-                self.gains(old, value)
-            else:
-                self.bind(target.id, self.operated_in_place(node.op, old, value))
+            found = self.augmented_value(old, node.op, value)
+            if not is_changed_itself(old, node.op):
+                self.bind(target.id, found)
             return
         if isinstance(target, ast.Attribute):
             o = self.value(target.value)
             old = self.attribute(o, target.attr)
             with self.among_others():
                 value = self.value(node.value)
-            if isinstance(old, Array):
-                self.store(old, self.changed(old, node.op, value))
-            elif is_list(old) and isinstance(node.op, ast.Add):
-                self.gains(old, value)
-            else:
-                old = self.operated_in_place(node.op, old, value)
-            self.bind_attribute(o, target.attr, old)
+            self.bind_attribute(o, target.attr, self.augmented_value(old, node.op, value))
             return
         a = self.value(target.value)
         if own_operators.are_own(a):
@@ -403,3 +401,8 @@ def of_no_memory(a: Array) -> Array:
 def target_read(target: ast.Name) -> ast.Name:
     """Return a target as it is read."""
     return ast.copy_location(ast.Name(target.id, ast.Load()), target)
+
+
+def is_changed_itself(old: Value, op: ast.operator) -> bool:
+    """Return whether ``op=`` writes into what its target stands for, and returns that."""
+    return isinstance(old, Array) or (is_list(old) and isinstance(op, ast.Add))

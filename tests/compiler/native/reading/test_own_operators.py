@@ -237,3 +237,19 @@ def test_methods_that_change_between_calls(tried: list[bool]) -> None:
     Scale.__bool__ = lambda self: False
     assert g(2.0) == (0.0, 0.0)
     assert tried[:2] == [True] * 2
+
+
+@pytest.mark.parametrize("target", ["q", "h.q", "d['q']", "l[0]"])
+def test_in_place_operators_change_the_object_wherever_it_stands(target: str, define) -> None:
+    f = define(
+        "class Q:\n"
+        "    def __init__(self, v): self.v = v\n"
+        "    def __add__(self, o): return Q(self.v + 100.0 * o.v)\n"
+        "    def __iadd__(self, o):\n        self.v = self.v + o.v\n        return self\n"
+        "class H: pass\n"
+        "def f(x, y):\n    q = Q(x)\n    h, d, l = H(), {'q': q, 'n': 1.0}, [q, 2.0]\n"
+        f"    h.q = q\n    {target} += Q(y)\n    return q.v * x + {target}.v * y\n"
+    )
+    value, g = value_and_grad(f, (0, 1), compile=True)(1.3, 0.4)
+    assert value == f(1.3, 0.4)
+    np.testing.assert_allclose(g, [2 * 1.3 + 2 * 0.4, 2 * 1.3 + 2 * 0.4], rtol=1e-14)
