@@ -9,13 +9,12 @@ import pytest
 
 NEEDS = {
     "scipy": [
-        "mooncake_py/rules/scipy/*",
-        "mooncake_py/solvers/scipy/*",
+        "mooncake_py/integrations/scipy/*",
+        "tests/integrations/scipy/*",
         "tests/language/test_foreign_operands.py",
         "tests/programs/brought/*",
         "tests/rules/cases/scipy/*",
         "tests/rules/foreign/solvers.py",
-        "tests/rules/test_scipy.py",
         "tests/rules/test_stand_ins.py",
         "tests/solvers/test_objects_of_callbacks.py",
         "tests/solvers/test_state*.py",
@@ -25,18 +24,18 @@ NEEDS = {
         "docs/solvers.md",
         "docs/language.md",
     ],
-    "networkx": ["mooncake_py/rules/networkx.py"],
+    "networkx": ["mooncake_py/integrations/networkx.py"],
     "llvmlite": ["docs/cheat_sheet.md", "docs/compiled.md"],
     "numba": ["docs/numba.md"],
-    "jax": ["mooncake_py/extras/jax.py"],
-    "torch": ["mooncake_py/extras/torch.py"],
+    "jax": ["mooncake_py/integrations/jax.py"],
+    "torch": ["mooncake_py/integrations/torch.py"],
 }
 
 collect_ignore_glob = [
     "tests/packages/cases/*",  # read by a test of each
     # These import MPI, which joins the process to others.
-    "mooncake_py/distributed/*",
-    "tests/distributed/on_ranks/*",
+    "mooncake_py/integrations/mpi4py/*",
+    "tests/integrations/mpi4py/on_ranks/*",
     *(path for package, paths in NEEDS.items() if not find_spec(package) for path in paths),
 ]
 

@@ -82,7 +82,7 @@ def measure(size: int = SIZE, steps: int = STEPS, rounds: int = ROUNDS) -> Measu
     from mpi4py import MPI
 
     from mooncake_py import value_and_grad
-    from mooncake_py.distributed import over
+    from mooncake_py.integrations.mpi4py import over
 
     comm = MPI.COMM_WORLD
     cart = comm.Create_cart(MPI.Compute_dims(comm.size, 2))

@@ -2,6 +2,7 @@
 
 import importlib as _importlib
 import typing as _typing
+from contextlib import suppress as _suppress
 
 from mooncake_py.checkpointing import checkpoint as checkpoint
 from mooncake_py.checkpointing import checkpointed as checkpointed
@@ -50,6 +51,7 @@ from mooncake_py.rules.holomorphic import wirtinger as wirtinger
 from mooncake_py.rules.local import OperatorRuleError as OperatorRuleError
 from mooncake_py.rules.local import local_rules as local_rules
 from mooncake_py.rules.local import using as _using
+from mooncake_py.rules.optional import register_rules as register_rules
 from mooncake_py.rules.registry import DuplicateRuleError as DuplicateRuleError
 from mooncake_py.rules.rrule import rrule as rrule
 from mooncake_py.tangents import CoDual as CoDual
@@ -113,6 +115,9 @@ if _typing.TYPE_CHECKING:
     from mooncake_py.via_ad import rrule_via_ad as rrule_via_ad
 
 __version__ = "0.1.0"
+
+with _suppress(ModuleNotFoundError):  # the engine works without it
+    _importlib.import_module("mooncake_py.integrations")
 
 # Imported when they are first asked for: most programs do without these, and they take a tenth of
 # the time of an import.  Each module with its names.

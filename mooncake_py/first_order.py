@@ -124,7 +124,7 @@ def value_and_grad(
     comm : MPI.Intracomm or list of MPI.Intracomm, optional
         The communicator of all ranks that compute `f` together, by mpi4py, and call the derivative
         together, each with its own arguments.  Further communicators that `f` uses as in
-        :func:`mooncake_py.distributed.over`.
+        :func:`mooncake_py.integrations.mpi4py.over`.
     output : {"sum", "same"}, optional
         With `comm`, the value is the sum over ranks of what each returns; or all return the same
         number, which counts once.  All ranks get the value, and each the gradient of it with
@@ -316,7 +316,7 @@ def derivative_of(
     require_output(output)
     if comm is not None:
         # Only for programs that run on several ranks.
-        from mooncake_py.distributed import gradients as over
+        from mooncake_py.integrations.mpi4py import gradients as over
 
         require_reverse(mode)
         distributed = over.DistributedValueAndGrad if with_value else over.DistributedGrad

@@ -8,7 +8,10 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["DISPATCHER", "DRAWING", "draws_numbers", "held_by_module", "module_of", "package_of"]
+__all__ = [
+    "DISPATCHER", "DRAWING", "SOLVERS", "draws_numbers", "held_by_module", "is_of_solvers",
+    "module_of", "package_of",
+]  # fmt: skip
 
 DISPATCHER = type(np.sum)
 """The class of the functions of NumPy that ask ``__array_function__``."""
@@ -22,6 +25,8 @@ NAMES = """
 """
 DRAWING = frozenset(NAMES.split())
 """Names of modules and functions that may draw from a generator that nothing refers to."""
+SOLVERS = ["mooncake_py.solvers."]
+"""Packages of functions between a solver and the user's function; integrations add theirs."""
 MAKERS = frozenset({"abc", "types"})
 """Modules whose name a class has that a program lets them make, as by `type` of an abstract one."""
 
@@ -47,6 +52,11 @@ def is_made_by(maker: str, value: Any) -> bool:
 def package_of(value: Any) -> str:
     """Return the name of the package that the module of a class or function is in."""
     return module_of(value).partition(".")[0]
+
+
+def is_of_solvers(f: Any) -> bool:
+    """Return whether a function stands between a solver and the user's function, which it calls."""
+    return module_of(f).startswith(tuple(SOLVERS))
 
 
 def held_by_module(module: Any, name: str) -> Any:

@@ -21,10 +21,12 @@ def with_rules() -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for entry in entries():
         module, _, name = entry.name.rpartition(".")
-        is_listed = entry.family.startswith("scipy.") or entry.family == "iterations"
-        if (
-            is_listed and "._" not in entry.name and module[:5] == "scipy"
-        ):  # methods are in the text
+        parts = entry.family.split(".")
+        is_solver = (
+            parts[:2] == ["scipy", "solvers"] and parts[-1] != "iterations"
+        )  # docs/solvers.md
+        is_listed = parts[0] == "scipy" and module[:5] == "scipy" and not is_solver
+        if is_listed and "._" not in entry.name:  # methods are in the text
             found.setdefault(module, set()).add(name)
     return found
 

@@ -40,7 +40,7 @@ def test_a_package_that_lacks_another_one_says_so_itself(
 def test_modules_of_other_packages_say_what_they_need(
     package: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    module = f"mooncake_py.extras.{package}"
+    module = f"mooncake_py.integrations.{package}"
     monkeypatch.setitem(sys.modules, package, None)
     monkeypatch.delitem(sys.modules, module, raising=False)
     with pytest.raises(ModuleNotFoundError, match=f"{module} needs {package}, which is not"):

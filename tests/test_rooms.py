@@ -125,8 +125,39 @@ def test_folders_within_a_room_go_one_way_too(room: str) -> None:
 
 def test_all_folders_have_their_place() -> None:
     folders = {path.parent.relative_to(PACKAGE).parts[0] for path in PACKAGE.rglob("*/*.py")}
-    above = {"distributed", "extras", "reflection", "solvers", "testing", "utilities"}
+    above = {"integrations", "reflection", "solvers", "testing", "utilities"}
     assert folders == {room.partition(".")[0] for room in ROOMS} | {"rules", "tangents"} | above
+
+
+PUBLIC = ("rules", "tangents", "solvers", "errors", "optional", "words")
+"""What an integration may import: no part of the engine."""
+OF_THE_ENGINE = {
+    "integrations.mpi4py": "communication has a place in the tape of each mode",
+    "integrations.scipy.solvers": "callbacks run in the mode that calls the solver",
+}
+
+
+def test_integrations_import_what_any_package_may() -> None:
+    inward = {
+        (module, source)
+        for module in MODULES
+        if module.startswith("integrations.")
+        for source, _ in imports(module)
+        if not source.startswith(("integrations", *PUBLIC))
+        and not module.startswith(tuple(OF_THE_ENGINE))
+    }
+    assert inward == set()
+
+
+def test_nothing_imports_an_integration() -> None:
+    inward = {
+        (module, source)
+        for module in MODULES
+        if not module.startswith("integrations")
+        for source, _ in imports(module)
+        if source.startswith("integrations")
+    }
+    assert inward == {("first_order", "integrations.mpi4py.gradients")}  # for `comm=`
 
 
 def test_files_of_the_engine() -> None:

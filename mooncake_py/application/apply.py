@@ -39,7 +39,7 @@ from mooncake_py.diagnostics.notes import located
 from mooncake_py.diagnostics.places import position_for_rule
 from mooncake_py.diagnostics.reporting import Reporting, unsupported
 from mooncake_py.errors import MooncakeError
-from mooncake_py.modules import module_of, package_of
+from mooncake_py.modules import is_of_solvers, package_of
 from mooncake_py.rules.kinds import (
     BilinearRule,
     CoDualRule,
@@ -405,16 +405,13 @@ def without_derivative(ctx: Mode, f: Any, y: Any, args: Any, kwargs: Any) -> Any
     return drops.step(ctx, f, y, args)
 
 
-SOLVERS = "mooncake_py.solvers."
-
-
 def apply_overlay(rule: OverlayRule, ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run the Python replacement of a function, derived."""
     if not kwargs and all(type(a) in activity.INERT for a in args):
         return f(*args)
     # Solvers pass `args` on to the user's function, and convert the rest in the replacement.
     plain = not kwargs and PLAIN.issuperset(map(type, args))
-    if not (plain or module_of(rule.replacement).startswith(SOLVERS)):
+    if not (plain or is_of_solvers(rule.replacement)):
         meet(f, args, kwargs)
         if type(f) is BuiltinFunctionType and package_of(f) == "scipy":  # takes memory alone
             args, kwargs = plain_parts(tuple(args)), plain_parts(kwargs)

@@ -19,7 +19,7 @@ from mooncake_py.application.seen_calls import runs_python
 from mooncake_py.containers import effects
 from mooncake_py.diagnostics.refusals import names
 from mooncake_py.diagnostics.reporting import unsupported
-from mooncake_py.modules import DISPATCHER, module_of
+from mooncake_py.modules import DISPATCHER, is_of_solvers, module_of
 from mooncake_py.rules.joining import JOINS
 from mooncake_py.runtime.activity import unwrapped
 from mooncake_py.runtime.methods import ANSWERED
@@ -45,6 +45,8 @@ __all__ = [
 AS_ARRAYS = frozenset({np.asarray, np.asanyarray})
 OF_PYTHON = frozenset({"", "bisection", "operators", "python_builtins"})
 """The rules for functions of Python's, in terms of which no function of NumPy is replaced."""
+OF_SCIPY = "mooncake_py.integrations.scipy."
+"""The rules for SciPy."""
 LOOKING = frozenset({np.isscalar, np.iterable})
 """Functions of NumPy that look at the class of an operand, and convert nothing."""
 BOTH = (BuiltinFunctionType, MethodDescriptorType)
@@ -78,8 +80,13 @@ def is_of_numpy(f: Any) -> bool:
         return f.__objclass__ in (ndarray, np.ufunc)
     if type(f) is not FunctionType:
         return is_compiled(f) or is_dispatching(f)
-    own, _, family = module_of(f).partition("mooncake_py.rules.")
-    return is_in(f, "numpy", "scipy") or (not own and family not in OF_PYTHON)
+    if is_in(f, "numpy", "scipy"):
+        return True
+    module = module_of(f)  # parts of overlays
+    if module.startswith(OF_SCIPY):
+        return not is_of_solvers(f)
+    other, _, family = module.partition("mooncake_py.rules.")
+    return not other and family not in OF_PYTHON
 
 
 def is_compiled(f: Any) -> bool:

@@ -56,7 +56,7 @@ from mooncake_py.containers.reach import (
 )
 from mooncake_py.diagnostics.native_modules import is_native_module
 from mooncake_py.diagnostics.places import is_library
-from mooncake_py.modules import DRAWING, draws_numbers, module_of, package_of
+from mooncake_py.modules import DRAWING, draws_numbers, is_of_solvers, module_of, package_of
 from mooncake_py.overriding import override
 from mooncake_py.remembered import remembered
 from mooncake_py.rules.generator_states import shared_generators
@@ -81,7 +81,6 @@ Streams of `_io` hold in their attributes only what silences them.
 """
 REGISTRIES = frozenset({("logging", "Manager"), ("logging", "PlaceHolder")})
 """Classes of objects that lead to the loggers of all libraries."""
-SOLVERS = "mooncake_py.solvers"
 IN_PLACES = (list, dict)
 HOLDERS_APART = (*HOLDERS, *CONTAINERS, tuple, set, frozenset, type, ndarray)
 """Objects that hold more than attributes."""
@@ -96,8 +95,7 @@ def may_have_attributes(value: Any) -> bool:
 
 def is_between(f: FunctionType) -> bool:
     """Return whether a function stands between a solver and the user's function, which it calls."""
-    is_own = module_of(f).startswith(SOLVERS)
-    return is_own or (f.__closure__ is not None and is_library(f.__code__.co_filename))
+    return is_of_solvers(f) or (f.__closure__ is not None and is_library(f.__code__.co_filename))
 
 
 def held_between(f: FunctionType) -> list[Any]:

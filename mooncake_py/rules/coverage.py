@@ -13,7 +13,9 @@ from mooncake_py.rules.kinds import RefusedRule, Rule, ZeroDerivativeRule, funct
 __all__ = ["Entry", "entries", "table"]
 
 
-OWN = ("mooncake_py.rules", "mooncake_py.solvers")
+OWN = ("mooncake_py.rules", "mooncake_py.solvers", "mooncake_py.integrations")
+
+FOLDERS = (Path(__file__).parent, Path(__file__).parents[1] / "integrations")
 
 
 class Entry(NamedTuple):
@@ -38,12 +40,10 @@ def entries() -> list[Entry]:
 def family(rule: Rule) -> str:
     """Return the name of the file that declares a rule, with the folder inside this package."""
     file = Path(rule.origin.file)
-    here = Path(__file__).parent
-    return (
-        ".".join(file.relative_to(here).with_suffix("").parts)
-        if here in file.parents
-        else (file.stem)
-    )
+    for folder in FOLDERS:
+        if folder in file.parents:
+            return ".".join(file.relative_to(folder).with_suffix("").parts)
+    return file.stem
 
 
 def declaration(rule: Rule) -> str:

@@ -1,8 +1,12 @@
-"""Rules for optional modules, loaded when the user has imported the module.
+"""Rules that are loaded when the program has imported the module that they are for.
 
 SciPy need not be installed; `numpy.random` and `statistics` would add half to the time that
-importing this package takes.  This module imports none of them.  Callers of the registry first call
-:func:`load_imported`, which costs almost nothing if no further module was imported.
+importing this package takes.  Callers of the registry first call :func:`load_imported`, which costs
+almost nothing if no further module was imported.
+
+A package brings rules of its own in two ways: it calls :func:`register_rules`, or, so that it need
+not import this package, the module that is differentiated names the one with its rules in an
+attribute ``__mooncake_rules__``.
 """
 
 from __future__ import annotations
@@ -10,41 +14,49 @@ from __future__ import annotations
 import contextlib
 import importlib
 import sys
+from collections.abc import Mapping
+from types import ModuleType
 
 from mooncake_py.rules import local
 from mooncake_py.rules.steady import hold_functions
 
-__all__ = ["MODULES", "import_installed", "load_imported"]
+__all__ = ["ATTRIBUTE", "import_installed", "load_imported", "register_rules"]
 
-# From a module that users import to the one with its rules.
+ATTRIBUTE = "__mooncake_rules__"
 MODULES = {
     "numpy.polynomial": "mooncake_py.rules.polynomials",  # NumPy itself leaves it out
     "numpy.fft": "mooncake_py.rules.fft",
     "numpy.random": "mooncake_py.rules.draws",
     "random": "mooncake_py.rules.draws",
     "statistics": "mooncake_py.rules.averages",
-    "networkx.utils.decorators": "mooncake_py.rules.networkx",
-    "mpi4py.MPI": "mooncake_py.distributed.rules",
-} | {
-    f"scipy.{part}": f"mooncake_py.rules.scipy.{part.replace('.', '_')}"
-    for part in (
-        "fft", "interpolate", "linalg", "ndimage", "signal", "sparse",
-        "spatial", "spatial.distance", "spatial.transform", "special", "stats",
-    )
-} | {
-    f"scipy.{part}": f"mooncake_py.solvers.scipy.{part.replace('.', '_')}"
-    for part in ("integrate", "optimize", "sparse.linalg")
-}  # fmt: skip
+}
+"""From a module that programs import to the one with its rules; integrations add theirs."""
 _waiting = dict(MODULES)
+_known: set[str] = set()
 _seen = 0
 
 
-def import_installed() -> None:
-    """Import the modules that there are rules for, as far as they are installed.
+def register_rules(modules: Mapping[str, str]) -> None:
+    """Name modules with rules, each to be imported when a program has imported what they are for.
 
-    But not MPI, whose import joins this process to others.
+    Parameters
+    ----------
+    modules : mapping of str to str
+        From the name of a module that programs import, "scipy.fft", to the name of the module that
+        declares rules for its functions.
     """
-    for module in MODULES:
+    global _seen
+    MODULES.update(modules)
+    _waiting.update(modules)
+    _seen = 0
+
+
+def import_installed() -> None:
+    """Import the modules that there are rules for, if they are installed.
+
+    MPI is left out: importing it joins this process to others.
+    """
+    for module in list(MODULES):
         if module.startswith("mpi4py"):
             continue
         with contextlib.suppress(ModuleNotFoundError):
@@ -57,9 +69,23 @@ def load_imported() -> None:
     count = len(sys.modules)
     if count == _seen:
         return
-    for module in [module for module in list(_waiting) if module in sys.modules]:
+    find_named()
+    for module, rules in list(_waiting.items()):
+        if module not in sys.modules:
+            continue
         with local.using(None):  # its rules hold everywhere, wherever they are asked for first
-            importlib.import_module(MODULES[module])
+            importlib.import_module(rules)
         hold_functions()
         _waiting.pop(module, None)  # only now: another thread waits for the import too
     _seen = count  # not those that other threads have imported meanwhile
+
+
+def find_named() -> None:
+    """Let modules imported since the last call say which module has rules for them."""
+    for name, module in list(sys.modules.items()):  # other threads import
+        if name in _known:
+            continue
+        _known.add(name)
+        rules = module.__dict__.get(ATTRIBUTE) if type(module) is ModuleType else None
+        if type(rules) is str:
+            _waiting.setdefault(name, rules)

@@ -16,7 +16,7 @@ from typing import Any
 __all__ = ["hold_functions", "is_replaced"]
 
 HELD = (
-    "mooncake_py.rules.", "mooncake_py.compiler.native.building.",
+    "mooncake_py.rules.", "mooncake_py.integrations.", "mooncake_py.compiler.native.building.",
     "mooncake_py.compiler.native.functions.", "mooncake_py.compiler.native.reading.",
 )  # fmt: skip
 LIBRARIES = frozenset({"cmath", "math", "numpy", "scipy", "statistics"})

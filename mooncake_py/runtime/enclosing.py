@@ -30,10 +30,11 @@ def paths(*names: str) -> tuple[str, ...]:
 # tangents go through rules, the Duals that forward rules take, derivatives in terms of others,
 # what the tester differentiates twice, the arguments of functions of other packages.
 ORDINARY = paths(
-    "extras/structure.py", "rules", "modes/forward/pushforward.py", "modes/forward/transposed.py",
+    "integrations/structure.py", "integrations/scipy", "integrations/mpi4py", "rules",
+    "modes/forward/pushforward.py", "modes/forward/transposed.py",
     "recomputation/structures.py", "higher_order.py", "jacobian_blocks.py", "jacobians.py",
     "pickling.py", "checkpointing.py",
-    "solvers", "distributed", "tangents/contents.py", "tangents/pairs.py", "testing/program.py",
+    "solvers", "tangents/contents.py", "tangents/pairs.py", "testing/program.py",
     "utilities/flattening.py", "utilities/holomorphic.py",
 )  # fmt: skip
 DECLARES = paths("rules/declare.py")

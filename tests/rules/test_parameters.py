@@ -12,7 +12,7 @@ from mooncake_py import grad, wirtinger
 
 ss: Any = pytest.importorskip("scipy.special")
 integrate: Any = pytest.importorskip("scipy.integrate")
-parameters: Any = pytest.importorskip("mooncake_py.rules.scipy.special.parameters")
+parameters: Any = pytest.importorskip("mooncake_py.integrations.scipy.special.parameters")
 
 
 def in_shape(a: float, x: float) -> float:

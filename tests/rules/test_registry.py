@@ -35,17 +35,24 @@ def package_rules() -> list[tuple[Hashable, Rule]]:
 
     Nor those of the engine for parts of itself, which it registers where it first needs them, and
     of functions of other packages, which tests have taken in; `tests/solvers` and
-    `tests/distributed` have those of solvers and of mpi4py.
+    `tests/integrations/mpi4py` have those of solvers and of mpi4py.
     """
     return [
         (function, rule)
         for function, rule in registry.registered()
         if Path(rule.origin.file).is_relative_to(PACKAGE)
-        and not Path(rule.origin.file).is_relative_to(PACKAGE / "extras")
-        and not Path(rule.origin.file).is_relative_to(PACKAGE / "solvers")
-        and not Path(rule.origin.file).is_relative_to(PACKAGE / "distributed")
+        and not any(map(Path(rule.origin.file).is_relative_to, ELSEWHERE))
         and not is_engine(rule.origin.file)
     ]
+
+
+ELSEWHERE = [
+    PACKAGE / "solvers",
+    *(
+        PACKAGE / "integrations" / name
+        for name in ("scipy/solvers", "mpi4py", "jax.py", "torch.py")
+    ),
+]
 
 
 def functions_with_cases() -> set[Hashable]:

@@ -13,7 +13,12 @@ from mooncake_py import grad, jacobian
 pytest.importorskip("scipy")
 from scipy import integrate as si
 
-from mooncake_py.solvers.scipy.long_steps import Known, Linearised, linearised_along, rule_of_gauss
+from mooncake_py.integrations.scipy.solvers.long_steps import (
+    Known,
+    Linearised,
+    linearised_along,
+    rule_of_gauss,
+)
 
 TIGHT: dict[str, Any] = {"rtol": 1e-9, "atol": 1e-9}
 

@@ -13,7 +13,7 @@ from mooncake_py import SolverError, debug_mode, grad, hvp, jvp, value_and_grad
 pytest.importorskip("scipy")
 from scipy import optimize as so
 
-from mooncake_py.solvers.scipy import minima
+from mooncake_py.integrations.scipy.solvers import minima
 from tests.support.marks import each_second
 
 N = 4

@@ -15,10 +15,10 @@ from mooncake_py.application import apply, elementwise
 from mooncake_py.compiler.statements import array_forms
 from mooncake_py.containers import sequences, state
 from mooncake_py.containers.reachable import State
+from mooncake_py.integrations.scipy.interpolate import piecewise
 from mooncake_py.language import caches, draws, operators, outside_iterators
 from mooncake_py.rules import local
 from mooncake_py.rules.declare import overlay
-from mooncake_py.rules.scipy.interpolate import piecewise
 from mooncake_py.runtime import elsewhere
 from mooncake_py.runtime.active import plain_class
 from mooncake_py.runtime.slots import GENERIC, slot_of

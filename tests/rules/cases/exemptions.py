@@ -56,8 +56,8 @@ EXEMPTIONS: dict[str, tuple[Hashable, ...]] = {
 
 # A generator has state: the cases are programs that make one and draw, and each distribution is
 # checked in test_random_direct.
-_SPARSE = os.path.join("rules", "scipy", "sparse")
-_PIECEWISE = os.path.join("rules", "scipy", "interpolate", "piecewise.py")
+_SPARSE = os.path.join("integrations", "scipy", "sparse")
+_PIECEWISE = os.path.join("integrations", "scipy", "interpolate", "piecewise.py")
 _DRAWING = (drawing.__file__, shuffling.__file__, transformed_draws.__file__)
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from scipy import special as ss
 
-from mooncake_py.rules.scipy.special.distributions import found
-from mooncake_py.rules.scipy.special.incomplete import beta_density, gamma_density
+from mooncake_py.integrations.scipy.special.distributions import found
+from mooncake_py.integrations.scipy.special.incomplete import beta_density, gamma_density
 from tests.rules.cases import Case, layouts_once
 
 __all__ = ["cases"]

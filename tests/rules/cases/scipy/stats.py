@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import scipy.stats as st
 
-from mooncake_py.rules.scipy.special.incomplete import times
-from mooncake_py.rules.scipy.stats.compiled import log_i0e
-from mooncake_py.rules.scipy.stats.entropies import entropy_term
-from mooncake_py.rules.scipy.stats.limits import along, log_power, once
-from mooncake_py.rules.scipy.stats.methods import (
+from mooncake_py.integrations.scipy.special.incomplete import times
+from mooncake_py.integrations.scipy.stats.compiled import log_i0e
+from mooncake_py.integrations.scipy.stats.entropies import entropy_term
+from mooncake_py.integrations.scipy.stats.limits import along, log_power, once
+from mooncake_py.integrations.scipy.stats.methods import (
     are_within,
     are_within_by_name,
     is_counted,
@@ -21,8 +21,8 @@ from mooncake_py.rules.scipy.stats.methods import (
     regularity_by_name,
     whole,
 )
-from mooncake_py.rules.scipy.stats.multivariate import held, spectrum
-from mooncake_py.rules.scipy.stats.parsers import attaching, defined_in, freezing, fresh
+from mooncake_py.integrations.scipy.stats.multivariate import held, spectrum
+from mooncake_py.integrations.scipy.stats.parsers import attaching, defined_in, freezing, fresh
 from tests.rules.cases import PLAIN, Case
 from tests.rules.cases.drawing import draw
 

@@ -1,5 +1,0 @@
-"""Rules for `scipy.fft`, a module for each family of transforms."""
-
-from mooncake_py.rules.scipy.fft import cosines as cosines
-from mooncake_py.rules.scipy.fft import fourier as fourier
-from mooncake_py.rules.scipy.fft import hankel as hankel

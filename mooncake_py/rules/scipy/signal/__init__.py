@@ -1,6 +1,0 @@
-"""Rules for `scipy.signal`, a module for each family of functions."""
-
-from mooncake_py.rules.scipy.signal import filters as filters
-from mooncake_py.rules.scipy.signal import peaks as peaks
-from mooncake_py.rules.scipy.signal import planes as planes
-from mooncake_py.rules.scipy.signal import resampling as resampling

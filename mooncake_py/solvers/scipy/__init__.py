@@ -1,1 +1,0 @@
-"""SciPy's solvers by the implicit function theorem; loaded with the parts of SciPy."""

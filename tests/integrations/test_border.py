@@ -1,0 +1,90 @@
+"""The engine works without integrations, and packages bring rules of their own."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import mooncake_py
+
+PROGRAM = """
+import sys
+import numpy as np
+from mooncake_py import grad, hvp, jvp
+
+def f(x):
+    x[1:] += np.sin(x[:-1])
+    return np.sum(x ** 2) * np.linalg.norm(x)
+
+x = np.array([0.3, -1.2, 0.7])
+g = grad(f)(x)
+d = jvp(f, (x,), (x,))[1]
+h = hvp(f, (x,), x)
+e = 1e-6
+assert abs(d - g @ x) < 1e-12
+assert abs(d - (f((1 + e) * x) - f((1 - e) * x)) / (2 * e)) < 1e-7
+assert np.allclose(h, (grad(f)((1 + e) * x) - grad(f)((1 - e) * x)) / (2 * e), atol=1e-6)
+assert not any(name.startswith("mooncake_py.integrations") for name in sys.modules)
+"""
+
+
+def run(program: str, folder: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=folder, env={"PYTHONPATH": str(folder)},
+        capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_engine_works_without_integrations(tmp_path: Path) -> None:
+    shutil.copytree(
+        Path(mooncake_py.__file__).parent,
+        tmp_path / "mooncake_py",
+        ignore=shutil.ignore_patterns("integrations", "__pycache__"),
+    )
+    run(PROGRAM, tmp_path)
+
+
+PACKAGE = '''
+__mooncake_rules__ = "fast_rules"
+table = {2.0: 8.0}
+
+class Cube:
+    """Looks its values up: only a rule knows the derivative."""
+
+    def __call__(self, x):
+        return table[float(x)]
+
+cube = Cube()
+'''
+ITS_RULES = """
+import fast
+from mooncake_py import from_vjp
+
+@from_vjp(fast.cube)
+def rule(x):
+    return fast.table[float(x)], lambda dy: (3.0 * x**2 * dy,)
+"""
+USE = """
+import sys
+from mooncake_py import grad, register_rules
+{register}
+assert grad(lambda x: x * x)(2.0) == 4.0
+import fast
+assert "fast_rules" not in sys.modules
+assert grad(lambda x: 2.0 * fast.cube(x))(2.0) == 24.0
+"""
+
+
+@pytest.mark.parametrize("way", ["attribute", "call"])
+def test_rules_load_with_the_package_that_they_are_for(way: str, tmp_path: Path) -> None:
+    root = Path(mooncake_py.__file__).parents[1]
+    own = PACKAGE if way == "attribute" else PACKAGE.replace("__mooncake_rules__", "_rules")
+    (tmp_path / "fast.py").write_text(own)
+    (tmp_path / "fast_rules.py").write_text(ITS_RULES)
+    register = "" if way == "attribute" else "register_rules({'fast': 'fast_rules'})"
+    run(f"import sys; sys.path.insert(0, {str(root)!r})\n{USE.format(register=register)}", tmp_path)
