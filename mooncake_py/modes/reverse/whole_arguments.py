@@ -18,6 +18,7 @@ from mooncake_py.compiler.native.building.types import (
     DictType,
     ListType,
     ObjectType,
+    Path,
     SameType,
     TupleType,
     Type,
@@ -45,6 +46,9 @@ def arguments_of(
 ) -> list[Output] | None:
     """Return the chosen arguments; None if one holds anything but real numbers and arrays.
 
+    None also if a captured or global name leads to a list, a dict or an object of one: by that
+    name it is constant, and a region has no other name for it.
+
     Parameters
     ----------
     structures : dict of int to Structure, optional
@@ -52,8 +56,10 @@ def arguments_of(
     """
     region = reading.site.region
     found: list[Output] = []
-    for k in chosen:
-        position = k if isinstance(k, int) else site.parameters.index(k)
+    positions = [k if isinstance(k, int) else site.parameters.index(k) for k in chosen]
+    if any(path[0] in positions for c in reading.captured for path in elsewhere(c.type)):
+        return None
+    for position in positions:
         if structures is not None and is_structure(reading.types[position]):
             parts = structured(reading, position)
             if parts is None:
@@ -84,7 +90,8 @@ def structured(reading: Reread, position: int) -> tuple[Output, Structure] | Non
     """
     region = reading.site.region
     types = [*reading.types, *(c.type for c in reading.captured)]
-    if region.complexes or any(stands_outside(t, k) for k, t in enumerate(types)):
+    others = (path[0] != k for k, t in enumerate(types) for path in elsewhere(t))
+    if region.complexes or any(others):
         return None
     pairs = zip(region.inputs, reading.places, strict=False)  # others are made, last of all
     own = [(name, path) for name, path in pairs if path[0] == position]
@@ -96,18 +103,26 @@ def structured(reading: Reread, position: int) -> tuple[Output, Structure] | Non
     return Output("tuple", items=tuple(items)), Structure(places)
 
 
-def stands_outside(type_: Type, position: int) -> bool:
-    """Return True if something in an argument stands in another one too."""
+def elsewhere(type_: Type) -> Iterator[Path]:
+    """Yield where what is in an argument, or is captured, was met before."""
     if isinstance(type_, TupleType | DictType):
-        return any(stands_outside(item, position) for item in type_.items)
-    if isinstance(type_, ObjectType):
-        return any(stands_outside(part, position) for _, part in type_.attributes)
-    return isinstance(type_, SameType) and type_.path[0] != position
+        for item in type_.items:
+            yield from elsewhere(item)
+    elif isinstance(type_, ObjectType):
+        for _, part in type_.attributes:
+            yield from elsewhere(part)
+    elif isinstance(type_, SameType):
+        yield type_.path
 
 
 def described(type_: Type, names: Iterator[str]) -> Output | None:
-    """Return an argument, or a part of one, whose inputs have the next names."""
+    """Return an argument, or a part of one, whose inputs have the next names.
+
+    None of a named tuple, whose gradient is one too.
+    """
     if isinstance(type_, TupleType):
+        if type_.cls is not None:
+            return None
         items = [described(item, names) for item in type_.items]
         kind = "list" if type_.is_list else "tuple"
         return None if None in items else Output(kind, items=tuple(items))  # type: ignore[arg-type]

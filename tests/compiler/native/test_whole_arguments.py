@@ -177,3 +177,21 @@ def test_a_list_that_stands_twice_has_one_derivative(numbers, ways):
         slope = jvp(product, ([inner, inner],), ([move, move],), compile=way)[1]
         same([slope], [2.0 * np.sum(inner[0])])
     assert not any(ways)
+
+
+def test_a_list_that_is_captured_too_is_constant_by_that_name(ways):
+    p, x = [2.0, X.copy()], 1.5
+    inner = [p]
+
+    def f(q, x):
+        return q[0] * p[0] * x + np.sum(q[1] * inner[0][1])
+
+    expected = [2.0 * x, X]
+    for way in (True, False):
+        same(grad(f, compile=way)(p, x), expected)
+        same(grad(f, (0, 1), compile=way)(p, x), (expected, 4.0))
+        same(jvp(f, (p, x), ([1.0, X], 0.0), compile=way)[1], 2.0 * x + X @ X)
+        product = hvp(f, (p, x), [1.0, np.zeros(3)], compile=way)
+        same(product, [0.0, np.zeros(3)])
+        same(grad(f, 1, compile=way)(p, x), 4.0)
+    assert ways == [False, False, False, False, True]

@@ -164,6 +164,15 @@ def test_another_structure_is_looked_at_again():
     same(f(o), value_and_grad(read)(o), {})
 
 
+def test_text_has_no_gradients_of_named_tuples():
+    def f(pairs):
+        return pairs[0][0] * np.sum(pairs[0][1])
+
+    for pair, runs in (((2.0, ARRAY), True), (Named(2.0, ARRAY), False)):
+        found = whole.gradient_of_whole(f, [0], False, ((pair,),), {}, in_text=True)
+        assert (found is not None) == runs
+
+
 def test_an_object_that_is_two_arguments():
     def f(a, b):
         return a.x * b.x * b.y

@@ -19,6 +19,7 @@ from mooncake_py.compiler.native.building.arguments import (
     keeps_axes,
     kind_in,
     shape_in,
+    target_of,
     written,
 )
 from mooncake_py.compiler.native.building.builder import Builder
@@ -273,7 +274,7 @@ def copied_in_order(b: Builder, args: Sequence[Value], given: Given) -> Value:
 def flat(b: Builder, args: Sequence[Value], given: Given) -> Value:
     """Read ``a.fill(number)``."""
     a, value = arranged(b, args, given, "a value")
-    target = array_of(b, a)
+    target = target_of(b, a)
     if not isinstance(value, Number) or target.kind not in REAL:
         raise Unfit(f"`fill` with {said(value)}: use a number", b.place)
     e = operations.as_float(operations.as_element(b, value))
@@ -315,7 +316,7 @@ def diag(b: Builder, args: Sequence[Value], given: Given) -> Value:
 def fill_diagonal(b: Builder, args: Sequence[Value], given: Given) -> Value:
     """Read ``np.fill_diagonal(a, number)``."""
     a, value = arranged(b, args, given, "a val")
-    on_it = replace(diagonal(b, array_of(b, a)), frozen=False)
+    on_it = diagonal(b, target_of(b, a))
     return flat(b, [on_it, *([] if value is None else [value])], {})
 
 
@@ -402,7 +403,7 @@ def is_single(a: Array) -> bool:
 def copied_to(b: Builder, args: Sequence[Value], given: Given) -> Value:
     """Read ``np.copyto(a, values)``."""
     target, value = arranged(b, args, given, "dst src")
-    a = array_of(b, target)
+    a = target_of(b, target)
     if not isinstance(value, Number | Array) or value.kind != a.kind or not a.base:
         raise Unfit("np.copyto of another kind of number: convert it first", b.place)
     b.before_write(a)

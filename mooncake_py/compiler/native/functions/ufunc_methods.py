@@ -232,6 +232,8 @@ def at_of(f: Any) -> Reader:
         if indices is None or (isinstance(indices, Tuple) and indices.is_list):
             indices = array_of(b, indices)
         parts = indices.items if isinstance(indices, Tuple) else [indices]
+        if any(isinstance(part, Array) and part.base == a.base for part in parts):
+            raise Unfit(f"np.{f.__name__}.at on memory that holds the index", b.place)
         b.before_write(a)
         where = viewed(b, a, parts)  # whose indices are checked
         if isinstance(values, Number):

@@ -274,6 +274,8 @@ class AssignmentReader(MemoryWriter):
                         f"{slot.shown} becomes another view in each pass of a loop", b.place
                     )
                 self.name_anew(own, value.base)
+            if value.frozen:  # the buffer, into which it is copied, may be written
+                raise Unfit(f"{slot.shown} becomes a view that must not be written", b.place)
             if value.kind != before.kind or len(value.shape) != len(before.shape):
                 raise Unfit(f"{slot.shown} becomes another kind of array in a loop", b.place)
             self.require_new(before.base)

@@ -205,7 +205,7 @@ class BranchReader(ReturnReader):
         found = merged(self.b, known, blocks, arrays)
         if found is None:
             return
-        if named or any(a.base in self.inputs | self.guarded or a.frozen for a in arrays):
+        if named or any(a.base in self.inputs | self.guarded for a in arrays):
             self.guarded |= {found.base, *named}
         for side in sides:
             side[slot] = found

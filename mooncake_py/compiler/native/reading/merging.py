@@ -10,6 +10,7 @@ y[:] = x + 1
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from mooncake_py.compiler.native.building.builder import Builder
@@ -97,7 +98,8 @@ def merged(
 ) -> Array | None:
     """Return an array that holds what the sides of a branch bind; None if there is none.
 
-    What stores it is added to the blocks of the sides.
+    What stores it is added to the blocks of the sides.  It must not be written if one of them
+    must not.
     """
     like = next((a for a in values if before.knows(a)), None)
     if like is None or any(isinstance(a, ComplexArray) for a in values):
@@ -113,7 +115,7 @@ def merged(
             source = a
             b.for_all(found.shape, lambda at: b.stored(found, at, source.at(at)))  # noqa: B023
         block += more
-    return found
+    return replace(found, frozen=any(a.frozen for a in values))
 
 
 def bases_in(values: Iterable[Value]) -> Iterator[str]:

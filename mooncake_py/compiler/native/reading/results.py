@@ -67,6 +67,10 @@ class ResultReader(NestedReader):
                 parts = zip((re, im), ("re", "im"), strict=True)
                 outputs = [self.number_given(part, f"{name}.{own}") for part, own in parts]
                 return Output("complex", items=tuple(outputs))
+            case Array(frozen=True):
+                raise Unfit(
+                    "a view that must not be written as a result: return a copy", self.b.place
+                )
             case Array():
                 found = value if value.base else self.b.kept(value)
                 if not found.whole:

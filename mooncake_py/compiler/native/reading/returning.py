@@ -137,6 +137,8 @@ class ReturnReader(MovingReader):
             return value
         if value.base and b.made.get(value.base, 0) <= self.loops_outside:
             raise Unfit("a return, within a loop, of a view of an array: return a copy", b.place)
+        if value.frozen:  # what it is copied into may be written
+            raise Unfit("a return, within a loop, of a view that must not be written", b.place)
         if isinstance(value, ComplexArray) or not before.has(value.shape):
             raise Unfit(
                 "a return, within a loop, of an array whose length is known only there: return it "

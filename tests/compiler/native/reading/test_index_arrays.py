@@ -222,6 +222,12 @@ def at_itself(x, p, q):
     return x[p] @ x
 
 
+def added_at_itself(x, p, q):
+    np.add.at(p, p[:2] + 0, 1)
+    np.add.at(p, p[:2], 1)
+    return x[p] @ x
+
+
 def several_axes(x, p, q):
     x[np.stack((p, q))] = np.stack((x, x * 2))
     return x @ x
@@ -245,6 +251,7 @@ def without_axes(x, p, q):
     [
         (onto_itself, "onto itself"),
         (at_itself, "holds the index"),
+        (added_at_itself, "holds the index"),
         (several_axes, "several axes"),
         (backwards, "several axes"),
         (without_axes, "without axes"),
