@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +10,7 @@ import pytest
 
 from mooncake_py import elementwise, from_vjp, grad, ignore_derivatives, jvp, value_and_grad, vjp
 from mooncake_py.compiler.statements.array_forms import ArrayForm
-from tests.support.folders import engine_folders, marks_of
+from tests.support.folders import ENGINE, ROOT, Part, parts_of, run
 from tests.support.modes import checks, nested, variants
 from tests.support.modes.checks import MODES, ModeError, Skipped, check_record
 from tests.support.modes.problem import Problem
@@ -23,7 +19,6 @@ from tests.support.modes.refusals import DOCUMENTED, Limitation
 
 pytestmark = pytest.mark.without_modes("derivatives are wrong here on purpose")
 
-ROOT = Path(__file__).parents[1]
 X = np.array([0.3, -1.2, 0.7])
 
 
@@ -112,6 +107,21 @@ def test_a_tangent_that_is_wrong_is_found(monkeypatch: pytest.MonkeyPatch) -> No
         check(record, [checks.forward])
 
 
+@pytest.mark.parametrize("infinite", [False, True])
+def test_a_tangent_that_is_nan_is_found_where_the_value_is_finite(
+    infinite: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    value = np.inf if infinite else 0.0
+    record = recorded(lambda: grad(lambda x: np.sum(x) + value)(X))
+    monkeypatch.setattr(Problem, "slope", lambda self, t: (np.sum(X) + value, np.nan))
+    if infinite:
+        counts = check(record, [checks.forward])
+        assert counts["left out: forward, nan where the value is not finite"] == 1
+    else:
+        with pytest.raises(ModeError, match="forward: the derivative along a direction: got nan"):
+            check(record, [checks.forward])
+
+
 def test_a_pullback_that_gives_something_else_again_is_found(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -159,22 +169,11 @@ def test_what_may_be_refused_is_documented(limitation: Limitation) -> None:
 
 # The whole suite.
 
-FOLDERS = ("engine", "rules", "science", "testing", "utilities", "reflection")
+OTHERS = ("rules", "science", "testing", "utilities", "reflection", "test_*.py")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("part", [*FOLDERS, "test_*.py"])
-def test_derivatives_of_the_other_tests_are_right_in_every_mode(part: str) -> None:
-    tests = ROOT / "tests"
-    paths = engine_folders() if part == "engine" else sorted(map(str, tests.glob(part)))
-    command = [
-        sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider",
-        "-m", marks_of(part),
-        "-W", "ignore::pytest.PytestUnraisableExceptionWarning",  # generators that are closed
-        "-p", "tests.support.every_mode", "--ignore=tests/modes/debug", *paths,
-    ]  # fmt: skip
-    path = os.pathsep.join([str(ROOT), *sys.path[1:]])
-    done = subprocess.run(
-        command, cwd=ROOT, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": path}
-    )
-    assert done.returncode == 0, done.stdout[-8000:] + done.stderr[-2000:]
+@pytest.mark.parametrize("part", parts_of(*ENGINE, *OTHERS), ids=str)
+def test_derivatives_of_the_other_tests_are_right_in_every_mode(part: Part) -> None:
+    failed = run(part, "tests.support.every_mode")
+    assert failed is None, failed

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import pickle
-import subprocess
-import sys
 import threading
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -31,9 +27,8 @@ from mooncake_py.errors import NonFiniteDerivativeError
 from mooncake_py.modes.debug.context import DebugContext
 from mooncake_py.modes.reverse.context import ReverseContext
 from mooncake_py.modes.reverse.settings import Settings, new_context, settings
-from tests.support.folders import engine_folders, marks_of
+from tests.support.folders import ENGINE, Part, parts_of, run
 
-ROOT = Path(__file__).parents[3]
 X = np.array([0.5, -1.0, 2.0])
 
 
@@ -222,19 +217,11 @@ def test_notes_of_adjoints_that_raise(f: Any, plain: str) -> None:
 # Everything that is right passes in debug mode.
 
 
+OTHERS = ("programs", "rules", "testing", "utilities", "test_interface.py")
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "folder", ["engine", "programs", "rules", "testing", "utilities", "test_interface.py"]
-)
-def test_the_other_tests_pass_in_debug_mode(folder: str) -> None:
-    paths = engine_folders() if folder == "engine" else [f"tests/{folder}"]
-    command = [
-        sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider",
-        "-m", marks_of(folder),
-        "-p", "tests.support.debug_everywhere", "--ignore=tests/modes/debug", *paths,
-    ]  # fmt: skip
-    path = os.pathsep.join([str(ROOT), *sys.path[1:]])
-    done = subprocess.run(
-        command, cwd=ROOT, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": path}
-    )
-    assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-2000:]
+@pytest.mark.parametrize("part", parts_of(*ENGINE, *OTHERS), ids=str)
+def test_the_other_tests_pass_in_debug_mode(part: Part) -> None:
+    failed = run(part, "tests.support.debug_everywhere")
+    assert failed is None, failed

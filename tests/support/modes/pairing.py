@@ -12,11 +12,15 @@ from mooncake_py.boundary.outputs import held_by
 from mooncake_py.tangents import add_to_primal, scale
 from mooncake_py.tangents.containers import is_number, parts_of
 
-__all__ = ["ModeError", "inner", "leaves", "member", "moved"]
+__all__ = ["ModeError", "NotANumber", "inner", "leaves", "member", "moved"]
 
 
 class ModeError(Exception):
     """A mode gives something wrong."""
+
+
+class NotANumber(ModeError):
+    """A mode gives nan for a derivative along a direction that is finite."""
 
 
 def moved(args: tuple[Any, ...], tangents: tuple[Any, ...], t: float) -> tuple[Any, ...]:

@@ -13,11 +13,13 @@ import numpy as np
 from mooncake_py import NoTangent, jvp, randn_tangent, value_and_grad, vjp
 from mooncake_py.boundary.arguments import choose_arguments
 from tests.support.modes.mentions import dtypes_in
-from tests.support.modes.pairing import ModeError, inner, moved
+from tests.support.modes.pairing import ModeError, NotANumber, inner, moved
 from tests.support.modes.recording import Record
 from tests.support.modes.snapshots import arrays_of, numbers_of
 
-__all__ = ["ModeError", "Problem", "Skipped", "pose", "require_close", "require_value"]
+__all__ = [
+    "ModeError", "NotANumber", "Problem", "Skipped", "pose", "require_close", "require_value",
+]  # fmt: skip
 
 
 class Skipped(Exception):
@@ -124,7 +126,8 @@ def require_value(got: Any, expected: Any, rtol: float, where: str) -> None:
 def require_close(got: float, expected: float, size: float, rtol: float, what: str) -> None:
     """Raise if a number differs from one that is finite, the sum of terms of this size."""
     if np.isfinite(expected) and not abs(got - expected) <= rtol * max(size, abs(got)) + 1e-12:
-        raise ModeError(f"{what}: got {got!r}, expected {expected!r}")
+        kind = NotANumber if np.isnan(got) else ModeError
+        raise kind(f"{what}: got {got!r}, expected {expected!r}")
 
 
 def pose(record: Record) -> Problem:

@@ -43,7 +43,7 @@ def between(problem: Problem, found: list[Any], expected: Any, rng: Any, counts:
         try:
             accepted = check_variant(problem.at(args), rng)
         except ModeError as error:
-            raise ModeError(f"{name}: {error}") from error
+            raise type(error)(f"{name}: {error}") from error
         counts["variants accepted" if accepted else "variants not accepted"] += 1
         if accepted:
             require_same(problem, name, expected, rng)
