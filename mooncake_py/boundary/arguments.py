@@ -261,7 +261,7 @@ OTHER_ARGNUMS = "choose other argnums"
 
 
 def described_constant(value: Any) -> str:
-    """Return what an argument without a derivative is."""
+    """Return a description of an argument without a derivative."""
     if issubclass(type(value), ndarray):
         return f"an array of dtype {value.dtype}"
     if isinstance(value, (int, bool, str, np.generic, type(None))):

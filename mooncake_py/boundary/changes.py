@@ -1,4 +1,4 @@
-"""What a call has changed, which its end undoes."""
+"""The changes that a call has made, which its end undoes."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ class Bare(Mapper):
             return value, None
 
     def visit_defaults(self, f: FunctionType) -> None:
-        """Replace numbers among the defaults of a function, which are no part of its tangent."""
+        """Replace numbers among the defaults of a function, which are not part of its tangent."""
         old = f.__defaults__, f.__kwdefaults__
         new = tuple(self.visit(part)[0] for part in old)
         if any(a is not b for a, b in zip(old, new, strict=True)):

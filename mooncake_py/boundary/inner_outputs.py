@@ -118,7 +118,7 @@ def is_unordered(value: Any) -> bool:
 
 
 def sortable(number: Any) -> tuple[float, float]:
-    """Return what numbers, complex ones too, are sorted by."""
+    """Return the key by which numbers, complex ones too, are sorted."""
     plain = unwrapped(number)
     return float(plain.real), float(plain.imag)
 

@@ -1,4 +1,4 @@
-"""What native code has kept of a differentiated call, made to stay when the call ends.
+"""Objects of a differentiated call that native code has kept: they are to outlive the call.
 
 ``ignore_derivatives(log.append, obj)`` stores an object in the caller's list.  What the call has
 changed in the object is undone in the end, so the list gets a copy before.

@@ -74,16 +74,16 @@ class Copier:
 
     def __init__(self, ctx: Mode) -> None:
         self.ctx = ctx
-        self.memo: dict[int, tuple[Any, Any]] = {}  # keeps the object beside its copy
+        self.memo: dict[int, tuple[Any, Any]] = {}  # keeps the object along with its copy
         self.cells: list[tuple[CellType, CellType]] = []  # new ones to fill
         self.changes = Changes(ctx)
 
     def number(self, value: Active) -> Any:
-        """Return what takes the place of an active number."""
+        """Return the replacement of an active number."""
         return unwrapped(value)
 
     def array(self, value: ndarray) -> ndarray:
-        """Return what takes the place of an array."""
+        """Return the replacement of an array."""
         return value.copy("K")
 
     def same(self, value: Any) -> Any:
@@ -301,7 +301,7 @@ def not_copied(ctx: Reporting, value: Any) -> DerivativeDropError:
 
 
 def name_of_object(value: Any) -> str:
-    """Return what messages call an object."""
+    """Return the name of an object in messages."""
     if issubclass(type(value), type):
         return f"the class {value.__qualname__}"
     return with_article(type(value).__qualname__)

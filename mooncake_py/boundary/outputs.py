@@ -221,7 +221,7 @@ def parts_of(names: Collection[Any], given: Any, path: str, misfit: Misfit) -> M
     if more and len(more) == len(found):
         raise misfit(path, f"something with {the_parts(names)}", given)
     if more:
-        expected = f"no such part beside {the_parts(names)}"
+        expected = f"no such part in addition to {the_parts(names)}"
         raise misfit(f"{path}[{more[0]!r}]", expected, found[more[0]])
     return found
 

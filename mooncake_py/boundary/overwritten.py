@@ -91,5 +91,5 @@ def own_block(a: ndarray) -> Any:
 
 
 def purpose(a: ndarray) -> str:
-    """Return what arrays of one kind are kept under."""
+    """Return the key under which arrays of one kind are kept."""
     return f"{a.dtype.str}{a.shape}"

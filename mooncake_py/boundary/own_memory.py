@@ -51,7 +51,7 @@ class Pair:
 
 
 class OwnMemory(Watcher):
-    """What arguments are copies of, during the call that they are for."""
+    """The arguments that copies stand for, during the call that they were copied for."""
 
     why = (
         "an argument is a variable of its own for a derivative, and what other names reach "

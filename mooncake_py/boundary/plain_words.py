@@ -1,4 +1,4 @@
-"""Texts of exceptions in which CPython names the class of a number."""
+"""Messages of exceptions in which CPython names the class of a number."""
 
 from __future__ import annotations
 

@@ -136,14 +136,14 @@ class Separation(Watcher):
     ) -> None:
         super().__init__(f)
         self.surveys = surveys
-        # What is not differentiated stays together: it may share what it shares.
+        # Parts that are not differentiated stay together: they may share memory.
         self.group: dict[Key, Key | None] = {
             key: key if key in chosen or key == CAPTURED else None for key in surveys
         }
         self.copied: set[int] = set()  # ids of arrays and holders
         self.copies: list[tuple[Any, Any]] = []  # what was copied for arguments, and the copy
         self.arrays: list[tuple[ndarray, ndarray]] = []  # the arrays among them, views as such
-        self.constants: list[tuple[Any, Any]] = []  # those of what is not differentiated
+        self.constants: list[tuple[Any, Any]] = []  # those of parts that are not differentiated
         self.same: dict[int, int] = {}  # blocks of unknown owners, and those that they are in
         self.blocks = self.shared_blocks()
         self.holders: dict[int, tuple[Any, str]] = {}
@@ -151,10 +151,10 @@ class Separation(Watcher):
         self.memory: dict[int, tuple[ndarray, ndarray]] = {}  # owner, and that of the original
         self.of_group: dict[int, Key | None] = {}  # by the id of an owner that is a copy
 
-    # What is shared.
+    # Shared memory.
 
     def block_of(self, a: ndarray) -> int:
-        """Return what the arrays have in common that share memory, by addresses where need be."""
+        """Return a key that arrays share if they share memory, found by addresses if need be."""
         block = block_of(a)
         if block < 0 and block not in self.same:
             others = (b for survey in self.surveys.values() for b in survey.arrays)

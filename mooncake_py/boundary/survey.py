@@ -126,7 +126,7 @@ def reached_from(value: Any) -> Collection[int]:
 
 
 def block_of(a: ndarray) -> int:
-    """Return what two arrays have in common if they may share memory.
+    """Return a key that two arrays share if they may share memory.
 
     It is negative for an array in memory of which the owner is not known: addresses tell.
     """

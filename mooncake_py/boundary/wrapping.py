@@ -1,7 +1,7 @@
 """Classes, modules, descriptors, weak references and weak collections that leave a call.
 
 A class cannot be copied without running code: its changes stay made if the call has made it.  The
-others are made anew around copies of what they hold, if that has changed.
+others are remade around copies of what they hold, if that has changed.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def copied_module(copier: Copier, module: ModuleType) -> Any:
 
 
 def copied_wrapper(copier: Copier, value: Any, make: Callable[[list[Any]], Any]) -> Any:
-    """Make something anew around copies of what it holds."""
+    """Make a new wrapper around copies of the wrapped objects."""
     if not leads(copier, value):
         return copier.remember(value, value)
     attributes = own_attributes(value)
@@ -101,7 +101,7 @@ def copied_wrapper(copier: Copier, value: Any, make: Callable[[list[Any]], Any])
 
 
 def wrapped_by(value: Any) -> list[Any]:
-    """Return what a descriptor or a function in C is made of."""
+    """Return the objects that make up a descriptor or a function in C."""
     if issubclass(type(value), property):
         return [value.fget, value.fset, value.fdel, value.__doc__]
     return [value.__wrapped__]

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 __all__ = ["Copies", "Watcher", "keep_logging", "nodes_of"]
 
 Copies = Iterable[tuple[Any, Any]]
-"""What was copied, and the copies."""
+"""Pairs of an original and its copy."""
 
 
 class Watcher:
-    """What looks out for writes of a call, in all contexts that run it."""
+    """Looks out for writes of a call, in all contexts that run it."""
 
     why: str  # a write is an error
     fix: str

@@ -78,7 +78,7 @@ class WholeLoops:
 
     @cached_property
     def loops(self) -> FunctionLoops:
-        """What its loops need and give back."""
+        """The inputs and outputs of its loops."""
         # Here, as functions without loops do not need it.
         from mooncake_py.compiler.native.reading.loop_names import FunctionLoops
 
@@ -102,7 +102,7 @@ class WholeLoops:
         otherwise: list[ast.stmt],
         injected: dict[str, Any],
     ) -> list[ast.stmt]:
-        """Return what tries a loop, and runs it in another way if that fails.
+        """Return code that tries a loop, and runs it in another way if that fails.
 
         Parameters
         ----------
@@ -152,7 +152,7 @@ class CompiledLoops(WholeLoops):
     def tried(
         self, node: ast.For | ast.While, plain: list[ast.stmt], injected: dict[str, Any]
     ) -> list[ast.stmt]:
-        """Return what tries a loop, and otherwise runs it as `plain` does."""
+        """Return code that tries a loop, and otherwise runs it as `plain` does."""
         from mooncake_py.compiler.native.loop_site import site_of_loop
 
         loop = self.of(node)
@@ -185,7 +185,7 @@ class PrintedLoops(WholeLoops):
         steps: str,
         injected: dict[str, Any],
     ) -> list[ast.stmt]:
-        """Return what tries a loop, and runs it in another way if that fails.
+        """Return code that tries a loop, and runs it in another way if that fails.
 
         Parameters
         ----------
@@ -225,7 +225,7 @@ def loops_in(root: Any) -> list[ast.For | ast.While]:
 
 
 def compared(part: ast.expr, values: list[ast.expr], place: Place) -> ast.stmt:
-    """Return what compares values with what debug mode has found beside, if that is what it is."""
+    """Return code that compares values with those that debug mode has computed, if any."""
     compare = located(ast.Attribute(part, "compare", ast.Load()), place)
     call = located(ast.Expr(located(ast.Call(compare, values, []), place)), place)
     test = located(ast.Compare(part, [ast.IsNot()], [load(ELSE, place)]), place)
@@ -233,7 +233,7 @@ def compared(part: ast.expr, values: list[ast.expr], place: Place) -> ast.stmt:
 
 
 def attempted(target: ast.expr, value: ast.expr, otherwise: ast.expr, place: Place) -> ast.stmt:
-    """Return what binds a value, or another one where a name in it is not bound."""
+    """Return code that binds a value, or another one if a name in it is not bound."""
     body: list[ast.stmt] = [assign(target, value, place)]
     instead: list[ast.stmt] = [assign(target, otherwise, place)]
     handler = located(ast.ExceptHandler(load("NameError", place), None, instead), place)

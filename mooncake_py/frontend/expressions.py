@@ -349,7 +349,7 @@ class ExpressionRewriter(FusingRewriter):
 
 
 def leaves(target: Any) -> list[Any]:
-    """Return what an assignment target binds in the end, left to right, stars removed."""
+    """Return the targets that an assignment binds in the end, left to right, stars removed."""
     if isinstance(target, ast.Starred):
         return leaves(target.value)
     if isinstance(target, ast.Tuple | ast.List):

@@ -32,7 +32,7 @@ __all__ = ["FusingRewriter"]
 
 
 class FusingRewriter(ConditionRewriter):
-    """What can be one entry, and the calls that run it.
+    """Finds code that can be one entry, and writes the calls that run it.
 
     Attributes
     ----------

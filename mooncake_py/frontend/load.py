@@ -90,7 +90,7 @@ def lasts(value: Any) -> bool:
 
 
 class _Entry:
-    """What is remembered for one code object: it is alive as long as `code()` is not None."""
+    """The data remembered for one code object, which is alive as long as `code()` is not None."""
 
     __slots__ = ("code", "variants")
 
@@ -153,7 +153,7 @@ def derive_given(
 ) -> Derived:
     """Return the rewritten form for the functions that are passed to this one, or captured by it.
 
-    Only what loops call is looked at: what they call beside functions that are `given` already.
+    Only the callees of loops are looked at: those that are not yet among the `given` functions.
     """
     places = [item for item in derived.places if item[0] not in given]
     if not places:
@@ -173,7 +173,7 @@ def derive_given(
 def _specialized(
     derived: Derived, f: FunctionType, found: dict[str, Any], given: Mapping[str, Any]
 ) -> Derived:
-    """Return the rewritten form for what was found, the same form if that is no function."""
+    """Return the rewritten form for the value found, the same form if it is not a function."""
     # Classes are not kept alive; all weak references to one are the same object.
     codes = {n: code_of(g) or weakref.ref(g) for n, g in found.items() if g}
     if not codes:
@@ -241,7 +241,7 @@ def code_of(value: Any) -> CodeType | None:
 
 
 def value_of(f: FunctionType, name: str, args: Any, kwargs: Any) -> Any:
-    """Return what a parameter or a captured variable is bound to in a call, else no function."""
+    """Return the value of a parameter or a captured variable in a call, else no function."""
     code = f.__code__
     if name in code.co_freevars:
         return in_cell(f, code.co_freevars.index(name))
@@ -300,7 +300,7 @@ def _derive(
 
 
 def _picker(positions: list[int]) -> Any:
-    """Return what takes the items at some positions of a tuple, as a tuple."""
+    """Return a function that takes the items at some positions of a tuple, as a tuple."""
     if len(positions) == 1:
         return itemgetter(slice(positions[0], positions[0] + 1))
     return itemgetter(*positions) if positions else None

@@ -89,7 +89,7 @@ class CheckpointedLoop:
         return [target, *_Exits().visit_all(self.node.body)]
 
     def statements(self, body: list[ast.stmt], args: list[Any], orelse: list[ast.stmt]) -> Any:
-        """Return what stands for the loop, of rewritten parts."""
+        """Return the statements that replace the loop, from its rewritten parts."""
         place = self.place
         scope: list[ast.stmt] = []
         body = self.guarded(Guards(self.guarded).visit_all(body))

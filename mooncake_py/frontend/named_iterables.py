@@ -67,7 +67,7 @@ def with_named_iterables(names: Names, node: ast.For, number: int) -> NamedLoop 
 
 
 def iterables(names: Names, e: ast.expr) -> Iterator[ast.expr]:
-    """Yield what ``zip`` and ``enumerate`` run over, in the order in which it is evaluated."""
+    """Yield the arguments that ``zip`` and ``enumerate`` run over, in order of evaluation."""
     if isinstance(e, ast.Call) and not e.keywords and names.calls_builtin(e, "enumerate"):
         for part in e.args[:1]:
             yield from iterables(names, part)
@@ -104,7 +104,7 @@ class Released(Rebuilder):
     """Lets an expression take over what these names hold, each of which it reads once."""
 
     def visit(self, node: Any) -> Any:
-        """Return what reads a name and empties it, or a node with its parts visited."""
+        """Return code that reads a name and empties it, or a node with its parts visited."""
         if isinstance(node, ast.Name):
             return released(node.id, place_of(node)) if node.id.startswith(OVER) else node
         return super().visit(node)

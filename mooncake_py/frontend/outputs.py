@@ -27,7 +27,7 @@ class OutputRewriter(SpanningRewriter):
     """Statements that are calls with ``out=``, tried as a whole."""
 
     def visit_Expr(self, node: ast.Expr) -> Any:
-        """Leave what is no such call as it is."""
+        """Leave anything other than such a call unchanged."""
         plain = self.rebuild(node)
         match node.value:
             case ast.Call(keywords=[ast.keyword(arg="out", value=target)]) as call:

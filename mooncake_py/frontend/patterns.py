@@ -54,7 +54,7 @@ class _Compiler:
         self.numbers: Iterator[int] = count(1)
 
     def call(self, method: str, place: Place, *args: Any) -> ast.expr:
-        """Return a call of the matching; what is not an expression is a constant."""
+        """Return a call of the matching; arguments that are not expressions become constants."""
         function = located(ast.Attribute(load(self.matching, place), method, ast.Load()), place)
         values = [a if isinstance(a, ast.expr) else constant(a, place) for a in args]
         return located(ast.Call(function, values, []), place)

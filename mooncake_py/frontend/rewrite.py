@@ -174,13 +174,13 @@ def rewrite(
 
 
 def asked_of(code: CodeType, names: Names) -> tuple[str, ...]:
-    """Return what was asked of parameters and captured variables."""
+    """Return the questions asked about parameters and captured variables."""
     known = {*parameters_of(code), *code.co_freevars}
     return tuple(sorted(name for name in names.asked if name.partition(".")[0] in known))
 
 
 def parameters_of(code: CodeType) -> tuple[str, ...]:
-    """Return the names of the parameters, but for those that take any number of arguments."""
+    """Return the names of the parameters, except those that take any number of arguments."""
     return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
 
 
@@ -255,7 +255,7 @@ class FunctionRewriter(ComprehensionRewriter):
         )
 
     def _loop(self, node: ast.For | ast.While, tried: Any) -> Any:
-        """Return what runs a loop compiled, if loops are; else what tries it in other ways."""
+        """Return code that runs a loop compiled, if loops are; else code that tries other ways."""
         if self.compiled is None:
             return tried
         tried = tried if isinstance(tried, list) else [tried]

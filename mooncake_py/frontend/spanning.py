@@ -60,7 +60,7 @@ class SpanningRewriter(AssignmentRewriter):
         return self._tried(node, self.rebuild(node))
 
     def _tried(self, node: Any, plain: Any) -> Any:
-        """Return what tries a statement as a whole, and then runs it plainly."""
+        """Return code that tries a statement as a whole, and then runs it plainly."""
         if node.value is None:
             return plain
         if node.lineno == node.end_lineno and not self._reads_attributes(node):
@@ -97,7 +97,7 @@ class SpanningRewriter(AssignmentRewriter):
         return located(ast.If(test, plain, done), place)
 
     def _reads_attributes(self, node: Any) -> bool:
-        """Return whether a statement on one line reads attributes of names that are no modules."""
+        """Return whether a statement on one line reads attributes of names other than modules."""
         if node.lineno not in self.found.attribute_lines:
             return False
         parts = walk(node)

@@ -79,7 +79,7 @@ class ComprehensionRewriter(LoopRewriter):
         return plain if tried is None else self.choice(*tried, plain)
 
     def tried_sum(self, node: ast.Call) -> tuple[str, ast.expr] | None:
-        """Return what tries a sum, or None."""
+        """Return code that tries a sum, or None."""
         found = summing(node, self.names) if is_sum(node, self.names) else None
         if found is None:
             return None
@@ -87,7 +87,7 @@ class ComprehensionRewriter(LoopRewriter):
         return None if reading is None else self.trial(reading, found[1], node)
 
     def tried_list(self, node: Any, plain: ast.expr) -> ast.expr:
-        """Return what tries a comprehension, or `plain`."""
+        """Return code that tries a comprehension, or `plain`."""
         loop = collecting(node, self.names)
         reading = None if loop is None else self.read(node, loop)
         if loop is None or reading is None:
@@ -182,7 +182,7 @@ class ComprehensionRewriter(LoopRewriter):
         ]
 
     def choice(self, name: str, call: ast.expr, plain: ast.expr) -> ast.expr:
-        """Return what a trial has made, or else what is made as it is written."""
+        """Return the result of a trial, or else the comprehension as written."""
         place = place_of(plain)
         same = located(ast.Attribute(load(name, place), "same", ast.Load()), place)
         tuple_ = located(ast.Tuple([plain], ast.Load()), place)

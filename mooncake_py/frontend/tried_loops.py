@@ -17,7 +17,7 @@
 Debug mode runs a loop both ways, and compares the bound variables.
 An unbound name is not an error of the trial, because the loop may never read it.
 Attributes are read by ``C.field(o, "v")``, or ``C.own_field(o, "v", ...)`` where the loop stores in
-them, beside the other objects with such an attribute; they are stored as the user would do it.
+them, given the other objects with such an attribute; they are stored as the user would do it.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class LoopRewriter(OutputRewriter):
         return {}
 
     def trial_of(self, node: ast.For | ast.While) -> tuple[Reading | None, TriedLoop | None]:
-        """Return what is read of a loop and where it runs; kept, as its id is that of no other."""
+        """Return what is read of a loop and where it runs; kept, so that its id stays unique."""
         if id(node) not in self._trials:
             owner = owner_of(self.names, self.class_name, self.root)
             reading = read_loop(self.names, self.statics, self.found, self.root, node, owner)
@@ -85,7 +85,7 @@ class LoopRewriter(OutputRewriter):
         return self._trials[id(node)][1:]
 
     def tried_loop(self, node: ast.For | ast.While, plain: Any, original: Any) -> Any:
-        """Return what tries a loop and then runs it plainly, or `plain` if it cannot be one.
+        """Return code that tries a loop and then runs it plainly, or `plain` if it cannot be one.
 
         Parameters
         ----------
@@ -119,7 +119,7 @@ class LoopRewriter(OutputRewriter):
     def with_trial(
         self, reading: Reading, site: TriedLoop, steps: str, otherwise: list[ast.stmt], place: Place
     ) -> list[ast.stmt]:
-        """Return what tries a loop over numbers that was read, and runs it otherwise if that fails.
+        """Return code that tries a loop over numbers, as read, and runs it otherwise if that fails.
 
         Parameters
         ----------
@@ -167,7 +167,7 @@ class LoopRewriter(OutputRewriter):
         return located(call, place)
 
     def _given(self, reading: Reading, name: str, node: ast.expr) -> ast.expr:
-        """Return what reads an input, without effects."""
+        """Return code that reads an input, without effects."""
         if isinstance(node, ast.Name) and node.id == MADE:
             return located(ast.List([], ast.Load()), place_of(node))
         if isinstance(node, ast.Name) and node.id.startswith(TOTAL):
@@ -191,7 +191,7 @@ class LoopRewriter(OutputRewriter):
         )
 
     def _object(self, node: ast.expr) -> ast.expr:
-        """Return what reads an object that has an attribute, without effects."""
+        """Return code that reads an object that has an attribute, without effects."""
         if not isinstance(node, ast.Attribute) or self.names.module(node) is not None:
             return self.visit(node)
         place = place_of(node)
@@ -212,7 +212,7 @@ class LoopRewriter(OutputRewriter):
 
 
 def target(path: str, place: Place) -> ast.expr:
-    """Return what is assigned to: a name, or an attribute or item of one."""
+    """Return the target of an assignment: a name, or an attribute or item of one."""
     base, _, attribute = path.partition(".")
     if not attribute:
         return store(base, place)

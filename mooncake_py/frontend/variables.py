@@ -22,7 +22,7 @@ def variables(own: dict[str, Any]) -> dict[str, Any]:
 
 
 def variable_names(own: dict[str, Any]) -> list[str]:
-    """Return what ``dir()`` gives in the user's function."""
+    """Return the names that ``dir()`` gives in the user's function."""
     return sorted(brought_up_to_date(own))
 
 

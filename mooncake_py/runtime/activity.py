@@ -156,7 +156,7 @@ def holds_inert(container: Any) -> bool:
 
 
 def parts(value: Any) -> Iterable[Any]:
-    """Return what a value holds, in an order that copies share.
+    """Return the parts of a value, in an order that copies share.
 
     This is all that it holds: of objects in C that have no other reader what the collector of
     garbage finds, and with an object its class if that may hold something active.
@@ -184,12 +184,12 @@ def reader_of(t: type) -> Callable[[Any], Iterable[Any]]:
 
 
 def attributes(value: Any) -> Iterable[Any]:
-    """Return what an object holds in attributes."""
+    """Return the values of an object's attributes."""
     return own_attributes(value).values()
 
 
 def referents(value: Any) -> list[Any]:
-    """Return what an object in C refers to, and the attributes that a class in Python adds."""
+    """Return the referents of an object in C, and the attributes that a class in Python adds."""
     left_out = type(value), instance_dict(value)  # a dict that is made when it is asked for
     held = [part for part in held_in_c(value) if not any(part is o for o in left_out)]
     return [*held, *own_attributes(value).values()]
@@ -213,7 +213,7 @@ CONTAINERS = (
 
 
 def elements(value: Any) -> list[Any]:
-    """Return what a container holds, past the methods of its class; see `CONTAINERS`."""
+    """Return the elements of a container, bypassing the methods of its class; see `CONTAINERS`."""
     if issubclass(type(value), functools.partial):
         return [value.func, *value.args, *value.keywords.values()]
     if issubclass(type(value), MappingProxyType):
@@ -227,7 +227,7 @@ def elements(value: Any) -> list[Any]:
 
 
 def held_by_iterator(iterator: Any) -> list[Any]:
-    """Return what an iterator refers to, and what its tuples do.
+    """Return the referents of an iterator, and those of its tuples.
 
     That of a `zip_longest` has no object where a source has ended: nobody else may read it.
     """
@@ -245,19 +245,19 @@ def held_by_array(a: ndarray) -> list[Any]:
 
 
 def held_by_function(f: FunctionType) -> list[Any]:
-    """Return what a function captured, its defaults and its attributes."""
+    """Return the captured variables, defaults and attributes of a function."""
     captured = [c.cell_contents for c in f.__closure__ or () if _filled(c)]
     keyword_only = (f.__kwdefaults__ or {}).values()
     return [*captured, *(f.__defaults__ or ()), *keyword_only, *f.__dict__.values()]
 
 
 def held_by_class(cls: type) -> Iterable[Any]:
-    """Return what a class holds that may be active, and its bases."""
+    """Return the attributes of a class that may be active, and its bases."""
     return [*class_parts(cls).values(), *cls.__mro__[1:]] if may_be_active(cls) else ()
 
 
 def held_by_module(module: ModuleType) -> Iterable[Any]:
-    """Return what a module holds that the program has made."""
+    """Return the objects in a module that the program has made."""
     return () if is_imported(module) else vars(module).values()
 
 

@@ -47,7 +47,7 @@ Reader = Callable[["Calling", Any], Any]
 
 
 def in_class(cls: type, name: str) -> Any:
-    """Return what a class or its bases hold under a name, not bound to anything; or MISSING."""
+    """Return the unbound attribute that a class or its bases define under a name, or MISSING."""
     for base in cls.__mro__:  # as `in_order`, without its call: each operation comes here
         held = base.__dict__
         if name in held:
@@ -56,7 +56,7 @@ def in_class(cls: type, name: str) -> Any:
 
 
 def in_order(classes: Any, name: str) -> Any:
-    """Return what the first of some classes that has the name holds under it; or MISSING."""
+    """Return the attribute of the first class that defines the name, or MISSING."""
     for base in classes:
         if name in base.__dict__:
             return base.__dict__[name]
@@ -95,7 +95,7 @@ def instance_reader(t: type, name: str) -> Reader | None:
 
 
 def own_reader(t: type, name: str) -> Reader | None:
-    """Return what ``object.__getattribute__`` does."""
+    """Return a reader that does the same as ``object.__getattribute__``."""
     found: Any = in_class(t, name)
     kind = type(found)
     if is_of_arrays(found):
@@ -141,7 +141,7 @@ def class_reader(cls: type, meta: type, name: str) -> Reader | None:
 
 
 def own_class_reader(cls: type, meta: type, name: str) -> Reader | None:
-    """Return what ``type.__getattribute__`` does."""
+    """Return a reader that does the same as ``type.__getattribute__``."""
     above = MISSING if meta is type else in_class(meta, name)
     own = in_class(cls, name)
     found: Any = own if above is MISSING or (own is not MISSING and not overrides(above)) else above
@@ -298,7 +298,7 @@ def is_read_plainly(t: type, name: str) -> bool:
 
 
 def in_cell(f: Any, position: int) -> Any:
-    """Return what a captured variable is bound to; else what fits no region."""
+    """Return the value of a captured variable; if unbound, a value that fits no region."""
     cells = f.__closure__ if type(f) is FunctionType else None
     if cells is None or position >= len(cells):
         return Ellipsis

@@ -123,7 +123,7 @@ def is_lasting(cls: type) -> bool:
 def leads(cls: type) -> bool:
     """Return whether the objects of a class have something active by it, or may have later.
 
-    A class that lasts is no part of its objects.
+    A class that lasts is not a part of its objects.
     """
     found = leading.found.get(id(cls))
     if found is None:
@@ -173,7 +173,7 @@ def is_settled(part: Any, name: str = "") -> bool:
 def is_settled_function(f: FunctionType) -> bool:
     """Return whether a function holds nothing active and never will.
 
-    What code has captured other functions may bind, but for the class of a method and for what
+    What code has captured other functions may bind, except the class of a method and what
     the code of dataclasses reads.  What a library puts round a function holds that one.
     """
     wrapped = vars(f).get("__wrapped__")

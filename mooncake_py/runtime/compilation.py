@@ -34,7 +34,7 @@ __all__ = [
 ]  # fmt: skip
 
 Compile = bool | Literal["auto"]
-"""What users may ask for."""
+"""The values of `compile` that users may pass."""
 AUTO: Final = "auto"
 PLAINLY: Final = "plainly"
 """As if nobody had asked: unlike False, text of NumPy may run."""
@@ -130,13 +130,13 @@ def is_meanwhile() -> bool:
 
 @cache
 def by_default() -> Compile:
-    """Return what the environment asks for."""
+    """Return the setting of the environment."""
     asked = os.environ.get(VARIABLE, "0")
     return AUTO if asked == AUTO else asked not in ("", "0")
 
 
 def require_setting(compile: Compile | None, compile_timeout: float | None = None) -> None:
-    """Raise if `compile` is no setting; warn, once, if there is no compiler."""
+    """Raise if `compile` is not a valid setting; warn, once, if there is no compiler."""
     require_seconds("compile_timeout", compile_timeout)
     if compile is None:
         return
@@ -201,7 +201,7 @@ def problem() -> str:
 
 
 def beside_compiler() -> list[str]:
-    """Return what lies beside the compiler, where installers note the versions of packages.
+    """Return the names of the files next to the compiler: installers note package versions there.
 
     `importlib.metadata` takes longer to import than all of this.
     """

@@ -127,7 +127,7 @@ def is_in(primal: Any, ints: ndarray) -> bool:
 
 
 def step(ctx: Mode, f: Any, y: Any, args: Any) -> Any:
-    """Return what a function without a derivative has made, unless it had nothing to round."""
+    """Return the output of a function without a derivative, unless it had nothing to round."""
     if f in ROUNDING:
         if type(y) is np.float64 and type(args[0]) is Active and -LARGE < y < LARGE:
             return y  # of a number that has digits to round
@@ -211,7 +211,7 @@ def holds(ctx: Tracking, o: ndarray, v: Any = None) -> bool:
 
 
 def constant(ctx: Tracking, f: Any, args: Any, y: Any) -> Any:
-    """Return what compiled code made of arguments without derivatives, or raise.
+    """Return the output of compiled code for arguments without derivatives, or raise.
 
     It may have read numbers from text, or run methods of objects in an array.
     """
@@ -271,7 +271,7 @@ Reporter = Callable[[MooncakeError], MooncakeError]
 
 
 def reporter(ctx: Reporting) -> Reporter:
-    """Return what notes an error in a context, for parts of it that must not refer to it."""
+    """Return a function that notes errors in a context, for parts that must not refer to it."""
     reference = ref(ctx)
 
     def report(error: MooncakeError) -> MooncakeError:

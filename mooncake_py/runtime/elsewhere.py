@@ -40,7 +40,7 @@ def has_own_memory(base: Any) -> bool:
 
 
 def in_buffer(a: ndarray) -> bool:
-    """Return whether an array lies in a buffer, as may others that are no views of it."""
+    """Return whether an array lies in a buffer, as may others that are not views of it."""
     if a.base is None:
         return False
     root = owner(a)
@@ -101,7 +101,7 @@ def arrays_from(base: Any) -> Iterator[ndarray]:
 
 
 def read_by_class(base: Any) -> Iterator[Any]:
-    """Yield what the methods of an object's class may read by other names than the object.
+    """Yield the objects that an object's class may read under names other than the object's.
 
     They may give the memory of a global or a captured array as that of the object.
     """

@@ -38,7 +38,7 @@ ORDINARY = paths(
     "utilities/flattening.py", "utilities/holomorphic.py",
 )  # fmt: skip
 DECLARES = paths("rules/declare.py")
-"""What registers rules, which stay: so must what they are made of."""
+"""The files that register rules: rules are permanent, so their parts must be permanent too."""
 RUNS = (
     *paths("first_order.py", "interface.py", "derivatives.py", "prepared.py", "utilities"),
     *paths("tangents/kinds.py"),
@@ -63,7 +63,7 @@ def enclosing() -> Mode | None:
 class enclosed:
     """Let derivatives that begin meanwhile in this thread be inner ones of a context, or of none.
 
-    Rules written by hand may take their own derivatives, of the arrays that they are given.
+    Handwritten rules may take their own derivatives, of the arrays that they are given.
     """
 
     def __init__(self, ctx: Mode | None) -> None:
@@ -87,7 +87,7 @@ def call_derivative(ctx: Mode, f: FunctionType, args: Any, kwargs: Any) -> Any:
     """Run a function of this package, whose derivatives are inner ones of this context."""
     if not f.__code__.co_filename.startswith(RUNS):
         values = [*args, *kwargs.values()]
-        if f.__code__.co_filename.startswith(DECLARES):  # which say what is no function
+        if f.__code__.co_filename.startswith(DECLARES):  # which reject non-functions
             values = [value for value in values if callable(value)]
         seen: set[int] = set()
         if any(contains_active(ctx, value, seen) for value in values):

@@ -1,4 +1,4 @@
-"""The plain numbers and texts of instances of subclasses, without asking methods of theirs."""
+"""The plain numbers and strings of instances of subclasses, without calling methods of theirs."""
 
 from __future__ import annotations
 

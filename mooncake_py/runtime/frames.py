@@ -62,7 +62,7 @@ def stack_level(level: int) -> int:
 # Tracebacks.
 
 
-# What the engine's frames would show in, by the descriptor of the attribute.
+# Attributes in which the engine's frames would show, by descriptor.
 VIEWS = {
     FrameType.__dict__["f_back"]: lambda frame: caller(frame.f_back),
     BaseException.__dict__["__traceback__"]: without_engine,

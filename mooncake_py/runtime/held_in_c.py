@@ -1,4 +1,4 @@
-"""What objects in C refer to, as the collector of garbage finds it."""
+"""The referents of objects in C, as the garbage collector finds them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SEQUENCES = frozenset({list, tuple})
 
 
 def held_in_c(value: Any) -> list[Any]:
-    """Return what an object refers to, so that each part can be read.
+    """Return the objects that an object refers to, so that each part can be read.
 
     Code in C may keep a list or a tuple that has no object yet, or no longer, at some places: the
     stack of an XML parser, the tuple of a `zip_longest` where a source has ended.  To read these

@@ -26,7 +26,7 @@ __all__ = [
 _kept: dict[int, tuple[Any, Any]] = {}
 """Copies in calls that have ended, but may run again, and what they stand for, by their ids."""
 _having: set[int] = set()
-"""The ids of those in which some are no arrays."""
+"""The ids of those in which some are not arrays."""
 
 
 class Pair(Protocol):
@@ -58,7 +58,7 @@ class Identities:
         self.arrays = arrays
         self.whole = whole
         self.of_copy: dict[int, tuple[Any, Any]] | None = None  # by the ids of the copies
-        self.originals: dict[int, Any] = {}  # by their ids, those that are no arrays
+        self.originals: dict[int, Any] = {}  # by their ids, those that are not arrays
         self.is_kept = False
         if whole:
             self.keep()
@@ -113,7 +113,7 @@ _within: WeakKeyDictionary[Mode, list[Identities]] = WeakKeyDictionary()
 
 
 def original_of(o: Any) -> Any:
-    """Return what an object stands for: itself, if it is no copy."""
+    """Return the original of a copy; any other object is its own original."""
     entry = _kept.get(id(o))
     if entry is not None:
         return original_of(entry[1])

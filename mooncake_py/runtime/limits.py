@@ -44,7 +44,7 @@ _thread = _Thread()
 
 
 class limits_raised:
-    """Raise both limits within a block; nests, and serves several threads.
+    """Raise both limits within a block. Blocks nest, and may run in several threads.
 
     A block that an interrupt has ended where it was about to leave does so when it is deleted.
     """

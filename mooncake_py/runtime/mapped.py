@@ -35,7 +35,7 @@ class Range(NamedTuple):
 
 
 def mapped(a: ndarray) -> Mapped | None:
-    """Return what is mapped at the memory of an array that no array owns; None if nothing is."""
+    """Return the mapping under an array whose memory no array owns; None if there is none."""
     if not is_mapped(a):
         return None
     base: Any = a

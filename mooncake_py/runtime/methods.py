@@ -78,7 +78,7 @@ def python_method(t: type, name: str) -> Any:
 
 
 class Bound:
-    """A special method that is no function, called with the instance first.
+    """A special method that is not a function, called with the instance first.
 
     As in Python, the instance is passed on by descriptors only.
     """
@@ -89,7 +89,7 @@ class Bound:
         self.found = found
 
     def to(self, ctx: Mode, receiver: Any) -> Any:
-        """Return what Python would call for an object."""
+        """Return the callable that Python would call for an object."""
         found, cls = self.found, type(receiver)
         get = in_class(type(found), "__get__")
         if get is MISSING:

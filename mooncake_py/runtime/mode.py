@@ -31,7 +31,7 @@ __all__ = ["Calling", "Computing", "Handler", "Language", "Mode", "Recording", "
 
 
 class Recording(Protocol):
-    """What records changes of the user's state, so that they can be undone."""
+    """Records changes of the user's state, so that they can be undone."""
 
     # Globals that functions which were called may bind: by id of the globals and name.
     rebound: dict[tuple[int, str], dict[str, Any]]
@@ -46,7 +46,7 @@ class Recording(Protocol):
     def change_shape(self, o: ndarray, shape: Any) -> None: ...
     # Undo every change of primal state, without derivatives.
     def roll_back(self) -> None: ...
-    # Return a block for code that is no part of the call: what it changes stays changed.
+    # Return a block for code that is not a part of the call: its changes persist.
     def outside(self) -> AbstractContextManager[None]: ...
     # Run a part of the call that may be run again instead of being recorded.
     def repeatable(self, run: Callable[[], Any]) -> Any: ...
@@ -57,7 +57,7 @@ class Recording(Protocol):
 
 
 class Tracking(Reporting, Protocol):
-    """What knows which memory is active, and in which derivative."""
+    """Knows which memory is active, and in which derivative."""
 
     level: int  # how many derivatives this one is inside of, and over
     nesting: int  # how many derivatives the user takes of the code that runs here, one in another
@@ -103,7 +103,7 @@ class Tracking(Reporting, Protocol):
 
 
 class Language(Protocol):
-    """What rewritten code asks: of a mode, and of a context of one's own."""
+    """The operations that rewritten code calls on a mode, or on a user's context."""
 
     chosen: Any  # what :meth:`choose` tested last
     linked: Any  # the right operand of the last :meth:`link`
@@ -183,7 +183,7 @@ class Language(Protocol):
     # Loops, unpacking, managers, classes.
 
     def iter(self, iterable: Any, pattern: Any = None) -> Iterable[Any]: ...
-    # Return what all items are taken of, to make a list or tuple.
+    # Return the iterable whose items make up a list or tuple.
     def items(self, iterable: Any) -> Iterable[Any]: ...
     # Return a value that is unpacked next: `pattern` is None for each target.
     def unpack(self, value: Any, pattern: Any) -> Any: ...
@@ -192,15 +192,15 @@ class Language(Protocol):
     def manager(self, manager: Any) -> Any: ...
     # Return the block that is the body of a generator with code for its end.
     def cleaning(self) -> AbstractContextManager[None]: ...
-    # Return what makes the class of a statement, in the place of its metaclass.
+    # Return the callable that makes the class of a statement, in place of its metaclass.
     def class_statement(self, *bases: Any, **keywords: Any) -> Any: ...
 
 
 class Calling(Language, Protocol):
-    """What calls functions, reads and writes as the engine does."""
+    """Calls functions, reads and writes as the engine does."""
 
-    handlers: Any  # from a function to what calls it
-    rule_ways: Any  # how common calls of functions with rules are served, by their ids
+    handlers: Any  # from a function to its handler
+    rule_ways: Any  # the quick ways of common calls of functions with rules, by their ids
     rules: object  # the token of those that sites may keep, None where there are to be none
     rules_version: Any  # of the rules that the tables were made of
     handlers_at: Any  # what is quickest to look up in the first of them, by ids
@@ -214,9 +214,9 @@ class Calling(Language, Protocol):
     def load_handlers(self) -> None: ...
     # Let go of what was found out of callees.
     def close_gate(self) -> None: ...
-    # See whether quick forms serve under the settings of NumPy and of the rules.
+    # See whether quick forms are allowed under the settings of NumPy and of the rules.
     def heed_settings(self) -> None: ...
-    # Run a call that no way of a rule serves.
+    # Run a call that no quick way of a rule handles.
     def call_in_general(self, f: Any, /, *args: Any, **kwargs: Any) -> Any: ...
     def call_function(self, f: FunctionType, args: Any, kwargs: Any) -> Any: ...
     # Return a special method of the user's and its way, None if there is none to be kept.
@@ -232,10 +232,10 @@ class Calling(Language, Protocol):
     def module_attribute(self, o: Any, name: str, native: Any = None) -> Any: ...
     # Read a `functools.cached_property`.
     def read_cached(self, descriptor: Any, o: Any) -> Any: ...
-    # Look attributes up anew: one of a class has changed.
+    # Look attributes up again: one of a class has changed.
     def forget_lookups(self) -> None: ...
     def scalar_attribute(self, value: Active, name: str) -> Any: ...
-    # Return what a loop over an array runs over.
+    # Return the iterable that a loop over an array runs over.
     def iterate_array(self, a: ndarray) -> Iterable[Any]: ...
     # Return a list or tuple as an array, with what is active in it.
     def as_operand(self, value: Any) -> Any: ...
@@ -244,7 +244,7 @@ class Calling(Language, Protocol):
 
 
 class Computing(Protocol):
-    """What computes with numbers and arrays: where modes differ.
+    """Computes with numbers and arrays: this is where modes differ.
 
     An operator is described by its `BinaryOperator`, or by its name in the module `operator`.
     """

@@ -75,7 +75,7 @@ def remembered(ctx: Tracking, text: Any, values: Any) -> Any:
 
 
 def written(ctx: Tracking, text: Any, *, whole: bool = False) -> Any:
-    """Remember the numbers in a text, or in an array of texts, made of active values; return it."""
+    """Remember the numbers in a string, or in an array of strings, made of active values."""
     if ctx.numerals is None:
         ctx.numerals = Numerals()
     for part in texts(text):
@@ -121,7 +121,7 @@ def read_back(ctx: Reporting, reading: str) -> DerivativeDropError:
 
 
 def texts(value: Any) -> Iterator[str]:
-    """Yield the texts in a value: one, a list of them, an array."""
+    """Yield the strings in a value: a single one, a list of them, or an array."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, (bytes, bytearray)):

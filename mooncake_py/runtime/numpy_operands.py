@@ -109,7 +109,7 @@ def own(cls: type, name: str) -> Any:
 def conversion(value: Any, cls: type) -> Conversion:
     """Return how NumPy makes an array of an object, in the order in which it asks.
 
-    Texts, bytes and instances of NumPy's own classes are arrays here.
+    Strings, bytes and instances of NumPy's own classes are arrays here.
     """
     if issubclass(cls, (ndarray, np.generic, str, bytes, type(None))):
         return Conversion.ARRAY

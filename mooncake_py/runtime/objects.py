@@ -111,7 +111,7 @@ def element(ctx: Mode, value: Any, index: tuple[int, ...]) -> Any:
 
 
 def as_python(ctx: Mode, number: Any, dtype: np.dtype[Any]) -> Any:
-    """Return what `astype(object)` makes of an element of an array of a dtype."""
+    """Return the result of `astype(object)` for an element of an array of a dtype."""
     if type(number) is not Active:
         return np.asarray(number).astype(object)[()]
     small = dtype.itemsize <= SIZES.get(dtype.kind, 0)

@@ -14,7 +14,7 @@ __all__ = ["LookUp", "Original"]
 
 
 class Reachable(Protocol):
-    """What wants to know that a call looks up an original."""
+    """Is told when a call looks up an original."""
 
     def reach(self, ctx: Mode, view: ndarray | None) -> None:
         """Note it: a view of the block, or the block itself."""

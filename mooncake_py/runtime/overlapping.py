@@ -103,7 +103,7 @@ def in_a_row(ctx: Mode, o: ndarray, owner: ndarray, memory: ndarray) -> ndarray:
         raise dropped(
             ctx,
             "a write through a view that overlaps itself",
-            why=f"it is a view of a field of records of {owner.itemsize} bytes, which are no row "
+            why=f"it is a view of a field of records of {owner.itemsize} bytes, not a row "
             f"of elements of {o.itemsize} bytes",
             fix="write to the field itself",
         )
@@ -159,7 +159,7 @@ def is_whole_mask(o: ndarray, index: Any) -> bool:
 def marked(a: ndarray, b: ndarray) -> list[ndarray]:
     """Return two arrays of numbers, different for each place, that share memory as two others do.
 
-    Fields of records may be apart by what is no multiple of their size.
+    Offsets between fields of records need not be multiples of their size.
     """
     arrays = a, b
     bounds = [np.lib.array_utils.byte_bounds(c) for c in arrays]

@@ -42,7 +42,7 @@ INFINITY = float("inf")
 BASIC = frozenset({int, slice, str, type(Ellipsis), type(None), np.int64, np.int32, np.intp})
 
 UNDOES: set[Pull] = {undo_assign, *STATES}
-"""What undoes changes to primal state."""
+"""The pulls that undo changes to primal state."""
 
 
 def undoes(pull: Pull) -> Pull:
@@ -222,7 +222,7 @@ def quick_product(g: ndarray, partial: Any, saved: Any) -> ndarray | None:
 def product_sum(g: Any, p: ndarray, spec: Any) -> Any:
     """Return the sum of p * g over broadcast axes as one BLAS call, or None if it is not one.
 
-    Serves a number that multiplies an array, and the rows and columns of an outer product.
+    Used for a number that multiplies an array, and the rows and columns of an outer product.
     Measured on LU and on rank-one updates: a third less time for the whole gradient.
     """
     if type(g) is not ndarray or g.dtype is not FLOAT64 or p.dtype is not FLOAT64:
@@ -413,7 +413,7 @@ def last_writes(shape: tuple[int, ...], index: Any) -> ndarray | None:
 def survivors(marks: ndarray, index: Any) -> Any:
     """Return which elements that ``a[index] = v`` writes are not overwritten by later ones.
 
-    An array of integers of the layout of `a` serves to find out.
+    The overlap is found with an array of integers of the layout of `a`.
     """
     order = np.arange(np.size(marks[index])).reshape(np.shape(marks[index]))
     marks[index] = order
@@ -465,7 +465,7 @@ def pull_inplace_scale_active(entry: Entry) -> None:
 
 
 RESTORES: frozenset[Pull] = STATES | {undo_assign}
-"""What undoes changes, runs no code of the user, and may be run twice."""
+"""The pulls that undo changes, run no code of the user, and may run twice."""
 
 # Those that change nothing but cotangents.
 ADJOINTS: frozenset[Pull] = (

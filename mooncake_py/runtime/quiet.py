@@ -56,7 +56,7 @@ Ways = tuple[Callable[[], Any], Callable[[], Any], Callable[[Any], Any]]
 
 
 def _made_once(found: tuple[ContextVar[Any], Any] | None) -> Ways | None:
-    """Return what reads the present setting, enters another and puts one back, all of it in C.
+    """Return functions in C that read the present setting, enter another and restore one.
 
     None if NumPy keeps its setting elsewhere.
     """
@@ -84,7 +84,7 @@ def _made_each_time(modes: dict[str, Any]) -> Ways:
 _silent, _listening = _holding_variable(SILENT), _holding_variable(LISTENING)
 _loud = _holding_variable(LOUD)
 setting, quiet, loud_again = _made_once(_silent) or _made_each_time(SILENT)
-"""What surrounds a few operations, whatever interrupts them: the setting is read first.
+"""Surround a few operations, whatever interrupts them: the setting is read first.
 
     before = setting()
     try:
@@ -111,9 +111,9 @@ def is_strict() -> bool:
 
 
 def error_hook() -> Any:
-    """Return what the program lets NumPy call at floating-point errors, None if nothing.
+    """Return the hook that NumPy calls at floating-point errors, None if the program set none.
 
-    That is a function or a log.
+    The hook is a function or a log.
     """
     hook = np.geterrcall() if _settings()[2] else None
     return None if hook is note_unheard else hook
@@ -210,7 +210,7 @@ class Unheard:
 
 
 class Heard:
-    """What is heard of warnings and written now, to go on with after an interrupt.
+    """The warnings and writes heard so far, with which to go on after an interrupt.
 
     Python may raise one where a block of this module, or of `silence`, begins to end: it stays
     open then.

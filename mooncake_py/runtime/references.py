@@ -16,7 +16,7 @@ _own = counted([object()], 0)  # that of the list, and the call's
 
 
 def references_beside(holder: list[Any], k: int = 0) -> int:
-    """Return how many references there are to an item of a list beside that of the list."""
+    """Return the number of references to an item of a list, not counting that of the list."""
     return counted(holder, k) - _own
 
 

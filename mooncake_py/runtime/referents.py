@@ -83,7 +83,7 @@ def reached_from(values: Any) -> Reached:
 
 
 def parts_of(value: Any) -> Any:
-    """Return what a value refers to; of arrays and containers of plain values nothing."""
+    """Return the objects that a value refers to; none for arrays and containers of plain values."""
     if issubclass(type(value), ndarray):
         return value.ravel().tolist() if value.dtype.kind == "O" else ()
     if issubclass(type(value), (MethodType, BuiltinFunctionType)) or is_function_of_cython(value):

@@ -178,7 +178,7 @@ class Registry:
         return [block for block in blocks if block is not None]
 
     def nodes(self) -> list[Any]:
-        """Return what stands for arrays, of forward modes upon this one too."""
+        """Return the nodes of arrays, including those of forward modes on top of this one."""
         return [n for t in (self.known, self.constants, *self.tangents) for n in t.values()]
 
     def refuse_unowned(self, owner: ndarray) -> None:

@@ -53,7 +53,7 @@ class ReverseMode(Mode, Protocol):
     # Note the numbers of calls round this one to which an entry gives cotangents.
     def meet_numbers(self, entry: tuple[Any, ...]) -> None: ...
 
-    # What adjoints read, and what writes overwrite.
+    # Data that adjoints read and writes overwrite.
 
     # Return the operands that the adjoint reads, protected against being overwritten.
     def saved_operands(self, args: Any, nodes: Any, keep: Any) -> list[Any]: ...

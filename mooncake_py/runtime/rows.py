@@ -17,7 +17,7 @@ BASIC = frozenset({int, np.int64, slice, type(Ellipsis), type(None)})
 
 
 def aligned(rows: ndarray, ndim: int) -> ndarray:
-    """Return rows that broadcast beside values of so many axes; they have no more but of one."""
+    """Return rows that broadcast with values of so many axes; the rows have at most one more."""
     missing = ndim + 1 - rows.ndim
     if missing == 0:
         return rows

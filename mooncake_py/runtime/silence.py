@@ -1,4 +1,4 @@
-"""Evaluations beside those of the program: they print nothing, log nothing and warn of nothing.
+"""Evaluations outside the program's own: they print nothing, log nothing and warn of nothing.
 
 A solver's callback is evaluated again for its derivative, and a part that is checkpointed runs a
 second time: the program has printed, logged and warned in its own run.
@@ -245,7 +245,7 @@ def is_silent() -> bool:
 
 
 def beside(f: Any) -> Any:
-    """Return what is called in place of a method of an object in C that moves on as it is used.
+    """Return a replacement for a method of an object in C that moves on as it is used.
 
     In a silent block it is that of a copy, which the block keeps: the program finds the object
     where its own run has left it.

@@ -47,20 +47,20 @@ class Way:
 
     ``way.call2(site, C, f, x, y)`` runs ``f(x, y)``, ``way.star(site, C, f, *args, **kwargs)``
     anything.  These methods are generated when they are first called, of a condition under which
-    the way serves, and a body that returns; else the site chooses.
+    the way applies, and a body that returns; else the site chooses.
 
     Attributes
     ----------
     gate : object
-        The token of the context that it serves.
+        The token of the context that it belongs to.
     binds : bool
         Whether a method is read without running code, and bound.
     condition, body : str
         In these, ``way``, ``site``, ``C`` and ``f`` are what they are above, ``{args}`` passes the
         arguments on after others, ``{alone}`` without others, ``{passed}`` the positional ones,
         ``{given}`` these before others, ``{named}`` the keyword arguments after others,
-        ``{keywords}`` these without others, and ``{serving}`` and ``{with_self}`` are what serves
-        so many arguments by a rule, or one more.
+        ``{keywords}`` these without others, and ``{serving}`` and ``{with_self}`` are the handlers
+        of so many arguments by a rule, or of one more.
     """
 
     __slots__ = ()
@@ -128,7 +128,7 @@ class Choosing(Way):
 
 
 class General(Way):
-    """What any context does."""
+    """The same as any context does."""
 
     __slots__ = ()
 
@@ -136,7 +136,7 @@ class General(Way):
 
 
 class GeneralMethod(Way):
-    """What any context does with a method."""
+    """The same as any context does with a method."""
 
     __slots__ = ()
 
@@ -171,7 +171,7 @@ class Passing(Way):
 
 
 class Unregistered(Way):
-    """What a context does with a callee that has no rule, and no way that fits."""
+    """The treatment of a callee that has no rule, and no way that fits."""
 
     __slots__ = ()
 
@@ -179,7 +179,7 @@ class Unregistered(Way):
 
 
 DECLINED: Any = type("Declined", (), {"__slots__": ()})()
-"""What is returned in place of a result for arguments that the general way is to serve."""
+"""Returned in place of a result for arguments that are left to the general way."""
 
 
 def decline(C: Any, /, *args: Any, **kwargs: Any) -> Any:
@@ -190,7 +190,7 @@ def decline(C: Any, /, *args: Any, **kwargs: Any) -> Any:
 class OfRule(Way):
     """The common calls of a function that has a rule: of numbers and arrays themselves.
 
-    What serves these looks at the types of the arguments first, and declines the others before it
+    The handler looks at the types of the arguments first, and declines others before it
     has computed or recorded anything.  It holds nothing of a derivative, so a site keeps it.
 
     Attributes
@@ -199,9 +199,9 @@ class OfRule(Way):
     rules : object
         The token of the tables of rules that it is of.
     on : list of callable
-        What serves so many positional arguments, ``(C, x, y)``.
+        The handler of so many positional arguments, ``(C, x, y)``.
     named : callable
-        What serves keyword arguments too, or more of them.
+        The handler of keyword arguments too, or of more arguments.
     """
 
     __slots__ = ("f", "named", "on", "rules")
@@ -292,7 +292,7 @@ class CallSite(Site):
     def choose(self, C: Any, f: Any) -> Any:
         """Return the way for a callee, by which the site goes from now on."""
         way = C.ways.get(id(f))
-        if way is None and type(f) is FunctionType:  # made anew of code that has a way
+        if way is None and type(f) is FunctionType:  # newly made from code that has a way
             way = C.ways.get(id(f.__code__))
         if way is None or way is self.way:
             of_rule = C.rule_ways.get(id(f))
@@ -364,7 +364,7 @@ class NoSite:
     """Where a context itself uses a way: what does not fit runs in general."""
 
     def choose(self, C: Any, f: Any) -> Any:
-        """Return what any context does, and have all ways made anew."""
+        """Do the same as any context, and have all ways made again."""
         C.ways = {}
         return GENERAL if id(f) in C.handlers_at else UNREGISTERED
 

@@ -59,4 +59,4 @@ def pull_appended(entry: Entry) -> None:
 STATES: frozenset[Callable[[Entry], None]] = frozenset(
     {pull_state, pull_attribute, pull_key, pull_item, pull_appended}
 )
-"""What undoes changes of objects: entries ``(pull, inverse, object, *details)``."""
+"""The entries that undo changes of objects: ``(pull, inverse, object, *details)``."""

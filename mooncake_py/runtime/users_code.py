@@ -1,4 +1,4 @@
-"""What is part of the user's program, and has Python code that native code may run."""
+"""The part of the program that is the user's, and has Python code that native code may run."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _written_in_python: WeakKeyDictionary[type, bool] = WeakKeyDictionary()
 
 @remembered
 def is_of_library(cls: type) -> bool:
-    """Return whether a class is no part of the program, but its objects may hold such parts."""
+    """Return whether a class is not part of the program, but its objects may hold such parts."""
     if not cls.__flags__ & HEAP_TYPE:
         return True
     module = module_of(cls)
@@ -68,7 +68,7 @@ def is_written_in_python(cls: type) -> bool:
 def defines_code(cls: type) -> bool:
     """Return whether a class statement that is part of the program defines methods or properties.
 
-    The functions that an enumeration is given change nothing, but for flags, of which combinations
+    The functions that an enumeration is given change nothing, except for flags, whose combinations
     are remembered; what they call are methods of the values.
     """
     parts = [part for part in vars(cls).values() if type(part) in WRITTEN]

@@ -22,7 +22,7 @@ INEXACT_SCALARS = frozenset({
 })  # fmt: skip
 
 SEQUENCES = frozenset({list, tuple, range})
-"""What NumPy makes arrays of."""
+"""The types of sequences that NumPy turns into arrays."""
 
 USUAL = {dtype: dtype for dtype in map(np.dtype, "fdFD")}
 # Assignment is deprecated from NumPy 2.5 on.

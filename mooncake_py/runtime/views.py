@@ -40,7 +40,7 @@ class View:
         self.memory.protected = True
 
     def keep(self, a: ndarray) -> ndarray:
-        """Return what the tape may keep of the contents of `a`: the array itself, or a copy."""
+        """Return `a` itself, or a copy of it, for the tape to keep."""
         return self.memory.keep_part(a)
 
     def pin(self) -> ndarray:

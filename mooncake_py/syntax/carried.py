@@ -1,7 +1,7 @@
-"""Texts of functions whose code does not say which file it is from.
+"""Sources of functions whose code does not say which file it is from.
 
 Functions that are pickled by value arrive as copies of their code: the file may be on another
-machine, and cloudpickle writes ``<dynamic-code>`` in place of its name.  So the texts that came
+machine, and cloudpickle writes ``<dynamic-code>`` in place of its name.  So the sources that came
 with derivatives are kept here, and :mod:`source` looks in all of them for the one that compiles to
 the instructions of the copy.
 """
@@ -33,7 +33,7 @@ def carry(file: str, lines: list[str]) -> None:
 
 
 def texts_to_search(globals_: Mapping[str, Any]) -> Iterator[Text]:
-    """Yield the texts that a copied function may be from.
+    """Yield the sources that a copied function may be from.
 
     Those that were sent come first; then the script that the global variables of the copy name, for
     workers with the same files; then the cells of this notebook, for copies made in it.

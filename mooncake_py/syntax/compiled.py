@@ -43,7 +43,7 @@ def compile_function(
     Parameters
     ----------
     node : FunctionDef, AsyncFunctionDef or Lambda
-        Not changed. Decorators, defaults and annotations are left out: they are no part of the
+        Not changed. Decorators, defaults and annotations are left out: they are not part of the
         code object.
     original : CodeType
         Gives file, qualified names, also of nested functions, and ``__future__`` flags.

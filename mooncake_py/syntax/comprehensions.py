@@ -92,7 +92,7 @@ def added_up(node: Any, names: Names, number: Numbers) -> tuple[str, ast.For] | 
 def as_loop(
     node: Any, names: Names, number: Numbers, body_of: Callable[[Any, Place], list[ast.stmt]]
 ) -> ast.For | None:
-    """Return what a comprehension runs as, with sums in it as loops; None if it cannot be one."""
+    """Return a comprehension as a loop, with sums in it as loops; None if it cannot be one."""
     inner = [node.elt, *(part for g in node.generators for part in g.ifs)]
     own = {
         part.id for g in node.generators for part in walk(g.target) if isinstance(part, ast.Name)

@@ -4,7 +4,7 @@
     y = sin(x) * exp(-x)        y = _mk_functions.sin(x) * _mk_functions.exp(-x)
 
 Whoever reads a function then meets one way to name what a module has.  The code that runs has the
-names again, which a call may bind anew before they are read.
+names again, which a call may rebind before they are read.
 """
 
 from __future__ import annotations

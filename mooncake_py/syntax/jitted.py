@@ -81,7 +81,7 @@ def bits_of(value: int) -> int:
 
 
 def tested(f: Any, ints: frozenset[str], kinds: Kinds, bits: Bits) -> FunctionType | None:
-    """Return what there is of a jitted function with other ints, None if it needs none."""
+    """Return the variant of a jitted function for other ints, None if it needs none."""
     made = _made.setdefault(f, {})
     key = ints, kinds, bits
     if key not in made:

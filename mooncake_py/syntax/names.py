@@ -23,7 +23,7 @@ from mooncake_py.syntax.nodes import FUNCTIONS, dotted, is_dotted
 __all__ = ["BUILTINS", "MISSING", "Names", "global_value"]
 
 OF_VALUES = frozenset({*dir(ndarray), *dir(list), *dir(dict), *dir(float)})
-"""What is called of arrays, numbers and containers."""
+"""The names of methods of arrays, numbers and containers."""
 
 MISSING: Any = object()
 
@@ -34,7 +34,7 @@ _NOW = vars(builtins)
 
 
 def global_value(globals_: Mapping[str, Any], name: str) -> Any:
-    """Return what a global name or a builtin is bound to now, `MISSING` if it is neither."""
+    """Return the present value of a global name or a builtin, `MISSING` if it is neither."""
     value = globals_.get(name, MISSING)
     return _NOW.get(name, MISSING) if value is MISSING else value
 
@@ -81,7 +81,7 @@ class Names:
         self.functions = ModuleType(FUNCTIONS) if functions is None else functions
 
     def within(self, bound: Collection[str]) -> Names:
-        """Return what global names mean in a nested function that binds some names."""
+        """Return the meanings of global names in a nested function that binds some names."""
         given = {n: f for n, f in self._given.items() if n.partition(".")[0] not in bound}
         modules = {n: m for n, m in self._modules.items() if n not in bound}
         return Names(self.globals, {*bound, *self._bound}, given, self.functions, modules)
@@ -177,7 +177,7 @@ class Names:
         return value if type(value) is MethodType else None
 
     def given(self, node: ast.AST) -> Any:
-        """Return what is known of a function that a bound name refers to, or a name's attribute."""
+        """Return the function that a bound name, or an attribute of a name, is known to be."""
         if not is_dotted(node) or (isinstance(node, ast.Attribute) and node.attr in OF_VALUES):
             return None
         name = dotted(node)

@@ -1,4 +1,4 @@
-"""Which expressions of a jitted function may be ints of few bits, unsigned ints or truths of NumPy.
+"""Which expressions of a jitted function may be ints of few bits, unsigned ints or NumPy bools.
 
 An array of such elements counts as one of them.  Numba computes with their elements in 64 bits,
 NumPy in the bits that they have.
@@ -53,7 +53,7 @@ def is_narrow(value: Any) -> bool:
 
 
 def is_narrow_type(dtype: np.dtype[Any]) -> bool:
-    """Return True for truths, unsigned ints and ints of less than 64 bits."""
+    """Return True for bools, unsigned ints and ints of less than 64 bits."""
     return dtype.kind in "bu" or (dtype.kind == "i" and dtype.itemsize < 8)
 
 
@@ -65,7 +65,7 @@ def is_float(value: Any) -> bool:
 
 
 class NarrowValues:
-    """What the expressions of a function may be.
+    """The possible values of the expressions of a function.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ class NarrowValues:
         return not all(map(self.may_be, alternatives))
 
     def values_of(self, e: ast.AST) -> list[ast.expr | None]:
-        """Return what a name is bound to, None for what is passed; an expression is itself."""
+        """Return the values bound to a name, None for what is passed; an expression is itself."""
         if not isinstance(e, ast.Name):
             return [e]  # type: ignore[list-item]
         return [*self.bound.get(e.id, ()), *([None] if e.id in self.parameters else [])]
@@ -231,7 +231,7 @@ class NarrowValues:
                 return known and any(map(self.is_float, args))
         return False
 
-    # What names mean.
+    # The meanings of names.
 
     def outside(self, e: ast.AST) -> Any:
         """Return the value of a name that the function does not bind, or a part of a module."""
@@ -258,7 +258,7 @@ def of_numba(value: Any) -> bool:
 
 
 def assigned(node: ast.FunctionDef) -> dict[str, list[ast.expr]]:
-    """Return what the names of a function are bound to: values, or what holds these as parts."""
+    """Return the values that the names of a function are bound to, or containers of these."""
     found: dict[str, list[ast.expr]] = {}
 
     def bind(target: ast.expr, value: ast.expr) -> None:

@@ -1,4 +1,4 @@
-"""Ints of few bits and truths in jitted functions, with which Numba computes in 64 bits.
+"""Narrow ints and bools in jitted functions, with which Numba computes in 64 bits.
 
 NumPy's scalars keep their types: ``np.uint8(200) + np.uint8(100)`` wraps around, and the sum of two
 ``np.bool_`` is one.  So operators whose operands may be such scalars, or arrays of them, become
@@ -114,7 +114,7 @@ class Promotions(Rebuilder):
         return self.called(name, [operand], place)
 
     def widened(self, e: ast.expr, visited: ast.expr) -> ast.expr:
-        """Return what was visited, as an int of 64 bits where compiled code makes it one."""
+        """Return the visited expression, as an int of 64 bits where compiled code makes it one."""
         if not self.values.is_widened(e):
             return visited
         return self.called("wide", [visited], place_of(e))

@@ -22,7 +22,7 @@ __all__ = ["PROVIDERS", "provided_texts"]
 
 
 def provided_texts(code: CodeType) -> Iterator[str]:
-    """Yield the texts that code without a file may have been compiled from, likely ones first."""
+    """Yield the sources that code without a file may have been compiled from, likely ones first."""
     for provider in PROVIDERS:
         yield from provider(code)
 
@@ -52,14 +52,14 @@ def text_of_standard_input(code: CodeType) -> Iterator[str]:
 
 
 def text_of_interpreter(code: CodeType) -> Iterator[str]:
-    """Yield what later versions of Python keep by the code: the prompt, ``python -c``."""
+    """Yield the source that later versions of Python keep with the code of ``python -c``."""
     lines_of = getattr(linecache, "_getlines_from_code", None)
     if lines_of is not None:
         yield "".join(lines_of(code))
 
 
 def text_of_measured_cells(code: CodeType) -> Iterator[str]:
-    """Yield what IPython measured in a notebook."""
+    """Yield the source of the cells that IPython measured in a notebook."""
     if code.co_filename in MEASURED:
         yield from measured_texts()
 

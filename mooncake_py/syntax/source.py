@@ -312,7 +312,7 @@ def _changed(code: CodeType) -> SourceUnavailableError:
     made = "it was made by exec, or by an import hook, under the name of this file"
     if _was_written_lately(code.co_filename):
         why = f"the file changed after the function was defined, or {made}"
-        fix = "import or define the function anew, or register a rule for it"
+        fix = "import or define the function again, or register a rule for it"
     else:
         why, fix = made, "define the function in a file of its own, or register a rule for it"
     return SourceUnavailableError(

@@ -1,4 +1,4 @@
-"""What cannot be rewritten of a function, and the errors that name it.
+"""The parts of a function that cannot be rewritten, and the errors that name them.
 
 Most of it is refused where it is reached: a branch that is not taken, or code that does not run for
 these arguments, does no harm.

@@ -19,7 +19,7 @@ def is_alias(key: Any) -> bool:
 
 
 def expanded(key: Any) -> Any:
-    """Return what a type key stands for: itself, unless it is an alias; parts stay as they are."""
+    """Expand a type key that is an alias; any other key, and parts of keys, stay the same."""
     while is_alias(key):
         alias, value = _origin(key), key.__value__  # an alias with parameters passes this on
         parameters = getattr(value, "__parameters__", ())

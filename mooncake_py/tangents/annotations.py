@@ -7,7 +7,7 @@ from typing import Any
 
 __all__ = ["annotated_fields"]
 
-# What evaluating somebody's annotation may raise.
+# The exceptions that evaluating somebody's annotation may raise.
 _UNRESOLVED = (NameError, TypeError, AttributeError, SyntaxError, LookupError, ValueError)
 
 

@@ -237,7 +237,7 @@ def _matched_parts(x: Any, y: Any, path: str) -> tuple[Any, Any]:
 def _require_container(t: Any, path: str) -> None:
     if type(t) not in IMMUTABLE and type(t) not in MUTABLE:
         raise InvalidTangentError(
-            f"{path} is no tangent: {_brief(t)}",
+            f"{path} is not a tangent: {_brief(t)}",
             why="an int, an object or an array subclass is never a tangent",
             fix="build tangents with zero_tangent or randn_tangent",
         )

@@ -111,7 +111,7 @@ def zero_number(x: Any) -> Any:
 
 
 class _Builder:
-    """Builds the tangent of one value beside a companion of the same structure.
+    """Builds the tangent of one value alongside a companion of the same structure.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ class _Builder:
         self.number = number
         self.fill = fill
         self.shadows = Shadows()
-        self.memo: dict[int, tuple[Any, Any]] = {}  # keeps the object beside its tangent
+        self.memo: dict[int, tuple[Any, Any]] = {}  # keeps the object along with its tangent
         self.path: list[Any] = []  # of the part at hand
 
     def run(self, x: Any, y: Any) -> Any:

@@ -15,7 +15,7 @@ WITHOUT_DICT = frozenset({list, tuple, dict, set, frozenset})
 
 
 def own_attributes(value: Any) -> dict[Any, Any]:
-    """Return what an object holds in its ``__dict__`` and in slots; slots by their descriptor."""
+    """Return the values in the ``__dict__`` and slots of an object; slots by their descriptor."""
     held = instance_dict(value)
     held = held if type(held) is dict else {}
     if has_dicts_only(type(value)):

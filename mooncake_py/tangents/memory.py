@@ -48,7 +48,7 @@ def owner(a: ndarray) -> ndarray:
     ndarray
         The last array that is reached by following ``.base``, also through objects that stand
         between two arrays (``as_strided``, ``memoryview``).  Where the memory belongs to something
-        that is no array (bytes, a memory map), the last array before it.
+        that is not an array (bytes, a memory map), the last array before it.
     """
     base: Any = a.base
     while base is not None:
@@ -116,7 +116,7 @@ def is_in_other_field(a: ndarray, owner: ndarray) -> bool:
 
 
 def _plain_fields(record: np.dtype[Any], start: int = 0) -> Iterator[tuple[np.dtype[Any], int]]:
-    """Yield the fields of records that are no records themselves, and where they start."""
+    """Yield the fields of records that are not records themselves, and where they start."""
     for kind, at, *_ in (record.fields or {}).values():
         if kind.names is None:
             yield kind, start + at
@@ -210,7 +210,7 @@ class Shadows:
 
     def __init__(self, make: Callable[[ndarray], ndarray] = zeros_like_owner) -> None:
         self._make = make
-        # The owner is kept beside its shadow: an id is only good while its object lives.
+        # The owner is kept along with its shadow: an id is valid only while its object lives.
         self._shadows: dict[int, tuple[ndarray, ndarray]] = {}
         self._foreign: list[ndarray] = []
 

@@ -179,7 +179,7 @@ def _of_class(cls: type, outer: tuple[Any, ...]) -> Any:
         return container
     field_types = None if cls in outer else spec.field_types(cls)
     if field_types is None:
-        # What an instance holds decides, and it may be nothing.
+        # The contents of an instance decide, and there may be none.
         return MutableTangent if spec.mutable else object
     fields = {name: _tangent_type(key, (*outer, cls)) for name, key in field_types.items()}
     if container is Tangent:

@@ -126,7 +126,7 @@ def _parts_for(fields: Any, t: Any, path: str) -> Any:
 
 def _no_tangent_of(p: Any, t: Any, path: str) -> InvalidTangentError:
     return InvalidTangentError(
-        f"cannot move {path} along what is not its tangent",
+        f"cannot move {path} along something that is not its tangent",
         why=f"value:   {type(p).__qualname__} {p!r:.60}\ntangent: {type(t).__qualname__} {t!r:.60}",
         fix="build the tangent with zero_tangent or randn_tangent of the same value",
     )

@@ -23,7 +23,7 @@ S = TypeVar("S", bound="type[TangentSpec] | TangentSpec")
 
 
 class TangentSpec:
-    """What `mooncake_py` must know about a type.  Every part has a default.
+    """The properties of a type that `mooncake_py` must know.  Every part has a default.
 
     Subclass it, say what differs, and register it with :func:`register_tangent`.
 
@@ -90,7 +90,7 @@ class TangentSpec:
         return None
 
     def gradient(self, x: Any, fields: Mapping[Any, Any]) -> Any:
-        """Return what users get as the gradient of `x`, from the gradients of its fields.
+        """Return the gradient of `x` as users get it, from the gradients of its fields.
 
         By default, for which this returns None, a dataclass like `x` if it is one, and a `Tangent`
         or a `MutableTangent` otherwise.  A value that takes part in a cycle needs the default.
@@ -145,7 +145,7 @@ def register_tangent(cls: type) -> Callable[[S], S]:
     return register
 
 
-# What users registered, and what was found for a class so far.
+# Registered by users, and found for a class so far.
 registered: dict[type, TangentSpec] = {}
 found_specs: Table[TangentSpec] = Table()
 

@@ -125,7 +125,7 @@ def increment_rdata(t: Any, r: Any) -> Any:
 def _split_parts(t: Any, part: Any) -> Mapping[Any, Any]:
     if type(t) not in (tuple, Tangent):
         raise InvalidTangentError(
-            f"{type(t).__qualname__} {t!r:.60} is no tangent",
+            f"{type(t).__qualname__} {t!r:.60} is not a tangent",
             why="only tangents are split into fdata and rdata",
             fix="build it with zero_tangent or randn_tangent",
         )

@@ -124,7 +124,7 @@ def with_attributes(a: ndarray, like: ndarray, fields: dict[Any, Any] | None = N
 
 
 SETTER = getattr(ndarray, "_set_shape", None)
-"""What np.matrix uses from NumPy 2.5 on, where assignments of shapes warn."""
+"""The setter that np.matrix uses from NumPy 2.5 on, where assignments of shapes warn."""
 
 
 def set_shape(a: ndarray, shape: Any) -> None:
